@@ -1,0 +1,1 @@
+"""exprgrad: type a formula, and see its value, its gradient and why."""

@@ -1,0 +1,89 @@
+"""Everything that can go wrong with a request, as values.
+
+    ExprgradError
+    ├── LanguageError       the text is not in the language (syntax, names, functions, arity)
+    ├── InputError          a value is missing, not asked for, or not a number
+    ├── RequestError        a request that cannot be met (options, files, sizes)
+    └── MissingExtraError   an optional package that this needs is not installed
+
+An error carries a ``code`` for programs, a ``message`` for people, where it happened (``source`` and
+``span``), and ``help``: the likely mend.  Errors are raised anywhere and rendered once, by the caller.
+"""
+
+from __future__ import annotations
+
+from exprgrad.source import Source, Span, excerpt, position
+
+__all__ = [
+    "ExprgradError",
+    "InputError",
+    "LanguageError",
+    "MissingExtraError",
+    "RequestError",
+    "render",
+]
+
+
+class ExprgradError(Exception):
+    """A request that cannot be answered: what, where, why, and what to do.
+
+    ``span`` is a half-open range of code points in ``source``; ``related`` holds further places, each
+    with a few words, such as the first of two bindings of one name.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        source: Source | None = None,
+        span: Span | None = None,
+        help: str | None = None,
+        related: tuple[tuple[str, Span], ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.source = source
+        self.span = span
+        self.help = help
+        self.related = related
+
+    def __str__(self) -> str:
+        return render(self).removeprefix("error: ")
+
+    def as_json(self) -> dict[str, object]:
+        """The ``error`` object of the JSON envelope; a span is given only within the expression."""
+        place: dict[str, object] = {"span": None, "line": None, "column": None}
+        if self.source is not None and self.span is not None and self.source.is_expression:
+            line, column = position(self.source.text, self.span[0])
+            place = {"span": list(self.span), "line": line, "column": column}
+        return {"code": self.code, "message": self.message, **place, "help": self.help}
+
+
+class LanguageError(ExprgradError):
+    """The text is not in the language."""
+
+
+class InputError(ExprgradError):
+    """A value is missing, not asked for, or not a number."""
+
+
+class RequestError(ExprgradError):
+    """A request that cannot be met: an option, a file, a size."""
+
+
+class MissingExtraError(ExprgradError):
+    """An optional package that this needs is not installed."""
+
+
+def render(error: ExprgradError, width: int = 100) -> str:
+    """The error as people read it: message, excerpt with carets, help; no colour, no final newline."""
+    lines = [f"error: {error.message}"]
+    if error.source is not None and error.span is not None:
+        places = sorted([("", error.span), *error.related], key=lambda place: place[1])
+        for note, span in places:
+            lines.extend(excerpt(error.source, span, note, width))
+    if error.help is not None:
+        lines.append(f"  help: {error.help}")
+    return "\n".join(lines)

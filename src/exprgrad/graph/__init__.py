@@ -1,0 +1,1 @@
+"""The graph and the operations its nodes can be: plain data, and no arithmetic."""

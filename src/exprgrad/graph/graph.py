@@ -1,0 +1,181 @@
+"""The graph: what every part of exprgrad reads, and nobody changes once it is built.
+
+Nodes are numbered in the order in which they were appended, and an operand is always appended before
+its user, so ascending index is a topological order.  Names and spans are side tables: they say where a
+node came from and never what it computes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.source import Span
+
+__all__ = ["CONST", "INPUT", "Binding", "Graph", "check", "dependencies", "dependents", "same"]
+
+INPUT = "input"
+CONST = "const"
+
+
+class Binding(NamedTuple):
+    """A statement ``name = expression``: the name, the node it names, and the name's span."""
+
+    name: str
+    node: int
+    span: Span
+
+
+class Graph:
+    """Nodes in flat arrays, indexed by node.
+
+    ``kinds``      the op table row's name, ``input`` or ``const``
+    ``operands``   the operands' indices, in order
+    ``payloads``   an input's name, a constant's float, None for an operation
+    ``starts``, ``ends``   the node's span in the text (without surrounding parentheses)
+    ``first_edge`` the number of the node's first operand edge; edges are numbered in node order
+    ``edge_starts``, ``edge_ends``  the span of each operand's occurrence, by edge
+    ``inputs``     name → node, in order of first appearance
+    ``symbols``    node → the spelling of a named constant, such as ``pi``
+    ``bindings``   the named statements, in order
+    ``output``     the node that the whole expression is
+    ``output_name``  the name it bears, if any
+    """
+
+    __slots__ = (
+        "bindings", "edge_ends", "edge_starts", "ends", "first_edge", "inputs", "kinds", "operands",
+        "output", "output_name", "payloads", "starts", "symbols",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+        self.operands: list[tuple[int, ...]] = []
+        self.payloads: list[str | float | None] = []
+        self.starts = array("q")
+        self.ends = array("q")
+        self.first_edge = array("q")
+        self.edge_starts = array("q")
+        self.edge_ends = array("q")
+        self.inputs: dict[str, int] = {}
+        self.symbols: dict[int, str] = {}
+        self.bindings: list[Binding] = []
+        self.output = -1
+        self.output_name: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def append(
+        self,
+        kind: str,
+        operands: tuple[int, ...],
+        payload: str | float | None,
+        span: Span,
+        occurrences: tuple[Span, ...] = (),
+    ) -> int:
+        """Add a node and return its index."""
+        self.kinds.append(kind)
+        self.operands.append(operands)
+        self.payloads.append(payload)
+        self.starts.append(span[0])
+        self.ends.append(span[1])
+        self.first_edge.append(len(self.edge_starts))
+        for start, end in occurrences:
+            self.edge_starts.append(start)
+            self.edge_ends.append(end)
+        return len(self.kinds) - 1
+
+    def span(self, node: int) -> Span:
+        """Where the node is written; an input's span is its first occurrence."""
+        return self.starts[node], self.ends[node]
+
+    def occurrence(self, user: int, position: int) -> Span:
+        """Where the operand at a position of a user is written."""
+        edge = self.first_edge[user] + position
+        return self.edge_starts[edge], self.edge_ends[edge]
+
+    def names(self) -> dict[int, str]:
+        """Node → its name: an input's own, or the first that a statement bound to it."""
+        names = {node: name for name, node in self.inputs.items()}
+        for name, node, _ in self.bindings:
+            names.setdefault(node, name)
+        return names
+
+    def edges(self) -> Iterator[tuple[int, int, int]]:
+        """Every edge as (user, position, operand), in order."""
+        for user, operands in enumerate(self.operands):
+            for position, operand in enumerate(operands):
+                yield user, position, operand
+
+
+def dependencies(graph: Graph, node: int) -> bytearray:
+    """A flag for each node: whether ``node`` depends on it (or is it)."""
+    needed = bytearray(len(graph))
+    needed[node] = 1
+    for user in range(node, -1, -1):
+        if needed[user]:
+            for operand in graph.operands[user]:
+                needed[operand] = 1
+    return needed
+
+
+def dependents(graph: Graph, nodes: list[int]) -> bytearray:
+    """A flag for each node: whether it depends on (or is) one of ``nodes``."""
+    active = bytearray(len(graph))
+    for node in nodes:
+        active[node] = 1
+    for user, operands in enumerate(graph.operands):
+        for operand in operands:
+            if active[operand]:
+                active[user] = 1
+                break
+    return active
+
+
+def same(one: Graph, other: Graph) -> bool:
+    """Whether two graphs compute the same thing node by node and use the same names, spans aside."""
+    return (
+        one.kinds == other.kinds
+        and one.operands == other.operands
+        and [repr(p) for p in one.payloads] == [repr(p) for p in other.payloads]
+        and one.symbols == other.symbols
+        and [b[:2] for b in one.bindings] == [b[:2] for b in other.bindings]
+        and (one.output, one.output_name) == (other.output, other.output_name)
+    )
+
+
+def check(graph: Graph) -> None:
+    """Raise ``ValueError`` unless the graph keeps its invariants."""
+
+    def hold(condition: bool, what: str) -> None:
+        if not condition:
+            raise ValueError(f"not a graph: {what}")
+
+    size = len(graph)
+    columns = (graph.operands, graph.payloads, graph.starts, graph.ends, graph.first_edge)
+    hold(all(len(column) == size for column in columns), "its columns differ in length")
+    hold(0 <= graph.output < size, "its output is not a node")
+    hold(len(graph.edge_starts) == len(graph.edge_ends), "its edge columns differ in length")
+    edges = 0
+    for node, (kind, operands) in enumerate(zip(graph.kinds, graph.operands, strict=True)):
+        hold(all(0 <= operand < node for operand in operands), f"node {node} comes before an operand")
+        hold(graph.first_edge[node] == edges, f"the edges of node {node} are misnumbered")
+        edges += len(operands)
+        payload = graph.payloads[node]
+        if kind == INPUT:
+            hold(graph.inputs.get(str(payload)) == node, f"input {node} is not listed")
+        elif kind == CONST:
+            hold(isinstance(payload, float), f"constant {node} has no value")
+        else:
+            op = BY_NAME.get(kind)
+            hold(op is not None and payload is None, f"node {node} is no operation")
+            assert op is not None
+            fits = len(operands) >= 2 if op.variadic else len(operands) == len(op.names)
+            hold(fits, f"node {node} has {len(operands)} operands")
+        if kind in (INPUT, CONST):
+            hold(not operands, f"leaf {node} has operands")
+    hold(edges == len(graph.edge_starts), "an edge has no span")
+    names = [binding.name for binding in graph.bindings] + list(graph.inputs)
+    hold(len(set(names)) == len(names), "a name is used twice")

@@ -1,0 +1,293 @@
+"""The op table: one row per operation, and everything else follows from the rows.
+
+A row's texts are written in the language that users write (``grammar/expression.lark``).  A rule may
+name the row's operands, and
+
+    out             the operation's own result
+    varies_x        1 if operand x depends on an input, else 0
+    x, varies, ties in a variadic row: one operand, whether it varies, and the row's tie rule summed
+                    over all operands (so ``(x == out)/ties`` shares a tie equally)
+
+Every function in a rule is itself a row.  Where a derivative does not exist, a rule gives the
+subgradient of least norm.  ``docs/how-to/add-an-operation.md`` walks through one row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["BY_INFIX", "BY_NAME", "OPS", "Op", "Special"]
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """Points at which a rule's answer is a convention: ``code`` is ``kink`` or ``jump``."""
+
+    where: str
+    code: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One operation.
+
+    ``operands``      names, separated by blanks; ``x...`` takes two or more
+    ``partials``      what is computed: the local derivative for each operand, accurate in doubles
+    ``shown``         what people read, where it differs
+    ``value``         an accurate formula; empty for a primitive of the math library
+    ``definition``    what the operation is in plainer operations, where there is such a thing
+    ``domain``        where the value is finite in real arithmetic; elsewhere value and partials are nan
+    ``poles``         where it is infinite instead: (condition, value) pairs
+    ``ties``          variadic rows: how much an operand counts in a tie
+    ``special``       kinks and jumps
+    ``branches``      positions of operands that only pass a gradient when their local derivative is 1
+    ``gate``          the pattern of the backward flow, in words
+    ``infix``, ``prefix``  the symbol, for operations that are not calls
+    ``latex``         with each operand's name where the operand goes
+    ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles
+    """
+
+    name: str
+    operands: str
+    partials: tuple[str, ...]
+    about: str
+    shown: tuple[str, ...] = ()
+    value: str = ""
+    definition: str = ""
+    domain: str = ""
+    poles: tuple[tuple[str, str], ...] = ()
+    ties: str = ""
+    special: tuple[Special, ...] = ()
+    branches: tuple[int, ...] = ()
+    gate: str = "scaler"
+    infix: str = ""
+    prefix: str = ""
+    latex: str = ""
+    value_ulp: float = 2.0
+    partial_ulp: float = 5.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The operands' names; a variadic row has one."""
+        return tuple(self.operands.removesuffix("...").split())
+
+    @property
+    def variadic(self) -> bool:
+        """Whether the operation takes two or more operands, all alike."""
+        return self.operands.endswith("...")
+
+    def partial(self, position: int) -> str:
+        """The rule that is computed for the operand at a position."""
+        return self.partials[0 if self.variadic else position]
+
+    def shown_partial(self, position: int) -> str:
+        """The rule that people read for the operand at a position."""
+        return (self.shown or self.partials)[0 if self.variadic else position]
+
+    def arity_words(self) -> str:
+        """How many operands it takes, in words."""
+        count = len(self.names)
+        return "two or more operands" if self.variadic else f"{count} operand{'s' * (count != 1)}"
+
+
+def comparison(name: str, symbol: str, latex: str, about: str) -> Op:
+    """A comparison is 1 or 0, flat on both sides of where its operands are equal."""
+    return Op(
+        name,
+        "x y",
+        ("0", "0"),
+        about,
+        infix=symbol,
+        latex=latex,
+        gate="blocker",
+        special=(Special("x == y", "jump", "its operands are equal"),),
+    )
+
+
+def step(name: str, latex: str, where: str, why: str, about: str) -> Op:
+    """A step function is flat except where it jumps."""
+    return Op(
+        name,
+        "x",
+        ("0",),
+        about,
+        latex=latex,
+        gate="blocker",
+        special=(Special(where, "jump", why),),
+    )
+
+
+def extremum(name: str, about: str) -> Op:
+    """``max`` or ``min``: the operands that equal the result share its gradient, constants aside."""
+    return Op(
+        name,
+        "x...",
+        ("(x == out)/ties",),
+        about,
+        ties="where(x == out, where(varies, 1, inf), 0)",
+        latex=rf"\{name}(x)",
+        gate="router",
+        special=(Special("ties > 1", "kink", "operands tie"),),
+    )
+
+
+OPS: tuple[Op, ...] = (
+    # Arithmetic.
+    Op("add", "x y", ("1", "1"), "the sum", infix="+", latex="x + y", gate="distributor"),
+    Op("sub", "x y", ("1", "-1"), "the difference", infix="-", latex="x - y", gate="distributor, sign flipped"),
+    Op("mul", "x y", ("y", "x"), "the product", infix="*", latex=r"x \cdot y", gate="swap multiplier"),
+    Op(
+        "div", "x y", ("1/y", "-out/y"), "the quotient", infix="/", latex=r"\frac{x}{y}",
+        domain="y != 0", poles=(("(y == 0)*(x != 0)", "x*inf"),),
+    ),
+    Op(
+        "mod", "x y", ("where(y == 0, nan, 1)", "-(x - out)/y"),
+        "the floor modulus: x - y*floor(x/y), with the sign of y",
+        shown=("1", "-floor(x/y)"), definition="x - y*floor(x/y)", infix="%", latex=r"x \bmod y",
+        domain="y != 0", special=(Special("out == 0", "jump", "the remainder wraps around"),),
+    ),
+    Op(
+        "pow", "x y",
+        (
+            "where(y == 0, 0, where((y >= 0.5) + (x == 0), y*x^(y - 1), where(abs(out) > 1e-290, y*out/x, "
+            "sign(x)^y*(y*abs(x)^(y/2)/x)*abs(x)^(y/2))))",
+            "where((x == 0)*(y >= 0), 0, where((out > 1e-290)*(out < 1e290), out*log(x), "
+            "x^(y/2)*log(x)*x^(y/2)))",
+        ),
+        "x to the power y; 0^0 is 1",
+        shown=("y*x^(y - 1)", "out*log(x)"), infix="^", latex="x^{y}",
+        domain="(x > 0) + (x == 0)*(y >= 0) + (x < 0)*(y == floor(y))",
+        poles=(("(x == 0)*(y < 0)", "inf"),), gate="power",
+    ),
+    Op("neg", "x", ("-1",), "the negative", prefix="-", latex="-x", gate="sign flipper"),
+    # Comparisons and choices.
+    comparison("lt", "<", "x < y", "1 where x is less than y, else 0"),
+    comparison("le", "<=", r"x \le y", "1 where x is at most y, else 0"),
+    comparison("gt", ">", "x > y", "1 where x is greater than y, else 0"),
+    comparison("ge", ">=", r"x \ge y", "1 where x is at least y, else 0"),
+    comparison("eq", "==", "x = y", "1 where x equals y, else 0"),
+    comparison("ne", "!=", r"x \ne y", "1 where x differs from y, else 0"),
+    Op(
+        "where", "c x y", ("0", "where(c, 1, 0)", "where(c, 0, 1)"), "x where c is not 0, else y",
+        latex=r"\operatorname{where}(c, x, y)", gate="switch", branches=(1, 2),
+    ),
+    extremum("min", "the least operand"),
+    extremum("max", "the greatest operand"),
+    Op(
+        "clamp", "x lo hi",
+        (
+            "where(x == lo, varies_lo/2, where(x == hi, varies_hi/2, (lo < x)*(x < hi)))",
+            "where(lo < hi, where(x == lo, 1/2, x < lo), 0)",
+            "where(lo < hi, where(x == hi, 1/2, x > hi), 1)",
+        ),
+        "x, but not below lo nor above hi", shown=("(lo < x)*(x < hi)", "x < lo", "x > hi"),
+        value="min(max(x, lo), hi)", definition="min(max(x, lo), hi)",
+        latex=r"\operatorname{clamp}(x, lo, hi)", gate="router",
+        special=(Special("(x == lo) + (x == hi) + (lo == hi)", "kink", "x meets a bound"),),
+    ),
+    # Steps and corners.
+    Op(
+        "abs", "x", ("sign(x)",), "the absolute value", latex=r"\left|x\right|", gate="sign router",
+        definition="max(x, -x)", special=(Special("x == 0", "kink", "its operand is 0"),),
+    ),
+    step("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "-1, 0 or 1, as x is negative, 0 or positive"),
+    step("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "the greatest whole number not above x"),
+    step("ceil", r"\left\lceil x \right\rceil", "x == out", "its operand is a whole number", "the least whole number not below x"),
+    step("round", r"\operatorname{round}(x)", "abs(x - floor(x)) == 0.5", "its operand is halfway between whole numbers", "the nearest whole number; halves go to the even one"),
+    # Roots, exponentials, logarithms.
+    Op("sqrt", "x", ("1/(2*out)",), "the square root", definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}"),
+    Op("cbrt", "x", ("1/(3*out^2)",), "the cube root", definition="sign(x)*abs(x)^(1/3)", latex=r"\sqrt[3]{x}"),
+    Op("exp", "x", ("out",), "e to the power x", latex=r"e^{x}", gate="scales by its own output"),
+    Op("expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0", shown=("out + 1",), definition="exp(x) - 1", latex="e^{x} - 1"),
+    Op(
+        "log", "x", ("where(x >= 0, 1/x, nan)",), "the natural logarithm", shown=("1/x",),
+        domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\ln x",
+    ),
+    Op(
+        "log2", "x", ("where(x >= 0, 1/log(2)/x, nan)",), "the logarithm to base 2", shown=("1/(x*log(2))",),
+        definition="log(x)/log(2)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{2} x",
+    ),
+    Op(
+        "log10", "x", ("where(x >= 0, 1/log(10)/x, nan)",), "the logarithm to base 10", shown=("1/(x*log(10))",),
+        definition="log(x)/log(10)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
+    ),
+    Op(
+        "log1p", "x", ("where(x >= -1, 1/(1 + x), nan)",), "log(1 + x), exact near 0", shown=("1/(1 + x)",),
+        definition="log(1 + x)", domain="x > -1", poles=(("x == -1", "-inf"),), latex=r"\ln(1 + x)",
+    ),
+    # Trigonometric and hyperbolic functions.
+    Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x"),
+    Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x"),
+    Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x"),
+    Op(
+        "asin", "x", ("1/sqrt((1 - x)*(1 + x))",), "the angle in [-pi/2, pi/2] whose sine is x",
+        shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x",
+    ),
+    Op(
+        "acos", "x", ("-1/sqrt((1 - x)*(1 + x))",), "the angle in [0, pi] whose cosine is x",
+        shown=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x",
+    ),
+    Op("atan", "x", ("(1/hypot(1, x))^2",), "the angle in [-pi/2, pi/2] whose tangent is x", shown=("1/(1 + x^2)",), latex=r"\arctan x"),
+    Op(
+        "atan2", "y x",
+        (
+            "h = hypot(x, y); s = where(h < 1e-150, 2^600, where(h > 1e150, 2^-600, 1)); k = hypot(x*s, y*s); x*s/(k*k)*s",
+            "h = hypot(x, y); s = where(h < 1e-150, 2^600, where(h > 1e150, 2^-600, 1)); k = hypot(x*s, y*s); -(y*s)/(k*k)*s",
+        ),
+        "the angle of the point (x, y), in [-pi, pi]", shown=("x/(x^2 + y^2)", "-y/(x^2 + y^2)"),
+        latex=r"\operatorname{atan2}(y, x)",
+        special=(Special("(y == 0)*(x <= 0)", "jump", "the point is on the cut, where the angle leaps by 2*pi"),),
+    ),
+    Op("sinh", "x", ("cosh(x)",), "the hyperbolic sine", definition="(exp(x) - exp(-x))/2", latex=r"\sinh x"),
+    Op("cosh", "x", ("sinh(x)",), "the hyperbolic cosine", definition="(exp(x) + exp(-x))/2", latex=r"\cosh x"),
+    Op(
+        "tanh", "x", ("(1/cosh(x))^2",), "the hyperbolic tangent", shown=("1 - out^2",),
+        definition="(exp(2*x) - 1)/(exp(2*x) + 1)", latex=r"\tanh x",
+    ),
+    Op("asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", shown=("1/sqrt(1 + x^2)",), definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x"),
+    Op(
+        "acosh", "x", ("1/(sqrt(x - 1)*sqrt(x + 1))",), "the inverse of cosh, not negative", shown=("1/sqrt(x^2 - 1)",),
+        definition="log(x + sqrt(x^2 - 1))", domain="x >= 1", latex=r"\operatorname{arcosh} x",
+    ),
+    Op(
+        "atanh", "x", ("where(abs(x) <= 1, 1/((1 - x)*(1 + x)), nan)",), "the inverse of tanh", shown=("1/(1 - x^2)",),
+        definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x",
+    ),
+    Op(
+        "hypot", "x y",
+        (
+            "s = where(out < 1e-150, 2^600, where(out > 1e150, 2^-600, 1)); where(out == 0, 0, x*s/hypot(x*s, y*s))",
+            "s = where(out < 1e-150, 2^600, where(out > 1e150, 2^-600, 1)); where(out == 0, 0, y*s/hypot(x*s, y*s))",
+        ),
+        "sqrt(x^2 + y^2), safe from overflow", shown=("x/out", "y/out"), definition="sqrt(x^2 + y^2)",
+        latex=r"\sqrt{x^{2} + y^{2}}", special=(Special("out == 0", "kink", "both operands are 0"),),
+    ),
+    # Of neural networks and statistics.
+    Op(
+        "relu", "x", ("where(x > 0, 1, 0)",), "max(x, 0)", value="max(x, 0)", definition="max(x, 0)",
+        latex=r"\operatorname{relu}(x)", gate="gate", special=(Special("x == 0", "kink", "its operand is 0"),),
+    ),
+    Op(
+        "sigmoid", "x", ("out*sigmoid(-x)",), "1/(1 + exp(-x))", shown=("out*(1 - out)",),
+        value="where(x >= 0, 1/(1 + exp(-x)), exp(x)/(1 + exp(x)))", definition="1/(1 + exp(-x))",
+        latex=r"\sigma(x)",
+    ),
+    Op(
+        "softplus", "x", ("sigmoid(x)",), "log(1 + exp(x))", value="max(x, 0) + log1p(exp(-abs(x)))",
+        definition="log(1 + exp(x))", latex=r"\operatorname{softplus}(x)",
+    ),
+    Op(
+        "erf", "x",
+        ("h = round(16*x)/16; where(abs(x) > 28, 0, 2/sqrt(pi)*exp(-h*h)*exp(-(x - h)*(x + h)))",),
+        "the error function", shown=("2/sqrt(pi)*exp(-x^2)",), latex=r"\operatorname{erf}(x)",
+    ),
+    Op(
+        "erfc", "x",
+        ("h = round(16*x)/16; where(abs(x) > 28, 0, -2/sqrt(pi)*exp(-h*h)*exp(-(x - h)*(x + h)))",),
+        "1 - erf(x), exact in the tail", shown=("-2/sqrt(pi)*exp(-x^2)",), latex=r"\operatorname{erfc}(x)",
+    ),
+)
+
+BY_NAME: dict[str, Op] = {op.name: op for op in OPS}
+BY_INFIX: dict[str, Op] = {op.infix: op for op in OPS if op.infix}

@@ -1,0 +1,1 @@
+"""The language: text to graph and back."""

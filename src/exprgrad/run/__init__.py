@@ -1,0 +1,1 @@
+"""Sweeps over numbers: values forward, adjoints in reverse."""

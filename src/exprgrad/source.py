@@ -1,0 +1,109 @@
+"""Source text, spans in it, and the excerpts with carets that errors and diagnostics show."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Source", "Span", "cut", "display_width", "excerpt", "position", "printable"]
+
+Span = tuple[int, int]
+"""A half-open range of code points, counted from 0."""
+
+
+class Source(NamedTuple):
+    """A text and whether it is the expression itself (or, say, the value of an argument)."""
+
+    text: str
+    is_expression: bool = True
+
+
+def position(text: str, offset: int) -> tuple[int, int]:
+    r"""Line and column of an offset, both counted from 1; ``\n``, ``\r\n`` and ``\r`` end a line."""
+    start = line_start(text, offset)
+    before = text[:start]
+    line = before.count("\n") + before.count("\r") - before.count("\r\n") + 1
+    return line, offset - start + 1
+
+
+def line_start(text: str, offset: int) -> int:
+    """The offset at which the line that holds ``offset`` begins."""
+    if 0 < offset < len(text) and text[offset - 1 : offset + 1] == "\r\n":
+        offset -= 1
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+
+
+def line_end(text: str, offset: int) -> int:
+    """The offset just behind the last character of the line that holds ``offset``."""
+    ends = [end for end in (text.find("\n", offset), text.find("\r", offset)) if end >= 0]
+    return min(ends, default=len(text))
+
+
+def printable(text: str) -> str:
+    """The text with white space as single spaces and whatever a terminal would obey as ``\ufffd``.
+
+    One character in gives one character out, so offsets stay what they were.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or is_combining(c) else " " if c.isspace() else "\ufffd" for c in text
+    )
+
+
+def is_combining(character: str) -> bool:
+    """Whether a character is drawn on top of the one before it."""
+    import unicodedata
+
+    return unicodedata.category(character) in ("Mn", "Me")
+
+
+def display_width(text: str) -> int:
+    """How many terminal cells a printable text takes: wide characters two, combining marks none."""
+    if text.isascii():
+        return len(text)
+    import unicodedata
+
+    return sum(
+        0 if is_combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, or its first ``limit - 1`` characters and an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def excerpt(source: Source, span: Span, note: str = "", width: int = 100) -> list[str]:
+    """Two lines: the line of text that a span begins on, and carets under the span.
+
+    A span over several lines is underlined to the end of its first.  A line longer than ``width`` is
+    shown as a window around the span.
+    """
+    text = source.text
+    start, end = span
+    first, last = line_start(text, start), line_end(text, start)
+    label = str(position(text, start)[0]) if source.is_expression else " "
+    end = max(min(end, last), start)
+    room = max(width - len(label) - 6, 16)
+    left, right = window(first, last, start, end, room)
+    shown = printable(text[left:right])
+    head, marked = shown[: start - left], shown[start - left : end - left]
+    if left > first:
+        head, shown = "…" + head[1:], "…" + shown[1:]
+    if right < last:
+        shown = shown[:-1] + "…"
+    carets = "^" * max(display_width(marked), 1)
+    remark = f" {note}" if note else ""
+    return [
+        f"  {label} │ {shown}".rstrip(),
+        f"  {' ' * len(label)} │ {' ' * display_width(head)}{carets}{remark}",
+    ]
+
+
+def window(first: int, last: int, start: int, end: int, room: int) -> tuple[int, int]:
+    """The part of a line, at most ``room`` characters, that shows as much of a span as it can."""
+    if last - first <= room:
+        return first, last
+    margin = max((room - (end - start)) // 2, 4)
+    left = max(min(start - margin, last - room), first)
+    return left, left + room
