@@ -8,7 +8,7 @@ node came from and never what it computes.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from exprgrad.graph.ops import BY_NAME
@@ -121,7 +121,7 @@ def dependencies(graph: Graph, node: int) -> bytearray:
     return needed
 
 
-def dependents(graph: Graph, nodes: list[int]) -> bytearray:
+def dependents(graph: Graph, nodes: Iterable[int]) -> bytearray:
     """A flag for each node: whether it depends on (or is) one of ``nodes``."""
     active = bytearray(len(graph))
     for node in nodes:

@@ -138,7 +138,7 @@ OPS: tuple[Op, ...] = (
     Op("sub", "x y", ("1", "-1"), "the difference", infix="-", latex="x - y", gate="distributor, sign flipped"),
     Op("mul", "x y", ("y", "x"), "the product", infix="*", latex=r"x \cdot y", gate="swap multiplier"),
     Op(
-        "div", "x y", ("1/y", "-out/y"), "the quotient", infix="/", latex=r"\frac{x}{y}",
+        "div", "x y", ("1/y", "-out/y"), "the quotient", shown=("1/y", "-x/y^2"), infix="/", latex=r"\frac{x}{y}",
         domain="y != 0", poles=(("(y == 0)*(x != 0)", "x*inf"),),
     ),
     Op(

@@ -79,7 +79,10 @@ class Builder:
     # Atoms.
 
     def number(self, span: Span) -> Value:
-        node = self.graph.append(CONST, (), float(self.text[span[0] : span[1]]), span)
+        value = float(self.text[span[0] : span[1]])
+        node = self.graph.append(CONST, (), value, span)
+        if value == math.inf:  # 1e999 is written as what it is
+            self.graph.symbols[node] = "inf"
         return node, *span
 
     def name(self, span: Span) -> Value:

@@ -5,9 +5,10 @@ Both are plain loops over the graph's arrays in index order, which is topologica
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import INPUT, Graph, dependencies, dependents
@@ -15,7 +16,10 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.primitives import functions
 from exprgrad.run.templates import Template, compile_template
 
-__all__ = ["Adjoints", "forward", "reverse"]
+__all__ = ["Adjoints", "Locals", "forward", "passes", "reverse"]
+
+Locals = tuple[float | None, ...]
+"""A node's local derivative for each operand; None for an operand that is not active."""
 
 
 def forward(graph: Graph, inputs: Mapping[str, float]) -> list[float]:
@@ -37,111 +41,142 @@ def forward(graph: Graph, inputs: Mapping[str, float]) -> list[float]:
 class Adjoints(NamedTuple):
     """What a reverse sweep finds.
 
-    ``order``          the nodes that the output depends on, in the order of the visits
-    ``grads``          by node: the adjoint, None where the node depends on no differentiated input
-    ``locals``         by edge number: the local derivative, None for an edge that passes nothing on
-                       because it is not active or its user was not reached
-    ``contributions``  by edge number: the user's grad times the local derivative
-    ``reached``        by node: whether a gradient flowed into it
+    ``order``   the nodes that the output depends on, in the order of the visits
+    ``grads``   by node; None for a node that no gradient reached
+    ``locals``  by node: the local derivatives; None for a node that passed nothing on
+    ``active``  by node: whether it depends on a differentiated input
     """
 
     order: list[int]
     grads: list[float | None]
-    locals: list[float | None]
-    contributions: list[float | None]
-    reached: bytearray
-
-
-Rule = float | Template
-"""A local derivative: a constant, or a function of the operands, ``out`` and companions."""
+    locals: list[Locals | None]
+    active: bytearray
 
 
 class Rules(NamedTuple):
-    """What the sweep needs of one row; no partials where they need companions (``companioned``)."""
+    """A row's local derivatives, ready to be evaluated on the operands' values and the node's own.
 
-    partials: tuple[Rule, ...]
-    branches: tuple[int, ...]
+    ``one``      a function for each operand; none where the rules need companions
+    ``all``      all at once: a tuple where they are constants, else a function
+    ``careful``  whether the row needs companions, or may pass nothing to an active operand
+    """
+
+    one: tuple[Template, ...]
+    all: Locals | Callable[[Sequence[float]], Locals]
+    careful: bool
 
 
-@lru_cache(maxsize=None)
-def rules(kind: str) -> Rules:
-    """A row's partials, ready to be evaluated."""
-    op = BY_NAME[kind]
+def make_rules(op: Op) -> Rules:
+    """The rules of one row."""
     texts = [op.partial(position) for position in range(len(op.names))]
-    used = {name for text in texts for name in template(text).inputs}
-    plain = (*op.names, "out")
-    if used - {*plain}:
-        return Rules((), op.branches)
-    return Rules(tuple(as_rule(text, plain) for text in texts), op.branches)
+    names = (*op.names, "out")
+    if not {name for text in texts for name in template(text).inputs} <= {*names}:
+        return Rules((), (), careful=True)
+    one = tuple(compile_template(template(text), names) for text in texts)
+    careful = bool(op.branches) or "0" in texts
+    if not any(template(text).inputs for text in texts):
+        return Rules(one, tuple(rule(()) for rule in one), careful)
+    if len(texts) > 1 and all(text in names for text in texts):
+        return Rules(one, itemgetter(*map(names.index, texts)), careful)
+    if len(one) == 2:
+        first, second = one
+        return Rules(one, lambda arguments: (first(arguments), second(arguments)), careful)
+    return Rules(one, lambda arguments: tuple([rule(arguments) for rule in one]), careful)
 
 
-def as_rule(text: str, names: tuple[str, ...]) -> Rule:
-    """A rule as a constant where it is one, else as a function."""
-    graph = template(text)
-    compiled = compile_template(graph, names)
-    return compiled if graph.inputs else compiled(())
+class RuleTable(dict[str, Rules]):
+    """Row name → rules, made on first use."""
+
+    def __missing__(self, kind: str) -> Rules:
+        self[kind] = made = make_rules(BY_NAME[kind])
+        return made
 
 
-def reverse(graph: Graph, values: Sequence[float], wrt: Sequence[int]) -> Adjoints:
+rules = RuleTable()
+
+
+def passes(op: Op, position: int, local: float) -> bool:
+    """Whether an edge passes its user's grad on at all.
+
+    A rule that is the constant 0, and a branch that a ``where`` did not take, pass nothing, not even
+    0 times infinity.
+    """
+    return op.partial(position) != "0" and (local != 0 or position not in op.branches)
+
+
+def reverse(graph: Graph, values: Sequence[float], wrt: Collection[int]) -> Adjoints:
     """Visit the nodes in descending order and pass each node's grad on to its operands.
 
-    ``wrt`` are the inputs to differentiate.  No partial is computed for an operand that depends on
-    none of them; a rule that is the constant 0, and a branch that a ``where`` did not take, pass
-    nothing, not even 0 times infinity.
+    ``wrt`` are the inputs to differentiate; no local derivative is computed for an operand that
+    depends on none of them.  The plain case, a binary operation whose operands are both active, is
+    written out: it is most of the work.
     """
-    active = dependents(graph, list(wrt))
-    needed = dependencies(graph, graph.output)
-    varying: bytearray | None = None
-    reached = bytearray(len(graph))
-    grads = [0.0] * len(graph)
-    edges = len(graph.edge_starts)
-    locals_: list[float | None] = [None] * edges
-    contributions: list[float | None] = [None] * edges
+    active = dependents(graph, wrt)
+    inputs = graph.inputs.values()
+    varying = active if len(wrt) == len(inputs) else dependents(graph, inputs)
+    grads: list[float | None] = [None] * len(graph)
+    locals_: list[Locals | None] = [None] * len(graph)
     grads[graph.output] = 1.0
-    reached[graph.output] = 1
-    kinds, first_edge = graph.kinds, graph.first_edge
+    kinds, all_operands = graph.kinds, graph.operands
+    plain = all(active)
     for node in range(graph.output, -1, -1):
-        operands = graph.operands[node]
-        if not operands or not reached[node] or not active[node]:
-            continue
         grad = grads[node]
-        partials, branches = rules(kinds[node])
-        edge = first_edge[node]
-        arguments = [values[operand] for operand in operands]
-        arguments.append(values[node])
-        if not partials:
-            if varying is None:
-                varying = dependents(graph, list(graph.inputs.values()))
+        operands = all_operands[node]
+        if grad is None or not operands or not active[node]:
+            continue
+        row = rules[kinds[node]]
+        if plain and len(operands) == 2 and not row.careful:
+            first, second = operands
+            local: Any = row.all
+            if local.__class__ is not tuple:
+                local = local((values[first], values[second], values[node]))
+            left, right = local
+            before = grads[first]
+            grads[first] = grad * left if before is None else before + grad * left
+            before = grads[second]
+            grads[second] = grad * right if before is None else before + grad * right
+        else:
+            local = locals_of(graph, node, values, active, varying)
             op = BY_NAME[kinds[node]]
-            partials = companioned(op, arguments, [varying[operand] for operand in operands])
-        for position, operand in enumerate(operands):
-            if active[operand]:
-                rule = partials[position]
-                local = rule if rule.__class__ is float else rule(arguments)  # type: ignore[operator]
-                locals_[edge + position] = local  # type: ignore[assignment]
-                if (local == 0 and position in branches) or rule == 0.0:
-                    contributions[edge + position] = 0.0
-                else:
-                    contribution = grad * local  # type: ignore[operator]
-                    contributions[edge + position] = contribution
-                    grads[operand] += contribution
-                    reached[operand] = 1
+            for position, operand in enumerate(operands):
+                factor = local[position]
+                if factor is not None and passes(op, position, factor):
+                    before = grads[operand]
+                    grads[operand] = grad * factor if before is None else before + grad * factor
+        locals_[node] = local
+    needed = dependencies(graph, graph.output)
     order = [node for node in range(graph.output, -1, -1) if needed[node]]
-    known: list[float | None] = [g if a else None for g, a in zip(grads, active, strict=True)]
-    if graph.operands[graph.output]:
-        known[graph.output] = 1.0
-    return Adjoints(order, known, locals_, contributions, reached)
+    return Adjoints(order, grads, locals_, active)
 
 
-def companioned(op: Op, arguments: list[float], varies: list[int]) -> tuple[float, ...]:
-    """The partials of a row whose rules ask which operands vary, or how many of them tie."""
-    names = slots(op)
-    if not op.variadic:
-        extended = [*arguments, *map(float, varies)]
-        return tuple(compile_template(template(text), names)(extended) for text in op.partials)
-    ties = compile_template(template(op.ties), names)
-    partial = compile_template(template(op.partial(0)), names)
+def locals_of(
+    graph: Graph, node: int, values: Sequence[float], active: bytearray, varying: bytearray
+) -> Locals:
+    """A node's local derivatives, for its active operands only."""
+    op = BY_NAME[graph.kinds[node]]
+    operands = graph.operands[node]
+    arguments = [*[values[operand] for operand in operands], values[node]]
+    one = rules[op.name].one
+    if one:
+        return tuple([one[p](arguments) if active[o] else None for p, o in enumerate(operands)])
+    varies = [float(varying[operand]) for operand in operands]
+    sides = companioned_variadic if op.variadic else companioned
+    parts = zip(sides(op, arguments, varies), operands, strict=True)
+    return tuple([part() if active[operand] else None for part, operand in parts])
+
+
+def companioned(op: Op, arguments: list[float], varies: list[float]) -> list[Callable[[], float]]:
+    """The partials of a row whose rules ask which operands vary."""
+    names, extended = slots(op), [*arguments, *varies]
+    return [partial(compile_template(template(text), names), extended) for text in op.partials]
+
+
+def companioned_variadic(
+    op: Op, arguments: list[float], varies: list[float]
+) -> list[Callable[[], float]]:
+    """The partials of a variadic row: each sees its operand, whether it varies, and the ties."""
+    tie, rule = (compile_template(template(text), slots(op)) for text in (op.ties, op.partial(0)))
     *operands, out = arguments
-    sides = [[x, out, float(v), 0.0] for x, v in zip(operands, varies, strict=True)]
-    total = sum(ties(side) for side in sides)
-    return tuple(partial([*side[:3], total]) for side in sides)
+    sides = [(x, out, v, 0.0) for x, v in zip(operands, varies, strict=True)]
+    ties = sum(map(tie, sides))
+    return [partial(rule, (*side[:3], ties)) for side in sides]

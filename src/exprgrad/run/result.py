@@ -1,0 +1,171 @@
+"""Run: what one evaluation found.  Results live here and never on the graph's nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from exprgrad.derive.rules import template
+from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.infix import LIMIT, label, rule_text, texts
+from exprgrad.run.sweeps import Adjoints, passes
+from exprgrad.source import Span
+
+__all__ = ["Edge", "Node", "Run"]
+
+
+class Node(NamedTuple):
+    """A node as people read it: ``op`` is a row's name, ``input`` or ``const``."""
+
+    id: int
+    name: str | None
+    op: str
+    operands: tuple[int, ...]
+    text: str
+    span: Span
+    data: float
+    grad: float | None
+
+
+class Edge(NamedTuple):
+    """An active edge: its local derivative as formula and number, and what it passed on."""
+
+    user: int
+    position: int
+    operand: int
+    rule: str
+    local: float
+    contribution: float
+    span: Span
+
+
+class Run:
+    """One evaluation of an expression: inputs in, every node's data and perhaps grad out.
+
+    ``values`` holds each node's data.  After a reverse sweep ``adjoints`` is what it found and ``wrt``
+    the inputs that were differentiated; after a forward sweep alone both are None.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        graph: Graph,
+        inputs: Mapping[str, float],
+        values: list[float],
+        adjoints: Adjoints | None = None,
+        wrt: tuple[str, ...] | None = None,
+    ) -> None:
+        self.text = text
+        self.graph = graph
+        self.inputs = dict(inputs)
+        self.values = values
+        self.adjoints = adjoints
+        self.wrt = wrt
+
+    @property
+    def value(self) -> float:
+        """The output's data."""
+        return self.values[self.graph.output]
+
+    @property
+    def gradient(self) -> dict[str, float]:
+        """The output's partial derivative for each differentiated input; empty without a sweep."""
+        return {name: self.grad(self.graph.inputs[name]) or 0.0 for name in self.wrt or ()}
+
+    @property
+    def order(self) -> list[int]:
+        """The reverse sweep's visits, in order: the nodes that the output depends on."""
+        return [] if self.adjoints is None else self.adjoints.order
+
+    def grad(self, node: int) -> float | None:
+        """A node's grad: None for a constant, or what depends on no differentiated input."""
+        if self.adjoints is None:
+            return None
+        grad = self.adjoints.grads[node]
+        if self.adjoints.active[node]:
+            return 0.0 if grad is None else grad
+        return None if self.graph.kinds[node] in (CONST, INPUT) else grad
+
+    def passed(self, node: int) -> bool:
+        """Whether a gradient reached the node and went on to its operands."""
+        return self.adjoints is not None and self.adjoints.locals[node] is not None
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """Node → its name, for the nodes that have one."""
+        return self.graph.names()
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Every node's text, cut to 60 characters."""
+        return texts(self.graph, self.names, LIMIT)
+
+    def label(self, node: int) -> str:
+        """What a node is called: its name, else its text."""
+        return self.names.get(node, self.texts[node])
+
+    def iter_nodes(self) -> Iterator[Node]:
+        """The nodes, one at a time."""
+        graph = self.graph
+        for node, kind in enumerate(graph.kinds):
+            yield Node(
+                node,
+                self.names.get(node),
+                kind,
+                graph.operands[node],
+                self.texts[node],
+                graph.span(node),
+                self.values[node],
+                self.grad(node),
+            )
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """Every node, in topological order."""
+        return list(self.iter_nodes())
+
+    def iter_edges(self) -> Iterator[Edge]:
+        """The active edges in the order of the visits, one at a time."""
+        for node in self.order:
+            yield from self.edges_of(node)
+
+    def edges_of(self, user: int) -> Iterator[Edge]:
+        """The active edges from a node to its operands."""
+        if self.adjoints is None:
+            return
+        locals_, grad = self.adjoints.locals[user], self.grad(user)
+        if locals_ is None or grad is None:
+            return
+        op = BY_NAME[self.graph.kinds[user]]
+        for position, operand in enumerate(self.graph.operands[user]):
+            local = locals_[position]
+            if local is not None:
+                contribution = grad * local if passes(op, position, local) else 0.0
+                span = self.graph.occurrence(user, position)
+                rule = self.rule(user, position)
+                yield Edge(user, position, operand, rule, local, contribution, span)
+
+    @cached_property
+    def edges(self) -> list[Edge]:
+        """Every active edge, in the order of the visits."""
+        return list(self.iter_edges())
+
+    def rule(self, user: int, position: int) -> str:
+        """The local derivative of an edge as people read it, with the operands' names filled in."""
+        return rule_of(self.graph, user, position, self.names, self.texts)
+
+
+def rule_of(
+    graph: Graph, user: int, position: int, names: Mapping[int, str], written: list[str]
+) -> str:
+    """The shown rule of an edge, its operands and ``out`` by what they are called."""
+    op = BY_NAME[graph.kinds[user]]
+    operands = graph.operands[user]
+    nodes = (operands[position],) if op.variadic else operands
+    values = {
+        name: label(graph, node, names, written)
+        for name, node in zip((*op.names, "out"), (*nodes, user), strict=True)
+    }
+    return rule_text(template(op.shown_partial(position)), values)
