@@ -161,11 +161,13 @@ def rule_text(rule: Graph, values: Mapping[str, tuple[str, int]], limit: int = L
     """
     given = {node: values[name] for name, node in rule.inputs.items() if name in values}
     for node, kind in enumerate(rule.kinds):
-        known = [given.get(o) or (leaf(rule, o), ATOM) for o in rule.operands[node]]
+        if kind == CONST:
+            given[node] = leaf(rule, node), ATOM
+        known = [given.get(operand, ("", ATOM)) for operand in rule.operands[node]]
         if kind == "sub" and all(text.isdecimal() and text.isascii() for text, _ in known):
             difference = str(int(known[0][0]) - int(known[1][0]))
             given[node] = difference, leaf_level(difference)
-        elif kind == "pow" and known[1][0] == "1":
+        elif kind == "pow" and known[1][0] == "1" and known[0][0]:
             given[node] = known[0]
     return cut(prefixes(rule, {}, given, limit)[rule.output], limit)
 
