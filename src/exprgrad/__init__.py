@@ -1,1 +1,72 @@
-"""exprgrad: type a formula, and see its value, its gradient and why."""
+"""exprgrad: type a formula, and see its value, its gradient and why.
+
+>>> import exprgrad
+>>> f = exprgrad.parse("(a+b)*c")
+>>> f.gradient(a=2, b=-3, c=10).gradient
+{'a': 10.0, 'b': 10.0, 'c': -1.0}
+
+Everything but the errors loads on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from exprgrad.errors import (
+    ExprgradError,
+    InputError,
+    LanguageError,
+    MissingExtraError,
+    RequestError,
+)
+
+if TYPE_CHECKING:
+    from exprgrad.api import Expression, Run, parse
+    from exprgrad.explain.diagnostics import Diagnostic
+    from exprgrad.graph.graph import Graph
+    from exprgrad.graph.ops import OPS, Op
+    from exprgrad.run.result import Edge, Node
+
+__all__ = [
+    "OPS",
+    "Diagnostic",
+    "Edge",
+    "Expression",
+    "ExprgradError",
+    "Graph",
+    "InputError",
+    "LanguageError",
+    "MissingExtraError",
+    "Node",
+    "Op",
+    "RequestError",
+    "Run",
+    "__version__",
+    "parse",
+]
+
+__version__ = "0.1.0"
+
+LAZY = {
+    "OPS": "graph.ops",
+    "Diagnostic": "explain.diagnostics",
+    "Edge": "run.result",
+    "Expression": "api",
+    "Graph": "graph.graph",
+    "Node": "run.result",
+    "Op": "graph.ops",
+    "Run": "api",
+    "parse": "api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in LAZY:
+        raise AttributeError(f"module 'exprgrad' has no attribute '{name}'")
+    from importlib import import_module
+
+    return getattr(import_module(f"exprgrad.{LAZY[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -38,6 +38,7 @@ class Op:
     ``value``         an accurate formula; empty for a primitive of the math library
     ``definition``    what the operation is in plainer operations, where there is such a thing
     ``domain``        where the value is finite in real arithmetic; elsewhere value and partials are nan
+    ``domain_words``  the same in words, where the condition is hard to read
     ``poles``         where it is infinite instead: (condition, value) pairs
     ``ties``          variadic rows: how much an operand counts in a tie
     ``special``       kinks and jumps
@@ -56,6 +57,7 @@ class Op:
     value: str = ""
     definition: str = ""
     domain: str = ""
+    domain_words: str = ""
     poles: tuple[tuple[str, str], ...] = ()
     ties: str = ""
     special: tuple[Special, ...] = ()
@@ -128,9 +130,16 @@ def extremum(name: str, about: str) -> Op:
         ties="where(x == out, where(varies, 1, inf), 0)",
         latex=rf"\{name}(x)",
         gate="router",
-        special=(Special("ties > 1", "kink", "operands tie"),),
+        special=(Special("(x == out)*(ties > 1)", "kink", "operands tie"),),
     )
 
+
+CLAMP_TIES = (
+    "at_x = (x == out)*(lo <= x); at_lo = (lo == out)*(x <= lo); at_hi = hi == out; "
+    "ties = where(at_x, where(varies_x, 1, inf), 0) + where(at_lo, where(varies_lo, 1, inf), 0) "
+    "+ where(at_hi, where(varies_hi, 1, inf), 0)"
+)
+"""As in ``max``: whichever of x, lo and hi is the result, there or right beside, shares equally."""
 
 OPS: tuple[Op, ...] = (
     # Arithmetic.
@@ -142,7 +151,7 @@ OPS: tuple[Op, ...] = (
         domain="y != 0", poles=(("(y == 0)*(x != 0)", "x*inf"),),
     ),
     Op(
-        "mod", "x y", ("where(y == 0, nan, 1)", "-(x - out)/y"),
+        "mod", "x y", ("where(y == 0, nan, 1)", "-(x/y - out/y)"),
         "the floor modulus: x - y*floor(x/y), with the sign of y",
         shown=("1", "-floor(x/y)"), definition="x - y*floor(x/y)", infix="%", latex=r"x \bmod y",
         domain="y != 0", special=(Special("out == 0", "jump", "the remainder wraps around"),),
@@ -150,15 +159,17 @@ OPS: tuple[Op, ...] = (
     Op(
         "pow", "x y",
         (
-            "where(y == 0, 0, where((y >= 0.5) + (x == 0), y*x^(y - 1), where(abs(out) > 1e-290, y*out/x, "
-            "sign(x)^y*(y*abs(x)^(y/2)/x)*abs(x)^(y/2))))",
+            "p = x^(y - 1); where(y == 0, 0, where((y >= 0.5)*(y < 2^53)*(abs(p) > 1e-290) + (x == 0), y*p, "
+            "where((y < 0.5)*(abs(out) > 1e-290), y*out/x, sign(x)^y*(y*abs(x)^(y/2)/x)*abs(x)^(y/2))))",
             "where((x == 0)*(y >= 0), 0, where((out > 1e-290)*(out < 1e290), out*log(x), "
             "x^(y/2)*log(x)*x^(y/2)))",
         ),
         "x to the power y; 0^0 is 1",
         shown=("y*x^(y - 1)", "out*log(x)"), infix="^", latex="x^{y}",
         domain="(x > 0) + (x == 0)*(y >= 0) + (x < 0)*(y == floor(y))",
+        domain_words="the base is positive, or 0 with an exponent from 0 up, or negative with a whole exponent",
         poles=(("(x == 0)*(y < 0)", "inf"),), gate="power",
+        special=(Special("(x == 0)*(y == 0)*varies_y", "jump", "0 has power 1 for the exponent 0 alone"),),
     ),
     Op("neg", "x", ("-1",), "the negative", prefix="-", latex="-x", gate="sign flipper"),
     # Comparisons and choices.
@@ -176,15 +187,13 @@ OPS: tuple[Op, ...] = (
     extremum("max", "the greatest operand"),
     Op(
         "clamp", "x lo hi",
-        (
-            "where(x == lo, varies_lo/2, where(x == hi, varies_hi/2, (lo < x)*(x < hi)))",
-            "where(lo < hi, where(x == lo, 1/2, x < lo), 0)",
-            "where(lo < hi, where(x == hi, 1/2, x > hi), 1)",
-        ),
+        tuple(f"{CLAMP_TIES}; {meets}/ties" for meets in ("at_x", "at_lo", "at_hi")),
         "x, but not below lo nor above hi", shown=("(lo < x)*(x < hi)", "x < lo", "x > hi"),
         value="min(max(x, lo), hi)", definition="min(max(x, lo), hi)",
         latex=r"\operatorname{clamp}(x, lo, hi)", gate="router",
-        special=(Special("(x == lo) + (x == hi) + (lo == hi)", "kink", "x meets a bound"),),
+        special=(
+            Special("(x == lo)*(lo <= hi) + (x == hi)*(lo <= hi) + (lo == hi)*(x <= lo)", "kink", "x meets a bound"),
+        ),
     ),
     # Steps and corners.
     Op(
@@ -194,7 +203,7 @@ OPS: tuple[Op, ...] = (
     step("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "-1, 0 or 1, as x is negative, 0 or positive"),
     step("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "the greatest whole number not above x"),
     step("ceil", r"\left\lceil x \right\rceil", "x == out", "its operand is a whole number", "the least whole number not below x"),
-    step("round", r"\operatorname{round}(x)", "abs(x - floor(x)) == 0.5", "its operand is halfway between whole numbers", "the nearest whole number; halves go to the even one"),
+    step("round", r"\operatorname{round}(x)", "abs(x - out) == 0.5", "its operand is halfway between whole numbers", "the nearest whole number; halves go to the even one"),
     # Roots, exponentials, logarithms.
     Op("sqrt", "x", ("1/(2*out)",), "the square root", definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}"),
     Op("cbrt", "x", ("1/(3*out^2)",), "the cube root", definition="sign(x)*abs(x)^(1/3)", latex=r"\sqrt[3]{x}"),

@@ -13,7 +13,7 @@ from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.source import cut
 
-__all__ = ["LIMIT", "label", "number", "program", "rule_text", "texts"]
+__all__ = ["LIMIT", "label", "number", "operation_text", "program", "rule_text", "texts"]
 
 LIMIT = 60
 """The longest text of a node or a rule, in characters."""
@@ -153,11 +153,13 @@ def prefixes(
     return written
 
 
-def rule_text(rule: Graph, values: Mapping[str, tuple[str, int]], limit: int = LIMIT) -> str:
-    """A rule with each of its names replaced by a text and its level, cut to ``limit`` characters.
+def rule_text(
+    rule: Graph, values: Mapping[str, tuple[str, int]], limit: int = LIMIT
+) -> tuple[str, int]:
+    """A rule with each of its names replaced by a text and its level, and the level of the whole.
 
-    A whole number less a whole number is worked out and a first power dropped, so that the derivative
-    of ``x^3`` reads ``3*x^2``.
+    The text is cut to ``limit`` characters.  A whole number less a whole number is worked out and a
+    first power dropped, so that the derivative of ``x^3`` reads ``3*x^2``.
     """
     given = {node: values[name] for name, node in rule.inputs.items() if name in values}
     for node, kind in enumerate(rule.kinds):
@@ -169,7 +171,8 @@ def rule_text(rule: Graph, values: Mapping[str, tuple[str, int]], limit: int = L
             given[node] = difference, leaf_level(difference)
         elif kind == "pow" and known[1][0] == "1" and known[0][0]:
             given[node] = known[0]
-    return cut(prefixes(rule, {}, given, limit)[rule.output], limit)
+    whole = given[rule.output][1] if rule.output in given else level(rule.kinds[rule.output])
+    return cut(prefixes(rule, {}, given, limit)[rule.output], limit), whole
 
 
 def label(
@@ -177,4 +180,20 @@ def label(
 ) -> tuple[str, int]:
     """What a node is called where it is an operand: its name, else its text; and the text's level."""
     return names.get(node, written[node]), operand_level(graph, node, names)
+
+
+def operation_text(
+    kind: str, operands: Sequence[tuple[str, int]], *, spaced: bool = False, limit: int = LIMIT
+) -> str:
+    """One operation on operands of given texts and levels; ``spaced`` sets every symbol apart."""
+    text = ""
+    for part in pattern(kind, len(operands)):
+        if len(text) > limit:
+            break
+        if isinstance(part, str):
+            text += f" {part.strip()} " if spaced and BY_NAME[kind].infix else part
+        else:
+            inner, own = operands[part[0]]
+            text += f"({inner})" if own < part[1] else inner
+    return cut(text, limit)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -154,13 +154,13 @@ class Run:
 
     def rule(self, user: int, position: int) -> str:
         """The local derivative of an edge as people read it, with the operands' names filled in."""
-        return rule_of(self.graph, user, position, self.names, self.texts)
+        return rule_of(self.graph, user, position, self.names, self.texts)[0]
 
 
 def rule_of(
-    graph: Graph, user: int, position: int, names: Mapping[int, str], written: list[str]
-) -> str:
-    """The shown rule of an edge, its operands and ``out`` by what they are called."""
+    graph: Graph, user: int, position: int, names: Mapping[int, str], written: Sequence[str]
+) -> tuple[str, int]:
+    """The shown rule of an edge, its operands and ``out`` by what they are called; and its level."""
     op = BY_NAME[graph.kinds[user]]
     operands = graph.operands[user]
     nodes = (operands[position],) if op.variadic else operands

@@ -6,7 +6,6 @@ Both are plain loops over the graph's arrays in index order, which is topologica
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.primitives import functions
 from exprgrad.run.templates import Template, compile_template
 
-__all__ = ["Adjoints", "Locals", "forward", "passes", "reverse"]
+__all__ = ["Adjoints", "Locals", "forward", "passes", "reverse", "sides"]
 
 Locals = tuple[float | None, ...]
 """A node's local derivative for each operand; None for an operand that is not active."""
@@ -160,23 +159,19 @@ def locals_of(
     if one:
         return tuple([one[p](arguments) if active[o] else None for p, o in enumerate(operands)])
     varies = [float(varying[operand]) for operand in operands]
-    sides = companioned_variadic if op.variadic else companioned
-    parts = zip(sides(op, arguments, varies), operands, strict=True)
-    return tuple([part() if active[operand] else None for part, operand in parts])
+    parts = zip(op.partials * len(operands), sides(op, arguments, varies), operands, strict=False)
+    names = slots(op)
+    return tuple(
+        [compile_template(template(t), names)(side) if active[o] else None for t, side, o in parts]
+    )
 
 
-def companioned(op: Op, arguments: list[float], varies: list[float]) -> list[Callable[[], float]]:
-    """The partials of a row whose rules ask which operands vary."""
-    names, extended = slots(op), [*arguments, *varies]
-    return [partial(compile_template(template(text), names), extended) for text in op.partials]
-
-
-def companioned_variadic(
-    op: Op, arguments: list[float], varies: list[float]
-) -> list[Callable[[], float]]:
-    """The partials of a variadic row: each sees its operand, whether it varies, and the ties."""
-    tie, rule = (compile_template(template(text), slots(op)) for text in (op.ties, op.partial(0)))
+def sides(op: Op, arguments: list[float], varies: list[float]) -> list[list[float]]:
+    """For each operand, the values that a rule with companions sees, as ``derive.rules.slots`` says."""
+    if not op.variadic:
+        return [[*arguments, *varies]] * len(varies)
+    tie = compile_template(template(op.ties), slots(op))
     *operands, out = arguments
-    sides = [(x, out, v, 0.0) for x, v in zip(operands, varies, strict=True)]
-    ties = sum(map(tie, sides))
-    return [partial(rule, (*side[:3], ties)) for side in sides]
+    found = [[x, out, v, 0.0] for x, v in zip(operands, varies, strict=True)]
+    ties = sum(map(tie, found))
+    return [[*side[:3], ties] for side in found]

@@ -1,0 +1,5 @@
+"""``python -m exprgrad`` is the command."""
+
+from exprgrad.cli.main import run
+
+run()

@@ -1,0 +1,181 @@
+"""Which argument is the formula, and what the others are: decided before click reads them.
+
+A formula may begin with a minus, so the first argument that is not exactly an option, or an option's
+value, is the formula.  Short options are never glued to their values.  After the formula, what looks
+like an option and is none is a typo.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from exprgrad.errors import InputError, RequestError
+from exprgrad.source import Source
+
+__all__ = ["FormulaCommand", "Request", "read_request"]
+
+
+class FormulaCommand(click.Command):
+    """A command whose first argument that is no option is a formula."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Sort the arguments into options and others, and have click read them in that order."""
+        options, others = split(self, ctx, args)
+        return super().parse_args(ctx, [*options, "--", *others])
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Name the formula first, as it is typed."""
+        formatter.write_usage(ctx.command_path, "EXPR [NAME=VALUE]... [OPTIONS]")
+
+
+def split(
+    command: click.Command, ctx: click.Context, args: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The options with their values, and the other arguments."""
+    flags: set[str] = set()
+    valued: set[str] = set()
+    for parameter in command.get_params(ctx):
+        if isinstance(parameter, click.Option):
+            (flags if parameter.is_flag else valued).update(parameter.opts)
+    options: list[str] = []
+    others: list[str] = []
+    queue = list(reversed(args))
+    while queue:
+        arg = queue.pop()
+        head, equals, _ = arg.partition("=")
+        if arg == "--":
+            others += reversed(queue)
+            break
+        if arg in flags:
+            options.append(arg)
+        elif arg in valued:
+            options.append(arg)
+            if queue:
+                options.append(queue.pop())
+        elif equals and head in valued and head.startswith("--"):
+            options.append(arg)
+        elif others and arg.startswith("-") and arg != "-":
+            raise unknown_option(arg, head, flags | valued)
+        else:
+            others.append(arg)
+    return options, others
+
+
+def unknown_option(arg: str, head: str, options: set[str]) -> RequestError:
+    """The error for a word that looks like an option and is none."""
+    from exprgrad.language.complaints import nearest
+
+    known = nearest(head, options)
+    return RequestError(
+        "usage",
+        f"there is no option '{head}'",
+        source=Source(arg, is_expression=False),
+        span=(0, len(head)),
+        help=f"did you mean '{known}'?" if known else "--help lists the options",
+    )
+
+
+class Request(NamedTuple):
+    """A formula and the values given for its inputs; ``spelled`` has them as they were typed."""
+
+    text: str
+    values: dict[str, object]
+    spelled: dict[str, str]
+
+
+def read_request(arguments: Sequence[str], file: str | None, inputs: str | None) -> Request:
+    """Sort out formula and values: the formula comes from an argument, a file or standard input."""
+    rest = list(arguments)
+    if file is not None:
+        text = decode(read_file(file), file)
+    elif not rest:
+        raise RequestError(
+            "usage",
+            "there is no formula",
+            help="type one, such as \"(a+b)*c\", or use -f FILE, or - for standard input",
+        )
+    elif rest[0] == "-":
+        text = decode(sys.stdin.buffer.read(), "standard input")
+        del rest[0]
+    else:
+        text = rest.pop(0)
+    values: dict[str, object] = {}
+    if inputs is not None:
+        values.update(read_inputs(inputs))
+    spelled: dict[str, str] = {}
+    for argument in rest:
+        name, value = assignment(argument, text if file is None else None)
+        if name in spelled:
+            message = f"'{name}' is given twice"
+            source = Source(argument, is_expression=False)
+            help = f"its first value is {spelled[name].partition('=')[2]}"
+            raise InputError("given-twice", message, source=source, span=(0, len(name)), help=help)
+        spelled[name] = argument
+        values[name] = value
+    return Request(text, values, spelled)
+
+
+def assignment(argument: str, formula: str | None) -> tuple[str, str]:
+    """Name and value of ``NAME=VALUE``."""
+    name, equals, value = argument.partition("=")
+    source = Source(argument, is_expression=False)
+    whole = (0, len(argument))
+    if equals and name.strip().isidentifier() and value.strip():
+        import unicodedata
+
+        return unicodedata.normalize("NFC", name.strip()), value.strip()
+    if equals and not value.strip():
+        message = f"there is no value for '{name}'"
+        help = f"write {name}=2, without blanks around the '='"
+        raise InputError("usage", message, source=source, span=whole, help=help)
+    help = "a value is given as NAME=VALUE, such as a=2; a formula with blanks needs quotes"
+    if formula is not None and formula.startswith("--"):
+        help = f"'{formula}' was taken for the formula; --help lists the options"
+    raise InputError("usage", "this is not NAME=VALUE", source=source, span=whole, help=help)
+
+
+def read_file(path: str) -> bytes:
+    """The bytes of a file that the user named."""
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise RequestError("file", f"cannot read '{path}': {reason}") from None
+
+
+def decode(content: bytes, name: str) -> str:
+    """Text from UTF-8."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        source = Source(content.decode("utf-8", errors="replace"))
+        place = len(content[: error.start].decode("utf-8", errors="replace"))
+        raise RequestError(
+            "encoding",
+            f"{name} is not UTF-8 text: byte 0x{content[error.start]:02x} at offset {error.start}",
+            source=source,
+            span=(place, place + 1),
+        ) from None
+
+
+def read_inputs(path: str) -> dict[str, object]:
+    """The values in a JSON object: numbers, or constant expressions as strings."""
+    text = decode(read_file(path), path)
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RequestError("file", f"'{path}' is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        message = f"'{path}' does not hold a JSON object"
+        raise RequestError("file", message, help='it should read {"a": 2, "b": -3}')
+    for name, value in found.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+            message = f"the value of '{name}' in '{path}' is not a number"
+            raise InputError("bad-value", message, help="a value is a number, or a text like \"pi/2\"")
+    return found

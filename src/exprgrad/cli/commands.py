@@ -1,0 +1,210 @@
+"""The commands: each reads its request, asks the library, and writes the answer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from exprgrad.cli.arguments import FormulaCommand, read_request
+from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write
+from exprgrad.errors import RequestError
+
+if TYPE_CHECKING:
+    from exprgrad.api import Expression, Run
+
+__all__ = ["COMMANDS"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Several decorators as one, the first on top."""
+
+    def apply(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+formula = stack(
+    click.argument("arguments", nargs=-1, metavar="EXPR [NAME=VALUE]..."),
+    click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
+    click.option("--inputs", metavar="FILE", help="Read values from a JSON object."),
+)
+color_option = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Use colour: auto means on a terminal, unless NO_COLOR is set.",
+)
+digits_option = click.option(
+    "--digits",
+    type=click.IntRange(1, 17),
+    default=6,
+    show_default=True,
+    metavar="N",
+    help="Significant digits of the numbers people read.",
+)
+output = stack(
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    click.option("--csv", "as_csv", is_flag=True, help="Print CSV, a node a line."),
+    click.option("-q", "--quiet", is_flag=True, help="Print only the answer."),
+    digits_option,
+    click.option("--all", "show_all", is_flag=True, help="Leave nothing out of a long table."),
+    color_option,
+    click.option("--strict", is_flag=True, help="Exit with 1 if there is a warning."),
+)
+
+
+def start(arguments: tuple[str, ...], file: str | None, inputs: str | None) -> Any:
+    """The expression of a command line, and the request that it came with."""
+    from exprgrad.api import parse
+
+    request = read_request(arguments, file, inputs)
+    return parse(request.text), request
+
+
+def only_one(options: dict[str, Any]) -> None:
+    """Refuse two output forms at once."""
+    forms = {"--json": "as_json", "--csv": "as_csv", "--quiet": "quiet"}
+    chosen = [flag for flag, name in forms.items() if options[name]]
+    if len(chosen) > 1:
+        raise RequestError("usage", f"{' and '.join(chosen)} exclude each other", help="choose one")
+
+
+def compute(expression: Expression, request: Any, wrt: list[str] | None, *, grad: bool) -> Run:
+    """Evaluate or differentiate, with the arguments at hand for errors."""
+    from exprgrad.run.inputs import resolve
+
+    values = resolve(expression.graph, expression.text, request.values, request.spelled)
+    return expression.gradient(values, wrt=wrt) if grad else expression.evaluate(values)
+
+
+def answer(run: Run, command: str, options: dict[str, Any], quiet: list[str]) -> int:
+    """Write a run in the form that was asked for, and its diagnostics; return the exit status."""
+    from exprgrad.draw import document, table
+
+    traced = options.get("show_trace", False)
+    if options["as_json"]:
+        write(document.run_json(run, command, run.diagnostics))
+    elif options["as_csv"]:
+        write(document.trace_csv(run) if traced else document.run_csv(run))
+    elif options["quiet"]:
+        write(quiet)
+    elif traced:
+        write([run.trace(digits=options["digits"], all=options["show_all"]), "\n"])
+    else:
+        content = table.node_table(run, options["digits"], all_nodes=options["show_all"])
+        write([draw(content, options["color"]), "\n"])
+    if not options["as_json"]:
+        show_diagnostics(run.text, run.diagnostics, options["color"])
+    warned = any(diagnostic.severity == "warning" for diagnostic in run.diagnostics)
+    return 1 if options["strict"] and warned else 0
+
+
+def draw(content: Any, color: str) -> str:
+    """A table by Rich on a terminal or where colour is asked for, else as plain columns."""
+    from exprgrad.draw import table
+
+    on_terminal = sys.stdout.isatty()
+    colored = colorful(color, sys.stdout)
+    if not on_terminal and not colored:
+        return table.plain(content)
+    return table.rich(content, terminal_width() if on_terminal else 10_000, color=colored)
+
+
+@click.command("eval", cls=FormulaCommand)
+@formula
+@output
+def eval_command(
+    arguments: tuple[str, ...], file: str | None, inputs: str | None, **options: Any
+) -> int:
+    """Forward pass: every node's data."""
+    only_one(options)
+    expression, request = start(arguments, file, inputs)
+    run = compute(expression, request, None, grad=False)
+    return answer(run, "eval", options, [f"{run.value!r}\n"])
+
+
+@click.command("grad", cls=FormulaCommand)
+@formula
+@click.option("--trace", "show_trace", is_flag=True, help="Show the backward visits, one by one.")
+@click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
+@output
+def grad_command(
+    arguments: tuple[str, ...],
+    file: str | None,
+    inputs: str | None,
+    wrt: str | None,
+    **options: Any,
+) -> int:
+    """Reverse pass: every node's data and grad."""
+    only_one(options)
+    expression, request = start(arguments, file, inputs)
+    names = None if wrt is None else [name.strip() for name in wrt.split(",")]
+    run = compute(expression, request, names, grad=True)
+    return answer(run, "grad", options, [f"{n}={g!r}\n" for n, g in run.gradient.items()])
+
+
+@click.command("dot", cls=FormulaCommand)
+@formula
+@click.option("-o", "--output", "path", metavar="FILE", help="Write .dot, .svg, .png or .pdf.")
+@digits_option
+@click.option("--all", "show_all", is_flag=True, help="Draw more than 500 nodes.")
+@click.option("--json", "as_json", is_flag=True, help="Print errors as JSON.", hidden=True)
+def dot_command(
+    arguments: tuple[str, ...],
+    file: str | None,
+    inputs: str | None,
+    path: str | None,
+    digits: int,
+    show_all: bool,
+    as_json: bool,
+) -> int:
+    """The picture: DOT on stdout, or a file by its ending.
+
+    Without values it draws the formula; with them, every node's data and grad.
+    """
+    from exprgrad.draw.files import format_of
+    from exprgrad.draw.files import write as write_file
+
+    expression, request = start(arguments, file, inputs)
+    if path is not None:
+        format_of(path)
+    if request.values or not expression.inputs:
+        run = compute(expression, request, None, grad=True)
+        source = run.dot(digits=digits, all=show_all)
+    else:
+        source = expression.dot(all=show_all)
+    if path is None:
+        write([source])
+    else:
+        write_file(source, path)
+    return 0
+
+
+@click.command("ops")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@color_option
+def ops_command(name: str | None, as_json: bool, color: str) -> int:
+    """The operations: derivative, domain, kinks, gate pattern."""
+    from exprgrad.draw import operations
+
+    rows = operations.find(name)
+    if as_json:
+        write([operations.document(rows)])
+    elif name is None:
+        write([draw(operations.overview(rows), color), "\n"])
+    else:
+        write([operations.details(rows[0])])
+    return 0
+
+
+COMMANDS = (eval_command, grad_command, dot_command, ops_command)

@@ -1,0 +1,77 @@
+"""What leaves the process: answers on stdout, diagnostics and errors on stderr, an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import TextIO
+
+import click
+
+from exprgrad.errors import ExprgradError, render
+from exprgrad.source import Source, excerpt
+
+__all__ = ["colorful", "report", "show_diagnostics", "terminal_width", "write"]
+
+PLAIN = str.maketrans({"−": "-", "×": "x", "→": ">", "…": "~", "│": "|", "─": "-", "∂": "d"})
+"""What takes the place of our own signs where the output's encoding lacks them."""
+
+
+def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
+    """Write text; a character that the stream's encoding lacks is replaced, never an error."""
+    out = sys.stdout if stream is None else stream
+    encoding = (out.encoding or "utf-8").lower()
+    for piece in pieces:
+        if not encoding.startswith("utf"):
+            piece = piece.translate(PLAIN).encode(encoding, "replace").decode(encoding)
+        elif not piece.isascii():
+            piece = piece.encode(encoding, "replace").decode(encoding)
+        out.write(piece)
+    out.flush()
+
+
+def colorful(choice: str, stream: TextIO) -> bool:
+    """Whether to use colour on a stream: as ``--color`` says, else on a terminal without NO_COLOR."""
+    if choice != "auto":
+        return choice == "always"
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def terminal_width() -> int:
+    """How many cells wide the terminal is."""
+    import shutil
+
+    return max(shutil.get_terminal_size((100, 24)).columns, 20)
+
+
+def report(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:
+    """Render an error, once: as JSON on stdout, or as text on stderr."""
+    if json:
+        from exprgrad.draw.document import envelope
+
+        write([envelope(command or "", error=error.as_json()) + "\n"])
+        return
+    width = terminal_width() if sys.stderr.isatty() else 100
+    text = render(error, width)
+    if colorful(color, sys.stderr):
+        head, _, tail = text.partition("\n")
+        styled = click.style("error:", fg="red", bold=True) + head.removeprefix("error:")
+        text = styled + ("\n" + tail if tail else "")
+    write([text, "\n"], sys.stderr)
+
+
+def show_diagnostics(text: str, diagnostics: Iterable[object], color: str) -> None:
+    """Print a run's diagnostics on stderr, each with its place in the formula."""
+    styled = colorful(color, sys.stderr)
+    width = terminal_width() if sys.stderr.isatty() else 100
+    for diagnostic in diagnostics:
+        severity: str = diagnostic.severity  # type: ignore[attr-defined]
+        head = f"{severity}:"
+        if styled:
+            head = click.style(head, fg="yellow" if severity == "warning" else "cyan", bold=True)
+        lines = [f"{head} {diagnostic.message}"]  # type: ignore[attr-defined]
+        lines += excerpt(Source(text), diagnostic.span, width=width)  # type: ignore[attr-defined]
+        if diagnostic.help:  # type: ignore[attr-defined]
+            lines.append(f"  help: {diagnostic.help}")  # type: ignore[attr-defined]
+        write(["\n".join(lines), "\n"], sys.stderr)

@@ -1,0 +1,113 @@
+"""A node's label: a card for an operation, a pill for an input, a quiet box for a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from exprgrad.draw import look
+from exprgrad.draw.markup import RULER, cell, number, row, shown, table, text
+from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.language.infix import ATOM, label, operation_text
+from exprgrad.run.result import Run
+
+__all__ = ["node_label", "slot"]
+
+NAME, OPERATION, OPERAND = 24, 28, 10
+"""The most characters shown of a name, of an operation, and of an operand in a long operation."""
+
+
+def node_label(run: Run, node: int, digits: int) -> str:
+    """The label of a node with its data and grad, as far as the run has them."""
+    kind = run.graph.kinds[node]
+    readings = [reading(*found) for found in readings_of(run, node, digits)]
+    if kind == INPUT:
+        line, fill, inside = look.PILL_LINE, look.PILL, pill(run, node, readings)
+    elif kind == CONST:
+        line, fill, inside = look.CONSTANT, look.CONSTANT, card(run, node, [])
+    else:
+        line, fill, inside = look.LINE, look.CARD, card(run, node, readings)
+    is_output = node == run.graph.output
+    if is_output:
+        inside.insert(0, row(cell(text("output", size="8.5", bold=True), colspan="2")))
+    return table(
+        row(slots(len(run.graph.operands[node])), cell(table(*inside, color=line), cellpadding="6")),
+        border="2.5" if is_output else "1",
+        style="rounded",
+        bgcolor=fill,
+        color=look.INK if is_output else line,
+    )
+
+
+def card(run: Run, node: int, readings: list[str]) -> list[str]:
+    """The rows of a card: the head, and under it data above a hairline and grad below."""
+    head = row(cell(heading(run, node), colspan="2", cellpadding="3"))
+    return [head, RULER.join(readings)] if readings else [head]
+
+
+def pill(run: Run, node: int, readings: list[str]) -> list[str]:
+    """The rows of a pill, which is low: the name stands left of data and grad."""
+    name = cell(heading(run, node), cellpadding="4")
+    if not readings:
+        return [row(name)]
+    return [row(name, cell(table(RULER.join(readings), color=look.PILL_LINE)))]
+
+
+def heading(run: Run, node: int) -> str:
+    """What a node is: its name in bold, and what it does."""
+    kind, name = run.graph.kinds[node], run.names.get(node)
+    if kind == INPUT:
+        return text(shown(run.label(node), NAME), bold=True)
+    does = shown(operation(run, node), OPERATION)
+    if name is not None:
+        return text(shown(name, NAME), bold=True) + text(f" = {does}")
+    return text(does, colour=look.MUTED) if kind == CONST else text(does, bold=True)
+
+
+def operation(run: Run, node: int) -> str:
+    """What a node does to its operands; in a long text, long operands are ``…``."""
+    graph = run.graph
+    operands = graph.operands[node]
+    if not operands:
+        return run.texts[node]
+    called = [label(graph, operand, run.names, run.texts) for operand in operands]
+    whole = operation_text(graph.kinds[node], called, spaced=True)
+    if len(whole) <= OPERATION:
+        return whole
+    brief = [
+        ("…", ATOM) if operand not in run.names and len(words) > OPERAND else (words, binds)
+        for operand, (words, binds) in zip(operands, called, strict=True)
+    ]
+    return operation_text(graph.kinds[node], brief, spaced=True)
+
+
+def readings_of(run: Run, node: int, digits: int) -> Iterator[tuple[str, str, str]]:
+    """What is read on a node: a word, a number and its colour."""
+    if not run.values or run.graph.kinds[node] == CONST:
+        return
+    yield "data", number(run.values[node], digits), look.DATA
+    if run.adjoints is not None:
+        grad = run.grad(node)
+        if grad is None:
+            yield "grad", "–", look.MUTED
+        else:
+            yield "grad", number(grad, digits), look.GRAD
+
+
+def reading(word: str, value: str, colour: str) -> str:
+    """A row with a quiet word on the left and a number on the right."""
+    return row(
+        cell(text(word, size="9", colour=look.MUTED), align="left", cellpadding="3"),
+        cell(text(value, colour=colour), align="right", cellpadding="3"),
+    )
+
+
+def slots(count: int) -> str:
+    """An invisible column with a port for each operand, so that wires arrive in order."""
+    if count < 2:
+        return ""
+    return cell(table(*(row(cell("", port=f"s{position}")) for position in range(count))))
+
+
+def slot(count: int, position: int) -> str:
+    """Where the wire of an operand arrives."""
+    return f"s{position}:w" if count > 1 else "w"

@@ -1,0 +1,110 @@
+"""The JSON and CSV documents of a run, written piece by piece: a million nodes never sit in memory."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from exprgrad.explain.diagnostics import Diagnostic
+from exprgrad.run.result import Run
+
+__all__ = ["SCHEMA", "envelope", "finite", "run_csv", "run_json", "trace_csv"]
+
+SCHEMA = "exprgrad/1"
+
+
+def finite(value: float | None) -> float | str | None:
+    """A number as JSON can hold it: what is not finite becomes ``"nan"``, ``"inf"`` or ``"-inf"``."""
+    return value if value is None or math.isfinite(value) else str(value)
+
+
+def text(value: Any) -> str:
+    """One JSON value on one line."""
+    return json.dumps(value, allow_nan=False)
+
+
+def envelope(command: str, **fields: Any) -> str:
+    """A whole document that is small: the schema, the command, and what it has to say."""
+    return text({"schema": SCHEMA, "command": command, **fields})
+
+
+def run_json(run: Run, command: str, diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
+    """The document of ``eval`` or ``grad``, one node or edge to a line."""
+    head: dict[str, Any] = {
+        "schema": SCHEMA,
+        "command": command,
+        "expression": run.text,
+        "inputs": {name: finite(value) for name, value in run.inputs.items()},
+        "output": {"node": run.graph.output, "name": run.graph.output_name},
+        "value": finite(run.value),
+    }
+    swept = run.adjoints is not None
+    if swept:
+        head["gradient"] = {name: finite(value) for name, value in run.gradient.items()}
+    yield text(head)[:-1]
+    yield from array("nodes", (node_fields(node, grad=swept) for node in run.iter_nodes()))
+    if swept:
+        yield from array("edges", (edge_fields(edge) for edge in run.iter_edges()))
+        yield f',\n "order": {text(run.order)}'
+    yield from array("diagnostics", (diagnostic._asdict() for diagnostic in diagnostics))
+    yield "}\n"
+
+
+def array(name: str, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """A field that is a list of objects, one to a line."""
+    yield f',\n "{name}": ['
+    separator = "\n  "
+    for item in items:
+        yield separator + text(item)
+        separator = ",\n  "
+    yield "]"
+
+
+def node_fields(node: Any, *, grad: bool) -> dict[str, Any]:
+    """A node's fields as JSON has them."""
+    fields = node._asdict()
+    fields["data"] = finite(node.data)
+    if grad:
+        fields["grad"] = finite(node.grad)
+    else:
+        del fields["grad"]
+    return fields  # type: ignore[no-any-return]
+
+
+def edge_fields(edge: Any) -> dict[str, Any]:
+    """An edge's fields as JSON has them."""
+    fields = edge._asdict()
+    fields["local"] = finite(edge.local)
+    fields["contribution"] = finite(edge.contribution)
+    return fields  # type: ignore[no-any-return]
+
+
+def csv_line(cells: Iterable[object]) -> str:
+    """One line of CSV (RFC 4180)."""
+    written = []
+    for cell in cells:
+        value = "" if cell is None else str(cell)
+        if any(c in value for c in ',"\r\n'):
+            value = '"' + value.replace('"', '""') + '"'
+        written.append(value)
+    return ",".join(written) + "\n"
+
+
+def run_csv(run: Run) -> Iterator[str]:
+    """The nodes of a run as CSV, numbers as the shortest text that reads back."""
+    swept = run.adjoints is not None
+    names = ["id", "name", "op", "operands", "text", "data"]
+    yield csv_line([*names, "grad"] if swept else names)
+    for node in run.iter_nodes():
+        operands = " ".join(map(str, node.operands))
+        cells = [node.id, node.name, node.op, operands, node.text, node.data]
+        yield csv_line([*cells, node.grad] if swept else cells)
+
+
+def trace_csv(run: Run) -> Iterator[str]:
+    """The active edges in the order of the visits as CSV."""
+    yield csv_line(["user", "position", "operand", "rule", "local", "contribution"])
+    for edge in run.iter_edges():
+        yield csv_line(edge[:6])

@@ -1,0 +1,57 @@
+"""Pictures into files and notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from exprgrad.errors import MissingExtraError, RequestError
+from exprgrad.source import Source
+
+__all__ = ["FORMATS", "format_of", "notebook", "picture", "write"]
+
+FORMATS = ("dot", "svg", "png", "pdf")
+
+
+def format_of(path: str | Path) -> str:
+    """The format that a file's name asks for."""
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix in FORMATS:
+        return suffix
+    text = str(path)
+    raise RequestError(
+        "unknown-format",
+        f"'{text}' does not name a picture's format",
+        source=Source(text, is_expression=False),
+        span=(0, len(text)),
+        help="the formats are .dot, .svg, .png and .pdf",
+    )
+
+
+def picture(source: str, format: str) -> bytes:
+    """DOT source as the bytes of a file in one of ``FORMATS``."""
+    if format == "dot":
+        return source.encode()
+    from exprgrad.draw.render import render
+
+    return render(source, format)
+
+
+def write(source: str, path: str | Path) -> None:
+    """Write DOT source as a picture; the file's name says in which format."""
+    content = picture(source, format_of(path))
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        message = f"cannot write '{path}': {error.strerror or error}"
+        raise RequestError("file", message) from None
+
+
+def notebook(text: str, svg: Callable[[], str]) -> dict[str, str]:
+    """What a notebook shows: the picture where it can be drawn, and always the text."""
+    shown = {"text/plain": text}
+    try:
+        shown["image/svg+xml"] = svg()
+    except (MissingExtraError, RequestError):
+        pass
+    return shown

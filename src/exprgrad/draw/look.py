@@ -1,0 +1,61 @@
+"""The look of the picture: its colours, in light and in dark pages, and its fonts."""
+
+from __future__ import annotations
+
+__all__ = [
+    "CARD", "CHIP", "CHIP_LINE", "CONSTANT", "DARK", "DATA", "EDGE", "FONT", "GRAD", "GRAPH", "INK",
+    "LINE", "MUTED", "CHIP_NODE", "NODE", "PILL", "PILL_LINE", "QUIET", "WIRE",
+]  # fmt: skip
+
+FONT = "Helvetica,Arial,Liberation Sans,DejaVu Sans,sans-serif"
+"""Families whose digits are all equally wide."""
+
+DATA = "#00694a"
+GRAD = "#a63c00"
+INK = "#1f2328"
+MUTED = "#636b75"
+CARD = "#ffffff"
+LINE = "#b9c1cb"
+PILL = "#eef2f9"
+PILL_LINE = "#a9b8d0"
+CONSTANT = "#f1f2f4"
+CHIP = "#fdfdfe"
+CHIP_LINE = "#d5dae0"
+WIRE = "#7e8793"
+
+DARK = {
+    DATA: "#4fd1a1",
+    GRAD: "#ffa066",
+    INK: "#e8ecf1",
+    MUTED: "#9fa8b3",
+    CARD: "#1e232b",
+    LINE: "#4b5563",
+    PILL: "#243047",
+    PILL_LINE: "#4d6285",
+    CONSTANT: "#2b3038",
+    CHIP: "#181c22",
+    CHIP_LINE: "#3b434e",
+}
+"""Light colour → its counterpart on a dark page; the wires' greys can be seen on both."""
+
+GRAPH = {
+    "rankdir": "LR",
+    "ordering": "in",
+    "bgcolor": "transparent",
+    "pad": "0.15",
+    "nodesep": "0.3",
+    "ranksep": "0.25",
+}
+NODE = {"shape": "plain", "fontname": FONT, "fontsize": "11", "fontcolor": INK}
+EDGE = {
+    "fontname": FONT,
+    "fontsize": "9.5",
+    "fontcolor": INK,
+    "color": WIRE,
+    "penwidth": "1.2",
+    "arrowsize": "0.6",
+    "tooltip": " ",
+}
+QUIET = {"style": "dashed", "color": "#9ba3ad"}
+"""An edge along which no gradient flows."""
+CHIP_NODE = {"fontsize": "9.5"}

@@ -1,0 +1,162 @@
+"""Tables of nodes: one content, drawn by Rich on a terminal and as plain columns in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from exprgrad.graph.graph import CONST
+from exprgrad.run.result import Run
+from exprgrad.source import display_width, printable
+
+__all__ = ["Column", "Table", "decimal", "node_table", "plain", "rich"]
+
+EDGE_ROWS = 20
+"""How many rows a long table shows at each end."""
+
+
+class Column(NamedTuple):
+    """A column: its heading, whether its cells are numbers, and the style of its cells for Rich."""
+
+    heading: str
+    is_number: bool = False
+    style: str = ""
+    flexible: bool = False
+
+
+class Table(NamedTuple):
+    """Rows of text; ``left_out`` rows are missing after the first ``EDGE_ROWS``; ``foot`` is below."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str]]
+    left_out: int = 0
+    foot: str = ""
+    marked: int = -1
+
+
+def decimal(value: float | None, digits: int) -> str:
+    """A number with so many significant digits, or nothing."""
+    return "" if value is None else format(value + 0.0, f".{digits}g")
+
+
+def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
+    """Every node, its operation and data, and its grad where there was a reverse sweep."""
+    graph = run.graph
+    with_grad = run.adjoints is not None
+    columns = [
+        Column("#", is_number=True, style="dim"),
+        Column("node", flexible=True),
+        Column("operation", style="dim"),
+        Column("data", is_number=True, style="green"),
+    ]
+    if with_grad:
+        columns.append(Column("grad", is_number=True, style="yellow"))
+    nodes: Iterable[int] = range(len(graph))
+    left_out = 0
+    if not all_nodes and len(graph) > 2 * EDGE_ROWS + 1:
+        left_out = len(graph) - 2 * EDGE_ROWS
+        nodes = [*range(EDGE_ROWS), *range(len(graph) - EDGE_ROWS, len(graph))]
+    rows: list[list[str]] = []
+    marked = -1
+    for node in nodes:
+        if node == graph.output:
+            marked = len(rows)
+        kind = graph.kinds[node]
+        row = [
+            str(node),
+            titled(run, node),
+            "constant" if kind == CONST else kind,
+            decimal(run.values[node], digits),
+        ]
+        if with_grad:
+            row.append(decimal(run.grad(node), digits))
+        rows.append([printable(cell) for cell in row])
+    called = graph.output_name or run.texts[graph.output]
+    foot = f"output  {printable(called)} = {decimal(run.value, digits)}"
+    return Table(columns, rows, left_out, foot, marked)
+
+
+def titled(run: Run, node: int) -> str:
+    """A node's text, after its name where a statement gave it one."""
+    name, text = run.names.get(node), run.texts[node]
+    return text if name is None or name == text else f"{name} = {text}"
+
+
+def gap_text(table: Table) -> str:
+    """The line that stands for the rows left out."""
+    return f"… {table.left_out:,} nodes left out; --all shows them"
+
+
+def plain(table: Table) -> str:
+    """The table as aligned columns of plain text, nothing cropped."""
+    headings = [column.heading for column in table.columns]
+    widths = [
+        max(display_width(row[i]) for row in [headings, *table.rows]) for i in range(len(headings))
+    ]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            " " * (width - display_width(cell)) + cell
+            if column.is_number
+            else cell + " " * (width - display_width(cell))
+            for cell, width, column in zip(cells, widths, table.columns, strict=True)
+        ]
+        return "  ".join(padded).rstrip()
+
+    lines = [line(headings), *map(line, table.rows)]
+    if table.left_out:
+        lines.insert(1 + EDGE_ROWS, gap_text(table))
+    if table.foot:
+        lines += ["", table.foot]
+    return "\n".join(lines)
+
+
+def rich(table: Table, width: int, *, color: bool) -> str:
+    """The table as Rich draws it for a terminal so many cells wide."""
+    from io import StringIO
+
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = [i for i, c in enumerate(table.columns) if width >= 64 or c.heading != "operation"]
+    cells = [[table.columns[i].heading, *(row[i] for row in table.rows)] for i in shown]
+    widths = [max(map(display_width, column)) for column in cells]
+    fixed = sum(w for w, i in zip(widths, shown, strict=True) if not table.columns[i].flexible)
+    room = max(width - fixed - 3 * len(shown), 8)
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for i in shown:
+        column = table.columns[i]
+        drawn.add_column(
+            Text(column.heading),
+            justify="right" if column.is_number else "left",
+            style=column.style,
+            no_wrap=True,
+            overflow="ellipsis",
+            max_width=room if column.flexible else None,
+        )
+    for position, row in enumerate(table.rows):
+        if table.left_out and position == EDGE_ROWS:
+            drawn.add_row(*["…" if table.columns[i].is_number else "" for i in shown], style="dim")
+        drawn.add_row(
+            *[Text(row[i]) for i in shown], style="bold" if position == table.marked else ""
+        )
+    buffer = StringIO()
+    console = Console(
+        file=buffer,
+        width=max(width, fixed + room + 3 * len(shown)),
+        force_terminal=True,
+        color_system="standard" if color else None,
+        no_color=not color,
+        highlight=False,
+        legacy_windows=False,
+    )
+    console.print(drawn)
+    if table.left_out:
+        console.print(Text(gap_text(table)))
+    if table.foot:
+        console.print()
+        console.print(Text(table.foot, style="bold"))
+    lines = buffer.getvalue().splitlines()
+    return "\n".join(text.rstrip() for text in lines)

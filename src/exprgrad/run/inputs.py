@@ -1,0 +1,140 @@
+"""Values for inputs: numbers, constant expressions, and what is wrong with the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from exprgrad.errors import InputError
+from exprgrad.graph.graph import Graph
+from exprgrad.language.parse import CONSTANTS, parse
+from exprgrad.run.sweeps import forward
+from exprgrad.source import Source, Span
+
+__all__ = ["as_number", "constant", "resolve", "select"]
+
+PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def constant(text: str, name: str) -> float:
+    """The value of a number or a constant expression such as ``1/3`` or ``-2*pi``."""
+    if PLAIN.fullmatch(text):
+        return float(text)
+    source = Source(text, is_expression=False)
+    if text.lstrip()[:1] in ("[", "@"):
+        message = f"the value of '{name}' is not a number"
+        help = "lists and files of numbers are not part of this version, which differentiates numbers"
+        raise InputError("bad-value", message, source=source, span=(0, len(text)), help=help)
+    graph = parse(text, is_expression=False)
+    for read, node in graph.inputs.items():
+        message = f"the value of '{name}' is not a constant: it reads '{read}'"
+        help = "a value is a number or a constant expression, such as 1/3 or -2*pi"
+        raise InputError("bad-value", message, source=source, span=graph.span(node), help=help)
+    return forward(graph, {})[graph.output]
+
+
+def as_number(value: object, name: str) -> float:
+    """Any number as a double; a text is read as a constant expression."""
+    if isinstance(value, str):
+        return constant(value, name)
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = type(value).__name__
+        message = f"the value of '{name}' is not a number: {kind}"
+        if isinstance(error, OverflowError):
+            message = f"the value of '{name}' is too large for a double"
+        raise InputError("bad-value", message) from None
+
+
+def resolve(
+    graph: Graph, text: str, given: Mapping[str, object], spelled: Mapping[str, str] | None = None
+) -> dict[str, float]:
+    """Every input's value, in order of appearance; an error for what is missing or not asked for.
+
+    ``spelled`` holds the arguments as they were typed, for the excerpts in errors.
+    """
+    for name in given:
+        if name not in graph.inputs:
+            raise surplus(graph, text, name, [n for n in graph.inputs if n not in given], spelled or {})
+    missing = [name for name in graph.inputs if name not in given]
+    if missing:
+        raise absent(graph, text, missing)
+    return {name: as_number(given[name], name) for name in graph.inputs}
+
+
+def surplus(
+    graph: Graph, text: str, name: str, missing: list[str], spelled: Mapping[str, str]
+) -> InputError:
+    """The error for a value that the expression has no use for."""
+    from exprgrad.language.complaints import nearest
+
+    expression = Source(text)
+    for binding in graph.bindings:
+        if binding.name == name:
+            message = f"'{name}' is bound by the expression and takes no value"
+            help = f"leave out {name}=…, or the statement that binds it"
+            return InputError("bound-name", message, source=expression, span=binding.span, help=help)
+    if name in CONSTANTS:
+        message = f"'{name}' is a constant and takes no value"
+        help = f"leave out {name}=…, or choose another name"
+        places: list[Span] = [graph.span(n) for n, s in graph.symbols.items() if s == name]
+        if places:
+            return InputError("constant", message, source=expression, span=places[0], help=help)
+    else:
+        message = f"the expression does not read '{name}'"
+        known = nearest(name, missing or graph.inputs)
+        inputs = ", ".join(list(graph.inputs)[:20])
+        help = f"did you mean '{known}'?" if known else f"its inputs are {inputs}"
+        if not graph.inputs:
+            help = "it has no inputs"
+    argument = spelled.get(name, name)
+    source = Source(argument, is_expression=False)
+    span = (0, min(len(name), len(argument)))
+    code = "constant" if name in CONSTANTS else "unknown-input"
+    return InputError(code, message, source=source, span=span, help=help)
+
+
+def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
+    """The error for inputs without a value."""
+    first, *others = missing
+    message = f"input '{first}' has no value"
+    if others:
+        more = f" and {len(others) - 4} more" if len(others) > 5 else ""
+        shown = others[:4] if more else others
+        message = f"inputs {', '.join(repr(n) for n in [first, *shown])}{more} have no value"
+    help = " ".join(f"{name}=…" for name in missing[:8])
+    return InputError(
+        "missing-input",
+        message,
+        source=Source(text),
+        span=graph.span(graph.inputs[first]),
+        help=f"give {'each' if others else 'it'} a number: {help}",
+    )
+
+
+def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
+    """The inputs to differentiate, in order of appearance; all of them where none are chosen."""
+    if wrt is None:
+        return tuple(graph.inputs)
+    chosen = [wrt] if isinstance(wrt, str) else list(wrt)
+    for name in chosen:
+        if name not in graph.inputs:
+            raise not_an_input(graph, name)
+    if not chosen:
+        raise InputError("unknown-input", "no input is chosen to differentiate")
+    return tuple(name for name in graph.inputs if name in chosen)
+
+
+def not_an_input(graph: Graph, name: str) -> InputError:
+    """The error for a name in ``wrt`` that is not an input."""
+    from exprgrad.language.complaints import nearest
+
+    known = nearest(name, graph.inputs)
+    inputs = ", ".join(list(graph.inputs)[:20]) or "none"
+    help = f"did you mean '{known}'?" if known else f"the inputs are {inputs}"
+    bound = any(binding.name == name for binding in graph.bindings)
+    what = "is bound by the expression, so it is not" if bound else "is not"
+    source = Source(name, is_expression=False)
+    message = f"'{name}' {what} an input of the expression"
+    return InputError("unknown-input", message, source=source, span=(0, len(name)), help=help)
