@@ -124,7 +124,9 @@ class Run(result.Run):
         if self.adjoints is None:
             from exprgrad.errors import RequestError
 
-            raise RequestError("no-gradient", "only a run of gradient() has a reverse sweep to trace")
+            raise RequestError(
+                "no-gradient", "only a run of gradient() has a reverse sweep to trace"
+            )
         from exprgrad.draw.trace import trace
 
         return trace(self, digits, all_visits=all)

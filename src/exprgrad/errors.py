@@ -12,7 +12,7 @@ An error carries a ``code`` for programs, a ``message`` for people, where it hap
 
 from __future__ import annotations
 
-from exprgrad.source import Source, Span, excerpt, position
+from exprgrad.source import Source, Span, cut, excerpt, position, printable
 
 __all__ = [
     "ExprgradError",
@@ -22,6 +22,10 @@ __all__ = [
     "RequestError",
     "render",
 ]
+
+
+LONGEST = 240
+"""Where a message is cut, in characters: a name may be as long as a book."""
 
 
 class ExprgradError(Exception):
@@ -41,12 +45,13 @@ class ExprgradError(Exception):
         help: str | None = None,
         related: tuple[tuple[str, Span], ...] = (),
     ) -> None:
+        message = cut(message, LONGEST)
         super().__init__(message)
         self.code = code
         self.message = message
         self.source = source
         self.span = span
-        self.help = help
+        self.help = None if help is None else cut(help, LONGEST)
         self.related = related
 
     def __str__(self) -> str:
@@ -79,11 +84,11 @@ class MissingExtraError(ExprgradError):
 
 def render(error: ExprgradError, width: int = 100) -> str:
     """The error as people read it: message, excerpt with carets, help; no colour, no final newline."""
-    lines = [f"error: {error.message}"]
+    lines = [printable(f"error: {error.message}")]
     if error.source is not None and error.span is not None:
         places = sorted([("", error.span), *error.related], key=lambda place: place[1])
         for note, span in places:
             lines.extend(excerpt(error.source, span, note, width))
     if error.help is not None:
-        lines.append(f"  help: {error.help}")
+        lines.append(printable(f"  help: {error.help}"))
     return "\n".join(lines)

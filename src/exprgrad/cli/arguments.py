@@ -69,7 +69,7 @@ def split(
 
 def unknown_option(arg: str, head: str, options: set[str]) -> RequestError:
     """The error for a word that looks like an option and is none."""
-    from exprgrad.language.complaints import nearest
+    from exprgrad.language.hints import nearest
 
     known = nearest(head, options)
     return RequestError(
@@ -98,7 +98,7 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
         raise RequestError(
             "usage",
             "there is no formula",
-            help="type one, such as \"(a+b)*c\", or use -f FILE, or - for standard input",
+            help='type one, such as "(a+b)*c", or use -f FILE, or - for standard input',
         )
     elif rest[0] == "-":
         text = decode(sys.stdin.buffer.read(), "standard input")
@@ -177,5 +177,7 @@ def read_inputs(path: str) -> dict[str, object]:
     for name, value in found.items():
         if isinstance(value, bool) or not isinstance(value, (int, float, str)):
             message = f"the value of '{name}' in '{path}' is not a number"
-            raise InputError("bad-value", message, help="a value is a number, or a text like \"pi/2\"")
+            raise InputError(
+                "bad-value", message, help='a value is a number, or a text like "pi/2"'
+            )
     return found

@@ -34,7 +34,7 @@ class Group(click.Group):
         word = args[0]
         if word in self.commands:
             return word, self.commands[word], args[1:]
-        from exprgrad.language.complaints import nearest
+        from exprgrad.language.hints import nearest
 
         known = nearest(word, self.commands) if word.isalpha() else None
         help = f"did you mean '{known}'?" if known else "--help lists the commands"
@@ -49,7 +49,7 @@ class Group(click.Group):
     cls=Group,
     commands={command.name or "": command for command in COMMANDS},
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: exprgrad grad \"(a+b)*c\" a=2 b=-3 c=10",
+    epilog='Example: exprgrad grad "(a+b)*c" a=2 b=-3 c=10',
     no_args_is_help=False,
     invoke_without_command=True,
 )

@@ -5,7 +5,7 @@ A template is an ordinary graph whose inputs are the names that a rule may use (
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import Op
@@ -14,7 +14,7 @@ from exprgrad.language.parse import parse
 __all__ = ["operation_count", "slots", "template"]
 
 
-@lru_cache(maxsize=None)
+@cache
 def template(text: str) -> Graph:
     """The graph of one rule, condition or formula of the op table."""
     return parse(text)
@@ -30,7 +30,7 @@ def slots(op: Op) -> tuple[str, ...]:
     return (*op.names, "out", *(f"varies_{name}" for name in op.names))
 
 
-@lru_cache(maxsize=None)
+@cache
 def operation_count(text: str) -> int:
     """How many operations a rule takes."""
     return sum(kind not in (INPUT, CONST) for kind in template(text).kinds)

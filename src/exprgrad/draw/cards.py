@@ -30,7 +30,9 @@ def node_label(run: Run, node: int, digits: int) -> str:
     if is_output:
         inside.insert(0, row(cell(text("output", size="8.5", bold=True), colspan="2")))
     return table(
-        row(slots(len(run.graph.operands[node])), cell(table(*inside, color=line), cellpadding="6")),
+        row(
+            slots(len(run.graph.operands[node])), cell(table(*inside, color=line), cellpadding="6")
+        ),
         border="2.5" if is_output else "1",
         style="rounded",
         bgcolor=fill,
@@ -87,10 +89,7 @@ def readings_of(run: Run, node: int, digits: int) -> Iterator[tuple[str, str, st
     yield "data", number(run.values[node], digits), look.DATA
     if run.adjoints is not None:
         grad = run.grad(node)
-        if grad is None:
-            yield "grad", "–", look.MUTED
-        else:
-            yield "grad", number(grad, digits), look.GRAD
+        yield "grad", "–" if grad is None else number(grad, digits), look.GRAD
 
 
 def reading(word: str, value: str, colour: str) -> str:

@@ -37,7 +37,7 @@ def source(graph: Graph, run: Run | None = None, *, digits: int = 6, all: bool =
             f"a picture of {len(graph):,} nodes is too large to read: the limit is {LARGEST}",
             help="--all draws it nevertheless",
         )
-    from graphviz import Digraph
+    from graphviz import Digraph  # type: ignore[import-untyped]
 
     found = Run("", graph, {}, []) if run is None else run
     picture = Digraph(
@@ -49,16 +49,17 @@ def source(graph: Graph, run: Run | None = None, *, digits: int = 6, all: bool =
     for node in range(len(graph)):
         tooltip = quoted(shown(in_full(found, node), TITLE))
         picture.node(f"n{node}", f"<{node_label(found, node, digits)}>", tooltip=tooltip)
+    varies = dependents(graph, graph.inputs.values())
     for user, operands in enumerate(graph.operands):
-        for position, (chip, flows) in enumerate(wires(found, user, digits)):
+        for position, (chip, flows) in enumerate(wires(found, user, varies, digits)):
             start, end = f"n{operands[position]}:e", f"n{user}:{slot(len(operands), position)}"
             manner = {} if flows else look.QUIET
             if chip is None:
-                picture.edge(start, end, **manner)
+                picture.edge(start, end, minlen="2", **manner)
             else:
                 # A node, not an edge's label: Graphviz puts labels beside the wire, nodes on it.
                 middle = f"n{user}_{position}"
-                picture.node(middle, f"<{boxed(chip)}>", tooltip=" ", **look.CHIP_NODE)
+                picture.node(middle, f"<{boxed(chip)}>", **look.CHIP_NODE)
                 picture.edge(start, f"{middle}:w", arrowhead="none", **manner)
                 picture.edge(f"{middle}:e", end, **manner)
     return str(picture.source)
@@ -70,11 +71,10 @@ def in_full(run: Run, node: int) -> str:
     return written if name in (None, written) else f"{name} = {written}"
 
 
-def wires(run: Run, user: int, digits: int) -> Iterator[tuple[str | None, bool]]:
+def wires(run: Run, user: int, varies: bytearray, digits: int) -> Iterator[tuple[str | None, bool]]:
     """For each operand of a node: the chip's text, if any, and whether a gradient can flow."""
     operands = run.graph.operands[user]
     if run.adjoints is None:
-        varies = dependents(run.graph, run.graph.inputs.values())
         for position, operand in enumerate(operands):
             active = bool(varies[operand])
             yield (shown(run.rule(user, position), RULE) if active else None), active

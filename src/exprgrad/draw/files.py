@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from exprgrad.errors import MissingExtraError, RequestError
@@ -50,8 +51,6 @@ def write(source: str, path: str | Path) -> None:
 def notebook(text: str, svg: Callable[[], str]) -> dict[str, str]:
     """What a notebook shows: the picture where it can be drawn, and always the text."""
     shown = {"text/plain": text}
-    try:
+    with suppress(MissingExtraError, RequestError):
         shown["image/svg+xml"] = svg()
-    except (MissingExtraError, RequestError):
-        pass
     return shown

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 __all__ = [
-    "CARD", "CHIP", "CHIP_LINE", "CONSTANT", "DARK", "DATA", "EDGE", "FONT", "GRAD", "GRAPH", "INK",
-    "LINE", "MUTED", "CHIP_NODE", "NODE", "PILL", "PILL_LINE", "QUIET", "WIRE",
+    "CARD", "CHIP", "CHIP_LINE", "CHIP_NODE", "CONSTANT", "DARK", "DATA", "EDGE", "FONT", "GRAD",
+    "GRAPH", "INK", "LINE", "MUTED", "NODE", "PILL", "PILL_LINE", "QUIET", "WIRE",
 ]  # fmt: skip
 
 FONT = "Helvetica,Arial,Liberation Sans,DejaVu Sans,sans-serif"
@@ -44,13 +44,10 @@ GRAPH = {
     "bgcolor": "transparent",
     "pad": "0.15",
     "nodesep": "0.3",
-    "ranksep": "0.25",
+    "ranksep": "0.3",
 }
 NODE = {"shape": "plain", "fontname": FONT, "fontsize": "11", "fontcolor": INK}
 EDGE = {
-    "fontname": FONT,
-    "fontsize": "9.5",
-    "fontcolor": INK,
     "color": WIRE,
     "penwidth": "1.2",
     "arrowsize": "0.6",
@@ -58,4 +55,4 @@ EDGE = {
 }
 QUIET = {"style": "dashed", "color": "#9ba3ad"}
 """An edge along which no gradient flows."""
-CHIP_NODE = {"fontsize": "9.5"}
+CHIP_NODE = {"fontsize": "9.5", "tooltip": " "}

@@ -13,6 +13,7 @@ RULER = "<HR/>"
 """A hairline between two rows, in the colour of the table."""
 
 LEFT_TO_RIGHT = "\u200e"
+WORD_JOINER = "\u2060"
 
 
 def number(value: float, digits: int) -> str:
@@ -24,27 +25,27 @@ def shown(text: str, limit: int) -> str:
     """A user's text on one line, cut to ``limit`` characters.
 
     A formula reads from left to right whatever the script of its names: a mark at its start and
-    behind each name that is written from right to left keeps the operands in their order.
+    behind each name that is written from right to left keeps the operands in their order.  Another
+    keeps Graphviz from reading a backslash and a letter as one of its abbreviations.
     """
-    text = cut(printable(text), limit)
+    text = cut(printable(text), limit).replace("\\", "\\" + WORD_JOINER)
     if text.isascii():
         return text
-    pieces = [""]
-    in_name = False
+    pieces: list[str] = []
+    in_name = found = False
     for character in text:
         if in_name and not f"_{character}".isidentifier():
             pieces.append(LEFT_TO_RIGHT)
             in_name = False
-        in_name = in_name or unicodedata.bidirectional(character) in ("R", "AL")
+        if unicodedata.bidirectional(character) in ("R", "AL"):
+            in_name = found = True
         pieces.append(character)
-    return "".join(pieces) if len(pieces) == len(text) + 1 and not in_name else LEFT_TO_RIGHT + "".join(pieces)
+    return LEFT_TO_RIGHT * found + "".join(pieces)
 
 
 def quoted(text: str) -> str:
-    """A text as an attribute's value: DOT's backslash escapes and character entities undone."""
-    from graphviz import escape as literal
-
-    return literal(escape(text, quote=False))
+    """A text as an attribute's value, safe from DOT's backslashes and character entities."""
+    return escape(text, quote=False).replace("\\", "\\\\")
 
 
 def text(content: str, *, colour: str = "", size: str = "", bold: bool = False) -> str:
@@ -72,6 +73,11 @@ def row(*cells: str) -> str:
 
 def table(*rows: str, **attributes: str) -> str:
     """A table without borders or gaps of its own, unless the attributes say otherwise."""
-    settings = {"border": "0", "cellborder": "0", "cellspacing": "0", "cellpadding": "0"} | attributes
+    settings = {
+        "border": "0",
+        "cellborder": "0",
+        "cellspacing": "0",
+        "cellpadding": "0",
+    } | attributes
     given = "".join(attribute(name.upper(), value) for name, value in settings.items())
     return f"<TABLE{given}>{''.join(rows)}</TABLE>"

@@ -22,7 +22,7 @@ def find(name: str | None) -> Sequence[Op]:
     op = BY_NAME.get(name) or BY_INFIX.get("^" if name == "**" else name)
     if op is not None:
         return (op,)
-    from exprgrad.language.complaints import OPERATOR_WORDS, OTHER_SPELLINGS, nearest
+    from exprgrad.language.hints import OPERATOR_WORDS, OTHER_SPELLINGS, nearest
 
     known = OTHER_SPELLINGS.get(name) or nearest(name, [*BY_NAME, *OTHER_SPELLINGS])
     known = OTHER_SPELLINGS.get(known or "", known)
@@ -80,9 +80,13 @@ def details(op: Op) -> str:
     pairs += [("pole", f"{value} where {where}") for where, value in op.poles]
     pairs += [(s.code, f"where {s.where}: {s.why}") for s in op.special]
     pairs.append(("gate", op.gate))
-    pairs.append(("accuracy", f"value within {op.value_ulp:g} ulp, local derivatives {op.partial_ulp:g}"))
+    pairs.append(
+        ("accuracy", f"value within {op.value_ulp:g} ulp, local derivatives {op.partial_ulp:g}")
+    )
     width = max(len(label) for label, _ in pairs)
-    return f"{usage(op)}: {op.about}\n" + "".join(f"  {label:<{width}}  {text}\n" for label, text in pairs)
+    return f"{usage(op)}: {op.about}\n" + "".join(
+        f"  {label:<{width}}  {text}\n" for label, text in pairs
+    )
 
 
 def document(rows: Sequence[Op]) -> str:

@@ -1,19 +1,18 @@
 """DOT to SVG, PNG and PDF, by whichever Graphviz there is.
 
-``dot`` on the PATH comes first; else the Graphviz inside pygraphviz's wheel, in a process of its own:
-the library is not safe to use from two threads, and it lets fontconfig write to the standard error of
-whoever loads it.
+``dot`` on the PATH comes first; else the Graphviz inside pygraphviz's wheel, in a process of its
+own: the library is not safe to use from two threads, and it lets fontconfig write to the standard
+error of whoever loads it.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
 
-from exprgrad.draw.look import DARK
+from exprgrad.draw.svg import finished
 from exprgrad.errors import MissingExtraError, RequestError
 
 __all__ = ["FORMATS", "render"]
@@ -37,14 +36,14 @@ sys.stdout.buffer.write(graph.draw(format=sys.argv[1]))
 def render(source: str, format: str) -> bytes:
     """The picture of a DOT source as bytes, in one of ``FORMATS``.
 
-    Raises ``RequestError`` for another format or when Graphviz fails, and ``MissingExtraError`` when
-    there is no Graphviz.
+    Raises ``RequestError`` for another format or when Graphviz fails, and ``MissingExtraError``
+    when there is no Graphviz.
     """
     if format not in FORMATS:
         known = ", ".join(FORMATS)
         raise RequestError("unknown-format", f"no picture format '{format}'", help=f"use {known}")
     made = graphviz(command(format), source)
-    return accessible(made.decode()).encode() if format == "svg" else made
+    return finished(made.decode()).encode() if format == "svg" else made
 
 
 def command(format: str) -> list[str]:
@@ -72,34 +71,3 @@ def graphviz(arguments: list[str], source: str) -> bytes:
         said = done.stderr.decode(errors="replace").strip().splitlines() or ["it wrote nothing"]
         raise RequestError("graphviz-failed", f"Graphviz failed: {said[-1]}")
     return done.stdout
-
-
-def accessible(svg: str) -> str:
-    """Graphviz's SVG with a title, a role, tabular digits and colours for dark pages.
-
-    The prolog goes, so that the picture can also stand inside an HTML page, and so do the titles of
-    nodes and edges, which browsers would show as ``n0``; the tooltips stay.
-    """
-    svg = re.sub(r"<!--.*?-->\n?", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    titles = re.findall(r"<title>.*?</title>", svg, flags=re.DOTALL)
-    title = titles[0] if titles else "<title>computation graph</title>"
-    svg = re.sub(r"<title>.*?</title>\n?", "", svg, flags=re.DOTALL)
-    head, body = svg[len("<svg") :].split(">", 1)
-    return f'<svg class="exprgrad" role="img"{head}>\n{title}\n{style()}{body}'
-
-
-def style() -> str:
-    """The style block; the drawing's own colours stay as attributes for renderers without styles."""
-    scope = "svg.exprgrad"
-    dark = "".join(
-        f'    {scope} [fill="{light}"] {{ fill: {colour} }}\n'
-        f'    {scope} [stroke="{light}"] {{ stroke: {colour} }}\n'
-        for light, colour in DARK.items()
-    )
-    return (
-        "<style>\n"
-        f"  {scope} {{ color-scheme: light dark; background: transparent }}\n"
-        f"  {scope} text {{ font-variant-numeric: tabular-nums }}\n"
-        f"  @media (prefers-color-scheme: dark) {{\n{dark}  }}\n"
-        "</style>"
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from exprgrad.derive.rules import slots, template
@@ -102,7 +102,9 @@ def bad_value(run: Run, node: int, severity: str) -> Diagnostic:
     domain = op.domain_words or (condition(run, node, op.domain) if op.domain else "")
     help = f"{op.infix or op.name} is defined where {domain}" if domain else None
     if any(holds(pole, op.names, arguments) for pole, _ in op.poles):
-        return Diagnostic(code, severity, f"{what}: a pole, at {where}", node, graph.span(node), help)
+        return Diagnostic(
+            code, severity, f"{what}: a pole, at {where}", node, graph.span(node), help
+        )
     if op.domain and not holds(op.domain, op.names, arguments):
         message = f"{what}: outside the domain, at {where}"
         return Diagnostic(code, severity, message, node, graph.span(node), help)
@@ -139,7 +141,9 @@ def reverse_trouble(run: Run) -> Iterator[Diagnostic]:
                 continue
             name, at = run.label(edge.operand), number(run.values[edge.operand])
             if not math.isfinite(edge.local):
-                if not (math.isfinite(run.values[user]) and math.isfinite(run.values[edge.operand])):
+                if not (
+                    math.isfinite(run.values[user]) and math.isfinite(run.values[edge.operand])
+                ):
                     return
                 message = (
                     f"the local derivative of {run.label(user)} for {name} is {number(edge.local)} "
@@ -162,7 +166,7 @@ def gradient_trouble(run: Run, value: float, message: str, node: int, span: Span
 # Points at which a derivative is a convention.
 
 
-@lru_cache(maxsize=None)
+@cache
 def has_special_points(kind: str) -> bool:
     """Whether a row states kinks or jumps."""
     return kind in BY_NAME and bool(BY_NAME[kind].special)

@@ -160,7 +160,9 @@ def check(graph: Graph) -> None:
     hold(len(graph.edge_starts) == len(graph.edge_ends), "its edge columns differ in length")
     edges = 0
     for node, (kind, operands) in enumerate(zip(graph.kinds, graph.operands, strict=True)):
-        hold(all(0 <= operand < node for operand in operands), f"node {node} comes before an operand")
+        hold(
+            all(0 <= operand < node for operand in operands), f"node {node} comes before an operand"
+        )
         hold(graph.first_edge[node] == edges, f"the edges of node {node} are misnumbered")
         edges += len(operands)
         payload = graph.payloads[node]

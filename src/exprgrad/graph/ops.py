@@ -141,6 +141,7 @@ CLAMP_TIES = (
 )
 """As in ``max``: whichever of x, lo and hi is the result, there or right beside, shares equally."""
 
+# fmt: off
 OPS: tuple[Op, ...] = (
     # Arithmetic.
     Op("add", "x y", ("1", "1"), "the sum", infix="+", latex="x + y", gate="distributor"),
@@ -188,7 +189,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "clamp", "x lo hi",
         tuple(f"{CLAMP_TIES}; {meets}/ties" for meets in ("at_x", "at_lo", "at_hi")),
-        "x, but not below lo nor above hi", shown=("(lo < x)*(x < hi)", "x < lo", "x > hi"),
+        "x, but not below lo nor above hi", shown=("(lo < x)*(x < hi)", "(x < lo)*(lo < hi)", "max(x, lo) > hi"),
         value="min(max(x, lo), hi)", definition="min(max(x, lo), hi)",
         latex=r"\operatorname{clamp}(x, lo, hi)", gate="router",
         special=(
@@ -297,6 +298,7 @@ OPS: tuple[Op, ...] = (
         "1 - erf(x), exact in the tail", shown=("-2/sqrt(pi)*exp(-x^2)",), latex=r"\operatorname{erfc}(x)",
     ),
 )
+# fmt: on
 
 BY_NAME: dict[str, Op] = {op.name: op for op in OPS}
 BY_INFIX: dict[str, Op] = {op.infix: op for op in OPS if op.infix}

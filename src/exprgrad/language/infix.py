@@ -7,7 +7,7 @@ derivatives with the operands' names filled in.  None of them recurses or takes 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
@@ -31,7 +31,7 @@ def number(value: float) -> str:
     return text.removesuffix(".0")
 
 
-@lru_cache(maxsize=None)
+@cache
 def pattern(kind: str, count: int) -> tuple[Part, ...]:
     """How an operation of so many operands is written."""
     op = BY_NAME[kind]
@@ -49,7 +49,7 @@ def pattern(kind: str, count: int) -> tuple[Part, ...]:
     return (0, max(level, SUM)), symbol, (1, level + 1)
 
 
-@lru_cache(maxsize=None)
+@cache
 def level(kind: str) -> int:
     """How tightly an operation binds."""
     op = BY_NAME[kind]
@@ -146,8 +146,12 @@ def prefixes(
                     text += part
                     continue
                 operand = operands[part[0]]
-                own = given[operand][1] if operand in given else operand_level(graph, operand, names)
-                inner = written[operand] if operand in given else names.get(operand, written[operand])
+                own = (
+                    given[operand][1] if operand in given else operand_level(graph, operand, names)
+                )
+                inner = (
+                    written[operand] if operand in given else names.get(operand, written[operand])
+                )
                 text += f"({inner})" if own < part[1] else inner
             written.append(text[:room])
     return written
@@ -196,4 +200,3 @@ def operation_text(
             inner, own = operands[part[0]]
             text += f"({inner})" if own < part[1] else inner
     return cut(text, limit)
-

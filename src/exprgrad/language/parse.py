@@ -8,6 +8,7 @@ extent in the text; a parenthesised one adds the extent without the parentheses.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NoReturn
 
 from exprgrad.errors import LanguageError
@@ -31,7 +32,7 @@ def parse(text: str, *, is_expression: bool = True) -> Graph:
     """Read a text into a graph, or raise ``LanguageError`` at the first thing that is wrong."""
     source = Source(text, is_expression)
     builder = Builder(source)
-    actions = {
+    actions: dict[str, Callable[..., object]] = {
         "number": builder.number,
         "name": builder.name,
         "group": builder.group,
@@ -164,12 +165,14 @@ class Builder:
             raise unknown_function(self.source, self.valid_name(text, name), name, known)
         count = len(values)
         if count < 2 if op.variadic else count != len(op.names):
+            from exprgrad.language.hints import arity_hint
+
             signature = "x, y, …" if op.variadic else ", ".join(op.names)
             self.fail(
                 "arity",
                 f"{op.name} takes {op.arity_words()}, but is given {count}",
                 (name[0], right[1]),
-                f"write {op.name}({signature})",
+                arity_hint(op.name, count, signature),
             )
         span = name[0], right[1]
         operands = tuple([value[0] for value in values])

@@ -23,7 +23,9 @@ def constant(text: str, name: str) -> float:
     source = Source(text, is_expression=False)
     if text.lstrip()[:1] in ("[", "@"):
         message = f"the value of '{name}' is not a number"
-        help = "lists and files of numbers are not part of this version, which differentiates numbers"
+        help = (
+            "lists and files of numbers are not part of this version, which differentiates numbers"
+        )
         raise InputError("bad-value", message, source=source, span=(0, len(text)), help=help)
     graph = parse(text, is_expression=False)
     for read, node in graph.inputs.items():
@@ -56,7 +58,9 @@ def resolve(
     """
     for name in given:
         if name not in graph.inputs:
-            raise surplus(graph, text, name, [n for n in graph.inputs if n not in given], spelled or {})
+            raise surplus(
+                graph, text, name, [n for n in graph.inputs if n not in given], spelled or {}
+            )
     missing = [name for name in graph.inputs if name not in given]
     if missing:
         raise absent(graph, text, missing)
@@ -67,14 +71,16 @@ def surplus(
     graph: Graph, text: str, name: str, missing: list[str], spelled: Mapping[str, str]
 ) -> InputError:
     """The error for a value that the expression has no use for."""
-    from exprgrad.language.complaints import nearest
+    from exprgrad.language.hints import nearest
 
     expression = Source(text)
     for binding in graph.bindings:
         if binding.name == name:
             message = f"'{name}' is bound by the expression and takes no value"
             help = f"leave out {name}=…, or the statement that binds it"
-            return InputError("bound-name", message, source=expression, span=binding.span, help=help)
+            return InputError(
+                "bound-name", message, source=expression, span=binding.span, help=help
+            )
     if name in CONSTANTS:
         message = f"'{name}' is a constant and takes no value"
         help = f"leave out {name}=…, or choose another name"
@@ -97,19 +103,25 @@ def surplus(
 
 def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
     """The error for inputs without a value."""
+    from exprgrad.language.hints import value_hint
+
     first, *others = missing
     message = f"input '{first}' has no value"
     if others:
         more = f" and {len(others) - 4} more" if len(others) > 5 else ""
         shown = others[:4] if more else others
         message = f"inputs {', '.join(repr(n) for n in [first, *shown])}{more} have no value"
-    help = " ".join(f"{name}=…" for name in missing[:8])
+    values = " ".join(f"{name}=…" for name in missing[:8])
+    help = f"give {'each' if others else 'it'} a number: {values}"
+    hint = next(filter(None, map(value_hint, missing)), None)
+    if hint is not None:
+        help = f"{hint}; or {help}"
     return InputError(
         "missing-input",
         message,
         source=Source(text),
         span=graph.span(graph.inputs[first]),
-        help=f"give {'each' if others else 'it'} a number: {help}",
+        help=help,
     )
 
 
@@ -128,7 +140,7 @@ def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
 
 def not_an_input(graph: Graph, name: str) -> InputError:
     """The error for a name in ``wrt`` that is not an input."""
-    from exprgrad.language.complaints import nearest
+    from exprgrad.language.hints import nearest
 
     known = nearest(name, graph.inputs)
     inputs = ", ".join(list(graph.inputs)[:20]) or "none"

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 
 from exprgrad.derive.rules import template
-from exprgrad.graph.ops import OPS, Op
+from exprgrad.graph.ops import Op
 
 __all__ = ["Function", "functions"]
 
@@ -122,7 +122,7 @@ def guarded(op: Op, fn: Function) -> Function:
     return call
 
 
-@lru_cache(maxsize=None)
+@cache
 def function(op: Op) -> Function:
     """One operation as a function of its operands."""
     if op.name in NATIVE:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache
 from operator import itemgetter
 
 from exprgrad.graph.graph import CONST, INPUT, Graph
@@ -19,7 +19,7 @@ __all__ = ["Template", "compile_template"]
 Template = Callable[[Sequence[float]], float]
 
 
-@lru_cache(maxsize=None)
+@cache
 def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
     """The template as a function of its slots' values, in the order of ``slots``.
 

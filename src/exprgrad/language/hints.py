@@ -1,0 +1,225 @@
+"""What to suggest: the spellings of other languages, characters that look like ours, near misses."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.source import Span
+
+__all__ = [
+    "COMPOUNDS",
+    "OPERATOR_WORDS",
+    "OTHER_SPELLINGS",
+    "WORD_HINTS",
+    "arity_hint",
+    "character_hint",
+    "nearest",
+    "value_hint",
+]
+
+OTHER_SPELLINGS = {
+    "arccos": "acos", "arccosh": "acosh", "arcosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
+    "arsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "artanh": "atanh",
+    "absolute": "abs", "ceiling": "ceil", "clip": "clamp", "expit": "sigmoid", "fabs": "abs", "fmax": "max",
+    "fmin": "min", "int": "floor", "lg": "log10", "ln": "log", "logistic": "sigmoid", "maximum": "max",
+    "minimum": "min", "rint": "round", "sgn": "sign", "signum": "sign", "tg": "tan",
+}  # fmt: skip
+OPERATOR_WORDS = {
+    "add": "x + y", "div": "x/y", "divide": "x/y", "eq": "x == y", "fmod": "x%y", "ge": "x >= y",
+    "gt": "x > y", "if": "where(condition, x, y)", "if_else": "where(condition, x, y)", "ifelse":
+    "where(condition, x, y)", "le": "x <= y", "lt": "x < y", "mod": "x%y", "mul": "x*y",
+    "multiply": "x*y", "ne": "x != y", "neg": "-x", "piecewise": "where(condition, x, y)",
+    "pow": "x^y", "power": "x^y", "sqr": "x^2", "square": "x^2", "sub": "x - y", "subtract": "x - y",
+}  # fmt: skip
+WHERE = "a choice is where(condition, x, y)"
+ALONE = "write the formula alone: its names are its inputs"
+WORD_HINTS = {
+    "and": "for 'a and b' write a*b on comparisons: (x > 0)*(y > 0)",
+    "or": "for 'a or b' write max(a, b) on comparisons: max(x > 0, y > 0)",
+    "not": "for 'not a' write a == 0",
+    "if": WHERE,
+    "then": WHERE,
+    "else": WHERE,
+    "mod": "the modulus is written %",
+    "lambda": ALONE,
+    "def": ALONE,
+    "return": ALONE,
+}
+COMPOUNDS = {
+    "//": "the whole part of a quotient is floor(a/b)",
+    "<>": "'not equal' is !=",
+    "===": "to compare, write ==",
+    "!==": "'not equal' is !=",
+    "=<": "'at most' is <=",
+    "=>": "'at least' is >=",
+    "->": ALONE,
+}
+CHARACTERS = {
+    "×": "*", "·": "*", "⋅": "*", "∗": "*", "•": "*", "÷": "/", "∕": "/", "⁄": "/", "−": "-", "–": "-",
+    "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/", "＾": "^", "（": "(", "）": ")", "，": ",",
+    "；": ";", "＝": "=", "≤": "<=", "≥": ">=", "≠": "!=", "∞": "inf", "½": "(1/2)", "⅓": "(1/3)",
+    "¼": "(1/4)", "¾": "(3/4)", "{": "(", "}": ")",
+}  # fmt: skip
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+ROOTS = {"√": "sqrt", "∛": "cbrt"}
+SCALARS = "are not part of this version, which differentiates numbers"
+CHARACTER_HINTS = {
+    "[": f"lists and indexing {SCALARS}",
+    "]": f"lists and indexing {SCALARS}",
+    "@": f"matrix products {SCALARS}",
+    "|": "the absolute value is abs(x)",
+    "&": WORD_HINTS["and"].replace("a and b", "a & b"),
+    "!": "'not equal' is !=; there is no factorial",
+    "?": WHERE,
+    ":": f"a name is bound with =, and {WHERE}",
+    '"': "names and numbers stand without quotes",
+    "'": "names and numbers stand without quotes",
+    "`": "names and numbers stand without quotes",
+    "~": "the negative is -x",
+}
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that a misspelled word most likely means, or None.
+
+    Of those equally near, one with the same letters comes first, then one with the same beginning.
+    """
+    word = word[:100]
+    limit = max(len(word) // 3, 1)
+    ranked = []
+    for other in candidates:
+        if abs(len(other) - len(word)) <= limit:
+            distance = edits(word.casefold(), other.casefold())
+            beginning = next(
+                (i for i, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), 99
+            )
+            ranked.append((distance, sorted(other) != sorted(word), -beginning, len(other), other))
+    distance, *_, best = min(ranked, default=(len(word), ""))
+    return best if distance <= limit and distance < len(word) else None
+
+
+def edits(one: str, other: str) -> int:
+    """How many insertions, deletions, replacements and swaps of neighbours turn one into the other.
+
+    Optimal string alignment; see L. Boytsov, "Indexing methods for approximate dictionary searching"
+    (ACM JEA 16, 2011), section 2.
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        above_before, before, row = before, row, [i]
+        for j, b in enumerate(other, 1):
+            best = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                best = min(best, above_before[j - 2] + 1)
+            row.append(best)
+    return row[-1]
+
+
+def character_hint(text: str, span: Span) -> str | None:
+    """Our spelling of what a foreign character begins, as far as one can guess."""
+    start, end = span
+    character, rest = text[start], text[end:]
+    if character in CHARACTERS:
+        return f"write {CHARACTERS[character]}"
+    if character.translate(SUPERSCRIPTS) != character:
+        return superscript_hint(text, start)
+    if character in ROOTS:
+        operand = re.match(r"\s*(?:(\w{1,20})|\(([^()]{1,20})\))", rest)
+        inside = (operand[1] or operand[2]) if operand else "…"
+        return f"write {ROOTS[character]}({inside})"
+    if character == "|" and rest[:1] == "|":
+        return WORD_HINTS["or"].replace("a or b", "a || b")
+    if character == "'" and re.search(r"[\w)]$", text[:start]):
+        return "a derivative has no sign of its own; name a node, say, dx"
+    if character in CHARACTER_HINTS:
+        return CHARACTER_HINTS[character]
+    if character == "\\":
+        return latex_hint(text[start:])
+    if character == ".":
+        return dot_hint(text, span)
+    if unicodedata.digit(character, None) is not None:
+        return f"digits are 0 to 9: write {unicodedata.digit(character)}"
+    if "\udc80" <= character <= "\udcff":
+        return "the text is not UTF-8 here"
+    if not character.isprintable():
+        return "it does not print: delete it"
+    return "names are letters, digits and _"
+
+
+def superscript_hint(text: str, start: int) -> str:
+    """A power written with ^."""
+    end = start
+    while end < len(text) and text[end].translate(SUPERSCRIPTS) != text[end]:
+        end += 1
+    base = re.search(r"(?:\w{1,20}|\([^()]{1,20}\))$", text[max(start - 30, 0) : start])
+    return f"write {base[0] if base else ''}^{text[start:end].translate(SUPERSCRIPTS)}"
+
+
+def latex_hint(rest: str) -> str:
+    """Our spelling of what begins with a backslash."""
+    fraction = re.match(r"\\d?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}", rest)
+    if fraction:
+        above, below = (s if re.fullmatch(r"\w+", s) else f"({s})" for s in fraction.groups())
+        return f"this is not LaTeX: write {above}/{below}"
+    command = re.match(r"\\([A-Za-z]+)", rest)
+    word = command[1] if command else ""
+    spellings = {
+        "frac": "(a)/(b)", "dfrac": "(a)/(b)", "cdot": "*", "times": "*", "div": "/", "left": "(",
+        "right": ")", "infty": "inf", "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!=",
+        "neq": "!=", "bmod": "%",
+    }  # fmt: skip
+    if word in spellings:
+        return f"this is not LaTeX: write {spellings[word]}"
+    word = OTHER_SPELLINGS.get(word, word)
+    if word in BY_NAME:
+        return f"this is not LaTeX: write {word}(x)"
+    return f"this is not LaTeX: write {word}" if word else "a backslash means nothing here"
+
+
+def dot_hint(text: str, span: Span) -> str:
+    """Our spelling of ``np.exp(x)``, or what a lone dot should be."""
+    before = re.search(r"[^\W\d]\w{0,40}$", text[max(span[0] - 41, 0) : span[0]])
+    after = re.match(
+        r"((?:[^\W\d]\w*\.)*)([^\W\d]\w*)(\([^()]{0,20}\))?", text[span[1] : span[1] + 90]
+    )
+    if not before or not after:
+        return "a number needs a digit beside its point"
+    prefix, word, call = f"{before[0]}.{after[1]}", after[2], after[3] or ""
+    word = OTHER_SPELLINGS.get(word, word)
+    if word in OPERATOR_WORDS:
+        return f"here that is written {OPERATOR_WORDS[word]}"
+    if word in BY_NAME or word in ("pi", "tau", "inf", "nan"):
+        return f"write {word}{call}, without '{prefix}'"
+    if word == "e":
+        return "write exp(1)"
+    if word == "T":
+        return f"transposes {SCALARS}"
+    if text[span[1] + after.end(2) :][:1] == "(":
+        return "functions stand without a prefix; 'exprgrad ops' lists them"
+    return f"names hold no dots: write {before[0]}_{after[1].replace('.', '_')}{word}"
+
+
+def arity_hint(name: str, count: int, signature: str) -> str:
+    """How a function that was given ``count`` operands is written."""
+    if name == "log" and count == 2:
+        return "for another base write log(x)/log(base), log2(x) or log10(x)"
+    return f"write {name}({signature})"
+
+
+def value_hint(name: str) -> str | None:
+    """What a name that reads as an input was probably meant to be."""
+    if name == "e":
+        return "there is no constant e: for a power of it write exp(x)"
+    if name in ("π", "τ"):
+        return f"the constant is written {'pi' if name == 'π' else 'tau'}"
+    if name in BY_NAME and not BY_NAME[name].infix and not BY_NAME[name].prefix:
+        return f"to call the function, write {name}(…)"
+    if "·" in name:
+        return (
+            f"'·' may be part of a name, and is here: for a product write {name.replace('·', '*')}"
+        )
+    return None
