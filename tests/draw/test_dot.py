@@ -1,0 +1,242 @@
+"""The picture's DOT source: what it says of nodes and edges, and that it says it safely.
+
+The golden files in ``tests/cases/dot`` were looked at as pictures.  After a change that is meant to
+be seen, write them anew with ``EXPRGRAD_GOLDENS=write`` and look again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from exprgrad.draw.dot import LARGEST, source
+from exprgrad.draw.markup import number, shown
+from exprgrad.errors import RequestError
+from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.language.parse import parse
+from exprgrad.run.result import Run
+from exprgrad.run.sweeps import forward, reverse
+
+GOLDENS = Path(__file__).parents[1] / "cases" / "dot"
+
+
+def evaluated(text: str, **inputs: float) -> Run:
+    """A run with both sweeps."""
+    graph = parse(text)
+    values = forward(graph, inputs)
+    adjoints = reverse(graph, values, list(graph.inputs.values()))
+    return Run(text, graph, inputs, values, adjoints, tuple(graph.inputs))
+
+
+def drawn(text: str, **inputs: float) -> str:
+    """The DOT of a run with both sweeps."""
+    run = evaluated(text, **inputs)
+    return source(run.graph, run)
+
+
+def statement(dot: str, start: str) -> str:
+    """The only line of the DOT that begins like this."""
+    (line,) = [line for line in dot.splitlines() if line.strip().startswith(start)]
+    return line
+
+
+def words(line: str) -> list[str]:
+    """The texts in a label, in order."""
+    return [word for word in re.split(r"<[^<>]*>", line.split("[label=<", 1)[1])[1:-1] if word]
+
+
+CASES: dict[str, tuple[str, dict[str, float] | None]] = {
+    "product": ("(a+b)*c", {"a": 2, "b": -3, "c": 10}),
+    "formula": ("(a+b)*c", None),
+    "lesson": ("e=a*b; d=e+c; L=d*f", {"a": 2, "b": -3, "c": 10, "f": -2}),
+    "neuron": (
+        "o = tanh(x1*w1 + x2*w2 + b)",
+        {"x1": 2, "w1": -3, "x2": 0, "w2": 1, "b": 6.8813735870195432},
+    ),
+    "square": ("a*a", {"a": 3}),
+    "constants": ("max(a,b,c)+2*pi", {"a": 1, "b": 5, "c": 3}),
+    "branch": ("where(x>0, x^2, sin(x))", {"x": -2}),
+    "names": (
+        "λ = node*graph; unused = λ - edge; שלום - λ",
+        {"node": 1, "graph": 2, "edge": 3, "שלום": 4},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_golden(case: str) -> None:
+    text, inputs = CASES[case]
+    made = source(parse(text)) if inputs is None else drawn(text, **inputs)
+    golden = GOLDENS / f"{case}.dot"
+    if os.environ.get("EXPRGRAD_GOLDENS") == "write":
+        golden.write_text(made, encoding="utf-8")
+    assert made == golden.read_text(encoding="utf-8")
+
+
+def test_a_card_says_name_operation_data_and_grad() -> None:
+    dot = drawn("e = a*b; e + c", a=2, b=-3, c=10)
+    assert words(statement(dot, "n2 [")) == ["e", " = a * b", "data", "−6", "grad", "1"]
+    assert words(statement(dot, "n0 [")) == ["a", "data", "2", "grad", "−3"]
+
+
+def test_data_stands_above_a_hairline_and_grad_below() -> None:
+    card = statement(drawn("a + b", a=2, b=3), "n2 [")
+    assert card.index("data") < card.index("<HR/>") < card.index("grad")
+    assert '<FONT COLOR="#00694a">5</FONT>' in card
+    assert '<FONT COLOR="#a63c00">1</FONT>' in card
+
+
+@pytest.mark.parametrize("text", ["a*b", "a", "2"])
+def test_the_output_is_marked_in_words_and_by_its_border(text: str) -> None:
+    run = evaluated(text, **dict.fromkeys(parse(text).inputs, 1.0))
+    marked = [line for line in source(run.graph, run).splitlines() if ">output<" in line]
+    assert [line.split()[0] for line in marked] == [f"n{run.graph.output}"]
+    assert 'BORDER="2.5"' in marked[0]
+
+
+def test_a_constant_has_neither_data_nor_grad() -> None:
+    assert words(statement(drawn("2*pi*x", x=1), "n0 [")) == ["2"]
+    assert words(statement(drawn("2*pi*x", x=1), "n1 [")) == ["pi"]
+
+
+def test_what_depends_on_no_input_has_no_grad() -> None:
+    assert words(statement(drawn("2*pi*x", x=1), "n2 [")) == [
+        "2 * pi",
+        "data",
+        "6.28319",
+        "grad",
+        "–",
+    ]
+
+
+def test_a_chip_says_the_local_derivative_as_formula_and_number() -> None:
+    dot = drawn("(a+b)*c", a=2, b=-3, c=10)
+    assert words(statement(dot, "n4_0 [")) == ["c = 10"]
+    assert words(statement(dot, "n4_1 [")) == ["a + b = −1"]
+    assert words(statement(dot, "n2_0 [")) == ["1"]
+
+
+def test_a_chip_is_on_its_wire() -> None:
+    dot = drawn("a - b", a=2, b=3)
+    assert "n1:e -> n2_1:w [arrowhead=none]" in dot
+    assert re.search(r"^\tn2_1:e -> n2:s1:w$", dot, re.MULTILINE)
+
+
+def test_a_square_has_two_edges() -> None:
+    dot = drawn("a*a", a=3)
+    assert words(statement(dot, "n1_0 [")) == words(statement(dot, "n1_1 [")) == ["a = 3"]
+    assert dot.count("n0:e -> ") == 2
+
+
+def test_a_formula_alone_shows_rules_and_no_numbers() -> None:
+    dot = source(parse("a*b + 2"))
+    assert words(statement(dot, "n2 [")) == ["a * b"]
+    assert words(statement(dot, "n2_0 [")) == ["b"]
+    assert "data" not in dot and "grad" not in dot
+    assert "style=dashed" in statement(dot, "n3:e ->")
+
+
+def test_a_forward_sweep_shows_data_and_rules() -> None:
+    graph = parse("a*b")
+    inputs = {"a": 2.0, "b": 3.0}
+    dot = source(graph, Run("a*b", graph, inputs, forward(graph, inputs)))
+    assert words(statement(dot, "n2 [")) == ["output", "a * b", "data", "6"]
+    assert words(statement(dot, "n2_0 [")) == ["b"]
+
+
+def test_an_inactive_edge_is_dashed_and_has_no_chip() -> None:
+    dot = drawn("x^2", x=3)
+    assert "style=dashed" in statement(dot, "n1:e -> n2:s1:w")
+    assert "n2_1" not in dot
+
+
+def test_an_untaken_branch_is_dashed_with_its_zero() -> None:
+    dot = drawn("where(x > 0, x*1, x*2)", x=1)
+    user = parse("where(x > 0, x*1, x*2)").output
+    assert "style=dashed" not in statement(dot, f"n{user}_1:e ->")
+    assert "style=dashed" in statement(dot, f"n{user}_2:e ->")
+    assert words(statement(dot, f"n{user}_2 [")) == ["where(x &gt; 0, 0, 1) = 0"]
+
+
+def test_a_named_statement_that_is_not_used_is_shown() -> None:
+    dot = drawn("n = a*b; a + b", a=2, b=3)
+    assert words(statement(dot, "n2 [")) == ["n", " = a * b", "data", "6", "grad", "0"]
+    assert words(statement(dot, "n3 ["))[0] == "output"
+
+
+def test_digits() -> None:
+    run = evaluated("a/b", a=1, b=3)
+    assert ">0.333<" in source(run.graph, run, digits=3)
+    assert ">0.33333333<" in source(run.graph, run, digits=8)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (-2.0, "−2"),
+        (1.5e-300, "1.5e−300"),
+        (float("-inf"), "−inf"),
+        (float("nan"), "nan"),
+        (0.1 + 0.2, "0.3"),
+    ],
+)
+def test_number(value: float, text: str) -> None:
+    assert number(value, 6) == text
+
+
+def test_long_operations_keep_their_symbol_and_long_names_are_cut() -> None:
+    long = "n" * 60
+    dot = drawn(f"exp(a + b + c + d)*exp({long} + a)", a=0, b=0, c=0, d=0, **{long: 0.0})
+    graph = parse(f"exp(a + b + c + d)*exp({long} + a)")
+    assert words(statement(dot, f"n{graph.output} ["))[1] == "… * …"
+    assert words(statement(dot, f"n{graph.inputs[long]} ["))[0] == "n" * 23 + "…"
+
+
+def test_the_same_run_gives_the_same_source() -> None:
+    assert drawn("sin(a)*a", a=1) == drawn("sin(a)*a", a=1)
+
+
+NASTY = ['<b>&amp;"q"', "it's ]]> \\N \\", "-->", "a\nb\x1b[0m", "&lt;&#92;", "subgraph", "λ"]
+
+
+def nasty() -> Graph:
+    """A graph whose names are whatever might break DOT or SVG."""
+    graph = Graph()
+    for name in NASTY:
+        graph.inputs[name] = graph.append(INPUT, (), name, (0, 1))
+    count = len(NASTY)
+    graph.output = graph.append("max", tuple(range(count)), None, (0, 1), ((0, 1),) * count)
+    return graph
+
+
+def test_names_cannot_leave_their_label() -> None:
+    dot = source(nasty())
+    assert "<b>" not in dot and "-->" not in dot.replace("--&gt;", "") and "\x1b" not in dot
+    assert words(statement(dot, "n0 [")) == ["&lt;b&gt;&amp;amp;&quot;q&quot;"]
+    assert words(statement(dot, "n1 [")) == ["it&#x27;s ]]&gt; &#92;\u2060N &#92;\u2060"]
+    assert len(re.findall(r"^\tn\d+ \[", dot, re.MULTILINE)) == len(NASTY) + 1
+
+
+def test_formulas_read_from_left_to_right() -> None:
+    assert shown("a - b", 20) == "a - b"
+    assert shown("λ - b", 20) == "λ - b"
+    assert shown("שלום - שנה", 20) == "\u200eשלום\u200e - שנה"
+
+
+def test_a_large_graph_is_refused_unless_asked_for() -> None:
+    graph = parse("+".join(["a"] * (LARGEST + 1)))
+    with pytest.raises(RequestError) as caught:
+        source(graph)
+    assert caught.value.code == "too-large"
+    assert str(len(graph)) in caught.value.message
+    assert "--all" in (caught.value.help or "")
+    assert f"n{len(graph) - 1} [" in source(graph, all=True)
+
+
+def test_the_limit_itself_is_drawn() -> None:
+    graph = parse("+".join(["a"] * LARGEST))
+    assert len(graph) == LARGEST
+    assert source(graph).startswith("digraph")
