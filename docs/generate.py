@@ -1,0 +1,61 @@
+"""Writes the generated reference pages: ``python docs/generate.py``; a test holds them current."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from exprgrad.cli.main import group
+from exprgrad.draw.operations import details, usage
+from exprgrad.graph.ops import OPS
+
+REFERENCE = Path(__file__).parent / "reference"
+
+
+def commands() -> str:
+    """The page on the commands: each one's own help text."""
+    context = click.Context(group, info_name="exprgrad", terminal_width=80)
+    parts = [
+        "# Commands\n",
+        "This page is generated from the commands' own `--help`.  What they share (where a formula "
+        "comes from, values, output forms, exit statuses) is told in [Input and output](input-output.md).\n",
+        f"```text\n{group.get_help(context)}\n```\n",
+    ]
+    for name in group.list_commands(context):
+        command = group.commands[name]
+        inner = click.Context(command, info_name=name, parent=context, terminal_width=80)
+        parts.append(f"## exprgrad {name}\n\n```text\n{command.get_help(inner)}\n```\n")
+    return "\n".join(parts)
+
+
+def operations() -> str:
+    """The page on the operations: the op table, row by row."""
+    parts = [
+        "# Operations\n",
+        "This page is generated from the op table, `src/exprgrad/graph/ops.py`.  `out` is the operation's "
+        "own result.  *computed* is what the sweeps evaluate where it differs from what is shown: equal in "
+        "real arithmetic, and accurate in doubles.  An accuracy is the largest distance from the true value "
+        "at the given doubles, in units in the last place (ulp), that the tests allow.\n",
+        "| operation | formula | what it is |\n| --- | --- | --- |",
+    ]
+    for op in OPS:
+        written = usage(op).replace("|", r"\|")
+        parts.append(f"| [`{written}`](#{op.name}) | ${op.latex}$ | {op.about} |")
+    parts.append("")
+    for op in OPS:
+        parts.append(f"## {op.name}\n\n```text\n{details(op).rstrip()}\n```\n")
+    return "\n".join(parts)
+
+
+PAGES = {"commands.md": commands, "operations.md": operations}
+
+
+def main() -> None:
+    """Write every page."""
+    for name, page in PAGES.items():
+        (REFERENCE / name).write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

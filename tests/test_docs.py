@@ -1,0 +1,117 @@
+"""Every example in the README and the docs is run, and every generated page is current.
+
+A block marked ``console`` holds command lines after ``$`` and what they print; one marked ``python``
+with ``>>>`` prompts is a doctest.  EXPRGRAD_UPDATE=1 writes what is printed into the pages instead.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from exprgrad.cli.main import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def page_id(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def blocks(path: Path, kind: str) -> list[str]:
+    return [body for found, body in BLOCK.findall(path.read_text("utf-8")) if found == kind]
+
+
+def needs_graphviz(argv: list[str]) -> bool:
+    return argv[:1] == ["dot"] and any(arg.endswith((".svg", ".png", ".pdf")) for arg in argv)
+
+
+def commands_of(body: str) -> Iterator[tuple[str, str]]:
+    """The command lines of a block, each with what it is said to print."""
+    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        line, _, printed = part.partition("\n")
+        yield line, printed
+
+
+def printed_by(line: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command line prints, on stdout and then on stderr."""
+    program, *argv = shlex.split(line)
+    assert program == "exprgrad", f"examples run exprgrad, not {program}"
+    if needs_graphviz(argv):
+        pytest.importorskip("pygraphviz", reason="pip install 'exprgrad[draw]'")
+    try:
+        main(argv)
+    except SystemExit as stop:
+        assert stop.code in (0, 1, 2)
+    captured = capsys.readouterr()
+    return captured.out + captured.err
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_id)
+def test_console_examples(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("values.json", "neuron.txt"):
+        (tmp_path / name).write_bytes((ROOT / "tests" / "cases" / "docs" / name).read_bytes())
+    text = path.read_text("utf-8")
+    for body in blocks(path, "console"):
+        actual = "".join(
+            f"$ {line}\n{printed_by(line, capsys)}" for line, _ in commands_of(body)
+        )
+        if os.environ.get("EXPRGRAD_UPDATE"):
+            text = text.replace(f"```console\n{body}```", f"```console\n{actual}```")
+        else:
+            assert actual == body
+    if os.environ.get("EXPRGRAD_UPDATE"):
+        path.write_text(text, "utf-8")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_id)
+def test_python_examples(path: Path) -> None:
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
+    names: dict[str, object] = {}
+    for number, body in enumerate(blocks(path, "python")):
+        test = parser.get_doctest(body, names, f"{path.name}[{number}]", str(path), 0)
+        runner.run(test, clear_globs=False)
+        names = test.globs
+    assert runner.summarize(verbose=False).failed == 0
+
+
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["commands.md", "operations.md"])
+def test_generated_reference_is_current(name: str) -> None:
+    path = ROOT / "docs" / "reference" / name
+    assert path.read_text("utf-8") == generator().PAGES[name](), "run python docs/generate.py"
+
+
+def test_every_command_is_documented() -> None:
+    from exprgrad.cli.main import group
+
+    prose = "".join(path.read_text("utf-8") for path in PAGES)
+    for name in group.commands:
+        assert f"exprgrad {name}" in prose
+
+
+def test_links_lead_somewhere() -> None:
+    for path in PAGES:
+        for target in re.findall(r"\]\(([^)#\s]+)", path.read_text("utf-8")):
+            if "://" not in target:
+                assert (path.parent / target).exists(), f"{page_id(path)} links to {target}"
