@@ -109,12 +109,10 @@ def complaint(source: Source, unexpected: Unexpected) -> LanguageError:
     if kind in SEPARATORS and unclosed is not None and last in OPERAND_ENDS:
         return error("this '(' is never closed", "add a ')' before the ';'", unclosed)
     if kind == "COMMA" and last in OPERAND_ENDS:
-        thousands = re.search(r"[0-9]{1,3}$", before) and re.match(
-            r"[0-9]{3}(?![0-9])", text[span[1] :]
-        )
         help = "a decimal point is '.', and statements are separated by ';'"
-        if last == "NUMBER" and thousands:
-            help = f"write {before}{thousands[0]}; a decimal point is '.'"
+        more = re.match(r"((?:,[0-9]{3}){1,9})(?![0-9])", text[span[0] : span[0] + 40])
+        if more and re.fullmatch(r"[0-9]{1,3}", before):
+            help = f"write {before}{more[1].replace(',', '')}; a decimal point is '.'"
         return error("a ',' separates the operands of a function, and there is none here", help)
     if last in OPERATORS:
         return missing_operand(source, unexpected)
@@ -136,7 +134,9 @@ def misplaced_equals(source: Source, unexpected: Unexpected, *, nested: bool) ->
         message = "'=' binds a name and cannot stand inside a formula"
     elif last in OPERAND_ENDS:
         message = "only a name at the beginning of a statement can stand before '='"
-        if re.search(r"(?:^|[;\r\n])\s*[^\W\d]\w*\s*\([^()]{0,80}\)\s*$", source.text[: span[0]]):
+        if re.search(
+            r"(?:^|[;\r\n])\s*[^\W\d]\w*\s*\([^()]{0,80}\)\s*$", source.text[: span[0]][-200:]
+        ):
             message = "functions cannot be defined"
             help = "write the formula alone: its names are its inputs"
     elif before in ("+", "-", "*", "/", "%", "^", "**"):

@@ -1,0 +1,126 @@
+"""Every way to get a formula wrong: what is said, where the caret stands, and the mend.
+
+The golden files hold, for each formula, what people read on stderr and what programs read as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import golden
+from exprgrad.source import display_width, printable
+from shell import command, spelled
+
+GROUPS: dict[str, list[str]] = {
+    "functions": [
+        "tahn(x1*w1 + b)", "sinn(x)", "Sin(x)", "EXP(x)", "sgimoid(x)", "ln(x)", "arctan(x)",
+        "arcsin(x)", "pow(x, 2)", "square(x)", "fmod(a, b)", "if(a > 0, a, b)", "foo(x)", "x(2)",
+        "a = 1; a(2)", "pi(2)", "e(x)", "len(x)", "np.exp(x)", "math.sin(x)", "torch.relu(x)",
+        "np.pi", "numpy.square(x)", "self.x", "math.e", "x.T", "sqrt(x) + tanhh(x) + 1", "gelu(x)",
+        "softmax(x)", "sin()", "sin(x, y)", "max(x)", "max()", "where(a, b)", "atan2(x)",
+        "clamp(x, 0)", "log(x, 10)", "np.linalg.norm(x)", "tf.nn.tanh(x)", "π*r^2", "e^x", "sin",
+        "sin + 1", "sin x", "sin 2", "exp -x", "sin^2(x)",
+    ],
+    "juxtaposed": [
+        "2x", "2(a+b)", "2 x", "a b", "(a)(b)", "(a+b)c", "(a)2", "a 2", "2 3", "1,000", "1_000",
+        "1e", "1e+", "2.5.1", "0x10", "1.2e3x", "3j", "x2 y2", "2pi", "2sin(x)", "a and b",
+        "a or b", "not a", "a if b else c", "lambda x: x^2", "10 mod 3", "a\n(b)", "1 000",
+        "12,345,678", "1,5", "sin**2 (x)", "x (y)",
+    ],
+    "characters": [
+        "x²", "x³ + 1", "(a+b)²", "x⁻¹", "x¹²", "√x", "√(x)", "a×b", "a·b", "a÷b", "a−b", "a – b",
+        "π", "π r²", "½x", "∞", "a ≤ b", "a ≠ b", "∂x", "∑x", r"\frac{a}{b}", r"\frac{a+1}{b}",
+        r"\sqrt{x}", r"\sin x", r"a \cdot b", r"\alpha", r"a\\b", r"\left(a\right)", "{a}",
+        "[1, 2]", "x[0]", "a @ b", "|x|", "a & b", "a && b", "a || b", "5!", "a ? b : c", "x := 2",
+        "$x", "'a'", '"a"', "`a`", "f'(x)", "~a", "a^^b", "x٣", "٣", "x€", "a b", "a.b", ".",
+        "1..2", "a,b", "(a, b)", "a;;b",
+    ],
+    "operators": [
+        "a +", "a -", "a *", "* a", "/ a", "a + * b", "a ** ** b", "a // b", "a <> b", "a += b",
+        "x++", "x++ + 1", "a --", "a ^", "2 ^", "a +\nb", "a\n+ b", "+", "a < b < c", "a == b == c",
+        "1 < x <= 2", "a = = b", "a =< b", "a => b", "a === b", "a !== b", "%", "a %% b", "a < ",
+        "1 + a < b < c", "max(a<b<c, 1)", "x -> x + 1", "(a +)", "sin(+)", "a + # b",
+    ],
+    "brackets": [
+        "(a+b", "((a+b)", "a+b)", "(a+b))*c", ")", "(", "()", "sin(", "sin(x", "max(a,", "max(a, b",
+        "max(a,,b)", "max(,a)", "max(a,)", "(a;b)", "(a\n", "a*(b+c*(d+e)", "a)*(b", "(a}", "(a]",
+        "[a)", "tanh(a=2)", "max(a, b=1)", "(# )\na", "f(x) = x^2",
+    ],
+    "statements": [
+        "", " ", "\n\n", ";", ";;", "# nothing here", "a = 1; a = 2", "a + 1; a = 2; a",
+        "a = a + 1", "x = x", "pi + 1; b = 2", "t = pi; pi = 3; t*pi", "a + 1\nb + 2",
+        "a\n+ b\n+ c", "a; b", "2 = a", "a + b = c", "(a) = 2", "a = ", "= 2", "a = b = c", "a =",
+        "b = 2;\nb = 3;\nb", "a = 1\nb = 2\na = 3", "if x > 0 then 1", "def f(x): return x",
+        "import os", "__import__('os').system('true')", "x -> x^2", "y'' = 1", "sin = 2; sin(1); 3",
+    ],
+    "layout": [
+        "a +\tb +\t2x", "\t2x", "a + b\n  + 2x", "a = 1\nb = 2 $ 3\na*b",
+        "a = 1\r\nb = 2 $ 3\r\na*b", "a = 1\rb = $", "# first\n\n(a + b\n", "長い名前 = 2; 長い名前 $ 3",
+        "ｘ + 2ｙ", "変数*(a+b", "é$", "e\u0301$", "a\u0301\u0301 $ b", "x" * 100_000 + "$",
+        "$" + "x" * 100_000, "+".join(["abc"] * 25_000) + "+$+" + "+".join(["abc"] * 25_000),
+        "(" + "a+" * 50_000 + "a", "長" * 60 + "$" + "長" * 60, "a" * 90 + "(b)(c)",
+        "f" * 100_000 + "(x)", "a = 1; " + "b" * 200 + " = 2; a = 3", "\n" * 1200 + "2x",
+    ],
+    "binary": [
+        "a\0b", "\0", "a\x1b[31mb", "\x1b]0;title\x07", "a\x7fb", "a\x80b", "a\u200fb", "\u202ea+b",
+        "a\u200bb", "\ufeffa", "a\udc80b", "\ud800", "\udcff\udcfe", "a\u2028b$", "a\x0bb",
+        "a\x0cb", "a\xa0b", "\x01\x02\x03", "😀", "a😀b", "👩‍👩‍👧 + 1", "שלום $", "א + ב)", "\u0301a",
+        "a\U000e0001b", "tan\u200bh(x)", "\x9b31m",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_wrong_formulas(group: str) -> None:
+    """Each is refused with status 2, nothing but the error, and the same error as JSON."""
+    pieces = []
+    for formula in GROUPS[group]:
+        status, out, err = command("eval", "--", formula)
+        assert (status, out) == (2, ""), formula
+        assert "Traceback" not in err
+        status, out, nothing = command("eval", "--json", "--", formula)
+        assert (status, nothing) == (2, ""), formula
+        error = json.loads(out)["error"]
+        held = json.dumps(error, ensure_ascii=False)
+        pieces.append(f"{spelled(['eval', formula])}\n{err}{held}\n")
+        carets_agree(formula, err, error)
+    golden.agree(f"errors/{group}.txt", "\n".join(pieces))
+
+
+def carets_agree(formula: str, err: str, error: dict[str, object]) -> None:
+    """Carets, and nothing else, stand under what the JSON's span covers on its first line."""
+    assert all(c.isprintable() or c == "\n" or display_width(c) == 0 for c in err), formula
+    lines = err.splitlines()
+    assert max(map(display_width, lines)) <= 250
+    place = error["span"]
+    assert isinstance(place, list)
+    start, end = place
+    assert 0 <= start <= end <= len(formula)
+    covered = printable(re.split("\r\n|\r|\n", formula[start:end])[0])
+    spots = [i for i in range(1, len(lines)) if re.fullmatch(r" +│ +\^+( .*)?", lines[i])]
+    shown = [under(lines[i - 1], lines[i]) for i in spots]
+    assert any(agrees(text, covered) for text in shown), (covered, shown)
+    label, line = lines[spots[0] - 1].split("│")[0], error["line"]
+    assert len(spots) > 1 or int(label) == line, formula
+
+
+def agrees(shown: str, covered: str) -> bool:
+    """Whether what stands above the carets is what the span covers, or as much as there was room for."""
+    if display_width(covered) == 0:  # the caret marks a place, or the letter that bears a mark
+        return display_width(shown) <= 1
+    return shown.strip() == covered.strip() or ("…" in shown and shown.strip("…") in covered)
+
+
+def under(line: str, carets: str) -> str:
+    """What stands above the carets, by terminal cells."""
+    before, marks = carets.split("^", 1)[0], carets.count("^")
+    cells = []
+    for character in line:
+        if display_width(character):
+            cells += [character, *[""] * (display_width(character) - 1)]
+        else:
+            cells[-1] += character
+    return "".join(cells[len(before) : len(before) + marks])

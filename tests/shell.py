@@ -1,0 +1,72 @@
+"""The command ``exprgrad``: in this process for speed, or as a process of its own."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from typing import NamedTuple
+from unittest import mock
+
+from exprgrad.cli.main import main
+
+PROGRAM = (sys.executable, "-m", "exprgrad")
+
+
+class Outcome(NamedTuple):
+    """What a command line did."""
+
+    status: int
+    out: str
+    err: str
+
+
+def command(*argv: str, stdin: bytes = b"") -> Outcome:
+    """Run a command line in this process, as if its streams were pipes."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
+    given = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
+    with redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", given):
+        status = main(list(argv))
+    return Outcome(status, text_of(out), text_of(err))
+
+
+def text_of(stream: io.TextIOWrapper) -> str:
+    """What was written to a stream made by ``command``."""
+    stream.flush()
+    buffer = stream.buffer
+    assert isinstance(buffer, io.BytesIO)
+    return buffer.getvalue().decode("utf-8")
+
+
+def process(
+    *argv: str | bytes, stdin: bytes = b"", env: Mapping[str, str] | None = None
+) -> Outcome:
+    """Run a command line in a process of its own, its streams pipes."""
+    done = subprocess.run(
+        [*PROGRAM, *argv],
+        input=stdin,
+        capture_output=True,
+        env={**os.environ, **(env or {})},
+        timeout=300,
+        check=False,
+    )
+    out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    return Outcome(done.returncode, out, err)
+
+
+def spelled(argv: Sequence[str]) -> str:
+    """A command line as one would type it into bash; what does not print stands as an escape."""
+    return " ".join(["$ exprgrad", *map(quoted, argv)])
+
+
+def quoted(argument: str) -> str:
+    """One argument in quotes where it needs them, a long one cut."""
+    if len(argument) > 300:
+        argument = f"{argument[:40]}…({len(argument) - 80:,} more)…{argument[-40:]}"
+    if argument.isprintable():
+        return shlex.quote(argument)
+    return "$" + repr(argument)
