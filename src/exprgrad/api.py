@@ -11,7 +11,8 @@ from exprgrad.graph.graph import Graph
 from exprgrad.language.parse import parse as parse_graph
 from exprgrad.run import result
 from exprgrad.run.inputs import resolve, select
-from exprgrad.run.sweeps import forward, reverse
+from exprgrad.run.sweeps import forward, play
+from exprgrad.run.tape import Tape, record
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostics import Diagnostic
@@ -64,9 +65,14 @@ class Expression:
         graph = self.graph
         given = resolve(graph, self.text, {**(values or {}), **inputs})
         chosen = select(graph, wrt)
+        tape = self.tape if wrt is None else record(graph, [graph.inputs[name] for name in chosen])
         data = forward(graph, given)
-        adjoints = reverse(graph, data, [graph.inputs[name] for name in chosen])
-        return Run(self.text, graph, given, data, adjoints, chosen)
+        return Run(self.text, graph, given, data, play(tape, data), chosen)
+
+    @cached_property
+    def tape(self) -> Tape:
+        """The reverse sweep for all inputs, worked out once."""
+        return record(self.graph, self.graph.inputs.values())
 
     def dot(self, *, all: bool = False) -> str:
         """The formula's graph as DOT source; above 500 nodes only with ``all``."""

@@ -1,14 +1,14 @@
 """The tape: everything about a reverse sweep that does not depend on the numbers.
 
-A sweep passes each node's grad along its active edges, times a local derivative.  Which edges those
-are, in which order they are met, and where each finds its local derivative, is the same at every
-point: so it is worked out once for a graph, and a sweep is then one short loop.
+A reverse sweep passes each node's grad along its active edges, times a local derivative.  Which edges
+those are, the order in which they are met, and where each finds its local derivative, is the same at
+every point.  So it is worked out once for a graph, and the sweep itself is one short loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import cache, partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -19,58 +19,65 @@ from exprgrad.run.templates import Template, compile_template
 
 __all__ = ["Tape", "record", "sides"]
 
+Step = tuple[Template, Callable[[Sequence[float]], Any]]
+"""A local derivative to compute: the function, and what picks its arguments from the cells."""
+
 
 class Tape(NamedTuple):
     """A graph's active edges in the order of the visits, and where their local derivatives are.
 
-    A sweep keeps all its numbers in one list of *slots*: every node's data, then ``constants``, then
-    what each of the ``steps`` computes, a step being a function of some slots and the getter of them.
+    A sweep's numbers stand in one list of cells: every node's data, then ``constants``, then what
+    each of the ``steps`` finds.
 
-    ``active``     by node: whether it depends on a differentiated input
-    ``reached``    by node: whether it also is something that the output depends on
-    ``users``, ``operands``, ``sources``  by edge: its two ends, and the slot of its local derivative
-    ``gated``      by edge: whether it passes nothing where its local derivative is 0; None if none is
+    ``active``    by node: whether it depends on a differentiated input
+    ``start``     by node: the grad before the sweep; None where none is certain to arrive
+    ``users``, ``operands``, ``sources``  by edge: its ends, and the cell of its local derivative
+    ``gated``     by edge: whether it passes nothing when its local derivative is 0; None: no edge is
     """
 
     graph: Graph
     active: bytearray
-    reached: bytearray
+    start: list[float | None]
     users: list[int]
     operands: list[int]
     sources: list[int]
     gated: bytearray | None
     constants: list[float]
-    steps: list[tuple[Template, Callable[[Sequence[float]], Any]]]
+    steps: list[Step]
 
 
-Rule = int | float | Template
-"""A local derivative: the position of an operand (or of ``out``), a constant, or a function."""
+class Rule(NamedTuple):
+    """A local derivative: the slot that it names, or a constant, or a function of the slots."""
+
+    slot: int | None
+    constant: float | None
+    function: Template
+    gated: bool
 
 
-class Rules(NamedTuple):
-    """A row's local derivatives by operand; none where they need companions."""
+class Row(NamedTuple):
+    """The rules of a row of the op table, by operand; ``companions`` if they see more than values."""
 
-    one: tuple[Rule, ...]
-    gated: tuple[bool, ...]
-
-
-@lru_cache(maxsize=None)
-def rules(op: Op) -> Rules:
-    """The rules of one row."""
-    names = (*op.names, "out")
-    texts = [op.partial(position) for position in range(len(op.names))]
-    gated = tuple([text == "0" or p in op.branches for p, text in enumerate(texts)])
-    if not {name for text in texts for name in template(text).inputs} <= {*names}:
-        return Rules((), gated)
-    return Rules(tuple([rule(text, names) for text in texts]), gated)
+    rules: tuple[Rule, ...]
+    companions: bool
 
 
-def rule(text: str, names: tuple[str, ...]) -> Rule:
-    """One rule as plainly as it can be had."""
-    if text in names:
-        return names.index(text)
-    function = compile_template(template(text), names)
-    return function if template(text).inputs else function(())
+@cache
+def row(op: Op) -> Row:
+    """The rules of one row, as plain as can be."""
+    graphs = [template(op.partial(position)) for position in range(len(op.names))]
+    names: tuple[str, ...] = (*op.names, "out")
+    companions = not {name for graph in graphs for name in graph.inputs} <= {*names}
+    if companions:
+        names = slots(op)
+    rules = []
+    for position, graph in enumerate(graphs):
+        function = compile_template(graph, names)
+        name = graph.payloads[0] if len(graph) == 1 else None
+        slot = names.index(name) if isinstance(name, str) else None
+        constant = None if graph.inputs else function(())
+        rules.append(Rule(slot, constant, function, constant == 0 or position in op.branches))
+    return Row(tuple(rules), companions)
 
 
 def record(graph: Graph, wrt: Iterable[int]) -> Tape:
@@ -79,24 +86,68 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
     No local derivative is computed for an operand that depends on none of them.
     """
     active = dependents(graph, wrt)
-    reached = bytearray(len(graph))
-    reached[graph.output] = active[graph.output]
-    rows = {kind: BY_NAME[kind] for kind in {*graph.kinds} - {INPUT, CONST}}
-    table = {kind: rules(op) for kind, op in rows.items()}
-    numbers = {n for row in table.values() for n in row.one if isinstance(n, float)} | {0.0, 1.0}
-    place = {number: len(graph) + index for index, number in enumerate(sorted(numbers))}
-    users: list[int] = []
-    operands: list[int] = []
-    sources: list[int] = []
+    rows = {kind: row(BY_NAME[kind]) for kind in {*graph.kinds} - {INPUT, CONST}}
+    found = [rule.constant for row in rows.values() for rule in row.rules]
+    constants = sorted({0.0, 1.0, *[number for number in found if number is not None]})
+    cell = {constant: len(graph) + index for index, constant in enumerate(constants)}
+    steps: list[Step] = []
+    first_step = len(graph) + len(constants)
+    varying = None
+    start: list[float | None] = [None] * len(graph)
+    start[graph.output] = 1.0
+    users, operands, sources = [], [], []
     gated = bytearray()
-    steps: list[tuple[Template, Callable[[Sequence[float]], Any]]] = []
-    first_step = len(graph) + len(place)
-    any_gated = any(any(row.gated) for row in table.values())
-    varying: bytearray | None = None
     for node in range(graph.output, -1, -1):
-        if not reached[node]:
-            continue
         mine = graph.operands[node]
-        kind = graph.kinds[node]
-        ...
-    return Tape(graph, active, reached, users, operands, sources, gated, sorted(numbers), steps)
+        if not mine or not active[node] or start[node] is None:
+            continue
+        rules, companions = rows[graph.kinds[node]]
+        views = [(*mine, node)] * len(mine)
+        if companions:
+            varying = varying or dependents(graph, graph.inputs.values())
+            varies = [cell[float(varying[operand])] for operand in mine]
+            op = BY_NAME[graph.kinds[node]]
+            views = [(*mine, node, *varies)] * len(mine)
+            if op.variadic:
+                steps.append((partial(ties, op), itemgetter(*views[0])))
+                tied = first_step + len(steps) - 1
+                views = [(o, node, v, tied) for o, v in zip(mine, varies, strict=True)]
+                rules *= len(mine)
+        for operand, view, (slot, constant, function, gate) in zip(mine, views, rules, strict=True):
+            if not active[operand]:
+                continue
+            if slot is not None:
+                source = view[slot]
+            elif constant is not None:
+                source = cell[constant]
+            else:
+                source = first_step + len(steps)
+                steps.append((function, itemgetter(*view)))
+            users.append(node)
+            operands.append(operand)
+            sources.append(source)
+            gated.append(gate)
+            # Adding a double to -0.0 gives that double, even where it is a zero.
+            start[operand] = -0.0
+    if not any(gated):
+        return Tape(graph, active, start, users, operands, sources, None, constants, steps)
+    start = [None] * len(graph)
+    start[graph.output] = 1.0
+    return Tape(graph, active, start, users, operands, sources, gated, constants, steps)
+
+
+def ties(op: Op, values: Sequence[float]) -> float:
+    """A variadic row's ties, from its operands, ``out``, and which of them vary."""
+    count = len(values) // 2
+    return sides(op, values[: count + 1], values[count + 1 :])[0][-1]
+
+
+def sides(op: Op, arguments: Sequence[float], varies: Sequence[float]) -> list[list[float]]:
+    """For each operand, the values that a rule with companions sees, as ``derive.rules.slots`` says."""
+    if not op.variadic:
+        return [[*arguments, *varies]] * len(varies)
+    tie = compile_template(template(op.ties), slots(op))
+    *operands, out = arguments
+    found = [[x, out, v, 0.0] for x, v in zip(operands, varies, strict=True)]
+    tied = sum(map(tie, found))
+    return [[*side[:3], tied] for side in found]
