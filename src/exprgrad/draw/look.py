@@ -45,6 +45,8 @@ GRAPH = {
     "pad": "0.15",
     "nodesep": "0.3",
     "ranksep": "0.3",
+    # Small graphs look the same without it; 500 nodes then take 50 seconds instead of 5.
+    "nslimit": "4",
 }
 NODE = {"shape": "plain", "fontname": FONT, "fontsize": "11", "fontcolor": INK}
 EDGE = {
