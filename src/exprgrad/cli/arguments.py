@@ -55,11 +55,13 @@ def split(
         if arg in flags:
             options.append(arg)
         elif arg in valued:
-            options.append(arg)
-            if queue:
-                options.append(queue.pop())
+            if not queue:
+                raise option_error(arg, len(arg), f"option '{arg}' needs a value", None)
+            options += [arg, queue.pop()]
         elif equals and head in valued and head.startswith("--"):
             options.append(arg)
+        elif equals and head in flags:
+            raise option_error(arg, len(head), f"option '{head}' takes no value", f"write {head}")
         elif others and arg.startswith("-") and arg != "-":
             raise unknown_option(arg, head, flags | valued)
         else:
@@ -71,14 +73,19 @@ def unknown_option(arg: str, head: str, options: set[str]) -> RequestError:
     """The error for a word that looks like an option and is none."""
     from exprgrad.language.hints import nearest
 
-    known = nearest(head, options)
-    return RequestError(
-        "usage",
-        f"there is no option '{head}'",
-        source=Source(arg, is_expression=False),
-        span=(0, len(head)),
-        help=f"did you mean '{known}'?" if known else "--help lists the options",
-    )
+    known = nearest(head, options) if len(head) > 2 else None
+    help = f"did you mean '{known}'?" if known else "--help lists the options"
+    if head[1:2].isdigit():
+        help = f"a value is given as NAME=VALUE, such as a={head}"
+    elif head[1] != "-" and head[:2] in options:
+        help = f"short options stand alone: write {head[:2]}"
+    return option_error(arg, len(head), f"there is no option '{head}'", help)
+
+
+def option_error(arg: str, end: int, message: str, help: str | None) -> RequestError:
+    """An error about the option at the beginning of an argument."""
+    source = Source(arg, is_expression=False)
+    return RequestError("usage", message, source=source, span=(0, end), help=help)
 
 
 class Request(NamedTuple):
@@ -126,7 +133,7 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
     name, equals, value = argument.partition("=")
     source = Source(argument, is_expression=False)
     whole = (0, len(argument))
-    if equals and name.strip().isidentifier() and value.strip():
+    if equals and name.strip().isidentifier() and value.strip()[:1] not in ("", "="):
         import unicodedata
 
         return unicodedata.normalize("NFC", name.strip()), value.strip()
@@ -134,7 +141,11 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
         message = f"there is no value for '{name}'"
         help = f"write {name}=2, without blanks around the '='"
         raise InputError("usage", message, source=source, span=whole, help=help)
-    help = "a value is given as NAME=VALUE, such as a=2; a formula with blanks needs quotes"
+    example = f"{argument if argument.isidentifier() else 'a'}=2"
+    help = f"a value is given as NAME=VALUE without blanks, such as {example}"
+    help += "; " + (
+        "the formula comes from -f" if formula is None else "a formula with blanks needs quotes"
+    )
     if formula is not None and formula.startswith("--"):
         help = f"'{formula}' was taken for the formula; --help lists the options"
     raise InputError("usage", "this is not NAME=VALUE", source=source, span=whole, help=help)
@@ -149,12 +160,12 @@ def read_file(path: str) -> bytes:
         raise RequestError("file", f"cannot read '{path}': {reason}") from None
 
 
-def decode(content: bytes, name: str) -> str:
+def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:
     """Text from UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        source = Source(content.decode("utf-8", errors="replace"))
+        source = Source(content.decode("utf-8", errors="replace"), is_expression)
         place = len(content[: error.start].decode("utf-8", errors="replace"))
         raise RequestError(
             "encoding",
@@ -166,11 +177,17 @@ def decode(content: bytes, name: str) -> str:
 
 def read_inputs(path: str) -> dict[str, object]:
     """The values in a JSON object: numbers, or constant expressions as strings."""
-    text = decode(read_file(path), path)
+    text = decode(read_file(path), path, is_expression=False)
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RequestError("file", f"'{path}' is not JSON: {error}") from None
+        found = json.loads(text, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        source = Source(text, is_expression=False)
+        message = f"'{path}' is not JSON: {error.msg.lower()}, in line {error.lineno}"
+        span = (error.pos, error.pos + 1)
+        raise RequestError("file", message, source=source, span=span) from None
+    except (ValueError, RecursionError):
+        message = f"'{path}' is nested too deeply, or holds too long a number"
+        raise RequestError("file", message) from None
     if not isinstance(found, dict):
         message = f"'{path}' does not hold a JSON object"
         raise RequestError("file", message, help='it should read {"a": 2, "b": -3}')
@@ -181,3 +198,13 @@ def read_inputs(path: str) -> dict[str, object]:
                 "bad-value", message, help='a value is a number, or a text like "pi/2"'
             )
     return found
+
+
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object's fields; an error if one is given twice."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        name = next(name for name in names if names.count(name) > 1)
+        raise InputError("given-twice", f"'{name}' is given twice")
+    return fields

@@ -11,6 +11,7 @@ import click
 from exprgrad.cli.arguments import FormulaCommand, read_request
 from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write
 from exprgrad.errors import RequestError
+from exprgrad.source import Source
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Digits(click.IntRange):
+    """A number of digits, by a name that people use in errors."""
+
+    name = "whole number"
 
 
 def stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
@@ -45,7 +52,7 @@ color_option = click.option(
 )
 digits_option = click.option(
     "--digits",
-    type=click.IntRange(1, 17),
+    type=Digits(1, 17),
     default=6,
     show_default=True,
     metavar="N",
@@ -60,6 +67,19 @@ output = stack(
     color_option,
     click.option("--strict", is_flag=True, help="Exit with 1 if there is a warning."),
 )
+
+
+def names_in(wrt: str) -> list[str]:
+    """The names in the value of ``--wrt``."""
+    names = [name.strip() for name in wrt.split(",")]
+    if "" not in names:
+        return names
+    source = Source(wrt, is_expression=False)
+    place = len(",".join(wrt.split(",")[: names.index("")]))
+    help = "names are separated by commas: --wrt a,b"
+    raise RequestError(
+        "usage", "a name is missing", source=source, span=(place, place + 1), help=help
+    )
 
 
 def start(arguments: tuple[str, ...], file: str | None, inputs: str | None) -> Any:
@@ -147,7 +167,7 @@ def grad_command(
     """Reverse pass: every node's data and grad."""
     only_one(options)
     expression, request = start(arguments, file, inputs)
-    names = None if wrt is None else [name.strip() for name in wrt.split(",")]
+    names = None if wrt is None else names_in(wrt)
     run = compute(expression, request, names, grad=True)
     return answer(run, "grad", options, [f"{n}={g!r}\n" for n, g in run.gradient.items()])
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import NoReturn
 
@@ -38,7 +39,7 @@ class Group(click.Group):
 
         known = nearest(word, self.commands) if word.isalpha() else None
         help = f"did you mean '{known}'?" if known else "--help lists the commands"
-        if known is None and not word.isalpha() and not word.startswith("--"):
+        if known is None and re.search(r"[^\w-]", word) and not word.startswith("--"):
             help = f'to differentiate a formula, write exprgrad grad "{word}"'
         source = Source(word, is_expression=False)
         message = f"there is no command '{word}'"
@@ -76,14 +77,20 @@ def main(argv: list[str]) -> int:
             sys.stdout.flush()
             return status if isinstance(status, int) else 0
         except click.UsageError as error:
-            raise RequestError("usage", error.format_message(), help=usage_help(error)) from None
+            raise RequestError("usage", words(error), help=usage_help(error)) from None
         except click.ClickException as error:
-            raise RequestError("usage", error.format_message()) from None
+            raise RequestError("usage", words(error)) from None
         except MemoryError:
             raise RequestError("memory", "there is not enough memory for this formula") from None
     except ExprgradError as error:
         report(error, command, json="--json" in argv, color=color)
         return 2
+
+
+def words(error: click.ClickException) -> str:
+    """Click's message in the style of ours."""
+    message = error.format_message().removesuffix(".")
+    return message[:1].lower() + message[1:]
 
 
 def usage_help(error: click.UsageError) -> str:

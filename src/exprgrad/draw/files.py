@@ -43,8 +43,8 @@ def write(source: str, path: str | Path) -> None:
     content = picture(source, format_of(path))
     try:
         Path(path).write_bytes(content)
-    except OSError as error:
-        message = f"cannot write '{path}': {error.strerror or error}"
+    except (OSError, ValueError) as error:
+        message = f"cannot write '{path}': {getattr(error, 'strerror', None) or error}"
         raise RequestError("file", message) from None
 
 

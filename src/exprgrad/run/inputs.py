@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 
 from exprgrad.errors import InputError
@@ -14,6 +15,12 @@ from exprgrad.source import Source, Span
 __all__ = ["as_number", "constant", "resolve", "select"]
 
 PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+VALUE_WORDS = {
+    "e": "exp(1)", "false": "0", "inf": "inf", "infinity": "inf", "nan": "nan", "pi": "pi",
+    "tau": "tau", "true": "1", "π": "pi", "τ": "tau",
+}  # fmt: skip
 
 
 def constant(text: str, name: str) -> float:
@@ -30,7 +37,10 @@ def constant(text: str, name: str) -> float:
     graph = parse(text, is_expression=False)
     for read, node in graph.inputs.items():
         message = f"the value of '{name}' is not a constant: it reads '{read}'"
+        known = VALUE_WORDS.get(read.casefold())
         help = "a value is a number or a constant expression, such as 1/3 or -2*pi"
+        if known is not None:
+            help = f"write {name}={known}"
         raise InputError("bad-value", message, source=source, span=graph.span(node), help=help)
     return forward(graph, {})[graph.output]
 
@@ -56,6 +66,7 @@ def resolve(
 
     ``spelled`` holds the arguments as they were typed, for the excerpts in errors.
     """
+    given = {normal(name): value for name, value in given.items()}
     for name in given:
         if name not in graph.inputs:
             raise surplus(
@@ -65,6 +76,14 @@ def resolve(
     if missing:
         raise absent(graph, text, missing)
     return {name: as_number(given[name], name) for name in graph.inputs}
+
+
+def normal(name: object) -> str:
+    """A name as the language has it: in NFC."""
+    if not isinstance(name, str):
+        message = f"an input's name is a text, not {type(name).__name__}"
+        raise InputError("unknown-input", message)
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def surplus(
@@ -90,15 +109,20 @@ def surplus(
     else:
         message = f"the expression does not read '{name}'"
         known = nearest(name, missing or graph.inputs)
-        inputs = ", ".join(list(graph.inputs)[:20])
-        help = f"did you mean '{known}'?" if known else f"its inputs are {inputs}"
-        if not graph.inputs:
-            help = "it has no inputs"
+        help = f"did you mean '{known}'?" if known else inputs_in_words(graph)
     argument = spelled.get(name, name)
     source = Source(argument, is_expression=False)
     span = (0, min(len(name), len(argument)))
     code = "constant" if name in CONSTANTS else "unknown-input"
     return InputError(code, message, source=source, span=span, help=help)
+
+
+def inputs_in_words(graph: Graph) -> str:
+    """Which inputs an expression has, as far as anyone would read on."""
+    names = list(graph.inputs)
+    if len(names) < 2:
+        return f"its only input is {names[0]}" if names else "it has no inputs"
+    return f"its inputs are {', '.join(names[:20])}{', …' if len(names) > 20 else ''}"
 
 
 def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
@@ -129,7 +153,7 @@ def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
     """The inputs to differentiate, in order of appearance; all of them where none are chosen."""
     if wrt is None:
         return tuple(graph.inputs)
-    chosen = [wrt] if isinstance(wrt, str) else list(wrt)
+    chosen = list(map(normal, [wrt] if isinstance(wrt, str) else wrt))
     for name in chosen:
         if name not in graph.inputs:
             raise not_an_input(graph, name)
@@ -143,10 +167,11 @@ def not_an_input(graph: Graph, name: str) -> InputError:
     from exprgrad.language.hints import nearest
 
     known = nearest(name, graph.inputs)
-    inputs = ", ".join(list(graph.inputs)[:20]) or "none"
-    help = f"did you mean '{known}'?" if known else f"the inputs are {inputs}"
-    bound = any(binding.name == name for binding in graph.bindings)
-    what = "is bound by the expression, so it is not" if bound else "is not"
+    help = f"did you mean '{known}'?" if known else inputs_in_words(graph)
+    message = f"'{name}' is not an input of the expression"
+    if any(binding.name == name for binding in graph.bindings):
+        message = f"'{name}' is bound by the expression and is no input"
+    elif name in graph.symbols.values():
+        message = f"'{name}' is a constant and is no input"
     source = Source(name, is_expression=False)
-    message = f"'{name}' {what} an input of the expression"
     return InputError("unknown-input", message, source=source, span=(0, len(name)), help=help)
