@@ -1,14 +1,12 @@
 """The picture's DOT source: what it says of nodes and edges, and that it says it safely.
 
 The golden files in ``tests/cases/dot`` were looked at as pictures.  After a change that is meant to
-be seen, write them anew with ``EXPRGRAD_GOLDENS=write`` and look again.
+be seen, write them anew with ``EXPRGRAD_UPDATE=1`` and look again.
 """
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
 import pytest
 
@@ -19,8 +17,7 @@ from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.language.parse import parse
 from exprgrad.run.result import Run
 from exprgrad.run.sweeps import forward, reverse
-
-GOLDENS = Path(__file__).parents[1] / "cases" / "dot"
+from golden import agree
 
 
 def evaluated(text: str, **inputs: float) -> Run:
@@ -70,15 +67,12 @@ CASES: dict[str, tuple[str, dict[str, float] | None]] = {
 def test_golden(case: str) -> None:
     text, inputs = CASES[case]
     made = source(parse(text)) if inputs is None else drawn(text, **inputs)
-    golden = GOLDENS / f"{case}.dot"
-    if os.environ.get("EXPRGRAD_GOLDENS") == "write":
-        golden.write_text(made, encoding="utf-8")
-    assert made == golden.read_text(encoding="utf-8")
+    agree(f"dot/{case}.dot", made)
 
 
 def test_a_card_says_name_operation_data_and_grad() -> None:
     dot = drawn("e = a*b; e + c", a=2, b=-3, c=10)
-    assert words(statement(dot, "n2 [")) == ["e", " = a * b", "data", "−6", "grad", "1"]
+    assert words(statement(dot, "n2 [")) == ["e", "\u00a0= a * b", "data", "−6", "grad", "1"]
     assert words(statement(dot, "n0 [")) == ["a", "data", "2", "grad", "−3"]
 
 
@@ -163,7 +157,7 @@ def test_an_untaken_branch_is_dashed_with_its_zero() -> None:
 
 def test_a_named_statement_that_is_not_used_is_shown() -> None:
     dot = drawn("n = a*b; a + b", a=2, b=3)
-    assert words(statement(dot, "n2 [")) == ["n", " = a * b", "data", "6", "grad", "0"]
+    assert words(statement(dot, "n2 [")) == ["n", "\u00a0= a * b", "data", "6", "grad", "0"]
     assert words(statement(dot, "n3 ["))[0] == "output"
 
 

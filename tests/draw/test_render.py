@@ -186,6 +186,17 @@ def test_two_threads_draw_at_once() -> None:
     assert len(made) == 4 and len(set(made)) == 1
 
 
+@pytest.mark.skipif(
+    shutil.which("dot") is None and not required, reason="no dot on the PATH: install Graphviz"
+)
+@pytest.mark.parametrize("format", ["svg", "png", "pdf"])
+def test_the_dot_of_this_machine_draws(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shutil.which("dot") is not None
+    monkeypatch.setattr(sys, "executable", "/no/python")  # so pygraphviz cannot be what draws
+    made = render(picture("o = tanh(x*w)", x=2, w=0.5), format)
+    assert made.startswith({"svg": b"<svg ", "png": b"\x89PNG", "pdf": b"%PDF-"}[format])
+
+
 @posix_only
 def test_dot_on_the_path_comes_first(no_dot: Path) -> None:
     fake_dot(no_dot, f'echo "$@"; {shutil.which("cat", path="/bin:/usr/bin")}; echo noise >&2')

@@ -12,6 +12,8 @@ from exprgrad.run.result import Run
 
 __all__ = ["node_label", "slot"]
 
+NO_BREAK = "\u00a0"
+"""A blank that browsers keep at the beginning of a text."""
 NAME, OPERATION, OPERAND = 24, 28, 10
 """The most characters shown of a name, of an operation, and of an operand in a long operation."""
 
@@ -61,7 +63,7 @@ def heading(run: Run, node: int) -> str:
         return text(shown(run.label(node), NAME), bold=True)
     does = shown(operation(run, node), OPERATION)
     if name is not None:
-        return text(shown(name, NAME), bold=True) + text(f" = {does}")
+        return text(shown(name, NAME), bold=True) + text(f"{NO_BREAK}= {does}")
     return text(does, colour=look.MUTED) if kind == CONST else text(does, bold=True)
 
 
