@@ -108,7 +108,7 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
             help='type one, such as "(a+b)*c", or use -f FILE, or - for standard input',
         )
     elif rest[0] == "-":
-        text = decode(sys.stdin.buffer.read(), "standard input")
+        text = decode(read_stdin(), "standard input")
         del rest[0]
     else:
         text = rest.pop(0)
@@ -158,6 +158,14 @@ def read_file(path: str) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise RequestError("file", f"cannot read '{path}': {reason}") from None
+
+
+def read_stdin() -> bytes:
+    """All of standard input."""
+    try:
+        return sys.stdin.buffer.read() if sys.stdin is not None else b""
+    except OSError as error:
+        raise RequestError("file", f"cannot read standard input: {error.strerror}") from None
 
 
 def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from exprgrad import __version__
 from exprgrad.cli.commands import COMMANDS
-from exprgrad.cli.output import report
+from exprgrad.cli.output import report, write
 from exprgrad.errors import ExprgradError, RequestError
 from exprgrad.source import Source
 
@@ -101,14 +103,26 @@ def usage_help(error: click.UsageError) -> str:
 
 def run() -> NoReturn:
     """The console script: run the process's command line and exit."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115
     try:
         status = main(sys.argv[1:])
     except (KeyboardInterrupt, click.Abort):
         status = 130
     except click.exceptions.Exit as error:
         status = error.exit_code
-    except BrokenPipeError:
-        # The reader went away.  Keep the interpreter from complaining when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader went away
+        discard_output()
         status = 0
+    except OSError as error:
+        discard_output()
+        with suppress(OSError):
+            write([f"error: cannot write the answer: {error.strerror or error}\n"], sys.stderr)
+        status = 2
     sys.exit(status)
+
+
+def discard_output() -> None:
+    """Keep the interpreter from complaining about stdout when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -95,8 +95,9 @@ def bad_value(run: Run, node: int, severity: str) -> Diagnostic:
         return Diagnostic(code, severity, f"{what} as given", node, graph.span(node), None)
     op = BY_NAME[graph.kinds[node]]
     arguments = [run.values[operand] for operand in operands]
-    given = [o for o in operands if graph.kinds[o] != CONST][:4]
-    where = ", ".join(dict.fromkeys(f"{run.label(o)} = {number(run.values[o])}" for o in given))
+    named = [o for o in operands if graph.kinds[o] != CONST]
+    pairs = [(run.label(o), number(run.values[o])) for o in named]
+    where = ", ".join(dict.fromkeys(f"{name} = {at}" for name, at in pairs[:4] if name != at))
     if not all(map(math.isfinite, arguments)):
         return Diagnostic(code, severity, f"{what}, at {where}", node, graph.span(node), None)
     domain = op.domain_words or (condition(run, node, op.domain) if op.domain else "")
@@ -110,6 +111,8 @@ def bad_value(run: Run, node: int, severity: str) -> Diagnostic:
         return Diagnostic(code, severity, message, node, graph.span(node), help)
     message = f"{what}: overflow, at {where}"
     help = "the true value is above 1.8e308, the largest double"
+    if value < 0:
+        help = "the true value is below -1.8e308, the least double"
     return Diagnostic(code, severity, message, node, graph.span(node), help)
 
 

@@ -1,0 +1,159 @@
+"""Known answers, and every form in which a command gives them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from mpmath import mp, mpf
+
+from oracles import ulps
+from shell import command
+
+PRODUCT = ("(a+b)*c", "a=2", "b=-3", "c=10")
+NEURON = ("o = tanh(x1*w1 + x2*w2 + b); o", "x1=2", "w1=-3", "x2=0", "w2=1", "b=6.8813735870195432")
+
+
+def grad(*argv: str) -> Any:
+    status, out, err = command("grad", "--json", *argv)
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def test_product() -> None:
+    found = grad(*PRODUCT)
+    assert found["value"] == -10
+    assert found["gradient"] == {"a": 10, "b": 10, "c": -1}
+
+
+def test_neuron() -> None:
+    """tanh's argument is 0.8813735870195432: the value is √½ to within the input's last digit."""
+    found = grad(*NEURON)
+    with mp.workdps(60):
+        n = mpf(6.8813735870195432) - 6
+        value, slope = mp.tanh(n), 1 - mp.tanh(n) ** 2
+        assert ulps(found["value"], value) <= 2
+        truth = {"x1": -3 * slope, "w1": 2 * slope, "x2": slope, "w2": 0 * slope, "b": slope}
+        for name, true in truth.items():
+            assert ulps(found["gradient"][name], true) <= 5, name
+    assert found["value"] == pytest.approx(0.7071067811865476, abs=1e-15)
+    assert found["gradient"]["w1"] == pytest.approx(1.0, abs=1e-15)
+
+
+def test_shared_node() -> None:
+    found = grad("b=a+1; c=a*3; d=b*c", "a=2")
+    assert found["gradient"] == {"a": 15}
+    assert found["output"] == {"node": 5, "name": "d"}
+
+
+def test_one_node_used_twice() -> None:
+    assert grad("a*a", "a=3")["gradient"] == {"a": 6}
+    assert grad("a + a", "a=3")["gradient"] == {"a": 2}
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("-2^2", -4), ("2^3^2", 512), ("2^-1", 0.5), ("2**3", 8), ("-7 % 3", 2), ("7 % -3", -2), ("round(2.5)", 2),
+        ("0^0", 1), ("1 < 2", 1), ("2 <= 1", 0), ("max(1, 3, 2)", 3), ("6.02E23", 6.02e23), (".5 + 2.", 2.5),
+        ("(1 +\n 2)*3", 9), ("a = 2 # two\na^2", 4), ("+3", 3), ("--3", 3), ("2--3", 5), ("-(-2)^2", -4),
+        ("1e400", float("inf")), ("lambda = 2; lambda*3", 6), ("sin = 2; sin*sin", 4), ("pi = 3; pi", 3),
+    ],
+)  # fmt: skip
+def test_the_language_s_values(formula: str, value: float) -> None:
+    status, out, _ = command("eval", "-q", "--", formula)
+    assert (status, out) == (0, f"{float(value)!r}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1/3", 1 / 3), ("-2*pi", -6.283185307179586), ("inf", float("inf")), ("-inf", float("-inf")), ("1e-3", 1e-3),
+        ("+5", 5.0), ("2^10", 1024.0), ("exp(1)", 2.718281828459045), (" 7 ", 7.0), (".5", 0.5), ("5.", 5.0),
+        ("-0.0", -0.0), ("1e999", float("inf")), ("0.1", 0.1), ("a = 2; a*a", 4.0),
+    ],
+)  # fmt: skip
+def test_values_are_constant_expressions(text: str, value: float) -> None:
+    assert command("eval", "-q", "x", f"x={text}")[:2] == (0, f"{value!r}\n")
+
+
+def test_quiet() -> None:
+    assert command("eval", "-q", *PRODUCT) == (0, "-10.0\n", "")
+    assert command("grad", "-q", *PRODUCT) == (0, "a=10.0\nb=10.0\nc=-1.0\n", "")
+    assert command("grad", "--quiet", *PRODUCT, "--wrt", "c,a").out == "a=10.0\nc=-1.0\n"
+    assert command("grad", "-q", "2+2") == (0, "", "")
+    assert command("eval", "-q", "1/3").out == "0.3333333333333333\n"
+
+
+def test_csv_reads_back() -> None:
+    argv = ("x = sin(a)/3; y = x*b", "a=0.1", "b=1e-300")
+    rows = list(csv.DictReader(io.StringIO(command("grad", "--csv", *argv).out)))
+    found = grad(*argv)
+    assert list(rows[0]) == ["id", "name", "op", "operands", "text", "data", "grad"]
+    for row, node in zip(rows, found["nodes"], strict=True):
+        assert float(row["data"]) == node["data"]
+        assert (float(row["grad"]) if row["grad"] else None) == node["grad"]
+        assert (int(row["id"]), row["op"], row["text"]) == (node["id"], node["op"], node["text"])
+        assert row["name"] == (node["name"] or "")
+        assert [int(i) for i in row["operands"].split()] == node["operands"]
+
+
+def test_csv_of_texts_with_commas() -> None:
+    rows = list(csv.reader(io.StringIO(command("eval", "--csv", "max(a, b)", "a=1", "b=2").out)))
+    assert [row[4] for row in rows] == ["text", "a", "b", "max(a, b)"]
+
+
+def test_csv_of_the_trace() -> None:
+    rows = list(csv.DictReader(io.StringIO(command("grad", "--trace", "--csv", *PRODUCT).out)))
+    assert [(row["user"], row["operand"], row["contribution"]) for row in rows] == [
+        ("4", "2", "10.0"), ("4", "3", "-1.0"), ("2", "0", "10.0"), ("2", "1", "10.0"),
+    ]  # fmt: skip
+
+
+def test_digits() -> None:
+    out = command("eval", "x/3", "x=1").out
+    assert "0.333333\n" in out
+    assert "0.33333333333333331" in command("eval", "x/3", "x=1", "--digits", "17").out
+    assert " 0.3\n" in command("eval", "x/3", "x=1", "--digits=1").out
+
+
+def test_inputs_file(tmp_path: Any) -> None:
+    """Values from a file; an argument goes before it."""
+    file = tmp_path / "values.json"
+    file.write_text('{"a": 2, "b": "-3*pi", "c": 1e1}', encoding="utf-8-sig")
+    argv = ("eval", "-q", "(a+b/pi)*c", "--inputs", str(file))
+    assert command(*argv).out == "-10.0\n"
+    assert command(*argv, "a=13").out == "100.0\n"
+
+
+def test_formula_from_a_file_or_standard_input(tmp_path: Any) -> None:
+    file = tmp_path / "formula"
+    file.write_bytes(b"\xef\xbb\xbfe = a + b\r\n# a comment\r\ne*c\r\n")
+    assert command("grad", "-q", "-f", str(file), *PRODUCT[1:]).out == "a=10.0\nb=10.0\nc=-1.0\n"
+    assert (
+        command("grad", "--file", str(file), *PRODUCT[1:], "-q").out == "a=10.0\nb=10.0\nc=-1.0\n"
+    )
+    assert command("eval", "-q", "-", *PRODUCT[1:], stdin=b"(a+b)*c\n").out == "-10.0\n"
+
+
+@pytest.mark.parametrize(
+    ("argv", "value"),
+    [
+        (["-a*b", "a=2", "b=3"], -6), (["-f*f", "f=3"], -9), (["-q*2", "q=4"], -8),
+        (["--x", "x=3"], 3), (["-x", "x=3"], -3), (["-2"], -2), (["--", "-q", "q=1"], -1), (["-o", "o=1"], -1),
+        (["-h+1", "h=1"], 0), (["--wrt_x", "wrt_x=2"], 2), (["-.5"], -0.5), (["-(a)", "a=1"], -1),
+    ],
+)  # fmt: skip
+def test_a_formula_may_begin_with_a_minus(argv: list[str], value: float) -> None:
+    assert command("grad", *argv)[0] == 0
+    found = json.loads(command("eval", "--json", *argv).out)
+    assert found["value"] == value
+    assert found["expression"] == argv[argv[0] == "--"]
+
+
+def test_names_are_compared_in_nfc() -> None:
+    assert command("eval", "-q", "e\u0301 + \u00e9", "e\u0301=2").out == "4.0\n"
+    assert command("grad", "-q", "\u00e9", "\u00e9=2", "--wrt", "e\u0301").out == "\u00e9=1.0\n"

@@ -1,0 +1,256 @@
+"""JSON: the published schema, the contract's own example field by field, and its fine print."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from shell import command
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = json.loads((ROOT / "docs/reference/schema.json").read_text(encoding="utf-8"))
+VALIDATOR = Draft202012Validator(SCHEMA)
+
+REQUESTS = [
+    "grad|(a+b)*c|a=2|b=-3|c=10",
+    "eval|(a+b)*c|a=2|b=-3|c=10",
+    "grad|e=a+b; f=e*c; f|a=2|b=-3|c=10|--wrt|a",
+    "grad|log(x)/0 + nan|x=-1",
+    "grad|max(a,b,c) + abs(a)|a=0|b=0|c=0",
+    "grad|where(x > 0, log(x), 0)|x=-1",
+    "eval|2+2",
+    "grad|2+2",
+    "grad|unused = 2*x; y = x + 1|x=1",
+    "grad|sqrt(x)|x=0",
+    "ops",
+    "ops|tanh",
+    "ops|+",
+    "eval",
+    "eval|2x",
+    "eval|a|b=1",
+    "gard|x",
+    "ops|tahn",
+    "dot|a*",
+    "dot|a|-o|x.gif",
+    "grad|a|--digits|99",
+]
+
+
+def document(*argv: str) -> Any:
+    """What a command prints under --json, held to the schema."""
+    _, out, err = command(argv[0], "--json", *argv[1:])
+    assert err == ""
+    found = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    VALIDATOR.validate(found)
+    return found
+
+
+def test_schema_is_one() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("request_line", REQUESTS)
+def test_every_document_is_as_the_schema_says(request_line: str) -> None:
+    found = document(*request_line.split("|"))
+    assert found["schema"] == "exprgrad/1"
+    assert found["command"] == request_line.split("|")[0]
+
+
+def test_schema_is_strict() -> None:
+    """A field more, a field less, a null or a number in other words is refused."""
+    found = document("grad", "a*b", "a=1", "b=2")
+    for change in (
+        {"surprise": 1},
+        {"value": None},
+        {"value": "NaN"},
+        {"nodes": []},
+        {"nodes": [{**found["nodes"][0], "colour": "red"}]},
+        {"edges": [{**found["edges"][0], "local": "NaN"}]},
+        {"diagnostics": [{"code": "new"}]},
+        {"command": "eval"},
+    ):
+        assert list(VALIDATOR.iter_errors({**found, **change})), change
+    for field in found:
+        assert list(VALIDATOR.iter_errors({k: v for k, v in found.items() if k != field})), field
+
+
+def test_every_error_code_is_in_the_schema() -> None:
+    """The codes in the source and in the schema are the same."""
+    codes = set()
+    for path in (ROOT / "src/exprgrad").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                first = node.args[0].value
+                if isinstance(first, str) and (name == "fail" or name.endswith("Error")):
+                    codes.add(first)
+    codes = {code for code in codes if code.replace("-", "").isalpha()} - {"no-gradient"}
+    error = SCHEMA["$defs"]["failure"]["properties"]["error"]["properties"]["code"]["enum"]
+    assert sorted(error) == sorted(codes)
+
+
+def test_the_contract_s_example() -> None:
+    """(a+b)*c, every field."""
+    found = document("grad", "(a+b)*c", "a=2", "b=-3", "c=10")
+    node = ["id", "name", "op", "operands", "text", "span", "data", "grad"]
+    edge = ["user", "position", "operand", "rule", "local", "contribution", "span"]
+    assert found == {
+        "schema": "exprgrad/1",
+        "command": "grad",
+        "expression": "(a+b)*c",
+        "inputs": {"a": 2.0, "b": -3.0, "c": 10.0},
+        "output": {"node": 4, "name": None},
+        "value": -10.0,
+        "gradient": {"a": 10.0, "b": 10.0, "c": -1.0},
+        "nodes": [
+            dict(zip(node, values, strict=True))
+            for values in (
+                [0, "a", "input", [], "a", [1, 2], 2.0, 10.0],
+                [1, "b", "input", [], "b", [3, 4], -3.0, 10.0],
+                [2, None, "add", [0, 1], "a + b", [1, 4], -1.0, 10.0],
+                [3, "c", "input", [], "c", [6, 7], 10.0, -1.0],
+                [4, None, "mul", [2, 3], "(a + b)*c", [0, 7], -10.0, 1.0],
+            )
+        ],
+        "edges": [
+            dict(zip(edge, values, strict=True))
+            for values in (
+                [4, 0, 2, "c", 10.0, 10.0, [1, 4]],
+                [4, 1, 3, "a + b", -1.0, -1.0, [6, 7]],
+                [2, 0, 0, "1", 1.0, 10.0, [1, 2]],
+                [2, 1, 1, "1", 1.0, 10.0, [3, 4]],
+            )
+        ],
+        "order": [4, 3, 2, 1, 0],
+        "diagnostics": [],
+    }
+
+
+def test_eval_leaves_the_reverse_sweep_out() -> None:
+    found = document("eval", "(a+b)*c", "a=2", "b=-3", "c=10")
+    fields = [
+        "schema",
+        "command",
+        "expression",
+        "inputs",
+        "output",
+        "value",
+        "nodes",
+        "diagnostics",
+    ]
+    assert list(found) == fields
+    assert all("grad" not in node for node in found["nodes"])
+
+
+def test_numbers_that_are_not_finite_are_strings() -> None:
+    found = document("grad", "a = 1/x; a*0 + y", "x=0", "y=-inf")
+    assert found["inputs"] == {"x": 0.0, "y": "-inf"}
+    assert found["value"] == "nan"
+    assert {node["data"] for node in found["nodes"]} >= {"inf", "nan", "-inf"}
+    assert found["gradient"]["x"] == "nan"
+    assert found["edges"][-1]["local"] == "-inf"
+
+
+def test_numbers_read_back_as_the_same_doubles() -> None:
+    values = [0.1, 1 / 3, 5e-324, 1.7976931348623157e308, -0.0, 2.5e-310, 123456789.123456789]
+    for value in values:
+        found = document("eval", "x", f"x={value!r}")
+        assert math.copysign(1, found["value"]) == math.copysign(1, value)
+        assert found["value"] == value == found["inputs"]["x"]
+
+
+def test_an_unused_statement_has_grad_0_and_is_not_visited() -> None:
+    found = document("grad", "t = 2*x; u = y; x*x", "x=3", "y=1")
+    by_name = {node["name"]: node for node in found["nodes"]}
+    assert by_name["t"]["grad"] == 0.0
+    assert found["gradient"] == {"x": 6.0, "y": 0.0}
+    assert by_name["t"]["id"] not in found["order"] and by_name["y"]["id"] not in found["order"]
+
+
+def test_a_constant_s_grad_is_null() -> None:
+    found = document("grad", "2*pi*x", "x=3")
+    assert {n["text"]: n["grad"] for n in found["nodes"] if n["op"] == "const"} == {
+        "2": None,
+        "pi": None,
+    }
+    assert all(found["nodes"][edge["operand"]]["op"] != "const" for edge in found["edges"])
+
+
+def test_wrt_leaves_the_others_null_and_their_edges_out() -> None:
+    found = document("grad", "a*b + c", "a=2", "b=3", "c=4", "--wrt", "b")
+    assert found["gradient"] == {"b": 2.0}
+    grads = {node["name"]: node["grad"] for node in found["nodes"] if node["op"] == "input"}
+    assert grads == {"a": None, "b": 2.0, "c": None}
+    assert [(edge["rule"], edge["operand"]) for edge in found["edges"]] == [("1", 2), ("a", 1)]
+    assert found["order"] == [4, 3, 2, 1, 0]
+
+
+def test_names_of_the_output() -> None:
+    assert document("grad", "y = a*a", "a=3")["output"] == {"node": 1, "name": "y"}
+    assert document("grad", "y = a*a; y", "a=3")["output"] == {"node": 1, "name": "y"}
+    assert document("grad", "y = a*a; y + 1", "a=3")["output"] == {"node": 3, "name": None}
+
+
+def test_texts_and_rules_are_cut_to_60_characters() -> None:
+    long = "+".join(f"input_number_{i}" for i in range(8))
+    found = document("grad", f"({long})*({long})", *(f"input_number_{i}=1" for i in range(8)))
+    top = found["nodes"][-1]
+    assert len(top["text"]) == 60 and top["text"].endswith("…")
+    assert all(
+        len(edge["rule"]) == 60 and edge["rule"].endswith("…") for edge in found["edges"][:2]
+    )
+    start, end = top["span"]
+    assert found["expression"][start:end] == f"({long})*({long})"
+    assert document("eval", "a" * 60, "a" * 60 + "=1")["nodes"][0]["text"] == "a" * 60
+
+
+def test_spans_count_code_points() -> None:
+    formula = "𝑥 = 2 # 😀\nk = é*長い + 𝑥"
+    found = document("grad", formula, "é=1", "長い=2")
+    spans = {formula[slice(*node["span"])]: node["op"] for node in found["nodes"]}
+    assert spans == {
+        "2": "const",
+        "é": "input",
+        "長い": "input",
+        "é*長い": "mul",
+        "é*長い + 𝑥": "add",
+    }
+
+
+def test_an_operand_s_occurrence() -> None:
+    """An input's span is its first occurrence; each edge has its own."""
+    found = document("grad", "x + (x)*x", "x=3")
+    assert found["nodes"][0]["span"] == [0, 1]
+    assert [edge["span"] for edge in found["edges"]] == [[0, 1], [4, 9], [5, 6], [8, 9]]
+
+
+def test_errors_say_where() -> None:
+    found = document("eval", "a = 1\r\nb = 2 $ 3")
+    error = found["error"]
+    assert (error["code"], error["span"], error["line"], error["column"]) == (
+        "syntax",
+        [13, 14],
+        2,
+        7,
+    )
+    error = document("eval", "a", "a=2x")["error"]
+    assert (error["span"], error["line"], error["column"]) == (None, None, None)
+
+
+def test_the_document_is_ascii() -> None:
+    """So that it survives any encoding of a pipe."""
+    assert command("grad", "--json", "é*長い", "é=1", "長い=2").out.isascii()
+
+
+def test_ops_lists_every_row() -> None:
+    from exprgrad.graph.ops import OPS
+
+    found = document("ops")["operations"]
+    assert [row["name"] for row in found] == [op.name for op in OPS]
+    assert all(len(row["shown"]) == len(row["operands"]) for row in found)
