@@ -20,9 +20,8 @@ def finite(value: float | None) -> float | str | None:
     return value if value is None or math.isfinite(value) else str(value)
 
 
-def text(value: Any) -> str:
-    """One JSON value on one line."""
-    return json.dumps(value, allow_nan=False)
+text = json.JSONEncoder(allow_nan=False).encode
+"""One JSON value on one line."""
 
 
 def envelope(command: str, **fields: Any) -> str:

@@ -162,10 +162,12 @@ def rule_of(
 ) -> tuple[str, int]:
     """The shown rule of an edge, its operands and ``out`` by what they are called; and its level."""
     op = BY_NAME[graph.kinds[user]]
+    rule = template(op.shown_partial(position))
     operands = graph.operands[user]
     nodes = (operands[position],) if op.variadic else operands
     values = {
         name: label(graph, node, names, written)
         for name, node in zip((*op.names, "out"), (*nodes, user), strict=True)
+        if name in rule.inputs
     }
-    return rule_text(template(op.shown_partial(position)), values)
+    return rule_text(rule, values)
