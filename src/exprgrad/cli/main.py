@@ -112,7 +112,7 @@ def run() -> NoReturn:
         status = 130
     except click.exceptions.Exit as error:
         status = error.exit_code
-    except BrokenPipeError:  # the reader went away
+    except (BrokenPipeError, SystemExit):  # the reader went away; click exits over that
         discard_output()
         status = 0
     except OSError as error:

@@ -124,7 +124,8 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     cells = [[table.columns[i].heading, *(row[i] for row in table.rows)] for i in shown]
     widths = [max(map(display_width, column)) for column in cells]
     fixed = sum(w for w, i in zip(widths, shown, strict=True) if not table.columns[i].flexible)
-    room = max(width - fixed - 3 * len(shown), 8)
+    between = 3 * (len(shown) - 1)
+    room = max(width - fixed - between, 4)
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i in shown:
         column = table.columns[i]
@@ -145,7 +146,7 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     buffer = StringIO()
     console = Console(
         file=buffer,
-        width=max(width, fixed + room + 3 * len(shown)),
+        width=max(width, fixed + room + between),
         force_terminal=True,
         color_system="standard" if color else None,
         no_color=not color,

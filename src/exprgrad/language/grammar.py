@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["BRACKETS", "Tables", "compile_grammar", "grammar_text", "lark_parser", "load"]
+__all__ = ["BRACKETS", "START", "Tables", "compile_grammar", "grammar_text", "lark_parser", "load"]
 
 START = "start"
 BRACKETS = {"LPAR": 1, "RPAR": -1}

@@ -13,7 +13,9 @@ from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.source import cut
 
-__all__ = ["LIMIT", "label", "number", "operation_text", "program", "rule_text", "texts"]
+__all__ = [
+    "ATOM", "LIMIT", "SUM", "label", "number", "operation_text", "program", "rule_text", "texts",
+]  # fmt: skip
 
 LIMIT = 60
 """The longest text of a node or a rule, in characters."""

@@ -1,0 +1,225 @@
+"""What only a process of its own can show: pipes, signals, terminals, encodings, a full device."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from shell import PROGRAM, command, process
+
+PRODUCT = ("grad", "(a+b)*c", "a=2", "b=-3", "c=10")
+SUM = "+".join(["x*y"] * 20_000)
+
+
+def test_python_m() -> None:
+    assert process(*PRODUCT) == command(*PRODUCT)
+    assert process("grad", "2x").status == 2
+
+
+def test_standard_input() -> None:
+    assert process("eval", "-q", "-", "a=2", stdin=b"(a\r\n*3)\r\n").out == "6.0\n"
+    outcome = process("eval", "-", stdin=b"a = \xff\n")
+    assert outcome.status == 2
+    assert outcome.err.startswith(
+        "error: standard input is not UTF-8 text: byte 0xff at offset 4\n"
+    )
+
+
+def test_arguments_that_are_not_utf8() -> None:
+    for argv in (
+        ["eval", b"a\xff+1"],
+        ["eval", "a", b"a=\xff"],
+        ["eval", "a", b"\xff=1"],
+        [b"\xff"],
+    ):
+        status, out, err = process(*argv)
+        assert (status, out) == (2, ""), argv
+        assert err.startswith("error: ") and "Traceback" not in err
+        assert process(*argv, "--json").status == 2
+
+
+def test_a_reader_that_leaves() -> None:
+    """``exprgrad grad … | head -1`` ends quietly, however much was still to come."""
+    for form in ("--json", "--csv", "--all"):
+        running = subprocess.Popen(
+            [*PROGRAM, "grad", "-", "x=1", "y=2", form],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert running.stdin and running.stdout and running.stderr
+        running.stdin.write(SUM.encode())
+        running.stdin.close()
+        assert running.stdout.readline()
+        running.stdout.close()
+        assert running.wait(60) == 0, form
+        assert running.stderr.read() == b"", form
+        running.stderr.close()
+
+
+def test_an_interrupt() -> None:
+    """Ctrl-C: status 130 and no traceback."""
+    running = subprocess.Popen(
+        [*PROGRAM, "eval", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert running.stdin and running.stderr and running.stdout
+    running.stdin.write(b"a +")
+    running.stdin.flush()
+    time.sleep(1.0)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(60) == 130
+    assert b"Traceback" not in running.stderr.read()
+    for stream in (running.stdin, running.stdout, running.stderr):
+        stream.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "argv", [["eval", "1+1"], ["eval", "-q", "1"], ["ops", "--json"], ["--help"]]
+)
+def test_a_full_device(argv: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*PROGRAM, *argv], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == "error: cannot write the answer: No space left on device\n"
+
+
+def test_closed_streams() -> None:
+    script = '"$@" >&-; a=$?; "$@" 2>&- >/dev/null; b=$?; "$@" <&- >/dev/null; echo $a $b $?'
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", *PROGRAM, "eval", "1+1"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("0 0 0\n", "")
+
+
+def test_an_encoding_without_our_signs() -> None:
+    """Signs of ours become ASCII, the user's letters a question mark; never an error."""
+    for encoding in ("ascii", "latin-1", "cp1252"):
+        env = {"PYTHONIOENCODING": encoding}
+        status, out, err = process("grad", "--trace", "a*ж", "a=-1", "ж=2", env=env)
+        assert (status, err) == (0, "")
+        assert "? += 1 " in out
+        status, out, err = process("grad", "abs(ж)", "ж=0", "--color", "always", env=env)
+        assert status == 0 and "\x1b[" in out and "abs(?)" in err
+        assert process("eval", "ж$", env=env).err.startswith("error: the character '$'")
+
+
+def test_colour_as_asked() -> None:
+    for argv, colored in (
+        ([], False), (["--color", "always"], True), (["--color=always"], True), (["--color", "never"], False),
+    ):  # fmt: skip
+        _, out, err = process("grad", "abs(x)", "x=0", *argv)
+        assert ("\x1b[" in out, "\x1b[" in err) == (colored, colored), argv
+    assert "\x1b[" in process("grad", "2x", "--color", "always").err
+    assert "\x1b[" not in process("grad", "2x").err
+
+
+def test_every_form_is_uncoloured_where_it_is_read_by_programs() -> None:
+    for form in ("--json", "--csv", "-q"):
+        assert "\x1b" not in process(*PRODUCT, form, "--color", "always").out
+
+
+def on_terminal(argv: list[str], columns: int, env: dict[str, str] | None = None) -> str:
+    """What a command prints on a terminal so many columns wide."""
+    leader, follower = pty.openpty()
+    import fcntl
+
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    clean = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
+    running = subprocess.Popen(
+        [sys.executable, "-m", "exprgrad", *argv],
+        stdin=follower, stdout=follower, stderr=follower, env={**clean, "TERM": "xterm", **(env or {})},
+    )  # fmt: skip
+    os.close(follower)
+    content = b""
+    while select.select([leader], [], [], 30)[0]:
+        try:
+            piece = os.read(leader, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        content += piece
+    os.close(leader)
+    assert running.wait(30) in (0, 2)
+    return content.decode().replace("\r\n", "\n")
+
+
+NUMBERS = [
+    "grad",
+    "alpha*beta*gamma + alpha/beta",
+    "alpha=-1.2345678e-205",
+    "beta=9.87654321e+107",
+    "gamma=-3.25",
+]
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_a_table_on_a_terminal(columns: int) -> None:
+    """Coloured, no wider than the terminal, and no digit of a number is lost."""
+    shown = on_terminal(NUMBERS, columns)
+    assert "\x1b[" in shown
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert max(map(len, plain.splitlines()[:-1])) <= columns
+    for line in command(*NUMBERS).out.splitlines()[1:-2]:
+        for number in line.split()[-2:]:
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.])", plain), number
+
+
+def test_no_color_and_dumb_terminals() -> None:
+    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert "\x1b[3" not in on_terminal(NUMBERS, 80, env)
+    assert "\x1b[31m" in on_terminal(["eval", "2x"], 80)
+    assert "\x1b" not in on_terminal(["eval", "2x"], 80, {"NO_COLOR": "1"})
+
+
+def test_an_error_fits_a_narrow_terminal() -> None:
+    shown = on_terminal(["eval", "+".join(["abc"] * 40) + "+$", "--color", "never"], 40)
+    lines = shown.splitlines()
+    assert max(map(len, lines[1:3])) <= 40
+    assert lines[2].index("^") == lines[1].index("$")
+
+
+def test_what_is_loaded() -> None:
+    """``import exprgrad`` loads nothing heavy, and a command only what it needs."""
+
+    def loaded(script: str) -> set[str]:
+        code = f"import sys, io\n{script}\nprint(*sys.modules, file=sys.stderr)"
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        return set(done.stderr.split())
+
+    heavy = {
+        "click",
+        "lark",
+        "rich",
+        "numpy",
+        "graphviz",
+        "mpmath",
+        "json",
+        "exprgrad.api",
+        "unicodedata",
+    }
+    assert loaded("import exprgrad") & heavy == set()
+    run = "from exprgrad.cli.main import main\nmain({!r})"
+    unneeded = {"lark", "rich", "numpy", "graphviz", "pygraphviz"}
+    for argv in ([*PRODUCT, "--json"], [*PRODUCT], [*PRODUCT, "--trace"], ["eval", "2x"], ["ops"]):
+        assert loaded(run.format(argv)) & unneeded == set(), argv
+    assert loaded(run.format(["dot", "a*b"])) & unneeded <= {"graphviz"}
+    assert "rich" in loaded(run.format([*PRODUCT, "--color", "always"]))
