@@ -1,0 +1,131 @@
+"""The rules: what is computed equals what is read, and every convention of the subgradients."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+
+from exprgrad.derive.rules import operation_count, slots, template
+from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.language.parse import parse
+from exprgrad.run.sweeps import forward, reverse
+from oracles import Real, computed, evaluate, holds, is_special, mp, mpf, reference
+from strategies import points
+
+
+def gradient(text: str, inputs: dict[str, float], wrt: str | None = None) -> dict[str, float]:
+    """The sweep's grads by name; a constant or what is not differentiated is left out."""
+    graph = parse(text)
+    values = forward(graph, inputs)
+    chosen = wrt.split() if wrt else list(graph.inputs)
+    adjoints = reverse(graph, values, [graph.inputs[name] for name in chosen])
+    return {name: adjoints.grads[graph.inputs[name]] or 0.0 for name in chosen}
+
+
+@pytest.mark.parametrize("op", [op for op in OPS if op.shown], ids=lambda op: op.name)
+def test_shown_and_computed_partials_are_equal_in_real_arithmetic(op: Op) -> None:
+    tried = 0
+    for args in points(Random(f"{op.name} shown"), len(op.names), 120):
+        if not holds(op.domain, op.names, args) or is_special(op, args):
+            continue
+        for position in range(len(args)):
+            with mp.workprec(2400):
+                values = [
+                    *map(mpf, args),
+                    reference(op.name, *map(mpf, args)),
+                    *[mpf(1)] * len(args),
+                ]
+                given = dict(zip(slots(op), values, strict=True))
+                one = evaluate(template(op.partial(position)), given)[-1]
+                other = evaluate(template(op.shown_partial(position)), given)[-1]
+                assert equal(one, other), (args, position, mp.nstr(one, 20), mp.nstr(other, 20))
+                tried += 1
+    assert tried > 20
+
+
+def equal(one: Real, other: Real) -> bool:
+    """Equal to 90 bits; beyond the range of doubles, that both are beyond it."""
+    if mp.isnan(one) or mp.isnan(other):
+        return bool(mp.isnan(one) and mp.isnan(other))
+    if min(abs(one), abs(other)) > mp.ldexp(1, 1024) and mp.sign(one) == mp.sign(other):
+        return True
+    return bool(abs(one - other) <= mp.ldexp(abs(one), -90) + mp.ldexp(1, -1080))
+
+
+def test_shown_is_what_a_learner_expects() -> None:
+    assert BY_NAME["tanh"].shown_partial(0) == "1 - out^2"
+    assert BY_NAME["div"].shown_partial(1) == "-x/y^2"
+    assert BY_NAME["max"].shown_partial(2) == BY_NAME["max"].partials[0]
+
+
+def test_slots_name_the_companions() -> None:
+    assert slots(BY_NAME["clamp"]) == ("x", "lo", "hi", "out", "varies_x", "varies_lo", "varies_hi")
+    assert slots(BY_NAME["max"]) == ("x", "out", "varies", "ties")
+
+
+def test_operation_count() -> None:
+    assert [operation_count(text) for text in ("1", "y", "-out/y", "(1/cosh(x))^2")] == [0, 0, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs", "expected"),
+    [
+        ("abs(x)", {"x": 0}, {"x": 0}),
+        ("abs(x)", {"x": -0.0}, {"x": 0}),
+        ("relu(x)", {"x": 0}, {"x": 0}),
+        ("max(a, b)", {"a": 2, "b": 2}, {"a": 0.5, "b": 0.5}),
+        ("min(a, b)", {"a": 2, "b": 2}, {"a": 0.5, "b": 0.5}),
+        ("max(a, b, c)", {"a": 2, "b": 2, "c": 1}, {"a": 0.5, "b": 0.5, "c": 0}),
+        ("min(a, b, c, d)", {"a": 1, "b": 1, "c": 1, "d": 1}, dict.fromkeys("abcd", 0.25)),
+        ("max(x, 0)", {"x": 0}, {"x": 0}),
+        ("max(0, x)", {"x": 0}, {"x": 0}),
+        ("min(x, 3)", {"x": 3}, {"x": 0}),
+        ("max(a, b, 2)", {"a": 2, "b": 2}, {"a": 0, "b": 0}),
+        ("max(x, x)", {"x": 2}, {"x": 1}),
+        ("max(x, 0)", {"x": 1}, {"x": 1}),
+        ("clamp(x, 0, 1)", {"x": 0}, {"x": 0}),
+        ("clamp(x, 0, 1)", {"x": 1}, {"x": 0}),
+        ("clamp(x, 0, 1)", {"x": 0.5}, {"x": 1}),
+        ("clamp(x, l, h)", {"x": 0, "l": 0, "h": 1}, {"x": 0.5, "l": 0.5, "h": 0}),
+        ("clamp(x, l, h)", {"x": 1, "l": 0, "h": 1}, {"x": 0.5, "l": 0, "h": 0.5}),
+        ("clamp(0, l, 1)", {"l": 0}, {"l": 0}),
+        ("clamp(x, l, h)", {"x": 1, "l": 1, "h": 0}, {"x": 0, "l": 0, "h": 1}),
+        ("clamp(x, l, h)", {"x": 0, "l": 1, "h": 0}, {"x": 0, "l": 0, "h": 1}),
+        ("clamp(x, l, h)", {"x": 0, "l": 1, "h": 1}, {"x": 0, "l": 0.5, "h": 0.5}),
+        ("clamp(x, l, h)", {"x": 1, "l": 1, "h": 1}, dict.fromkeys("xlh", 1 / 3)),
+        ("clamp(x, l, h)", {"x": 2, "l": 1, "h": 1}, {"x": 0, "l": 0, "h": 1}),
+        ("hypot(x, y)", {"x": 0, "y": 0}, {"x": 0, "y": 0}),
+        ("x^y", {"x": 0, "y": 0}, {"x": 0, "y": 0}),
+        ("x^y", {"x": 0, "y": 2}, {"x": 0, "y": 0}),
+        ("x^3", {"x": -2}, {"x": 12}),
+        ("x^2", {"x": 0}, {"x": 0}),
+        ("x^1", {"x": 0}, {"x": 1}),
+        ("floor(x)", {"x": 2}, {"x": 0}),
+        ("ceil(x)", {"x": 2.5}, {"x": 0}),
+        ("round(x)", {"x": 2.5}, {"x": 0}),
+        ("sign(x)", {"x": 0}, {"x": 0}),
+        ("x < y", {"x": 1, "y": 1}, {"x": 0, "y": 0}),
+        ("x % y", {"x": -5, "y": 3}, {"x": 1, "y": 2}),
+        ("x % y", {"x": -1.7e308, "y": 1e308}, {"x": 1, "y": 2}),
+        ("where(c, x, y)", {"c": 0, "x": 1, "y": 2}, {"c": 0, "x": 0, "y": 1}),
+        ("sqrt(x)", {"x": 0}, {"x": math.inf}),
+    ],
+)
+def test_conventions(text: str, inputs: dict[str, float], expected: dict[str, float]) -> None:
+    assert gradient(text, inputs) == expected
+
+
+def test_a_subset_of_the_inputs_changes_no_share() -> None:
+    both = gradient("max(a, b)", {"a": 1, "b": 1})
+    assert gradient("max(a, b)", {"a": 1, "b": 1}, "a") == {"a": both["a"]} == {"a": 0.5}
+    assert gradient("max(x*k, 0)", {"x": 0, "k": 2}, "x") == {"x": 0}
+    assert gradient("clamp(x, l, h)", {"x": 1, "l": 1, "h": 2}, "l") == {"l": 0.5}
+
+
+def test_an_infinite_slope_keeps_its_sign() -> None:
+    assert computed(BY_NAME["asin"], (1.0,))[1] == [math.inf]
+    assert computed(BY_NAME["acos"], (-1.0,))[1] == [-math.inf]
+    assert computed(BY_NAME["cbrt"], (0.0,))[1] == [math.inf]
+    assert computed(BY_NAME["acosh"], (1.0,))[1] == [math.inf]

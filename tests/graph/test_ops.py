@@ -1,0 +1,103 @@
+"""The op table is well formed: every text in it parses and uses legal names and rows only."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+import pytest
+
+from exprgrad.derive.rules import slots, template
+from exprgrad.graph.graph import CONST, INPUT, check
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
+from exprgrad.language.parse import FUNCTIONS
+from oracles import Real, evaluate, has_own_reference, holds, mp, reference
+from strategies import points
+
+each_row = pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+
+
+def texts(op: Op) -> list[tuple[str, tuple[str, ...]]]:
+    """Every text of a row with the names that it may use."""
+    rules = [(text, slots(op)) for text in (*op.partials, *op.shown)]
+    rules += [(special.where, slots(op)) for special in op.special]
+    plain = [op.value, op.definition, op.domain, *(text for pole in op.poles for text in pole)]
+    rules += [(text, op.names) for text in plain if text]
+    return rules + ([(op.ties, (*op.names, "out", "varies"))] if op.ties else [])
+
+
+@each_row
+def test_texts_parse_and_use_legal_names_and_rows(op: Op) -> None:
+    for text, names in texts(op):
+        graph = template(text)
+        check(graph)
+        assert set(graph.inputs) <= set(names), text
+        assert all(kind in BY_NAME or kind in (INPUT, CONST) for kind in graph.kinds), text
+
+
+@each_row
+def test_rows_are_complete(op: Op) -> None:
+    assert op.name.isidentifier()
+    assert op.about and not op.about.endswith(".")
+    assert op.gate
+    assert op.names and all(name.isidentifier() for name in op.names)
+    assert len(op.partials) == (1 if op.variadic else len(op.names))
+    assert len(op.shown) in (0, len(op.partials))
+    assert op.variadic == bool(op.ties)
+    assert all(special.code in ("kink", "jump") and special.why for special in op.special)
+    assert all(position < len(op.names) for position in op.branches)
+    assert op.value_ulp >= 0 and op.partial_ulp >= 0
+    assert op.arity_words().startswith("two or more" if op.variadic else str(len(op.names)))
+
+
+@each_row
+def test_latex_mentions_each_operand(op: Op) -> None:
+    plain = re.sub(r"\\operatorname\{[^}]*\}|\\[a-zA-Z]+", " ", op.latex)
+    assert plain.count("{") == plain.count("}")
+    for name in op.names:
+        assert re.search(rf"(?<![a-z]){name}(?![a-z])", plain), (op.latex, name)
+
+
+@each_row
+def test_a_row_has_one_spelling(op: Op) -> None:
+    called = op.name in FUNCTIONS
+    assert [called, bool(op.infix), bool(op.prefix)].count(True) == 1
+    assert not op.infix or len(op.names) == 2
+
+
+def test_names_and_symbols_are_unique() -> None:
+    assert len(BY_NAME) == len(OPS)
+    assert len(BY_INFIX) == sum(bool(op.infix) for op in OPS)
+
+
+def test_pages_of_the_language_are_there() -> None:
+    wanted = ["+", "-", "*", "/", "%", "^", "<", "<=", ">", ">=", "==", "!="]
+    assert sorted(BY_INFIX) == sorted(wanted)
+
+
+def same_real(one: Real, other: Real) -> bool:
+    return bool(abs(one - other) <= mp.ldexp(max(abs(one), abs(other)), -60) + mp.ldexp(1, -1100))
+
+
+@pytest.mark.parametrize(
+    "op", [op for op in OPS if op.definition or op.value], ids=lambda op: op.name
+)
+def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
+    """Where mpmath knows the row, its definition is held to it; its formula is, in any case."""
+    tried = 0
+    for args in points(Random(f"{op.name} formula"), len(op.names), 100):
+        if not holds(op.domain, op.names, args) or any(abs(x) > 1e4 for x in args):
+            continue
+        with mp.workprec(8000):
+            exact = [mp.mpf(x) for x in args]
+            true = reference(op.name, *exact)
+            given = dict(zip(op.names, exact, strict=True))
+            for text in filter(None, (op.value, op.definition)):
+                assert same_real(evaluate(template(text), given)[-1], true), (text, args)
+                tried += 1
+    assert tried > 20
+
+
+@each_row
+def test_every_row_has_a_reference(op: Op) -> None:
+    assert has_own_reference(op.name) or op.definition

@@ -1,0 +1,167 @@
+"""Our loop over the LALR tables against Lark's own parser, and the tables against the grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exprgrad.language import grammar, lalr
+from exprgrad.language.grammar import Tables, compile_grammar, grammar_text, lark_parser, load
+from strategies import programs
+
+steady = settings(derandomize=True, deadline=None)
+lark = lark_parser(grammar_text())
+
+
+def without_inner_newlines(tokens: Any) -> Iterator[Any]:
+    """Lark's tokens, a line's end inside parentheses dropped."""
+    depth = 0
+    for token in tokens:
+        depth += {"LPAR": 1, "RPAR": -1}.get(token.type, 0)
+        if token.type != "NEWLINE" or depth <= 0:
+            yield token
+
+
+def lark_says(text: str) -> tuple[str, int] | None:
+    """None where Lark accepts a text; else the kind and the offset of the first wrong token."""
+    from lark import UnexpectedCharacters, UnexpectedToken
+
+    parser = lark.parse_interactive("")
+    try:
+        for token in without_inner_newlines(lark.lex(text)):
+            parser.feed_token(token)
+        parser.feed_eof()
+    except UnexpectedCharacters as error:
+        return lalr.UNKNOWN, int(error.pos_in_stream or 0)
+    except UnexpectedToken as error:
+        at_end = error.token.type == lalr.END
+        return error.token.type, len(text) if at_end else error.token.start_pos
+    return None
+
+
+def we_say(text: str, parser: lalr.Parser | None = None) -> tuple[str, int] | None:
+    try:
+        lalr.run(parser or lalr.parser(), text, {})
+    except lalr.Unexpected as error:
+        return error.kind, error.span[0]
+    return None
+
+
+def no_trailing_blanks(found: tuple[str, int] | None, text: str) -> tuple[str, int] | None:
+    """Lark has no position for the end; ours is the end of the text, whatever is ignored before it."""
+    return (lalr.END, len(text)) if found and found[0] == lalr.END else found
+
+
+pieces = st.sampled_from(
+    ("x", "y1", "2", ".5", "1e3", "1e", "2.", "+", "-", "*", "/", "^", "**", "%", "<", "<=", "==", "=",
+     "!", "(", ")", ",", ";", "\n", "\r\n", " ", "\t", "# note", "sin(", "max(",
+     "π", "²", "$", "&", "\\", "[")
+)  # fmt: skip
+soups = st.lists(pieces, max_size=16).map("".join)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> str:
+    """A valid program with one character or stretch cut out, doubled or replaced."""
+    text = draw(programs())
+    start = draw(st.integers(0, len(text)))
+    end = min(len(text), start + draw(st.integers(0, 3)))
+    return text[:start] + draw(pieces) * draw(st.integers(0, 2)) + text[end:]
+
+
+@settings(steady, max_examples=600)
+@given(soups | damaged() | programs())
+def test_lark_and_we_accept_the_same_texts_and_stop_at_the_same_token(text: str) -> None:
+    assert no_trailing_blanks(we_say(text), text) == lark_says(text)
+
+
+@settings(steady, max_examples=200)
+@given(programs())
+def test_generated_programs_are_accepted(text: str) -> None:
+    assert we_say(text) is None
+    assert lark_says(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", (lalr.END, 0)),
+        ("a b", ("NAME", 2)),
+        ("(a\n+b)", None),
+        ("a\n+b", None),
+        ("a\n*b", ("FACTOR", 2)),
+        ("(a", (lalr.END, 2)),
+        ("a)", ("RPAR", 1)),
+        ("a < b < c", ("COMPARISON", 6)),
+        ("a & b", (lalr.UNKNOWN, 2)),
+        ("\n;; a ;\n", None),
+        ("a # note", None),
+    ],
+)
+def test_known_texts(text: str, expected: tuple[str, int] | None) -> None:
+    assert we_say(text) == expected
+    assert lark_says(text) == expected
+
+
+def test_an_error_says_what_could_stand_there() -> None:
+    with pytest.raises(lalr.Unexpected) as caught:
+        lalr.run(lalr.parser(), "a + )", {})
+    assert caught.value.last == ("SIGN", 2, 3)
+    assert caught.value.expected == {"NAME", "NUMBER", "LPAR", "SIGN"}
+
+
+def renumbered(one: Tables, other: Tables) -> bool:
+    """Whether two tables are one automaton, whatever the numbers of its states and rules."""
+    pairs = {one.initial: other.initial}
+    todo = [one.initial]
+    while todo:
+        state = todo.pop()
+        mine, theirs = one.states[state], other.states[pairs[state]]
+        if mine.keys() != theirs.keys():
+            return False
+        for symbol, step in mine.items():
+            target = theirs[symbol]
+            if step < 0 or target < 0:
+                if step >= 0 or target >= 0 or one.rules[-1 - step] != other.rules[-1 - target]:
+                    return False
+            elif step not in pairs:
+                pairs[step] = target
+                todo.append(step)
+            elif pairs[step] != target:
+                return False
+    return len(pairs) == len(one.states) == len(other.states)
+
+
+def test_the_shipped_tables_are_those_of_the_grammar() -> None:
+    shipped = pytest.importorskip("exprgrad.language._tables", reason="written by hatch_build.py")
+    fresh, tables = compile_grammar(grammar_text()), Tables(*shipped.TABLES)
+    assert tables.grammar == grammar_text()
+    assert tables.terminals == fresh.terminals
+    assert sorted(tables.ignored) == sorted(fresh.ignored)
+    assert renumbered(tables, fresh)
+    broken = tables._replace(states=[*tables.states[:-1], {}])
+    assert not renumbered(broken, fresh)
+
+
+def test_stale_tables_are_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = grammar_text().replace("FACTOR: /[*\\/%]/", "FACTOR: /[*\\/%&]/")
+    assert changed != grammar_text()
+    monkeypatch.setattr(grammar, "grammar_text", lambda: changed)
+    load.cache_clear()
+    try:
+        tables = load()
+    finally:
+        load.cache_clear()
+    assert tables.grammar == changed
+    assert we_say("a & b", lalr.prepare(tables)) is None
+    assert we_say("a & b") == (lalr.UNKNOWN, 2)
+
+
+def test_depth_does_not_recurse() -> None:
+    depth = 100_000
+    assert we_say("(" * depth + "x" + ")" * depth) is None
+    assert we_say("(" * depth) == (lalr.END, depth)

@@ -1,0 +1,229 @@
+"""Independent truths for the tests: mpmath in place of doubles, differences in place of rules.
+
+Nothing here reads a row's ``partials`` or ``value``.  A row is evaluated by mpmath's function of the
+same name, by ``CORE`` below, or through the row's ``definition``; so a new row needs no line here if
+mpmath knows it or if it states what it is.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from mpmath import mp as mp  # type: ignore[import-untyped]
+from mpmath import mpf as mpf
+
+from exprgrad.derive.rules import slots, template
+from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.language.parse import parse
+from exprgrad.run.sweeps import forward, reverse
+
+Real = Any
+"""An mpf: mpmath has no type annotations."""
+
+MAX = 1.7976931348623157e308
+CONSTANTS = {"pi": lambda: +mp.pi, "tau": lambda: 2 * mp.pi}
+
+
+def flag(condition: Any) -> Real:
+    return mpf(1 if condition else 0)
+
+
+def power(x: Real, y: Real) -> Real:
+    if x == 0:
+        return mpf(1) if y == 0 else mpf(0) if y > 0 else mp.inf
+    return x**y
+
+
+CORE: dict[str, Callable[..., Real]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "mod": operator.mod,
+    "pow": power,
+    "neg": operator.neg,
+    "lt": lambda x, y: flag(x < y),
+    "le": lambda x, y: flag(x <= y),
+    "gt": lambda x, y: flag(x > y),
+    "ge": lambda x, y: flag(x >= y),
+    "eq": lambda x, y: flag(x == y),
+    "ne": lambda x, y: flag(x != y),
+    "where": lambda c, x, y: x if c != 0 else y,
+    "min": lambda *operands: mp.nan if any(mp.isnan(x) for x in operands) else min(operands),
+    "max": lambda *operands: mp.nan if any(mp.isnan(x) for x in operands) else max(operands),
+    "abs": abs,
+    "round": lambda x: mp.nint(x),
+    "log2": lambda x: mp.log(x) / mp.log(2),
+    "log10": lambda x: mp.log(x) / mp.log(10),
+    "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
+    "erf": lambda x: mp.erf(x) if abs(x) < 100 else mp.sign(x),  # 1 - 2^-14,000
+    "erfc": lambda x: mp.erfc(x) if abs(x) < 100 else flag(x < 0) * 2,
+}
+
+
+def has_own_reference(name: str) -> bool:
+    """Whether mpmath knows the operation; if not, its definition is what it is."""
+    return name in CORE or (not BY_NAME[name].value and hasattr(mp, name))
+
+
+def reference(name: str, *args: Real) -> Real:
+    """An operation at mpmath's working precision; nan where it has no real value."""
+    try:
+        if has_own_reference(name):
+            result = (CORE.get(name) or getattr(mp, name))(*args)
+        else:
+            definition = template(BY_NAME[name].definition)
+            result = evaluate(definition, dict(zip(BY_NAME[name].names, args, strict=True)))[-1]
+    except ZeroDivisionError:
+        return mp.nan if name != "div" or args[0] == 0 else args[0] * mp.inf
+    except (ValueError, TypeError, mp.NoConvergence):
+        return mp.nan
+    if isinstance(result, mp.mpc):
+        return mp.nan
+    return mpf(result)
+
+
+def evaluate(graph: Graph, inputs: Mapping[str, Real]) -> list[Real]:
+    """Every node's data at mpmath's working precision; named constants are exact, not doubles."""
+    values: list[Real] = []
+    for node, kind in enumerate(graph.kinds):
+        payload = graph.payloads[node]
+        if kind == INPUT:
+            values.append(mpf(inputs[str(payload)]))
+        elif kind == CONST:
+            exact = CONSTANTS.get(graph.symbols.get(node, ""))
+            values.append(exact() if exact else mpf(payload))
+        else:
+            values.append(reference(kind, *[values[operand] for operand in graph.operands[node]]))
+    return values
+
+
+def agree(one: Real, other: Real, bits: int) -> bool:
+    return bool(one == other) or bool(abs(one - other) <= mp.ldexp(abs(other), -bits))
+
+
+def true_value(name: str, *args: float) -> Real:
+    """An operation's value at doubles: evaluated ever more precisely until two answers agree.
+
+    A definition begins at 2,400 bits, which hold the sum of 1 and the least double.
+    """
+    bits = 160 if has_own_reference(name) else 2400
+    before = None
+    while True:
+        with mp.workprec(bits):
+            now = reference(name, *map(mpf, args))
+            if mp.isnan(now) or (before is not None and agree(before, now, 100)):
+                return now
+        before, bits = now, bits * 2
+        assert bits < 20000, f"{name}{args} does not settle"
+
+
+def true_partial(name: str, position: int, args: Sequence[float]) -> Real:
+    """An operation's derivative by one operand: a difference quotient with ever smaller steps.
+
+    It is central inside the domain and one-sided at its edge, where it may grow or shrink like a power
+    of the step: then the limit is infinite or 0.  An exact zero is believed only at the smallest step,
+    and nan means that there is no derivative.  At a kink or a jump the answer means nothing: callers
+    leave those out.
+    """
+    bits = 100 if has_own_reference(name) else 600
+    quotient = mp.nan
+    while bits <= (3200 if quotient else 1600):
+        before = quotient
+        with mp.workprec(4 * bits):
+            quotient = difference_quotient(name, position, [mpf(x) for x in args], bits)
+            if quotient != 0 and agree(before, quotient, 64):
+                return quotient
+        bits *= 2
+    if abs(quotient) > 2 * abs(before) > 0:
+        return mp.sign(quotient) * mp.inf
+    return mpf(0) if quotient == before == 0 or 2 * abs(quotient) < abs(before) else mp.nan
+
+
+def difference_quotient(name: str, position: int, args: list[Real], bits: int) -> Real:
+    x = args[position]
+    scale = abs(x) or min([abs(other) for other in args if other], default=mpf(1))
+    step = mp.ldexp(min(scale, 1), -bits)
+
+    def at(shift: Real) -> Real:
+        return reference(name, *args[:position], x + shift, *args[position + 1 :])
+
+    left, right = at(-step), at(step)
+    if mp.isnan(left) and not mp.isnan(right):
+        return (right - at(mpf(0))) / step
+    if mp.isnan(right) and not mp.isnan(left):
+        return (at(mpf(0)) - left) / step
+    return (right - left) / (2 * step)
+
+
+def ulp(true: Real) -> Real:
+    """The distance of doubles at a real number; 2^-1074 where they are subnormal."""
+    magnitude = mp.mag(true) if true else -2000
+    return mp.ldexp(1, min(max(magnitude - 53, -1074), 971))
+
+
+def ulps(computed: float, true: Real) -> float:
+    """How far a double is from the truth, in ulps of the truth; beyond the doubles lies 2^1024."""
+    if mp.isnan(true) or math.isnan(computed):
+        return 0.0 if mp.isnan(true) and math.isnan(computed) else math.inf
+    end = mp.ldexp(1, 1024)
+    with mp.workprec(2400):
+        near = max(min(mpf(computed), end), -end)
+        return float(abs(near - max(min(true, end), -end)) / ulp(max(min(true, end), -end)))
+
+
+def holds(condition: str, names: Sequence[str], args: Sequence[Real]) -> bool:
+    """Whether a condition of a row holds: comparisons of doubles, in mpmath."""
+    if not condition:
+        return True
+    with mp.workprec(2400):
+        return bool(evaluate(template(condition), dict(zip(names, args, strict=False)))[-1] != 0)
+
+
+def gradient(graph: Graph, inputs: Mapping[str, float], digits: int = 60) -> dict[str, Real]:
+    """The output's derivative by every input: central differences of the whole graph.
+
+    Three times the digits are carried, and the step takes one third: the truncation error is of the
+    order of the step's square.  Not to be asked at kinks and jumps.
+    """
+    found = {}
+    with mp.workdps(4 * digits):
+        exact = {name: mpf(value) for name, value in inputs.items()}
+        for name, x in exact.items():
+            step = mpf(10) ** -digits * (abs(x) if x else 1)
+            right = evaluate(graph, {**exact, name: x + step})[graph.output]
+            left = evaluate(graph, {**exact, name: x - step})[graph.output]
+            found[name] = (right - left) / (2 * step)
+    return found
+
+
+@cache
+def graph_of(op: Op, count: int) -> Graph:
+    """The operation alone, on so many inputs named a0, a1…"""
+    names = [f"a{position}" for position in range(count)]
+    if op.prefix:
+        return parse(op.prefix + names[0])
+    return parse(op.infix.join(names) if op.infix else f"{op.name}({', '.join(names)})")
+
+
+def computed(op: Op, args: Sequence[float]) -> tuple[float, list[float]]:
+    """What the sweeps find for one operation: its value and its local derivatives."""
+    graph = graph_of(op, len(args))
+    values = forward(graph, {f"a{position}": x for position, x in enumerate(args)})
+    found = reverse(graph, values, graph.inputs.values()).locals[graph.output]
+    assert found is not None
+    return values[-1], [local for local in found if local is not None]
+
+
+def is_special(op: Op, args: Sequence[float]) -> bool:
+    """Whether a row's answer is a convention there: all operands vary."""
+    if op.variadic:
+        return len(set(args)) < len(args)
+    names = slots(op)
+    values = [*args, computed(op, args)[0], *[1.0] * len(args)]
+    return any(holds(special.where, names, values) for special in op.special)

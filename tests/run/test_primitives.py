@@ -1,0 +1,165 @@
+"""Every row's value and local derivatives against mpmath, over the whole range of doubles."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from random import Random
+
+import pytest
+
+from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.run.primitives import functions
+from oracles import Real, computed, holds, is_special, mp, true_partial, true_value, ulp, ulps
+from strategies import points
+
+SEEDS = [pytest.param(0, 150, 50), pytest.param(1, 10_000, 1_500, marks=pytest.mark.slow)]
+each_row = pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+sampled = pytest.mark.parametrize(("seed", "values", "partials"), SEEDS)
+
+
+def arity(op: Op) -> int:
+    return 3 if op.variadic else len(op.names)
+
+
+def sample(op: Op, seed: int, count: int) -> list[tuple[float, ...]]:
+    return list(points(Random(f"{op.name} {seed}"), arity(op), count))
+
+
+def in_domain(op: Op, args: tuple[float, ...]) -> bool:
+    return holds(op.domain, op.names, args)
+
+
+def at_pole(op: Op, args: tuple[float, ...]) -> bool:
+    return any(holds(where, op.names, args) for where, _ in op.poles)
+
+
+@each_row
+@sampled
+def test_values_are_within_the_stated_ulps(op: Op, seed: int, values: int, partials: int) -> None:
+    inside = [args for args in sample(op, seed, values) if in_domain(op, args)]
+    assert len(inside) > values / 10
+    for args in inside:
+        true, found = true_value(op.name, *args), functions[op.name](*args)
+        assert not mp.isnan(true)
+        assert ulps(found, true) <= op.value_ulp, (args, found, mp.nstr(true, 20))
+
+
+@each_row
+@sampled
+def test_partials_are_within_the_stated_ulps(op: Op, seed: int, values: int, partials: int) -> None:
+    inside = [args for args in sample(op, seed, partials * 4) if in_domain(op, args)]
+    smooth = [args for args in inside if not is_special(op, args)][:partials]
+    assert len(smooth) > partials / 10
+    for args in smooth:
+        _, found = computed(op, args)
+        for position in range(len(args)):
+            true = true_partial(op.name, position, args)
+            wrong = ulps(found[position], true)
+            allowed = op.partial_ulp + unavoidable(op, position, args, true)
+            assert wrong <= allowed, (position, args, found[position], mp.nstr(true, 20))
+
+
+def unavoidable(op: Op, position: int, args: tuple[float, ...], true: Real) -> float:
+    """The ulps that a subnormal intermediate costs and no formula can mend.
+
+    Only division has one: its second partial is ``-out/y`` by contract, and a subnormal quotient
+    carries up to half of the least double as an error, which is then divided by y.
+    """
+    if op.name != "div" or position != 1:
+        return 0.0
+    x, y = args
+    with mp.workprec(200):
+        quotient = abs(mp.mpf(x) / mp.mpf(y))
+        if quotient >= mp.ldexp(1, -1022):
+            return 0.0
+        return float(mp.ldexp(1, -1075) / abs(mp.mpf(y)) / ulp(true))
+
+
+@each_row
+def test_outside_the_domain_all_is_nan(op: Op) -> None:
+    everywhere = sample(op, 2, 400)
+    if not op.domain:
+        assert all(not math.isnan(functions[op.name](*args)) for args in everywhere)
+        return
+    outside = [a for a in everywhere if not in_domain(op, a) and not at_pole(op, a)]
+    outside += EDGES.get(op.name, [])
+    assert outside
+    for args in outside:
+        value, locals_ = computed(op, args)
+        if op.name == "div":  # its first partial is 1/y by contract, and infinite at 0/0
+            assert math.isinf(locals_.pop(0))
+        assert all(math.isnan(number) for number in (value, *locals_)), (args, value, locals_)
+
+
+EDGES: dict[str, list[tuple[float, ...]]] = {
+    "div": [(0.0, 0.0), (0.0, -0.0)],
+    "mod": [(0.0, 0.0), (1.0, 0.0), (-5.0, -0.0)],
+    "sin": [(math.inf,), (-math.inf,)],
+    "cos": [(math.inf,), (-math.inf,)],
+    "tan": [(math.inf,), (-math.inf,)],
+}
+
+CORNERS = (0.0, -1.0, 1.0, 2.0, -2.0, 3.0, -0.5, 5e-324, -5e-324, 1e308, -1e308)
+
+
+@pytest.mark.parametrize("op", [op for op in OPS if op.poles], ids=lambda op: op.name)
+def test_poles_have_the_stated_value(op: Op) -> None:
+    found = [args for args in product(CORNERS, repeat=len(op.names)) if at_pole(op, args)]
+    assert found
+    for args in found:
+        stated = next(value for where, value in op.poles if holds(where, op.names, args))
+        x = args[0]
+        assert (
+            computed(op, args)[0]
+            == {"inf": math.inf, "-inf": -math.inf, "x*inf": x * math.inf}[stated]
+        )
+
+
+@each_row
+def test_no_operand_raises(op: Op) -> None:
+    ends = (math.inf, -math.inf, math.nan, 0.0, -0.0, 1.0, -1.5, 5e-324, 1.7976931348623157e308)
+    for args in product(ends, repeat=arity(op)):
+        value, locals_ = computed(op, args)
+        assert all(isinstance(number, float) for number in (value, *locals_)), args
+
+
+@pytest.mark.parametrize("op", [op for op in OPS if arity(op) == 1], ids=lambda op: op.name)
+def test_nan_goes_through(op: Op) -> None:
+    value, locals_ = computed(op, (math.nan,))
+    assert math.isnan(value)
+    flat = op.partials[0] in ("0", "-1") or op.gate == "gate"
+    assert flat or math.isnan(locals_[0])
+
+
+LIMITS = {
+    "exp": (0.0, math.inf), "tanh": (-1.0, 1.0), "sigmoid": (0.0, 1.0), "softplus": (0.0, math.inf),
+    "erf": (-1.0, 1.0), "erfc": (2.0, 0.0), "atan": (-math.pi / 2, math.pi / 2), "expm1": (-1.0, math.inf),
+    "sinh": (-math.inf, math.inf), "cosh": (math.inf, math.inf), "asinh": (-math.inf, math.inf),
+    "cbrt": (-math.inf, math.inf), "floor": (-math.inf, math.inf), "relu": (0.0, math.inf),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_infinite_operands_give_the_limit(name: str) -> None:
+    assert tuple(functions[name](x) for x in (-math.inf, math.inf)) == LIMITS[name]
+    if name in ("tanh", "sigmoid", "erf", "erfc", "atan", "asinh", "cbrt"):
+        slopes = [computed(BY_NAME[name], (x,))[1][0] for x in (-math.inf, math.inf)]
+        assert slopes == [0.0, 0.0]
+
+
+def test_the_floor_modulus_has_the_sign_of_its_second_operand() -> None:
+    mod = functions["mod"]
+    assert [mod(5, 3), mod(-5, 3), mod(5, -3), mod(-5, -3)] == [2, 1, -1, -2]
+
+
+def test_round_goes_to_the_even_half() -> None:
+    halves = (-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999999999999994)
+    assert [functions["round"](x) for x in halves] == [-2, -2, 0, 0, 2, 2, 0]
+
+
+def test_zero_to_the_power_zero_is_one() -> None:
+    assert functions["pow"](0.0, 0.0) == 1
+    assert computed(BY_NAME["pow"], (0.0, 0.0))[1] == [0, 0]
+    assert computed(BY_NAME["pow"], (0.0, 1.0))[1] == [1, 0]
+    assert computed(BY_NAME["pow"], (0.0, 2.0))[1] == [0, 0]

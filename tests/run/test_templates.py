@@ -1,0 +1,100 @@
+"""Compiled templates: the same numbers as a forward sweep, and nothing evaluated that need not be."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exprgrad.derive.rules import slots, template
+from exprgrad.graph.ops import OPS, Op
+from exprgrad.language.parse import parse
+from exprgrad.run.primitives import functions
+from exprgrad.run.sweeps import forward
+from exprgrad.run.templates import compile_template
+from strategies import expressions, points
+
+steady = settings(derandomize=True, deadline=None)
+
+
+def same_number(one: float, other: float) -> bool:
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+@settings(steady, max_examples=500)
+@given(
+    expressions(("x", "y", "x", "y", "2", "0.5", "0")),
+    st.sampled_from((0.0, 1.0, -2.0, 0.5, 3.0)),
+    st.floats(-4, 4),
+)
+def test_a_template_is_a_forward_sweep(text: str, x: float, y: float) -> None:
+    graph = parse(text)
+    expected = forward(graph, {"x": x, "y": y})[graph.output]
+    assert same_number(compile_template(graph, ("x", "y"))((x, y)), expected), text
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_every_rule_is_what_a_forward_sweep_of_it_finds(op: Op) -> None:
+    names = slots(op)
+    for args in points(Random(op.name), len(names), 20):
+        for text in (*op.partials, *op.shown, *(special.where for special in op.special)):
+            graph = template(text)
+            expected = forward(graph, dict(zip(names, args, strict=True)))[graph.output]
+            assert same_number(compile_template(graph, names)(args), expected), (text, args)
+
+
+def test_the_branch_not_taken_is_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[float] = []
+
+    def spy(x: float) -> float:
+        calls.append(x)
+        return math.log(x)
+
+    monkeypatch.setitem(functions, "log", spy)
+    rule = compile_template(parse("where(x > 0, log(x), 7)"), ("x",))
+    assert rule((-1.0,)) == 7
+    assert calls == []
+    assert rule((1.0,)) == 0
+    assert calls == [1.0]
+
+
+def test_a_shared_part_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[float] = []
+
+    def spy(x: float) -> float:
+        calls.append(x)
+        return math.sin(x)
+
+    monkeypatch.setitem(functions, "sin", spy)
+    rule = compile_template(parse("t = sin(x + 1); u = t*t; u + t*u"), ("x",))
+    assert rule((1.0,)) == math.sin(2) ** 2 + math.sin(2) * math.sin(2) ** 2
+    assert calls == [2.0]
+
+
+def test_constants_are_folded_when_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[float] = []
+
+    def spy(x: float) -> float:
+        calls.append(x)
+        return math.exp(x)
+
+    monkeypatch.setitem(functions, "exp", spy)
+    rule = compile_template(parse("x*exp(1 + 2)"), ("x",))
+    assert [rule((x,)) for x in (1.0, 2.0)] == [math.exp(3), 2 * math.exp(3)]
+    assert calls == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("2", 2.0), ("y", 5.0), ("1 + 1", 2.0), ("max(x, y, 4)", 5.0), ("-x", -3.0)],
+)
+def test_small_templates(text: str, expected: float) -> None:
+    assert compile_template(parse(text), ("x", "y"))((3.0, 5.0)) == expected
+
+
+def test_a_name_without_a_slot_is_an_error() -> None:
+    with pytest.raises(ValueError, match="not in tuple"):
+        compile_template(parse("x + z"), ("x",))
