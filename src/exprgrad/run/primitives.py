@@ -67,11 +67,11 @@ def cbrt(x: float) -> float:
 
 
 def minimum(*operands: float) -> float:
-    return nan if any(x != x for x in operands) else min(operands)
+    return nan if any(map(math.isnan, operands)) else min(operands)
 
 
 def maximum(*operands: float) -> float:
-    return nan if any(x != x for x in operands) else max(operands)
+    return nan if any(map(math.isnan, operands)) else max(operands)
 
 
 NATIVE: dict[str, Function] = {

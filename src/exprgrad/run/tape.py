@@ -93,13 +93,13 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
     steps: list[Step] = []
     first_step = len(graph) + len(constants)
     varying = None
-    start: list[float | None] = [None] * len(graph)
-    start[graph.output] = 1.0
     users, operands, sources = [], [], []
     gated = bytearray()
+    reached = bytearray(len(graph))
+    reached[graph.output] = 1
     for node in range(graph.output, -1, -1):
         mine = graph.operands[node]
-        if not mine or not active[node] or start[node] is None:
+        if not (mine and reached[node] and active[node]):
             continue
         rules, companions = rows[graph.kinds[node]]
         views = [(*mine, node)] * len(mine)
@@ -127,13 +127,14 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
             operands.append(operand)
             sources.append(source)
             gated.append(gate)
-            # Adding a double to -0.0 gives that double, even where it is a zero.
-            start[operand] = -0.0
-    if not any(gated):
-        return Tape(graph, active, start, users, operands, sources, None, constants, steps)
-    start = [None] * len(graph)
+            reached[operand] = 1
+    certain = not any(gated)
+    # Adding a double to -0.0 gives that double, even where it is a zero.
+    start = [-0.0 if certain and flag else None for flag in reached]
     start[graph.output] = 1.0
-    return Tape(graph, active, start, users, operands, sources, gated, constants, steps)
+    return Tape(
+        graph, active, start, users, operands, sources, None if certain else gated, constants, steps
+    )
 
 
 def ties(op: Op, values: Sequence[float]) -> float:

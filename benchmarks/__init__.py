@@ -1,0 +1,1 @@
+"""exprgrad side by side with its peers: ``python -m benchmarks``."""

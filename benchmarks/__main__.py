@@ -1,0 +1,38 @@
+"""One command, ratios against peers: ``python -m benchmarks``."""
+
+from __future__ import annotations
+
+import click
+
+from benchmarks import gradient, parse, startup
+from benchmarks.measure import machine
+
+PARTS = {
+    "startup": ("Start-up", "Times of whole processes.", startup.report),
+    "gradient": (
+        "Value and gradient",
+        "What others take, in calls of exprgrad's `gradient` on a formula read once; so are exprgrad's "
+        "own reading and first call.  The same operations for all: `+`, `*`, `relu`.",
+        gradient.report,
+    ),
+    "parse": (
+        "Reading a formula",
+        "What Lark takes, in times of `exprgrad.parse`, which also builds the graph; and exprgrad's "
+        "time per token, in that of the first row.",
+        parse.report,
+    ),
+}
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--quick", is_flag=True, help="Fewer sizes and rounds.")
+@click.option("--only", type=click.Choice([*PARTS]), help="One part.")
+def main(quick: bool, only: str | None) -> None:
+    """Run the benchmarks and print Markdown tables of ratios, each of two medians taken in turn."""
+    click.echo(f"Medians of interleaved runs on {machine()}.")
+    for name, (title, words, report) in PARTS.items():
+        if only in (None, name):
+            click.echo(f"\n## {title}\n\n{words}\n\n{report(quick=quick)}", nl=False)
+
+
+main(prog_name="python -m benchmarks")
