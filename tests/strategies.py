@@ -76,13 +76,13 @@ def clipped(x: float) -> float:
 
 
 def points(random: Random, arity: int, count: int) -> Iterator[tuple[float, ...]]:
-    """Tuples of finite operands."""
+    """Tuples of finite operands; a zero has no sign, for the truth has none to go by."""
     for _ in range(count):
         operands = [double(random)]
         while len(operands) < arity:
             operands.append(partner(random, operands[0]))
         random.shuffle(operands) if random.random() < 0.3 else None
-        yield tuple(operands)
+        yield tuple([x + 0.0 for x in operands])
 
 
 # Expressions, as text in which every operation stands in parentheses of its own.

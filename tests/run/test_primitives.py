@@ -163,3 +163,10 @@ def test_zero_to_the_power_zero_is_one() -> None:
     assert computed(BY_NAME["pow"], (0.0, 0.0))[1] == [0, 0]
     assert computed(BY_NAME["pow"], (0.0, 1.0))[1] == [1, 0]
     assert computed(BY_NAME["pow"], (0.0, 2.0))[1] == [0, 0]
+
+
+def test_the_sign_of_zero_says_from_which_side() -> None:
+    atan2, div = functions["atan2"], functions["div"]
+    assert [atan2(0.0, -1.0), atan2(-0.0, -1.0)] == [math.pi, -math.pi]
+    assert [div(1.0, 0.0), div(1.0, -0.0), div(-1.0, -0.0)] == [math.inf, -math.inf, math.inf]
+    assert math.copysign(1.0, functions["sqrt"](-0.0)) == -1.0
