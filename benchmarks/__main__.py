@@ -12,7 +12,8 @@ PARTS = {
     "gradient": (
         "Value and gradient",
         "What others take, in calls of exprgrad's `gradient` on a formula read once; so are exprgrad's "
-        "own reading and first call.  The same operations for all: `+`, `*`, `relu`.",
+        "own reading and first call, each taken once.  The same operations for all: `+`, `*`, `relu`.  "
+        "A turn is some calls in a row, with the garbage collector on, and begins with a clean heap.",
         gradient.report,
     ),
     "parse": (

@@ -70,8 +70,8 @@ def row(
             calls[name] = contestant
         except RecursionError:
             failed[name] = "RecursionError"
-    rounds, turn = (3, 20_000) if quick else (5, 100_000)
-    found = interleaved(calls, rounds, max(3, turn // len(graph)))
+    rounds, turn = (3, 20_000) if quick else (5, 60_000)
+    found = interleaved(calls, rounds, max(1, turn // len(graph)))
     unit = found["exprgrad"]
     return [
         *[failed.get(name) or times(found[name] / unit) for name in peers],
