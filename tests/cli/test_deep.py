@@ -11,6 +11,7 @@ import pytest
 from exprgrad import parse
 from shell import command
 
+STEPS = "".join(f"t{i} = t{i - 1} + x\n" for i in range(1, 50_000))
 SHAPES: dict[str, tuple[str, float, float]] = {
     # name: formula in x, its value and derivative at x = 1
     "parentheses": ("(" * 100_000 + "x" + ")" * 100_000, 1.0, 1.0),
@@ -20,7 +21,7 @@ SHAPES: dict[str, tuple[str, float, float]] = {
     "powers": ("^".join(["x"] * 20_000), 1.0, 1.0),
     "calls": ("sin(" * 20_000 + "0*x" + ")" * 20_000, 0.0, 0.0),
     "nested sums": ("(x+" * 10_000 + "x" + ")" * 10_000, 10_001.0, 10_001.0),
-    "steps": ("t0 = 2*x\n" + "".join(f"t{i} = t{i - 1} + x\n" for i in range(1, 50_000)), 50_001.0, 50_001.0),
+    "steps": ("t0 = 2*x\n" + STEPS, 50_001.0, 50_001.0),
     "operands": ("max(" + ",".join(f"{i}*x" for i in range(5_000)) + ")", 4_999.0, 4_999.0),
     "choices": ("where(x > 0, x, " * 5_000 + "0" + ")" * 5_000, 1.0, 1.0),
 }  # fmt: skip

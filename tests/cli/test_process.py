@@ -120,9 +120,8 @@ def test_an_encoding_without_our_signs() -> None:
 
 
 def test_colour_as_asked() -> None:
-    for argv, colored in (
-        ([], False), (["--color", "always"], True), (["--color=always"], True), (["--color", "never"], False),
-    ):  # fmt: skip
+    always = (["--color", "always"], ["--color=always"])
+    for argv, colored in (([], False), *((a, True) for a in always), (["--color", "never"], False)):
         _, out, err = process("grad", "abs(x)", "x=0", *argv)
         assert ("\x1b[" in out, "\x1b[" in err) == (colored, colored), argv
     assert "\x1b[" in process("grad", "2x", "--color", "always").err

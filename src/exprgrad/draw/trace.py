@@ -184,7 +184,7 @@ def align(lines: Sequence[Line], gap: int, left_out: int) -> list[str]:
 
 
 def work(run: Run) -> list[str]:
-    """How many operations the two sweeps took."""
+    """How many operations the two sweeps take, the local derivatives as they are shown."""
     graph, edges, local = run.graph, 0, 0
     assert run.adjoints is not None
     forward = sum(bool(operands) for operands in graph.operands)
@@ -192,7 +192,7 @@ def work(run: Run) -> list[str]:
         for position, factor in enumerate(run.adjoints.locals[node] or ()):
             if factor is not None:
                 edges += 1
-                local += operation_count(BY_NAME[graph.kinds[node]].partial(position))
+                local += operation_count(BY_NAME[graph.kinds[node]].shown_partial(position))
     reverse = 2 * edges + local
     plural = "s" * (forward != 1)
     return [

@@ -13,7 +13,7 @@ from exprgrad.language.infix import LIMIT, label, rule_text, texts
 from exprgrad.run.sweeps import Adjoints, passes
 from exprgrad.source import Span
 
-__all__ = ["Edge", "Node", "Run"]
+__all__ = ["Edge", "Node", "Run", "rule_of"]
 
 
 class Node(NamedTuple):

@@ -1,0 +1,68 @@
+"""``exprgrad ops``: every row is there, and a row in full says all that the table says of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import golden
+from exprgrad.draw import operations
+from exprgrad.draw.table import plain
+from exprgrad.errors import RequestError
+from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.language.parse import parse
+
+SAMPLE = ["add", "mul", "pow", "neg", "lt", "where", "max", "abs", "sin", "log", "relu"]
+
+
+def test_the_look_of_the_overview() -> None:
+    """A sample, so that a new row of the table needs no new golden file."""
+    golden.agree(
+        "ops/overview.txt", plain(operations.overview([BY_NAME[n] for n in SAMPLE])) + "\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["mul", "max", "abs", "sin", "log"])
+def test_the_look_of_one(name: str) -> None:
+    golden.agree(f"ops/{name}.txt", operations.details(BY_NAME[name]))
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_every_row_is_shown(op: Op) -> None:
+    (row,) = operations.overview([op]).rows
+    assert row[0] == operations.usage(op)
+    details = operations.details(op)
+    for position in range(len(op.names)):
+        assert op.shown_partial(position) in row[1] and op.shown_partial(position) in details
+        assert op.partial(position) in details
+    for special in op.special:
+        assert special.why in details and special.where in details
+    assert op.about in details and op.gate in details and op.definition in details
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_usage_is_how_it_is_written(op: Op) -> None:
+    text = operations.usage(op).replace(", …", "")
+    graph = parse(text)
+    assert graph.kinds[graph.output] == op.name
+    assert operations.find(op.name) == (op,)
+
+
+def test_an_operation_by_its_symbol() -> None:
+    assert operations.find("*")[0].name == "mul"
+    assert operations.find("**")[0].name == operations.find("^")[0].name == "pow"
+
+
+def test_all_of_them() -> None:
+    assert operations.find(None) == OPS
+    assert len(json.loads(operations.document(OPS))["operations"]) == len(OPS)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "help"), [("tahn", "'tanh'"), ("arctan", "'atan'"), ("pow2", "'pow'"), ("?", "ops")]
+)
+def test_a_name_that_is_none(wrong: str, help: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        operations.find(wrong)
+    assert caught.value.help is not None and help in caught.value.help

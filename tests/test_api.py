@@ -1,0 +1,184 @@
+"""The library as people use it: the same words and the same answers as the commands."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import exprgrad
+from exprgrad import Expression, ExprgradError, InputError, LanguageError, RequestError, Run, parse
+from shell import command
+
+PRODUCT = parse("(a+b)*c")
+AT: dict[str, Any] = {"a": 2, "b": -3, "c": 10}
+
+
+def test_the_front_page() -> None:
+    f = exprgrad.parse("(a+b)*c")
+    assert isinstance(f, Expression)
+    assert (f.text, f.inputs) == ("(a+b)*c", ("a", "b", "c"))
+    run = f.gradient(a=2, b=-3, c=10)
+    assert isinstance(run, Run)
+    assert (run.value, run.gradient) == (-10.0, {"a": 10.0, "b": 10.0, "c": -1.0})
+    assert run.order == [4, 3, 2, 1, 0]
+    assert [node.text for node in run.nodes] == ["a", "b", "a + b", "c", "(a + b)*c"]
+    assert [edge.contribution for edge in run.edges] == [10.0, -1.0, 10.0, 10.0]
+    assert run.diagnostics == []
+
+
+def test_values_by_mapping_and_by_keyword() -> None:
+    f = parse("lambda*x + self + values + wrt")
+    run = f.gradient({"lambda": 2, "x": 3, "wrt": 1, "self": 0}, values="1/2")
+    assert run.value == 7.5
+    assert run.inputs == {"lambda": 2.0, "x": 3.0, "self": 0.0, "values": 0.5, "wrt": 1.0}
+    assert f.gradient(
+        {"lambda": 2, "x": 3, "wrt": 1, "self": 0, "values": 0}, wrt=["x"]
+    ).gradient == {"x": 2.0}
+
+
+def test_wrt() -> None:
+    assert PRODUCT.gradient(AT, wrt=["c"]).gradient == {"c": -1.0}
+    assert PRODUCT.gradient(AT, wrt="c").gradient == {"c": -1.0}
+    assert list(PRODUCT.gradient(AT, wrt=("c", "a")).gradient) == ["a", "c"]
+
+
+def test_evaluating_has_no_gradient() -> None:
+    run = PRODUCT.evaluate(AT)
+    assert (run.value, run.gradient, run.edges, run.order) == (-10.0, {}, [], [])
+    assert all(node.grad is None for node in run.nodes)
+
+
+def test_numpy_scalars() -> None:
+    numpy = pytest.importorskip("numpy")
+    run = PRODUCT.gradient(a=numpy.float64(2), b=numpy.int32(-3), c=numpy.float32(10))
+    assert run.value == -10.0 and type(run.value) is float
+    assert all(type(grad) is float for grad in run.gradient.values())
+
+
+@pytest.mark.parametrize("value", [None, [1.0], 1j, "x", "2x", object()])
+def test_wrong_types(value: object) -> None:
+    with pytest.raises(ExprgradError) as caught:
+        PRODUCT.gradient(AT | {"b": value})
+    assert isinstance(caught.value, (InputError, LanguageError))
+
+
+def test_errors_are_one_family() -> None:
+    with pytest.raises(LanguageError, match="tanh"):
+        parse("tahn(x)")
+    with pytest.raises(InputError):
+        PRODUCT.evaluate(a=1)
+    with pytest.raises(RequestError):
+        PRODUCT.evaluate(AT).trace()
+    assert issubclass(LanguageError, ExprgradError)
+
+
+@pytest.mark.parametrize("text", [None, 3, b"a+b", ["a"]])
+def test_a_formula_is_a_text(text: Any) -> None:
+    with pytest.raises((TypeError, ExprgradError)):
+        parse(text)
+
+
+def test_calling_twice_gives_the_same() -> None:
+    one, other = PRODUCT.gradient(AT), PRODUCT.gradient(AT)
+    assert one.gradient == other.gradient == {"a": 10.0, "b": 10.0, "c": -1.0}
+    assert one.nodes == other.nodes and one.edges == other.edges
+    assert one.gradient == one.gradient
+    before = one.json()
+    PRODUCT.gradient(a=0, b=0, c=0)
+    assert one.json() == before
+
+
+def test_a_run_does_not_share_the_caller_s_values() -> None:
+    values = dict(AT)
+    run = PRODUCT.gradient(values)
+    values["a"] = 99
+    assert run.inputs["a"] == 2.0
+    run.gradient["a"] = 5.0
+    assert run.gradient["a"] == 10.0
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("(a+b)*c", {"a": 2, "b": -3, "c": 10}), ("b=a+1; c=a*3; d=b*c", {"a": 2}),
+        ("log(x)/0 + nan", {"x": -1}), ("where(x > 0, log(x), x)", {"x": -2}), ("2+2", {}),
+        ("max(x, y) + abs(x)", {"x": 0, "y": 0}),
+    ],
+)  # fmt: skip
+def test_json_is_what_the_command_prints(text: str, values: dict[str, float]) -> None:
+    arguments = [f"{name}={value}" for name, value in values.items()]
+    f = parse(text)
+    assert f.gradient(values).json() == command("grad", "--json", text, *arguments).out
+    assert f.evaluate(values).json() == command("eval", "--json", text, *arguments).out
+    assert f.gradient(values).table() + "\n" == command("grad", text, *arguments).out
+    assert f.gradient(values).trace() + "\n" == command("grad", "--trace", text, *arguments).out
+    assert f.gradient(values).dot() == command("dot", text, *arguments).out
+    document = json.loads(f.gradient(values).json())
+    assert [d["code"] for d in document["diagnostics"]] == [
+        d.code for d in f.gradient(values).diagnostics
+    ]
+
+
+def test_printing() -> None:
+    assert str(parse(" ( a+b ) *c # a comment")) == "(a + b)*c"
+    assert str(parse("e=a+b;f=e*c")) == "e = a + b; f = e*c"
+    assert repr(parse("a + 'b'".replace("'b'", "b"))) == "exprgrad.parse('a + b')"
+    run = PRODUCT.gradient(AT)
+    assert str(run) == repr(run) == run.table()
+    assert run.table(digits=2).endswith("= -10")
+
+
+def test_a_notebook_shows_a_picture_where_it_can() -> None:
+    for shown in (PRODUCT, PRODUCT.gradient(AT)):
+        bundle = shown._repr_mimebundle_()
+        assert bundle["text/plain"] == str(shown)
+        assert "<svg" in bundle.get("image/svg+xml", "<svg")
+    assert PRODUCT.gradient(AT)._repr_svg_() == PRODUCT.gradient(AT)._repr_mimebundle_().get(
+        "image/svg+xml"
+    )
+
+
+def test_dot_of_a_formula_and_of_a_run() -> None:
+    assert PRODUCT.dot().startswith("digraph")
+    assert PRODUCT.dot() == command("dot", "(a+b)*c").out
+    assert PRODUCT.dot() != PRODUCT.gradient(AT).dot()
+
+
+def test_saving(tmp_path: Path) -> None:
+    PRODUCT.save(tmp_path / "formula.dot")
+    PRODUCT.gradient(AT).save(str(tmp_path / "run.DOT"))
+    assert (tmp_path / "formula.dot").read_text(encoding="utf-8") == PRODUCT.dot()
+    assert (tmp_path / "run.DOT").read_text(encoding="utf-8") == PRODUCT.gradient(AT).dot()
+    for wrong in ("run.gif", "run", "missing/run.dot"):
+        with pytest.raises(RequestError):
+            PRODUCT.save(tmp_path / wrong)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["formula.dot", "run.DOT"]
+
+
+def test_numbers_are_ieee() -> None:
+    """Domain errors and overflow are numbers, never exceptions."""
+    f = parse("log(x)^y / (x - x) % exp(z)")
+    for x in (0.0, -1.0, math.inf, math.nan, 1e308):
+        run = f.gradient(x=x, y=-2, z=1000)
+        assert isinstance(run.value, float) and len(run.gradient) == 3
+
+
+def test_help_is_there() -> None:
+    for name in ("parse", "Expression", "Run"):
+        assert getattr(exprgrad, name).__doc__
+    for owner in (Expression, Run):
+        for name, member in vars(owner).items():
+            if callable(member) and not name.startswith("_"):
+                assert member.__doc__, name
+
+
+def test_import_in_a_fresh_interpreter() -> None:
+    code = "import exprgrad; print(exprgrad.parse('a*a').gradient(a=3).gradient)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("{'a': 6.0}\n", "")
