@@ -85,18 +85,15 @@ CHARACTER_HINTS = {
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that a misspelled word most likely means, or None.
 
-    Of those equally near, one with the same letters comes first, then one with the same beginning.
+    Of those equally near, one with the same letters comes first, then the shortest.
     """
     word = word[:100]
     limit = max(len(word) // 3, 1)
-    ranked = []
-    for other in candidates:
-        if abs(len(other) - len(word)) <= limit:
-            distance = edits(word.casefold(), other.casefold())
-            beginning = next(
-                (i for i, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), 99
-            )
-            ranked.append((distance, sorted(other) != sorted(word), -beginning, len(other), other))
+    ranked = [
+        (edits(word.casefold(), c.casefold()), sorted(c) != sorted(word), len(c), c)
+        for c in candidates
+        if abs(len(c) - len(word)) <= limit
+    ]
     distance, *_, best = min(ranked, default=(len(word), ""))
     return best if distance <= limit and distance < len(word) else None
 
