@@ -15,7 +15,9 @@ REFERENCE = Path(__file__).parent / "reference"
 
 def commands() -> str:
     """The page on the commands: each one's own help text."""
-    context = click.Context(group, info_name="exprgrad", terminal_width=80)
+    context = click.Context(
+        group, info_name="exprgrad", terminal_width=80, **group.context_settings
+    )
     parts = [
         "# Commands\n",
         "This page is generated from the commands' own `--help`.  What they share (where a formula "

@@ -66,9 +66,7 @@ def test_console_examples(
         (tmp_path / name).write_bytes((ROOT / "tests" / "cases" / "docs" / name).read_bytes())
     text = path.read_text("utf-8")
     for body in blocks(path, "console"):
-        actual = "".join(
-            f"$ {line}\n{printed_by(line, capsys)}" for line, _ in commands_of(body)
-        )
+        actual = "".join(f"$ {line}\n{printed_by(line, capsys)}" for line, _ in commands_of(body))
         if os.environ.get("EXPRGRAD_UPDATE"):
             text = text.replace(f"```console\n{body}```", f"```console\n{actual}```")
         else:
