@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from mpmath import mp as mp  # type: ignore[import-untyped]
+from mpmath import mp as mp
 from mpmath import mpf as mpf
 
 from exprgrad.derive.rules import slots, template
@@ -127,9 +127,9 @@ def true_partial(name: str, position: int, args: Sequence[float]) -> Real:
     """An operation's derivative by one operand: a difference quotient with ever smaller steps.
 
     It is central inside the domain and one-sided at its edge, where it may grow or shrink like a power
-    of the step: then the limit is infinite or 0.  An exact zero is believed only at the smallest step,
-    and nan means that there is no derivative.  At a kink or a jump the answer means nothing: callers
-    leave those out.
+    of the step: then the limit is infinite or 0.  An exact zero is believed only at the smallest step;
+    what is far below the least double counts as zero; nan means that there is no derivative.  At a kink
+    or a jump the answer means nothing: callers leave those out.
     """
     bits = 100 if has_own_reference(name) else 600
     quotient = mp.nan
@@ -140,9 +140,10 @@ def true_partial(name: str, position: int, args: Sequence[float]) -> Real:
             if quotient != 0 and agree(before, quotient, 64):
                 return quotient
         bits *= 2
-    if abs(quotient) > 2 * abs(before) > 0:
+    if abs(quotient) > 2 * abs(before) > 0 and abs(quotient) > 1:
         return mp.sign(quotient) * mp.inf
-    return mpf(0) if quotient == before == 0 or 2 * abs(quotient) < abs(before) else mp.nan
+    vanishes = abs(quotient) < mp.ldexp(1, -1100) or 2 * abs(quotient) < abs(before)
+    return mpf(0) if vanishes else mp.nan
 
 
 def difference_quotient(name: str, position: int, args: list[Real], bits: int) -> Real:

@@ -268,8 +268,8 @@ OPS: tuple[Op, ...] = (
     Op(
         "hypot", "x y",
         (
-            "s = where(out < 1e-150, 2^600, where(out > 1e150, 2^-600, 1)); where(out == 0, 0, x*s/hypot(x*s, y*s))",
-            "s = where(out < 1e-150, 2^600, where(out > 1e150, 2^-600, 1)); where(out == 0, 0, y*s/hypot(x*s, y*s))",
+            "s = where(out < 1e-290, 2^600, where(out > 1e300, 2^-600, 1)); where(out == 0, 0, x*s/hypot(x*s, y*s))",
+            "s = where(out < 1e-290, 2^600, where(out > 1e300, 2^-600, 1)); where(out == 0, 0, y*s/hypot(x*s, y*s))",
         ),
         "sqrt(x^2 + y^2), safe from overflow", shown=("x/out", "y/out"), definition="sqrt(x^2 + y^2)",
         latex=r"\sqrt{x^{2} + y^{2}}", special=(Special("out == 0", "kink", "both operands are 0"),),
