@@ -21,7 +21,8 @@ def commands() -> str:
     parts = [
         "# Commands\n",
         "This page is generated from the commands' own `--help`.  What they share (where a formula "
-        "comes from, values, output forms, exit statuses) is told in [Input and output](input-output.md).\n",
+        "comes from, values, output forms, exit statuses) is told in "
+        "[Input and output](input-output.md).\n",
         f"```text\n{group.get_help(context)}\n```\n",
     ]
     for name in group.list_commands(context):
@@ -37,8 +38,8 @@ def operations() -> str:
         "# Operations\n",
         "This page is generated from the op table, `src/exprgrad/graph/ops.py`.  `out` is the operation's "
         "own result.  *computed* is what the sweeps evaluate where it differs from what is shown: equal in "
-        "real arithmetic, and accurate in doubles.  An accuracy is the largest distance from the true value "
-        "at the given doubles, in units in the last place (ulp), that the tests allow.\n",
+        "real arithmetic, and accurate in doubles.  An accuracy is the largest distance from the true "
+        "value at the given doubles, in units in the last place (ulp), that the tests allow.\n",
         "| operation | formula | what it is |\n| --- | --- | --- |",
     ]
     for op in OPS:

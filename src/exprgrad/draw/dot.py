@@ -37,7 +37,7 @@ def source(graph: Graph, run: Run | None = None, *, digits: int = 6, all: bool =
             f"a picture of {len(graph):,} nodes is too large to read: the limit is {LARGEST}",
             help="--all draws it nevertheless",
         )
-    from graphviz import Digraph  # type: ignore[import-untyped]
+    from graphviz import Digraph
 
     found = Run("", graph, {}, []) if run is None else run
     picture = Digraph(
