@@ -73,6 +73,8 @@ def details(op: Op) -> str:
         pairs.append((f"for {name}", shown))
         if op.partial(position) != shown:
             pairs.append(("  computed", op.partial(position)))
+    if op.ties:
+        pairs.append(("  ties", f"the sum over all operands of {op.ties}"))
     if op.definition:
         pairs.append(("the same as", op.definition))
     if op.domain:
