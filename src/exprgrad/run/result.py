@@ -10,7 +10,8 @@ from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import LIMIT, label, rule_text, texts
-from exprgrad.run.sweeps import Adjoints, passes
+from exprgrad.run.sweeps import Adjoints
+from exprgrad.run.tape import gated
 from exprgrad.source import Span
 
 __all__ = ["Edge", "Node", "Run", "rule_of"]
@@ -142,7 +143,7 @@ class Run:
         for position, operand in enumerate(self.graph.operands[user]):
             local = locals_[position]
             if local is not None:
-                contribution = grad * local if passes(op, position, local) else 0.0
+                contribution = 0.0 if local == 0 and gated(op, position) else grad * local
                 span = self.graph.occurrence(user, position)
                 rule = self.rule(user, position)
                 yield Edge(user, position, operand, rule, local, contribution, span)

@@ -11,11 +11,10 @@ from functools import cached_property
 from typing import Any
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
-from exprgrad.graph.ops import Op
 from exprgrad.run.primitives import functions
 from exprgrad.run.tape import Tape, record, sides
 
-__all__ = ["Adjoints", "Locals", "forward", "passes", "play", "record", "reverse", "sides"]
+__all__ = ["Adjoints", "Locals", "forward", "play", "record", "reverse", "sides"]
 
 Locals = tuple[float | None, ...]
 """A node's local derivative for each operand; None for an operand that is not active."""
@@ -71,15 +70,6 @@ class Adjoints:
             if self.grads[user] is not None:
                 found[user] = tuple(local)
         return found
-
-
-def passes(op: Op, position: int, local: float) -> bool:
-    """Whether an edge passes its user's grad on at all.
-
-    A rule that is the constant 0, and a branch that a ``where`` did not take, pass nothing, not even
-    0 times infinity.
-    """
-    return op.partial(position) != "0" and (local != 0 or position not in op.branches)
 
 
 def reverse(graph: Graph, values: Sequence[float], wrt: Iterable[int]) -> Adjoints:

@@ -17,7 +17,7 @@ from exprgrad.graph.graph import CONST, INPUT, Graph, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.templates import Template, compile_template
 
-__all__ = ["Tape", "record", "sides"]
+__all__ = ["Tape", "gated", "record", "sides"]
 
 Step = tuple[Template, Callable[[Sequence[float]], Any]]
 """A local derivative to compute: the function, and what picks its arguments from the cells."""
@@ -62,6 +62,14 @@ class Row(NamedTuple):
     companions: bool
 
 
+def gated(op: Op, position: int) -> bool:
+    """Whether an edge passes nothing, not even 0 times infinity, when its local derivative is 0.
+
+    So it is for a rule that is the constant 0, and for a branch that a ``where`` did not take.
+    """
+    return op.partial(position) == "0" or position in op.branches
+
+
 @cache
 def row(op: Op) -> Row:
     """The rules of one row, as plain as can be."""
@@ -76,7 +84,7 @@ def row(op: Op) -> Row:
         name = graph.payloads[0] if len(graph) == 1 else None
         slot = names.index(name) if isinstance(name, str) else None
         constant = None if graph.inputs else function(())
-        rules.append(Rule(slot, constant, function, constant == 0 or position in op.branches))
+        rules.append(Rule(slot, constant, function, gated(op, position)))
     return Row(tuple(rules), companions)
 
 
@@ -94,7 +102,7 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
     first_step = len(graph) + len(constants)
     varying = None
     users, operands, sources = [], [], []
-    gated = bytearray()
+    gates = bytearray()
     reached = bytearray(len(graph))
     reached[graph.output] = 1
     for node in range(graph.output, -1, -1):
@@ -126,14 +134,14 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
             users.append(node)
             operands.append(operand)
             sources.append(source)
-            gated.append(gate)
+            gates.append(gate)
             reached[operand] = 1
-    certain = not any(gated)
+    certain = not any(gates)
     # Adding a double to -0.0 gives that double, even where it is a zero.
     start = [-0.0 if certain and flag else None for flag in reached]
     start[graph.output] = 1.0
     return Tape(
-        graph, active, start, users, operands, sources, None if certain else gated, constants, steps
+        graph, active, start, users, operands, sources, None if certain else gates, constants, steps
     )
 
 
