@@ -163,7 +163,9 @@ def difference_quotient(name: str, position: int, args: list[Real], bits: int) -
 
 
 def ulp(true: Real) -> Real:
-    """The distance of doubles at a real number; 2^-1074 where they are subnormal."""
+    """The distance of doubles at a real number; 2^-1074 where they are subnormal; nan at nan."""
+    if mp.isnan(true):
+        return true
     magnitude = mp.mag(true) if true else -2000
     return mp.ldexp(1, min(max(magnitude - 53, -1074), 971))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +84,16 @@ def test_errors_are_one_family() -> None:
 def test_a_formula_is_a_text(text: Any) -> None:
     with pytest.raises((TypeError, ExprgradError)):
         parse(text)
+
+
+@pytest.mark.parametrize("text", ["max(x, y)*x", "t = x; 2*y", "2+2"])
+def test_pickling_and_copying(text: str) -> None:
+    f = parse(text)
+    values = dict.fromkeys(f.inputs, 2.5)
+    for run in (f.gradient(values), f.evaluate(values)):
+        for twin in (pickle.loads(pickle.dumps(run)), copy.deepcopy(run)):
+            assert twin.json() == run.json() and type(twin) is type(run)
+    assert pickle.loads(pickle.dumps(f)).gradient(values).json() == f.gradient(values).json()
 
 
 def test_calling_twice_gives_the_same() -> None:
@@ -182,3 +194,16 @@ def test_import_in_a_fresh_interpreter() -> None:
     code = "import exprgrad; print(exprgrad.parse('a*a').gradient(a=3).gradient)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("{'a': 6.0}\n", "")
+
+
+@pytest.mark.parametrize("text", ["sqrt(-x)", "(-x)^0.5", "cbrt(-x)", "log(-x)", "log2(-x)"])
+def test_an_infinite_gradient_has_the_sign_of_the_slope_beside_it(text: str) -> None:
+    assert parse(text).gradient(x=0).gradient == {"x": -math.inf}
+    beside = parse(text).gradient(x=-1e-300).gradient["x"]
+    assert beside < 0
+
+
+def test_the_modulus_s_derivative_for_y_is_whole() -> None:
+    for x in range(1, 200):
+        found = parse("x % y").gradient(x=x / 10, y=0.1).gradient["y"]
+        assert found == round(found)

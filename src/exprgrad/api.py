@@ -22,7 +22,17 @@ __all__ = ["Expression", "Run", "parse"]
 
 def parse(text: str) -> Expression:
     """Read a formula.  Raises ``LanguageError``, with the place, where it is not in the language."""
+    if not isinstance(text, str):
+        raise TypeError(f"a formula is a text (str), not {type(text).__name__}")
     return Expression(text, parse_graph(text))
+
+
+def run_again(text: str, inputs: dict[str, float], wrt: tuple[str, ...] | None) -> Run:
+    """A run from what it was made of: how runs are pickled and copied."""
+    expression = parse(text)
+    return (
+        expression.evaluate(inputs) if wrt is None else expression.gradient(inputs, wrt=wrt or None)
+    )
 
 
 class Expression:
@@ -91,6 +101,9 @@ class Expression:
         from exprgrad.draw.files import write
 
         write(self.dot(all=all), path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return parse, (self.text,)
 
     def __str__(self) -> str:
         from exprgrad.language.infix import program
@@ -161,6 +174,9 @@ class Run(result.Run):
         from exprgrad.draw.files import write
 
         write(self.dot(digits=digits, all=all), path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return run_again, (self.text, self.inputs, self.wrt)
 
     def __str__(self) -> str:
         return self.table()

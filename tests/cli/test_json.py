@@ -36,6 +36,8 @@ REQUESTS = [
     "eval|a|b=1",
     "gard|x",
     "ops|tahn",
+    "dot|a*b",
+    "dot|a*b|a=1|b=2",
     "dot|a*",
     "dot|a|-o|x.gif",
     "grad|a|--digits|99",

@@ -61,7 +61,8 @@ GROUPS: dict[str, list[list[str]]] = {
         ["eval", "é", "e\u0300=1"], ["eval", "a", "a=" + "(" * 50_000],
         ["eval", "a", "b" * 100_000 + "=1"], ["eval", "x1+x2+x3+x4+x5+x6+x7+x8+x9+x10"],
         ["eval", "a+b", "--", "a=1", "--json=2"], ["eval", "lambda*2", "lamda=3"],
-        ["eval", "x*y", "x=1", "yy=2"], ["dot", "a*b", "a=1"],
+        ["eval", "x*y", "x=1", "yy=2"], ["dot", "a*b", "a=1"], ["eval", "a*b", "a=1,b=2"],
+        ["eval", "a*b", "a=1, b = 2"],
     ],
     "options": [
         ["grad", "a", "a=1", "--jsn"], ["grad", "a", "a=1", "--wtr", "a"],

@@ -8,6 +8,7 @@ import pytest
 
 import golden
 from exprgrad import RequestError, Run, parse
+from exprgrad.draw.trace import trace
 
 TRACES: dict[str, Run] = {
     "lesson": parse("e = a + b\nf = e*c").gradient(a=2, b=-3, c=10),
@@ -36,6 +37,31 @@ def test_traces(name: str) -> None:
     golden.agree(f"trace/{name}.txt", TRACES[name].trace() + "\n")
 
 
+@pytest.mark.parametrize("width", [80, 40])
+def test_on_a_narrow_terminal_each_contribution_has_its_own_line(width: int) -> None:
+    run = TRACES["neuron"]
+    narrow = trace(run, width=width)
+    golden.agree(f"trace/neuron-{width}.txt", narrow + "\n")
+    visits, _ = narrow.split("\n\n")
+    assert max(map(len, visits.splitlines())) <= width
+    assert narrow.count(" += ") == run.trace().count(" += ")
+    assert trace(run, width=200) == run.trace()
+
+
+def test_grads_are_coloured_where_asked() -> None:
+    colored = trace(TRACES["lesson"], color=True)
+    assert "\x1b[33mgrad 0 → 10\x1b[0m" in colored
+    assert re.sub("\x1b\\[[0-9]+m", "", colored) == TRACES["lesson"].trace()
+
+
+def test_a_visit_of_many_operands_is_cut() -> None:
+    run = parse(f"max({', '.join(f'x{i}' for i in range(100))})").gradient(
+        {f"x{i}": i for i in range(100)}
+    )
+    assert "… 60 contributions left out; --all shows them" in run.trace()
+    assert run.trace(all=True).count(" += ") == 100
+
+
 @pytest.mark.parametrize("name", TRACES)
 def test_the_numbers_add_up(name: str) -> None:
     """Each ``grad a → b`` begins where the one before it ended, and the last is the node's grad."""
@@ -45,6 +71,9 @@ def test_the_numbers_add_up(name: str) -> None:
     assert len(steps) == len(run.edges)
     sofar: dict[str, float] = {}
     for line, edge in zip(steps, run.edges, strict=True):
+        if "passes nothing on" in line:
+            assert edge.local == edge.contribution == 0
+            continue
         cells = re.split("  +", line)
         (target,) = [cell.split(" += ")[0] for cell in cells if " += " in cell]
         (grads,) = [cell for cell in cells if "→" in cell]

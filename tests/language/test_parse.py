@@ -120,3 +120,17 @@ def test_every_function_s_arity(name: str, count: int) -> None:
 def test_reading_twice_gives_the_same() -> None:
     one, other = parse("a = x + 1; a*a"), parse("a = x + 1; a*a")
     assert (one.kinds, one.operands, one.payloads) == (other.kinds, other.operands, other.payloads)
+
+
+@pytest.mark.parametrize("text", ["y = sin(x)\n+ cos(x)", "a = x\r\n-b", "a = 1; b = a*x\n\n+a"])
+def test_a_formula_pasted_over_two_lines_is_not_read_as_two(text: str) -> None:
+    with pytest.raises(LanguageError) as caught:
+        parse(text)
+    assert caught.value.code == "unused-statement"
+    start, end = caught.value.span or (0, 0)
+    assert text[start:end] in ("+", "-") and end == start + 1
+
+
+@pytest.mark.parametrize("text", ["y = sin(x)\n-y", "y = sin(x); -x", "t = 2\n(+x)", "y = (sin(x)\n+ x)"])
+def test_a_signed_output_is_not_taken_for_a_broken_line(text: str) -> None:
+    check(parse(text))

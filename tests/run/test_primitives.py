@@ -14,6 +14,9 @@ from oracles import Real, computed, holds, is_special, mp, true_partial, true_va
 from strategies import points
 
 SEEDS = [pytest.param(0, 150, 50), pytest.param(1, 3_000, 600, marks=pytest.mark.slow)]
+SETTLED = 2.0**-10
+"""The ulps by which a difference quotient that settled may be wrong; two doubles are half of one apart."""
+
 each_row = pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 sampled = pytest.mark.parametrize(("seed", "values", "partials"), SEEDS)
 
@@ -56,7 +59,7 @@ def test_partials_are_within_the_stated_ulps(op: Op, seed: int, values: int, par
         for position in range(len(args)):
             true = true_partial(op.name, position, args)
             wrong = ulps(found[position], true)
-            allowed = op.partial_ulp + unavoidable(op, position, args, true)
+            allowed = op.partial_ulp + unavoidable(op, position, args, true) + SETTLED
             assert wrong <= allowed, (position, args, found[position], mp.nstr(true, 20))
 
 
@@ -76,7 +79,7 @@ def test_no_two_magnitudes_meet_badly(name: str) -> None:
 
 
 def unavoidable(op: Op, position: int, args: tuple[float, ...], true: Real) -> float:
-    """The ulps that a subnormal intermediate costs and no formula can mend.
+    """The ulps that a subnormal intermediate costs.
 
     Only division has one: its second partial is ``-out/y`` by contract, and a subnormal quotient
     carries up to half of the least double as an error, which is then divided by y.

@@ -8,7 +8,9 @@ like an option and is none is a typo.
 from __future__ import annotations
 
 import json
+import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -133,6 +135,13 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
     name, equals, value = argument.partition("=")
     source = Source(argument, is_expression=False)
     whole = (0, len(argument))
+    comma = re.search(r",\s*[^\W\d]\w*\s*=", value)
+    if equals and comma:
+        message = "values are separated by blanks, not by ','"
+        start = len(name) + 1 + comma.start()
+        more = re.sub(r"\s*=\s*", "=", argument[start + 1 :].strip())
+        help = f"write {argument[:start]} {more}"
+        raise InputError("usage", message, source=source, span=(start, start + 1), help=help)
     if equals and name.strip().isidentifier() and value.strip()[:1] not in ("", "="):
         import unicodedata
 
@@ -212,7 +221,7 @@ def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A JSON object's fields; an error if one is given twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        name = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        name = next(name for name, count in counts.items() if count > 1)
         raise InputError("given-twice", f"'{name}' is given twice")
     return fields

@@ -118,7 +118,7 @@ def answer(run: Run, command: str, options: dict[str, Any], quiet: list[str]) ->
     elif options["quiet"]:
         write(quiet)
     elif traced:
-        write([run.trace(digits=options["digits"], all=options["show_all"]), "\n"])
+        write([draw_trace(run, options), "\n"])
     else:
         content = table.node_table(run, options["digits"], all_nodes=options["show_all"])
         write([draw(content, options["color"]), "\n"])
@@ -126,6 +126,16 @@ def answer(run: Run, command: str, options: dict[str, Any], quiet: list[str]) ->
         show_diagnostics(run.text, run.diagnostics, options["color"])
     warned = any(diagnostic.severity == "warning" for diagnostic in run.diagnostics)
     return 1 if options["strict"] and warned else 0
+
+
+def draw_trace(run: Run, options: dict[str, Any]) -> str:
+    """The trace, in the width and colours of a terminal if it goes to one."""
+    from exprgrad.draw.trace import trace
+
+    width = terminal_width() if sys.stdout.isatty() else None
+    color = colorful(options["color"], sys.stdout)
+    whole = options["show_all"]
+    return trace(run, options["digits"], all_visits=whole, width=width, color=color)
 
 
 def draw(content: Any, color: str) -> str:
@@ -177,7 +187,7 @@ def grad_command(
 @click.option("-o", "--output", "path", metavar="FILE", help="Write .dot, .svg, .png or .pdf.")
 @digits_option
 @click.option("--all", "show_all", is_flag=True, help="Draw more than 500 nodes.")
-@click.option("--json", "as_json", is_flag=True, help="Print errors as JSON.", hidden=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def dot_command(
     arguments: tuple[str, ...],
     file: str | None,
@@ -191,6 +201,7 @@ def dot_command(
 
     Without values it draws the formula; with them, every node's data and grad.
     """
+    from exprgrad.draw.document import envelope
     from exprgrad.draw.files import format_of
     from exprgrad.draw.files import write as write_file
 
@@ -202,10 +213,13 @@ def dot_command(
         source = run.dot(digits=digits, all=show_all)
     else:
         source = expression.dot(all=show_all)
-    if path is None:
-        write([source])
-    else:
+    if path is not None:
         write_file(source, path)
+    if as_json:
+        written = {"dot": source} if path is None else {"file": path}
+        write([envelope("dot", expression=expression.text, **written), "\n"])
+    elif path is None:
+        write([source])
     return 0
 
 

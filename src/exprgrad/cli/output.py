@@ -14,7 +14,9 @@ from exprgrad.source import Source, excerpt
 
 __all__ = ["colorful", "report", "show_diagnostics", "terminal_width", "write"]
 
-PLAIN = str.maketrans({"−": "-", "×": "x", "→": ">", "…": "~", "│": "|", "─": "-", "∂": "d"})
+MOST_DIAGNOSTICS = 20
+"""How many diagnostics people are shown."""
+PLAIN = str.maketrans({"−": "-", "×": "x", "→": "->", "…": "...", "│": "|", "─": "-", "∂": "d"})
 """What takes the place of our own signs where the output's encoding lacks them."""
 
 
@@ -65,7 +67,8 @@ def show_diagnostics(text: str, diagnostics: Iterable[object], color: str) -> No
     """Print a run's diagnostics on stderr, each with its place in the formula."""
     styled = colorful(color, sys.stderr)
     width = terminal_width() if sys.stderr.isatty() else 100
-    for diagnostic in diagnostics:
+    listed = list(diagnostics)
+    for diagnostic in listed[:MOST_DIAGNOSTICS]:
         severity: str = diagnostic.severity  # type: ignore[attr-defined]
         head = f"{severity}:"
         if styled:
@@ -75,3 +78,6 @@ def show_diagnostics(text: str, diagnostics: Iterable[object], color: str) -> No
         if diagnostic.help:  # type: ignore[attr-defined]
             lines.append(f"  help: {diagnostic.help}")  # type: ignore[attr-defined]
         write(["\n".join(lines), "\n"], sys.stderr)
+    if len(listed) > MOST_DIAGNOSTICS:
+        more = f"… {len(listed) - MOST_DIAGNOSTICS:,} more warnings and notes; --json lists them\n"
+        write([more], sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import SUM, label, operation_text
 from exprgrad.run.result import Edge, Run, rule_of
+from exprgrad.run.tape import gated
 from exprgrad.source import cut, display_width, printable
 
 __all__ = ["Line", "trace"]
@@ -22,6 +24,11 @@ LONGEST_UNNAMED = 12
 """A node without a name whose text is longer is called by its number."""
 EDGE_VISITS = 20
 """How many visits a long trace shows at each end."""
+LONGEST_WHOLE = 60
+"""The most visits that are shown whole."""
+GAP = "…"
+GRADS = re.compile(r"grad (?:= )?\S+(?: → \S+)?$|grad (?:= )?\S+(?: → \S+)?(?=  )")
+"""The last column but two: what the grads become."""
 
 
 Names = Mapping[int, str]
@@ -39,11 +46,22 @@ class Line(NamedTuple):
     gate: str = ""
 
 
-def trace(run: Run, digits: int = 6, *, all_visits: bool = False) -> str:
-    """The whole trace as aligned text; a long one shows its first and last visits."""
+def trace(
+    run: Run,
+    digits: int = 6,
+    *,
+    all_visits: bool = False,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """The whole trace as text; a long one shows its first and last visits.
+
+    Its columns stand under each other; where they would not fit ``width`` cells, each contribution
+    has a line of its own under its visit.  ``color`` marks the grads for a terminal.
+    """
     order = run.order
     shown = range(len(order))
-    if not all_visits and len(order) > 2 * EDGE_VISITS + 1:
+    if not all_visits and len(order) > LONGEST_WHOLE:
         shown = range(EDGE_VISITS)
     names = short_names(run)
     lines = [Line("seed", called(run, run.graph.output, names), grad="grad = 1")]
@@ -54,9 +72,18 @@ def trace(run: Run, digits: int = 6, *, all_visits: bool = False) -> str:
     for position, node in enumerate(order):
         visible = position in shown or position >= len(order) - EDGE_VISITS
         block = list(visit(run, node, sofar, awaited, names, digits, visible=visible))
+        if not all_visits and len(block) > LONGEST_WHOLE:
+            skipped = f"{len(block) - 2 * EDGE_VISITS:,} contributions left out; --all shows them"
+            block[EDGE_VISITS:-EDGE_VISITS] = [Line(GAP, skipped)]
         (lines if position in shown else tail).extend(block)
-    left_out = len(order) - 2 * EDGE_VISITS if tail else 0
-    text = align([*lines, *tail], len(lines) if left_out else -1, left_out)
+    if tail:
+        left_out = len(order) - 2 * EDGE_VISITS
+        lines += [Line(GAP, f"{left_out:,} visits left out; --all shows them"), *tail]
+    text = align(lines)
+    if width is not None and max(map(display_width, text)) > width:
+        text = stack(lines, width)
+    if color:
+        text = [GRADS.sub("\x1b[33m\\g<0>\x1b[0m", line) for line in text]
     return "\n".join([*text, "", *work(run)])
 
 
@@ -104,11 +131,18 @@ def visit(
             definition,
             formula,
             numbers,
-            f"grad {signed(before, digits)} → {signed(after, digits)}",
+            grads(run, edge, before, after, digits),
             "complete" if is_input and not awaited[edge.operand] else "",
             gate,
         )
         verb = definition = gate = ""
+
+
+def grads(run: Run, edge: Edge, before: float, after: float, digits: int) -> str:
+    """What a contribution makes of its operand's grad."""
+    if edge.local == 0 and gated(BY_NAME[run.graph.kinds[edge.user]], edge.position):
+        return "passes nothing on"
+    return f"grad {signed(before, digits)} → {signed(after, digits)}"
 
 
 def idle(run: Run, node: int, names: Names, digits: int) -> Line:
@@ -167,19 +201,36 @@ def signed(value: float, digits: int) -> str:
     return minus(decimal(value, digits))
 
 
-def align(lines: Sequence[Line], gap: int, left_out: int) -> list[str]:
+def align(lines: Sequence[Line]) -> list[str]:
     """The lines with their columns under each other."""
-    widths = [max(display_width(line[i]) for line in lines) for i in range(len(Line._fields))]
-    text = [
-        "  ".join(
-            cell + " " * (width - display_width(cell))
-            for cell, width in zip(line, widths, strict=True)
-            if width
-        ).rstrip()
-        for line in lines
-    ]
-    if gap >= 0:
-        text.insert(gap, f"… {left_out:,} visits left out; --all shows them")
+    columned = [line for line in lines if line.verb != GAP]
+    widths = [max(display_width(line[i]) for line in columned) for i in range(len(Line._fields))]
+
+    def text(line: Line) -> str:
+        cells = zip(line, widths, strict=True)
+        padded = [cell + " " * (width - display_width(cell)) for cell, width in cells if width]
+        return "  ".join(padded).rstrip()
+
+    return [" ".join(line[:2]) if line.verb == GAP else text(line) for line in lines]
+
+
+def stack(lines: Sequence[Line], width: int) -> list[str]:
+    """The lines with each contribution under its visit, as narrow as they can be."""
+    text: list[str] = []
+    formulas = [f"    {line.formula} {line.numbers}".rstrip() for line in lines]
+    widest = max((display_width(f) for f in formulas if " += " in f), default=0)
+    widest_grad = max(display_width(f"{line.grad}  {line.complete}".rstrip()) for line in lines)
+    if widest + 3 + widest_grad > width:
+        widest = 0
+    for line, formula in zip(lines, formulas, strict=True):
+        if line.verb == GAP or (not line.numbers and " += " not in line.formula):
+            text.append("  ".join(filter(None, line)))
+            continue
+        if line.verb:
+            text.append("  ".join(filter(None, (line.verb, line.definition, line.gate))))
+        grad = f"{line.grad}  {line.complete}".rstrip()
+        whole = formula + " " * max(widest - display_width(formula), 0) + f"   {grad}"
+        text += [whole] if display_width(whole) <= width else [formula, f"      {grad}"]
     return text
 
 
@@ -197,6 +248,6 @@ def work(run: Run) -> list[str]:
     plural = "s" * (forward != 1)
     return [
         f"forward sweep  {forward:,} operation{plural}",
-        f"reverse sweep  {reverse:,} operations: {edges:,} × and {edges:,} + for the contributions, "
-        f"{local:,} for local derivatives",
+        f"reverse sweep  {reverse:,} operations: {edges:,} ×, {edges:,} +, "
+        f"{local:,} in local derivatives",
     ]

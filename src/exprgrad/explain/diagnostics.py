@@ -10,20 +10,23 @@ from typing import NamedTuple
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.language.infix import label, number, rule_text
+from exprgrad.language.infix import ATOM, LIMIT, label, number, operation_text, rule_text
 from exprgrad.run.result import Run
 from exprgrad.run.sweeps import sides
 from exprgrad.run.templates import compile_template
-from exprgrad.source import Span
+from exprgrad.source import Span, cut
 
 __all__ = ["Diagnostic", "diagnose"]
+
+LARGEST = "the true value is above 1.8e308, the largest double"
 
 
 class Diagnostic(NamedTuple):
     """Something worth knowing about a run.
 
     ``code`` is ``nan`` or ``infinity`` (of a node's data), ``nan-gradient`` or ``infinite-gradient``,
-    ``kink`` or ``jump``; ``severity`` is ``warning``, or ``note`` where the answer does not depend on it.
+    ``kink``, ``jump``, or ``unused`` (a named statement); ``severity`` is ``warning``, or ``note``
+    where the answer does not depend on it.
     """
 
     code: str
@@ -37,7 +40,7 @@ class Diagnostic(NamedTuple):
 def diagnose(run: Run) -> list[Diagnostic]:
     """Everything worth knowing about a run, in the order in which it came about."""
     used = live(run)
-    found = list(forward_trouble(run, used))
+    found = [*unused_bindings(run), *forward_trouble(run, used)]
     if run.adjoints is not None:
         found += special_points(run, used)
         found += reverse_trouble(run)
@@ -62,6 +65,18 @@ def live(run: Run) -> bytearray:
     return used
 
 
+def unused_bindings(run: Run) -> Iterator[Diagnostic]:
+    """The named statements that the output does not depend on."""
+    if not run.graph.bindings:
+        return
+    needed = dependencies(run.graph, run.graph.output)
+    for name, node, span in run.graph.bindings:
+        if not needed[node]:
+            yield Diagnostic(
+                "unused", "note", f"the output does not use '{name}'", node, span, None
+            )
+
+
 # Numbers that are not finite.
 
 
@@ -73,7 +88,7 @@ def forward_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
     needed = dependencies(run.graph, run.graph.output)
     for flags in (used, needed):
         bad = [node for node, value in enumerate(values) if flags[node] and not finite(value)]
-        made = [node for node in bad if run.graph.operands[node]] or bad
+        made = [node for node in bad if run.graph.operands[node] or too_large(run, node)] or bad
         if made:
             answer = [run.value, *run.gradient.values()]
             severity = "note" if flags is needed or all(map(finite, answer)) else "warning"
@@ -91,37 +106,54 @@ def bad_value(run: Run, node: int, severity: str) -> Diagnostic:
     operands = graph.operands[node]
     code = "nan" if value != value else "infinity"
     what = f"{run.label(node)} is {number(value)}"
+    if too_large(run, node):
+        start, end = graph.span(node)
+        what = f"{cut(run.text[start:end], LIMIT)} is {number(value)}"
+        return Diagnostic(code, severity, f"{what}: overflow", node, (start, end), LARGEST)
     if not operands:
         return Diagnostic(code, severity, f"{what} as given", node, graph.span(node), None)
     op = BY_NAME[graph.kinds[node]]
     arguments = [run.values[operand] for operand in operands]
     named = [o for o in operands if graph.kinds[o] != CONST]
     pairs = [(run.label(o), number(run.values[o])) for o in named]
-    where = ", ".join(dict.fromkeys(f"{name} = {at}" for name, at in pairs[:4] if name != at))
+    places = dict.fromkeys(f"{name} = {at}" for name, at in pairs[:4] if name != at)
+    where = f", at {', '.join(places)}" if places else ""
     if not all(map(math.isfinite, arguments)):
-        return Diagnostic(code, severity, f"{what}, at {where}", node, graph.span(node), None)
-    domain = op.domain_words or (condition(run, node, op.domain) if op.domain else "")
-    help = f"{op.infix or op.name} is defined where {domain}" if domain else None
+        return Diagnostic(code, severity, f"{what}{where}", node, graph.span(node), None)
+    help = domain_help(run, node)
     if any(holds(pole, op.names, arguments) for pole, _ in op.poles):
-        return Diagnostic(
-            code, severity, f"{what}: a pole, at {where}", node, graph.span(node), help
-        )
+        return Diagnostic(code, severity, f"{what}: a pole{where}", node, graph.span(node), help)
     if op.domain and not holds(op.domain, op.names, arguments):
-        message = f"{what}: outside the domain, at {where}"
+        message = f"{what}: outside the domain{where}"
         return Diagnostic(code, severity, message, node, graph.span(node), help)
-    message = f"{what}: overflow, at {where}"
-    help = "the true value is above 1.8e308, the largest double"
-    if value < 0:
-        help = "the true value is below -1.8e308, the least double"
+    message = f"{what}: overflow{where}"
+    help = LARGEST if value > 0 else "the true value is below -1.8e308, the least double"
     return Diagnostic(code, severity, message, node, graph.span(node), help)
 
 
-def condition(run: Run, node: int, text: str) -> str:
-    """A condition of a row with a node's operands filled in."""
-    op = BY_NAME[run.graph.kinds[node]]
-    operands = zip(op.names, run.graph.operands[node], strict=True)
-    called = {name: label(run.graph, o, run.names, run.texts) for name, o in operands}
-    return rule_text(template(text), called)[0]
+def too_large(run: Run, node: int) -> bool:
+    """Whether a node is a literal beyond the doubles, such as ``1e400``."""
+    start, end = run.graph.span(node)
+    symbol = run.graph.symbols.get(node)
+    return run.graph.kinds[node] == CONST and symbol == "inf" and run.text[start:end] != symbol
+
+
+def domain_help(run: Run, node: int) -> str | None:
+    """Where a node's operation is defined: in its operands, or in its own names if one is a number."""
+    graph = run.graph
+    op = BY_NAME[graph.kinds[node]]
+    operands = graph.operands[node]
+    if not op.domain:
+        return None
+    varying = dependents(graph, graph.inputs.values())
+    if op.domain_words or not all(varying[operand] for operand in operands):
+        written = operation_text(op.name, [(name, ATOM) for name in op.names])
+        return f"{written} is defined where {op.domain_words or op.domain}"
+    called = {
+        name: label(graph, operand, run.names, run.texts)
+        for name, operand in zip(op.names, operands, strict=True)
+    }
+    return f"{op.infix or op.name} is defined where {rule_text(template(op.domain), called)[0]}"
 
 
 def holds(text: str, names: tuple[str, ...], arguments: list[float]) -> bool:
@@ -181,19 +213,32 @@ def special_points(run: Run, used: bytearray) -> Iterator[Diagnostic]:
     suspects = [node for node, kind in enumerate(graph.kinds) if has_special_points(kind)]
     if not suspects or adjoints is None:
         return
-    varying = dependents(graph, graph.inputs.values())
+    moving = movable(graph)
     for node in reversed(suspects):
         if used[node] and adjoints.active[node]:
-            yield from special_at(run, node, adjoints.active, varying)
+            yield from special_at(run, node, adjoints.active, moving)
 
 
-def special_at(run: Run, node: int, active: bytearray, varying: bytearray) -> Iterator[Diagnostic]:
+def movable(graph: Graph) -> bytearray:
+    """The nodes that a small step of an input can move: not comparisons and other steps."""
+    flags = bytearray(len(graph))
+    for node, operands in enumerate(graph.operands):
+        kind = graph.kinds[node]
+        if kind == INPUT:
+            flags[node] = 1
+        for position, operand in enumerate(operands):
+            if flags[operand] and BY_NAME[kind].partial(position) != "0":
+                flags[node] = 1
+    return flags
+
+
+def special_at(run: Run, node: int, active: bytearray, moving: bytearray) -> Iterator[Diagnostic]:
     """The kinks and jumps that one node meets."""
     graph: Graph = run.graph
     op: Op = BY_NAME[graph.kinds[node]]
     operands = graph.operands[node]
     arguments = [*[run.values[operand] for operand in operands], run.values[node]]
-    seen = sides(op, arguments, [float(varying[operand]) for operand in operands])
+    seen = sides(op, arguments, [float(moving[operand]) for operand in operands])
     mine = [side for side, operand in zip(seen, operands, strict=True) if active[operand]]
     for special in op.special:
         test = compile_template(template(special.where), slots(op))
@@ -201,8 +246,8 @@ def special_at(run: Run, node: int, active: bytearray, varying: bytearray) -> It
             text = run.label(node)
             if special.code == "kink":
                 message = f"{text} has a kink here: {special.why}"
-                help = "its derivative from one side differs from the other; the answer is a convention"
+                help = "its derivatives from the two sides may differ; the answer is a convention"
             else:
                 message = f"{text} jumps here: {special.why}"
-                help = "there is no derivative at a jump; the answer is that of either side"
+                help = "there is no derivative at a jump; the answer is that of the side that has the value"
             yield Diagnostic(special.code, "warning", message, node, graph.span(node), help)

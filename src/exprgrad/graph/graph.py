@@ -64,6 +64,9 @@ class Graph:
         self.output = -1
         self.output_name: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<Graph: {len(self)} nodes, {len(self.inputs)} of them inputs>"
+
     def __len__(self) -> int:
         return len(self.kinds)
 

@@ -41,12 +41,14 @@ class Op:
     ``domain_words``  the same in words, where the condition is hard to read
     ``poles``         where it is infinite instead: (condition, value) pairs
     ``ties``          variadic rows: how much an operand counts in a tie
+    ``ties_words``    what the sum of that says, in words
     ``special``       kinks and jumps
     ``branches``      positions of operands that only pass a gradient when their local derivative is 1
     ``gate``          the pattern of the backward flow, in words
     ``infix``, ``prefix``  the symbol, for operations that are not calls
     ``latex``         with each operand's name where the operand goes
-    ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles
+    ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles:
+                      0 is exact, 0.5 correctly rounded
     """
 
     name: str
@@ -60,6 +62,7 @@ class Op:
     domain_words: str = ""
     poles: tuple[tuple[str, str], ...] = ()
     ties: str = ""
+    ties_words: str = ""
     special: tuple[Special, ...] = ()
     branches: tuple[int, ...] = ()
     gate: str = "scaler"
@@ -104,6 +107,8 @@ def comparison(name: str, symbol: str, latex: str, about: str) -> Op:
         latex=latex,
         gate="blocker",
         special=(Special("x == y", "jump", "its operands are equal"),),
+        value_ulp=0.0,
+        partial_ulp=0.0,
     )
 
 
@@ -117,6 +122,8 @@ def step(name: str, latex: str, where: str, why: str, about: str) -> Op:
         latex=latex,
         gate="blocker",
         special=(Special(where, "jump", why),),
+        value_ulp=0.0,
+        partial_ulp=0.0,
     )
 
 
@@ -128,9 +135,13 @@ def extremum(name: str, about: str) -> Op:
         ("(x == out)/ties",),
         about,
         ties="where(x == out, where(varies, 1, inf), 0)",
-        latex=rf"\{name}(x)",
+        ties_words="how many operands equal the result; infinite if one of them is a constant, "
+        "which then takes everything",
+        latex=rf"\{name}(x, y, \ldots)",
         gate="router",
         special=(Special("(x == out)*(ties > 1)", "kink", "operands tie"),),
+        value_ulp=0.0,
+        partial_ulp=0.5,
     )
 
 
@@ -144,18 +155,18 @@ CLAMP_TIES = (
 # fmt: off
 OPS: tuple[Op, ...] = (
     # Arithmetic.
-    Op("add", "x y", ("1", "1"), "the sum", infix="+", latex="x + y", gate="distributor"),
-    Op("sub", "x y", ("1", "-1"), "the difference", infix="-", latex="x - y", gate="distributor, sign flipped"),
-    Op("mul", "x y", ("y", "x"), "the product", infix="*", latex=r"x \cdot y", gate="swap multiplier"),
+    Op("add", "x y", ("1", "1"), "the sum", infix="+", latex="x + y", gate="distributor", value_ulp=0.5, partial_ulp=0.0),
+    Op("sub", "x y", ("1", "-1"), "the difference", infix="-", latex="x - y", gate="distributor, sign flipped", value_ulp=0.5, partial_ulp=0.0),
+    Op("mul", "x y", ("y", "x"), "the product", infix="*", latex=r"x \cdot y", gate="swap multiplier", value_ulp=0.5, partial_ulp=0.0),
     Op(
         "div", "x y", ("1/y", "-out/y"), "the quotient", shown=("1/y", "-x/y^2"), infix="/", latex=r"\frac{x}{y}",
-        domain="y != 0", poles=(("(y == 0)*(x != 0)", "x*inf"),),
+        domain="y != 0", poles=(("(y == 0)*(x != 0)", "x*inf"),), value_ulp=0.5,
     ),
     Op(
-        "mod", "x y", ("where(y == 0, nan, 1)", "-(x/y - out/y)"),
+        "mod", "x y", ("where(y == 0, nan, 1)", "-round(x/y - out/y)"),
         "the floor modulus: x - y*floor(x/y), with the sign of y",
         shown=("1", "-floor(x/y)"), definition="x - y*floor(x/y)", infix="%", latex=r"x \bmod y",
-        domain="y != 0", special=(Special("out == 0", "jump", "the remainder wraps around"),),
+        domain="y != 0", special=(Special("out == 0", "jump", "the remainder wraps around"),), value_ulp=0.5,
     ),
     Op(
         "pow", "x y",
@@ -172,7 +183,7 @@ OPS: tuple[Op, ...] = (
         poles=(("(x == 0)*(y < 0)", "inf"),), gate="power",
         special=(Special("(x == 0)*(y == 0)*varies_y", "jump", "0 has power 1 for the exponent 0 alone"),),
     ),
-    Op("neg", "x", ("-1",), "the negative", prefix="-", latex="-x", gate="sign flipper"),
+    Op("neg", "x", ("-1",), "the negative", prefix="-", latex="-x", gate="sign flipper", value_ulp=0.0, partial_ulp=0.0),
     # Comparisons and choices.
     comparison("lt", "<", "x < y", "1 where x is less than y, else 0"),
     comparison("le", "<=", r"x \le y", "1 where x is at most y, else 0"),
@@ -183,6 +194,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "where", "c x y", ("0", "where(c, 1, 0)", "where(c, 0, 1)"), "x where c is not 0, else y",
         latex=r"\operatorname{where}(c, x, y)", gate="switch", branches=(1, 2),
+        special=(Special("(c == 0)*varies_c", "jump", "its condition is 0"),), value_ulp=0.0, partial_ulp=0.0,
     ),
     extremum("min", "the least operand"),
     extremum("max", "the greatest operand"),
@@ -195,31 +207,33 @@ OPS: tuple[Op, ...] = (
         special=(
             Special("(x == lo)*(lo <= hi) + (x == hi)*(lo <= hi) + (lo == hi)*(x <= lo)", "kink", "x meets a bound"),
         ),
+        value_ulp=0.0, partial_ulp=0.5,
     ),
     # Steps and corners.
     Op(
         "abs", "x", ("sign(x)",), "the absolute value", latex=r"\left|x\right|", gate="sign router",
         definition="max(x, -x)", special=(Special("x == 0", "kink", "its operand is 0"),),
+        value_ulp=0.0, partial_ulp=0.0,
     ),
     step("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "-1, 0 or 1, as x is negative, 0 or positive"),
     step("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "the greatest whole number not above x"),
     step("ceil", r"\left\lceil x \right\rceil", "x == out", "its operand is a whole number", "the least whole number not below x"),
     step("round", r"\operatorname{round}(x)", "abs(x - out) == 0.5", "its operand is halfway between whole numbers", "the nearest whole number; halves go to the even one"),
     # Roots, exponentials, logarithms.
-    Op("sqrt", "x", ("1/(2*out)",), "the square root", definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}"),
+    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5),
     Op("cbrt", "x", ("1/(3*out^2)",), "the cube root", definition="sign(x)*abs(x)^(1/3)", latex=r"\sqrt[3]{x}"),
     Op("exp", "x", ("out",), "e to the power x", latex=r"e^{x}", gate="scales by its own output"),
     Op("expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0", shown=("out + 1",), definition="exp(x) - 1", latex="e^{x} - 1"),
     Op(
-        "log", "x", ("where(x >= 0, 1/x, nan)",), "the natural logarithm", shown=("1/x",),
+        "log", "x", ("where(x >= 0, 1/abs(x), nan)",), "the natural logarithm", shown=("1/x",),
         domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\ln x",
     ),
     Op(
-        "log2", "x", ("where(x >= 0, 1/log(2)/x, nan)",), "the logarithm to base 2", shown=("1/(x*log(2))",),
+        "log2", "x", ("where(x >= 0, 1/log(2)/abs(x), nan)",), "the logarithm to base 2", shown=("1/(x*log(2))",),
         definition="log(x)/log(2)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{2} x",
     ),
     Op(
-        "log10", "x", ("where(x >= 0, 1/log(10)/x, nan)",), "the logarithm to base 10", shown=("1/(x*log(10))",),
+        "log10", "x", ("where(x >= 0, 1/log(10)/abs(x), nan)",), "the logarithm to base 10", shown=("1/(x*log(10))",),
         definition="log(x)/log(10)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
     ),
     Op(
@@ -278,6 +292,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "relu", "x", ("where(x > 0, 1, 0)",), "max(x, 0)", value="max(x, 0)", definition="max(x, 0)",
         latex=r"\operatorname{relu}(x)", gate="gate", special=(Special("x == 0", "kink", "its operand is 0"),),
+        value_ulp=0.0, partial_ulp=0.0,
     ),
     Op(
         "sigmoid", "x", ("out*sigmoid(-x)",), "1/(1 + exp(-x))", shown=("out*(1 - out)",),

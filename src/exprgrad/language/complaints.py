@@ -130,7 +130,11 @@ def misplaced_equals(source: Source, unexpected: Unexpected, *, nested: bool) ->
     last, last_start, last_end = unexpected.last
     before = source.text[last_start:last_end]
     help = "to compare, write =="
-    if last == "NAME" and nested:
+    after = source.text[span[1] : span[1] + 1]
+    if last in OPERAND_ENDS and after in ("<", ">"):
+        message, span = f"'={after}' is not an operator", (span[0], span[1] + 1)
+        help = f"write {after}="
+    elif last == "NAME" and nested:
         message = "'=' binds a name and cannot stand inside a formula"
     elif last in OPERAND_ENDS:
         message = "only a name at the beginning of a statement can stand before '='"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import islice
 
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.source import Span
@@ -85,13 +86,14 @@ CHARACTER_HINTS = {
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that a misspelled word most likely means, or None.
 
-    Of those equally near, one with the same letters comes first, then the shortest.
+    Of those equally near, one with the same letters comes first, then the shortest.  Only so many
+    candidates are compared that the answer comes at once.
     """
-    word = word[:100]
+    word = word[:40]
     limit = max(len(word) // 3, 1)
     ranked = [
         (edits(word.casefold(), c.casefold()), sorted(c) != sorted(word), len(c), c)
-        for c in candidates
+        for c in islice(candidates, 2_000)
         if abs(len(c) - len(word)) <= limit
     ]
     distance, *_, best = min(ranked, default=(len(word), ""))

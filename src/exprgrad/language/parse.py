@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
 from exprgrad.graph.ops import BY_INFIX, OPS
 from exprgrad.language import lalr
 from exprgrad.source import Source, Span
@@ -237,4 +237,20 @@ class Builder:
         if self.pending is not None:
             graph.output = self.pending[0]
             graph.output_name = graph.names().get(graph.output)
+            self.refuse_broken_formula(self.pending[1])
         return graph
+
+    def refuse_broken_formula(self, start: int) -> None:
+        """A formula pasted over two lines must not be read as a binding and a signed output."""
+        if not self.graph.bindings or self.text[start] not in "+-":
+            return
+        above = self.graph.bindings[-1]
+        between = self.text[above.span[1] : start]
+        unused = not dependencies(self.graph, self.graph.output)[above.node]
+        if unused and ("\n" in between or "\r" in between):
+            self.fail(
+                "unused-statement",
+                f"this line begins with '{self.text[start]}', and '{above.name}' above it is not used",
+                (start, start + 1),
+                "put a formula that spans lines in parentheses",
+            )

@@ -159,7 +159,8 @@ def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
             raise not_an_input(graph, name)
     if not chosen:
         raise InputError("unknown-input", "no input is chosen to differentiate")
-    return tuple(name for name in graph.inputs if name in chosen)
+    wanted = set(chosen)
+    return tuple(name for name in graph.inputs if name in wanted)
 
 
 def not_an_input(graph: Graph, name: str) -> InputError:
