@@ -38,8 +38,9 @@ def operations() -> str:
         "# Operations\n",
         "This page is generated from the op table, `src/exprgrad/graph/ops.py`.  `out` is the operation's "
         "own result.  *computed* is what the sweeps evaluate where it differs from what is shown: equal in "
-        "real arithmetic, and accurate in doubles.  An accuracy is the largest distance from the true "
-        "value at the given doubles, in units in the last place (ulp), that the tests allow.\n",
+        "real arithmetic, and accurate in doubles; *with* gives what those rules have in common.  An "
+        "accuracy is the largest distance from the true value at the given doubles, in units in the last "
+        "place (ulp), that the tests allow; *correctly rounded* is the nearest double.\n",
         "| operation | formula | what it is |\n| --- | --- | --- |",
     ]
     for op in OPS:

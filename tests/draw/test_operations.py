@@ -7,8 +7,9 @@ import json
 import pytest
 
 import golden
+from exprgrad.derive.rules import template
 from exprgrad.draw import operations
-from exprgrad.draw.table import plain
+from exprgrad.draw.table import plain, rich
 from exprgrad.errors import RequestError
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.parse import parse
@@ -23,7 +24,7 @@ def test_the_look_of_the_overview() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["mul", "max", "abs", "sin", "log"])
+@pytest.mark.parametrize("name", ["mul", "max", "clamp", "pow", "abs", "sin", "log"])
 def test_the_look_of_one(name: str) -> None:
     golden.agree(f"ops/{name}.txt", operations.details(BY_NAME[name]))
 
@@ -32,13 +33,58 @@ def test_the_look_of_one(name: str) -> None:
 def test_every_row_is_shown(op: Op) -> None:
     (row,) = operations.overview([op]).rows
     assert row[0] == operations.usage(op)
-    details = operations.details(op)
+    details = " ".join(operations.details(op).split())
     for position in range(len(op.names)):
         assert op.shown_partial(position) in row[1] and op.shown_partial(position) in details
-        assert op.partial(position) in details
+        for statement in op.partial(position).split("; "):
+            assert statement in details
     for special in op.special:
         assert special.why in details and special.where in details
     assert op.about in details and op.gate in details and op.definition in details
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_a_row_in_full_is_readable(op: Op) -> None:
+    """No line is long, no statement is told twice, and every name that a rule uses is explained."""
+    lines = operations.details(op).splitlines()
+    assert all(len(line) <= operations.WIDTH for line in lines)
+    assigned = [line for line in lines if " = " in line]
+    assert len(assigned) == len(set(assigned))
+    labels = {line[2:].split("  ")[0] for line in lines}
+    used = {name for partial in op.partials for name in template(partial).inputs}
+    assert used - {*op.names, "out"} <= labels
+
+
+def test_a_row_in_full_says_how_near_it_is() -> None:
+    said = {
+        "abs": "value and local derivatives exact",
+        "mul": "value correctly rounded, local derivatives exact",
+        "sqrt": "value correctly rounded, local derivatives within 5 ulp",
+        "tanh": "value within 2.3 ulp, local derivatives within 5 ulp",
+    }
+    for name, words in said.items():
+        assert f"accuracy  {words}" in operations.details(BY_NAME[name]).replace("    ", " ")
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (40, ["where(a, b)"]),
+        (14, ["where(a == b,", "  c,", "  f(d + e)", "    + g)"]),
+        (3, ["unbreakable"]),
+    ],
+)
+def test_folded(width: int, lines: list[str]) -> None:
+    assert operations.folded(" ".join(line.strip() for line in lines), width) == lines
+
+
+def test_a_narrow_terminal_drops_the_gate_then_the_domain_and_never_the_name() -> None:
+    table = operations.overview(OPS)
+    heads = {w: rich(table, w, color=False).splitlines()[0].split() for w in (30, 40, 60, 80)}
+    assert heads[80] == ["operation", "local", "derivatives", "domain", "gate"]
+    assert heads[60] == ["operation", "local", "derivatives", "domain"]
+    assert heads[40] == ["operation", "local", "derivatives"]
+    assert heads[30][0] == "operation"
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from exprgrad.derive.rules import template
 from exprgrad.draw.document import envelope
 from exprgrad.draw.table import Column, Table
 from exprgrad.errors import RequestError
@@ -13,6 +15,11 @@ from exprgrad.language.infix import ATOM, operation_text
 from exprgrad.source import Source
 
 __all__ = ["details", "document", "find", "overview", "usage"]
+
+WIDTH = 90
+"""Where the lines of an operation in full are broken, in columns."""
+BREAK = re.compile(r"(?<=,) | (?=[+-] )")
+"""Where a formula may be broken: behind a comma, or before a sum's sign."""
 
 
 def find(name: str | None) -> Sequence[Op]:
@@ -50,8 +57,8 @@ def overview(rows: Sequence[Op]) -> Table:
     columns = [
         Column("operation", style="bold"),
         Column("local derivatives", flexible=True, style="yellow"),
-        Column("domain", style="dim"),
-        Column("gate"),
+        Column("domain", style="dim", expendable=1),
+        Column("gate", expendable=2),
     ]
     lines = [
         [
@@ -68,27 +75,104 @@ def overview(rows: Sequence[Op]) -> Table:
 
 def details(op: Op) -> str:
     """One operation in full."""
-    pairs: list[tuple[str, str]] = []
-    for position, (name, shown) in enumerate(derivatives(op)):
-        pairs.append((f"for {name}", shown))
-        if op.partial(position) != shown:
-            pairs.append(("  computed", op.partial(position)))
-    if op.ties:
-        pairs.append(("  ties", f"the sum over all operands of {op.ties}"))
+    pairs = [*rules(op), *companions(op)]
     if op.definition:
         pairs.append(("the same as", op.definition))
     if op.domain:
         pairs.append(("domain", op.domain_words or op.domain))
     pairs += [("pole", f"{value} where {where}") for where, value in op.poles]
     pairs += [(s.code, f"where {s.where}: {s.why}") for s in op.special]
-    pairs.append(("gate", op.gate))
-    pairs.append(
-        ("accuracy", f"value within {op.value_ulp:g} ulp, local derivatives {op.partial_ulp:g}")
-    )
+    pairs += [("gate", op.gate), ("accuracy", accuracy(op))]
     width = max(len(label) for label, _ in pairs)
-    return f"{usage(op)}: {op.about}\n" + "".join(
-        f"  {label:<{width}}  {text}\n" for label, text in pairs
+    lines = [
+        f"  {label if first else '':<{width}}  {line}\n"
+        for label, text in pairs
+        for first, line in marked(folded(text, WIDTH - width - 4))
+    ]
+    return f"{usage(op)}: {op.about}\n" + "".join(lines)
+
+
+def rules(op: Op) -> Iterator[tuple[str, str]]:
+    """The local derivatives, as people read them and as they are computed, a statement a line.
+
+    What several begin with is told once.
+    """
+    programs = [partial.split("; ") for partial in op.partials]
+    shared = programs[0][:-1]
+    if len(programs) == 1 or any(program[:-1] != shared for program in programs):
+        shared = []
+    for (name, shown), program in zip(derivatives(op), programs, strict=True):
+        yield f"for {name}", shown
+        own = program[len(shared) :]
+        for position, statement in enumerate(own if own != [shown] else []):
+            yield "" if position else "  computed", statement
+    for position, statement in enumerate(shared):
+        yield "" if position else "with", statement
+
+
+def companions(op: Op) -> Iterator[tuple[str, str]]:
+    """What the names mean that stand in a row's rules beside its operands and ``out``."""
+    if op.variadic:
+        yield "ties", f"{op.ties_words}:"
+        yield "", f"the sum over all operands of {op.ties}"
+    texts = [*op.partials, *(s.where for s in op.special), *([op.ties] if op.ties else [])]
+    used = {name for text in texts for name in template(text).inputs}
+    if "varies" in used:
+        yield "varies", "1 if the operand depends on an input, else 0"
+    for name in op.names:
+        if f"varies_{name}" in used:
+            yield f"varies_{name}", f"1 if {name} depends on an input, else 0"
+
+
+def accuracy(op: Op) -> str:
+    """How near value and local derivatives are to the truth."""
+    value, partial = (
+        {0.0: "exact", 0.5: "correctly rounded"}.get(ulps, f"within {ulps:g} ulp")
+        for ulps in (op.value_ulp, op.partial_ulp)
     )
+    if value == partial:
+        return f"value and local derivatives {value}"
+    return f"value {value}, local derivatives {partial}"
+
+
+def marked(lines: Sequence[str]) -> Iterator[tuple[bool, str]]:
+    """Each line, and whether it is the first."""
+    return ((position == 0, line) for position, line in enumerate(lines))
+
+
+def folded(text: str, width: int, indent: str = "") -> list[str]:
+    """A text on lines of at most ``width`` columns, as far as it may be broken.
+
+    It is broken at its outermost commas, or else at its outermost sums; what is still too long is
+    broken again, further in.
+    """
+    if len(indent + text) <= width:
+        return [indent + text]
+    found = [
+        (depth_at(text, m.start()), text[m.start() - 1] != ",", m) for m in BREAK.finditer(text)
+    ]
+    if not found:
+        return [indent + text]
+    outermost = min((depth, is_sum) for depth, is_sum, _ in found)
+    cuts = [m.start() for depth, is_sum, m in found if (depth, is_sum) == outermost]
+    starts = [0, *(position + 1 for position in cuts)]
+    pieces = [text[i:j] for i, j in zip(starts, [*cuts, len(text)], strict=True)]
+    lines, further = [indent + pieces[0]], indent + "  "
+    for piece in pieces[1:]:
+        if len(lines[-1]) + 1 + len(piece) <= width:
+            lines[-1] += f" {piece}"
+        else:
+            lines.append(further + piece)
+    return [
+        part
+        for line in lines
+        for part in folded(line.lstrip(), width, line[: len(line) - len(line.lstrip())])
+    ]
+
+
+def depth_at(text: str, position: int) -> int:
+    """How many parentheses are open at a position."""
+    return text.count("(", 0, position) - text.count(")", 0, position)
 
 
 def document(rows: Sequence[Op]) -> str:

@@ -11,17 +11,28 @@ from exprgrad.source import display_width, printable
 
 __all__ = ["Column", "Table", "decimal", "node_table", "plain", "rich"]
 
+LEAST = 18
+"""The fewest cells that a flexible column is left with before others are dropped."""
+BETWEEN = 3
+"""The cells between two columns on a terminal."""
 EDGE_ROWS = 20
 """How many rows a long table shows at each end."""
+LONGEST_WHOLE = 60
+"""The most nodes that are shown whole."""
 
 
 class Column(NamedTuple):
-    """A column: its heading, whether its cells are numbers, and the style of its cells for Rich."""
+    """A column: its heading, whether its cells are numbers, and the style of its cells for Rich.
+
+    A ``flexible`` column is cut where a terminal is narrow.  Where that isn't enough, the columns that
+    are ``expendable`` are dropped, the most expendable first; 0 is for those that never are.
+    """
 
     heading: str
     is_number: bool = False
     style: str = ""
     flexible: bool = False
+    expendable: int = 0
 
 
 class Table(NamedTuple):
@@ -46,14 +57,14 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     columns = [
         Column("#", is_number=True, style="dim"),
         Column("node", flexible=True),
-        Column("operation", style="dim"),
+        Column("operation", style="dim", expendable=1),
         Column("data", is_number=True, style="green"),
     ]
     if with_grad:
         columns.append(Column("grad", is_number=True, style="yellow"))
     nodes: Iterable[int] = range(len(graph))
     left_out = 0
-    if not all_nodes and len(graph) > 2 * EDGE_ROWS + 1:
+    if not all_nodes and len(graph) > LONGEST_WHOLE:
         left_out = len(graph) - 2 * EDGE_ROWS
         nodes = [*range(EDGE_ROWS), *range(len(graph) - EDGE_ROWS, len(graph))]
     rows: list[list[str]] = []
@@ -87,12 +98,17 @@ def gap_text(table: Table) -> str:
     return f"… {table.left_out:,} nodes left out; --all shows them"
 
 
-def plain(table: Table) -> str:
-    """The table as aligned columns of plain text, nothing cropped."""
+def column_widths(table: Table) -> list[int]:
+    """The width of every column's widest cell."""
     headings = [column.heading for column in table.columns]
-    widths = [
+    return [
         max(display_width(row[i]) for row in [headings, *table.rows]) for i in range(len(headings))
     ]
+
+
+def plain(table: Table) -> str:
+    """The table as aligned columns of plain text, nothing cropped."""
+    widths = column_widths(table)
 
     def line(cells: Sequence[str]) -> str:
         padded = [
@@ -103,12 +119,25 @@ def plain(table: Table) -> str:
         ]
         return "  ".join(padded).rstrip()
 
-    lines = [line(headings), *map(line, table.rows)]
+    lines = [line([column.heading for column in table.columns]), *map(line, table.rows)]
     if table.left_out:
         lines.insert(1 + EDGE_ROWS, gap_text(table))
     if table.foot:
         lines += ["", table.foot]
     return "\n".join(lines)
+
+
+def fitting(columns: Sequence[Column], widths: Sequence[int], width: int) -> tuple[list[int], int]:
+    """The positions of the columns that are shown in so many cells, and what flexible ones may take."""
+    shown = list(range(len(columns)))
+    least = sum(min(widths[i], LEAST) for i in shown if columns[i].flexible)
+    while True:
+        fixed = sum(widths[i] for i in shown if not columns[i].flexible)
+        room = width - fixed - BETWEEN * (len(shown) - 1)
+        dropped = max(shown, key=lambda i: columns[i].expendable)
+        if room >= least or not columns[dropped].expendable:
+            return shown, room
+        shown.remove(dropped)
 
 
 def rich(table: Table, width: int, *, color: bool) -> str:
@@ -120,12 +149,9 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = [i for i, c in enumerate(table.columns) if width >= 64 or c.heading != "operation"]
-    cells = [[table.columns[i].heading, *(row[i] for row in table.rows)] for i in shown]
-    widths = [max(map(display_width, column)) for column in cells]
-    fixed = sum(w for w, i in zip(widths, shown, strict=True) if not table.columns[i].flexible)
-    between = 3 * (len(shown) - 1)
-    room = max(width - fixed - between, 4)
+    widths = column_widths(table)
+    shown, left = fitting(table.columns, widths, width)
+    room = max(left, 4)
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i in shown:
         column = table.columns[i]
@@ -146,7 +172,7 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     buffer = StringIO()
     console = Console(
         file=buffer,
-        width=max(width, fixed + room + between),
+        width=max(width, width - left + room),
         force_terminal=True,
         color_system="standard" if color else None,
         no_color=not color,
