@@ -2,7 +2,8 @@
 
 Every bound is derived.  An operation adds its row's ``value_ulp`` to what it passes on of its operands'
 errors; a local derivative adds the row's ``partial_ulp`` to what its own derivatives make of them; a
-contribution is a product and an accumulation a sum, each rounded once.  What is left out is of second
+contribution is a product and an accumulation a sum, each rounded once.  The ulp is that of the largest
+number which those errors allow, for it may lie beyond the next power of 2.  What is left out is of second
 order in the errors, and a caller sees to it that they are small.
 """
 
@@ -68,14 +69,14 @@ def find(graph: Graph, inputs: Mapping[str, float]) -> Bounds:
             continue
         op = BY_NAME[kind]
         operands = [values[operand] for operand in graph.operands[node]]
-        error = op.value_ulp * ulp(values[node])
+        error = mpf(0)
         for position, operand in enumerate(graph.operands[node]):
             slope = mpf(0)
             if active[operand] or errors[operand]:
                 slope = partial(op, position, operands)
             locals_[node].append(slope)
             error += abs(slope) * errors[operand] if errors[operand] else 0
-        errors.append(error)
+        errors.append(error + op.value_ulp * ulp(abs(values[node]) + error))
     return reverse_bounds(graph, values, errors, locals_, active)
 
 
@@ -98,10 +99,11 @@ def reverse_bounds(
             slope = locals_[node][position]
             if not active[operand] or (slope == 0 and op.partial(position) == "0"):
                 continue
-            wrong = op.partial_ulp * ulp(slope) if slope else mpf(0)
+            wrong = mpf(0)
             for by, other in enumerate(graph.operands[node]):
                 if errors[other] and not op.variadic:
                     wrong += abs(bent(op, position, operands, by)) * errors[other]
+            wrong += op.partial_ulp * ulp(abs(slope) + wrong) if slope else 0
             contribution = grads[node] * slope
             passed = abs(grads[node]) * wrong + abs(slope) * grad_errors[node] + ulp(contribution)
             grads[operand] += contribution
