@@ -186,7 +186,23 @@ def test_long_operations_keep_their_symbol_and_long_names_are_cut() -> None:
     dot = drawn(f"exp(a + b + c + d)*exp({long} + a)", a=0, b=0, c=0, d=0, **{long: 0.0})
     graph = parse(f"exp(a + b + c + d)*exp({long} + a)")
     assert words(statement(dot, f"n{graph.output} ["))[1] == "… * …"
-    assert words(statement(dot, f"n{graph.inputs[long]} ["))[0] == "n" * 23 + "…"
+    assert words(statement(dot, f"n{graph.inputs[long]} ["))[0] == "n" * 39 + "…"
+
+
+def test_long_names_leave_room_for_the_operation() -> None:
+    one, other = "temperature_of_the_outer_reservoir", "efficiency_of_the_heat_engine"
+    dot = drawn(f"{one}*{other} + a*max({one}, a)", a=1, **{one: 2.0, other: 3.0})
+    assert words(statement(dot, "n0 ["))[0] == one
+    assert words(statement(dot, "n2 ["))[0] == "temperature_of… * efficiency_of_…"
+    assert words(statement(dot, "n4 ["))[0] == "max(temperature_of_the_outer_…, a)"
+
+
+def test_every_minus_that_is_shown_is_a_true_one() -> None:
+    for dot in (drawn("-a - b/c - tanh(b)", a=1, b=-2, c=3), source(parse("-a - b/c - tanh(b)"))):
+        labels = [line for line in dot.splitlines() if "[label=<" in line]
+        shown_there = [word for line in labels for word in words(line)]
+        assert any("−" in word for word in shown_there)
+        assert not any("-" in word for word in shown_there)
 
 
 def test_the_same_run_gives_the_same_source() -> None:
@@ -215,9 +231,9 @@ def test_names_cannot_leave_their_label() -> None:
 
 
 def test_formulas_read_from_left_to_right() -> None:
-    assert shown("a - b", 20) == "a - b"
-    assert shown("λ - b", 20) == "λ - b"
-    assert shown("שלום - שנה", 20) == "\u200eשלום\u200e - שנה"
+    assert shown("a - b", 20) == "a − b"
+    assert shown("λ - b", 20) == "λ − b"
+    assert shown("שלום - שנה", 20) == "\u200eשלום\u200e − שנה"
 
 
 def test_a_large_graph_is_refused_unless_asked_for() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from exprgrad.draw.dot import source
-from exprgrad.draw.look import DARK, DATA, GRAD
+from exprgrad.draw.look import DARK, DATA, GRAD, QUIET, WIRE
 from exprgrad.draw.render import FORMATS, render
 from exprgrad.draw.svg import finished
 from exprgrad.errors import MissingExtraError, RequestError
@@ -24,6 +25,7 @@ from exprgrad.run.result import Run
 from exprgrad.run.sweeps import forward, reverse
 
 SVG = "{http://www.w3.org/2000/svg}"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 XLINK = "{http://www.w3.org/1999/xlink}"
 
 have_pygraphviz = find_spec("pygraphviz") is not None
@@ -144,11 +146,12 @@ def test_user_text_is_shown_as_text() -> None:
     graph.output = graph.append("max", tuple(range(8)), None, (0, 1), ((0, 1),) * 8)
     svg = ElementTree.fromstring(render(source(graph), "svg"))
     plain = [text.replace("\u200e", "") for text in texts(svg)]
-    assert set(names) <= set(plain)
+    shown = {name.replace("-", "−") for name in names}
+    assert shown <= set(plain)
     tooltips = {a.attrib[f"{XLINK}title"].replace("\u200e", "") for a in svg.iter(f"{SVG}a")}
-    assert set(names) <= tooltips
+    assert shown <= tooltips
     (title,) = svg.iter(f"{SVG}title")
-    assert title.text is not None and title.text[1:].startswith('max(<b>&amp;"q", it\'s ]]> x, -->')
+    assert title.text is not None and title.text[1:].startswith('max(<b>&amp;"q", it\'s ]]> x, −−>')
 
 
 @needs_pygraphviz
@@ -257,3 +260,14 @@ def test_an_svg_without_a_title_gets_one() -> None:
     assert made.startswith(
         '<svg class="exprgrad" role="img" width="1pt">\n<title>computation graph'
     )
+
+
+@pytest.mark.parametrize("path", sorted(IMAGES.glob("*.svg")), ids=lambda path: path.name)
+def test_the_pictures_of_the_docs_can_be_read_on_dark_pages(path: Path) -> None:
+    """Every colour has a counterpart, the wires' greys aside, which can be seen on both."""
+    style, body = path.read_text("utf-8").split("</style>")
+    for attribute in ("fill", "stroke"):
+        used = set(re.findall(rf'{attribute}="([^"]*)"', body))
+        assert used
+        for colour in used - {"none", "transparent", WIRE, QUIET["color"]}:
+            assert f'[{attribute}="{colour}"] {{ {attribute}: {DARK[colour]} }}' in style

@@ -9,13 +9,15 @@ from exprgrad.draw.markup import RULER, cell, number, row, shown, table, text
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.language.infix import ATOM, label, operation_text
 from exprgrad.run.result import Run
+from exprgrad.source import cut
 
 __all__ = ["node_label", "slot"]
 
 NO_BREAK = "\u00a0"
 """A blank that browsers keep at the beginning of a text."""
-NAME, OPERATION, OPERAND = 24, 28, 10
-"""The most characters shown of a name, of an operation, and of an operand in a long operation."""
+NAME, OPERATION, OPERAND = 40, 34, 10
+"""The most characters shown of a name, of an operation, and of an operand that has no name in a long
+operation."""
 
 
 def node_label(run: Run, node: int, digits: int) -> str:
@@ -68,7 +70,7 @@ def heading(run: Run, node: int) -> str:
 
 
 def operation(run: Run, node: int) -> str:
-    """What a node does to its operands; in a long text, long operands are ``…``."""
+    """What a node does to its operands; in a long text long operands are ``…``, long names are cut."""
     graph = run.graph
     operands = graph.operands[node]
     if not operands:
@@ -81,7 +83,12 @@ def operation(run: Run, node: int) -> str:
         ("…", ATOM) if operand not in run.names and len(words) > OPERAND else (words, binds)
         for operand, (words, binds) in zip(operands, called, strict=True)
     ]
-    return operation_text(graph.kinds[node], brief, spaced=True)
+    for room in range(OPERATION, 0, -1):
+        parts = [(cut(words, room), binds) for words, binds in brief]
+        text = operation_text(graph.kinds[node], parts, spaced=True)
+        if len(text) <= OPERATION:
+            break
+    return text
 
 
 def readings_of(run: Run, node: int, digits: int) -> Iterator[tuple[str, str, str]]:

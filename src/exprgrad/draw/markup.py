@@ -12,23 +12,26 @@ __all__ = ["RULER", "cell", "number", "quoted", "row", "shown", "table", "text"]
 RULER = "<HR/>"
 """A hairline between two rows, in the colour of the table."""
 
+MINUS = "\N{MINUS SIGN}"
+
 LEFT_TO_RIGHT = "\u200e"
 WORD_JOINER = "\u2060"
 
 
 def number(value: float, digits: int) -> str:
     """A number to so many significant digits, with a true minus sign, also in its exponent."""
-    return f"{value:.{digits}g}".replace("-", "\N{MINUS SIGN}")
+    return f"{value:.{digits}g}".replace("-", MINUS)
 
 
 def shown(text: str, limit: int) -> str:
-    """A user's text on one line, cut to ``limit`` characters.
+    """A user's text on one line, cut to ``limit`` characters, with true minus signs.
 
     A formula reads from left to right whatever the script of its names: a mark at its start and
     behind each name that is written from right to left keeps the operands in their order.  Another
     keeps Graphviz from reading a backslash and a letter as one of its abbreviations.
     """
     text = cut(printable(text), limit).replace("\\", "\\" + WORD_JOINER)
+    text = text.replace("-", MINUS)
     if text.isascii():
         return text
     pieces: list[str] = []
