@@ -83,6 +83,8 @@ def details(op: Op) -> str:
     pairs += [("pole", f"{value} where {where}") for where, value in op.poles]
     pairs += [(s.code, f"where {s.where}: {s.why}") for s in op.special]
     pairs += [("gate", op.gate), ("accuracy", accuracy(op))]
+    if op.caveat:
+        pairs.append(("but", op.caveat))
     width = max(len(label) for label, _ in pairs)
     lines = [
         f"  {label if first else '':<{width}}  {line}\n"
@@ -199,4 +201,5 @@ def fields(op: Op) -> dict[str, Any]:
         "latex": op.latex,
         "value_ulp": op.value_ulp,
         "partial_ulp": op.partial_ulp,
+        "caveat": op.caveat or None,
     }

@@ -14,86 +14,9 @@ subgradient of least norm.  ``docs/how-to/add-an-operation.md`` walks through on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from exprgrad.graph.op import Op, Special
 
 __all__ = ["BY_INFIX", "BY_NAME", "OPS", "Op", "Special"]
-
-
-@dataclass(frozen=True, slots=True)
-class Special:
-    """Points at which a rule's answer is a convention: ``code`` is ``kink`` or ``jump``."""
-
-    where: str
-    code: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Op:
-    """One operation.
-
-    ``operands``      names, separated by blanks; ``x...`` takes two or more
-    ``partials``      what is computed: the local derivative for each operand, accurate in doubles
-    ``shown``         what people read, where it differs
-    ``value``         an accurate formula; empty for a primitive of the math library
-    ``definition``    what the operation is in plainer operations, where there is such a thing
-    ``domain``        where the value is finite in real arithmetic; elsewhere value and partials are nan
-    ``domain_words``  the same in words, where the condition is hard to read
-    ``poles``         where it is infinite instead: (condition, value) pairs
-    ``ties``          variadic rows: how much an operand counts in a tie
-    ``ties_words``    what the sum of that says, in words
-    ``special``       kinks and jumps
-    ``branches``      positions of operands that only pass a gradient when their local derivative is 1
-    ``gate``          the pattern of the backward flow, in words
-    ``infix``, ``prefix``  the symbol, for operations that are not calls
-    ``latex``         with each operand's name where the operand goes
-    ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles:
-                      0 is exact, 0.5 correctly rounded
-    """
-
-    name: str
-    operands: str
-    partials: tuple[str, ...]
-    about: str
-    shown: tuple[str, ...] = ()
-    value: str = ""
-    definition: str = ""
-    domain: str = ""
-    domain_words: str = ""
-    poles: tuple[tuple[str, str], ...] = ()
-    ties: str = ""
-    ties_words: str = ""
-    special: tuple[Special, ...] = ()
-    branches: tuple[int, ...] = ()
-    gate: str = "scaler"
-    infix: str = ""
-    prefix: str = ""
-    latex: str = ""
-    value_ulp: float = 2.0
-    partial_ulp: float = 5.0
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The operands' names; a variadic row has one."""
-        return tuple(self.operands.removesuffix("...").split())
-
-    @property
-    def variadic(self) -> bool:
-        """Whether the operation takes two or more operands, all alike."""
-        return self.operands.endswith("...")
-
-    def partial(self, position: int) -> str:
-        """The rule that is computed for the operand at a position."""
-        return self.partials[0 if self.variadic else position]
-
-    def shown_partial(self, position: int) -> str:
-        """The rule that people read for the operand at a position."""
-        return (self.shown or self.partials)[0 if self.variadic else position]
-
-    def arity_words(self) -> str:
-        """How many operands it takes, in words."""
-        count = len(self.names)
-        return "two or more operands" if self.variadic else f"{count} operand{'s' * (count != 1)}"
 
 
 def comparison(name: str, symbol: str, latex: str, about: str) -> Op:
@@ -160,7 +83,8 @@ OPS: tuple[Op, ...] = (
     Op("mul", "x y", ("y", "x"), "the product", infix="*", latex=r"x \cdot y", gate="swap multiplier", value_ulp=0.5, partial_ulp=0.0),
     Op(
         "div", "x y", ("1/y", "-out/y"), "the quotient", shown=("1/y", "-x/y^2"), infix="/", latex=r"\frac{x}{y}",
-        domain="y != 0", poles=(("(y == 0)*(x != 0)", "x*inf"),), value_ulp=0.5,
+        domain="y != 0", poles=(("(y == 0)*(x != 0)", "x*inf"),),
+        caveat="where x/y is below 2.2e-308, the derivative for y has no more digits than x/y has", value_ulp=0.5,
     ),
     Op(
         "mod", "x y", ("where(y == 0, nan, 1)", "-round(x/y - out/y)"),
