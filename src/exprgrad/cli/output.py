@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from exprgrad.errors import ExprgradError, render
 from exprgrad.source import Source, excerpt
+
+if TYPE_CHECKING:
+    from exprgrad.explain.diagnostics import Diagnostic
 
 __all__ = ["colorful", "report", "show_diagnostics", "terminal_width", "write"]
 
@@ -63,20 +66,20 @@ def report(error: ExprgradError, command: str | None, *, json: bool, color: str)
     write([text, "\n"], sys.stderr)
 
 
-def show_diagnostics(text: str, diagnostics: Iterable[object], color: str) -> None:
+def show_diagnostics(text: str, diagnostics: Iterable[Diagnostic], color: str) -> None:
     """Print a run's diagnostics on stderr, each with its place in the formula."""
     styled = colorful(color, sys.stderr)
     width = terminal_width() if sys.stderr.isatty() else 100
     listed = list(diagnostics)
     for diagnostic in listed[:MOST_DIAGNOSTICS]:
-        severity: str = diagnostic.severity  # type: ignore[attr-defined]
+        severity = diagnostic.severity
         head = f"{severity}:"
         if styled:
             head = click.style(head, fg="yellow" if severity == "warning" else "cyan", bold=True)
-        lines = [f"{head} {diagnostic.message}"]  # type: ignore[attr-defined]
-        lines += excerpt(Source(text), diagnostic.span, width=width)  # type: ignore[attr-defined]
-        if diagnostic.help:  # type: ignore[attr-defined]
-            lines.append(f"  help: {diagnostic.help}")  # type: ignore[attr-defined]
+        lines = [f"{head} {diagnostic.message}"]
+        lines += excerpt(Source(text), diagnostic.span, width=width)
+        if diagnostic.help:
+            lines.append(f"  help: {diagnostic.help}")
         write(["\n".join(lines), "\n"], sys.stderr)
     if len(listed) > MOST_DIAGNOSTICS:
         more = f"… {len(listed) - MOST_DIAGNOSTICS:,} more warnings and notes; --json lists them\n"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from exprgrad.explain.diagnostics import Diagnostic
-from exprgrad.run.result import Run
+from exprgrad.run.result import Edge, Node, Run
 
 __all__ = ["SCHEMA", "envelope", "finite", "run_csv", "run_json", "trace_csv"]
 
@@ -61,23 +61,23 @@ def array(name: str, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     yield "]"
 
 
-def node_fields(node: Any, *, grad: bool) -> dict[str, Any]:
+def node_fields(node: Node, *, grad: bool) -> dict[str, Any]:
     """A node's fields as JSON has them."""
-    fields = node._asdict()
+    fields: dict[str, Any] = node._asdict()
     fields["data"] = finite(node.data)
     if grad:
         fields["grad"] = finite(node.grad)
     else:
         del fields["grad"]
-    return fields  # type: ignore[no-any-return]
+    return fields
 
 
-def edge_fields(edge: Any) -> dict[str, Any]:
+def edge_fields(edge: Edge) -> dict[str, Any]:
     """An edge's fields as JSON has them."""
-    fields = edge._asdict()
+    fields: dict[str, Any] = edge._asdict()
     fields["local"] = finite(edge.local)
     fields["contribution"] = finite(edge.contribution)
-    return fields  # type: ignore[no-any-return]
+    return fields
 
 
 def csv_line(cells: Iterable[object]) -> str:
