@@ -131,6 +131,8 @@ def test_a_formula_pasted_over_two_lines_is_not_read_as_two(text: str) -> None:
     assert text[start:end] in ("+", "-") and end == start + 1
 
 
-@pytest.mark.parametrize("text", ["y = sin(x)\n-y", "y = sin(x); -x", "t = 2\n(+x)", "y = (sin(x)\n+ x)"])
+@pytest.mark.parametrize(
+    "text", ["y = sin(x)\n-y", "y = sin(x); -x", "t = 2\n(+x)", "y = (sin(x)\n+ x)"]
+)
 def test_a_signed_output_is_not_taken_for_a_broken_line(text: str) -> None:
     check(parse(text))
