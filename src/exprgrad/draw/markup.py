@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from html import escape
 
+from exprgrad.draw.table import minus
 from exprgrad.source import cut, printable
 
 __all__ = ["RULER", "cell", "number", "quoted", "row", "shown", "table", "text"]
@@ -12,7 +13,6 @@ __all__ = ["RULER", "cell", "number", "quoted", "row", "shown", "table", "text"]
 RULER = "<HR/>"
 """A hairline between two rows, in the colour of the table."""
 
-MINUS = "\N{MINUS SIGN}"
 
 LEFT_TO_RIGHT = "\u200e"
 WORD_JOINER = "\u2060"
@@ -20,7 +20,7 @@ WORD_JOINER = "\u2060"
 
 def number(value: float, digits: int) -> str:
     """A number to so many significant digits, with a true minus sign, also in its exponent."""
-    return f"{value:.{digits}g}".replace("-", MINUS)
+    return minus(f"{value:.{digits}g}")
 
 
 def shown(text: str, limit: int) -> str:
@@ -31,7 +31,7 @@ def shown(text: str, limit: int) -> str:
     keeps Graphviz from reading a backslash and a letter as one of its abbreviations.
     """
     text = cut(printable(text), limit).replace("\\", "\\" + WORD_JOINER)
-    text = text.replace("-", MINUS)
+    text = minus(text)
     if text.isascii():
         return text
     pieces: list[str] = []

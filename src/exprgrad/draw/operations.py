@@ -29,10 +29,9 @@ def find(name: str | None) -> Sequence[Op]:
     op = BY_NAME.get(name) or BY_INFIX.get("^" if name == "**" else name)
     if op is not None:
         return (op,)
-    from exprgrad.language.hints import OPERATOR_WORDS, OTHER_SPELLINGS, nearest
+    from exprgrad.language.hints import OPERATOR_WORDS, OTHER_SPELLINGS, nearest_operation
 
-    known = OTHER_SPELLINGS.get(name) or nearest(name, [*BY_NAME, *OTHER_SPELLINGS])
-    known = OTHER_SPELLINGS.get(known or "", known)
+    known = OTHER_SPELLINGS.get(name) or nearest_operation(name, BY_NAME)
     help = f"did you mean '{known}'?" if known else "'exprgrad ops' lists the operations"
     if name in OPERATOR_WORDS:
         help = f"that is written {OPERATOR_WORDS[name]}"

@@ -9,7 +9,7 @@ from exprgrad.graph.graph import CONST
 from exprgrad.run.result import Run
 from exprgrad.source import display_width, printable
 
-__all__ = ["Column", "Table", "decimal", "node_table", "plain", "rich"]
+__all__ = ["Column", "Table", "decimal", "minus", "node_table", "plain", "rich"]
 
 LEAST = 18
 """The fewest cells that a flexible column is left with before others are dropped."""
@@ -48,6 +48,11 @@ class Table(NamedTuple):
 def decimal(value: float | None, digits: int) -> str:
     """A number with so many significant digits, or nothing."""
     return "" if value is None else format(value + 0.0, f".{digits}g")
+
+
+def minus(text: str) -> str:
+    """The text with true minus signs."""
+    return text.replace("-", "−")
 
 
 def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from exprgrad.derive.rules import operation_count
-from exprgrad.draw.table import decimal
+from exprgrad.draw.table import decimal, minus
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import SUM, label, operation_text
@@ -27,8 +26,6 @@ EDGE_VISITS = 20
 LONGEST_WHOLE = 60
 """The most visits that are shown whole."""
 GAP = "…"
-GRADS = re.compile(r"grad (?:= )?\S+(?: → \S+)?$|grad (?:= )?\S+(?: → \S+)?(?=  )")
-"""The last column but two: what the grads become."""
 
 
 Names = Mapping[int, str]
@@ -79,11 +76,9 @@ def trace(
     if tail:
         left_out = len(order) - 2 * EDGE_VISITS
         lines += [Line(GAP, f"{left_out:,} visits left out; --all shows them"), *tail]
-    text = align(lines)
-    if width is not None and max(map(display_width, text)) > width:
-        text = stack(lines, width)
-    if color:
-        text = [GRADS.sub("\x1b[33m\\g<0>\x1b[0m", line) for line in text]
+    text = align(lines, color=color)
+    if width is not None and max(map(display_width, align(lines, color=False))) > width:
+        text = stack(lines, width, color=color)
     return "\n".join([*text, "", *work(run)])
 
 
@@ -191,30 +186,31 @@ def short_names(run: Run) -> Names:
     return numbers | run.names
 
 
-def minus(text: str) -> str:
-    """The text with true minus signs."""
-    return text.replace("-", "−")
-
-
 def signed(value: float, digits: int) -> str:
     """A number with a true minus sign."""
     return minus(decimal(value, digits))
 
 
-def align(lines: Sequence[Line]) -> list[str]:
+def painted(cell: str, *, color: bool) -> str:
+    """What a terminal shows in the colour of grads."""
+    return f"\x1b[33m{cell}\x1b[0m" if color and cell.startswith("grad ") else cell
+
+
+def align(lines: Sequence[Line], *, color: bool) -> list[str]:
     """The lines with their columns under each other."""
     columned = [line for line in lines if line.verb != GAP]
     widths = [max(display_width(line[i]) for line in columned) for i in range(len(Line._fields))]
 
     def text(line: Line) -> str:
-        cells = zip(line, widths, strict=True)
-        padded = [cell + " " * (width - display_width(cell)) for cell, width in cells if width]
+        shown = line._replace(grad=painted(line.grad, color=color))
+        cells = zip(line, shown, widths, strict=True)
+        padded = [s + " " * (width - display_width(c)) for c, s, width in cells if width]
         return "  ".join(padded).rstrip()
 
     return [" ".join(line[:2]) if line.verb == GAP else text(line) for line in lines]
 
 
-def stack(lines: Sequence[Line], width: int) -> list[str]:
+def stack(lines: Sequence[Line], width: int, *, color: bool) -> list[str]:
     """The lines with each contribution under its visit, as narrow as they can be."""
     text: list[str] = []
     formulas = [f"    {line.formula} {line.numbers}".rstrip() for line in lines]
@@ -223,14 +219,16 @@ def stack(lines: Sequence[Line], width: int) -> list[str]:
     if widest + 3 + widest_grad > width:
         widest = 0
     for line, formula in zip(lines, formulas, strict=True):
+        shown = line._replace(grad=painted(line.grad, color=color))
         if line.verb == GAP or (not line.numbers and " += " not in line.formula):
-            text.append("  ".join(filter(None, line)))
+            text.append("  ".join(filter(None, shown)))
             continue
         if line.verb:
             text.append("  ".join(filter(None, (line.verb, line.definition, line.gate))))
-        grad = f"{line.grad}  {line.complete}".rstrip()
-        whole = formula + " " * max(widest - display_width(formula), 0) + f"   {grad}"
-        text += [whole] if display_width(whole) <= width else [formula, f"      {grad}"]
+        padded = formula + " " * max(widest - display_width(formula), 0)
+        fits = display_width(f"{padded}   {line.grad}  {line.complete}".rstrip()) <= width
+        grad = f"{shown.grad}  {shown.complete}".rstrip()
+        text += [f"{padded}   {grad}"] if fits else [formula, f"      {grad}"]
     return text
 
 

@@ -13,7 +13,7 @@ from exprgrad.language.hints import (
     OTHER_SPELLINGS,
     WORD_HINTS,
     character_hint,
-    nearest,
+    nearest_operation,
 )
 from exprgrad.language.lalr import END, UNKNOWN, Unexpected
 from exprgrad.source import Source, Span, display_width
@@ -36,8 +36,7 @@ def unknown_function(source: Source, name: str, span: Span, names: Iterable[str]
         group = short_group(source.text, span[1])
         help = f"for a product write {name}*{group or '(…)'}"
     else:
-        known = nearest(name, [*functions, *OTHER_SPELLINGS])
-        known = OTHER_SPELLINGS.get(known or "", known)
+        known = nearest_operation(name, functions)
         help = f"did you mean '{known}'?" if known else "'exprgrad ops' lists the functions"
     message = f"unknown function '{name}'"
     return LanguageError("unknown-function", message, source=source, span=span, help=help)

@@ -18,6 +18,7 @@ __all__ = [
     "arity_hint",
     "character_hint",
     "nearest",
+    "nearest_operation",
     "value_hint",
 ]
 
@@ -98,6 +99,12 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     ]
     distance, *_, best = min(ranked, default=(len(word), ""))
     return best if distance <= limit and distance < len(word) else None
+
+
+def nearest_operation(word: str, names: Iterable[str]) -> str | None:
+    """The operation that a word most likely means, other tools' spellings included, or None."""
+    known = nearest(word, [*names, *OTHER_SPELLINGS])
+    return OTHER_SPELLINGS.get(known or "", known)
 
 
 def edits(one: str, other: str) -> int:

@@ -1,6 +1,6 @@
 """Graph to text: the language's own spelling, with the fewest parentheses that parse back.
 
-``program`` writes a whole graph; ``texts`` writes each node, cut short; ``rule_texts`` writes local
+``program`` writes a whole graph; ``texts`` writes each node, cut short; ``rule_text`` writes local
 derivatives with the operands' names filled in.  None of them recurses or takes more than linear time.
 """
 
@@ -140,22 +140,13 @@ def prefixes(
         elif not operands:
             written.append(leaf(graph, node)[:room])
         else:
-            text = ""
-            for part in pattern(kind, len(operands)):
-                if len(text) >= room:
-                    break
-                if isinstance(part, str):
-                    text += part
-                    continue
-                operand = operands[part[0]]
-                own = (
-                    given[operand][1] if operand in given else operand_level(graph, operand, names)
-                )
-                inner = (
-                    written[operand] if operand in given else names.get(operand, written[operand])
-                )
-                text += f"({inner})" if own < part[1] else inner
-            written.append(text[:room])
+            called = [
+                (written[operand], given[operand][1])
+                if operand in given
+                else label(graph, operand, names, written)
+                for operand in operands
+            ]
+            written.append(beginning(kind, called, room))
     return written
 
 
@@ -192,13 +183,20 @@ def operation_text(
     kind: str, operands: Sequence[tuple[str, int]], *, spaced: bool = False, limit: int = LIMIT
 ) -> str:
     """One operation on operands of given texts and levels; ``spaced`` sets every symbol apart."""
+    return cut(beginning(kind, operands, limit + 1, spaced=spaced), limit)
+
+
+def beginning(
+    kind: str, operands: Sequence[tuple[str, int]], room: int, *, spaced: bool = False
+) -> str:
+    """The first ``room`` characters of an operation's text."""
     text = ""
     for part in pattern(kind, len(operands)):
-        if len(text) > limit:
+        if len(text) >= room:
             break
         if isinstance(part, str):
             text += f" {part.strip()} " if spaced and BY_NAME[kind].infix else part
         else:
             inner, own = operands[part[0]]
             text += f"({inner})" if own < part[1] else inner
-    return cut(text, limit)
+    return text[:room]
