@@ -14,7 +14,9 @@ from typing import NamedTuple
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.source import Span
 
-__all__ = ["CONST", "INPUT", "Binding", "Graph", "check", "dependencies", "dependents", "same"]
+__all__ = [
+    "CONST", "INPUT", "Binding", "Graph", "Program", "check", "dependencies", "dependents", "same",
+]  # fmt: skip
 
 INPUT = "input"
 CONST = "const"
@@ -111,6 +113,13 @@ class Graph:
         for user, operands in enumerate(self.operands):
             for position, operand in enumerate(operands):
                 yield user, position, operand
+
+
+class Program(NamedTuple):
+    """A graph and the nodes that are asked of it, in order: a value and its gradient, say."""
+
+    graph: Graph
+    outputs: tuple[int, ...]
 
 
 def dependencies(graph: Graph, node: int) -> bytearray:

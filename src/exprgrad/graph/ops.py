@@ -95,7 +95,8 @@ OPS: tuple[Op, ...] = (
     Op(
         "pow", "x y",
         (
-            "p = x^(y - 1); where(y == 0, 0, where((y >= 0.5)*(y < 2^53)*(abs(p) > 1e-290) + (x == 0), y*p, "
+            "p = x^(y - 1); exact = max(y >= 0.5, y == floor(y))*(abs(y) < 2^53); "
+            "where(y == 0, 0, where(max(exact*max(abs(p) > 1e-290, abs(y) <= 4), x == 0), y*p, "
             "where((y < 0.5)*(abs(out) > 1e-290), y*out/x, sign(x)^y*(y*abs(x)^(y/2)/x)*abs(x)^(y/2))))",
             "where((x == 0)*(y >= 0), 0, where((out > 1e-290)*(out < 1e290), out*log(x), "
             "x^(y/2)*log(x)*x^(y/2)))",

@@ -1,0 +1,179 @@
+"""Building derived graphs: equal nodes are one, and what costs nothing to work out is worked out.
+
+Every shortcut here gives, in doubles, the number that the operation itself would give: 1*x is x, and a
+``where`` with a known condition is its branch.  Only the sign of a nan may differ.  What holds
+in real arithmetic alone (x - x is 0) is the business of ``simplify``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from exprgrad.derive.exact import COMPARISONS, folded
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.source import Span
+
+__all__ = ["Builder"]
+
+COMMUTATIVE = {"add", "mul"}
+Key = tuple[object, ...]
+
+
+class Builder:
+    """A graph under construction.
+
+    ``span`` is the place in the user's text of what is built next; ``flags`` are the nodes that are 0 or
+    1 at every point.
+    """
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+        self.known: dict[Key, int] = {}
+        self.span: Span = (0, 0)
+        self.flags: set[int] = set()
+
+    # Nodes.
+
+    def input(self, name: str) -> int:
+        """The node of an input."""
+        node = self.graph.inputs.get(name)
+        if node is None:
+            node = self.graph.append(INPUT, (), name, self.span)
+            self.graph.inputs[name] = node
+        return node
+
+    def constant(self, value: float, symbol: str | None = None) -> int:
+        """The node of a constant; ``symbol`` is its spelling where it has a name, such as ``pi``."""
+        key = (CONST, value.hex(), symbol)
+        node = self.known.get(key)
+        if node is None:
+            node = self.known[key] = self.graph.append(CONST, (), value, self.span)
+            if symbol is not None:
+                self.graph.symbols[node] = symbol
+            elif value in (0, 1):
+                self.flags.add(node)
+        return node
+
+    def apply(self, kind: str, *operands: int) -> int:
+        """The node of an operation, or of what it comes to."""
+        node = self.shortcut(kind, operands)
+        if node is not None:
+            return node
+        order = tuple(sorted(operands)) if kind in COMMUTATIVE else operands
+        key = (kind, order)
+        node = self.known.get(key)
+        if node is None:
+            spans = (self.span,) * len(operands)
+            node = self.known[key] = self.graph.append(kind, operands, None, self.span, spans)
+            if kind in COMPARISONS or (kind in ("mul", "max") and self.flags.issuperset(operands)):
+                self.flags.add(node)
+        return node
+
+    def include(self, graph: Graph, values: Mapping[str, int] | None = None) -> list[int]:
+        """Build every node of a graph again; ``values`` stand for its inputs.  Returns the new nodes.
+
+        Without ``values`` the graph is a user's: its inputs stay inputs, its spans are kept.
+        """
+        images: list[int] = []
+        for node, kind in enumerate(graph.kinds):
+            if values is None:
+                self.span = graph.span(node)
+            payload = graph.payloads[node]
+            if kind == INPUT:
+                name = str(payload)
+                images.append(self.input(name) if values is None else values[name])
+            elif kind == CONST:
+                assert isinstance(payload, float)
+                images.append(self.constant(payload, graph.symbols.get(node)))
+            else:
+                images.append(self.apply(kind, *[images[o] for o in graph.operands[node]]))
+        return images
+
+    def program(self, outputs: Sequence[int]) -> Program:
+        """What was built as far as the outputs need it; the inputs stay, needed or not."""
+        graph = self.graph
+        needed = bytearray(len(graph))
+        for node in (*outputs, *graph.inputs.values()):
+            needed[node] = 1
+        for user in range(len(graph) - 1, -1, -1):
+            if needed[user]:
+                for operand in graph.operands[user]:
+                    needed[operand] = 1
+        kept = Graph()
+        place = [-1] * len(graph)
+        for node, kind in enumerate(graph.kinds):
+            if needed[node]:
+                operands = tuple([place[operand] for operand in graph.operands[node]])
+                span = graph.span(node)
+                spans = (span,) * len(operands)
+                place[node] = kept.append(kind, operands, graph.payloads[node], span, spans)
+                if node in graph.symbols:
+                    kept.symbols[place[node]] = graph.symbols[node]
+        kept.inputs = {name: place[node] for name, node in graph.inputs.items()}
+        kept.output = place[outputs[0]]
+        return Program(kept, tuple([place[output] for output in outputs]))
+
+    # What is known about nodes.
+
+    def value(self, node: int) -> float | None:
+        """A plain constant's value; None for a named one, which keeps its name."""
+        payload = self.graph.payloads[node]
+        return payload if isinstance(payload, float) and node not in self.graph.symbols else None
+
+    # Shortcuts.
+
+    def shortcut(self, kind: str, operands: tuple[int, ...]) -> int | None:
+        """What an operation comes to without being done; None where it must be done."""
+        values = [self.value(operand) for operand in operands]
+        if kind == "where":
+            return self.choice(*operands)
+        if None not in values:
+            found = folded(kind, values)  # type: ignore[arg-type]
+            if found is not None:
+                return self.constant(found)
+        if kind == "neg":
+            inner = operands[0]
+            return self.graph.operands[inner][0] if self.graph.kinds[inner] == "neg" else None
+        if len(operands) != 2:
+            return None
+        for value, other in (values, operands[::-1]), (values[::-1], operands):
+            if kind in ("mul", "add", "max") and value[0] is not None:
+                found_node = self.with_constant(kind, value[0], other[0])
+                if found_node is not None:
+                    return found_node
+        if values[1] == 1 and kind in ("div", "pow"):
+            return operands[0]
+        return None
+
+    def with_constant(self, kind: str, value: float, other: int) -> int | None:
+        """A sum, product or maximum of a constant and another node."""
+        if kind == "mul" and value == 1:
+            return other
+        if kind == "mul" and value == -1:
+            return self.apply("neg", other)
+        if other not in self.flags:
+            return None
+        if value == 0:
+            return self.constant(0.0) if kind == "mul" else other
+        return self.constant(1.0) if (kind, value) == ("max", 1.0) else None
+
+    def choice(self, condition: int, x: int, y: int) -> int | None:
+        """A ``where`` whose condition is known, or is a choice itself, or is met again in a branch."""
+        kinds, operands = self.graph.kinds, self.graph.operands
+        known = self.value(condition)
+        if known is not None:
+            return x if known else y
+        if x == y:
+            return x
+        if kinds[condition] == "where":
+            inner, yes, no = operands[condition]
+            choice = self.value(yes), self.value(no)
+            if choice == (1.0, 0.0):
+                return self.apply("where", inner, x, y)
+            if choice == (0.0, 1.0):
+                return self.apply("where", inner, y, x)
+        if kinds[x] == "where" and operands[x][0] == condition:
+            return self.apply("where", condition, operands[x][1], y)
+        if kinds[y] == "where" and operands[y][0] == condition:
+            return self.apply("where", condition, x, operands[y][2])
+        return None

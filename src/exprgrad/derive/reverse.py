@@ -1,0 +1,103 @@
+"""The reverse sweep over nodes: the walk of ``run.sweeps.reverse``, with a graph's nodes for numbers.
+
+Users come before operands, each passes its adjoint times a local derivative to every active operand,
+and what arrives is summed.  A branch that a ``where`` did not take passes nothing, not even 0 times
+infinity; so an adjoint carries the condition under which anything arrives at all, and becomes
+``where(condition, …, 0)``, the products inside, where it meets others or ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.local import Source, active_from, users_of
+
+__all__ = ["pull_back"]
+
+
+class Adjoint(NamedTuple):
+    """``value`` where the node ``mask`` is not 0, else nothing; with no mask, ``value`` always."""
+
+    value: int
+    mask: int | None
+
+
+def pull_back(source: Source, seeds: Mapping[int, int], wrt: Iterable[int]) -> dict[int, int]:
+    """The adjoints of the nodes ``wrt``, given those of the outputs; 0 is left out.
+
+    ``seeds`` maps nodes of the source's graph to the builder's, as the answer does.
+    """
+    builder, graph = source.builder, source.graph
+    wrt = list(wrt)
+    active = active_from(users_of(graph), wrt)
+    is_active = set(active)
+    arrived: dict[int, list[Adjoint]] = {
+        node: [Adjoint(seed, None)] for node, seed in seeds.items() if node in is_active
+    }
+    found: dict[int, int] = {}
+    wanted = set(wrt)
+    for user in reversed(active):
+        contributions = arrived.pop(user, None)
+        if not contributions:
+            continue
+        adjoint = total(builder, contributions, ascending=source.shown)
+        if user in wanted:
+            found[user] = masked(builder, adjoint)
+        for operand, local, is_branch in source.edges(user, is_active):
+            passed = contribution(builder, adjoint, local, is_branch=is_branch)
+            if passed is not None:
+                arrived.setdefault(operand, []).append(passed)
+    return found
+
+
+def contribution(
+    builder: Builder, adjoint: Adjoint, local: int, *, is_branch: bool
+) -> Adjoint | None:
+    """What an edge passes on; None where it can pass nothing."""
+    if not is_branch:
+        return Adjoint(builder.apply("mul", adjoint.value, local), adjoint.mask)
+    mask = local
+    if adjoint.mask is not None:
+        mask = builder.apply("where", adjoint.mask, local, builder.constant(0.0))
+    return arriving(builder, adjoint.value, mask)
+
+
+def arriving(builder: Builder, value: int, mask: int) -> Adjoint | None:
+    """An adjoint under a condition, which may turn out to be known."""
+    known = builder.value(mask)
+    if known is None:
+        return Adjoint(value, mask)
+    return Adjoint(value, None) if known else None
+
+
+def masked(builder: Builder, adjoint: Adjoint) -> int:
+    """An adjoint as a number at every point: 0 where nothing arrives."""
+    if adjoint.mask is None:
+        return adjoint.value
+    return builder.apply("where", adjoint.mask, adjoint.value, builder.constant(0.0))
+
+
+def total(builder: Builder, contributions: list[Adjoint], *, ascending: bool) -> Adjoint:
+    """The sum of what arrived, in that order; or, for people, in the order in which it is written."""
+    if ascending:
+        contributions = contributions[::-1]
+    first = contributions[0]
+    mask = first.mask
+    alike = all(adjoint.mask == mask for adjoint in contributions)
+    value = first.value if alike else masked(builder, first)
+    for adjoint in contributions[1:]:
+        term = adjoint.value if alike else masked(builder, adjoint)
+        value = builder.apply("add", value, term)
+        mask = either(builder, mask, adjoint.mask)
+    return Adjoint(value, mask)
+
+
+def either(builder: Builder, one: int | None, other: int | None) -> int | None:
+    """The condition that one of two conditions holds."""
+    if one is None or other is None:
+        return None
+    both = builder.apply("where", one, builder.constant(1.0), other)
+    known = builder.value(both)
+    return None if known else both
