@@ -70,6 +70,68 @@ def test_wrong_types(value: object) -> None:
     assert isinstance(caught.value, (InputError, LanguageError))
 
 
+OUTPUTS = parse("y1 = a*b; y2 = a/b; y1^2")
+
+
+def test_jacobians_and_hessians() -> None:
+    at = {"a": 1, "b": "4/2"}
+    assert OUTPUTS.jacobian(at) == OUTPUTS.gradient(at).gradient == {"a": 8.0, "b": 4.0}
+    assert OUTPUTS.jacobian(at, wrt="b", of="y2") == {"y2": {"b": -0.25}}
+    assert OUTPUTS.jacobian(at, of=("y2", "y1")) == {
+        "y1": {"a": 2.0, "b": 1.0},
+        "y2": {"a": 0.5, "b": -0.25},
+    }
+    assert OUTPUTS.hessian(a=1, b=2) == {"a": {"a": 8.0, "b": 8.0}, "b": {"a": 8.0, "b": 2.0}}
+    assert OUTPUTS.hessian(at, wrt=["b"]) == {"b": {"b": 2.0}}
+    assert OUTPUTS.hessian_pattern() == [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
+    assert OUTPUTS.hessian_pattern("b") == [("b", "b")]
+
+
+def test_products_with_vectors() -> None:
+    at = {"a": 1, "b": 2}
+    assert OUTPUTS.jvp(at, tangent={"a": "1/2", "b": 0}) == 4.0
+    assert OUTPUTS.jvp(at, tangent={"a": 1, "b": 1}, of="y1") == {"y1": 3.0}
+    assert OUTPUTS.vjp(at) == {"a": 8.0, "b": 4.0}
+    assert OUTPUTS.vjp(a=1, b=2, cotangent=-1, wrt="a") == {"a": -8.0}
+    assert OUTPUTS.vjp(at, cotangent={"y1": 1, "y2": 4}, of=["y1", "y2"]) == {"a": 4.0, "b": 0.0}
+    assert parse("y = a").vjp(a=1, cotangent={"y": 2}) == {"a": 2.0}
+
+
+def test_answers_are_the_caller_s_own() -> None:
+    found = OUTPUTS.hessian(a=1, b=2)
+    found["a"].clear()
+    assert OUTPUTS.hessian(a=1, b=2)["a"] == {"a": 8.0, "b": 8.0}
+    OUTPUTS.hessian_pattern().clear()
+    assert len(OUTPUTS.hessian_pattern()) == 4
+    assert pickle.loads(pickle.dumps(OUTPUTS)).jacobian(a=1, b=2) == {"a": 8.0, "b": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("ask", "code"),
+    [
+        (lambda f, at: f.jacobian(at, of="y3"), "unknown-output"),
+        (lambda f, at: f.jacobian(at, of=["a"]), "unknown-output"),
+        (lambda f, at: f.jacobian(at, of=[]), "unknown-output"),
+        (lambda f, at: f.jacobian(at, wrt=["y1"]), "unknown-input"),
+        (lambda f, at: f.jacobian(a=1), "missing-input"),
+        (lambda f, at: f.hessian(at, wrt=[]), "unknown-input"),
+        (lambda f, at: f.hessian_pattern("c"), "unknown-input"),
+        (lambda f, at: f.jvp(at, tangent={"a": 1}), "missing-tangent"),
+        (lambda f, at: f.jvp(at, tangent={"a": 1, "b": 0, "c": 0}), "unknown-input"),
+        (lambda f, at: f.jvp(at, tangent={"a": 1, "b": None}), "bad-value"),
+        (lambda f, at: f.jvp(at, tangent={"a": 1, 2: 0}), "unknown-input"),
+        (lambda f, at: f.vjp(at, of=["y1", "y2"]), "missing-cotangent"),
+        (lambda f, at: f.vjp(at, of=["y1", "y2"], cotangent={"y2": 1}), "missing-cotangent"),
+        (lambda f, at: f.vjp(at, cotangent={"y1": 1}), "unknown-output"),
+        (lambda f, at: f.vjp(at, cotangent=[1, 2]), "bad-value"),
+    ],
+)
+def test_wrong_questions(ask: Any, code: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ask(OUTPUTS, {"a": 1, "b": 2})
+    assert caught.value.code == code and caught.value.message
+
+
 def test_errors_are_one_family() -> None:
     with pytest.raises(LanguageError, match="tanh"):
         parse("tahn(x)")

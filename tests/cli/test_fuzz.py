@@ -79,7 +79,11 @@ OPTIONS = [
     "--",
     "-",
     "--strict",
+    "--of",
+    "--tangent",
+    "--cotangent",
 ]
+COMMANDS = ["eval", "grad", "grad", "jac", "hess", "jvp", "vjp", "dot", "ops"]
 values = st.builds(
     "{}={}".format, st.sampled_from(["a", "b", "c", "x", "y", "é"]), anything | numbers.map(repr)
 )
@@ -87,7 +91,7 @@ arguments = st.lists(anything | st.sampled_from(OPTIONS) | values, max_size=6)
 
 
 @quick
-@given(st.sampled_from(["eval", "grad", "grad", "dot", "ops"]), arguments, st.binary(max_size=30))
+@given(st.sampled_from(COMMANDS), arguments, st.binary(max_size=30))
 @example("eval", ["-"], b"\xff\xfe")
 @example("grad", ["x", "x=\ud800"], b"")
 @example("grad", ["a", "a=1", "--digits", "\n"], b"")

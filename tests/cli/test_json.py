@@ -17,6 +17,18 @@ ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/reference/schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
 
+MATRICES = [
+    "jac|(a+b)*c|a=2|b=-3|c=10",
+    "jac|y1 = a/b; y2 = 1/a; z = 3|a=0|b=2|--of|y1,y2,z|--wrt|a",
+    "jac|2+2",
+    "hess|x^2*y + sin(z)|x=1|y=2|z=3",
+    "hess|x^1.5|x=0",
+    "hess|2+2",
+    "jvp|x^2*y|x=1|y=2|--tangent|x=1,y=0",
+    "jvp|y1 = x; y2 = log(x)|x=0|--of|y2|--tangent|x=inf",
+    "vjp|x^2*y|x=1|y=2|--cotangent|nan",
+    "vjp|y1 = a*b; y2 = a/b|a=1|b=2|--of|y1,y2|--cotangent|y1=1,y2=0",
+]
 REQUESTS = [
     "grad|(a+b)*c|a=2|b=-3|c=10",
     "eval|(a+b)*c|a=2|b=-3|c=10",
@@ -36,6 +48,21 @@ REQUESTS = [
     "eval|a|b=1",
     "gard|x",
     "ops|tahn",
+    *MATRICES,
+    "jac|y = x|x=1|--of|z",
+    "jvp|x*y|x=1|y=2|--tangent|x=1",
+    "vjp|y1 = a; y2 = a|a=1|--of|y1,y2",
+    "diff|o = tanh(x*w + b)",
+    "diff|x^2*y|--order|3",
+    "diff|x^2*y|--to|latex",
+    "diff|x^2|--wrt|y",
+    "diff|x^2|x=2",
+    "diff|x^2|--order|0",
+    "diff|a*b*c*d*e*f|--order|6",
+    "code|a*b|--to|c",
+    "code|a*b|--to|python|--value-only",
+    "code|a*b|--to|rust",
+    "code|a*b|--to|c|--name|int",
     "dot|a*b",
     "dot|a*b|a=1|b=2",
     "dot|a*",
@@ -83,8 +110,33 @@ def test_schema_is_strict() -> None:
         assert list(VALIDATOR.iter_errors({k: v for k, v in found.items() if k != field})), field
 
 
+@pytest.mark.parametrize("request_line", MATRICES)
+def test_schema_is_strict_about_matrices(request_line: str) -> None:
+    found = document(*request_line.split("|"))
+    for change in ({"surprise": 1}, {"diagnostics": [{"code": "new"}]}, {"command": "jax"}):
+        assert list(VALIDATOR.iter_errors({**found, **change})), change
+    for field in found:
+        assert list(VALIDATOR.iter_errors({k: v for k, v in found.items() if k != field})), field
+        if field in (
+            "value",
+            "jacobian",
+            "gradient",
+            "hessian",
+            "jvp",
+            "vjp",
+            "tangent",
+            "cotangent",
+        ):
+            wrong: Any
+            for wrong in (None, "NaN", {"a": None}, {"a": {"b": "NaN"}}, []):
+                assert list(VALIDATOR.iter_errors({**found, field: wrong})), (field, wrong)
+    if "pattern" in found:
+        for wrong in (None, [["a"]], [["a", 1]], [["a", "a"], ["a", "a"]]):
+            assert list(VALIDATOR.iter_errors({**found, "pattern": wrong})), wrong
+
+
 def test_every_error_code_is_in_the_schema() -> None:
-    """The codes in the source and in the schema are the same."""
+    """The codes in the source and in the schema are the same, but for what only Python can be asked."""
     codes = set()
     for path in (ROOT / "src/exprgrad").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -93,7 +145,10 @@ def test_every_error_code_is_in_the_schema() -> None:
                 first = node.args[0].value
                 if isinstance(first, str) and (name == "fail" or name.endswith("Error")):
                     codes.add(first)
-    codes = {code for code in codes if code.replace("-", "").isalpha()} - {"no-gradient"}
+    codes = {code for code in codes if code.replace("-", "").isalpha()} - {
+        "no-gradient",
+        "bad-order",
+    }
     error = SCHEMA["$defs"]["failure"]["properties"]["error"]["properties"]["code"]["enum"]
     assert sorted(error) == sorted(codes)
 

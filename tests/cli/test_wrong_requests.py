@@ -39,7 +39,7 @@ GOOD = ["a=2", "b=-3", "c=10"]
 GROUPS: dict[str, list[list[str]]] = {
     "commands": [
         ["gard", "a*b", "a=1"], ["evla", "a"], ["Grad", "a"], ["backward", "a"], ["(a+b)*c", "a=2"],
-        ["a*b"], ["x^2", "x=3"], ["diff", "x^2"], ["--colour"], ["-q", "a"], ["", "a"],
+        ["a*b"], ["x^2", "x=3"], ["derive", "x^2"], ["--colour"], ["-q", "a"], ["", "a"],
         ["\x1b[31m"], ["--version=3"], ["grad\0"],
     ],
     "values": [
@@ -63,6 +63,17 @@ GROUPS: dict[str, list[list[str]]] = {
         ["eval", "a+b", "--", "a=1", "--json=2"], ["eval", "lambda*2", "lamda=3"],
         ["eval", "x*y", "x=1", "yy=2"], ["dot", "a*b", "a=1"], ["eval", "a*b", "a=1,b=2"],
         ["eval", "a*b", "a=1, b = 2"],
+    ],
+    "diff": [
+        ["diff"], ["diff", "x^"], ["diff", "x^2", "--wrt", "y"], ["diff", "x^2", "--wrt", ""],
+        ["diff", "alpha^2", "--wrt", "alhpa"], ["diff", "t = 2*x; t^2", "--wrt", "t"],
+        ["diff", "pi*x", "--wrt", "pi"], ["diff", "x^2", "--order", "0"],
+        ["diff", "x^2", "--order", "-1"], ["diff", "x^2", "--order", "1.5"],
+        ["diff", "x^2", "--order", "101"], ["diff", "x^2", "--order"], ["diff", "x^2", "x=2"],
+        ["diff", "x^2", "2"], ["diff", "x^2", "--to", "tex"],
+        ["diff", "x^2", "--ordr", "2"], ["diff", "x^2", "--value-only"],
+        ["diff", "a*b*c*d*e*f", "--order", "6"], ["diff", "2+2", "--wrt", "x"],
+        ["diff", "-f", "nothing.txt"],
     ],
     "options": [
         ["grad", "a", "a=1", "--jsn"], ["grad", "a", "a=1", "--wtr", "a"],

@@ -3,107 +3,31 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.arguments import FormulaCommand, read_request
+from exprgrad.cli.arguments import FormulaCommand
+from exprgrad.cli.code import code_command
+from exprgrad.cli.common import (
+    color_option,
+    compute,
+    digits_option,
+    draw,
+    formula,
+    names_in,
+    only_one,
+    output,
+    start,
+)
+from exprgrad.cli.formulas import diff_command
+from exprgrad.cli.matrices import MATRIX_COMMANDS
 from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write
-from exprgrad.errors import RequestError
-from exprgrad.source import Source
 
 if TYPE_CHECKING:
-    from exprgrad.api import Expression, Run
+    from exprgrad.api import Run
 
 __all__ = ["COMMANDS"]
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-class Digits(click.IntRange):
-    """A number of digits, by a name that people use in errors."""
-
-    name = "whole number"
-
-
-def stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
-    """Several decorators as one, the first on top."""
-
-    def apply(function: F) -> F:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return apply
-
-
-formula = stack(
-    click.argument("arguments", nargs=-1, metavar="EXPR [NAME=VALUE]..."),
-    click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
-    click.option("--inputs", metavar="FILE", help="Read values from a JSON object."),
-)
-color_option = click.option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    show_default=True,
-    help="Use colour: auto means on a terminal, unless NO_COLOR is set.",
-)
-digits_option = click.option(
-    "--digits",
-    type=Digits(1, 17),
-    default=6,
-    show_default=True,
-    metavar="N",
-    help="Significant digits of the numbers people read.",
-)
-output = stack(
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-    click.option("--csv", "as_csv", is_flag=True, help="Print CSV, a node a line."),
-    click.option("-q", "--quiet", is_flag=True, help="Print only the answer."),
-    digits_option,
-    click.option("--all", "show_all", is_flag=True, help="Leave nothing out of a long table."),
-    color_option,
-    click.option("--strict", is_flag=True, help="Exit with 1 if there is a warning."),
-)
-
-
-def names_in(wrt: str) -> list[str]:
-    """The names in the value of ``--wrt``."""
-    names = [name.strip() for name in wrt.split(",")]
-    if "" not in names:
-        return names
-    source = Source(wrt, is_expression=False)
-    place = len(",".join(wrt.split(",")[: names.index("")]))
-    help = "names are separated by commas: --wrt a,b"
-    raise RequestError(
-        "usage", "a name is missing", source=source, span=(place, place + 1), help=help
-    )
-
-
-def start(arguments: tuple[str, ...], file: str | None, inputs: str | None) -> Any:
-    """The expression of a command line, and the request that it came with."""
-    from exprgrad.api import parse
-
-    request = read_request(arguments, file, inputs)
-    return parse(request.text), request
-
-
-def only_one(options: dict[str, Any]) -> None:
-    """Refuse two output forms at once."""
-    forms = {"--json": "as_json", "--csv": "as_csv", "--quiet": "quiet"}
-    chosen = [flag for flag, name in forms.items() if options[name]]
-    if len(chosen) > 1:
-        raise RequestError("usage", f"{' and '.join(chosen)} exclude each other", help="choose one")
-
-
-def compute(expression: Expression, request: Any, wrt: list[str] | None, *, grad: bool) -> Run:
-    """Evaluate or differentiate, with the arguments at hand for errors."""
-    from exprgrad.run.inputs import resolve
-
-    values = resolve(expression.graph, expression.text, request.values, request.spelled)
-    return expression.gradient(values, wrt=wrt) if grad else expression.evaluate(values)
 
 
 def answer(run: Run, command: str, options: dict[str, Any], quiet: list[str]) -> int:
@@ -136,17 +60,6 @@ def draw_trace(run: Run, options: dict[str, Any]) -> str:
     color = colorful(options["color"], sys.stdout)
     whole = options["show_all"]
     return trace(run, options["digits"], all_visits=whole, width=width, color=color)
-
-
-def draw(content: Any, color: str) -> str:
-    """A table by Rich on a terminal or where colour is asked for, else as plain columns."""
-    from exprgrad.draw import table
-
-    on_terminal = sys.stdout.isatty()
-    colored = colorful(color, sys.stdout)
-    if not on_terminal and not colored:
-        return table.plain(content)
-    return table.rich(content, terminal_width() if on_terminal else 10_000, color=colored)
 
 
 @click.command("eval", cls=FormulaCommand)
@@ -241,4 +154,12 @@ def ops_command(name: str | None, as_json: bool, color: str) -> int:
     return 0
 
 
-COMMANDS = (eval_command, grad_command, dot_command, ops_command)
+COMMANDS = (
+    eval_command,
+    grad_command,
+    *MATRIX_COMMANDS,
+    diff_command,
+    code_command,
+    dot_command,
+    ops_command,
+)

@@ -13,7 +13,7 @@ from exprgrad.derive.exact import COMPARISONS, folded
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.source import Span
 
-__all__ = ["Builder"]
+__all__ = ["Builder", "needed"]
 
 COMMUTATIVE = {"add", "mul"}
 Key = tuple[object, ...]
@@ -23,10 +23,11 @@ class Builder:
     """A graph under construction.
 
     ``span`` is the place in the user's text of what is built next; ``flags`` are the nodes that are 0 or
-    1 at every point.
+    1 at every point.  With ``plain`` no shortcuts are taken, as for what people read.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, plain: bool = False) -> None:
+        self.plain = plain
         self.graph = Graph()
         self.known: dict[Key, int] = {}
         self.span: Span = (0, 0)
@@ -56,7 +57,7 @@ class Builder:
 
     def apply(self, kind: str, *operands: int) -> int:
         """The node of an operation, or of what it comes to."""
-        node = self.shortcut(kind, operands)
+        node = None if self.plain else self.shortcut(kind, operands)
         if node is not None:
             return node
         order = tuple(sorted(operands)) if kind in COMMUTATIVE else operands
@@ -91,18 +92,15 @@ class Builder:
 
     def program(self, outputs: Sequence[int]) -> Program:
         """What was built as far as the outputs need it; the inputs stay, needed or not."""
-        graph = self.graph
-        needed = bytearray(len(graph))
-        for node in (*outputs, *graph.inputs.values()):
-            needed[node] = 1
-        for user in range(len(graph) - 1, -1, -1):
-            if needed[user]:
-                for operand in graph.operands[user]:
-                    needed[operand] = 1
-        kept = Graph()
+        return self.pruned(outputs)[0]
+
+    def pruned(self, outputs: Sequence[int]) -> tuple[Program, list[int]]:
+        """The same, and by node that was built its place in the program; -1 if it was not needed."""
+        graph, kept = self.graph, Graph()
+        wanted = needed(graph, (*outputs, *graph.inputs.values()))
         place = [-1] * len(graph)
         for node, kind in enumerate(graph.kinds):
-            if needed[node]:
+            if wanted[node]:
                 operands = tuple([place[operand] for operand in graph.operands[node]])
                 span = graph.span(node)
                 spans = (span,) * len(operands)
@@ -111,7 +109,7 @@ class Builder:
                     kept.symbols[place[node]] = graph.symbols[node]
         kept.inputs = {name: place[node] for name, node in graph.inputs.items()}
         kept.output = place[outputs[0]]
-        return Program(kept, tuple([place[output] for output in outputs]))
+        return Program(kept, tuple([place[output] for output in outputs])), place
 
     # What is known about nodes.
 
@@ -177,3 +175,15 @@ class Builder:
         if kinds[y] == "where" and operands[y][0] == condition:
             return self.apply("where", condition, x, operands[y][2])
         return None
+
+
+def needed(graph: Graph, nodes: Sequence[int]) -> bytearray:
+    """A flag for each node: whether one of ``nodes`` depends on it (or is it)."""
+    flags = bytearray(len(graph))
+    for node in nodes:
+        flags[node] = 1
+    for user in range(len(graph) - 1, -1, -1):
+        if flags[user]:
+            for operand in graph.operands[user]:
+                flags[operand] = 1
+    return flags

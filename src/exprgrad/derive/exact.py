@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-__all__ = ["COMPARISONS", "folded"]
+__all__ = ["COMPARISONS", "folded", "result"]
 
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "lt": operator.lt,

@@ -8,64 +8,85 @@ reverse mode) and 5.1 (forward over reverse for second derivatives).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.forward import push_forward
 from exprgrad.derive.local import Source, active_from, users_of
 from exprgrad.derive.reverse import pull_back
+from exprgrad.derive.rules import Rule, computed
 from exprgrad.graph.graph import Graph, Program
 
-__all__ = ["Entries", "gradient", "hessian", "jacobian", "jvp", "vjp"]
+__all__ = [
+    "Entries", "cotangent", "gradient", "hessian", "jacobian", "jvp", "tangent", "vjp",
+]  # fmt: skip
 
 Entries = dict[tuple[int, int], int]
 """A matrix by (row, column), each entry the position of an output; what is structurally 0 is left out."""
 
 
-def gradient(graph: Graph, wrt: Sequence[str], *, shown: bool = False) -> Program:
+def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program:
     """The output, then its derivative by each of the inputs ``wrt``.
 
-    ``shown`` takes the rules that people read: equal in real arithmetic, less exact in doubles.
+    ``rule`` chooses the rules: ``shown`` are equal in real arithmetic, and less exact in doubles.
     """
-    source = Source(Builder(), graph, shown=shown)
+    source = Source(Builder(), graph, rule)
     nodes = [graph.inputs[name] for name in wrt]
-    found = pull_back(source, {graph.output: source.builder.constant(1.0)}, nodes)
+    active = set(active_from(users_of(graph, [graph.output]), nodes))
+    found = pull_back(source, {graph.output: source.builder.constant(1.0)}, set(nodes), active)
     zero = source.builder.constant(0.0)
     derivatives = [found.get(node, zero) for node in nodes]
     return source.builder.program([source.image[graph.output], *derivatives])
 
 
-def vjp(graph: Graph, cotangents: Mapping[int, float], wrt: Sequence[str]) -> Program:
-    """By each input of ``wrt``, the derivative of the outputs' sum weighted by their cotangents."""
+def vjp(graph: Graph, outputs: Sequence[int], wrt: Sequence[str]) -> Program:
+    """By each input of ``wrt``, the derivative of the outputs' sum, weighted by their cotangents.
+
+    The cotangents are inputs of the program: see ``cotangent``.
+    """
     source = Source(Builder(), graph)
     nodes = [graph.inputs[name] for name in wrt]
-    seeds = {output: source.builder.constant(weight) for output, weight in cotangents.items()}
-    found = pull_back(source, seeds, nodes)
+    seeds = {node: source.builder.input(cotangent(at)) for at, node in enumerate(outputs)}
+    active = set(active_from(users_of(graph, outputs), nodes))
+    found = pull_back(source, seeds, set(nodes), active)
     zero = source.builder.constant(0.0)
     return source.builder.program([found.get(node, zero) for node in nodes])
 
 
-def jvp(graph: Graph, tangents: Mapping[str, float], outputs: Sequence[int]) -> Program:
-    """Each output's derivative along a direction: by how much it changes as the inputs do."""
+def jvp(graph: Graph, directions: Sequence[str], outputs: Sequence[int]) -> Program:
+    """Each output's derivative along a direction: by how much it changes as some inputs do.
+
+    The inputs' tangents are inputs of the program: see ``tangent``.
+    """
     source = Source(Builder(), graph)
-    seeds = {graph.inputs[name]: source.builder.constant(t) for name, t in tangents.items()}
-    found = push_forward(source, seeds, active_from(users_of(graph), seeds))
+    seeds = {graph.inputs[name]: source.builder.input(tangent(name)) for name in directions}
+    found = push_forward(source, seeds, active_from(users_of(graph, outputs), seeds))
     zero = source.builder.constant(0.0)
     return source.builder.program([found.get(node, zero) for node in outputs])
+
+
+def tangent(name: str) -> str:
+    """What a derived program calls an input's tangent; no input can bear a name with a blank."""
+    return f"tangent of {name}"
+
+
+def cotangent(position: int) -> str:
+    """What a derived program calls the cotangent of the output at a position."""
+    return f"cotangent of {position}"
 
 
 def jacobian(graph: Graph, outputs: Sequence[int], wrt: Sequence[str]) -> tuple[Program, Entries]:
     """The outputs, then each entry of their Jacobian: a row for an output, a column for an input."""
     source = Source(Builder(), graph)
-    nodes = [graph.inputs[name] for name in wrt]
+    nodes = {graph.inputs[name]: column for column, name in enumerate(wrt)}
+    active = set(active_from(users_of(graph, outputs), nodes))
     found = [source.image[output] for output in outputs]
     entries: Entries = {}
     for row, output in enumerate(outputs):
-        adjoints = pull_back(source, {output: source.builder.constant(1.0)}, nodes)
-        for column, node in enumerate(nodes):
-            if node in adjoints:
-                entries[row, column] = len(found)
-                found.append(adjoints[node])
+        adjoints = pull_back(source, {output: source.builder.constant(1.0)}, nodes, active)
+        for node in sorted(adjoints):
+            entries[row, nodes[node]] = len(found)
+            found.append(adjoints[node])
     return source.builder.program(found), entries
 
 
@@ -76,16 +97,19 @@ def hessian(graph: Graph, wrt: Sequence[str]) -> tuple[Program, Entries]:
     """
     first = gradient(graph, wrt)
     source = Source(Builder(), first.graph)
-    users = users_of(first.graph)
+    users = users_of(first.graph, first.outputs[1:])
     found = [source.image[output] for output in first.outputs]
     one = source.builder.constant(1.0)
     entries: Entries = {}
+    columns: dict[int, list[int]] = {}
+    for column, node in enumerate(first.outputs[1:]):
+        columns.setdefault(node, []).append(column)
     for row, name in enumerate(wrt):
         seed = first.graph.inputs[name]
         tangents = push_forward(source, {seed: one}, active_from(users, [seed]))
-        for column in range(row, len(wrt)):
-            node = first.outputs[1 + column]
-            if node in tangents:
-                entries[row, column] = entries[column, row] = len(found)
-                found.append(tangents[node])
+        for node in sorted(tangents):
+            for column in columns.get(node, ()):
+                if column >= row:
+                    entries[row, column] = entries[column, row] = len(found)
+                    found.append(tangents[node])
     return source.builder.program(found), entries

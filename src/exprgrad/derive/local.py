@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from functools import cache
 
-from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import slots, template
+from exprgrad.derive.build import Builder, needed
+from exprgrad.derive.rules import Rule, computed, slots, template
 from exprgrad.graph.graph import Graph, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 
@@ -30,12 +30,14 @@ def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
     return tuple((position, operands[position]) for position in passing(kind))
 
 
-def users_of(graph: Graph) -> list[list[int]]:
-    """By node: the users to which it passes a derivative."""
+def users_of(graph: Graph, outputs: Sequence[int]) -> list[list[int]]:
+    """By node: the users to which it passes a derivative, of those that the outputs depend on."""
     users: list[list[int]] = [[] for _ in graph.kinds]
+    wanted = needed(graph, outputs)
     for user in range(len(graph)):
-        for operand in dict.fromkeys(operand for _, operand in varying_operands(graph, user)):
-            users[operand].append(user)
+        if wanted[user]:
+            for operand in dict.fromkeys(operand for _, operand in varying_operands(graph, user)):
+                users[operand].append(user)
     return users
 
 
@@ -53,13 +55,13 @@ def active_from(users: Sequence[Sequence[int]], nodes: Iterable[int]) -> list[in
 class Source:
     """A graph to differentiate, built into a ``Builder``: ``image`` has the node for each of its nodes.
 
-    ``shown`` chooses the rules that people read in place of those that are computed.
+    ``rule`` chooses an edge's rule: see ``derive.rules``.
     """
 
-    def __init__(self, builder: Builder, graph: Graph, *, shown: bool = False) -> None:
+    def __init__(self, builder: Builder, graph: Graph, rule: Rule = computed) -> None:
         self.builder = builder
         self.graph = graph
-        self.shown = shown
+        self.rule = rule
         self.image = builder.include(graph)
         self.varying = dependents(graph, graph.inputs.values())
 
@@ -74,9 +76,8 @@ class Source:
                 op = BY_NAME[graph.kinds[user]]
                 self.builder.span = graph.span(user)
                 slots_ = self.slots(op, user)
-            rule = op.shown_partial(position) if self.shown else op.partial(position)
             given = self.seen_by(op, user, position, slots_) if op.variadic else slots_
-            local = self.instantiate(rule, given)
+            local = self.instantiate(self.rule(op, position), given)
             found.append((operand, local, position in op.branches))
         return found
 

@@ -8,11 +8,13 @@ infinity; so an adjoint carries the condition under which anything arrives at al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.local import Source, active_from, users_of
+from exprgrad.derive.local import Source
+from exprgrad.derive.rules import shown
 
 __all__ = ["pull_back"]
 
@@ -24,31 +26,32 @@ class Adjoint(NamedTuple):
     mask: int | None
 
 
-def pull_back(source: Source, seeds: Mapping[int, int], wrt: Iterable[int]) -> dict[int, int]:
+def pull_back(
+    source: Source, seeds: Mapping[int, int], wrt: Collection[int], active: Collection[int]
+) -> dict[int, int]:
     """The adjoints of the nodes ``wrt``, given those of the outputs; 0 is left out.
 
-    ``seeds`` maps nodes of the source's graph to the builder's, as the answer does.
+    ``seeds`` maps nodes of the source's graph to the builder's, as the answer does; ``active`` are the
+    nodes that ``wrt`` reaches (see ``active_from``), the only ones that are visited.
     """
-    builder, graph = source.builder, source.graph
-    wrt = list(wrt)
-    active = active_from(users_of(graph), wrt)
-    is_active = set(active)
-    arrived: dict[int, list[Adjoint]] = {
-        node: [Adjoint(seed, None)] for node, seed in seeds.items() if node in is_active
-    }
+    builder = source.builder
+    arrived = {node: [Adjoint(seed, None)] for node, seed in seeds.items() if node in active}
+    queue = [-node for node in arrived]
+    heapify(queue)
     found: dict[int, int] = {}
-    wanted = set(wrt)
-    for user in reversed(active):
-        contributions = arrived.pop(user, None)
-        if not contributions:
-            continue
-        adjoint = total(builder, contributions, ascending=source.shown)
-        if user in wanted:
+    while queue:
+        user = -heappop(queue)
+        adjoint = total(builder, arrived.pop(user), ascending=source.rule is shown)
+        if user in wrt:
             found[user] = masked(builder, adjoint)
-        for operand, local, is_branch in source.edges(user, is_active):
+        for operand, local, is_branch in source.edges(user, active):
             passed = contribution(builder, adjoint, local, is_branch=is_branch)
-            if passed is not None:
-                arrived.setdefault(operand, []).append(passed)
+            if passed is None:
+                continue
+            if operand not in arrived:
+                arrived[operand] = []
+                heappush(queue, -operand)
+            arrived[operand].append(passed)
     return found
 
 

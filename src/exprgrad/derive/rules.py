@@ -5,13 +5,17 @@ A template is an ordinary graph whose inputs are the names that a rule may use (
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import Op
 from exprgrad.language.parse import parse
 
-__all__ = ["operation_count", "slots", "template"]
+__all__ = ["Rule", "computed", "fewest", "operation_count", "shown", "slots", "template"]
+
+Rule = Callable[[Op, int], str]
+"""Which rule to take for the operand of an operation at a position."""
 
 
 @cache
@@ -34,3 +38,18 @@ def slots(op: Op) -> tuple[str, ...]:
 def operation_count(text: str) -> int:
     """How many operations a rule takes."""
     return sum(kind not in (INPUT, CONST) for kind in template(text).kinds)
+
+
+def computed(op: Op, position: int) -> str:
+    """The rule that is accurate in doubles."""
+    return op.partial(position)
+
+
+def shown(op: Op, position: int) -> str:
+    """The rule that people read."""
+    return op.shown_partial(position)
+
+
+def fewest(op: Op, position: int) -> str:
+    """Whichever of the two takes fewer operations."""
+    return min(op.shown_partial(position), op.partial(position), key=operation_count)

@@ -10,7 +10,9 @@ from typing import Any
 from exprgrad.explain.diagnostics import Diagnostic
 from exprgrad.run.result import Edge, Node, Run
 
-__all__ = ["SCHEMA", "envelope", "finite", "run_csv", "run_json", "trace_csv"]
+__all__ = [
+    "SCHEMA", "array", "csv_line", "envelope", "finite", "run_csv", "run_json", "text", "trace_csv",
+]  # fmt: skip
 
 SCHEMA = "exprgrad/1"
 

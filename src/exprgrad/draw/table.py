@@ -9,7 +9,10 @@ from exprgrad.graph.graph import CONST
 from exprgrad.run.result import Run
 from exprgrad.source import display_width, printable
 
-__all__ = ["Column", "Table", "decimal", "minus", "node_table", "plain", "rich"]
+__all__ = [
+    "BETWEEN", "EDGE_ROWS", "LEAST", "LONGEST_WHOLE", "Column", "Table", "decimal", "minus", "node_table",
+    "plain", "rich",
+]  # fmt: skip
 
 LEAST = 18
 """The fewest cells that a flexible column is left with before others are dropped."""
@@ -36,13 +39,17 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows of text; ``left_out`` rows are missing after the first ``EDGE_ROWS``; ``foot`` is below."""
+    """Rows of text; ``left_out`` rows are missing after the first ``EDGE_ROWS``; ``foot`` is below.
+
+    ``what`` the rows are is said where some are left out.
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
     left_out: int = 0
     foot: str = ""
     marked: int = -1
+    what: str = "nodes"
 
 
 def decimal(value: float | None, digits: int) -> str:
@@ -100,7 +107,7 @@ def titled(run: Run, node: int) -> str:
 
 def gap_text(table: Table) -> str:
     """The line that stands for the rows left out."""
-    return f"… {table.left_out:,} nodes left out; --all shows them"
+    return f"… {table.left_out:,} {table.what} left out; --all shows them"
 
 
 def column_widths(table: Table) -> list[int]:
@@ -145,6 +152,15 @@ def fitting(columns: Sequence[Column], widths: Sequence[int], width: int) -> tup
         shown.remove(dropped)
 
 
+def shares(widths: Sequence[int], room: int) -> list[int]:
+    """What each flexible column may take of their room: what one does not need is left to others."""
+    found = [0] * len(widths)
+    for done, i in enumerate(sorted(range(len(widths)), key=lambda i: widths[i])):
+        found[i] = min(widths[i], room // (len(widths) - done))
+        room -= found[i]
+    return found
+
+
 def rich(table: Table, width: int, *, color: bool) -> str:
     """The table as Rich draws it for a terminal so many cells wide."""
     from io import StringIO
@@ -156,7 +172,9 @@ def rich(table: Table, width: int, *, color: bool) -> str:
 
     widths = column_widths(table)
     shown, left = fitting(table.columns, widths, width)
-    room = max(left, 4)
+    flexible = [i for i in shown if table.columns[i].flexible]
+    room = max(left, 4 * len(flexible), 4)
+    share = dict(zip(flexible, shares([widths[i] for i in flexible], room), strict=True))
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i in shown:
         column = table.columns[i]
@@ -166,7 +184,7 @@ def rich(table: Table, width: int, *, color: bool) -> str:
             style=column.style,
             no_wrap=True,
             overflow="ellipsis",
-            max_width=room if column.flexible else None,
+            max_width=share.get(i),
         )
     for position, row in enumerate(table.rows):
         if table.left_out and position == EDGE_ROWS:

@@ -16,7 +16,7 @@ from exprgrad.run.sweeps import sides
 from exprgrad.run.templates import compile_template
 from exprgrad.source import Span, cut
 
-__all__ = ["Diagnostic", "diagnose"]
+__all__ = ["Diagnostic", "diagnose", "live"]
 
 LARGEST = "the true value is above 1.8e308, the largest double"
 

@@ -24,6 +24,7 @@ class Op:
     ``partials``      what is computed: the local derivative for each operand, accurate in doubles
     ``shown``         what people read, where it differs
     ``value``         an accurate formula; empty for a primitive of the math library
+    ``formula``       a primitive in other operations, as accurately as may be: for targets that lack it
     ``definition``    what the operation is in plainer operations, where there is such a thing
     ``domain``        where the value is finite in real arithmetic; elsewhere value and partials are nan
     ``domain_words``  the same in words, where the condition is hard to read
@@ -46,6 +47,7 @@ class Op:
     about: str
     shown: tuple[str, ...] = ()
     value: str = ""
+    formula: str = ""
     definition: str = ""
     domain: str = ""
     domain_words: str = ""

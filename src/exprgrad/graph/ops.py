@@ -14,6 +14,7 @@ subgradient of least norm.  ``docs/how-to/add-an-operation.md`` walks through on
 
 from __future__ import annotations
 
+from exprgrad.graph.error_function import ERF, ERFC
 from exprgrad.graph.op import Op, Special
 
 __all__ = ["BY_INFIX", "BY_NAME", "OPS", "Op", "Special"]
@@ -95,11 +96,11 @@ OPS: tuple[Op, ...] = (
     Op(
         "pow", "x y",
         (
-            "p = x^(y - 1); exact = max(y >= 0.5, y == floor(y))*(abs(y) < 2^53); "
-            "where(y == 0, 0, where(max(exact*max(abs(p) > 1e-290, abs(y) <= 4), x == 0), y*p, "
-            "where((y < 0.5)*(abs(out) > 1e-290), y*out/x, sign(x)^y*(y*abs(x)^(y/2)/x)*abs(x)^(y/2))))",
-            "where((x == 0)*(y >= 0), 0, where((out > 1e-290)*(out < 1e290), out*log(x), "
-            "x^(y/2)*log(x)*x^(y/2)))",
+            "p = x^(y - 1); exact = max(y >= 0.5, y == floor(y))*(abs(y) < 2^53); h = abs(x)^(y/2); "
+            "general = where(x == 0, where(y == 0, 0, y*p), sign(x)^y*(y*h/x)*h); "
+            "where(varies_y, general, where(y == 0, 0, where(max(exact*max(abs(p) > 1e-290, abs(y) <= 4), x == 0), y*p, "
+            "where((y < 0.5)*(abs(out) > 1e-290), y*out/x, general))))",
+            "where((x == 0)*(y >= 0), 0, x^(y/2)*log(x)*x^(y/2))",
         ),
         "x to the power y; 0^0 is 1",
         shown=("y*x^(y - 1)", "out*log(x)"), infix="^", latex="x^{y}",
@@ -118,7 +119,7 @@ OPS: tuple[Op, ...] = (
     comparison("ne", "!=", r"x \ne y", "1 where x differs from y, else 0"),
     Op(
         "where", "c x y", ("0", "where(c, 1, 0)", "where(c, 0, 1)"), "x where c is not 0, else y",
-        latex=r"\operatorname{where}(c, x, y)", gate="switch", branches=(1, 2),
+        latex=r"\begin{cases} x & \text{if } c \ne 0 \\ y & \text{otherwise} \end{cases}", gate="switch", branches=(1, 2),
         special=(Special("(c == 0)*varies_c", "jump", "its condition is 0"),), value_ulp=0.0, partial_ulp=0.0,
     ),
     extremum("min", "the least operand"),
@@ -146,9 +147,13 @@ OPS: tuple[Op, ...] = (
     step("round", r"\operatorname{round}(x)", "abs(x - out) == 0.5", "its operand is halfway between whole numbers", "the nearest whole number; halves go to the even one"),
     # Roots, exponentials, logarithms.
     Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5),
-    Op("cbrt", "x", ("1/(3*out^2)",), "the cube root", definition="sign(x)*abs(x)^(1/3)", latex=r"\sqrt[3]{x}"),
+    Op(
+        "cbrt", "x", ("1/(3*out^2)",), "the cube root",
+        formula="r = abs(x)^(1/3); where((x == 0) + (abs(x) == inf), x, sign(x)*(r - (r - abs(x)/(r*r))/3))",
+        definition="sign(x)*abs(x)^(1/3)", latex=r"\sqrt[3]{x}",
+    ),
     Op("exp", "x", ("out",), "e to the power x", latex=r"e^{x}", gate="scales by its own output"),
-    Op("expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0", shown=("out + 1",), definition="exp(x) - 1", latex="e^{x} - 1"),
+    Op("expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0", definition="exp(x) - 1", latex="e^{x} - 1"),
     Op(
         "log", "x", ("where(x >= 0, 1/abs(x), nan)",), "the natural logarithm", shown=("1/x",),
         domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\ln x",
@@ -188,8 +193,15 @@ OPS: tuple[Op, ...] = (
         latex=r"\operatorname{atan2}(y, x)",
         special=(Special("(y == 0)*(x <= 0)", "jump", "the point is on the cut, where the angle leaps by 2*pi"),),
     ),
-    Op("sinh", "x", ("cosh(x)",), "the hyperbolic sine", definition="(exp(x) - exp(-x))/2", latex=r"\sinh x"),
-    Op("cosh", "x", ("sinh(x)",), "the hyperbolic cosine", definition="(exp(x) + exp(-x))/2", latex=r"\cosh x"),
+    Op(
+        "sinh", "x", ("cosh(x)",), "the hyperbolic sine",
+        formula="e = expm1(abs(x)); h = exp(abs(x)/2); sign(x)*where(abs(x) < 20, (e + e/(e + 1))/2, h/2*h)",
+        definition="(exp(x) - exp(-x))/2", latex=r"\sinh x",
+    ),
+    Op(
+        "cosh", "x", ("sinh(x)",), "the hyperbolic cosine", formula="h = exp(abs(x)/2); h/2*h + 1/(2*h)/h",
+        definition="(exp(x) + exp(-x))/2", latex=r"\cosh x",
+    ),
     Op(
         "tanh", "x", ("1/cosh(x)/cosh(x)",), "the hyperbolic tangent", shown=("1 - out^2",),
         definition="(exp(2*x) - 1)/(exp(2*x) + 1)", latex=r"\tanh x", value_ulp=2.3,
@@ -202,6 +214,7 @@ OPS: tuple[Op, ...] = (
     ),
     Op(
         "atanh", "x", ("where(abs(x) <= 1, 1/((1 - x)*(1 + x)), nan)",), "the inverse of tanh", shown=("1/(1 - x^2)",),
+        formula="sign(x)*log1p(2*abs(x)/(1 - abs(x)))/2",
         definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x",
     ),
     Op(
@@ -231,12 +244,12 @@ OPS: tuple[Op, ...] = (
     Op(
         "erf", "x",
         ("h = round(16*x)/16; where(abs(x) > 28, 0, 2/sqrt(pi)*exp(-h*h)*exp(-(x - h)*(x + h)))",),
-        "the error function", shown=("2/sqrt(pi)*exp(-x^2)",), latex=r"\operatorname{erf}(x)",
+        "the error function", shown=("2/sqrt(pi)*exp(-x^2)",), formula=ERF, latex=r"\operatorname{erf}(x)",
     ),
     Op(
         "erfc", "x",
         ("h = round(16*x)/16; where(abs(x) > 28, 0, -2/sqrt(pi)*exp(-h*h)*exp(-(x - h)*(x + h)))",),
-        "1 - erf(x), exact in the tail", shown=("-2/sqrt(pi)*exp(-x^2)",), latex=r"\operatorname{erfc}(x)", value_ulp=5.3,
+        "1 - erf(x), exact in the tail", shown=("-2/sqrt(pi)*exp(-x^2)",), formula=ERFC, latex=r"\operatorname{erfc}(x)", value_ulp=5.3,
     ),
 )
 # fmt: on

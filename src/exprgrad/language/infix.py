@@ -14,7 +14,8 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.source import cut
 
 __all__ = [
-    "ATOM", "LIMIT", "SUM", "label", "number", "operation_text", "program", "rule_text", "texts",
+    "ATOM", "LIMIT", "POWER", "PRODUCT", "SUM", "label", "leaf", "level", "number", "operand_level",
+    "operation_text", "program", "rule_text", "texts",
 ]  # fmt: skip
 
 LIMIT = 60

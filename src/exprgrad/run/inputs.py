@@ -12,7 +12,7 @@ from exprgrad.language.parse import CONSTANTS, parse
 from exprgrad.run.sweeps import forward
 from exprgrad.source import Source, Span
 
-__all__ = ["as_number", "constant", "resolve", "select"]
+__all__ = ["as_number", "constant", "normal", "not_an_input", "resolve", "select"]
 
 PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 

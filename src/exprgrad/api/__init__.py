@@ -1,0 +1,6 @@
+"""The library as people use it: an expression in, runs out, with the same words as the commands."""
+
+from exprgrad.api.expression import Expression, parse
+from exprgrad.api.run import Run
+
+__all__ = ["Expression", "Run", "parse"]

@@ -1,0 +1,83 @@
+"""The command ``code``: a formula as a program in another language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from exprgrad.cli.arguments import FormulaCommand, Request
+from exprgrad.cli.common import formula, names_in, start
+from exprgrad.cli.output import write
+from exprgrad.errors import RequestError
+from exprgrad.source import Source
+
+__all__ = ["code_command"]
+
+
+@click.command("code", cls=FormulaCommand)
+@formula
+@click.option(
+    "--to",
+    "target",
+    metavar="LANGUAGE",
+    required=True,
+    help="python, numpy, c, javascript, jax or torch.",
+)
+@click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
+@click.option("--value-only", is_flag=True, help="Leave out the gradient.")
+@click.option("--name", default="f", show_default=True, metavar="NAME", help="Name the function.")
+@click.option("-o", "--output", "path", metavar="FILE", help="Write a file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def code_command(
+    arguments: tuple[str, ...],
+    file: str | None,
+    inputs: str | None,
+    target: str,
+    wrt: str | None,
+    value_only: bool,
+    name: str,
+    path: str | None,
+    as_json: bool,
+) -> int:
+    """A program for value and gradient: one self-contained function."""
+    from exprgrad.derive.translate import translate
+    from exprgrad.draw.document import envelope
+    from exprgrad.run.inputs import select
+
+    expression, request = start(arguments, file, inputs)
+    no_values(request)
+    if value_only and wrt is not None:
+        raise RequestError("usage", "--value-only and --wrt exclude each other", help="choose one")
+    graph = expression.graph
+    chosen = select(graph, None if wrt is None else names_in(wrt))
+    code = translate(graph, target, wrt=chosen, name=name, value_only=value_only)
+    if path is not None:
+        save(code, path)
+    if as_json:
+        listed = [] if value_only else list(chosen)
+        fields = {"to": target, "name": name, "inputs": list(graph.inputs), "wrt": listed}
+        fields["code" if path is None else "file"] = code if path is None else path
+        write([envelope("code", expression=expression.text, **fields), "\n"])
+    elif path is None:
+        write([code])
+    return 0
+
+
+def no_values(request: Request) -> None:
+    """Refuse values: a program is for all of them."""
+    for name in request.values:
+        argument = request.spelled.get(name, name)
+        source = Source(argument, is_expression=False)
+        help = "the program takes them when it is called: leave them out"
+        message = "code takes no values"
+        raise RequestError("usage", message, source=source, span=(0, len(argument)), help=help)
+
+
+def save(code: str, path: str) -> None:
+    """Write a program to a file."""
+    try:
+        Path(path).write_text(code, "utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise RequestError("file", f"cannot write '{path}': {reason}") from None

@@ -1,0 +1,279 @@
+"""The commands that ask for more than one gradient: ``jac``, ``hess``, ``jvp``, ``vjp``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from exprgrad.cli.arguments import FormulaCommand
+from exprgrad.cli.common import draw, formula, names_in, only_one, output_as, start
+from exprgrad.cli.output import show_diagnostics, terminal_width, write
+
+if TYPE_CHECKING:
+    from exprgrad.draw.table import Table
+    from exprgrad.explain.diagnostics import Diagnostic
+    from exprgrad.graph.graph import Graph
+    from exprgrad.run.matrices import Programs
+
+__all__ = ["MATRIX_COMMANDS"]
+
+wrt_option = click.option(
+    "--wrt", metavar="NAME[,NAME]", help="Differentiate by these inputs only."
+)
+of_option = click.option("--of", metavar="NAME[,NAME]", help="Outputs: these named statements.")
+
+
+class Asked(NamedTuple):
+    """A request that was read, and every node's data."""
+
+    text: str
+    graph: Graph
+    programs: Programs
+    inputs: dict[str, float]
+    data: list[float]
+    digits: int
+    whole: bool
+
+    def outputs(self, of: str | None) -> dict[str, int]:
+        """The outputs that ``--of`` names, or the expression's own: name → node."""
+        from exprgrad.run.directions import outputs
+
+        return outputs(self.graph, None if of is None else names_in(of, "--of"))
+
+    def chosen(self, wrt: str | None) -> tuple[str, ...]:
+        """The inputs that ``--wrt`` names, or all."""
+        from exprgrad.run.inputs import select
+
+        return select(self.graph, None if wrt is None else names_in(wrt))
+
+    def values(self, outputs: Mapping[str, int]) -> dict[str, float]:
+        """The data of outputs."""
+        return {name: self.data[node] for name, node in outputs.items()}
+
+
+def ask(
+    arguments: tuple[str, ...], file: str | None, inputs: str | None, options: dict[str, Any]
+) -> Asked:
+    """Read a request as far as all four commands agree."""
+    from exprgrad.run.inputs import resolve
+    from exprgrad.run.sweeps import forward
+
+    only_one(options)
+    expression, request = start(arguments, file, inputs)
+    graph, text = expression.graph, expression.text
+    given = resolve(graph, text, request.values, request.spelled)
+    data = forward(graph, given)
+    digits, whole = options["digits"], options["show_all"]
+    return Asked(text, graph, expression.programs, given, data, digits, whole)
+
+
+class Forms(NamedTuple):
+    """An answer in every form: the JSON's fields, CSV, lines for scripts, a table so many cells wide."""
+
+    fields: Mapping[str, Any]
+    csv: Iterable[str]
+    quiet: Iterable[str]
+    table: Callable[[int | None], Table]
+
+
+def answer(
+    asked: Asked, options: dict[str, Any], command: str, forms: Forms, diagnostics: list[Diagnostic]
+) -> int:
+    """Write an answer in the form that was asked for, and its diagnostics; return the exit status."""
+    from exprgrad.draw.matrices import document
+
+    if options["as_json"]:
+        write(document(command, asked.text, asked.inputs, forms.fields, diagnostics))
+    elif options["as_csv"]:
+        write(forms.csv)
+    elif options["quiet"]:
+        write(forms.quiet)
+    else:
+        table = forms.table(terminal_width() if sys.stdout.isatty() else None)
+        write([draw(table, options["color"]), "\n"])
+    if not options["as_json"]:
+        show_diagnostics(asked.text, diagnostics, options["color"])
+    warned = any(diagnostic.severity == "warning" for diagnostic in diagnostics)
+    return 1 if options["strict"] and warned else 0
+
+
+@click.command("jac", cls=FormulaCommand)
+@formula
+@of_option
+@wrt_option
+@output_as("a line an output")
+def jac_command(
+    arguments: tuple[str, ...],
+    file: str | None,
+    inputs: str | None,
+    of: str | None,
+    wrt: str | None,
+    **options: Any,
+) -> int:
+    """Jacobian: the derivative of each output by each input."""
+    from exprgrad.draw import matrices as drawn
+    from exprgrad.explain.outputs import diagnose_outputs
+    from exprgrad.run.matrices import jacobian
+
+    asked = ask(arguments, file, inputs, options)
+    outputs, chosen = asked.outputs(of), asked.chosen(wrt)
+    found = jacobian(asked.programs, asked.graph, asked.inputs, outputs, chosen)
+    values = asked.values(outputs)
+    foot = drawn.outputs_foot(values, asked.digits, whole=asked.whole)
+    forms = Forms(
+        {
+            "value": drawn.answers(values, of),
+            "jacobian": found if of else drawn.named(found.row(0)),
+        },
+        drawn.matrix_csv(found),
+        drawn.matrix_lines(found) if of else drawn.pairs_lines(found.row(0)),
+        lambda width: drawn.matrix_table(found, asked.digits, foot, whole=asked.whole, width=width),
+    )
+    diagnostics = diagnose_outputs(
+        asked.text, asked.graph, asked.inputs, outputs, chosen, unused=of is None
+    )
+    return answer(asked, options, "jac", forms, diagnostics)
+
+
+@click.command("hess", cls=FormulaCommand)
+@formula
+@wrt_option
+@output_as("a line an input")
+def hess_command(
+    arguments: tuple[str, ...],
+    file: str | None,
+    inputs: str | None,
+    wrt: str | None,
+    **options: Any,
+) -> int:
+    """Hessian: the output's second derivatives."""
+    from exprgrad.draw import matrices as drawn
+    from exprgrad.explain.outputs import diagnose_hessian
+    from exprgrad.run.matrices import hessian, second, slopes
+
+    asked = ask(arguments, file, inputs, options)
+    outputs, chosen = asked.outputs(None), asked.chosen(wrt)
+    derived = second(asked.programs, asked.graph, chosen)
+    found = hessian(asked.programs, asked.graph, asked.inputs, chosen)
+    values = asked.values(outputs)
+    foot = f"{drawn.outputs_foot(values, asked.digits)}\n{drawn.pattern_foot(found)}"
+    gradient = slopes(derived, asked.inputs, chosen)
+    fields = {
+        "value": drawn.answers(values, None),
+        "gradient": drawn.named(gradient),
+        "hessian": found,
+        "pattern": [place[:2] for place in found.listed()],
+    }
+    forms = Forms(
+        fields,
+        drawn.matrix_csv(found),
+        drawn.matrix_lines(found),
+        lambda width: drawn.matrix_table(found, asked.digits, foot, whole=asked.whole, width=width),
+    )
+    diagnostics = diagnose_hessian(asked.text, asked.graph, asked.inputs, derived, chosen)
+    return answer(asked, options, "hess", forms, diagnostics)
+
+
+@click.command("jvp", cls=FormulaCommand)
+@formula
+@click.option("--tangent", metavar="NAME=NUMBER[,...]", default="", help="How each input moves.")
+@of_option
+@output_as("a line an output")
+def jvp_command(
+    arguments: tuple[str, ...],
+    file: str | None,
+    inputs: str | None,
+    tangent: str,
+    of: str | None,
+    **options: Any,
+) -> int:
+    """Forward mode: how the outputs change along a direction."""
+    from exprgrad.cli.weights import weights
+    from exprgrad.draw import matrices as drawn
+    from exprgrad.explain.outputs import diagnose_outputs
+    from exprgrad.run.directions import tangents
+    from exprgrad.run.matrices import jvp
+
+    asked = ask(arguments, file, inputs, options)
+    outputs = asked.outputs(of)
+    direction = tangents(
+        asked.graph, asked.text, weights(tangent, "--tangent") if tangent.strip() else {}
+    )
+    found = jvp(asked.programs, asked.graph, asked.inputs, outputs, direction)
+    values = asked.values(outputs)
+    rows = {name: (values[name], found[name]) for name in outputs}
+    forms = Forms(
+        {
+            "value": drawn.answers(values, of),
+            "tangent": drawn.named(direction),
+            "jvp": drawn.answers(found, of),
+        },
+        drawn.pairs_csv(found),
+        drawn.pairs_lines(found) if of else [f"{number!r}\n" for number in found.values()],
+        lambda _: drawn.pairs_table(
+            ("output", "value", "jvp"), rows, asked.digits, whole=asked.whole
+        ),
+    )
+    moving = [name for name, number in direction.items() if number != 0]
+    diagnostics = diagnose_outputs(
+        asked.text, asked.graph, asked.inputs, outputs, moving, unused=of is None
+    )
+    return answer(asked, options, "jvp", forms, diagnostics)
+
+
+@click.command("vjp", cls=FormulaCommand)
+@formula
+@click.option(
+    "--cotangent", metavar="[NAME=]NUMBER[,...]", default="1", show_default=True,
+    help="What each output weighs.",
+)  # fmt: skip
+@of_option
+@wrt_option
+@output_as("a line an input")
+def vjp_command(
+    arguments: tuple[str, ...],
+    file: str | None,
+    inputs: str | None,
+    cotangent: str,
+    of: str | None,
+    wrt: str | None,
+    **options: Any,
+) -> int:
+    """Reverse mode: the gradient of a weighted sum of outputs."""
+    from exprgrad.cli.weights import number_or_weights
+    from exprgrad.draw import matrices as drawn
+    from exprgrad.explain.outputs import diagnose_outputs
+    from exprgrad.run.directions import cotangents
+    from exprgrad.run.matrices import vjp
+
+    asked = ask(arguments, file, inputs, options)
+    outputs, chosen = asked.outputs(of), asked.chosen(wrt)
+    given = number_or_weights(cotangent, "--cotangent")
+    weight = cotangents(asked.graph, asked.text, outputs, given)
+    found = vjp(asked.programs, asked.graph, asked.inputs, outputs, weight, chosen)
+    values = asked.values(outputs)
+    foot = drawn.outputs_foot(values, asked.digits, weight, whole=asked.whole)
+    rows = {name: (asked.inputs[name], number) for name, number in found.items()}
+    forms = Forms(
+        {
+            "value": drawn.answers(values, of),
+            "cotangent": drawn.answers(weight, of),
+            "vjp": drawn.named(found),
+        },
+        drawn.pairs_csv(found),
+        drawn.pairs_lines(found),
+        lambda _: drawn.pairs_table(
+            ("input", "value", "vjp"), rows, asked.digits, foot, whole=asked.whole
+        ),
+    )
+    swept = [name for name, number in weight.items() if number != 0]
+    diagnostics = diagnose_outputs(
+        asked.text, asked.graph, asked.inputs, outputs, chosen, swept, unused=of is None
+    )
+    return answer(asked, options, "vjp", forms, diagnostics)
+
+
+MATRIX_COMMANDS = (jac_command, hess_command, jvp_command, vjp_command)

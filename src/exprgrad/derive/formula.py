@@ -1,0 +1,62 @@
+"""Derivatives as formulas that people read: shown rules, simplified, long shared parts as named steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+from exprgrad.derive.gradient import gradient
+from exprgrad.derive.rules import shown
+from exprgrad.derive.simplify import formulas
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
+from exprgrad.language.infix import label, operation_text
+from exprgrad.language.parse import CONSTANTS
+
+__all__ = ["derivatives", "tidied"]
+
+WORTH_A_NAME = 40
+"""How many characters a new name must save."""
+WORTH_ITS_NAME = 12
+"""How many characters a name must save that a person gave."""
+
+
+def derivatives(graph: Graph, wrt: Sequence[str]) -> Iterator[Graph]:
+    """The output's derivative by each input, in turn."""
+    program = gradient(graph, wrt, shown)
+    for formula, names in formulas(Program(program.graph, program.outputs[1:]), graph):
+        yield with_steps(formula, names)
+
+
+def tidied(graph: Graph) -> Graph:
+    """The formula itself, simplified."""
+    formula, names = next(formulas(Program(graph, (graph.output,)), graph))
+    return with_steps(formula, names)
+
+
+def with_steps(graph: Graph, known: dict[int, str]) -> Graph:
+    """A formula in which what is long and used more than once is a named statement.
+
+    ``known`` are names that a person gave to some of its nodes; the others are t1, t2, ….
+    """
+    uses = [0] * len(graph)
+    for operands in graph.operands:
+        for operand in operands:
+            uses[operand] += 1
+    taken = {*graph.inputs, *known.values(), *CONSTANTS}
+    fresh = (name for number in count(1) if (name := f"t{number}") not in taken)
+    names = {node: name for name, node in graph.inputs.items()}
+    written: list[str] = []
+    for node, kind in enumerate(graph.kinds):
+        operands = graph.operands[node]
+        if kind in (INPUT, CONST):
+            payload = graph.payloads[node]
+            text = str(payload) if kind == INPUT else graph.symbols.get(node, repr(payload))
+        else:
+            text = operation_text(kind, [label(graph, o, names, written) for o in operands])
+            saved = (uses[node] - 1) * (len(text) - 2)
+            worth = WORTH_ITS_NAME if node in known else WORTH_A_NAME
+            if node != graph.output and saved > worth:
+                name = names[node] = known.get(node) or next(fresh)
+                graph.bindings.append(Binding(name, node, graph.span(node)))
+        written.append(text)
+    return graph

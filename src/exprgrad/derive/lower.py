@@ -1,0 +1,125 @@
+"""Programs in the operations that a target has.
+
+A row that a target cannot spell is replaced by its formula where that is short; a longer formula becomes
+a function of its own (``formulas``), so that the program stays readable.  The formula is the row's
+``value``, else its ``formula``, else its ``definition``.  Lowering comes after differentiation: the
+derivatives are those of the rows, not of the formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.rules import operation_count, template
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
+from exprgrad.graph.ops import BY_NAME
+
+__all__ = ["formula_of", "formulas", "lower"]
+
+SHORT = 2
+"""The most operations of a formula that is written in place."""
+
+
+def formula_of(kind: str) -> str:
+    """What a row is in other operations, as accurate as the table can say."""
+    op = BY_NAME[kind]
+    return op.value or op.formula or op.definition
+
+
+def lower(program: Program, spelled: Container[str], written: Graph | None = None) -> Program:
+    """The program in operations that are ``spelled``, or whose formulas are too long to be in place.
+
+    It computes the same numbers, but where a formula replaces a row, and that ``x^2`` is ``x*x``, which
+    is correctly rounded.  ``written`` is the formula that the program came from: what it names is named
+    in the program too.
+    """
+    builder = Builder()
+    if written is not None:
+        images = rebuild(builder, written, spelled)
+        bindings = [Binding(b.name, images[b.node], b.span) for b in written.bindings]
+    images = rebuild(builder, program.graph, spelled)
+    outputs = tuple([images[output] for output in program.outputs])
+    graph = builder.graph
+    graph.output = outputs[0]
+    if written is not None:
+        graph.bindings = bindings
+        graph.output_name = written.output_name
+    return Program(graph, outputs)
+
+
+def formulas(program: Program, spelled: Container[str]) -> dict[str, Program]:
+    """The rows that a lowered program needs as functions, each before those that call it."""
+    found: dict[str, Program] = {}
+    todo = missing(program.graph, spelled)
+    while todo:
+        kind = todo[-1]
+        if kind in found:
+            todo.pop()
+            continue
+        text = template(formula_of(kind))
+        lowered = lower(Program(text, (text.output,)), spelled, text)
+        first = [other for other in missing(lowered.graph, spelled) if other not in found]
+        if first:
+            todo += first
+        else:
+            found[todo.pop()] = lowered
+    return found
+
+
+def missing(graph: Graph, spelled: Container[str]) -> list[str]:
+    """The rows in a graph that a target does not spell."""
+    kinds = dict.fromkeys(graph.kinds)
+    return [kind for kind in kinds if kind not in (INPUT, CONST) and kind not in spelled]
+
+
+def rebuild(builder: Builder, graph: Graph, spelled: Container[str]) -> list[int]:
+    """Build every node of a graph again, lowered.  Returns the new nodes."""
+    images: list[int] = []
+    for node, kind in enumerate(graph.kinds):
+        payload = graph.payloads[node]
+        if kind == INPUT:
+            images.append(builder.input(str(payload)))
+        elif kind == CONST:
+            assert isinstance(payload, float)
+            images.append(builder.constant(payload, graph.symbols.get(node)))
+        else:
+            operands = [images[operand] for operand in graph.operands[node]]
+            images.append(operation(builder, kind, operands, spelled))
+    return images
+
+
+def operation(builder: Builder, kind: str, operands: Sequence[int], spelled: Container[str]) -> int:
+    """One operation, lowered: with two operands at most where the row takes any number."""
+    op = BY_NAME[kind]
+    if op.variadic and len(operands) > 2:
+        found = operands[0]
+        for operand in operands[1:]:
+            found = operation(builder, kind, (found, operand), spelled)
+        return found
+    if kind == "pow" and builder.value(operands[1]) == 2:
+        return builder.apply("mul", operands[0], operands[0])
+    if kind == "add":
+        return total(builder, operands[0], operands[1])
+    branches = [builder.value(branch) for branch in operands[1:]]
+    if kind == "where" and operands[0] in builder.flags and branches == [1, 0]:
+        return operands[0]
+    if kind in spelled or operation_count(formula_of(kind)) > SHORT:
+        return builder.apply(kind, *operands)
+    text = template(formula_of(kind))
+    lowered = lower(Program(text, (text.output,)), spelled)
+    given = dict(zip(op.names, operands, strict=True))
+    return builder.include(lowered.graph, given)[lowered.outputs[0]]
+
+
+def total(builder: Builder, x: int, y: int) -> int:
+    """A sum; what is added with a minus is subtracted, which is the same to the last bit."""
+    value = builder.value(y)
+    if value is not None and value < 0:
+        return builder.apply("sub", x, builder.constant(-value))
+    kinds, operands = builder.graph.kinds, builder.graph.operands
+    if kinds[y] == "neg":
+        return builder.apply("sub", x, operands[y][0])
+    if kinds[x] == "neg":
+        return builder.apply("sub", y, operands[x][0])
+    return builder.apply("add", x, y)

@@ -1,0 +1,37 @@
+"""Derivatives of any order as formulas: differentiate, simplify, and differentiate again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from exprgrad.derive.formula import derivatives
+from exprgrad.graph.graph import Graph
+
+__all__ = ["Orders", "every"]
+
+Orders = tuple[str, ...]
+"""The inputs of a mixed derivative, in the order of ``wrt``: the derivative by x twice is ``(x, x)``."""
+
+
+def every(graph: Graph, wrt: Sequence[str], order: int) -> Iterator[tuple[Orders, Graph]]:
+    """Every derivative of an order, each once: the inputs of a mixed one may be in any order.
+
+    Each derivative of the order before is derived by its last input and those after it.
+    """
+    if order == 1:
+        yield from zip([(name,) for name in wrt], derivatives(graph, wrt), strict=True)
+        return
+    level: list[tuple[Orders, Graph]] = [((), graph)]
+    for _ in range(order):
+        level = [
+            ((*inputs, name), derivative)
+            for inputs, formula in level
+            for name, derivative in onward(formula, inputs, wrt)
+        ]
+    yield from level
+
+
+def onward(formula: Graph, inputs: Orders, wrt: Sequence[str]) -> Iterator[tuple[str, Graph]]:
+    """A derivative's derivatives by its last input and those after it."""
+    rest = wrt[wrt.index(inputs[-1]) :] if inputs else wrt
+    return zip(rest, derivatives(formula, rest), strict=True)

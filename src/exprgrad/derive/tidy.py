@@ -1,0 +1,151 @@
+"""Products tidied while they are made.
+
+Each step takes the product so far, ``powers`` from base to exponent and a coefficient; it changes the
+powers in place and returns the new coefficient.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from exprgrad.derive.forms import ONE, Call, Leaf, Number, Product, Sum, common_number
+
+if TYPE_CHECKING:
+    from exprgrad.derive.algebra import Algebra
+
+__all__ = ["STEPS"]
+
+QUOTIENTS = {"sin": ("cos", "tan"), "sinh": ("cosh", "tanh")}
+MOST = 6
+"""The most terms of a factor from which something is taken out."""
+
+
+def take_out(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``x*(2*x*a - 4*x*b)`` is ``2*x^2*(a - 2*b)``: what all terms of a factor have is taken out.
+
+    Sums that a person wrote are left alone.
+    """
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers[base]
+        if base < forms.typed or forms.order is None or exponent.denominator != 1:
+            continue
+        if not isinstance(found, Sum) or len(found.terms) > MOST or not exponent:
+            continue
+        number = common_number([c for _, c in found.terms])
+        common = common_names(forms, [forms.factors_of(term) for term, _ in found.terms])
+        if len(powers) < 2 or (not common and number == 1):
+            continue
+        out = [(name, -q) for name, q in common.items()]
+        inner = forms.sum([(forms.product([(t, ONE), *out]), c / number) for t, c in found.terms])
+        del powers[base]
+        powers[inner] = powers.get(inner, Fraction(0)) + exponent
+        for name, q in common.items():
+            powers[name] = powers.get(name, Fraction(0)) + q * exponent
+        coefficient *= number ** int(exponent)
+    return coefficient
+
+
+def common_names(forms: Algebra, terms: list[dict[int, Fraction]]) -> dict[int, Fraction]:
+    """The inputs that are factors of every term, with the least of their powers."""
+    common = {}
+    for base in terms[0]:
+        least = min([factors.get(base, Fraction(0)) for factors in terms])
+        if isinstance(forms.forms[base], Leaf) and least > 0:
+            common[base] = least
+    return common
+
+
+def tidy_roots(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``sqrt(u)^2`` is u, ``u/sqrt(u)`` is sqrt(u), ``abs(u)^2`` is u^2."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers.get(base, Fraction(0))
+        if not isinstance(found, Call) or found.kind not in ("sqrt", "abs"):
+            continue
+        inner = found.operands[0]
+        if exponent.denominator != 1 or not exponent:
+            continue
+        step = Fraction(1, 2) if found.kind == "sqrt" else ONE
+        if found.kind == "sqrt" and powers.get(inner, Fraction(0)) * exponent < 0:
+            exponent += 2 * powers.pop(inner)
+            powers[base] = exponent
+        if exponent % 2 == 0:
+            del powers[base]
+            coefficient = forms.multiply(powers, coefficient, inner, exponent * step)
+    return coefficient
+
+
+def merge_roots(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``sqrt(2)*sqrt(pi)`` is ``sqrt(2*pi)``: roots of constants are one."""
+    roots: dict[Fraction, list[int]] = {}
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if isinstance(found, Call) and found.kind == "sqrt" and exponent:
+            inside = forms.forms[found.operands[0]]
+            if isinstance(inside, Number) or (isinstance(inside, Leaf) and inside.value):
+                roots.setdefault(exponent, []).append(base)
+    for exponent, bases in roots.items():
+        if len(bases) > 1:
+            inner = forms.product([(forms.forms[base].operands[0], ONE) for base in bases])  # type: ignore[union-attr]
+            for base in bases:
+                del powers[base]
+            root = forms.call("sqrt", (inner,))
+            coefficient = forms.multiply(powers, coefficient, root, exponent)
+    return coefficient
+
+
+def tidy_powers(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``x^n*x`` is ``x^(n + 1)``: powers with exponents that are no numbers are gathered."""
+    if forms.share:
+        return coefficient
+    alike: dict[int, list[tuple[int, int]]] = {}
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if isinstance(found, Call) and found.kind == "pow" and exponent.denominator == 1:
+            inner, symbolic = found.operands
+            alike.setdefault(inner, []).append((base, symbolic))
+    for inner, raised in alike.items():
+        raised = [item for item in raised if item[0] in powers]  # the others were an inner, above
+        if not raised or (len(raised) == 1 == abs(powers[raised[0][0]]) and inner not in powers):
+            continue
+        exponents = [(symbolic, powers.pop(base)) for base, symbolic in raised]
+        exponents.append((forms.one, powers.pop(inner, Fraction(0))))
+        gathered = forms.power(inner, forms.sum(exponents))
+        coefficient = forms.multiply(powers, coefficient, gathered, ONE)
+    return coefficient
+
+
+def tidy_quotients(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``sin(u)/cos(u)`` is tan(u), ``sinh(u)/cosh(u)`` is tanh(u)."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers.get(base, Fraction(0))
+        if isinstance(found, Call) and found.kind in QUOTIENTS:
+            below, whole = QUOTIENTS[found.kind]
+            other = forms.call(below, found.operands)
+            if exponent and powers.get(other) == -exponent:
+                del powers[base], powers[other]
+                quotient = forms.call(whole, found.operands)
+                coefficient = forms.multiply(powers, coefficient, quotient, exponent)
+    return coefficient
+
+
+def use_names(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """Where all factors of something named are met, its name takes their place.
+
+    So the derivative of ``d = (a + b)/c`` by c is ``-d/c``.
+    """
+    for name, found in forms.named.items():
+        if not isinstance(found, Product) or forms.order is None:
+            continue
+        inside = dict(found.factors)
+        if all(powers.get(base) and 0 < q / powers[base] <= 1 for base, q in inside.items()):
+            for base, exponent in inside.items():
+                powers[base] -= exponent
+                if not powers[base]:
+                    del powers[base]
+            powers[name] = powers.get(name, Fraction(0)) + 1
+            coefficient /= found.coefficient
+    return coefficient
+
+
+STEPS = (take_out, tidy_roots, merge_roots, tidy_powers, tidy_quotients, use_names)

@@ -1,0 +1,67 @@
+"""Names for programs: safe in a target's language, distinct, and as near as may be to the user's own."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+__all__ = ["Names", "is_plain"]
+
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?([A-Z]+)")
+
+
+class Names:
+    """The names of one function: what is taken is not given again.
+
+    ``ascii`` is for languages that know no other letters.
+    """
+
+    def __init__(self, taken: Iterable[str], *, ascii: bool) -> None:
+        self.taken = set(taken)
+        self.ascii = ascii
+        self.count = 0
+
+    def claim(self, wanted: str) -> str:
+        """The name itself, or one like it where it is taken or cannot be written."""
+        name = plain(wanted) if self.ascii else unicodedata.normalize("NFKC", wanted)
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def temporary(self) -> str:
+        """The next of ``t1``, ``t2``… that is free."""
+        self.count += 1
+        while f"t{self.count}" in self.taken:
+            self.count += 1
+        return self.claim(f"t{self.count}")
+
+
+def plain(name: str) -> str:
+    """A name in ASCII: Greek letters by their names, accents dropped, others by their number.
+
+    A name that C reserves for its library (``_X``, ``__x``) gets a letter before it.
+    """
+    if not PLAIN.fullmatch(name):
+        name = "".join(map(letter, unicodedata.normalize("NFKC", name)))
+    return name if is_plain(name) else f"v{name}"
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is in ASCII, and none that C reserves for its library."""
+    return PLAIN.fullmatch(name) is not None and re.match("__|_[A-Z]", name) is None
+
+
+def letter(character: str) -> str:
+    """One character of a name in ASCII."""
+    if PLAIN.fullmatch("_" + character):
+        return character
+    base = unicodedata.normalize("NFD", character)[0]
+    if PLAIN.fullmatch("_" + base):
+        return base
+    greek = GREEK.match(unicodedata.name(base, ""))
+    if greek is None:
+        return f"u{ord(character):04x}"
+    return greek[2].lower() if greek[1] == "SMALL" else greek[2].capitalize()

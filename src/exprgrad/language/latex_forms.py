@@ -1,0 +1,119 @@
+r"""How the op table's ``latex`` texts are taken apart: operands, literals, and how tightly each text binds.
+
+A text has each operand's name where the operand goes.  The operators, braces and parentheses around a
+name say what may stand there without parentheses; those outside of brackets say how tightly the whole
+binds.  So a row needs no more than its text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from exprgrad.graph.ops import BY_NAME
+
+__all__ = [
+    "APPLIED", "ATOM", "CALL", "POWER", "PRODUCT", "QUOTIENT", "RELATION", "TIMES", "Form", "Slot",
+    "form", "letters",
+]  # fmt: skip
+
+RELATION, WHOLE, SUM, QUOTIENT, PRODUCT, APPLIED, POWER, CALL, ATOM = range(9)
+"""How tightly a text binds.  A relation that is a number is put in Iverson brackets."""
+
+SIDES = {
+    "+": (SUM, SUM, QUOTIENT),
+    "-": (SUM, SUM, QUOTIENT),
+    r"\cdot": (PRODUCT, PRODUCT, APPLIED),
+    "/": (QUOTIENT, PRODUCT, APPLIED),
+    r"\bmod": (WHOLE, APPLIED, APPLIED),
+    "^": (POWER, CALL, WHOLE),
+    **dict.fromkeys(("<", ">", "=", r"\le", r"\ge", r"\ne"), (RELATION, SUM, SUM)),
+}
+"""What LaTeX's own operators ask for: the level of the whole, of its left side, of its right side."""
+
+TIMES = r" \cdot "
+TOKEN = re.compile(
+    r"(\\(?:operatorname|begin|end|text)\{[^}]*\}|\\[A-Za-z]+|\\.|[A-Za-z]\w*|.)(\s*)"
+)
+APPLICATION = re.compile(r"((?:\\operatorname\{\w+\}|\\[A-Za-z]+)(?:_\{\w+\})?) \w+")
+
+
+class Slot(NamedTuple):
+    """Where an operand goes in a row's text."""
+
+    position: int
+    need: int  # the lowest level without parentheses
+    signed: bool  # whether it may begin with a minus
+    folds: bool  # whether the plus before it becomes its minus
+    small: bool  # whether it is in a fraction or an exponent
+    after: str  # what follows it
+    condition: bool  # whether it is compared with 0, unless it is a relation itself
+
+
+class Form(NamedTuple):
+    r"""A row's text, taken apart; ``head`` is the function of a text such as ``\sin x``."""
+
+    parts: tuple[str | Slot, ...]
+    slots: tuple[Slot, ...]
+    level: int
+    head: str
+    divides: bool
+    cases: bool
+
+
+@cache
+def form(kind: str, count: int, small: bool) -> Form:
+    """How an operation of so many operands is written; if small, its fraction has a solidus."""
+    op = BY_NAME[kind]
+    text, names = op.latex, op.names
+    if op.variadic:
+        names = tuple(f"x{position}" for position in range(count))
+        text = text.replace(r"x, y, \ldots", ", ".join(names))
+    if small:
+        text = re.sub(r"\\frac\{(\w+)\}\{(\w+)\}", r"\1/\2", text)
+    parts, level = parsed(text, {name: position for position, name in enumerate(names)})
+    applied = APPLICATION.fullmatch(text)
+    divides, cases = text.startswith(r"\frac"), text.startswith(r"\begin")
+    if applied or divides or cases:
+        level = APPLIED if applied else POWER if divides else WHOLE
+    elif level == ATOM and text.endswith(")"):
+        level = CALL
+    slots = tuple(part for part in parts if isinstance(part, Slot))
+    return Form(parts, slots, level, applied[1] if applied else "", divides, cases)
+
+
+def parsed(text: str, positions: dict[str, int]) -> tuple[tuple[str | Slot, ...], int]:
+    """A text's literals and slots, and the level of its loosest operator outside of brackets."""
+    tokens = [("", ""), *TOKEN.findall(text), ("", ""), ("", "")]
+    parts: list[str | Slot] = [""]
+    level, smalls = ATOM, [False]
+    for place, (token, space) in enumerate(tokens[:-2]):
+        before, after = tokens[place - 1][0], tokens[place + 1][0]
+        if token in ("{", "("):
+            smalls.append(smalls[-1] or before in ("^", "_", r"\frac", "}"))
+        elif token in ("}", ")"):
+            smalls.pop()
+        elif token in SIDES and len(smalls) == 1:
+            level = min(level, SIDES[token][0])
+        if token in positions:
+            condition = (after, tokens[place + 2][0]) == (r"\ne", "0")
+            parts += [slot(positions[token], before, after, smalls[-1], condition), space]
+        else:
+            parts[-1] = f"{parts[-1]}{token}{space}"
+    return tuple(part for part in parts if part), level
+
+
+def slot(position: int, before: str, after: str, small: bool, condition: bool) -> Slot:
+    """A slot between two tokens."""
+    left, right = SIDES.get(before), SIDES.get(after)
+    need = max(left[2] if left else WHOLE, right[1] if right else WHOLE)
+    folds = before == "+" and not right
+    signed = folds or need <= SUM or (not left and need <= PRODUCT)
+    return Slot(position, need, signed, folds, small, after, condition)
+
+
+def letters(kind: str) -> set[str]:
+    r"""The letters and commands that a row's text has of its own: ``e`` for ``exp``, say."""
+    op = BY_NAME[kind]
+    return {token for token, _ in TOKEN.findall(op.latex)} - {*op.names, "x", "y"}

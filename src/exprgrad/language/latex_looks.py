@@ -1,0 +1,89 @@
+"""How a text looks to what is around it: whether it needs parentheses, and what may stand next to it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from exprgrad.language.latex_forms import (
+    APPLIED,
+    ATOM,
+    CALL,
+    POWER,
+    PRODUCT,
+    QUOTIENT,
+    RELATION,
+    TIMES,
+    Slot,
+    form,
+)
+
+__all__ = ["CALLED", "FUNCTION", "Look", "combined", "edges", "joint", "leaf_look", "wrapped"]
+
+NUMBER, NAME, WORD, DELTA, FUNCTION, FRACTION, CALLED, OPEN, OTHER = range(9)
+"""What a text begins or ends with, as far as a product cares."""
+
+
+class Look(NamedTuple):
+    """What a user needs to know of an operand's text."""
+
+    level: int
+    minus: bool
+    tall: bool
+    first: int
+    last: int
+
+
+def wrapped(slot: Slot, look: Look) -> bool:
+    """Whether an operand stands in parentheses, or brackets, there."""
+    if slot.condition and look.level == RELATION:
+        return False
+    return look.level < slot.need or (look.minus and not slot.signed)
+
+
+def leaf_look(text: str) -> Look:
+    """How a name or a constant looks."""
+    size = text.removeprefix("-")
+    level, first = ATOM, NAME
+    if size[0].isdecimal():
+        first, level = NUMBER, PRODUCT if TIMES in size else POWER if "^" in size else ATOM
+    elif size.startswith((r"\mathit", r"\mathtt", r"\mathrm", r"\text")):
+        first = WORD
+    elif size in (r"\Delta", r"\delta"):
+        first = DELTA
+    elif size.startswith((r"\Delta ", r"\delta ")):
+        level = POWER
+    return Look(level, size != text, False, first, first if level == ATOM else OTHER)
+
+
+@lru_cache(1024)
+def combined(kind: str, small: bool, looks: tuple[Look, ...]) -> Look:
+    """How an operation on operands of such looks looks."""
+    shape = form(kind, len(looks), small)
+    tall = shape.divides or shape.cases or any(inner.tall for inner in looks)
+    if shape.head:
+        return Look(APPLIED, False, tall, FUNCTION, CALLED)
+    outer, inner, begins = shape.slots[0], looks[0], shape.parts[0]
+    apart = wrapped(outer, inner)
+    first = FRACTION if shape.divides else edges(outer, inner)[0] if begins == outer else OTHER
+    ends = shape.parts[-1] == shape.slots[-1]
+    last = CALLED if shape.level == CALL else OTHER
+    last = edges(shape.slots[-1], looks[-1])[1] if ends else last
+    if begins == "-":
+        return Look(CALL if apart else inner.level, True, tall, first, last)
+    leads = shape.divides or shape.level in (QUOTIENT, PRODUCT)
+    return Look(shape.level, leads and inner.minus and not apart, tall, first, last)
+
+
+def edges(outer: Slot, inner: Look) -> tuple[int, int]:
+    """What an operand begins and ends with, parentheses included."""
+    return (OPEN, OTHER) if wrapped(outer, inner) else (inner.first, inner.last)
+
+
+def joint(last: int, first: int) -> str:
+    """What stands between two factors: nothing, where that cannot be a number, a call or a word."""
+    call = first == OPEN and last in (NAME, WORD)
+    if first == NUMBER or last == DELTA or call or (last, first) == (NUMBER, FRACTION):
+        return TIMES
+    called = last == CALLED and first not in (FUNCTION, OPEN)
+    return r" \, " if called or WORD in (last, first) else " "

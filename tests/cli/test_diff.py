@@ -1,0 +1,100 @@
+"""The command ``diff``: its lines, what scripts read, and that its answers are in the language."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+
+import golden
+from corpus import table
+from exprgrad.language.parse import parse
+from shell import command, spelled
+
+SHOWN: list[list[str]] = [
+    ["diff", "x^3"],
+    ["diff", "(a+b)*c"],
+    ["diff", "o = tanh(x1*w1 + x2*w2 + b)", "--wrt", "w1,w2"],
+    ["diff", "exp(-x^2/2)/sqrt(2*pi)", "--order", "3"],
+    ["diff", "x^2*sin(y)", "--order", "2"],
+    ["diff", "where(x > 0, x^2, -x)"],
+    ["diff", "max(x, y)", "--wrt", "x"],
+    ["diff", "relu(w*x + b)"],
+    ["diff", "d1 = (log(S/K) + (r + s^2/2)*T)/(s*sqrt(T)); d2 = d1 - s*sqrt(T); "
+     "S*(1 + erf(d1/sqrt(2)))/2 - K*exp(-r*T)*(1 + erf(d2/sqrt(2)))/2", "--wrt", "S,s"],
+    ["diff", "u = sin(x)^2 + cos(y)^2 + x*y; exp(u)/u + log(u)"],
+    ["diff", "-q", "x^3"],
+    ["diff", "-q", "(a+b)*c"],
+    ["diff", "-q", "x^2*y", "--order", "2"],
+    ["diff", "--to", "latex", "o = tanh(x_1*w_1 + beta)"],
+    ["diff", "--to", "latex", "x^2*sin(y)", "--order", "2"],
+    ["diff", "--to", "latex", "-q", "x/(x^2 + 1)"],
+    ["diff", "--json", "x^2*y", "--order", "2"],
+    ["diff", "--json", "--to", "latex", "x/2"],
+]  # fmt: skip
+
+
+def test_what_is_printed() -> None:
+    printed = []
+    for argv in SHOWN:
+        status, out, err = command(*argv)
+        assert (status, err) == (0, "")
+        printed.append(f"{spelled(argv)}\n{out}")
+    golden.agree("diff/shown.txt", "\n".join(printed))
+
+
+def test_a_formula_without_inputs() -> None:
+    note = "note: the formula has no inputs to differentiate by\n"
+    assert command("diff", "2 + 2") == (0, "", note)
+
+
+def test_the_contract_s_example() -> None:
+    found = json.loads(command("diff", "(a+b)*c", "--json").out)
+    assert found["derivatives"] == {"a": "c", "b": "c", "c": "a + b"}
+    found = json.loads(command("diff", "a^3", "--json", "--order", "2").out)
+    assert found["derivatives"] == {"a": {"a": "6*a"}}
+
+
+def test_mixed_derivatives_are_found_in_any_order() -> None:
+    found = json.loads(command("diff", "x^2*y^3*z", "--json", "--order", "3").out)["derivatives"]
+    assert found["x"]["y"]["z"] == found["z"]["y"]["x"] == found["y"]["z"]["x"] == "6*x*y^2"
+
+
+@pytest.mark.parametrize("text", [text for _, text in table("corpus.txt")][::5])
+def test_answers_are_read_back(text: str) -> None:
+    """Each derivative of a fifth of the corpus, evaluated as printed, is the gradient."""
+    random = Random(text)
+    inputs = {name: random.uniform(0.2, 1.8) for name in parse(text).inputs}
+    values = [f"{name}={value!r}" for name, value in inputs.items()]
+    gradient = json.loads(command("grad", "--json", text, *values).out)["gradient"]
+    derivatives = json.loads(command("diff", "--json", text).out)["derivatives"]
+    assert derivatives.keys() == gradient.keys()
+    for name, formula in derivatives.items():
+        read = [f"{given}={inputs[given]!r}" for given in parse(formula).inputs]
+        status, out, _ = command("eval", "-q", formula, *read)
+        assert status == 0
+        exact, found = gradient[name], float(out)
+        if isinstance(exact, float):
+            assert abs(found - exact) <= 1e-9 * max(1, abs(exact)), (name, formula)
+
+
+def test_a_formula_from_a_file_and_from_a_pipe(tmp_path: object) -> None:
+    assert command("diff", "-", "-q", stdin=b"x^2").out == "2*x\n"
+
+
+def test_a_deep_formula() -> None:
+    depth = 20_000
+    status, out, _ = command("diff", "-q", "(" * depth + "x^2" + ")" * depth)
+    assert (status, out) == (0, "2*x\n")
+    chain = "sin(" * 2_000 + "x" + ")" * 2_000
+    status, out, _ = command("diff", "-q", chain)
+    assert status == 0 and "t1 = " in out
+
+
+def test_a_long_sum_and_a_long_product() -> None:
+    names = [f"x{i}" for i in range(3_000)]
+    status, out, _ = command("diff", "-q", "+".join(names), "--wrt", "x7")
+    assert (status, out) == (0, "1\n")
+    status, out, _ = command("diff", "-q", "*".join(names), "--wrt", "x7")
+    assert (status, out) == (0, "*".join(name for name in names if name != "x7") + "\n")

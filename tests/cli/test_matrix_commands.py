@@ -1,0 +1,255 @@
+"""``jac``, ``hess``, ``jvp`` and ``vjp``: every form of an answer."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+import golden
+from exprgrad import parse
+from exprgrad.cli.main import main
+from exprgrad.source import display_width
+from shell import command, spelled
+
+POLAR = ("x = r*cos(phi); y = r*sin(phi); z = r^2", "r=2", "phi=pi/6")
+CHAIN = " + ".join(f"100*(x{i + 1} - x{i}^2)^2 + (1 - x{i})^2" for i in range(24))
+CHAIN_AT = [f"x{i}={(-1) ** i * (1 + i / 7)}" for i in range(25)]
+LONG = "a_rather_long_name_of_a_thing"
+TABLES: dict[str, list[list[str]]] = {
+    "jac": [
+        ["jac", "(a+b)*c", "a=2", "b=-3", "c=10"], ["jac", *POLAR, "--of", "x,y,z"],
+        ["jac", *POLAR, "--of", "z,x", "--wrt", "phi"], ["jac", "2+2"],
+        ["jac", f"y = 重み*入力 + {LONG}^2; {LONG}s = 1/入力", "重み=2", "入力=3", f"{LONG}=-1.5",
+         "--of", f"y,{LONG}s"],
+        ["jac", "; ".join(f"y{i} = x^{i}" for i in range(14)), "x=2", "--of",
+         ",".join(f"y{i}" for i in range(14))],
+        ["jac", "+".join(f"x{i}*{i}" for i in range(13)), *[f"x{i}=1" for i in range(13)]],
+    ],
+    "hess": [
+        ["hess", "x^2*y + sin(z)", "x=1", "y=2", "z=3"], ["hess", "x^1.5*y", "x=0", "y=1"],
+        ["hess", "x*y", "x=1.23456789e-200", "y=-9.87654321e100", "--digits", "9"],
+        ["hess", "x*y*z", "x=1", "y=2", "z=3", "--wrt", "z,x"], ["hess", "a - b", "a=1", "b=1"],
+        ["hess", "2+2"], ["hess", "+".join(f"x{i}*x{i + 1}" for i in range(5)),
+                          *[f"x{i}={i}/3" for i in range(6)]],
+    ],
+    "long": [["hess", CHAIN, *CHAIN_AT]],
+    "jvp": [
+        ["jvp", "x^2*y", "x=1", "y=2", "--tangent", "x=1,y=0"],
+        ["jvp", *POLAR, "--of", "x,y,z", "--tangent", "r = 1/3, phi = max(1, 2)"],
+        ["jvp", "sqrt(x) + y", "x=0", "y=2", "--tangent", "x=0,y=1"], ["jvp", "2+2"],
+    ],
+    "vjp": [
+        ["vjp", "x^2*y", "x=1", "y=2"], ["vjp", "x^2*y", "x=1", "y=2", "--cotangent", "-1/3"],
+        ["vjp", *POLAR, "--of", "x,y", "--cotangent", "x=1,y=-2", "--wrt", "phi"],
+        ["vjp", "y = x^2", "x=3", "--cotangent", "y=2"], ["vjp", "2+2"],
+    ],
+}  # fmt: skip
+
+
+class Terminal(io.TextIOWrapper):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Yes."""
+        return True
+
+
+def on_terminal(argv: list[str], columns: int, monkeypatch: pytest.MonkeyPatch, **env: str) -> str:
+    """What a command prints on stdout if that is a terminal so many columns wide."""
+    for name in ("NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"COLUMNS": str(columns), **env}.items():
+        monkeypatch.setenv(name, value)
+    content = io.BytesIO()
+    with (
+        mock.patch.object(sys, "stdout", Terminal(content, encoding="utf-8")) as out,
+        mock.patch.object(sys, "stderr", io.StringIO()),
+    ):
+        assert main(argv) == 0
+        out.flush()
+    return content.getvalue().decode()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a pipe, on 80 and 40 columns, and in colour; everything fits where numbers leave room."""
+    pieces = []
+    for argv in TABLES[name]:
+        status, out, err = command(*argv)
+        assert status == 0
+        pieces += [spelled(argv), out + err]
+        for columns in (80, 40):
+            shown = on_terminal(argv, columns, monkeypatch, NO_COLOR="1")
+            assert not re.search(r"\x1b\[[34]\d", shown)
+            plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+            assert max(map(display_width, plain.split("\n\n")[0].splitlines())) <= columns
+            pieces += [f"on {columns} columns", plain]
+    golden.agree(f"matrices/{name}.txt", "\n".join(pieces))
+
+
+def test_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same cells, coloured where it is asked for and on a terminal without NO_COLOR."""
+    for argv in (TABLES["jac"][1], TABLES["hess"][0], TABLES["jvp"][1], TABLES["vjp"][2]):
+        plain = command(*argv).out
+        for out in (command(*argv, "--color", "always").out, on_terminal(argv, 80, monkeypatch)):
+            assert "\x1b[33m" in out
+            cells = re.sub(r"\x1b\[[0-9;]*m|─", "", out).split()
+            assert cells == plain.split()
+        assert "\x1b" not in plain + command(*argv, "--color", "never").out
+        assert "\x1b" not in command(*argv, "--color", "always", "-q").out
+
+
+def test_everything_is_listed_where_that_is_asked_for() -> None:
+    argv = TABLES["long"][0]
+    out = command(*argv).out
+    assert "33 entries left out; --all shows them" in out
+    whole = command(*argv, "--all").out
+    assert len(whole.splitlines()) == 1 + 73 + 3
+    assert "73 of 625 entries are not structurally 0" in whole
+
+
+def test_quiet() -> None:
+    """A line a number, every number, whatever is structurally 0."""
+    assert command("jac", "-q", "(a+b)*c", "a=2", "b=-3", "c=10").out == "a=10.0\nb=10.0\nc=-1.0\n"
+    assert command("jac", "-q", "y = 2*a; z = b", "a=1", "b=2", "--of", "y,z").out == (
+        "y a=2.0\ny b=0.0\nz a=0.0\nz b=1.0\n"
+    )
+    assert command("jac", "-q", "y = 2*a; z = b", "a=1", "b=2", "--of", "z").out == (
+        "z a=0.0\nz b=1.0\n"
+    )
+    assert command("hess", "-q", "a^2*b", "a=1", "b=2").out == (
+        "a a=4.0\na b=2.0\nb a=2.0\nb b=0.0\n"
+    )
+    assert command("jvp", "-q", "a*b", "a=1", "b=2", "--tangent", "a=1,b=1/2").out == "2.5\n"
+    assert command("jvp", "-q", "y = a*b", "a=1", "b=2", "--tangent=a=1,b=0", "--of=y").out == (
+        "y=2.0\n"
+    )
+    assert command("vjp", "-q", "a*b", "a=1", "b=2").out == "a=2.0\nb=1.0\n"
+    assert command("vjp", "-q", "a*b", "a=1", "b=2", "--cotangent", "-2").out == "a=-4.0\nb=-2.0\n"
+    for name in ("jac", "hess", "vjp"):
+        assert command(name, "-q", "2+2") == (0, "", "")
+    assert command("jvp", "-q", "2+2") == (0, "0.0\n", "")
+
+
+def test_csv() -> None:
+    """A matrix with its names; products as name,value."""
+    rows = list(csv.reader(io.StringIO(command("jac", "--csv", *POLAR, "--of", "x,y,z").out)))
+    assert rows[0] == ["", "r", "phi"] and [row[0] for row in rows[1:]] == ["x", "y", "z"]
+    found = parse(POLAR[0]).jacobian(r=2, phi="pi/6", of=["x", "y", "z"])
+    assert [list(map(float, row[1:])) for row in rows[1:]] == [
+        list(row.values()) for row in found.values()
+    ]
+    assert (
+        command("hess", "--csv", "max(a, b)*b", "a=1", "b=2").out == ",a,b\na,0.0,0.0\nb,0.0,2.0\n"
+    )
+    assert command("jac", "--csv", "max(a, b)", "a=1", "b=2").out == ',a,b\n"max(a, b)",0.0,1.0\n'
+    assert command("vjp", "--csv", "a*b", "a=1", "b=2").out == "name,value\na,2.0\nb,1.0\n"
+    assert command("jvp", "--csv", "y = a*b", "a=1", "b=2", "--tangent", "a=1,b=1").out == (
+        "name,value\ny,3.0\n"
+    )
+
+
+def document(*argv: str) -> Any:
+    status, out, err = command(*argv, "--json")
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def test_json() -> None:
+    found = document("jac", "y1 = a*b; y2 = a", "a=2", "b=3", "--of", "y2,y1")
+    assert list(found) == [
+        "schema", "command", "expression", "inputs", "value", "jacobian", "diagnostics",
+    ]  # fmt: skip
+    assert found["value"] == {"y1": 6.0, "y2": 2.0}
+    assert found["jacobian"] == {"y1": {"a": 3.0, "b": 2.0}, "y2": {"a": 1.0, "b": 0.0}}
+    one = document("jac", "y1 = a*b; y2 = a", "a=2", "b=3", "--of", "y1", "--wrt", "b")
+    assert (one["value"], one["jacobian"]) == ({"y1": 6.0}, {"y1": {"b": 2.0}})
+    own = document("jac", "a*b", "a=2", "b=3")
+    assert (own["value"], own["jacobian"]) == (6.0, {"a": 3.0, "b": 2.0})
+
+    found = document("hess", "a^2*b + c", "a=2", "b=3", "c=1")
+    assert (found["value"], found["gradient"]) == (13.0, {"a": 12.0, "b": 4.0, "c": 1.0})
+    assert found["hessian"] == {
+        "a": {"a": 6.0, "b": 4.0, "c": 0.0},
+        "b": {"a": 4.0, "b": 0.0, "c": 0.0},
+        "c": {"a": 0.0, "b": 0.0, "c": 0.0},
+    }
+    assert found["pattern"] == [["a", "a"], ["a", "b"], ["b", "a"]]
+
+    found = document("jvp", "a*b", "a=2", "b=3", "--tangent", "b=1,a=-2/4")
+    assert list(found["tangent"].items()) == [("a", -0.5), ("b", 1.0)]
+    assert (found["value"], found["jvp"]) == (6.0, 0.5)
+    found = document("jvp", "y = a*b", "a=2", "b=3", "--tangent", "b=0,a=1", "--of", "y")
+    assert (found["value"], found["jvp"]) == ({"y": 6.0}, {"y": 3.0})
+
+    found = document("vjp", "y = a*b", "a=2", "b=3", "--cotangent", "y=2")
+    assert (found["value"], found["cotangent"], found["vjp"]) == (6.0, 2.0, {"a": 6.0, "b": 4.0})
+    found = document("vjp", "y = a*b", "a=2", "b=3", "--of", "y")
+    assert (found["cotangent"], found["vjp"]) == ({"y": 1.0}, {"a": 3.0, "b": 2.0})
+
+
+@pytest.mark.parametrize("name", ["jac", "hess", "vjp", "jvp"])
+def test_the_library_gives_the_same(name: str) -> None:
+    text, at = "y = tanh(u*v)/w; y*u^v", {"u": 1.5, "v": 0.3, "w": -2.0}
+    f, argv = parse(text), [f"{k}={v}" for k, v in at.items()]
+    if name == "hess":
+        assert document(name, text, *argv)["hessian"] == f.hessian(at)
+        assert document(name, text, *argv)["pattern"] == list(map(list, f.hessian_pattern()))
+        return
+    field = {"jac": "jacobian"}.get(name, name)
+    more = {"tangent": {"u": 1, "v": 2, "w": 3}} if name == "jvp" else {}
+    options = ["--tangent", "u=1,v=2,w=3"] if name == "jvp" else []
+    method = getattr(f, field)
+    assert document(name, text, *argv, *options)[field] == method(at, **more)
+    assert document(name, text, *argv, *options, "--of", "y")[field] == method(at, of="y", **more)
+
+
+def test_diagnostics() -> None:
+    """What concerns the outputs that are asked about, once; and second derivatives."""
+    kinks = ("y1 = abs(a); y2 = 2*abs(a); y3 = log(b); y4 = 1", "a=0", "b=-1")
+
+    def codes(*argv: str) -> list[tuple[str, str]]:
+        return [(d["code"], d["severity"]) for d in document(*argv)["diagnostics"]]
+
+    assert codes("jac", *kinks, "--of", "y4") == []
+    assert codes("jac", *kinks, "--of", "y1,y2") == [("kink", "warning")] * 2
+    assert codes("jac", *kinks, "--of", "y1", "--wrt", "b") == []
+    assert codes("jac", *kinks, "--of", "y1,y3") == [("kink", "warning"), ("nan", "warning")]
+    assert codes("jac", *kinks) == [("unused", "note")] * 3
+    assert codes("jvp", *kinks, "--of", "y1", "--tangent", "a=0,b=1") == []
+    assert codes("jvp", *kinks, "--of", "y1", "--tangent", "a=1,b=1") == [("kink", "warning")]
+    weights = ["--of", "y1,y4", "--cotangent"]
+    assert codes("vjp", *kinks, *weights, "y1=0,y4=1") == []
+    assert codes("vjp", *kinks, *weights, "y1=1,y4=0") == [("kink", "warning")]
+    assert codes("hess", "x^1.5*y", "x=0", "y=1") == [("infinite-hessian", "warning")]
+    assert codes("hess", "sqrt(x)", "x=0") == [("infinite-gradient", "warning")]
+    assert codes("hess", "where(x < 1, x, (x - 5)^1.5)", "x=0") == [("nan", "note")]
+    (found,) = document("hess", "y^2 + x^1.5", "x=0", "y=1")["diagnostics"]
+    assert (found["span"], found["node"]) == ([6, 11], 5)
+    assert found["message"] == "the derivative by x twice is inf"
+
+
+def test_strict() -> None:
+    assert command("jac", "abs(a)", "a=0").status == 0
+    for argv in (["jac"], ["hess"], ["vjp"], ["jvp", "--tangent", "a=1"]):
+        assert command(*argv, "abs(a)", "a=0", "--strict").status == 1
+        assert command(*argv, "abs(a)", "a=1", "--strict").status == 0
+    assert command("hess", "x^1.5", "x=0", "--strict", "-q").status == 1
+
+
+def test_a_formula_from_a_file_and_values_from_json(tmp_path: Path) -> None:
+    formula, values = tmp_path / "formula", tmp_path / "values.json"
+    formula.write_text("y = a*b\ny^2\n", encoding="utf-8")
+    values.write_text('{"a": 2, "b": "1/2"}', encoding="utf-8")
+    argv = ["-f", str(formula), "--inputs", str(values), "-q"]
+    assert command("jac", *argv).out == "a=1.0\nb=4.0\n"
+    assert command("jac", *argv, "--of", "y").out == "y a=0.5\ny b=2.0\n"
+    assert command("jvp", "-", "-q", "a=2", "--tangent", "a=1", stdin=b"-a*a").out == "-4.0\n"

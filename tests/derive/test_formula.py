@@ -1,0 +1,160 @@
+"""Derivatives as people read them: the golden table, and the same numbers in real arithmetic."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus import table
+from exprgrad.derive.formula import derivatives
+from exprgrad.derive.gradient import gradient
+from exprgrad.derive.rules import fewest, shown
+from exprgrad.derive.simplify import simplify
+from exprgrad.graph.graph import CONST, INPUT, Graph, check
+from exprgrad.graph.ops import OPS, Op
+from exprgrad.language.infix import program
+from exprgrad.language.parse import parse
+from oracles import CONSTANTS, Real, graph_of, mp, mpf, reference
+from strategies import tree
+
+GOLDEN = list(table("derivatives.txt"))
+
+
+@pytest.mark.parametrize(("text", "name", "expected"), GOLDEN, ids=lambda cell: str(cell)[:40])
+def test_the_golden_table(text: str, name: str, expected: str) -> None:
+    (found,) = derivatives(parse(text), [name])
+    check(found)
+    assert program(found) == expected
+
+
+def test_the_golden_table_is_as_long_as_it_should_be() -> None:
+    assert len(GOLDEN) >= 80
+    used = {kind for text, _, _ in GOLDEN for kind in parse(text).kinds}
+    assert {op.name for op in OPS if not op.infix and not op.prefix} <= used
+
+
+def exactly(graph: Graph, inputs: dict[str, float]) -> list[Real]:
+    """Every node's value at mpmath's precision; a constant is the decimal that was typed."""
+    values: list[Real] = []
+    for node, kind in enumerate(graph.kinds):
+        payload = graph.payloads[node]
+        if kind == INPUT:
+            values.append(mpf(inputs[str(payload)]))
+        elif kind == CONST:
+            exact = CONSTANTS.get(graph.symbols.get(node, ""))
+            values.append(exact() if exact else mpf(repr(payload)))
+        else:
+            values.append(reference(kind, *[values[operand] for operand in graph.operands[node]]))
+    return values
+
+
+def comparable(values: list[Real]) -> bool:
+    """Whether a point is inside the domain throughout, and its numbers are of moderate size."""
+    return all(mp.isfinite(value) and abs(value) < 10**30 for value in values)
+
+
+def hold_equal(text: str, points: list[dict[str, float]]) -> int:
+    """Hold every simplified form against the raw derivatives in mpmath; how many were compared."""
+    graph = parse(text)
+    names = list(graph.inputs)
+    raw = gradient(graph, names, shown)
+    lean = simplify(gradient(graph, names, fewest), graph)
+    formulas = list(derivatives(graph, names))
+    for found in (lean.graph, *formulas):
+        check(found)
+    compared = 0
+    for point in points:
+        with mp.workdps(60):
+            if not comparable(exactly(graph, point)):
+                continue
+            true = exactly(raw.graph, point)
+            together = exactly(lean.graph, point)
+            alone = [exactly(formula, point)[formula.output] for formula in formulas]
+            for place, formula in enumerate(alone, 1):
+                expected = true[raw.outputs[place]]
+                for found_value in (formula, together[lean.outputs[place]]):
+                    if mp.isfinite(expected) and mp.isfinite(found_value):
+                        compared += 1
+                        scale = max(1, abs(expected))
+                        assert abs(found_value - expected) < scale * mpf(10) ** -20, (text, point)
+    return compared
+
+
+SOFT = [
+    op for op in OPS if op.name not in ("floor", "ceil", "round", "mod", "expm1", "cosh", "sinh")
+]
+"""All but what jumps at rounding's mercy and what grows beyond mpmath's patience."""
+
+
+@settings(max_examples=250)
+@given(st.integers(0, 2**32))
+def test_simplified_is_equal_in_real_arithmetic(seed: int) -> None:
+    random = Random(seed)
+    ops = (*SOFT, *(op for op in SOFT if op.infix in ("+", "-", "*", "/", "^") for _ in range(4)))
+    leaves = ("x", "y", "z", "x", "y", "2", "0.3", "3", "1", "0.5", "pi")
+    text = tree(random, leaves, ops, random.randint(1, 9))
+    points = [{name: random.uniform(low, 2) for name in "xyz"} for low in (0.1, -2, 0.5)]
+    hold_equal(text, points)
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_every_row_simplified_is_equal(op: Op) -> None:
+    graph = graph_of(op, 3 if op.variadic else len(op.names))
+    random = Random(op.name)
+    text = program(graph)
+    points = [
+        {name: random.uniform(*bounds) for name in graph.inputs}
+        for bounds in ((-0.9, 0.9), (0.1, 0.9), (1.1, 3), (-2, 2), (1.5, 2.5))
+        for _ in range(4)
+    ]
+    flat = all(rule == "0" for rule in op.partials)
+    assert hold_equal(text, points) > 0 or flat
+
+
+@pytest.mark.parametrize(("text", "name", "expected"), GOLDEN, ids=lambda cell: str(cell)[:40])
+def test_an_answer_is_as_short_when_simplified_again(text: str, name: str, expected: str) -> None:
+    from exprgrad.derive.formula import tidied
+
+    again = program(tidied(parse(expected)))
+    assert len(again) <= len(expected) + 4, again
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x - x", "0"),
+        ("--x", "x"),
+        ("x*1 + 0", "x"),
+        ("(x*y)/(y*x)", "1"),
+        ("2*3*x/6", "x"),
+        ("x^2*x^3/x^4", "x"),
+        ("x^a*x^b", "x^(a + b)"),
+        ("1/(1/x)", "x"),
+        ("(x^2)^(1/2)", "sqrt(x^2)"),
+        ("sqrt(x)^2", "x"),
+        ("x/sqrt(x)", "sqrt(x)"),
+        ("abs(x)^2", "x^2"),
+        ("sqrt(2)*sqrt(pi)*x", "x*sqrt(2*pi)"),
+        ("0.1*3*x", "0.3*x"),
+        ("x/3 + x/6", "x/2"),
+        ("-(x - y)", "y - x"),
+        ("-x + 1", "1 - x"),
+        ("x*-y*-2", "2*x*y"),
+        ("where(x > 0, y, y)", "y"),
+        ("where(x > 0, 1, 0)*y + where(x > 0, 0, y)", "y"),
+        ("sin(x)/cos(x)", "tan(x)"),
+        ("exp(log(x))", "x"),
+        ("2^3", "8"),
+        ("2^0.5", "2^0.5"),
+        ("0*x", "0"),
+        ("x^0", "1"),
+        ("inf*0", "0*inf"),
+    ],
+)
+def test_rewrites(text: str, expected: str) -> None:
+    from exprgrad.derive.formula import tidied
+
+    assert program(tidied(parse(text))) == expected

@@ -1,0 +1,124 @@
+"""Lowering: what a target lacks becomes what it has, and no number changes but where a formula must do."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.gradient import gradient
+from exprgrad.derive.lower import formula_of, formulas, lower
+from exprgrad.derive.rules import template
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program, check
+from exprgrad.graph.ops import BY_NAME, OPS
+from exprgrad.language.parse import parse
+from exprgrad.language.targets import TARGETS
+from exprgrad.run.sweeps import forward
+from exprgrad.run.templates import compile_template
+from oracles import holds, true_value, ulps
+from strategies import FREQUENT, points, tree
+
+EVERYTHING = frozenset(BY_NAME)
+each_target = pytest.mark.parametrize("target", TARGETS.values(), ids=lambda target: target.name)
+
+
+def operations(graph: Graph) -> set[str]:
+    return set(graph.kinds) - {INPUT, CONST}
+
+
+def value(text: str) -> Program:
+    graph = parse(text)
+    return Program(graph, (graph.output,))
+
+
+@each_target
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_every_row_comes_down_to_what_a_target_spells(op: object, target: object) -> None:
+    from exprgrad.graph.op import Op
+    from exprgrad.language.target import Target
+
+    assert isinstance(op, Op) and isinstance(target, Target)
+    graph = Builder()
+    operands = [graph.input(f"a{i}") for i in range(3 if op.variadic else len(op.names))]
+    output = graph.apply(op.name, *operands)
+    lowered = lower(Program(graph.graph, (output,)), target.spelled)
+    graph.graph.output = output
+    check(lowered.graph)
+    helpers = formulas(lowered, target.spelled)
+    for program in (lowered, *helpers.values()):
+        assert operations(program.graph) <= target.spelled | helpers.keys()
+    for number, program in enumerate(helpers.values()):
+        earlier = set(list(helpers)[:number])
+        assert operations(program.graph) <= target.spelled | earlier
+
+
+def test_lowering_to_everything_changes_no_number() -> None:
+    random = Random("lower")
+    for _ in range(300):
+        text = tree(random, ("x", "y", "x", "2", "0.5", "-1"), FREQUENT, 8)
+        graph = parse(text)
+        program = gradient(graph, tuple(graph.inputs))
+        lowered = lower(program, EVERYTHING, graph)
+        check(lowered.graph)
+        given = {name: random.uniform(-3, 3) for name in "xy"}
+        before, after = forward(program.graph, given), forward(lowered.graph, given)
+        for one, other in zip(program.outputs, lowered.outputs, strict=True):
+            x, y = before[one], after[other]
+            squares = "^" in text or "pow" in text
+            assert x == y or (math.isnan(x) and math.isnan(y)) or squares, text
+
+
+def test_a_square_is_a_product_and_a_minus_is_no_sum() -> None:
+    for text in ("x^2 + -y", "-x + y^2", "x^2 + -2"):
+        kinds = operations(lower(value(text), EVERYTHING).graph)
+        assert {"mul", "sub"} <= kinds and not kinds & {"add", "pow"}
+    assert "pow" in operations(lower(value("x^3"), EVERYTHING).graph)
+
+
+def test_many_operands_become_pairs() -> None:
+    graph = lower(value("max(a, b, c, d)"), EVERYTHING).graph
+    assert graph.kinds.count("max") == 3
+    assert all(len(o) == 2 for k, o in zip(graph.kinds, graph.operands, strict=True) if k == "max")
+
+
+def test_short_formulas_stand_in_place_and_long_ones_apart() -> None:
+    spelled = EVERYTHING - {"relu", "sigmoid", "erf"}
+    lowered = lower(value("relu(x) + sigmoid(x) + erf(x)"), spelled)
+    assert operations(lowered.graph) == {"add", "max", "sigmoid", "erf"}
+    assert list(formulas(lowered, spelled)) in (["erf", "sigmoid"], ["sigmoid", "erf"])
+
+
+def test_names_of_the_formula_stay() -> None:
+    graph = parse("a = x*y; o = tanh(a)")
+    lowered = lower(gradient(graph, ("x",)), EVERYTHING, graph)
+    names = {binding.name: lowered.graph.kinds[binding.node] for binding in lowered.graph.bindings}
+    assert names == {"a": "mul", "o": "tanh"}
+
+
+FORMULAS = {"cbrt": 1.0, "sinh": 2.0, "cosh": 2.3, "atanh": 2.0, "erf": 2.0, "erfc": 7.0}
+"""The accuracy of the rows' formulas, in ulp, measured against mpmath."""
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", [op.name for op in OPS if op.formula])
+def test_formulas_are_accurate(name: str, count: int) -> None:
+    op = BY_NAME[name]
+    random = Random(name)
+    formula = compile_template(template(formula_of(name)), op.names)
+    sample = list(points(random, 1, count)) + [(random.uniform(-3, 8),) for _ in range(count)]
+    for point in sample:
+        if holds(op.domain, op.names, point):
+            assert ulps(formula(point), true_value(name, *point)) <= FORMULAS[name], point
+
+
+@pytest.mark.parametrize("name", [op.name for op in OPS if op.formula])
+def test_formulas_end_where_the_rows_do(name: str) -> None:
+    from exprgrad.run.primitives import functions
+
+    formula = compile_template(template(formula_of(name)), BY_NAME[name].names)
+    for x in (0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 2.0, -2.0):
+        found, expected = formula((x,)), functions[name](x)
+        assert found == pytest.approx(expected, rel=1e-14, nan_ok=True), x
+        assert math.copysign(1, found) == math.copysign(1, expected) or math.isnan(found), x

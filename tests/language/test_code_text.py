@@ -1,0 +1,236 @@
+"""How programs read: names, comments, lines, and what cannot be asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from exprgrad import parse
+from exprgrad.derive.translate import translate
+from exprgrad.errors import RequestError
+from exprgrad.language.targets import TARGETS
+from golden import agree
+from programs import C_FLAGS, Program, compiled, function, require, run
+from shell import command
+
+each_target = pytest.mark.parametrize("target", TARGETS)
+ENDINGS = {
+    "python": "py",
+    "numpy": "np.py",
+    "c": "c",
+    "javascript": "js",
+    "jax": "jax.py",
+    "torch": "pt.py",
+}
+NEURON = "o = tanh(x1*w1 + x2*w2 + b)"
+SAMPLES = {
+    "neuron": NEURON,
+    "choices": "m = max(a, b, 2); where((a < b)*(b < 3), m % a, relu(a) + sign(b)*round(a/b)^3)",
+    "names": "lambda*π + y1*class^2 + gradient*value + t1 + exp*sin(exp)",
+    "bell": "z = (x - mu)/sigma; exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)",
+    "constant": "2 + 2",
+}
+
+
+def code(text: str, target: str, **options: object) -> str:
+    return translate(parse(text).graph, target, **options)  # type: ignore[arg-type]
+
+
+@each_target
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_programs_read_as_they_did(target: str, sample: str) -> None:
+    agree(f"code/{sample}.{ENDINGS[target]}", code(SAMPLES[sample], target))
+
+
+@each_target
+def test_a_sum_of_many_terms_is_cut_into_lines(target: str) -> None:
+    text = code("+".join(f"x{i}*sin(y)^{i}" for i in range(300)), target)
+    assert max(map(len, text.splitlines())) <= 100
+    assert not re.search(r"[ \t]$", text, re.MULTILINE) and text.endswith("\n")
+
+
+def nested(depth: int) -> str:
+    return "sin(" * depth + "x" + "*1.1 + x)" * depth
+
+
+LARGE = {
+    "composed": nested(200),
+    "summed": "+".join(f"x*{i}.5" for i in range(5_000)),
+    "multiplied": "*".join(f"(x + {i % 7})/(x + {i % 5})" for i in range(1_000)),
+    "wide": "+".join(f"a{i}*a{i + 1}" for i in range(300)),
+    "chosen": "min(" + ", ".join(f"x*{i}" for i in range(1, 200)) + ")",
+}
+
+
+@pytest.mark.parametrize("target", ["python", "numpy", "c", "javascript"])
+def test_large_programs_compile_and_run(target: str, tmp_path: Path) -> None:
+    programs, expected = [], []
+    for name, text in LARGE.items():
+        f = parse(text)
+        found = f.gradient(dict.fromkeys(f.inputs, 0.75))
+        expected.append([found.value, *found.gradient.values()])
+        source = translate(f.graph, target, name=name)
+        programs.append(Program(source, name, len(f.inputs), [[0.75] * len(f.inputs)]))
+    for (answer,), wanted in zip(run(target, programs, tmp_path), expected, strict=True):
+        assert [answer.value, *answer.gradient] == pytest.approx(wanted, rel=1e-10, nan_ok=True)
+
+
+ODD = {
+    "2 + 2": (),
+    "x": (1.5,),
+    "3*0": (),
+    "0*x + 5": (2.0,),
+    "a = x*2; y*3": (1.0, 2.0),
+    "lambda + class*double + gradient + shape + value + t1*f + e + N + I + gamma*j0 + y1": range(
+        1, 15
+    ),
+    "Math + np*math + torch + jnp + float + map + undefined + NaN*abs + self + await": range(1, 13),
+    "π*Δx + 变量 + naïve + ﬁ*fi + _X + __proto__ + _ + __x": range(1, 11),
+    "sin(sin) + exp*exp(exp) + tanh": (0.5, 0.25, 0.125),
+    "t1 = x*y; t2 = t1 + t1*t1; t1*t2": (2.0, 3.0),
+    "inf*x + nan": (1.0,),
+    "where(x > 0, log(x), 0/0*y)": (1.0, 2.0),
+    "where(x, y, where(y, x, 3))": (0.0, 0.0),
+    "max(x, y, z, 1, 2) + min(x, y, z, 0.5, x)": (5.0, 5.0, 1.0),
+    "(x < y) + (y == z)*(x >= z)/(1 == 1)": (3.0, 2.0, 2.0),
+    "(x < y)%(x != y) + (x < y)^(y < z)": (1.0, 2.0, 3.0),
+    "where((x < y) + (y < z), 1, 2)*x": (1.0, 2.0, 3.0),
+    "x%3 + -x%y": (-7.5, 2.0),
+    "1/0 + x": (1.0,),
+    "exp(0.1 + 0.2)*x + log(-1) + 1e308*10 + 1/3": (1.0,),
+    "max(2, 3)*min(0.1, 0.3)": (),
+    "-(-x) - -3 - (-(y)) - (x - (y - z)) - x/(y/z)/(x*y)": (1.0, 2.0, 3.0),
+    "(-8)^(1/3) + x": (1.0,),
+    "1e400*x + tau + pi": (2.0,),
+    "abs(sign(x)) + (x == x)": (float("nan"),),
+}
+
+
+@each_target
+def test_odd_formulas_run(target: str, tmp_path: Path) -> None:
+    programs, expected = [], []
+    for number, (text, point) in enumerate(ODD.items()):
+        f = parse(text)
+        found = f.gradient(dict(zip(f.inputs, map(float, point), strict=True)))
+        expected.append([found.value, *found.gradient.values()])
+        source = translate(f.graph, target, name=f"f{number}")
+        programs.append(Program(source, f"f{number}", len(f.inputs), [[*map(float, point)]]))
+    answers = run(target, programs, tmp_path)
+    for text, (answer,), wanted in zip(ODD, answers, expected, strict=True):
+        assert [answer.value, *answer.gradient] == pytest.approx(wanted, rel=1e-12, nan_ok=True), (
+            text
+        )
+
+
+@each_target
+def test_value_only_and_some_of_the_inputs(target: str, tmp_path: Path) -> None:
+    alone = code("a*b^2", target, name="alone", value_only=True)
+    some = code("a*b^2", target, name="some", wrt=("b",))
+    programs = [Program(alone, "alone", None, [(3.0, 5.0)]), Program(some, "some", 1, [(3.0, 5.0)])]
+    assert run(target, programs, tmp_path) == [[(75.0, [])], [(75.0, [30.0])]]
+    assert "gradient" not in alone.split("\n", 1)[1]
+
+
+@pytest.mark.parametrize("target", ["numpy", "jax", "torch"])
+def test_arrays_broadcast_and_derivatives_stack(target: str) -> None:
+    require(target)
+    numpy = pytest.importorskip("numpy")
+    f = function(Program(code("a*x + 2*b", target), "f", 3, ()))
+    value, gradient = f(2.0, numpy.arange(3.0), numpy.ones((2, 1)))
+    assert numpy.shape(value) == (2, 3)
+    stacked = numpy.stack([numpy.asarray(g) for g in gradient])
+    assert stacked.shape == (3, 2, 3)
+    assert stacked[:, 1].tolist() == [[0, 1, 2], [2, 2, 2], [2, 2, 2]]
+    value, gradient = f(1, 2, 3)
+    assert float(value) == 8 and [float(g) for g in gradient] == [2, 1, 2]
+
+
+def test_jax_can_trace_and_torch_can_differentiate_again() -> None:
+    require("jax")
+    require("torch")
+    import jax
+    import torch
+
+    text = "where(x < y, sinh(x)*y, erfc(x)^3) + max(x, y, 2)"
+    f = parse(text)
+    expected = f.gradient(x=0.5, y=1.5)
+    wanted = [expected.value, *expected.gradient.values()]
+    traced = jax.jit(function(Program(code(text, "jax"), "f", 2, ())))
+    value, gradient = traced(0.5, 1.5)
+    assert [float(value), *map(float, gradient)] == pytest.approx(wanted, rel=1e-14)
+    x = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    value, gradient = function(Program(code(text, "torch"), "f", 2, ()))(x, 1.5)
+    value.backward()
+    assert x.grad.item() == pytest.approx(gradient[0].item(), rel=1e-14)
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-std=gnu17", "-O3"), ("-O0", "-Wshadow")])
+def test_c_compiles_cleanly_under_other_flags(flags: tuple[str, ...], tmp_path: Path) -> None:
+    require("c")
+    texts = [*SAMPLES.values(), *ODD]
+    programs = [Program(code(t, "c", name=f"f{n}"), f"f{n}", None, ()) for n, t in enumerate(texts)]
+    compiled(programs, tmp_path, *flags)
+    assert "-pedantic" in C_FLAGS
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        ("python", "lambda"), ("python", "2f"), ("python", ""), ("python", "a b"), ("python", "math"),
+        ("python", "π"), ("numpy", "np"), ("c", "exp"), ("c", "double"), ("c", "gamma"), ("c", "__f"),
+        ("c", "main"), ("javascript", "await"), ("javascript", "Math"), ("jax", "jax"), ("torch", "torch"),
+    ],
+)  # fmt: skip
+def test_a_name_that_no_function_can_have(target: str, name: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        code("x*y", target, name=name)
+    assert caught.value.code == "bad-name"
+
+
+def test_another_target() -> None:
+    with pytest.raises(RequestError) as caught:
+        code("x*y", "pyton")
+    assert caught.value.code == "unknown-target"
+    assert "did you mean 'python'?" in str(caught.value) and "javascript" in str(caught.value)
+
+
+# The command.
+
+
+def test_the_command_prints_the_program() -> None:
+    done = command("code", NEURON, "--to", "c", "--name", "neuron")
+    assert done == (0, code(NEURON, "c", name="neuron"), "")
+
+
+def test_json_holds_the_program() -> None:
+    done = command("code", "a*b", "--to", "python", "--wrt", "b", "--json")
+    assert json.loads(done.out) == {
+        "schema": "exprgrad/1", "command": "code", "expression": "a*b", "to": "python", "name": "f",
+        "inputs": ["a", "b"], "wrt": ["b"], "code": code("a*b", "python", wrt=("b",)),
+    }  # fmt: skip
+
+
+def test_a_file_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "f.js"
+    assert command("code", "a*b", "--to", "javascript", "-o", str(path)) == (0, "", "")
+    assert path.read_text("utf-8") == code("a*b", "javascript")
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["a*b"], "missing option '--to'"),
+        (["a*b", "--to", "rust"], "there is no target 'rust'"),
+        (["a*b", "--to", "c", "--wrt", "z"], "'z' is not an input of the expression"),
+        (["a*b", "--to", "c", "--name", "int"], "'int' is taken in C99"),
+        (["a*b", "a=2", "--to", "c"], "code takes no values"),
+        (["a*b", "--to", "c", "--wrt", "a", "--value-only"], "exclude each other"),
+        (["a*b", "--to", "c", "-o", "/nowhere/f.c"], "cannot write '/nowhere/f.c'"),
+    ],
+)
+def test_wrong_requests_are_refused(argv: list[str], message: str) -> None:
+    done = command("code", *argv)
+    assert done.status == 2 and done.out == "" and message in done.err

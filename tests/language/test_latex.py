@@ -1,0 +1,304 @@
+"""LaTeX: what is held was looked at in print; the rest is that it is sound and reads in one way."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.ops import BY_NAME, OPS
+from exprgrad.language.latex import expression, formula, latex, page, symbol, symbols
+from exprgrad.language.parse import parse
+from golden import agree
+from strategies import programs
+
+steady = settings(derandomize=True, deadline=None)
+
+FORMULAS = r"""
+# products
+2*x | x*2 | 2*3 | 2*3^x | 2*(1/2) | x1*w1 + x2*w2 + b | 2*pi*r | (a + b)*c | c*(a + b) | 2*(a + b)
+(a + b)*(c + d) | x*(y*z) | x*y*z | rate*time | 2*rate*sin(x) | rate*(1 + x) | x^2*(1 + x) | a % b + c*d | (a*b) % (c + d)
+# sums and signs
+a + b - c | a - (b - c) | a + (b + c) | a - (-b) | a + (-b) | a + (-b)*c | a*(-b) | -a*b | -(a + b)*c | -(-x) | -(a + b) | (-2)*x
+# quotients
+a/b | a/(b/c) | a/b/c/d | (x - y)/(x + y) | -a*b/c | a/b*c | -x/2 + y | 1/(1 + exp(-x)) | x*(-a/b)
+# powers
+x^2 | -x^2 | (-x)^2 | (a^b)^c | a^b^c | (a/b)^2 | (a + b)^2 | (2*x)^2 | exp(x)^2 | x^-2 | x^(1/2) | x1^2 | 2^-x | x^(a/(b*c)) | x^(a/b*c)
+# functions
+sin(x) | sin(2*x) | sin(x/2) | sin(x)^2 | sin(x)^2*y | sin(x)*y | sin(x)*cos(x) | sin(x)^y | tan(x)^-1 | sin(cos(x)) | sin(-x)
+sin(x)/2 | exp(sin(x)/2) | x*sin(y)*z | 2*log(2) | log(abs(x)) | log(sqrt(x)) | log2(x)^2 | log10(x + 1) | sqrt(x/y) | cbrt(x)^2
+exp(-x^2/2) | exp(-(x - mu)^2/(2*sigma^2))/sqrt(2*pi*sigma^2) | expm1(x) | 2*expm1(x) | log1p(x) | log1p(-x) | log1p(x/y) | hypot(a + b, -c)
+max(a, b/c, 2) | min(x, y)^2 | clamp(x, 0, 1) | sigmoid(x)*(1 - sigmoid(x)) | erf(x/sqrt(2)) | floor(x/2) | atan2(y, x) | asinh(x)*x | relu(x) | log(sigmoid(x)) | log(max(x, y))*z | sin(x)^1 | sin(cos(x)^2) | sin(x)*-2 | atan(y/x)
+# choices
+x < y | (x < y)*z | z*(x <= y) | (a < b) < c | (a/b < c)*2 | where(x < 0, -x, x) | where(c, x, y/2) + 1 | where((a < b)*(c != d), x, y) | where(a % 2, 1, 0)
+where(x < 0, 0, where(x < 1, x, 1))
+# numbers
+6.02e23*x | x*6.02e23 | 1e22*x | 1e-7 | 0.5*x | inf - nan | tau*pi | 2e300^2
+# names
+alpha*x + beta | lambda*exp(-lambda*t) | (x - x_max)/v_x | Δx/Δt | Δ*x*Δx^2 | e^x | e^x + exp(x) | sin*sin(x) | x1 + x_1 | naïve^2 | _ + _x + x_ | sigma_x^2*Gamma
+# programs
+t = a + b | t = a + b; t*t | t = a + b; u = t^2; f = t/u | d = a*b; e = d + c; L = e*f | k = 2; k*x | y = x^2; z = -y; z^2 + z | t = a; u = t; u + t | p = x < 0; where(p, 1, 2)
+"""  # noqa: E501
+
+NAMES = """
+x X x1 w12 x01 x_1 x1_2 x_max v_x x_max_2 v_rel_x rate rate2 learning_rate h2o a1b N E3 x_a1 _ __ _x x_ a__b
+alpha Gamma Alpha epsilon omicron lambda theta_1 theta1 sigma_x x_alpha varphi phi pi tau inf sin log2 ell
+α Ω β2 ϵ π µ αβ Δx δt Δx_max Δrate ΔΔ naïve é 变量 変_数
+"""
+
+
+def listed() -> list[str]:
+    """Every formula of the table."""
+    lines = [line for line in FORMULAS.strip().split("\n") if not line.startswith("#")]
+    return [text for line in lines for text in line.split(" | ")]
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """What is seen in print: spaces and the sizes of parentheses make no difference."""
+    found = re.findall(r"\\[A-Za-z]+|\\.|\d+|\S", text)
+    return tuple(token for token in found if token not in (r"\,", r"\left", r"\right"))
+
+
+def complaint(text: str) -> str:
+    """What is wrong with a text's braces, parentheses, environments and special characters."""
+    closing = {"{": "}", r"\left": r"\right", "(": ")", "[": "]"}
+    stack: list[str] = []
+    found = re.findall(r"\\(?:begin|end)\{\w+\}|\\[A-Za-z]+|\\.|.", text, re.DOTALL)
+    for before, token in zip(["", *found], found, strict=False):
+        if before in (r"\left", r"\right"):
+            continue
+        if token.startswith(r"\begin"):
+            stack.append(token.replace("begin", "end"))
+        elif token in closing:
+            stack.append(closing[token])
+        elif token in closing.values() or token.startswith(r"\end"):
+            if not stack or stack.pop() != token:
+                return f"{token} closes nothing"
+        elif token in ("#", "%", "$", "~", '"', "'"):
+            return f"{token} is not escaped"
+        elif token == "&" and not {r"\end{cases}", r"\end{aligned}"} & set(stack):
+            return "& is outside of an environment"
+    return f"{stack} are left open" if stack else ""
+
+
+def test_the_formulas_are_as_they_were_looked_at() -> None:
+    agree("latex/formulas.txt", "\n".join(f"{text}\n{latex(parse(text))}\n" for text in listed()))
+
+
+def test_the_names_are_as_they_were_looked_at() -> None:
+    agree("latex/names.txt", "".join(f"{name}  {symbol(name)}\n" for name in NAMES.split()))
+
+
+@settings(steady, max_examples=400)
+@given(programs())
+def test_every_formula_is_sound(text: str) -> None:
+    graph = parse(text)
+    written = latex(graph)
+    assert not complaint(written), written
+    assert written == latex(parse(text))
+    unset = re.sub(r"\\text\w*\{[^}]*\}", "", written)
+    assert unset.isascii()
+
+
+letters = st.characters(categories=("L", "N", "Mn", "Pc"))
+
+
+@settings(steady, max_examples=400)
+@given(st.text(letters, min_size=1, max_size=8).filter(str.isidentifier))
+@example("_" * 5)
+@example("Δ" * 9)
+def test_no_name_breaks_out(name: str) -> None:
+    written = symbol(name)
+    assert not complaint(written), written
+    assert not complaint(f"{written}^{{2}}")
+    assert re.sub(r"\\text\w*\{[^}]*\}", "", written).isascii()
+    assert not re.search(r"(?<!\\)_[^{]", written), written
+
+
+def test_names_stay_apart() -> None:
+    graph = parse("x1 + x_1 + alpha + α + e + σ + _x*exp(pi)*sigmoid(π)")
+    called = symbols(graph)
+    assert len(set(called.values())) == len(called)
+    assert called["x1"] == "x_{1}"
+    assert called["x_1"] == r"\mathtt{x\_1}"
+    assert called["e"] == r"\mathtt{e}"
+    assert called["σ"] == r"\mathtt{{\sigma}}"
+    assert called["π"] == r"\mathtt{{\pi}}"
+    assert symbols(parse("d = a*b; e = d + c"))["e"] == "e"
+
+
+def test_a_formula_names_what_is_named() -> None:
+    graph = parse("t = a + b; sin(t)/2 + t")
+    assert formula(graph, graph.output) == r"\frac{\sin t}{2} + t"
+    assert formula(graph, graph.bindings[0].node) == "t"
+    assert formula(graph, graph.inputs["a"]) == "a"
+
+
+@pytest.mark.parametrize(
+    ("value", "place", "written"),
+    [
+        (-2.0, "x + c", "x - 2"),
+        (-2.0, "x - c", "x - (-2)"),
+        (-2.0, "x*c", r"x \cdot (-2)"),
+        (-2.0, "c*x", "-2 x"),
+        (-2.0, "c^x", "(-2)^{x}"),
+        (-2.0, "x^c", "x^{-2}"),
+        (-2.0, "c/x", r"-\frac{2}{x}"),
+        (-2.0, "exp(c/x)", "e^{-2/x}"),
+        (-2.0, "sin(c)", r"\sin(-2)"),
+        (-2.0, "-c", "-(-2)"),
+        (-1e30, "x*c", r"x \cdot (-10^{30})"),
+        (1e30, "x/exp(x/c)", r"\frac{x}{e^{x/10^{30}}}"),
+        (2e30, "exp(x/c)", r"e^{x/(2 \cdot 10^{30})}"),
+        (float("-inf"), "x + c", r"x - \infty"),
+        (-0.0, "x*c", r"x \cdot (-0)"),
+    ],
+)
+def test_constants_of_derived_graphs(value: float, place: str, written: str) -> None:
+    graph = parse(place)
+    node = graph.inputs.pop("c")
+    graph.kinds[node], graph.payloads[node] = CONST, value
+    assert latex(graph) == written
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ("sin(", ")"), ("(", "+1)"), ("-(", ")"), ("1/(", "+1)"), ("x^(", ")"), ("(", ")^2"),
+        ("x*(", ")"), ("(", "*x)"), ("(", "/2)"), ("where(x < 0, 1, ", ")"), ("max(1, ", ")"),
+        ("max(x", ", x)"),
+    ],
+)  # fmt: skip
+def test_depth_does_not_recurse(opening: str, closing: str) -> None:
+    depth = 100_000
+    text = opening + ", x" * depth + ")" if closing == ", x)" else ""
+    written = latex(parse(text or opening * depth + "x" + closing * depth))
+    assert len(written) < 100 * depth
+    assert written.count("{") == written.count("}")
+
+
+# Different expressions look different.
+
+Tree = str | tuple["Tree", ...]
+CHOSEN = ("add", "sub", "mul", "div", "pow", "neg", "sin", "exp")
+
+
+def trees(size: int, kinds: tuple[str, ...], leaves: tuple[str, ...]) -> list[Tree]:
+    """All expressions of so many operations."""
+
+    @cache
+    def of(count: int) -> tuple[Tree, ...]:
+        return tuple(made(count)) if count else leaves
+
+    def made(count: int) -> Iterator[Tree]:
+        for kind in kinds:
+            arity = 2 if BY_NAME[kind].variadic else len(BY_NAME[kind].names)
+            for shares in itertools.product(range(count), repeat=arity):
+                if sum(shares) == count - 1:
+                    for operands in itertools.product(*map(of, shares)):
+                        yield (kind, *operands)
+
+    return [tree for count in range(size + 1) for tree in of(count)]
+
+
+def written_all(all_trees: list[Tree]) -> dict[Tree, str]:
+    """Each tree in LaTeX; they share one graph, so that it is looked at once."""
+    graph, nodes = Graph(), dict[Tree, int]()
+    for tree in all_trees:
+        if isinstance(tree, str):
+            number = tree.isdecimal()
+            payload = float(tree) if number else tree
+            nodes[tree] = graph.append(CONST if number else INPUT, (), payload, (0, 0))
+            if not number:
+                graph.inputs[tree] = nodes[tree]
+        else:
+            operands = tuple(nodes[operand] for operand in tree[1:])
+            nodes[tree] = graph.append(
+                str(tree[0]), operands, None, (0, 0), ((0, 0),) * len(operands)
+            )
+    graph.output = len(graph) - 1
+    shown = page(graph, symbols(graph))
+    return {tree: expression(shown, node, 0) for tree, node in nodes.items()}
+
+
+def meant(tree: Tree) -> Tree:
+    """The expression up to what may share a spelling: moved signs, and rows that are definitions."""
+    if isinstance(tree, str):
+        return tree
+    kind, *operands = (meant(part) for part in tree)
+    first, last = operands[0], operands[-1]
+    if kind in ("mul", "div") and first[0] == "neg":
+        return "neg", (kind, first[1], last)
+    if kind == "add" and last[0] == "neg":
+        return "sub", first, last[1]
+    if kind == "expm1":
+        return "sub", ("exp", first), "1"
+    if kind == "log1p":
+        return ("log", ("sub", "1", first[1]) if first[0] == "neg" else ("add", "1", first))
+    return (kind, *operands)
+
+
+@pytest.mark.parametrize(
+    ("size", "kinds", "leaves"),
+    [
+        (3, CHOSEN, ("x", "y", "2")),
+        (2, tuple(op.name for op in OPS), ("x", "1", "2")),
+    ],
+    ids=["three operations", "the whole table"],
+)
+def test_what_differs_looks_different(
+    size: int, kinds: tuple[str, ...], leaves: tuple[str, ...]
+) -> None:
+    written = written_all(trees(size, kinds, leaves))
+    assert len(written) > 30_000
+    seen: dict[tuple[str, ...], Tree] = {}
+    for tree, text in written.items():
+        other = seen.setdefault(tokens(text), tree)
+        assert meant(other) == meant(tree), text
+
+
+# In print.
+
+
+def typeset(folder: Path, formulas: list[str]) -> str:
+    """Set formulas with pdfLaTeX and return its log, or skip where there is none."""
+    program = shutil.which("pdflatex")
+    if program is None:
+        reason = "pdflatex is not installed"
+        if os.environ.get("EXPRGRAD_LATEX") == "require":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    body = "\n".join(rf"\[ {text} \]" for text in formulas)
+    preamble = r"\documentclass{article}\usepackage{amsmath}\setlength{\textwidth}{20cm}"
+    document = f"{preamble}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"
+    (folder / "formulas.tex").write_text(document, encoding="utf-8")
+    command = [
+        program,
+        "-halt-on-error",
+        "-interaction=nonstopmode",
+        "-no-shell-escape",
+        "formulas",
+    ]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
+    log = (folder / "formulas.log").read_text(encoding="utf-8", errors="replace")
+    assert done.returncode == 0, log[-3000:]
+    return log
+
+
+def test_pdflatex_sets_every_formula(tmp_path: Path) -> None:
+    names = [f"{symbol(name)}^{{2}}" for name in NAMES.split() if not re.search("[变変]", name)]
+    log = typeset(tmp_path, [*(latex(parse(text)) for text in listed()), *names])
+    complaints = [
+        line for line in log.split("\n") if re.search("Overfull|[Uu]ndefined|Warning", line)
+    ]
+    assert not complaints

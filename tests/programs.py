@@ -1,0 +1,157 @@
+"""Running generated programs: each target's own interpreter or compiler, many programs at a time."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+import shutil
+import subprocess
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+C_FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
+NODE = """
+const programs = JSON.parse(require("fs").readFileSync(0));
+const given = x => Number(x);
+const shown = x => Number.isFinite(x) ? (Object.is(x, -0) ? "-0" : x) : String(x);
+const answers = programs.map(({source, name, points}) => {
+  const f = new Function(source + "\\nreturn " + name)();
+  return points.map(point => {
+    const found = f(...point.map(given));
+    if (typeof found === "number") return [shown(found), []];
+    return [shown(found.value), Object.values(found.gradient).map(shown)];
+  });
+});
+console.log(JSON.stringify(answers));
+"""
+
+
+class Program(NamedTuple):
+    """A program's source, the function's name, how many derivatives it returns, and where to call it."""
+
+    source: str
+    name: str
+    derivatives: int | None
+    points: Sequence[Sequence[float]]
+
+
+class Answer(NamedTuple):
+    """What a program returned at one point."""
+
+    value: float
+    gradient: list[float]
+
+
+def require(target: str) -> None:
+    """Skip a test whose target is not on this machine."""
+    if target == "c" and shutil.which("gcc") is None:
+        pytest.skip("there is no C compiler")
+    if target == "javascript" and shutil.which("node") is None:
+        pytest.skip("there is no Node")
+    if target in ("jax", "torch"):
+        pytest.importorskip(target, reason="pip install 'exprgrad[oracles]'")
+
+
+def run(target: str, programs: Sequence[Program], folder: Path) -> list[list[Answer]]:
+    """Every program's answers at its points."""
+    require(target)
+    if target == "c":
+        return run_c(programs, folder)
+    if target == "javascript":
+        return run_javascript(programs)
+    runner = {"python": run_python, "numpy": run_arrays, "jax": run_arrays, "torch": run_arrays}
+    return [runner[target](program) for program in programs]
+
+
+def function(program: Program) -> Any:
+    """The function that a program in Python defines."""
+    names: dict[str, Any] = {}
+    exec(compile(program.source, f"<{program.name}>", "exec"), names)
+    return names[program.name]
+
+
+def run_python(program: Program) -> list[Answer]:
+    called = function(program)
+    found = [called(*point) for point in program.points]
+    return [Answer(f, []) if program.derivatives is None else Answer(f[0], [*f[1]]) for f in found]
+
+
+def run_arrays(program: Program) -> list[Answer]:
+    """One call with arrays, filled up to few different lengths, for JAX compiles for each."""
+    import numpy as np
+
+    count = len(program.points)
+    length = 32 if count <= 32 else -count // 256 * -256
+    filled = [*program.points, *[program.points[-1]] * (length - count)]
+    columns = [np.array(column, dtype=float) for column in zip(*filled, strict=True)]
+    called = function(program)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = called(*columns)
+    value, gradient = (found, ()) if program.derivatives is None else found
+    outputs = [np.asarray(output) for output in (value, *gradient)]
+    for output in outputs:
+        assert output.dtype == np.float64
+        assert output.shape == ((length,) if columns else ()), program.source
+    rows = [[float(x) for x in np.broadcast_to(output, (length,))] for output in outputs]
+    return [Answer(rows[0][i], [row[i] for row in rows[1:]]) for i in range(count)]
+
+
+def compiled(programs: Sequence[Program], folder: Path, *flags: str) -> ctypes.CDLL:
+    """All programs in one library, compiled once."""
+    source, library = folder / "programs.c", folder / "programs.so"
+    source.write_text("\n".join(program.source for program in programs), "utf-8")
+    command = ["gcc", *C_FLAGS, *flags, "-shared", "-fPIC"]
+    files = ["-o", str(library), str(source), "-lm"]
+    done = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:4000]
+    return ctypes.CDLL(str(library))
+
+
+def run_c(programs: Sequence[Program], folder: Path) -> list[list[Answer]]:
+    library = compiled(programs, folder)
+    answers = []
+    for program in programs:
+        called = getattr(library, program.name)
+        called.restype = ctypes.c_double
+        gradient = (ctypes.c_double * (program.derivatives or 1))()
+        last = [gradient] if program.derivatives else []
+        found = []
+        for point in program.points:
+            value = called(*map(ctypes.c_double, point), *last)
+            found.append(Answer(value, list(gradient)[: program.derivatives or 0]))
+        answers.append(found)
+    return answers
+
+
+def run_javascript(programs: Sequence[Program]) -> list[list[Answer]]:
+    def spelled(x: float) -> object:
+        return (
+            x if math.isfinite(x) else {"inf": "Infinity", "-inf": "-Infinity"}.get(str(x), "NaN")
+        )
+
+    given = [
+        {
+            "source": p.source,
+            "name": p.name,
+            "points": [[*map(spelled, point)] for point in p.points],
+        }
+        for p in programs
+    ]
+    done = subprocess.run(
+        ["node", "-e", NODE], input=json.dumps(given), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[:4000]
+    return [
+        [Answer(number(value), [*map(number, gradient)]) for value, gradient in rows]
+        for rows in json.loads(done.stdout)
+    ]
+
+
+def number(shown: float | str) -> float:
+    return float(str(shown).replace("Infinity", "inf"))
