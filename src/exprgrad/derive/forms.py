@@ -181,9 +181,15 @@ class Forms:
 
 
 def common_number(coefficients: Sequence[Fraction]) -> Fraction:
-    """The greatest number of which all coefficients are whole multiples."""
-    above = math.gcd(*[c.numerator for c in coefficients])
-    return Fraction(above, math.lcm(*[c.denominator for c in coefficients]))
+    """A number of which all coefficients are whole multiples, with their sign if they all have one."""
+    sizes = [abs(c) for c in coefficients]
+    least = min(sizes)
+    sign = -1 if max(coefficients) < 0 else 1
+    if all(size.denominator == 1 for size in sizes):
+        return Fraction(sign * math.gcd(*[size.numerator for size in sizes]))
+    return (
+        sign * least if all((size / least).denominator == 1 for size in sizes) else Fraction(sign)
+    )
 
 
 def is_decimal(value: Fraction) -> bool:

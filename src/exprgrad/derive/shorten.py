@@ -46,6 +46,8 @@ def over_common_denominator(forms: Algebra, terms: list[tuple[int, Fraction]], p
         for term, coefficient in terms:
             rest = forms.product([(term, ONE), (base, -lowest)])
             add_multiplied(forms, above, rest, coefficient, only=base)
+        if len(above) > len(terms) + 2:
+            continue
         numerator = forms.sum_of([(t, c) for t, c in above.items() if c])
         whole = forms.product([(numerator, ONE), (base, lowest)])
         if forms.weights[whole] + (highest - lowest > 1) <= forms.weights[plain]:

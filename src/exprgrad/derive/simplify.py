@@ -16,7 +16,11 @@ __all__ = ["formulas", "simplify"]
 SUMS = ("add", "sub")
 PRODUCTS = ("mul", "div", "neg")
 SHORT = 8
-"""The most operations of a shared sum or product that is taken apart by those who use it."""
+"""The most operations of a shared sum that is taken apart by those who use it."""
+MANY_FACTORS = 12
+"""A product of more factors is not taken apart."""
+WORTH_A_NAME = 2
+"""What has more operations and a name stays whole."""
 OPENED = 200
 """The most operations of any that is, so that the work stays linear."""
 
@@ -93,11 +97,20 @@ def read(
         else:
             form = forms.call(kind, tuple([found[operand] for operand in operands]))
         found[node] = form
-        if forms.weights[form] > (short if uses[node] > 1 or node in bound else OPENED):
+        if node in bound and forms.weights[form] > WORTH_A_NAME:
+            forms.name(form)
             whole.add(form)
-            if node in bound:
-                forms.name(form)
+        elif is_long(forms, form, short if uses[node] > 1 else OPENED):
+            whole.add(form)
     return found
+
+
+def is_long(forms: Forms, form: int, short: int) -> bool:
+    """Whether a form stays whole where it is used: a sum by its operations, a product by its factors."""
+    found = forms.forms[form]
+    if isinstance(found, Product) and not forms.share:
+        return len(found.factors) > MANY_FACTORS
+    return forms.weights[form] > short
 
 
 def count_uses(graph: Graph, outputs: tuple[int, ...]) -> list[int]:
@@ -256,6 +269,8 @@ def write_product(
     size = abs(coefficient)
     if forms.decimals and is_decimal(size):
         above += [builder.constant(float(size))] if size != 1 else []
+    elif forms.decimals and is_decimal(1 / size):
+        below.append(builder.constant(float(1 / size)))
     else:
         above += [builder.constant(float(size.numerator))] if size.numerator != 1 else []
         below += [builder.constant(float(size.denominator))] if size.denominator != 1 else []

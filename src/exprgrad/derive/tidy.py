@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["STEPS"]
 
 QUOTIENTS = {"sin": ("cos", "tan"), "sinh": ("cosh", "tanh")}
+MOST_FACTORS = 12
+"""The most factors of a product that is taken apart."""
 MOST = 6
 """The most terms of a factor from which something is taken out."""
 
@@ -56,6 +58,18 @@ def common_names(forms: Algebra, terms: list[dict[int, Fraction]]) -> dict[int, 
     return common
 
 
+def open_products(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``(a*b)^(1/2)*(a*b)^(1/2)`` is ``a*b``: what is a product to a whole power is taken apart."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers[base]
+        if not isinstance(found, Product) or base in forms.named or forms.share:
+            continue
+        if exponent.denominator == 1 and len(found.factors) <= MOST_FACTORS:
+            del powers[base]
+            coefficient = forms.multiply(powers, coefficient, base, exponent)
+    return coefficient
+
+
 def tidy_roots(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
     """``sqrt(u)^2`` is u, ``u/sqrt(u)`` is sqrt(u), ``abs(u)^2`` is u^2."""
     for base in list(powers):
@@ -66,13 +80,23 @@ def tidy_roots(forms: Algebra, powers: dict[int, Fraction], coefficient: Fractio
         if exponent.denominator != 1 or not exponent:
             continue
         step = Fraction(1, 2) if found.kind == "sqrt" else ONE
-        if found.kind == "sqrt" and powers.get(inner, Fraction(0)) * exponent < 0:
-            exponent += 2 * powers.pop(inner)
-            powers[base] = exponent
+        other = powers.get(inner, Fraction(0))
         if exponent % 2 == 0:
             del powers[base]
             coefficient = forms.multiply(powers, coefficient, inner, exponent * step)
+        elif found.kind == "sqrt" and other and not is_plain(forms, inner, other * exponent):
+            del powers[base], powers[inner]
+            total = other + exponent * step
+            if abs(total) == step:
+                powers[base] = 2 * total
+            elif total:
+                powers[inner] = total
     return coefficient
+
+
+def is_plain(forms: Algebra, inner: int, sign: Fraction) -> bool:
+    """Whether ``x*sqrt(x)`` is left as it is: for a name, and where the two do not cancel."""
+    return sign > 0 and isinstance(forms.forms[inner], Leaf)
 
 
 def merge_roots(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
@@ -148,4 +172,4 @@ def use_names(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction
     return coefficient
 
 
-STEPS = (take_out, tidy_roots, merge_roots, tidy_powers, tidy_quotients, use_names)
+STEPS = (take_out, open_products, tidy_roots, merge_roots, tidy_powers, tidy_quotients, use_names)
