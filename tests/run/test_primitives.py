@@ -9,9 +9,11 @@ from random import Random
 import pytest
 
 from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.language.parse import parse
 from exprgrad.run.primitives import functions
+from exprgrad.run.sweeps import forward, reverse
 from oracles import Real, computed, holds, is_special, mp, true_partial, true_value, ulp, ulps
-from strategies import points
+from strategies import double, points
 
 SEEDS = [pytest.param(0, 150, 50), pytest.param(1, 3_000, 600, marks=pytest.mark.slow)]
 SETTLED = 2.0**-10
@@ -61,6 +63,29 @@ def test_partials_are_within_the_stated_ulps(op: Op, seed: int, values: int, par
             wrong = ulps(found[position], true)
             allowed = op.partial_ulp + unavoidable(op, position, args, true) + SETTLED
             assert wrong <= allowed, (position, args, found[position], mp.nstr(true, 20))
+
+
+EXPONENTS = (
+    -40.0, -12.0, -3.0, -2.0, -1.5, -1.0, -0.5, 1 / 3, 0.4, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 9.0,
+    12.0, 101.0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS, ids=str)
+def test_powers_with_a_constant_exponent(exponent: float) -> None:
+    """The rule for an exponent that does not vary is another than the one for two operands that do."""
+    op = BY_NAME["pow"]
+    graph = parse(f"x^({exponent!r})")
+    (node,) = graph.inputs.values()
+    random = Random(str(exponent))
+    for base in [double(random) for _ in range(120)] + [x for x in SIZES if x > 1e-300]:
+        args = (base, exponent)
+        if not in_domain(op, args) or at_pole(op, args) or base == 0:
+            continue
+        found = reverse(graph, forward(graph, {"x": base}), [node]).grads[node]
+        true = true_partial("pow", 0, args)
+        assert found is not None
+        assert ulps(found, true) <= op.partial_ulp + SETTLED, (base, found, mp.nstr(true, 20))
 
 
 SIZES = (5e-324, 3e-308, 7e-291, 2.3e-154, 6e-128, 0.7, 3e127, 9.9e153, 4e300, 1.1e308)

@@ -197,8 +197,8 @@ class Expression:
             return derived("0", names)
         (chosen,) = select(self.graph, [name])
         graph = self.graph
-        for _ in range(order):
-            (graph,) = derivatives(graph, [chosen])
+        for step in range(1, order + 1):
+            (graph,) = derivatives(graph, [chosen], steps=step == order)
         return derived(program(graph), names)
 
     def code(

@@ -33,7 +33,8 @@ class FormulaCommand(click.Command):
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Name the formula first, as it is typed."""
-        formatter.write_usage(ctx.command_path, "EXPR [NAME=VALUE]... [OPTIONS]")
+        taken = [p.metavar or "" for p in self.params if isinstance(p, click.Argument)]
+        formatter.write_usage(ctx.command_path, " ".join([*taken, "[OPTIONS]"]))
 
 
 def split(

@@ -6,17 +6,16 @@ from pathlib import Path
 
 import click
 
-from exprgrad.cli.arguments import FormulaCommand, Request
-from exprgrad.cli.common import formula, names_in, start
+from exprgrad.cli.arguments import FormulaCommand
+from exprgrad.cli.common import formula_alone, names_in, start_alone
 from exprgrad.cli.output import write
 from exprgrad.errors import RequestError
-from exprgrad.source import Source
 
 __all__ = ["code_command"]
 
 
 @click.command("code", cls=FormulaCommand)
-@formula
+@formula_alone
 @click.option(
     "--to",
     "target",
@@ -32,7 +31,6 @@ __all__ = ["code_command"]
 def code_command(
     arguments: tuple[str, ...],
     file: str | None,
-    inputs: str | None,
     target: str,
     wrt: str | None,
     value_only: bool,
@@ -45,8 +43,7 @@ def code_command(
     from exprgrad.draw.document import envelope
     from exprgrad.run.inputs import select
 
-    expression, request = start(arguments, file, inputs)
-    no_values(request)
+    expression = start_alone(arguments, file, "code")
     if value_only and wrt is not None:
         raise RequestError("usage", "--value-only and --wrt exclude each other", help="choose one")
     graph = expression.graph
@@ -62,16 +59,6 @@ def code_command(
     elif path is None:
         write([code])
     return 0
-
-
-def no_values(request: Request) -> None:
-    """Refuse values: a program is for all of them."""
-    for name in request.values:
-        argument = request.spelled.get(name, name)
-        source = Source(argument, is_expression=False)
-        help = "the program takes them when it is called: leave them out"
-        message = "code takes no values"
-        raise RequestError("usage", message, source=source, span=(0, len(argument)), help=help)
 
 
 def save(code: str, path: str) -> None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from exprgrad.api import Expression, Run
 
 __all__ = [
-    "Digits", "color_option", "compute", "digits_option", "draw", "formula", "names_in", "only_one",
-    "output", "output_as", "stack", "start",
+    "Digits", "color_option", "compute", "digits_option", "draw", "formula", "formula_alone", "names_in",
+    "only_one", "output", "output_as", "stack", "start", "start_alone",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,6 +45,10 @@ formula = stack(
     click.argument("arguments", nargs=-1, metavar="EXPR [NAME=VALUE]..."),
     click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
     click.option("--inputs", metavar="FILE", help="Read values from a JSON object."),
+)
+formula_alone = stack(
+    click.argument("arguments", nargs=-1, metavar="EXPR"),
+    click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
 )
 color_option = click.option(
     "--color",
@@ -100,6 +104,18 @@ def start(
 
     request = read_request(arguments, file, inputs)
     return parse(request.text), request
+
+
+def start_alone(arguments: tuple[str, ...], file: str | None, command: str) -> Expression:
+    """The expression of a command that takes no values: its answer holds for all of them."""
+    expression, request = start(arguments, file, None)
+    for name in request.values:
+        argument = request.spelled[name]
+        source = Source(argument, is_expression=False)
+        message = f"{command} takes no values: its answer holds for all of them"
+        help = f'for numbers at a point, write exprgrad grad "…" {argument}'
+        raise RequestError("usage", message, source=source, span=(0, len(argument)), help=help)
+    return expression
 
 
 def only_one(options: dict[str, Any]) -> None:

@@ -6,11 +6,10 @@ import sys
 
 import click
 
-from exprgrad.cli.arguments import FormulaCommand, Request
-from exprgrad.cli.common import Digits, names_in, start
+from exprgrad.cli.arguments import FormulaCommand
+from exprgrad.cli.common import Digits, formula_alone, names_in, start_alone
 from exprgrad.cli.output import write
 from exprgrad.errors import RequestError
-from exprgrad.source import Source
 
 __all__ = ["diff_command"]
 
@@ -18,18 +17,8 @@ MOST = 10_000
 """The most derivatives of a higher order that are written, counting those that are equal."""
 
 
-def refuse_values(request: Request, command: str) -> None:
-    """An error for ``a=2``, where a formula is wanted and not a number."""
-    for argument in request.spelled.values():
-        help = f'for numbers at a point, write exprgrad grad "…" {argument}'
-        source = Source(argument, is_expression=False)
-        message = f"{command} takes no values: its answer is a formula"
-        raise RequestError("usage", message, source=source, span=(0, len(argument)), help=help)
-
-
 @click.command("diff", cls=FormulaCommand)
-@click.argument("arguments", nargs=-1, metavar="EXPR")
-@click.option("-f", "--file", metavar="FILE", help="Read the formula from a file.")
+@formula_alone
 @click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate by these inputs only.")
 @click.option(
     "--order",
@@ -66,8 +55,7 @@ def diff_command(
 
     if as_json and quiet:
         raise RequestError("usage", "--json and --quiet exclude each other", help="choose one")
-    expression, request = start(arguments, file, None)
-    refuse_values(request, "diff")
+    expression = start_alone(arguments, file, "diff")
     graph = expression.graph
     chosen = select(graph, None if wrt is None else names_in(wrt))
     if order > 1 and len(chosen) ** order > MOST:

@@ -115,8 +115,14 @@ class Algebra(Forms):
         if coefficient < 0:
             for place, (base, exponent) in enumerate(factors):
                 inside = self.forms[base]
-                if is_mixed(inside) and exponent.denominator == 1 and exponent % 2:
-                    factors[place] = self.sum(inside.terms, scale=-ONE), exponent
+                if base in self.named or not is_mixed(inside):
+                    continue
+                if exponent.denominator == 1 and exponent % 2:
+                    flipped = self.sum(inside.terms, scale=-ONE)
+                    rest = factors[:place] + factors[place + 1 :]
+                    if flipped in dict(rest):
+                        return self.product([*rest, (flipped, exponent)], -coefficient)
+                    factors[place] = flipped, exponent
                     coefficient = -coefficient
                     break
         if not factors:
@@ -125,7 +131,8 @@ class Algebra(Forms):
             return factors[0][0]
         base, exponent = factors[0]
         inside = self.forms[base]
-        if len(factors) == 1 and coefficient == -1 and exponent == 1 and is_mixed(inside):
+        alone = len(factors) == 1 and coefficient == -1 and exponent == 1
+        if alone and is_mixed(inside) and base not in self.named:
             return self.sum(inside.terms, scale=-ONE)
         weight = sum(self.weights[base] + 1 + (abs(q) != 1) for base, q in factors) - 1
         weight += abs(coefficient.numerator) != 1

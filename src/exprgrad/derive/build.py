@@ -141,6 +141,8 @@ class Builder:
                     return found_node
         if values[1] == 1 and kind in ("div", "pow"):
             return operands[0]
+        if values[1] == 0 and kind == "pow":
+            return self.constant(1.0)
         return None
 
     def with_constant(self, kind: str, value: float, other: int) -> int | None:

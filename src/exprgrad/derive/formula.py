@@ -17,20 +17,31 @@ __all__ = ["derivatives", "tidied"]
 WORTH_A_NAME = 40
 """How many characters a new name must save."""
 WORTH_ITS_NAME = 12
-"""How many characters a name must save that a person gave."""
+"""The most characters of what is written out although a person gave it a name."""
 
 
-def derivatives(graph: Graph, wrt: Sequence[str]) -> Iterator[Graph]:
-    """The output's derivative by each input, in turn."""
+def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iterator[Graph]:
+    """The output's derivative by each input, in turn.
+
+    Without ``steps`` the only statements are a person's, as for a derivative to be derived again.
+    """
     program = gradient(graph, wrt, shown)
     for formula, names in formulas(Program(program.graph, program.outputs[1:]), graph):
-        yield with_steps(formula, names)
+        yield with_steps(formula, names) if steps else with_names(formula, names)
 
 
 def tidied(graph: Graph) -> Graph:
     """The formula itself, simplified."""
     formula, names = next(formulas(Program(graph, (graph.output,)), graph))
     return with_steps(formula, names)
+
+
+def with_names(graph: Graph, known: dict[int, str]) -> Graph:
+    """A formula with the names that a person gave to some of its nodes."""
+    for node in sorted(known):
+        if graph.operands[node] and node != graph.output:
+            graph.bindings.append(Binding(known[node], node, graph.span(node)))
+    return graph
 
 
 def with_steps(graph: Graph, known: dict[int, str]) -> Graph:
@@ -54,8 +65,8 @@ def with_steps(graph: Graph, known: dict[int, str]) -> Graph:
         else:
             text = operation_text(kind, [label(graph, o, names, written) for o in operands])
             saved = (uses[node] - 1) * (len(text) - 2)
-            worth = WORTH_ITS_NAME if node in known else WORTH_A_NAME
-            if node != graph.output and saved > worth:
+            own = node in known and len(text) > WORTH_ITS_NAME
+            if node != graph.output and (own or saved > WORTH_A_NAME):
                 name = names[node] = known.get(node) or next(fresh)
                 graph.bindings.append(Binding(name, node, graph.span(node)))
         written.append(text)

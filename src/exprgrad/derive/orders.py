@@ -18,20 +18,22 @@ def every(graph: Graph, wrt: Sequence[str], order: int) -> Iterator[tuple[Orders
 
     Each derivative of the order before is derived by its last input and those after it.
     """
-    if order == 1:
+    if order == 1:  # one by one, as there may be many
         yield from zip([(name,) for name in wrt], derivatives(graph, wrt), strict=True)
         return
     level: list[tuple[Orders, Graph]] = [((), graph)]
-    for _ in range(order):
+    for step in range(1, order + 1):
         level = [
             ((*inputs, name), derivative)
             for inputs, formula in level
-            for name, derivative in onward(formula, inputs, wrt)
+            for name, derivative in onward(formula, inputs, wrt, steps=step == order)
         ]
     yield from level
 
 
-def onward(formula: Graph, inputs: Orders, wrt: Sequence[str]) -> Iterator[tuple[str, Graph]]:
+def onward(
+    formula: Graph, inputs: Orders, wrt: Sequence[str], *, steps: bool
+) -> Iterator[tuple[str, Graph]]:
     """A derivative's derivatives by its last input and those after it."""
     rest = wrt[wrt.index(inputs[-1]) :] if inputs else wrt
-    return zip(rest, derivatives(formula, rest), strict=True)
+    return zip(rest, derivatives(formula, rest, steps=steps), strict=True)

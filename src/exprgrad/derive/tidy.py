@@ -58,6 +58,20 @@ def common_names(forms: Algebra, terms: list[dict[int, Fraction]]) -> dict[int, 
     return common
 
 
+def unify_signs(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``(a - b)/(b - a)`` is -1: a sum and its negative are one factor."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers.get(base, Fraction(0))
+        if not isinstance(found, Sum) or exponent.denominator != 1 or len(powers) < 2:
+            continue
+        negative = forms.known.get(("sum", frozenset((term, -c) for term, c in found.terms)))
+        if negative is not None and negative != base and negative in powers:
+            del powers[base]
+            powers[negative] += exponent
+            coefficient *= Fraction(-1) ** int(exponent)
+    return coefficient
+
+
 def open_products(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
     """``(a*b)^(1/2)*(a*b)^(1/2)`` is ``a*b``: what is a product to a whole power is taken apart."""
     for base in list(powers):
@@ -159,7 +173,7 @@ def use_names(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction
     So the derivative of ``d = (a + b)/c`` by c is ``-d/c``.
     """
     for name, found in forms.named.items():
-        if not isinstance(found, Product) or forms.order is None:
+        if not isinstance(found, Product) or len(found.factors) < 2 or forms.order is None:
             continue
         inside = dict(found.factors)
         if all(powers.get(base) and 0 < q / powers[base] <= 1 for base, q in inside.items()):
@@ -172,4 +186,4 @@ def use_names(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction
     return coefficient
 
 
-STEPS = (take_out, open_products, tidy_roots, merge_roots, tidy_powers, tidy_quotients, use_names)
+STEPS = (unify_signs, take_out, open_products, tidy_roots, merge_roots, tidy_powers, tidy_quotients, use_names)

@@ -24,11 +24,14 @@ def written(formula: Graph, to: str) -> str:
 
 
 def infix_name(graph: Graph, inputs: Orders) -> str:
-    """What a derivative is called: ``d/dx``, ``do/dw``, ``d2/dx2``, ``d2/dx dy``."""
-    order = len(inputs) if len(inputs) > 1 else ""
+    """What a derivative is called: ``d/dx``, ``do/dw``, ``d^2/dx^2``, ``d^2/dx dy``."""
+
+    def raised(base: str, times: int) -> str:
+        return f"{base}^{times}" if times > 1 else base
+
     below = [(name, len(list(alike))) for name, alike in groupby(inputs)]
-    powers = " ".join(f"d{name}{times if times > 1 else ''}" for name, times in below)
-    return f"d{order}{graph.output_name or ''}/{powers}"
+    powers = " ".join(raised(f"d{name}", times) for name, times in below)
+    return f"{raised('d', len(inputs))}{graph.output_name or ''}/{powers}"
 
 
 def latex_name(graph: Graph, inputs: Orders) -> str:

@@ -96,10 +96,11 @@ OPS: tuple[Op, ...] = (
     Op(
         "pow", "x y",
         (
-            "p = x^(y - 1); exact = max(y >= 0.5, y == floor(y))*(abs(y) < 2^53); h = abs(x)^(y/2); "
+            "p = x^(y - 1); k = floor((y - 1)/2); h = abs(x)^(y/2); exact = max(y >= 0.5, y == floor(y))*(abs(y) < 2^53); "
             "general = where(x == 0, where(y == 0, 0, y*p), sign(x)^y*(y*h/x)*h); "
-            "where(varies_y, general, where(y == 0, 0, where(max(exact*max(abs(p) > 1e-290, abs(y) <= 4), x == 0), y*p, "
-            "where((y < 0.5)*(abs(out) > 1e-290), y*out/x, general))))",
+            "plain = where(abs(y) <= 4, y*p, y*x^k*x^(y - 1 - k)); "
+            "constant = where(exact, plain, where(abs(out) > 1e-290, y*out/x, general)); "
+            "where(varies_y, general, where(y == 0, 0, constant))",
             "where((x == 0)*(y >= 0), 0, x^(y/2)*log(x)*x^(y/2))",
         ),
         "x to the power y; 0^0 is 1",
