@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from benchmarks import gradient, parse, startup
+from benchmarks import derive, gradient, parse, startup
 from benchmarks.measure import machine
 
 PARTS = {
@@ -21,6 +21,11 @@ PARTS = {
         "What Lark takes, in times of `exprgrad.parse`, which also builds the graph; and exprgrad's "
         "time per token, in that of the first row.",
         parse.report,
+    ),
+    "derive": (
+        "Derivation",
+        "The value and the derivative by every input, as one program.",
+        derive.report,
     ),
 }
 

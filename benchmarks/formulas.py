@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
-__all__ = ["VALUES", "chain", "tree"]
+__all__ = ["VALUES", "chain", "composition", "product", "table_of", "tree"]
+
+CASES = Path(__file__).parents[1] / "tests" / "cases"
 
 VALUES = dict(zip("abcdefgh", (0.9, -0.8, 0.7, 0.95, -0.6, 0.85, 0.5, -0.75), strict=True))
 
@@ -42,3 +46,27 @@ def chain(nodes: int) -> str:
     steps = (nodes - len(names)) // 2
     tail = [f"*{random.choice(names)} + {random.choice(names)})" for _ in range(steps)]
     return "(" * steps + names[0] + "".join(tail)
+
+
+def product(factors: int) -> str:
+    """``x0*x1*x2*…``: as many derivatives as factors, each the product of the others."""
+    return "*".join(f"x{number}" for number in range(factors))
+
+
+def composition(depth: int) -> str:
+    """``1/(1 + tanh(exp(-sin(x))))`` and so on: four functions of one another, over and over.
+
+    There is no root among them: SymPy asks a root's operand whether it is positive, and takes minutes
+    to read a composition of 100 with one.
+    """
+    text = "x"
+    for layer in range(depth):
+        text = ("sin({})", "exp(-{})", "tanh({})", "1/(1 + {})")[layer % 4].format(text)
+    return text
+
+
+def table_of(name: str) -> Iterator[list[str]]:
+    """The lines of ``tests/cases/<name>`` that say something, split at their bars."""
+    for line in (CASES / name).read_text("utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            yield [cell.strip() for cell in line.split(" | ")]

@@ -201,6 +201,14 @@ class Expression:
             (graph,) = derivatives(graph, [chosen], steps=step == order)
         return derived(program(graph), names)
 
+    def steps(self, name: str) -> str:
+        """How the derivative by an input comes about, rule by rule, as plain text."""
+        from exprgrad.draw.steps import lines
+        from exprgrad.explain.steps import steps
+
+        (chosen,) = select(self.graph, [name])
+        return "\n".join(lines(self.graph, chosen, steps(self.graph, chosen)))
+
     def code(
         self,
         to: str,

@@ -102,7 +102,9 @@ class Request(NamedTuple):
 def read_request(arguments: Sequence[str], file: str | None, inputs: str | None) -> Request:
     """Sort out formula and values: the formula comes from an argument, a file or standard input."""
     rest = list(arguments)
-    if file is not None:
+    if file == "-":
+        text = decode(read_stdin(), "standard input")
+    elif file is not None:
         text = decode(read_file(file), file)
     elif not rest:
         raise RequestError(

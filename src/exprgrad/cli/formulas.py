@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import Digits, formula_alone, names_in, start_alone
-from exprgrad.cli.output import write
+from exprgrad.cli.common import Digits, color_option, formula_alone, names_in, only_one, start_alone
+from exprgrad.cli.output import colorful, terminal_width, write
 from exprgrad.errors import RequestError
+
+if TYPE_CHECKING:
+    from exprgrad.graph.graph import Graph
 
 __all__ = ["diff_command"]
 
 MOST = 10_000
 """The most derivatives of a higher order that are written, counting those that are equal."""
+
+
+def refuse_with_steps(chosen: dict[str, bool]) -> None:
+    """Steps lead to first derivatives, in our language, for people."""
+    for option, wanted in chosen.items():
+        if wanted:
+            help = "steps are for first derivatives, in infix, in full: leave one of the two out"
+            raise RequestError("usage", f"--steps and {option} exclude each other", help=help)
+
+
+def derivations(graph: Graph, wrt: Sequence[str], color: str) -> Iterator[str]:
+    """How each derivative comes about, for a terminal of its width or a pipe."""
+    from exprgrad.draw.steps import lines
+    from exprgrad.explain.steps import steps
+
+    width = terminal_width() if sys.stdout.isatty() else None
+    colored = colorful(color, sys.stdout)
+    for place, name in enumerate(wrt):
+        yield "\n\n" if place else ""
+        written = lines(graph, name, steps(graph, name), width=width, color=colored)
+        yield from (f"{line}\n" for line in written)
 
 
 @click.command("diff", cls=FormulaCommand)
@@ -37,7 +63,9 @@ MOST = 10_000
 )
 @click.option("--steps", "show_steps", is_flag=True, help="Show how each derivative comes about.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, a derivative a line.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the formulas.")
+@color_option
 def diff_command(
     arguments: tuple[str, ...],
     file: str | None,
@@ -46,26 +74,39 @@ def diff_command(
     to: str,
     show_steps: bool,
     as_json: bool,
+    as_csv: bool,
     quiet: bool,
+    color: str,
 ) -> int:
     """Derivatives as formulas, simplified."""
     from exprgrad.derive.orders import every
     from exprgrad.draw import formulas as drawn
+    from exprgrad.draw.steps import fields
+    from exprgrad.explain.steps import steps
     from exprgrad.run.inputs import select
 
-    if as_json and quiet:
-        raise RequestError("usage", "--json and --quiet exclude each other", help="choose one")
+    only_one({"as_json": as_json, "as_csv": as_csv, "quiet": quiet})
     expression = start_alone(arguments, file, "diff")
     graph = expression.graph
     chosen = select(graph, None if wrt is None else names_in(wrt))
     if order > 1 and len(chosen) ** order > MOST:
         message = f"{len(chosen)} inputs have more than {MOST:,} derivatives of order {order}"
         raise RequestError("too-many", message, help="choose fewer inputs: --wrt a,b")
+    if show_steps:
+        refuse_with_steps(
+            {"--order": order > 1, "--to latex": to != "infix", "--quiet": quiet, "--csv": as_csv}
+        )
     found = every(graph, chosen, order)
     if not chosen:
         write(["note: the formula has no inputs to differentiate by\n"], sys.stderr)
     if as_json:
-        write([drawn.document(expression.text, graph, dict(found), chosen, order, to), "\n"])
+        more = {"steps": {n: fields(steps(graph, n)) for n in chosen}} if show_steps else {}
+        text, listed = expression.text, dict(found)
+        write([drawn.document(text, graph, listed, chosen, order, to, **more), "\n"])
+    elif as_csv:
+        write(drawn.table(found, to))
+    elif show_steps:
+        write(derivations(graph, chosen, color))
     elif quiet:
         write(drawn.bare(found, to, alone=len(chosen) == 1))
     else:

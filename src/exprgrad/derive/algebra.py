@@ -8,12 +8,13 @@ from typing import TypeGuard
 
 from exprgrad.derive.choices import branch, comparison, gather_choices, opposite, tidy_ties
 from exprgrad.derive.exact import COMPARISONS, result
-from exprgrad.derive.forms import ONE, Call, Form, Forms, Items, Number, Product, Sum
+from exprgrad.derive.forms import ONE, Call, Form, Forms, Items, Number, Product, Sum, root
 from exprgrad.derive.shorten import shortest
 from exprgrad.derive.tidy import STEPS
 
 __all__ = ["Algebra"]
 
+HALF = Fraction(1, 2)
 LONG = 60
 """The most operations of a ``where`` that is rewritten, so that a nest of them is not walked down."""
 INVERSES = {("exp", "log"), ("log", "exp"), ("expm1", "log1p"), ("log1p", "expm1")}
@@ -31,6 +32,8 @@ class Algebra(Forms):
                 return self.number(exact)
         if kind == "where":
             return self.where(*operands)
+        if kind == "sqrt":
+            return self.root(operands[0])
         inner = self.forms[operands[0]]
         if isinstance(inner, Call) and (kind, inner.kind) in INVERSES:
             return inner.operands[0]
@@ -38,6 +41,15 @@ class Algebra(Forms):
             kind, operands = comparison(self, kind, operands)
         weight = 1 + sum(self.weights[operand] for operand in operands)
         return self.intern(Call(kind, operands), (kind, operands), weight)
+
+    def root(self, form: int) -> int:
+        """A square root: a power; the root of a product of constants is the product of their roots."""
+        found = self.forms[form]
+        parts = [(form, HALF)]
+        if isinstance(found, Product) and all(self.is_positive(base) for base, _ in found.factors):
+            parts = [(base, exponent / 2) for base, exponent in found.factors]
+            parts.insert(0, (self.number(found.coefficient), HALF))
+        return self.product(parts)
 
     def where(self, condition: int, x: int, y: int) -> int:
         """A choice; its branches are one if they are equal, and the same question is asked once."""
@@ -148,6 +160,10 @@ class Algebra(Forms):
         """Multiply a product in the making by a power of a form; return the new coefficient."""
         found = self.forms[form]
         whole = exponent.denominator == 1
+        if isinstance(found, Number) and exponent.denominator == 2:
+            exact = root(found.value) if found.value > 0 else None
+            if exact is not None:
+                return self.multiply(powers, coefficient, self.number(exact), exponent * 2)
         if isinstance(found, Number) and whole and (found.value or exponent > 0):
             exact = result("pow", [found.value, exponent]) if found.value else Fraction(0)
             if exact is not None and self.writable(coefficient * exact):

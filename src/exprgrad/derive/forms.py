@@ -20,7 +20,7 @@ from exprgrad.derive.exact import COMPARISONS, result
 
 __all__ = [
     "ONE", "Call", "Form", "Forms", "Items", "Leaf", "Number", "Product", "Sum", "common_number",
-    "is_decimal",
+    "is_decimal", "root",
 ]  # fmt: skip
 
 
@@ -134,8 +134,6 @@ class Forms:
         if kind in COMPARISONS:
             first, second = map(float, values)
             return Fraction(COMPARISONS[kind](first, second))
-        if kind == "sqrt":
-            return root(values[0])
         exact = result(kind, values)
         return exact if exact is not None and self.writable(exact) else None
 
@@ -159,6 +157,11 @@ class Forms:
             isinstance(found, Leaf) and found.value is not None and not math.isfinite(found.value)
         )
 
+    def is_positive(self, form: int) -> bool:
+        """Whether a form is a constant above 0."""
+        found = self.forms[form]
+        return isinstance(found, Number | Leaf) and found.value is not None and found.value > 0
+
     def plain_sum(self, terms: Sequence[tuple[int, Fraction]]) -> int:
         """A sum as it is."""
         weight = len(terms) - 1
@@ -173,7 +176,7 @@ class Forms:
         if isinstance(found, Leaf) and found.value is None:
             return 1, (self.order or {}).get(base, 0), 0
         if isinstance(found, Leaf | Number):
-            return 0, 0, base
+            return (0 if factor[1].denominator == 1 else 2), 0, base
         if isinstance(found, Sum):
             return 4, self.weights[base], base
         is_power = isinstance(found, Call) and found.kind == "pow"

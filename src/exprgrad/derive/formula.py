@@ -27,13 +27,14 @@ def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iter
     """
     program = gradient(graph, wrt, shown)
     for formula, names in formulas(Program(program.graph, program.outputs[1:]), graph):
-        yield with_steps(formula, names) if steps else with_names(formula, names)
+        whole = graph.output_name
+        yield with_steps(formula, names, whole) if steps else with_names(formula, names)
 
 
 def tidied(graph: Graph) -> Graph:
     """The formula itself, simplified."""
     formula, names = next(formulas(Program(graph, (graph.output,)), graph))
-    return with_steps(formula, names)
+    return with_steps(formula, names, graph.output_name)
 
 
 def with_names(graph: Graph, known: dict[int, str]) -> Graph:
@@ -44,10 +45,11 @@ def with_names(graph: Graph, known: dict[int, str]) -> Graph:
     return graph
 
 
-def with_steps(graph: Graph, known: dict[int, str]) -> Graph:
+def with_steps(graph: Graph, known: dict[int, str], whole: str | None) -> Graph:
     """A formula in which what is long and used more than once is a named statement.
 
-    ``known`` are names that a person gave to some of its nodes; the others are t1, t2, ….
+    ``known`` are names that a person gave to some of its nodes, ``whole`` the one of what was derived;
+    the others are t1, t2, ….
     """
     uses = [0] * len(graph)
     for operands in graph.operands:
@@ -65,7 +67,7 @@ def with_steps(graph: Graph, known: dict[int, str]) -> Graph:
         else:
             text = operation_text(kind, [label(graph, o, names, written) for o in operands])
             saved = (uses[node] - 1) * (len(text) - 2)
-            own = node in known and len(text) > WORTH_ITS_NAME
+            own = known.get(node, whole) != whole and len(text) > WORTH_ITS_NAME
             if node != graph.output and (own or saved > WORTH_A_NAME):
                 name = names[node] = known.get(node) or next(fresh)
                 graph.bindings.append(Binding(name, node, graph.span(node)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -32,27 +33,38 @@ def shortest(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> i
 
 
 def over_common_denominator(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> int:
-    """``1/u - x^2/u^2`` as ``(u - x^2)/u^2``, where that is not longer, for a u that all terms have."""
+    """``1/u - x^2/u^2`` as ``(u - x^2)/u^2``, where that is not longer, for u that all terms have."""
     powers: dict[int, list[Fraction]] = {}
     for term, _ in terms:
         for base, exponent in forms.factors_of(term).items():
-            if exponent.denominator == 1:
-                powers.setdefault(base, []).append(exponent)
+            powers.setdefault(base, []).append(exponent)
+    below: dict[int, Fraction] = {}
+    leap = Fraction(0)
     for base, exponents in powers.items():
-        lowest, highest = min(exponents), max(exponents)
-        if lowest >= 0 or len(exponents) < len(terms):
-            continue
-        above: dict[int, Fraction] = {}
-        for term, coefficient in terms:
-            rest = forms.product([(term, ONE), (base, -lowest)])
-            add_multiplied(forms, above, rest, coefficient, only=base)
-        if len(above) > len(terms) + 2:
-            continue
-        numerator = forms.sum_of([(t, c) for t, c in above.items() if c])
-        whole = forms.product([(numerator, ONE), (base, lowest)])
-        if forms.weights[whole] + (highest - lowest > 1) <= forms.weights[plain]:
+        lowest = min(exponents)
+        alike = all((exponent - lowest).denominator == 1 for exponent in exponents)
+        if lowest < 0 and len(exponents) == len(terms) and alike:
+            below[base] = lowest
+            leap = max(leap, max(exponents) - lowest)
+    for chosen in [below, *[{base: below[base]} for base in below if len(below) > 1]]:
+        whole = over(forms, terms, chosen) if chosen else None
+        if whole is not None and forms.weights[whole] + (leap > 1) <= forms.weights[plain]:
             return whole
     return plain
+
+
+def over(
+    forms: Algebra, terms: list[tuple[int, Fraction]], below: dict[int, Fraction]
+) -> int | None:
+    """A sum over a denominator, the numerator multiplied out if it does not get too long."""
+    above: dict[int, Fraction] = {}
+    up = [(base, -exponent) for base, exponent in below.items()]
+    for term, coefficient in terms:
+        add_multiplied(forms, above, forms.product([(term, ONE), *up]), coefficient, only=below)
+    if len(above) > len(terms) + 2:
+        return None
+    numerator = forms.sum_of([(term, c) for term, c in above.items() if c])
+    return forms.product([(numerator, ONE), *below.items()])
 
 
 def factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
@@ -81,7 +93,7 @@ def add_multiplied(
     terms: dict[int, Fraction],
     form: int,
     coefficient: Fraction,
-    only: int | None = None,
+    only: Collection[int] | None = None,
 ) -> None:
     """Add a multiple of a form to a sum; a first power of a sum in it is multiplied out."""
     found = forms.forms[form]
@@ -89,7 +101,9 @@ def add_multiplied(
     own = found.coefficient if isinstance(found, Product) else ONE
     for base, exponent in factors.items():
         inside = forms.forms[base]
-        if exponent != 1 or only not in (None, base) or not isinstance(inside, Sum):
+        if exponent != 1 or not isinstance(inside, Sum):
+            continue
+        if only is not None and base not in only:
             continue
         if len(inside.terms) <= FEW and base != form:
             rest = [item for item in factors.items() if item[0] != base]

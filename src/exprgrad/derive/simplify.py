@@ -274,9 +274,16 @@ def write_product(
     else:
         above += [builder.constant(float(size.numerator))] if size.numerator != 1 else []
         below += [builder.constant(float(size.denominator))] if size.denominator != 1 else []
+    roots: dict[Fraction, list[int]] = {}
     for base, exponent in factors:
         side = above if exponent > 0 else below
-        side.append(write_power(forms, builder, nodes[base], abs(exponent)))
+        if abs(exponent) == Fraction(1, 2) and forms.is_positive(base):
+            roots.setdefault(exponent, []).append(nodes[base])
+        else:
+            side.append(write_power(forms, builder, nodes[base], abs(exponent)))
+    for exponent, constants in roots.items():  # sqrt(2)*sqrt(pi) is sqrt(2*pi)
+        side = above if exponent > 0 else below
+        side.append(builder.apply("sqrt", multiplied(builder, constants)))
     if coefficient < 0:
         above[:1] = [builder.apply("neg", above[0] if above else builder.constant(1.0))]
     top = multiplied(builder, above)
@@ -287,7 +294,7 @@ def write_power(forms: Forms, builder: Builder, base: int, exponent: Fraction) -
     """A power with a positive number for its exponent."""
     if exponent == 1:
         return base
-    if exponent == Fraction(1, 2) and not forms.decimals:
+    if exponent == Fraction(1, 2):
         return builder.apply("sqrt", base)
     return builder.apply("pow", base, write_number(forms, builder, exponent))
 

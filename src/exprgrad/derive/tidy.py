@@ -6,6 +6,7 @@ powers in place and returns the new coefficient.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -84,51 +85,26 @@ def open_products(forms: Algebra, powers: dict[int, Fraction], coefficient: Frac
     return coefficient
 
 
-def tidy_roots(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
-    """``sqrt(u)^2`` is u, ``u/sqrt(u)`` is sqrt(u), ``abs(u)^2`` is u^2."""
+def tidy_absolutes(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``abs(u)^2`` is u^2."""
     for base in list(powers):
         found, exponent = forms.forms[base], powers.get(base, Fraction(0))
-        if not isinstance(found, Call) or found.kind not in ("sqrt", "abs"):
-            continue
-        inner = found.operands[0]
-        if exponent.denominator != 1 or not exponent:
-            continue
-        step = Fraction(1, 2) if found.kind == "sqrt" else ONE
-        other = powers.get(inner, Fraction(0))
-        if exponent % 2 == 0:
+        if isinstance(found, Call) and found.kind == "abs" and exponent % 2 == 0 and exponent:
             del powers[base]
-            coefficient = forms.multiply(powers, coefficient, inner, exponent * step)
-        elif found.kind == "sqrt" and other and not is_plain(forms, inner, other * exponent):
-            del powers[base], powers[inner]
-            total = other + exponent * step
-            if abs(total) == step:
-                powers[base] = 2 * total
-            elif total:
-                powers[inner] = total
+            coefficient = forms.multiply(powers, coefficient, found.operands[0], exponent)
     return coefficient
 
 
-def is_plain(forms: Algebra, inner: int, sign: Fraction) -> bool:
-    """Whether ``x*sqrt(x)`` is left as it is: for a name, and where the two do not cancel."""
-    return sign > 0 and isinstance(forms.forms[inner], Leaf)
-
-
-def merge_roots(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
-    """``sqrt(2)*sqrt(pi)`` is ``sqrt(2*pi)``: roots of constants are one."""
-    roots: dict[Fraction, list[int]] = {}
-    for base, exponent in powers.items():
-        found = forms.forms[base]
-        if isinstance(found, Call) and found.kind == "sqrt" and exponent:
-            inside = forms.forms[found.operands[0]]
-            if isinstance(inside, Number) or (isinstance(inside, Leaf) and inside.value):
-                roots.setdefault(exponent, []).append(base)
-    for exponent, bases in roots.items():
-        if len(bases) > 1:
-            inner = forms.product([(forms.forms[base].operands[0], ONE) for base in bases])  # type: ignore[union-attr]
-            for base in bases:
-                del powers[base]
-            root = forms.call("sqrt", (inner,))
-            coefficient = forms.multiply(powers, coefficient, root, exponent)
+def fold_numbers(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``2^(3/2)`` is ``2*2^(1/2)``: the whole part of a number's power is worked out."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers[base]
+        whole = Fraction(math.trunc(exponent))
+        if isinstance(found, Number) and found.value and whole:
+            del powers[base]
+            coefficient = forms.multiply(powers, coefficient, base, whole)
+            if exponent != whole:
+                powers[base] = exponent - whole
     return coefficient
 
 
@@ -186,4 +162,13 @@ def use_names(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction
     return coefficient
 
 
-STEPS = (unify_signs, take_out, open_products, tidy_roots, merge_roots, tidy_powers, tidy_quotients, use_names)
+STEPS = (
+    unify_signs,
+    take_out,
+    open_products,
+    fold_numbers,
+    tidy_absolutes,
+    tidy_powers,
+    tidy_quotients,
+    use_names,
+)

@@ -7,12 +7,12 @@ from itertools import groupby
 from typing import Any
 
 from exprgrad.derive.orders import Orders
-from exprgrad.draw.document import envelope
+from exprgrad.draw.document import csv_line, envelope
 from exprgrad.graph.graph import Graph
 from exprgrad.language.infix import program
 from exprgrad.language.latex import latex, symbol, symbols
 
-__all__ = ["bare", "document", "infix_name", "latex_name", "lines", "written"]
+__all__ = ["bare", "document", "infix_name", "latex_name", "lines", "table", "written"]
 
 OUTPUTS = ("f", "F", "y", "g", "h", "z")
 """What an output without a name is called in LaTeX: the first of these that is no input."""
@@ -52,7 +52,7 @@ def lines(graph: Graph, found: Iterable[tuple[Orders, Graph]], to: str) -> Itera
     """For people: each derivative after its name, its named steps on lines of their own."""
     for inputs, formula in found:
         if to == "latex":
-            yield f"{latex_name(graph, inputs)} = {latex(formula)}\n"
+            yield f"{latex(formula, latex_name(graph, inputs))}\n"
         elif not formula.bindings:
             yield f"{infix_name(graph, inputs)} = {program(formula)}\n"
         else:
@@ -67,6 +67,13 @@ def bare(found: Iterable[tuple[Orders, Graph]], to: str, *, alone: bool) -> Iter
         yield f"{text}\n" if alone else f"{','.join(inputs)}={text}\n"
 
 
+def table(found: Iterable[tuple[Orders, Graph]], to: str) -> Iterator[str]:
+    """The derivatives as CSV: what by, and the formula."""
+    yield csv_line(["wrt", "derivative"])
+    for inputs, formula in found:
+        yield csv_line([",".join(inputs), written(formula, to)])
+
+
 def document(
     text: str,
     graph: Graph,
@@ -74,12 +81,13 @@ def document(
     wrt: Sequence[str],
     order: int,
     to: str,
+    **more: Any,
 ) -> str:
     """The JSON document of ``diff``: the derivatives by input, nested as often as they were taken."""
     texts = {inputs: written(formula, to) for inputs, formula in found.items()}
     output = {"node": graph.output, "name": graph.output_name}
-    nested = nest(texts, wrt, order)
-    return envelope("diff", expression=text, output=output, order=order, to=to, derivatives=nested)
+    fields = {"output": output, "order": order, "to": to, "derivatives": nest(texts, wrt, order)}
+    return envelope("diff", expression=text, **fields, **more)
 
 
 def nest(texts: Mapping[Orders, str], wrt: Sequence[str], order: int) -> dict[str, Any]:

@@ -55,8 +55,11 @@ Item = str | tuple[int, bool, int]
 """Text, or a node that is yet to be written, whether it is small, and how."""
 
 
-def latex(graph: Graph) -> str:
-    """The whole graph: one formula, or its named statements and its output, a line each."""
+def latex(graph: Graph, left: str = "") -> str:
+    """The whole graph: one formula, or its named statements and its output, a line each.
+
+    ``left`` is what an output without a name is called, in LaTeX.
+    """
     called, own = symbols(graph), graph.names()
     shown = page(graph, called)
     lines = []
@@ -66,9 +69,10 @@ def latex(graph: Graph) -> str:
     last = graph.bindings[-1] if graph.bindings else None
     if last is None or (last.node, last.name) != (graph.output, graph.output_name):
         text = expression(shown, graph.output, 0)
-        lines.append(rf"\text{{output}} &= {text}" if last else text)
+        named = left or (r"\text{output}" if last else "")
+        lines.append(f"{named} &= {text}" if named else text)
     if len(lines) == 1:
-        return lines[0].replace("&=", "=", 1) if last else lines[0]
+        return lines[0].replace("&=", "=", 1)
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 

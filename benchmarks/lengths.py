@@ -1,0 +1,123 @@
+"""Derivatives as people read them: how long they are and how long they take, beside SymPy's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from statistics import median
+from typing import Any
+
+from benchmarks.formulas import table_of
+from benchmarks.measure import Call, interleaved, table, times
+from benchmarks.points import find_point, values
+from benchmarks.symbols import sympy_read
+from exprgrad.derive.formula import derivatives
+from exprgrad.graph.graph import Graph, Program
+from exprgrad.language.infix import program as printed
+from exprgrad.language.parse import parse
+
+__all__ = ["lengths"]
+
+SLOW = 0.5
+"""A call that takes more seconds is timed once."""
+
+
+def lengths(sympy: Any, quick: bool) -> str:
+    """The table: the characters of SymPy's text in those of exprgrad's, and its time in exprgrad's."""
+    ratios: dict[str, list[float]] = {"diff": [], "simplify": []}
+    characters = {"exprgrad": 0, "diff": 0, "simplify": 0}
+    ahead: dict[str, list[int]] = {"diff": [], "simplify": []}
+    taken: dict[str, list[float]] = {"diff": [], "simplify": []}
+    lines = list(table_of("derivatives.txt"))[:: 8 if quick else 1]
+    for text, name, _ in lines:
+        graph = parse(text)
+        try:
+            output, inputs = sympy_read(sympy, graph, own=True)
+        except KeyError:
+            continue
+        x = inputs[list(graph.inputs).index(name)]
+        texts = {
+            "exprgrad": partial(ours, graph, name),
+            "diff": partial(theirs, output, x),
+            "simplify": partial(theirs, output, x, sympy.simplify),
+        }
+        compare(sympy, graph, name, [output.diff(x), sympy.simplify(output.diff(x))])
+        own = len(texts["exprgrad"]())
+        characters["exprgrad"] += own
+        found = measured(texts, sympy.core.cache.clear_cache, 1 if quick else 3)
+        for way in ratios:
+            other = len(texts[way]().replace("**", "^"))
+            characters[way] += other
+            ratios[way].append(other / own)
+            ahead[way].append((own > other) - (own < other))
+            taken[way].append(found[way] / found["exprgrad"])
+    rows = [
+        [
+            f"SymPy, `{call}`",
+            times(median(ratios[way])),
+            times(characters[way] / characters["exprgrad"]),
+            *[f"{ahead[way].count(sign)}" for sign in (-1, 0, 1)],
+            times(median(taken[way])),
+        ]
+        for way, call in (("diff", "diff"), ("simplify", "simplify(diff)"))
+    ]
+    head = [
+        "text",
+        "length, median",
+        "all together",
+        "exprgrad shorter",
+        "equal",
+        "longer",
+        "time, median",
+    ]
+    return (
+        f"Derivatives as text: {len(ratios['diff'])} of the {len(lines)} formulas of "
+        "`tests/cases/derivatives.txt`, the others having functions that SymPy has not, or no derivative "
+        "of.  Characters, `**` counted as one, and time, both in exprgrad's.\n\n"
+        + table(head, rows)
+    )
+
+
+def derivative(graph: Graph, name: str) -> Graph:
+    """The derivative as `diff` prints it."""
+    (found,) = derivatives(graph, [name])
+    return found
+
+
+def ours(graph: Graph, name: str) -> str:
+    """exprgrad's text."""
+    return printed(derivative(graph, name))
+
+
+def theirs(output: Any, x: Any, then: Callable[[Any], Any] | None = None) -> str:
+    """SymPy's text."""
+    found = output.diff(x)
+    return str(found if then is None else then(found))
+
+
+def compare(sympy: Any, graph: Graph, name: str, others: list[Any]) -> None:
+    """Raise ``ValueError`` unless SymPy's derivatives are exprgrad's at a point, but for rounding."""
+    found = derivative(graph, name)
+    program = Program(found, (found.output,))
+    point = find_point(program)
+    (own,) = values(program, point)
+    exact = {sympy.Symbol(n, real=True): sympy.Float(value, 30) for n, value in point.items()}
+    for other in others:
+        value = complex(other.xreplace(exact).evalf(30))
+        if not abs(value - own) <= 1e-9 * abs(own):
+            raise ValueError(f"SymPy finds {value}, exprgrad {own}: {other}")
+
+
+def measured(calls: Mapping[str, Call], clear: Call, rounds: int) -> dict[str, float]:
+    """Seconds by call, with SymPy's cache cleared before each."""
+    found: dict[str, float] = {}
+    turns: dict[str, Call] = {}
+    for name, call in calls.items():
+        clear()
+        start = time.perf_counter()
+        call()
+        found[name] = time.perf_counter() - start
+        if found[name] <= SLOW:
+            turns |= {f"clear before {name}": clear, name: call}
+    return found | interleaved(turns, rounds)
