@@ -159,7 +159,8 @@ def hess_command(
     derived = second(asked.programs, asked.graph, chosen)
     found = hessian(asked.programs, asked.graph, asked.inputs, chosen)
     values = asked.values(outputs)
-    foot = f"{drawn.outputs_foot(values, asked.digits)}\n{drawn.pattern_foot(found)}"
+    feet = [drawn.outputs_foot(values, asked.digits), drawn.pattern_foot(found)]
+    foot = "\n".join(filter(None, feet))
     gradient = slopes(derived, asked.inputs, chosen)
     fields = {
         "value": drawn.answers(values, None),

@@ -2,8 +2,8 @@
 
 Each takes a graph and gives a ``Program``: another graph, in which equal nodes are shared, and its nodes
 of interest.  Evaluated forward, the gradient is what the reverse sweep over numbers finds, bit for bit (the
-sign of zero aside).  Sources: Griewank and Walther, Evaluating Derivatives (2008), sections 3.2 (the
-reverse mode) and 5.1 (forward over reverse for second derivatives).
+sign of zero aside).  Sources: Griewank and Walther, Evaluating Derivatives (2008), section 3.2 (reverse
+propagation of gradients) and chapter 5 (forward over reverse for second derivatives).
 """
 
 from __future__ import annotations

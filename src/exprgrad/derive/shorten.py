@@ -68,24 +68,33 @@ def over(
 
 
 def factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
-    """``x*u + u`` as ``(x + 1)*u``, for a call or sum u that all terms have as a factor."""
-    first, *rest = [forms.factors_of(term) for term, _ in terms]
-    for base, exponent in first.items():
-        common = min([exponent, *[factors.get(base, Fraction(0)) for factors in rest]])
-        if common > 0 and isinstance(forms.forms[base], Call | Sum):
-            inner = [(forms.product([(t, ONE), (base, -common)]), c) for t, c in terms]
-            return forms.product([(forms.sum(inner), ONE), (base, common)])
-    return None
+    """``x*u + u`` as ``(x + 1)*u``: calls and sums that all terms have as a factor are taken out.
+
+    So are names where that leaves a term of one factor: ``a*x*sin(x) + a*cos(x)``, and no polynomial.
+    """
+    every = [forms.factors_of(term) for term, _ in terms]
+    common = {base: min([factors.get(base, Fraction(0)) for factors in every]) for base in every[0]}
+    out = {base: exponent for base, exponent in common.items() if exponent > 0}
+    calls = {base: q for base, q in out.items() if isinstance(forms.forms[base], Call | Sum)}
+    left = [[base for base, q in factors.items() if q != out.get(base)] for factors in every]
+    bare = any(isinstance(forms.forms[base], Call) for bases in left for base in bases)
+    if not bare or min(map(len, left)) > 1:
+        out = calls
+    if not out:
+        return None
+    down = [(base, -exponent) for base, exponent in out.items()]
+    inner = [(forms.product([(term, ONE), *down]), c) for term, c in terms]
+    return forms.product([(forms.sum(inner), ONE), *out.items()])
 
 
 def multiplied_out(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
-    """The sum with the sums among its terms' factors multiplied out, once."""
+    """The sum with the sums among its terms' factors multiplied out, once, if terms then meet."""
     gathered: dict[int, Fraction] = {}
-    for term, coefficient in terms:
-        add_multiplied(forms, gathered, term, coefficient)
-    if len(gathered) > len(terms) + 1:
+    pieces = sum(add_multiplied(forms, gathered, term, c) for term, c in terms)
+    left = [(term, c) for term, c in gathered.items() if c]
+    if len(left) > len(terms) + 1 or len(left) == pieces:
         return None
-    return forms.sum_of([(t, c) for t, c in gathered.items() if c])
+    return forms.sum_of(left)
 
 
 def add_multiplied(
@@ -94,8 +103,11 @@ def add_multiplied(
     form: int,
     coefficient: Fraction,
     only: Collection[int] | None = None,
-) -> None:
-    """Add a multiple of a form to a sum; a first power of a sum in it is multiplied out."""
+) -> int:
+    """Add a multiple of a form to a sum; a first power of a sum in it is multiplied out.
+
+    Returns how many terms that makes, before they meet others.
+    """
     found = forms.forms[form]
     factors = forms.factors_of(form)
     own = found.coefficient if isinstance(found, Product) else ONE
@@ -109,5 +121,6 @@ def add_multiplied(
             rest = [item for item in factors.items() if item[0] != base]
             for term, inner in inside.terms:
                 forms.add(terms, forms.product([*rest, (term, ONE)], own), inner * coefficient)
-            return
+            return len(inside.terms)
     forms.add(terms, form, coefficient)
+    return len(found.terms) if isinstance(found, Sum) else 1

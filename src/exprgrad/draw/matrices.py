@@ -90,6 +90,8 @@ def cell(found: Matrix, row: int, column: int, digits: int) -> str:
 def legend(found: Matrix) -> str:
     """What the dot means, for a matrix that has some."""
     size = len(found.rows) * len(found.columns)
+    if len(found.entries) == size:
+        return ""
     return f"\n{ZERO} is 0 at every point" if len(found.entries) < size else ""
 
 
@@ -146,6 +148,8 @@ def outputs_foot(
 def pattern_foot(found: Matrix) -> str:
     """How many entries of a matrix are not structurally 0."""
     size = len(found.rows) * len(found.columns)
+    if len(found.entries) == size:
+        return ""
     return f"{len(found.entries):,} of {size:,} entries are not structurally 0"
 
 
