@@ -96,15 +96,27 @@ def tidy_absolutes(forms: Algebra, powers: dict[int, Fraction], coefficient: Fra
 
 
 def fold_numbers(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
-    """``2^(3/2)`` is ``2*2^(1/2)``: the whole part of a number's power is worked out."""
+    """``2^(3/2)`` is ``2*2^(1/2)``, and ``2^(1/2)*8^(1/2)`` is 4: powers of numbers are worked out."""
+    parts: dict[Fraction, list[int]] = {}
     for base in list(powers):
         found, exponent = forms.forms[base], powers[base]
+        if not isinstance(found, Number) or not found.value:
+            continue
         whole = Fraction(math.trunc(exponent))
-        if isinstance(found, Number) and found.value and whole:
+        if whole:
             del powers[base]
             coefficient = forms.multiply(powers, coefficient, base, whole)
-            if exponent != whole:
-                powers[base] = exponent - whole
+            if exponent == whole:
+                continue
+            powers[base] = exponent - whole
+        if found.value > 0:
+            parts.setdefault(exponent - whole, []).append(base)
+    for exponent, bases in parts.items():
+        if len(bases) > 1:
+            for base in bases:
+                del powers[base]
+            inner = forms.product([(base, ONE) for base in bases])
+            coefficient = forms.multiply(powers, coefficient, inner, exponent)
     return coefficient
 
 
