@@ -88,8 +88,18 @@ def reference(name: str, *args: Real) -> Real:
     return mpf(result)
 
 
-def evaluate(graph: Graph, inputs: Mapping[str, Real]) -> list[Real]:
-    """Every node's data at mpmath's working precision; named constants are exact, not doubles."""
+def decimal(value: float) -> Real:
+    """The decimal that a double is written as, which simplification takes it for."""
+    return mpf(repr(value))
+
+
+def evaluate(
+    graph: Graph, inputs: Mapping[str, Real], number: Callable[[float], Real] = mpf
+) -> list[Real]:
+    """Every node's data at mpmath's working precision; named constants are exact, not doubles.
+
+    ``number`` says what a constant is: the double itself, or the ``decimal`` that was typed.
+    """
     values: list[Real] = []
     for node, kind in enumerate(graph.kinds):
         payload = graph.payloads[node]
@@ -97,7 +107,7 @@ def evaluate(graph: Graph, inputs: Mapping[str, Real]) -> list[Real]:
             values.append(mpf(inputs[str(payload)]))
         elif kind == CONST:
             exact = CONSTANTS.get(graph.symbols.get(node, ""))
-            values.append(exact() if exact else mpf(payload))
+            values.append(exact() if exact else number(payload))  # type: ignore[arg-type]
         else:
             values.append(reference(kind, *[values[operand] for operand in graph.operands[node]]))
     return values

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 
 from exprgrad.derive.rules import slots
-from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.parse import parse
-from oracles import CONSTANTS, Real, holds, mp, mpf, reference
+from oracles import Real, decimal, evaluate, holds, mp, mpf
 
 __all__ = ["Point"]
 
@@ -17,24 +17,9 @@ STEP = mpf(10) ** -25
 """Of the central differences; 80 digits are carried, and 20 asked for."""
 
 
-def exactly(graph: Graph, inputs: Mapping[str, Real]) -> list[Real]:
-    """Every node's value; a constant is the decimal that was typed."""
-    values: list[Real] = []
-    for node, kind in enumerate(graph.kinds):
-        payload = graph.payloads[node]
-        if kind == INPUT:
-            values.append(inputs[str(payload)])
-        elif kind == CONST:
-            exact = CONSTANTS.get(graph.symbols.get(node, ""))
-            values.append(exact() if exact else mpf(repr(payload)))
-        else:
-            values.append(reference(kind, *[values[operand] for operand in graph.operands[node]]))
-    return values
-
-
 def value(text: str, inputs: Mapping[str, Real]) -> Real:
     graph = parse(text)
-    return exactly(graph, inputs)[graph.output]
+    return evaluate(graph, inputs, decimal)[graph.output]
 
 
 class Point:
@@ -45,7 +30,7 @@ class Point:
         self.places: list[dict[str, Real]] = []
         for shift in (-STEP, mpf(0), STEP):
             at = {name: mpf(x) + (shift if name == wrt else 0) for name, x in point.items()}
-            values = exactly(graph, at)
+            values = evaluate(graph, at, decimal)
             bound = {b.name: values[b.node] for b in graph.bindings}
             self.places.append({**bound, **at})
 
@@ -62,7 +47,7 @@ class Point:
     def slope(self, text: str) -> Real:
         """The derivative of a text; nan where it is not smooth."""
         graph = parse(text)
-        values = [exactly(graph, place) for place in self.places]
+        values = [evaluate(graph, place, decimal) for place in self.places]
         if any(mp.isfinite(x) and abs(x) > 10**20 for x in values[1]):
             return mp.nan  # too few digits are left
         left, here, right = (row[graph.output] for row in values)
@@ -73,7 +58,7 @@ class Point:
     def is_special(self, text: str) -> bool:
         """Whether an operation meets a kink or a jump here, where its rule is a convention."""
         graph = parse(text)
-        values = exactly(graph, self.places[1])
+        values = evaluate(graph, self.places[1], decimal)
         for node, kind in enumerate(graph.kinds):
             op = BY_NAME.get(kind)
             if op is not None and not op.variadic:

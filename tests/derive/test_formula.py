@@ -13,11 +13,11 @@ from exprgrad.derive.formula import derivatives
 from exprgrad.derive.gradient import gradient
 from exprgrad.derive.rules import fewest, shown
 from exprgrad.derive.simplify import simplify
-from exprgrad.graph.graph import CONST, INPUT, Graph, check
+from exprgrad.graph.graph import Graph, check
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.language.infix import program
 from exprgrad.language.parse import parse
-from oracles import CONSTANTS, Real, graph_of, mp, mpf, reference
+from oracles import Real, decimal, evaluate, graph_of, mp, mpf
 from strategies import tree
 
 GOLDEN = list(table("derivatives.txt"))
@@ -38,17 +38,7 @@ def test_the_golden_table_is_as_long_as_it_should_be() -> None:
 
 def exactly(graph: Graph, inputs: dict[str, float]) -> list[Real]:
     """Every node's value at mpmath's precision; a constant is the decimal that was typed."""
-    values: list[Real] = []
-    for node, kind in enumerate(graph.kinds):
-        payload = graph.payloads[node]
-        if kind == INPUT:
-            values.append(mpf(inputs[str(payload)]))
-        elif kind == CONST:
-            exact = CONSTANTS.get(graph.symbols.get(node, ""))
-            values.append(exact() if exact else mpf(repr(payload)))
-        else:
-            values.append(reference(kind, *[values[operand] for operand in graph.operands[node]]))
-    return values
+    return evaluate(graph, inputs, decimal)
 
 
 def comparable(values: list[Real]) -> bool:
