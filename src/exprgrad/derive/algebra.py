@@ -6,7 +6,7 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import TypeGuard
 
-from exprgrad.derive.choices import branch, comparison, gather_choices, opposite, tidy_ties
+from exprgrad.derive.choices import LONG, branch, comparison, gather_choices, opposite, tidy_ties
 from exprgrad.derive.exact import COMPARISONS, result
 from exprgrad.derive.forms import ONE, Call, Form, Forms, Items, Number, Product, Sum, root
 from exprgrad.derive.shorten import shortest
@@ -15,8 +15,6 @@ from exprgrad.derive.tidy import STEPS
 __all__ = ["Algebra"]
 
 HALF = Fraction(1, 2)
-LONG = 60
-"""The most operations of a ``where`` that is rewritten, so that a nest of them is not walked down."""
 INVERSES = {("exp", "log"), ("log", "exp"), ("expm1", "log1p"), ("log1p", "expm1")}
 
 
@@ -37,6 +35,8 @@ class Algebra(Forms):
         inner = self.forms[operands[0]]
         if isinstance(inner, Call) and (kind, inner.kind) in INVERSES:
             return inner.operands[0]
+        if kind in COMPARISONS and operands[0] == operands[1] and values[0] is None:
+            return self.number(Fraction(kind in ("le", "ge", "eq")))
         if kind in COMPARISONS:
             kind, operands = comparison(self, kind, operands)
         weight = 1 + sum(self.weights[operand] for operand in operands)
@@ -77,10 +77,18 @@ class Algebra(Forms):
             if raised is not None:
                 return self.product([(raised, ONE), (base, -ONE)])
         if self.is_negative(exponent):
-            positive = self.power(base, self.product([(exponent, ONE)], -ONE))
+            positive = self.power(base, self.negated(exponent))
             return self.product([(positive, -ONE)])
         weight = 1 + self.weights[base] + self.weights[exponent]
         return self.intern(Call("pow", (base, exponent)), ("pow", base, exponent), weight)
+
+    def negated(self, form: int) -> int:
+        """The negative of a form that is written with a minus throughout."""
+        found = self.forms[form]
+        if isinstance(found, Product):
+            return self.signed_product(-found.coefficient, list(found.factors))
+        assert isinstance(found, Sum)
+        return self.sum(found.terms, scale=-ONE)
 
     def without_sign(self, form: int) -> tuple[Fraction, int]:
         """The sign of a form's coefficient, and the form without it."""
@@ -223,6 +231,13 @@ class Algebra(Forms):
         if self.writable(gathered):
             terms[term] = gathered
         else:
+            if term == self.one:  # 1e300 + 1e-300: two numbers
+                term, coefficient = (
+                    self.number(abs(coefficient)),
+                    Fraction(1 if coefficient > 0 else -1),
+                )
+                terms[term] = terms.get(term, Fraction(0)) + coefficient
+                return
             apart = self.intern(
                 Product(coefficient, ((term, ONE),)),
                 ("apart", coefficient, term),

@@ -11,7 +11,7 @@ from exprgrad.derive.forms import ONE, Call, Leaf, Sum
 if TYPE_CHECKING:
     from exprgrad.derive.algebra import Algebra
 
-__all__ = ["branch", "comparison", "gather_choices", "opposite", "tidy_ties"]
+__all__ = ["LONG", "branch", "comparison", "gather_choices", "opposite", "tidy_ties"]
 
 EXTREMA = {"max": "ge", "min": "le"}
 STRICT = {"ge": "gt", "le": "lt"}
@@ -111,15 +111,9 @@ def counted(forms: Algebra, term: int) -> tuple[int, float] | None:
     return (condition, 1.0) if weight == forms.one else None
 
 
-# Sums.
-
-
 def branch(forms: Algebra, condition: int, form: int, side: int) -> int:
     """A branch, given that the condition holds (side 0) or not (side 1)."""
     found = forms.forms[form]
     if isinstance(found, Call) and found.kind == "where" and found.operands[0] == condition:
         return found.operands[1 + side]
     return form
-
-
-# Products.

@@ -72,6 +72,7 @@ class Forms:
     ``share``     whether what is there already is used rather than written as usual
     ``weights``   by form: how many operations it takes to write
     ``named``     what a person gave a name, if it is long: it stays whole, and counts as a name
+    ``names_by_factor``  the products among them, by their longest factor
     ``attempts``  how many attempts to shorten a sum are under way, one within the other
     ``order``     the inputs' places in the formula; while it is None, what is read is left as it was typed
     ``typed``     the number of forms that were there when the order became known
@@ -87,6 +88,7 @@ class Forms:
         self.order: dict[int, int] | None = None
         self.typed = 0
         self.named: dict[int, Form] = {}
+        self.names_by_factor: dict[int, list[int]] = {}
         self.one = self.number(ONE)
         self.zero = self.number(Fraction(0))
 
@@ -101,7 +103,11 @@ class Forms:
 
     def name(self, form: int) -> None:
         """Note that a form has a name."""
-        self.named[form] = self.forms[form]
+        found = self.forms[form]
+        if isinstance(found, Product) and len(found.factors) > 1:
+            rarest = max(found.factors, key=lambda factor: self.weights[factor[0]])[0]
+            self.names_by_factor.setdefault(rarest, []).append(form)
+        self.named[form] = found
         self.weights[form] = 0
 
     def number(self, value: Fraction) -> int:
@@ -132,6 +138,8 @@ class Forms:
     def settled(self, kind: str, values: Sequence[Fraction]) -> Fraction | None:
         """The result of an operation on numbers, where it can be written."""
         if kind in COMPARISONS:
+            if not all(map(is_double, values)):
+                return None  # as decimals they may compare otherwise than as doubles
             first, second = map(float, values)
             return Fraction(COMPARISONS[kind](first, second))
         exact = result(kind, values)
@@ -200,6 +208,14 @@ def is_decimal(value: Fraction) -> bool:
     try:
         return Fraction(repr(float(value))) == value
     except (OverflowError, ValueError):
+        return False
+
+
+def is_double(value: Fraction) -> bool:
+    """Whether a number is exactly a double."""
+    try:
+        return Fraction(float(value)) == value
+    except OverflowError:
         return False
 
 

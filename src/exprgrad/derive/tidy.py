@@ -20,6 +20,8 @@ __all__ = ["STEPS"]
 QUOTIENTS = {"sin": ("cos", "tan"), "sinh": ("cosh", "tanh")}
 MOST_FACTORS = 12
 """The most factors of a product that is taken apart."""
+HIGH = 64
+"""From this power on, nothing is taken out of a factor: the number would get too long."""
 MOST = 6
 """The most terms of a factor from which something is taken out."""
 
@@ -33,7 +35,7 @@ def take_out(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction)
         found, exponent = forms.forms[base], powers[base]
         if base < forms.typed or forms.order is None or exponent.denominator != 1:
             continue
-        if not isinstance(found, Sum) or len(found.terms) > MOST or not exponent:
+        if not isinstance(found, Sum) or len(found.terms) > MOST or not 0 < abs(exponent) < HIGH:
             continue
         number = common_number([c for _, c in found.terms])
         common = common_names(forms, [forms.factors_of(term) for term, _ in found.terms])
@@ -86,12 +88,18 @@ def open_products(forms: Algebra, powers: dict[int, Fraction], coefficient: Frac
 
 
 def tidy_absolutes(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
-    """``abs(u)^2`` is u^2."""
+    """``abs(u)^2`` is u^2, ``abs(u)*sign(u)`` is u."""
     for base in list(powers):
         found, exponent = forms.forms[base], powers.get(base, Fraction(0))
-        if isinstance(found, Call) and found.kind == "abs" and exponent % 2 == 0 and exponent:
-            del powers[base]
-            coefficient = forms.multiply(powers, coefficient, found.operands[0], exponent)
+        if not isinstance(found, Call) or found.kind != "abs" or not exponent:
+            continue
+        sign = forms.known.get(("sign", found.operands))
+        if exponent == 1 and powers.get(sign or -1) == 1:
+            del powers[sign or -1]
+        elif exponent % 2:
+            continue
+        del powers[base]
+        coefficient = forms.multiply(powers, coefficient, found.operands[0], exponent)
     return coefficient
 
 
@@ -160,8 +168,9 @@ def use_names(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction
 
     So the derivative of ``d = (a + b)/c`` by c is ``-d/c``.
     """
-    for name, found in forms.named.items():
-        if not isinstance(found, Product) or len(found.factors) < 2 or forms.order is None:
+    for name in [n for base in list(powers) for n in forms.names_by_factor.get(base, ())]:
+        found = forms.forms[name]
+        if not isinstance(found, Product) or forms.order is None:
             continue
         inside = dict(found.factors)
         if all(powers.get(base) and 0 < q / powers[base] <= 1 for base, q in inside.items()):
