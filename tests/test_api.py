@@ -243,6 +243,25 @@ def test_numbers_are_ieee() -> None:
         assert isinstance(run.value, float) and len(run.gradient) == 3
 
 
+def test_derivatives_are_expressions() -> None:
+    f = parse("x*y^2")
+    slope = f.derivative("y")
+    assert str(slope) == "2*x*y" and slope.evaluate(x=3, y=0.5).value == 3
+    assert f.derivative("x").evaluate(x=3, y=2).value == 4  # x is not read, and yet known
+    assert str(f.derivative("x").derivative("x")) == "0"
+    assert str(f.derivative("y", 2)) == "2*x" and str(f.derivative("y", 3)) == "0"
+    copy = pickle.loads(pickle.dumps(f.derivative("x")))
+    assert copy.evaluate(x=1, y=3).value == 9 and copy.known == ("x", "y")
+    assert f.steps("y").endswith("d/dy = 2*x*y")
+    assert f.latex() == "x y^{2}" and f._repr_latex_() == r"$\displaystyle x y^{2}$"
+    with pytest.raises(InputError):
+        f.derivative("z")
+    for order in (0, -1, 101, 1.5, "y"):
+        with pytest.raises(RequestError) as caught:
+            f.derivative("y", order)  # type: ignore[arg-type]
+        assert caught.value.code == "bad-order"
+
+
 def test_help_is_there() -> None:
     for name in ("parse", "Expression", "Run"):
         assert getattr(exprgrad, name).__doc__

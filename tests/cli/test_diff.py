@@ -10,7 +10,7 @@ import pytest
 import golden
 from corpus import table
 from exprgrad.language.parse import parse
-from shell import command, spelled
+from shell import command, process, spelled
 
 SHOWN: list[list[str]] = [
     ["diff", "x^3"],
@@ -24,6 +24,9 @@ SHOWN: list[list[str]] = [
     ["diff", "d1 = (log(S/K) + (r + s^2/2)*T)/(s*sqrt(T)); d2 = d1 - s*sqrt(T); "
      "S*(1 + erf(d1/sqrt(2)))/2 - K*exp(-r*T)*(1 + erf(d2/sqrt(2)))/2", "--wrt", "S,s"],
     ["diff", "u = sin(x)^2 + cos(y)^2 + x*y; exp(u)/u + log(u)"],
+    ["diff", "u = x^2 + 1; v = sin(u); u*v"],
+    ["diff", "--csv", "x/(x^2 + 1)*y"],
+    ["diff", "--steps", "x/(x^2 + 1)"],
     ["diff", "-q", "x^3"],
     ["diff", "-q", "(a+b)*c"],
     ["diff", "-q", "x^2*y", "--order", "2"],
@@ -81,6 +84,15 @@ def test_answers_are_read_back(text: str) -> None:
 
 def test_a_formula_from_a_file_and_from_a_pipe(tmp_path: object) -> None:
     assert command("diff", "-", "-q", stdin=b"x^2").out == "2*x\n"
+
+
+def test_no_letter_is_lost() -> None:
+    """A formula with a letter less is another formula: an error, where the stream cannot hold it."""
+    found = process("diff", "-q", "x*θ", "--wrt", "x", env={"PYTHONIOENCODING": "ascii"})
+    assert (found.status, found.out) == (2, "")
+    assert "U+03B8" in found.err and "--json" in found.err
+    found = process("code", "θ^2", "--to", "javascript", env={"PYTHONIOENCODING": "ascii"})
+    assert (found.status, found.out) == (2, "")
 
 
 def test_a_deep_formula() -> None:

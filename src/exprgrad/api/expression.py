@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Expression", "parse"]
 
+HIGHEST = 100
+"""The highest order of a derivative: formulas grow with it."""
+
 
 def parse(text: str) -> Expression:
     """Read a formula.  Raises ``LanguageError``, with the place, where it is not in the language."""
@@ -183,15 +186,17 @@ class Expression:
     def derivative(self, name: str, order: int = 1) -> Expression:
         """The derivative by an input as a formula, simplified: an expression again.
 
-        Raises ``InputError`` for what is no input, ``RequestError`` for an order below 1.
+        Raises ``InputError`` for what is no input, ``RequestError`` for an order that is not from 1
+        to 100.
         """
         from exprgrad.derive.formula import derivatives
         from exprgrad.language.infix import program
 
-        if order < 1:
+        if not isinstance(order, int) or not 1 <= order <= HIGHEST:
             from exprgrad.errors import RequestError
 
-            raise RequestError("bad-order", f"an order of {order}: derivatives begin at order 1")
+            help = f"an order is a whole number from 1 to {HIGHEST}; for a mixed derivative, chain calls"
+            raise RequestError("bad-order", f"there is no derivative of order {order!r}", help=help)
         names = tuple(dict.fromkeys([*self.inputs, *self.known]))
         if name in names and name not in self.inputs:
             return derived("0", names)

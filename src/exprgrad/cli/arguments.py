@@ -48,6 +48,7 @@ def split(
             (flags if parameter.is_flag else valued).update(parameter.opts)
     options: list[str] = []
     others: list[str] = []
+    given: dict[str, str] = {}
     queue = list(reversed(args))
     while queue:
         arg = queue.pop()
@@ -60,8 +61,10 @@ def split(
         elif arg in valued:
             if not queue:
                 raise option_error(arg, len(arg), f"option '{arg}' needs a value", None)
+            refuse_second(given, arg, queue[-1])
             options += [arg, queue.pop()]
         elif equals and head in valued and head.startswith("--"):
+            refuse_second(given, head, arg.partition("=")[2])
             options.append(arg)
         elif equals and head in flags:
             raise option_error(arg, len(head), f"option '{head}' takes no value", f"write {head}")
@@ -70,6 +73,16 @@ def split(
         else:
             others.append(arg)
     return options, others
+
+
+def refuse_second(given: dict[str, str], option: str, value: str) -> None:
+    """An error for an option that has a value already: neither of the two is to be lost."""
+    if option in given:
+        help = f"its first value is {given[option]}"
+        if option in ("--wrt", "--of", "--tangent", "--cotangent"):
+            help = f"write {option} {given[option]},{value}"
+        raise option_error(option, len(option), f"option '{option}' is given twice", help)
+    given[option] = value
 
 
 def unknown_option(arg: str, head: str, options: set[str]) -> RequestError:

@@ -8,7 +8,7 @@ import click
 
 from exprgrad.cli.arguments import FormulaCommand
 from exprgrad.cli.common import formula_alone, names_in, start_alone
-from exprgrad.cli.output import write
+from exprgrad.cli.output import write, write_exactly
 from exprgrad.errors import RequestError
 
 __all__ = ["code_command"]
@@ -57,7 +57,7 @@ def code_command(
         fields["code" if path is None else "file"] = code if path is None else path
         write([envelope("code", expression=expression.text, **fields), "\n"])
     elif path is None:
-        write([code])
+        write_exactly([code])
     return 0
 
 

@@ -10,7 +10,7 @@ import click
 
 from exprgrad.cli.arguments import FormulaCommand
 from exprgrad.cli.common import Digits, color_option, formula_alone, names_in, only_one, start_alone
-from exprgrad.cli.output import colorful, terminal_width, write
+from exprgrad.cli.output import colorful, terminal_width, write, write_exactly
 from exprgrad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -104,11 +104,11 @@ def diff_command(
         text, listed = expression.text, dict(found)
         write([drawn.document(text, graph, listed, chosen, order, to, **more), "\n"])
     elif as_csv:
-        write(drawn.table(found, to))
+        write_exactly(drawn.table(found, to))
     elif show_steps:
         write(derivations(graph, chosen, color))
     elif quiet:
-        write(drawn.bare(found, to, alone=len(chosen) == 1))
+        write_exactly(drawn.bare(found, to, alone=len(chosen) == 1))
     else:
-        write(drawn.lines(graph, found, to))
+        write_exactly(drawn.lines(graph, found, to))
     return 0

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from exprgrad.errors import ExprgradError, render
+from exprgrad.errors import ExprgradError, RequestError, render
 from exprgrad.source import Source, excerpt
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostics import Diagnostic
 
-__all__ = ["colorful", "report", "show_diagnostics", "terminal_width", "write"]
+__all__ = ["colorful", "report", "show_diagnostics", "terminal_width", "write", "write_exactly"]
 
 MOST_DIAGNOSTICS = 20
 """How many diagnostics people are shown."""
@@ -36,6 +36,20 @@ def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
             piece = piece.encode(encoding, "replace").decode(encoding)
         out.write(piece)
     out.flush()
+
+
+def write_exactly(pieces: Iterable[str]) -> None:
+    """Write a formula or a program to stdout; an error if the stream cannot hold one of its letters."""
+    encoding = sys.stdout.encoding or "utf-8"
+    for piece in pieces:
+        try:
+            piece.encode(encoding)
+        except UnicodeEncodeError as error:
+            letter = f"U+{ord(piece[error.start]):04X}"
+            message = f"standard output is in {encoding}, which lacks the letter {letter}"
+            help = "set PYTHONUTF8=1, or take --json, which is ASCII"
+            raise RequestError("encoding", message, help=help) from None
+        write([piece])
 
 
 def colorful(choice: str, stream: TextIO) -> bool:

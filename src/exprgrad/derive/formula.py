@@ -49,7 +49,21 @@ def with_steps(graph: Graph, known: dict[int, str], whole: str | None) -> Graph:
     """A formula in which what is long and used more than once is a named statement.
 
     ``known`` are names that a person gave to some of its nodes, ``whole`` the one of what was derived;
-    the others are t1, t2, ….
+    the others are t1, t2, ….  If one of a person's names is kept, all are.
+    """
+    own = {node for node, name in known.items() if name != whole and graph.operands[node]}
+    if not named(graph, known, own, WORTH_ITS_NAME) & own:
+        own = set()
+    named(graph, known, own, 0, bind=True)
+    return graph
+
+
+def named(
+    graph: Graph, known: dict[int, str], own: set[int], short: int, *, bind: bool = False
+) -> set[int]:
+    """The nodes that get a name: those of ``own`` that are not ``short``, and what is worth one.
+
+    With ``bind`` they become statements of the graph.
     """
     uses = [0] * len(graph)
     for operands in graph.operands:
@@ -58,6 +72,7 @@ def with_steps(graph: Graph, known: dict[int, str], whole: str | None) -> Graph:
     taken = {*graph.inputs, *known.values(), *CONSTANTS}
     fresh = (name for number in count(1) if (name := f"t{number}") not in taken)
     names = {node: name for name, node in graph.inputs.items()}
+    found: set[int] = set()
     written: list[str] = []
     for node, kind in enumerate(graph.kinds):
         operands = graph.operands[node]
@@ -67,9 +82,11 @@ def with_steps(graph: Graph, known: dict[int, str], whole: str | None) -> Graph:
         else:
             text = operation_text(kind, [label(graph, o, names, written) for o in operands])
             saved = (uses[node] - 1) * (len(text) - 2)
-            own = known.get(node, whole) != whole and len(text) > WORTH_ITS_NAME
-            if node != graph.output and (own or saved > WORTH_A_NAME):
-                name = names[node] = known.get(node) or next(fresh)
-                graph.bindings.append(Binding(name, node, graph.span(node)))
+            kept = node in own and len(text) > short
+            if node != graph.output and (kept or saved > WORTH_A_NAME):
+                found.add(node)
+                names[node] = known.get(node) or next(fresh)
+                if bind:
+                    graph.bindings.append(Binding(names[node], node, graph.span(node)))
         written.append(text)
-    return graph
+    return found

@@ -68,6 +68,9 @@ def in_a_row(texts: Iterable[str], comma: str = ", ") -> str:
 
 def tangents(graph: Graph, text: str, given: Mapping[str, object]) -> dict[str, float]:
     """Every input's tangent, in order of appearance; an error for what is missing or no input."""
+    if not isinstance(given, Mapping):
+        message = f"a tangent is a mapping from inputs to numbers, not {type(given).__name__}"
+        raise InputError("bad-value", message)
     given = {normal(name): value for name, value in given.items()}
     for name in given:
         if name not in graph.inputs:
