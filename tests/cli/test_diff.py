@@ -10,6 +10,7 @@ import pytest
 import golden
 from corpus import table
 from exprgrad.language.parse import parse
+from oracles import evaluate, gradient, mp, mpf
 from shell import command, process, spelled
 
 SHOWN: list[list[str]] = [
@@ -64,22 +65,32 @@ def test_mixed_derivatives_are_found_in_any_order() -> None:
     assert found["x"]["y"]["z"] == found["z"]["y"]["x"] == found["y"]["z"]["x"] == "6*x*y^2"
 
 
-@pytest.mark.parametrize("text", [text for _, text in table("corpus.txt")][::5])
+def whole(text: str) -> bool:
+    """Whether a formula has no decimals, which simplification and differences take for two things."""
+    return all(not isinstance(p, float) or p.is_integer() for p in parse(text).payloads)
+
+
+WHOLE = [text for _, text in table("corpus.txt") if whole(text)]
+
+
+@pytest.mark.parametrize("text", WHOLE[::4])
 def test_answers_are_read_back(text: str) -> None:
-    """Each derivative of a fifth of the corpus, evaluated as printed, is the gradient."""
+    """Each derivative is read as it was printed, and is the difference quotient to 20 digits."""
     random = Random(text)
-    inputs = {name: random.uniform(0.2, 1.8) for name in parse(text).inputs}
-    values = [f"{name}={value!r}" for name, value in inputs.items()]
-    gradient = json.loads(command("grad", "--json", text, *values).out)["gradient"]
+    graph = parse(text)
+    inputs = {name: random.uniform(0.2, 1.8) for name in graph.inputs}
     derivatives = json.loads(command("diff", "--json", text).out)["derivatives"]
-    assert derivatives.keys() == gradient.keys()
+    assert list(derivatives) == list(graph.inputs)
+    true = gradient(graph, inputs)
     for name, formula in derivatives.items():
-        read = [f"{given}={inputs[given]!r}" for given in parse(formula).inputs]
-        status, out, _ = command("eval", "-q", formula, *read)
-        assert status == 0
-        exact, found = gradient[name], float(out)
-        if isinstance(exact, float):
-            assert abs(found - exact) <= 1e-9 * max(1, abs(exact)), (name, formula)
+        read = parse(formula)
+        given = {used: inputs[used] for used in read.inputs}
+        arguments = [f"{used}={value!r}" for used, value in given.items()]
+        assert command("eval", "-q", formula, *arguments).status == 0
+        with mp.workdps(60):
+            found = evaluate(read, given)[read.output]
+            if mp.isfinite(true[name]):
+                assert abs(found - true[name]) <= mpf(10) ** -20 * max(1, abs(true[name])), name
 
 
 def test_a_formula_from_a_file_and_from_a_pipe(tmp_path: object) -> None:

@@ -52,15 +52,15 @@ WORDS = {
     "exponential rule": EXPONENTIAL,
     "exponential and chain rule": f"{EXPONENTIAL}, times the derivative of the exponent",
     "power and exponential rule": "first as if the exponent were constant, then as if the base were",
-    "product rule": "each factor is derived in turn, and the results are added",
+    "product rule": "each factor is differentiated in turn, and the results are added",
     "quotient rule": "the denominator times the derivative of the numerator, minus the numerator times "
     "that of the denominator, over the denominator squared",
     "reciprocal rule": "minus the numerator times the derivative of the denominator, over the "
     "denominator squared",
-    "branch by branch": "the condition chooses, and is not derived",
+    "branch by branch": "the condition chooses, and is not differentiated",
     "chain rule": "the outer derivative times the inner one",
-    "sum rule": "each term is derived by itself",
-    "difference rule": "each term is derived by itself",
+    "sum rule": "each term is differentiated by itself",
+    "difference rule": "each term is differentiated by itself",
 }
 
 
