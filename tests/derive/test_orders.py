@@ -151,8 +151,6 @@ def operations(graph: Graph, leave_out: tuple[str, ...] = ()) -> int:
 
 
 SMALL_AND_STEEP = {
-    "rapidity": 4.5,
-    "Brewster angle": 4.5,
     "CES utility": 4.2,
     "tower of powers": 6.0,
 }

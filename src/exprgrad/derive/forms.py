@@ -61,6 +61,8 @@ Form = Number | Leaf | Call | Product | Sum
 Items = Iterable[tuple[int, Fraction]]
 
 ONE = Fraction(1)
+LATEST = 8
+"""How many products with the same factor are remembered."""
 MOST = 10**9
 """Where counting the operations of a form stops."""
 
@@ -72,7 +74,7 @@ class Forms:
     ``share``     whether what is there already is used rather than written as usual
     ``weights``   by form: how many operations it takes to write
     ``named``     what a person gave a name, if it is long: it stays whole, and counts as a name
-    ``names_by_factor``  the products among them, by their longest factor
+    ``names_by_factor``  products that are used as a whole, by their longest factor
     ``attempts``  how many attempts to shorten a sum are under way, one within the other
     ``order``     the inputs' places in the formula; while it is None, what is read is left as it was typed
     ``typed``     the number of forms that were there when the order became known
@@ -103,12 +105,19 @@ class Forms:
 
     def name(self, form: int) -> None:
         """Note that a form has a name."""
+        self.remember(form)
+        self.named[form] = self.forms[form]
+        self.weights[form] = 0
+
+    def remember(self, form: int) -> None:
+        """Note a product that others may use as a whole; of those with the same factor, the latest."""
         found = self.forms[form]
         if isinstance(found, Product) and len(found.factors) > 1:
             rarest = max(found.factors, key=lambda factor: self.weights[factor[0]])[0]
-            self.names_by_factor.setdefault(rarest, []).append(form)
-        self.named[form] = found
-        self.weights[form] = 0
+            alike = self.names_by_factor.setdefault(rarest, [])
+            if form not in alike:
+                alike.append(form)
+                del alike[:-LATEST]
 
     def number(self, value: Fraction) -> int:
         """An exact number."""

@@ -102,6 +102,8 @@ def read(
         else:
             form = forms.call(kind, tuple([found[operand] for operand in operands]))
         found[node] = form
+        if forms.share:
+            forms.remember(form)
         if node in bound and forms.weights[form] > WORTH_A_NAME:
             forms.name(form)
             whole.add(form)
