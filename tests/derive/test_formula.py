@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus import table
-from exprgrad.derive.formula import derivatives
+from exprgrad.derive.formula import derivatives, with_steps
 from exprgrad.derive.gradient import gradient
 from exprgrad.derive.rules import fewest, shown
-from exprgrad.derive.simplify import simplify
-from exprgrad.graph.graph import Graph, check
+from exprgrad.derive.simplify import formulas, simplify
+from exprgrad.graph.graph import Graph, Program, check
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.language.infix import program
 from exprgrad.language.parse import parse
@@ -41,6 +41,12 @@ def exactly(graph: Graph, inputs: dict[str, float]) -> list[Real]:
     return evaluate(graph, inputs, decimal)
 
 
+def tidied(graph: Graph) -> Graph:
+    """The formula itself, simplified as its derivatives are."""
+    formula, names = next(formulas(Program(graph, (graph.output,)), graph))
+    return with_steps(formula, names, graph.output_name)
+
+
 def comparable(values: list[Real]) -> bool:
     """Whether a point is inside the domain throughout, and its numbers are of moderate size."""
     return all(mp.isfinite(value) and abs(value) < 10**30 for value in values)
@@ -52,8 +58,8 @@ def hold_equal(text: str, points: list[dict[str, float]]) -> int:
     names = list(graph.inputs)
     raw = gradient(graph, names, shown)
     lean = simplify(gradient(graph, names, fewest), graph)
-    formulas = list(derivatives(graph, names))
-    for found in (lean.graph, *formulas):
+    answers = list(derivatives(graph, names))
+    for found in (lean.graph, *answers):
         check(found)
     compared = 0
     for point in points:
@@ -62,7 +68,7 @@ def hold_equal(text: str, points: list[dict[str, float]]) -> int:
                 continue
             true = exactly(raw.graph, point)
             together = exactly(lean.graph, point)
-            alone = [exactly(formula, point)[formula.output] for formula in formulas]
+            alone = [exactly(formula, point)[formula.output] for formula in answers]
             for place, formula in enumerate(alone, 1):
                 expected = true[raw.outputs[place]]
                 for found_value in (formula, together[lean.outputs[place]]):
@@ -106,8 +112,6 @@ def test_every_row_simplified_is_equal(op: Op) -> None:
 
 @pytest.mark.parametrize(("text", "name", "expected"), GOLDEN, ids=lambda cell: str(cell)[:40])
 def test_an_answer_is_as_short_when_simplified_again(text: str, name: str, expected: str) -> None:
-    from exprgrad.derive.formula import tidied
-
     again = program(tidied(parse(expected)))
     assert len(again) <= len(expected) + 4, again
 
@@ -215,6 +219,4 @@ def test_what_is_printed_is_read_back() -> None:
     ],
 )
 def test_rewrites(text: str, expected: str) -> None:
-    from exprgrad.derive.formula import tidied
-
     assert program(tidied(parse(text))) == expected

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exprgrad.derive.exact import COMPARISONS, folded
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program, dependencies
 from exprgrad.source import Span
 
-__all__ = ["Builder", "needed"]
+__all__ = ["Builder"]
 
 COMMUTATIVE = {"add", "mul"}
 Key = tuple[object, ...]
@@ -97,7 +97,7 @@ class Builder:
     def pruned(self, outputs: Sequence[int]) -> tuple[Program, list[int]]:
         """The same, and by node that was built its place in the program; -1 if it was not needed."""
         graph, kept = self.graph, Graph()
-        wanted = needed(graph, (*outputs, *graph.inputs.values()))
+        wanted = dependencies(graph, *outputs, *graph.inputs.values())
         place = [-1] * len(graph)
         for node, kind in enumerate(graph.kinds):
             if wanted[node]:
@@ -177,15 +177,3 @@ class Builder:
         if kinds[y] == "where" and operands[y][0] == condition:
             return self.apply("where", condition, x, operands[y][2])
         return None
-
-
-def needed(graph: Graph, nodes: Sequence[int]) -> bytearray:
-    """A flag for each node: whether one of ``nodes`` depends on it (or is it)."""
-    flags = bytearray(len(graph))
-    for node in nodes:
-        flags[node] = 1
-    for user in range(len(graph) - 1, -1, -1):
-        if flags[user]:
-            for operand in graph.operands[user]:
-                flags[operand] = 1
-    return flags

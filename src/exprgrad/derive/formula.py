@@ -12,7 +12,7 @@ from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
 from exprgrad.language.infix import label, operation_text
 from exprgrad.language.parse import CONSTANTS
 
-__all__ = ["derivatives", "tidied"]
+__all__ = ["derivatives", "with_steps"]
 
 WORTH_A_NAME = 40
 """How many characters a new name must save."""
@@ -29,12 +29,6 @@ def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iter
     for formula, names in formulas(Program(program.graph, program.outputs[1:]), graph):
         whole = graph.output_name
         yield with_steps(formula, names, whole) if steps else with_names(formula, names)
-
-
-def tidied(graph: Graph) -> Graph:
-    """The formula itself, simplified."""
-    formula, names = next(formulas(Program(graph, (graph.output,)), graph))
-    return with_steps(formula, names, graph.output_name)
 
 
 def with_names(graph: Graph, known: dict[int, str]) -> Graph:

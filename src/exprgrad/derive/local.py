@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from functools import cache
 
-from exprgrad.derive.build import Builder, needed
+from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, slots, template
-from exprgrad.graph.graph import Graph, dependents
+from exprgrad.graph.graph import Graph, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 
 __all__ = ["Source", "active_from", "passing", "users_of"]
@@ -33,7 +33,7 @@ def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
 def users_of(graph: Graph, outputs: Sequence[int]) -> list[list[int]]:
     """By node: the users to which it passes a derivative, of those that the outputs depend on."""
     users: list[list[int]] = [[] for _ in graph.kinds]
-    wanted = needed(graph, outputs)
+    wanted = dependencies(graph, *outputs)
     for user in range(len(graph)):
         if wanted[user]:
             for operand in dict.fromkeys(operand for _, operand in varying_operands(graph, user)):

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from exprgrad.derive.algebra import Algebra
 from exprgrad.derive.forms import ONE, Forms, Product
+from exprgrad.derive.tidy import MOST_FACTORS
 from exprgrad.derive.write import write
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.language.parse import CONSTANTS
@@ -18,8 +19,6 @@ SUMS = ("add", "sub")
 PRODUCTS = ("mul", "div", "neg")
 SHORT = 8
 """The most operations of a shared sum that is taken apart by those who use it."""
-MANY_FACTORS = 12
-"""A product of more factors is not taken apart."""
 WORTH_A_NAME = 2
 """What has more operations and a name stays whole."""
 OPENED = 200
@@ -116,7 +115,7 @@ def is_long(forms: Forms, form: int, short: int) -> bool:
     """Whether a form stays whole where it is used: a sum by its operations, a product by its factors."""
     found = forms.forms[form]
     if isinstance(found, Product) and not forms.share:
-        return len(found.factors) > MANY_FACTORS
+        return len(found.factors) > MOST_FACTORS
     return forms.weights[form] > short
 
 

@@ -15,7 +15,7 @@ from exprgrad.derive.forms import ONE, Call, Leaf, Number, Product, Sum, common_
 if TYPE_CHECKING:
     from exprgrad.derive.algebra import Algebra
 
-__all__ = ["STEPS"]
+__all__ = ["MOST_FACTORS", "STEPS"]
 
 QUOTIENTS = {"sin": ("cos", "tan"), "sinh": ("cosh", "tanh")}
 MOST_FACTORS = 12

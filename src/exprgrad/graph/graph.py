@@ -122,11 +122,12 @@ class Program(NamedTuple):
     outputs: tuple[int, ...]
 
 
-def dependencies(graph: Graph, node: int) -> bytearray:
-    """A flag for each node: whether ``node`` depends on it (or is it)."""
+def dependencies(graph: Graph, *nodes: int) -> bytearray:
+    """A flag for each node: whether one of ``nodes`` depends on it (or is it)."""
     needed = bytearray(len(graph))
-    needed[node] = 1
-    for user in range(node, -1, -1):
+    for node in nodes:
+        needed[node] = 1
+    for user in range(max(nodes, default=-1), -1, -1):
         if needed[user]:
             for operand in graph.operands[user]:
                 needed[operand] = 1
