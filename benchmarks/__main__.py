@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from benchmarks import derive, gradient, parse, startup
+from benchmarks import derive, gradient, parse, startup, tensor
 from benchmarks.measure import machine
 
 PARTS = {
@@ -15,6 +15,13 @@ PARTS = {
         "own reading and first call, each taken once.  The same operations for all: `+`, `*`, `relu`.  "
         "A turn is some calls in a row, with the garbage collector on, and begins with a clean heap.",
         gradient.report,
+    ),
+    "tensor": (
+        "Tensors",
+        "A layer's gradient by X, W and b: in the time of its three matrix products in NumPy, and all that "
+        "is held, inputs and gradient included, in the bytes of X, W and X @ W.  Then what others take for "
+        "a small network's gradient, in calls of exprgrad's `gradient` on a formula read once.",
+        tensor.report,
     ),
     "parse": (
         "Reading a formula",

@@ -9,6 +9,7 @@ import click
 from exprgrad.cli.main import group
 from exprgrad.draw.operations import details, usage
 from exprgrad.graph.ops import OPS
+from exprgrad.graph.tensors import STRUCTURAL
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -36,7 +37,11 @@ def operations() -> str:
     """The page on the operations: the op table, row by row."""
     parts = [
         "# Operations\n",
-        "This page is generated from the op table, `src/exprgrad/graph/ops.py`.  `out` is the operation's "
+        "This page is generated from the op table.  Its [elementwise](#elementwise) rows work number by "
+        "number (`src/exprgrad/graph/ops.py`), its [structural](#structural) ones see their "
+        "operands' shapes (`src/exprgrad/graph/products.py`, `reductions.py` and `moves.py` beside it).\n",
+        "## Elementwise\n",
+        "`out` is the operation's "
         "own result.  *computed* is what the sweeps evaluate where it differs from what is shown: equal in "
         "real arithmetic, and accurate in doubles; *with* gives what those rules have in common.  An "
         "accuracy is the largest distance from the true value at the given doubles, in units in the last "
@@ -44,12 +49,33 @@ def operations() -> str:
         "| operation | formula | what it is |\n| --- | --- | --- |",
     ]
     for op in OPS:
-        written = usage(op).replace("|", r"\|")
-        parts.append(f"| [`{written}`](#{op.name}) | ${op.latex}$ | {op.about} |")
+        parts.append(f"| {linked(usage(op), op.name)} | {formula(op.latex)} | {op.about} |")
     parts.append("")
     for op in OPS:
-        parts.append(f"## {op.name}\n\n```text\n{details(op).rstrip()}\n```\n")
+        parts.append(f"### {op.name}\n\n```text\n{details(op).rstrip()}\n```\n")
+    parts += [
+        "## Structural\n",
+        "A structural row is linear in each operand, or nearly.  It states no Jacobian but how a "
+        "cotangent goes back; below, that rule is written for operands of a few shapes.\n",
+        "| operation | formula | what it is |\n| --- | --- | --- |",
+    ]
+    for row in STRUCTURAL.values():
+        parts.append(f"| {linked(usage(row), row.name)} | {formula(row.latex)} | {row.about} |")
+    parts.append("")
+    for row in STRUCTURAL.values():
+        parts.append(f"### {row.name}\n\n```text\n{details(row).rstrip()}\n```\n")
     return "\n".join(parts)
+
+
+def formula(latex: str) -> str:
+    """LaTeX in a table's cell, which a bar would end."""
+    return "$" + latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ") + "$"
+
+
+def linked(written: str, name: str) -> str:
+    """An operation as it is written, with a link to its section."""
+    shown = written.replace("|", r"\|")
+    return f"[`{shown}`](#{name})"
 
 
 PAGES = {"commands.md": commands, "operations.md": operations}

@@ -39,6 +39,14 @@ def power(x: Real, y: Real) -> Real:
     return x**y
 
 
+def log_sum_exp(*operands: Real) -> Real:
+    """The greatest operand taken out, so that what is left is small and keeps all its digits."""
+    if any(mp.isnan(x) for x in operands):
+        return mp.nan
+    first, *rest = sorted(operands, reverse=True)
+    return first + mp.log1p(mp.fsum(mp.exp(x - first) for x in rest)) if rest else first
+
+
 CORE: dict[str, Callable[..., Real]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -56,6 +64,7 @@ CORE: dict[str, Callable[..., Real]] = {
     "where": lambda c, x, y: x if c != 0 else y,
     "min": lambda *operands: mp.nan if any(mp.isnan(x) for x in operands) else min(operands),
     "max": lambda *operands: mp.nan if any(mp.isnan(x) for x in operands) else max(operands),
+    "logsumexp": log_sum_exp,
     "abs": abs,
     "round": lambda x: mp.nint(x),
     "log2": lambda x: mp.log(x) / mp.log(2),
@@ -236,7 +245,7 @@ def computed(op: Op, args: Sequence[float]) -> tuple[float, list[float]]:
 def is_special(op: Op, args: Sequence[float]) -> bool:
     """Whether a row's answer is a convention there: all operands vary."""
     if op.variadic:
-        return len(set(args)) < len(args)
+        return bool(op.special) and len(set(args)) < len(args)
     names = slots(op)
     values = [*args, computed(op, args)[0], *[1.0] * len(args)]
     return any(holds(special.where, names, values) for special in op.special)

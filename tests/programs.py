@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import pytest
 
 C_FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
+NEAR = 1e-12
+"""The part of an array's norm by which programs of tensors may be off: see ``test_code_tensors``."""
 NODE = """
 const programs = JSON.parse(require("fs").readFileSync(0));
 const given = x => Number(x);
@@ -163,3 +165,31 @@ def run_javascript(programs: Sequence[Program]) -> list[list[Answer]]:
 
 def number(shown: float | str) -> float:
     return float(str(shown).replace("Infinity", "inf"))
+
+
+def call(target: str, source: str, name: str, given: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """What a program of tensors returns, as arrays; given numbers or arrays.  JAX compiles it."""
+    import numpy as np
+
+    require(target)
+    called = function(Program(source, name, None, ()))
+    if target == "jax":
+        import jax
+
+        called = jax.jit(called)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = called(*given)
+    value, gradient = found if isinstance(found, tuple) else (found, ())
+    outputs = [np.asarray(output) for output in (value, *gradient)]
+    assert all(output.dtype == np.float64 for output in outputs), source
+    return outputs[0], outputs[1:]
+
+
+def near(found: Any, wanted: Any) -> bool:
+    """Whether two arrays are equal to ``NEAR`` of the norm."""
+    import numpy as np
+
+    return np.shape(found) == np.shape(wanted) and bool(
+        np.linalg.norm(np.subtract(found, wanted)) <= NEAR * np.linalg.norm(wanted)
+    )

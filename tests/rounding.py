@@ -30,11 +30,19 @@ class Bounds(NamedTuple):
     gradient_errors: dict[str, Real]
 
 
+def is_extremum(op: Op) -> bool:
+    """Whether the operation chooses one of its operands, whose local derivative is 1."""
+    return op.variadic and bool(op.special)
+
+
 def partial(op: Op, position: int, operands: list[Real]) -> Real:
     """A local derivative as people read it, in mpmath, away from kinks."""
     out = reference(op.name, *operands)
-    if op.variadic:
+    if is_extremum(op):
         return mpf(1 if operands[position] == out else 0)
+    if op.variadic:
+        one = {op.names[0]: operands[position], "out": out}
+        return evaluate(template(op.shown_partial(position)), one)[-1]
     given = dict(zip((*op.names, "out"), (*operands, out), strict=True))
     return evaluate(template(op.shown_partial(position)), given)[-1]
 
@@ -50,13 +58,31 @@ def bent(op: Op, position: int, operands: list[Real], by: int) -> Real:
     return (sides[1] - sides[0]) / (2 * step)
 
 
-def bounds(graph: Graph, inputs: Mapping[str, float]) -> Bounds:
-    """The truth and the bounds for one graph and its inputs, which are exact."""
+def bounds(graph: Graph, inputs: Mapping[str, float], engine: float = 0.0) -> Bounds:
+    """The truth and the bounds for one graph and its inputs, which are exact.
+
+    ``engine`` is what an engine may add, in ulps, for each primitive that is not correctly rounded.
+    """
     with mp.workprec(800):
-        return find(graph, inputs)
+        return find(graph, inputs, engine)
 
 
-def find(graph: Graph, inputs: Mapping[str, float]) -> Bounds:
+def of_value(op: Op, engine: float) -> float:
+    """The ulps of an operation's value."""
+    return max(op.value_ulp, engine) if op.value_ulp > 0.5 else op.value_ulp
+
+
+def of_partial(op: Op, position: int, engine: float) -> float:
+    """The ulps of a local derivative: the row's, and the engine's for each primitive of the rule."""
+    if not engine:
+        return op.partial_ulp
+    rule = template(op.partial(position))
+    kinds = [kind for kind in rule.kinds if kind in BY_NAME]
+    inexact = sum(BY_NAME[kind].value_ulp > 0.5 for kind in kinds) + ("out" in rule.inputs)
+    return op.partial_ulp + engine * inexact
+
+
+def find(graph: Graph, inputs: Mapping[str, float], engine: float) -> Bounds:
     values = evaluate(graph, inputs)
     active = dependents(graph, graph.inputs.values())
     errors: list[Real] = []
@@ -76,8 +102,9 @@ def find(graph: Graph, inputs: Mapping[str, float]) -> Bounds:
                 slope = partial(op, position, operands)
             locals_[node].append(slope)
             error += abs(slope) * errors[operand] if errors[operand] else 0
-        errors.append(error + op.value_ulp * ulp(abs(values[node]) + error))
-    return reverse_bounds(graph, values, errors, locals_, active)
+        own = max(of_value(op, engine) * ulp(abs(values[node]) + error), op.value_abs)
+        errors.append(error + own)
+    return reverse_bounds(graph, values, errors, locals_, active, engine)
 
 
 def reverse_bounds(
@@ -86,6 +113,7 @@ def reverse_bounds(
     errors: list[Real],
     locals_: list[list[Real]],
     active: bytearray,
+    engine: float,
 ) -> Bounds:
     grads: list[Real] = [mpf(0)] * len(graph)
     grad_errors: list[Real] = [mpf(0)] * len(graph)
@@ -101,9 +129,9 @@ def reverse_bounds(
                 continue
             wrong = mpf(0)
             for by, other in enumerate(graph.operands[node]):
-                if errors[other] and not op.variadic:
+                if errors[other] and not is_extremum(op):
                     wrong += abs(bent(op, position, operands, by)) * errors[other]
-            wrong += op.partial_ulp * ulp(abs(slope) + wrong) if slope else 0
+            wrong += of_partial(op, position, engine) * ulp(abs(slope) + wrong) if slope else 0
             contribution = grads[node] * slope
             passed = abs(grads[node]) * wrong + abs(slope) * grad_errors[node] + ulp(contribution)
             grads[operand] += contribution

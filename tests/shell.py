@@ -12,6 +12,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import NamedTuple
 from unittest import mock
 
+import pytest
+
 from exprgrad.cli.main import main
 
 PROGRAM = (sys.executable, "-m", "exprgrad")
@@ -40,6 +42,30 @@ def text_of(stream: io.TextIOWrapper) -> str:
     buffer = stream.buffer
     assert isinstance(buffer, io.BytesIO)
     return buffer.getvalue().decode("utf-8")
+
+
+class Terminal(io.TextIOWrapper):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Yes."""
+        return True
+
+
+def on_terminal(argv: list[str], columns: int, monkeypatch: pytest.MonkeyPatch, **env: str) -> str:
+    """What a command prints on stdout if that is a terminal so many columns wide."""
+    for name in ("NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"COLUMNS": str(columns), **env}.items():
+        monkeypatch.setenv(name, value)
+    content = io.BytesIO()
+    with (
+        mock.patch.object(sys, "stdout", Terminal(content, encoding="utf-8")) as out,
+        mock.patch.object(sys, "stderr", io.StringIO()),
+    ):
+        assert main(argv) == 0
+        out.flush()
+    return content.getvalue().decode()
 
 
 def process(

@@ -6,12 +6,16 @@ import ast
 import re
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from exprgrad import parse
 from exprgrad.cli.main import main
 from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.shapes import axis_of
+from exprgrad.graph.structural import Parameter, Structural
+from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.parse import FUNCTIONS
 from oracles import computed, mp, true_partial, true_value, ulps
 from strategies import points
@@ -53,3 +57,33 @@ def test_everything_follows_from_the_row(row: Op, capsys: pytest.CaptureFixture[
     assert "y = sech(x)" in run.trace() and "sech" in run.dot()
     assert main(["ops", "sech"]) == 0
     assert "the hyperbolic secant" in capsys.readouterr().out
+
+
+@pytest.fixture
+def structural_row(monkeypatch: pytest.MonkeyPatch) -> Structural:
+    """The documented structural row, in the table for one test."""
+    found = re.search(r"```python\n(def flip_shape.*?)\n```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    names: dict[str, Any] = {"Structural": Structural, "Parameter": Parameter, "axis_of": axis_of}
+    exec(found[1], names)
+    row: Structural = names["ROW"]
+    assert row.name not in STRUCTURAL
+    monkeypatch.setitem(STRUCTURAL, row.name, row)
+    monkeypatch.setitem(WORDS, row.word, row)
+    return row
+
+
+def test_everything_follows_from_the_structural_row(
+    structural_row: Structural, capsys: pytest.CaptureFixture[str]
+) -> None:
+    formula = parse("sum(flip(x, axis=1)*[[1, 2], [3, 4]])")
+    run = formula.gradient(x=[[5, 6], [7, 8]])
+    assert run.value == 6 * 1 + 5 * 2 + 8 * 3 + 7 * 4
+    assert run.gradient["x"].tolist() == [[2, 1], [4, 3]]
+    assert "flip(·, axis=1)" in run.dot() and "flip" in run.trace()
+    assert formula.jvp(x=[[5, 6], [7, 8]], tangent={"x": [[1, 0], [0, 0]]}) == 2
+    assert parse("flip(x, axis=1)").latex() == r"\operatorname{flip}_{\text{axis }1}(x)"
+    assert main(["ops", "flip"]) == 0
+    assert "for x" in capsys.readouterr().out
+    assert main(["eval", "flip(2)"]) == 2
+    assert "flip along an axis needs a tensor: 2 is a number" in capsys.readouterr().err

@@ -63,7 +63,7 @@ def test_numpy_scalars() -> None:
     assert all(type(grad) is float for grad in run.gradient.values())
 
 
-@pytest.mark.parametrize("value", [None, [1.0], 1j, "x", "2x", object()])
+@pytest.mark.parametrize("value", [None, ["a"], 1j, "x", "2x", object()])
 def test_wrong_types(value: object) -> None:
     with pytest.raises(ExprgradError) as caught:
         PRODUCT.gradient(AT | {"b": value})

@@ -18,6 +18,7 @@ from exprgrad.errors import (
     LanguageError,
     MissingExtraError,
     RequestError,
+    ShapeError,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "Op",
     "RequestError",
     "Run",
+    "ShapeError",
     "__version__",
     "parse",
 ]

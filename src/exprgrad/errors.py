@@ -3,6 +3,7 @@
     ExprgradError
     ├── LanguageError       the text is not in the language (syntax, names, functions, arity)
     ├── InputError          a value is missing, not asked for, or not a number
+    ├── ShapeError          tensors whose shapes an operation cannot take
     ├── RequestError        a request that cannot be met (options, files, sizes)
     └── MissingExtraError   an optional package that this needs is not installed
 
@@ -12,7 +13,7 @@ An error carries a ``code`` for programs, a ``message`` for people, where it hap
 
 from __future__ import annotations
 
-from exprgrad.source import Source, Span, cut, excerpt, position, printable
+from exprgrad.source import Source, Span, cut, excerpt, position, printable, shows
 
 __all__ = [
     "ExprgradError",
@@ -20,6 +21,7 @@ __all__ = [
     "LanguageError",
     "MissingExtraError",
     "RequestError",
+    "ShapeError",
     "render",
 ]
 
@@ -74,6 +76,10 @@ class InputError(ExprgradError):
     """A value is missing, not asked for, or not a number."""
 
 
+class ShapeError(ExprgradError):
+    """Tensors whose shapes an operation cannot take."""
+
+
 class RequestError(ExprgradError):
     """A request that cannot be met: an option, a file, a size."""
 
@@ -86,9 +92,11 @@ def render(error: ExprgradError, width: int = 100) -> str:
     """The error as people read it: message, excerpt with carets, help; no colour, no final newline."""
     lines = [printable(f"error: {error.message}")]
     if error.source is not None and error.span is not None:
-        places = sorted([("", error.span), *error.related], key=lambda place: place[1])
-        for note, span in places:
-            lines.extend(excerpt(error.source, span, note, width))
+        parts = [place for place in error.related if shows(error.source, error.span, place[1])]
+        apart = [place for place in error.related if place not in parts]
+        for note, span in sorted([("", error.span), *apart], key=lambda place: place[1]):
+            inside = parts if span is error.span else ()
+            lines.extend(excerpt(error.source, span, note, width, inside))
     if error.help is not None:
         lines.append(printable(f"  help: {error.help}"))
     return "\n".join(lines)

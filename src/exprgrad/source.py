@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Source", "Span", "cut", "display_width", "excerpt", "position", "printable"]
+__all__ = ["Source", "Span", "cut", "display_width", "excerpt", "position", "printable", "shows"]
 
 Span = tuple[int, int]
 """A half-open range of code points, counted from 0."""
@@ -73,31 +74,53 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def excerpt(source: Source, span: Span, note: str = "", width: int = 100) -> list[str]:
+def excerpt(
+    source: Source,
+    span: Span,
+    note: str = "",
+    width: int = 100,
+    parts: Sequence[tuple[str, Span]] = (),
+) -> list[str]:
     """Two lines: the line of text that a span begins on, and carets under the span.
 
     A span over several lines is underlined to the end of its first.  A line longer than ``width`` is
-    shown as a window around the span.
+    shown as a window around the span.  ``parts`` of the span, each with a note, get a line of carets each;
+    they must be in sight, as ``shows`` tells.
     """
     text = source.text
-    start, end = span
-    first, last = line_start(text, start), line_end(text, start)
-    label = str(position(text, start)[0]) if source.is_expression else " "
-    end = max(min(end, last), start)
-    room = max(width - len(label) - 6, 16)
-    left, right = window(first, last, start, end, room)
+    first, last = line_start(text, span[0]), line_end(text, span[0])
+    left, right = frame(source, span, width)
     shown = printable(text[left:right])
-    head, marked = shown[: start - left], shown[start - left : end - left]
     if left > first:
-        head, shown = "…" + head[1:], "…" + shown[1:]
+        shown = "…" + shown[1:]
     if right < last:
         shown = shown[:-1] + "…"
-    carets = "^" * max(display_width(marked), 1)
-    remark = f" {note}" if note else ""
-    return [
-        f"  {label} │ {shown}".rstrip(),
-        f"  {' ' * len(label)} │ {' ' * display_width(head)}{carets}{remark}",
-    ]
+    label = line_label(source, span[0])
+    lines = [f"  {label} │ {shown}".rstrip()]
+    for remark, (start, end) in [(note, span), *parts]:
+        indent = " " * display_width(shown[: start - left])
+        carets = "^" * max(display_width(shown[start - left : max(end, start) - left]), 1)
+        lines.append(f"  {' ' * len(label)} │ {indent}{carets} {remark}".rstrip())
+    return lines
+
+
+def shows(source: Source, span: Span, part: Span, width: int = 100) -> bool:
+    """Whether the excerpt of a span shows all of a part of it."""
+    left, right = frame(source, span, width)
+    return max(span[0], left) <= part[0] and part[1] <= min(span[1], right)
+
+
+def line_label(source: Source, offset: int) -> str:
+    """What stands before a line: its number, if the text is the expression."""
+    return str(position(source.text, offset)[0]) if source.is_expression else " "
+
+
+def frame(source: Source, span: Span, width: int) -> Span:
+    """The part of a span's first line that an excerpt of some width has room for."""
+    text, (start, end) = source.text, span
+    first, last = line_start(text, start), line_end(text, start)
+    room = max(width - len(line_label(source, start)) - 6, 16)
+    return window(first, last, start, max(min(end, last), start), room)
 
 
 def window(first: int, last: int, start: int, end: int, room: int) -> tuple[int, int]:

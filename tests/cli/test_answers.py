@@ -7,6 +7,7 @@ import io
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from mpmath import mp, mpf
 
@@ -160,3 +161,36 @@ def test_a_formula_may_begin_with_a_minus(argv: list[str], value: float) -> None
 def test_names_are_compared_in_nfc() -> None:
     assert command("eval", "-q", "e\u0301 + \u00e9", "e\u0301=2").out == "4.0\n"
     assert command("grad", "-q", "\u00e9", "\u00e9=2", "--wrt", "e\u0301").out == "\u00e9=1.0\n"
+
+
+def test_a_network_of_two_layers() -> None:
+    """The loss and its gradients, written out by hand as the lessons do."""
+    draw = np.random.default_rng(11)
+    shapes = {"X": (5, 4), "W1": (4, 3), "b1": (3,), "W2": (3, 2), "b2": (2,)}
+    values = {name: draw.normal(size=shape) for name, shape in shapes.items()}
+    x, w1, b1, w2, b2 = values.values()
+    labels = np.array([0, 1, 1, 0, 1])
+    hidden = np.maximum(x @ w1 + b1, 0)
+    raised = np.exp(hidden @ w2 + b2)
+    shares = raised / raised.sum(axis=1, keepdims=True)
+    loss = -np.log(shares[np.arange(5), labels]).mean()
+    dz = (shares - np.eye(2)[labels]) / 5
+    dh = (dz @ w2.T) * (hidden > 0)
+    truth = {
+        "X": dh @ w1.T, "W1": x.T @ dh, "b1": dh.sum(axis=0), "W2": hidden.T @ dz, "b2": dz.sum(axis=0),
+        "y": np.zeros(5),
+    }  # fmt: skip
+    formula = "h = relu(X @ W1 + b1); cross_entropy(h @ W2 + b2, y)"
+    given = {**values, "y": labels}
+    found = grad(formula, *(f"{name}={value.tolist()}" for name, value in given.items()))
+    assert abs(found["value"] - loss) <= 1e-14 * loss
+    assert found["gradient"].keys() == truth.keys()
+    for name, true in truth.items():
+        gap = np.linalg.norm(np.array(found["gradient"][name]) - true)
+        assert gap <= 1e-13 * np.linalg.norm(true), name
+
+
+def test_quiet_lists() -> None:
+    assert command("eval", "-q", "A.T", "A=[[1,2],[3,4]]").out == "[[1.0, 3.0], [2.0, 4.0]]\n"
+    assert command("eval", "-q", "[nan, -inf, 1/3]").out == "[nan, -inf, 0.3333333333333333]\n"
+    assert command("grad", "-q", "c*sum(x)", "x=[1,2]", "c=3").out == "c=3.0\nx=[3.0, 3.0]\n"

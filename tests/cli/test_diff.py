@@ -39,13 +39,55 @@ SHOWN: list[list[str]] = [
 ]  # fmt: skip
 
 
-def test_what_is_printed() -> None:
+TENSORS: list[list[str]] = [
+    ["diff", "sum((X@w - y)^2)", "--shape", "X=150x4,w=4,y=150"],
+    ["diff", "cross_entropy(X@W + b, y)", "--shape", "X=150x4,W=4x3,b=3,y=150", "--wrt", "W,b"],
+    ["diff", "x@A@x", "--shape", "x=3,A=3x3"],
+    ["diff", "mean((tanh(X@W1 + b1)@W2 + b2 - y)^2)", "--wrt", "W1",
+     "--shape", "X=150x4,W1=4x8,b1=8,W2=8x1,b2=1,y=150x1"],
+    ["diff", "o = c^2*norm(x)", "--shape", "x=(3,)"],
+    ["diff", "exp(c*k)*sum(x)", "--shape", "x=3", "--order", "2", "--wrt", "c,k"],
+    ["diff", "max(x)", "--shape", "x=3", "-q"],
+    ["diff", "sum(W)", "--shape", "W=4x3", "--csv"],
+    ["diff", "sum(X@w)", "--shape", "X=2x3,w=3", "--json"],
+    ["diff", "sum([a, b]^2)"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("shown", SHOWN), ("tensors", TENSORS)], ids=lambda cell: str(cell)[:10]
+)
+def test_what_is_printed(name: str, shown: list[list[str]]) -> None:
     printed = []
-    for argv in SHOWN:
+    for argv in shown:
         status, out, err = command(*argv)
         assert (status, err) == (0, "")
         printed.append(f"{spelled(argv)}\n{out}")
-    golden.agree("diff/shown.txt", "\n".join(printed))
+    golden.agree(f"diff/{name}.txt", "\n".join(printed))
+
+
+@pytest.mark.parametrize(
+    "shape", ["X=2x3,w=3", " X = 2 x 3 , w = 3 ", "X=(2, 3),w=(3,)", "X=[2,3],w=[3]", "w=3,X=2×3"]
+)
+def test_how_shapes_are_written(shape: str) -> None:
+    found = command("diff", "-q", "sum(X@w)", "--shape", shape)
+    assert found == (0, "X=broadcast(w, shape=[2, 3])\nw=sum(X, axis=0)\n", "")
+
+
+def test_tensors_in_latex() -> None:
+    found = command(
+        "diff", "-q", "sum((X@w)^2)", "--shape", "X=2x3,w=3", "--wrt", "w", "--to", "latex"
+    )
+    assert found.status == 0 and r"X^{\top}" in found.out
+
+
+def test_a_note_where_a_shape_may_be_missing() -> None:
+    found = command("diff", "c*sum(x^2)")
+    assert (found.status, found.out) == (0, "d/dc = x^2\nd/dx = 2*c*x\n")
+    note = "note: x counts as a number; for a tensor give its shape: --shape x=150x4\n"
+    assert found.err == note
+    assert command("code", "c*sum(x^2)", "--to", "numpy").err == note
+    assert command("diff", "c*sum(x^2)", "--shape", "x=()").err == ""
 
 
 def test_a_formula_without_inputs() -> None:

@@ -43,6 +43,8 @@ REQUESTS = [
     "ops",
     "ops|tanh",
     "ops|+",
+    "ops|@",
+    "ops|max",
     "eval",
     "eval|2x",
     "eval|a|b=1",
@@ -71,6 +73,14 @@ REQUESTS = [
     "dot|a*",
     "dot|a|-o|x.gif",
     "grad|a|--digits|99",
+    "eval|X @ w|X=[[1,2],[3,4]]|w=[1,-1]",
+    "eval|[1, 2]",
+    "grad|h = relu(X @ w + b); cross_entropy(h, 0)|X=[[1,2],[3,4]]|w=[1,-1]|b=0",
+    "grad|sum(log(x)/c)|x=[1,0,-1]|c=0",
+    "grad|sum(x)*y|x=[1,2]|y=3|--wrt|y",
+    "grad|x*2|x=[1,2]",
+    "grad|x @ y|x=[1,2]|y=[1,2,3]",
+    "eval|x[3]|x=[1,2]",
 ]
 
 
@@ -191,6 +201,73 @@ def test_the_contract_s_example() -> None:
         "order": [4, 3, 2, 1, 0],
         "diagnostics": [],
     }
+
+
+def test_a_layer_every_field() -> None:
+    """Y = X @ w, the loss its sum of squares: worked out by hand."""
+    found = document("grad", "Y = X @ w; sum(Y^2)", "X=[[1,2],[3,4]]", "w=[1,-1]")
+    assert found["value"] == 2.0
+    assert found["gradient"] == {"X": [[-2.0, 2.0], [-2.0, 2.0]], "w": [-8.0, -12.0]}
+    assert found["nodes"][2] == {
+        "id": 2,
+        "name": "Y",
+        "op": "matmul",
+        "operands": [0, 1],
+        "text": "X @ w",
+        "span": [4, 9],
+        "data": [-1.0, -1.0],
+        "grad": [-2.0, -2.0],
+        "shape": [2],
+    }
+    assert found["edges"] == [
+        {
+            "user": 5,
+            "position": 0,
+            "operand": 4,
+            "rule": "broadcast(·, shape=[2])",
+            "local": None,
+            "contribution": [1.0, 1.0],
+            "span": [15, 18],
+            "jacobian": {"shape": [[], [2]], "bytes": 16},
+        },
+        {
+            "user": 4,
+            "position": 0,
+            "operand": 2,
+            "rule": "diag(2*Y)",
+            "local": [-2.0, -2.0],
+            "contribution": [-2.0, -2.0],
+            "span": [15, 16],
+            "jacobian": {"shape": [[2], [2]], "bytes": 32},
+        },
+        {
+            "user": 2,
+            "position": 0,
+            "operand": 0,
+            "rule": "outer(·, w)",
+            "local": None,
+            "contribution": [[-2.0, 2.0], [-2.0, 2.0]],
+            "span": [4, 5],
+            "jacobian": {"shape": [[2], [2, 2]], "bytes": 64},
+        },
+        {
+            "user": 2,
+            "position": 1,
+            "operand": 1,
+            "rule": "X.T @ ·",
+            "local": None,
+            "contribution": [-8.0, -12.0],
+            "span": [8, 9],
+            "jacobian": {"shape": [[2], [2]], "bytes": 32},
+        },
+    ]
+    assert found["order"] == [5, 4, 3, 2, 1, 0]
+
+
+def test_numbers_alone_have_no_shapes() -> None:
+    found = document("grad", "a*b", "a=1", "b=2")
+    assert all("shape" not in node for node in found["nodes"])
+    assert all("jacobian" not in edge for edge in found["edges"])
 
 
 def test_eval_leaves_the_reverse_sweep_out() -> None:

@@ -6,18 +6,15 @@ import csv
 import io
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.cli.main import main
 from exprgrad.source import display_width
-from shell import command, spelled
+from shell import command, on_terminal, spelled
 
 POLAR = ("x = r*cos(phi); y = r*sin(phi); z = r^2", "r=2", "phi=pi/6")
 CHAIN = " + ".join(f"100*(x{i + 1} - x{i}^2)^2 + (1 - x{i})^2" for i in range(24))
@@ -52,30 +49,6 @@ TABLES: dict[str, list[list[str]]] = {
         ["vjp", "y = x^2", "x=3", "--cotangent", "y=2"], ["vjp", "2+2"],
     ],
 }  # fmt: skip
-
-
-class Terminal(io.TextIOWrapper):
-    """A stream that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        """Yes."""
-        return True
-
-
-def on_terminal(argv: list[str], columns: int, monkeypatch: pytest.MonkeyPatch, **env: str) -> str:
-    """What a command prints on stdout if that is a terminal so many columns wide."""
-    for name in ("NO_COLOR", "TERM"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in {"COLUMNS": str(columns), **env}.items():
-        monkeypatch.setenv(name, value)
-    content = io.BytesIO()
-    with (
-        mock.patch.object(sys, "stdout", Terminal(content, encoding="utf-8")) as out,
-        mock.patch.object(sys, "stderr", io.StringIO()),
-    ):
-        assert main(argv) == 0
-        out.flush()
-    return content.getvalue().decode()
 
 
 @pytest.mark.parametrize("name", TABLES)

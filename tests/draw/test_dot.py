@@ -10,6 +10,8 @@ import re
 
 import pytest
 
+import exprgrad
+from exprgrad.draw.arrays import bytes_text
 from exprgrad.draw.dot import LARGEST, source
 from exprgrad.draw.markup import number, shown
 from exprgrad.errors import RequestError
@@ -234,6 +236,103 @@ def test_formulas_read_from_left_to_right() -> None:
     assert shown("a - b", 20) == "a − b"
     assert shown("λ - b", 20) == "λ − b"
     assert shown("שלום - שנה", 20) == "\u200eשלום\u200e − שנה"
+
+
+# Tensors.
+
+LAYER = "Y = X@W + b; L = sum(Y^2)"
+VALUES = {"X": [[1, 2, 3], [4, 5, 6]], "W": [[1, 0], [0, 1], [1, 1]], "b": [0.5, -0.5]}
+NETWORK = "h = relu(X@W1 + b1); cross_entropy(h@W2 + b2, y)"
+SHAPES = {"X": (64, 784), "W1": (784, 256), "b1": (256,), "W2": (256, 10), "b2": (10,), "y": (64,)}
+
+
+def layer() -> str:
+    """The DOT of a layer with both sweeps."""
+    return exprgrad.parse(LAYER).gradient(VALUES).dot()
+
+
+def named(dot: str, *texts: str) -> str:
+    """The node whose label begins with these texts."""
+    found = [line for line in dot.splitlines() if "[label=<" in line]
+    (line,) = [line for line in found if tuple(words(line)[: len(texts)]) == texts]
+    return line.split()[0]
+
+
+@pytest.mark.parametrize("case", ["layer", "network", "unknown"])
+def test_golden_of_tensors(case: str) -> None:
+    made = {
+        "layer": layer(),
+        "network": exprgrad.parse(NETWORK, shapes=SHAPES).dot(),
+        "unknown": exprgrad.parse(NETWORK).dot(),
+    }
+    agree(f"dot/{case}.dot", made[case])
+
+
+def test_a_tensor_has_its_shape_and_its_numbers_or_their_norm() -> None:
+    dot = layer()
+    b, x = named(dot, "b"), named(dot, "X")
+    assert words(statement(dot, f"{b} [")) == [
+        "b", "(2,)", "data", "[0.5, −0.5]", "grad", "[30, 30]",
+    ]  # fmt: skip
+    assert words(statement(dot, f"{x} [")) == [
+        "X", "(2, 3)", "data", "norm 9.53939", "grad", "norm 55.9643",
+    ]  # fmt: skip
+
+
+def test_a_chip_says_how_a_cotangent_goes_back() -> None:
+    dot = layer()
+    product = named(dot, "X @ W")
+    assert words(statement(dot, f"{product}_0 [")) == ["· @ W.T"]
+    assert words(statement(dot, f"{product}_1 [")) == ["X.T @ ·"]
+    assert "4 by 6, is never formed" in statement(dot, f"{product}_0 [")
+
+
+def test_a_broadcast_that_nobody_wrote_is_quiet() -> None:
+    dot = layer()
+    quiet = named(dot, "b as (2, 2)")
+    assert words(statement(dot, f"{quiet}_0 [")) == ["sum(·, axis=0)"]
+    assert "data" not in statement(dot, f"{quiet} [")
+
+
+def test_a_large_jacobian_says_its_size() -> None:
+    dot = exprgrad.parse("X@W", shapes={"X": (64, 4096), "W": (4096, 4096)}).dot()
+    product = named(dot, "output")
+    assert words(statement(dot, f"{product}_0 [")) == ["· @ W.T", "never formed: 550 GB"]
+    assert words(statement(dot, f"{product}_1 [")) == ["X.T @ ·", "never formed: 35.2 TB"]
+
+
+def test_where_no_derivative_passes_the_wire_is_dashed() -> None:
+    for expression in (
+        exprgrad.parse("cross_entropy(x, y)", shapes={"x": (3,), "y": ()}).dot(),
+        exprgrad.parse("cross_entropy(x, y)").gradient(x=[1, 2, 3], y=1).dot(),
+    ):
+        node = named(expression, "output")
+        assert "style=dashed" in statement(expression, f"{named(expression, 'y')}:e -> {node}:s1:w")
+
+
+def test_an_output_that_is_a_tensor_is_drawn_without_grads() -> None:
+    run = exprgrad.parse("2*x").evaluate(x=[1, 2])
+    assert words(statement(run.dot(), f"n{run.graph.output} ["))[-2:] == ["data", "[2, 4]"]
+
+
+def test_shapes_that_are_not_known_need_no_chip() -> None:
+    dot = exprgrad.parse("sum(x^2)@y").dot()
+    assert words(statement(dot, "n2_0 [")) == ["2*x"]
+    assert "n3_0 [" not in dot and "n2:e -> n3:w" in dot
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (8, "8 bytes"),
+        (999, "999 bytes"),
+        (1000, "1 kB"),
+        (999_600, "1 MB"),
+        (31_440_000_000, "31.4 GB"),
+    ],
+)
+def test_bytes(count: int, text: str) -> None:
+    assert bytes_text(count) == text
 
 
 def test_a_large_graph_is_refused_unless_asked_for() -> None:

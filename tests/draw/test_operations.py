@@ -9,9 +9,12 @@ import pytest
 import golden
 from exprgrad.derive.rules import template
 from exprgrad.draw import operations
+from exprgrad.draw.structural_operations import cases, structural_usage
 from exprgrad.draw.table import plain, rich
 from exprgrad.errors import RequestError
 from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.graph.structural import Structural, shape_text
+from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.parse import parse
 
 SAMPLE = ["add", "mul", "pow", "neg", "lt", "where", "max", "abs", "sin", "log", "relu"]
@@ -27,6 +30,57 @@ def test_the_look_of_the_overview() -> None:
 @pytest.mark.parametrize("name", ["mul", "max", "clamp", "pow", "abs", "sin", "log"])
 def test_the_look_of_one(name: str) -> None:
     golden.agree(f"ops/{name}.txt", operations.details(BY_NAME[name]))
+
+
+@pytest.mark.parametrize("name", ["matmul", "reduce_max", "index", "cross_entropy"])
+def test_the_look_of_a_structural_one(name: str) -> None:
+    golden.agree(f"ops/{name}.txt", operations.details(STRUCTURAL[name]))
+
+
+def test_the_look_of_the_structural_overview() -> None:
+    rows = [STRUCTURAL[name] for name in ("matmul", "sum", "reshape", "index", "concat", "trace")]
+    ((title, table),) = operations.sections(rows)
+    golden.agree("ops/structural.txt", f"{title}\n\n{plain(table)}\n")
+
+
+@pytest.mark.parametrize("row", STRUCTURAL.values(), ids=lambda row: row.name)
+def test_every_structural_row_is_shown(row: Structural) -> None:
+    ((_, table),) = operations.sections([row])
+    assert table.rows[0][0] == structural_usage(row) == operations.usage(row)
+    details = " ".join(operations.details(row).split())
+    for case in cases(row.name):
+        assert case.written in details and f"gives {shape_text(case.result)}" in details
+        for text in case.cotangents:
+            assert text in details
+    for parameter in row.parameters:
+        assert f"setting {parameter.name}" in details and parameter.name in operations.usage(row)
+    assert row.about in details and row.gate in details and row.kink_words in details
+    assert all(len(line) <= operations.WIDTH for line in operations.details(row).splitlines())
+
+
+def test_a_word_of_two_rows_shows_both() -> None:
+    for name in ("max", "min", "logsumexp"):
+        assert operations.find(name) == [BY_NAME[name], STRUCTURAL[f"reduce_{name}"]]
+    assert operations.find("reduce_max") == [STRUCTURAL["reduce_max"]]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"), [("@", "matmul"), (".T", "transpose"), ("[]", "index"), ("sum", "sum")]
+)
+def test_a_structural_operation_by_its_symbol(symbol: str, name: str) -> None:
+    assert operations.find(symbol) == [STRUCTURAL[name]]
+
+
+def test_a_structural_row_as_json() -> None:
+    found = json.loads(operations.document(operations.find("@")))
+    assert found["operations"] == []
+    (row,) = found["structural"]
+    assert row["cases"][0] == {
+        "usage": "x @ y",
+        "shapes": [[3, 4], [4, 2]],
+        "result": [3, 2],
+        "cotangents": ["g @ y.T", "x.T @ g"],
+    }
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
@@ -80,8 +134,8 @@ def test_folded(width: int, lines: list[str]) -> None:
 
 def test_a_narrow_terminal_drops_the_gate_then_the_domain_and_never_the_name() -> None:
     table = operations.overview(OPS)
-    heads = {w: rich(table, w, color=False).splitlines()[0].split() for w in (30, 40, 60, 80)}
-    assert heads[80] == ["operation", "local", "derivatives", "domain", "gate"]
+    heads = {w: rich(table, w, color=False).splitlines()[0].split() for w in (30, 40, 60, 90)}
+    assert heads[90] == ["operation", "local", "derivatives", "domain", "gate"]
     assert heads[60] == ["operation", "local", "derivatives", "domain"]
     assert heads[40] == ["operation", "local", "derivatives"]
     assert heads[30][0] == "operation"
@@ -92,7 +146,7 @@ def test_usage_is_how_it_is_written(op: Op) -> None:
     text = operations.usage(op).replace(", …", "")
     graph = parse(text)
     assert graph.kinds[graph.output] == op.name
-    assert operations.find(op.name) == (op,)
+    assert operations.find(op.name)[0] == op
 
 
 def test_an_operation_by_its_symbol() -> None:
@@ -101,12 +155,21 @@ def test_an_operation_by_its_symbol() -> None:
 
 
 def test_all_of_them() -> None:
-    assert operations.find(None) == OPS
-    assert len(json.loads(operations.document(OPS))["operations"]) == len(OPS)
+    rows = operations.find(None)
+    assert rows == (*OPS, *STRUCTURAL.values())
+    found = json.loads(operations.document(rows))
+    assert len(found["operations"]) == len(OPS) and len(found["structural"]) == len(STRUCTURAL)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "help"), [("tahn", "'tanh'"), ("arctan", "'atan'"), ("pow2", "'pow'"), ("?", "ops")]
+    ("wrong", "help"),
+    [
+        ("tahn", "'tanh'"),
+        ("arctan", "'atan'"),
+        ("pow2", "'pow'"),
+        ("resape", "'reshape'"),
+        ("?", "ops"),
+    ],
 )
 def test_a_name_that_is_none(wrong: str, help: str) -> None:
     with pytest.raises(RequestError) as caught:

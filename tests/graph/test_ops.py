@@ -21,7 +21,8 @@ def texts(op: Op) -> list[tuple[str, tuple[str, ...]]]:
     """Every text of a row with the names that it may use."""
     rules = [(text, slots(op)) for text in (*op.partials, *op.shown)]
     rules += [(special.where, slots(op)) for special in op.special]
-    plain = [op.value, op.definition, op.domain, *(text for pole in op.poles for text in pole)]
+    rules += [(text, op.formula_names) for text in (op.value, op.formula, op.definition) if text]
+    plain = [op.domain, *(text for pole in op.poles for text in pole)]
     rules += [(text, op.names) for text in plain if text]
     return rules + ([(op.ties, (*op.names, "out", "varies"))] if op.ties else [])
 
@@ -46,7 +47,7 @@ def test_rows_are_complete(op: Op) -> None:
     assert op.variadic == bool(op.ties)
     assert all(special.code in ("kink", "jump") and special.why for special in op.special)
     assert all(position < len(op.names) for position in op.branches)
-    assert op.value_ulp >= 0 and op.partial_ulp >= 0
+    assert op.value_ulp >= 0 and op.partial_ulp >= 0 and 0 <= op.value_abs < 1e-15
     assert op.arity_words().startswith("two or more" if op.variadic else str(len(op.names)))
 
 
@@ -85,13 +86,13 @@ def same_real(one: Real, other: Real) -> bool:
 def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
     """Where mpmath knows the row, its definition is held to it; its formula is, in any case."""
     tried = 0
-    for args in points(Random(f"{op.name} formula"), len(op.names), 100):
+    for args in points(Random(f"{op.name} formula"), len(op.formula_names), 100):
         if not holds(op.domain, op.names, args) or any(abs(x) > 1e4 for x in args):
             continue
         with mp.workprec(8000):
             exact = [mp.mpf(x) for x in args]
             true = reference(op.name, *exact)
-            given = dict(zip(op.names, exact, strict=True))
+            given = dict(zip(op.formula_names, exact, strict=True))
             for text in filter(None, (op.value, op.definition)):
                 assert same_real(evaluate(template(text), given)[-1], true), (text, args)
                 tried += 1

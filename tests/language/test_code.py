@@ -139,6 +139,8 @@ def test_every_row_is_as_accurate_as_the_table_says(
                 [answer.value, *answer.gradient], numbers, allowed, strict=True
             ):
                 wrong = ulps(number, true)
+                if number is answer.value and abs(true - number) <= op.value_abs:
+                    continue  # it is nearly 0
                 assert wrong <= SLACK[target] * ulp, (
                     op.name,
                     point,
@@ -262,8 +264,12 @@ LEAST = mp.ldexp(1, -1074)
 
 @pytest.mark.parametrize("count", [300, pytest.param(3000, marks=pytest.mark.slow)])
 def test_python_answers_as_grad_does_bit_for_bit(count: int, tmp_path: Path) -> None:
-    """Special numbers included; but for cbrt, which ``grad`` mends, and x^2, which is x*x in programs."""
-    cases = [case for case in generated(count) if "cbrt" not in case[0] and "^2" not in case[0]]
+    """Special numbers included.
+
+    But for cbrt, which ``grad`` mends, x^2, which is x*x in programs, and logsumexp, taken in pairs.
+    """
+    others = ("cbrt", "^2", "logsumexp")
+    cases = [case for case in generated(count) if not any(text in case[0] for text in others)]
     answers = run("python", programs("python", cases), tmp_path)
     for (text, places), found in zip(cases, answers, strict=True):
         for point, answer in zip(places, found, strict=True):

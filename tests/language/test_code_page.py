@@ -10,7 +10,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.language.targets import TARGETS
-from programs import Program, run
+from programs import Program, call, near, run
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "generate-code.md"
 BLOCK = re.compile(r"^```console\n\$ exprgrad code (.*)\n((?s:.*?))^```$", re.MULTILINE)
@@ -27,7 +27,14 @@ class Shown:
         self.target = given["--to"]
         self.name = given.get("--name", "f")
         self.wrt = given.get("--wrt")
+        self.shapes = shapes_in(given.get("--shape", ""))
         self.source = source
+
+
+def shapes_in(option: str) -> dict[str, tuple[int, ...]]:
+    """The shapes in the value of ``--shape``."""
+    pairs = [part.split("=") for part in option.split(",") if part]
+    return {name: tuple(map(int, sizes.split("x"))) for name, sizes in pairs}
 
 
 SHOWN = [Shown(*found) for found in BLOCK.findall(PAGE.read_text("utf-8"))]
@@ -38,7 +45,23 @@ def test_the_neuron_and_an_option_are_shown_in_every_language() -> None:
         assert [shown.target for shown in SHOWN if shown.name == name] == list(TARGETS)
 
 
-@pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: f"{shown.name}-{shown.target}")
+def named(shown: Shown) -> str:
+    return f"{shown.name}-{shown.target}"
+
+
+@pytest.mark.parametrize("shown", [shown for shown in SHOWN if shown.shapes], ids=named)
+def test_the_program_of_tensors_finds_what_grad_finds(shown: Shown) -> None:
+    random = pytest.importorskip("numpy").random.default_rng(0)
+    f = parse(shown.text)
+    given = {name: random.normal(size=shown.shapes[name]) for name in f.inputs}
+    found = f.gradient(given)
+    value, gradient = call(shown.target, shown.source, shown.name, [*given.values()])
+    assert near(value, found.value)
+    for name, derivative in zip(f.inputs, gradient, strict=True):
+        assert near(derivative, found.gradient[name])
+
+
+@pytest.mark.parametrize("shown", [shown for shown in SHOWN if not shown.shapes], ids=named)
 def test_the_program_finds_what_grad_finds(shown: Shown, tmp_path: Path) -> None:
     f = parse(shown.text)
     given = {name: {**POINT, **MARKET}[name] for name in f.inputs}

@@ -10,9 +10,13 @@ from exprgrad.derive.rules import template
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import CONST, Graph, check, same
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Literal
 from exprgrad.language.infix import label, number, program, rule_text, texts
 from exprgrad.language.parse import parse
+from exprgrad.language.shaping import shaped
+from exprgrad.language.structural import literal_text
 from strategies import INPUTS, NUMBERS, programs
+from well_shaped import Formula, formulas
 
 steady = settings(derandomize=True, deadline=None)
 letters = st.characters(categories=("L", "N", "Mn", "Pc"))
@@ -32,6 +36,12 @@ tokens = st.sampled_from(
         ")",
     )
 )
+tensor_tokens = st.sampled_from(
+    ("x", "y", "2", "-3", "1e3", ".5", "[", "]", "[1, -2]", "[[1], [2]]", "[0]", "[-1, :]", "[1:]",
+     "[:2]", ".T", "@", "@", "*", "/", "-", "+", "^", "(", ")", ",", "sum(", "max(", "concat(", "stack(",
+     "reshape(x, [2, -1])", "axis=0)", ", axis=[0, -1], keepdims=True)", ", 1)", "transpose(",
+     "axes=[1, 0])")
+)  # fmt: skip
 
 
 def pairs(text: str) -> list[tuple[int, int]]:
@@ -91,6 +101,26 @@ def test_text_as_it_comes_is_refused_or_survives_printing(text: str) -> None:
 
 
 @settings(steady, max_examples=300)
+@given(formulas(10))
+def test_formulas_of_tensors_survive_printing(formula: Formula) -> None:
+    graph = parse(formula.text)
+    written = program(graph)
+    again = parse(written)
+    check(again)
+    assert same(graph, again), written
+    assert program(again) == written
+    assert max(map(len, texts(graph, graph.names()))) <= 60
+
+
+@settings(steady, max_examples=600)
+@given(st.lists(tensor_tokens, max_size=12).map(" ".join))
+def test_soups_of_brackets_are_refused_or_survive_printing(text: str) -> None:
+    graph = accepts(text)
+    if graph is not None:
+        assert same(graph, parse(program(graph))), program(graph)
+
+
+@settings(steady, max_examples=300)
 @given(st.text(letters, min_size=1, max_size=6))
 def test_every_identifier_is_a_name_that_survives_printing(name: str) -> None:
     import unicodedata
@@ -143,6 +173,71 @@ def test_numbers_read_back_as_the_same_double(value: float) -> None:
         ("2*pi", "2*pi"),
         ("1e999", "inf"),
         ("1e400*x", "inf*x"),
+        ("[1,2]", "[1, 2]"),
+        ("[[1,-2],[3,4]]", "[[1, -2], [3, 4]]"),
+        ("[-1, +2, (3), -(4)]", "[-1, 2, 3, -4]"),
+        ("[--1, 2]", "[--1, 2]"),
+        ("-[1, 2]", "-[1, 2]"),
+        ("[-[1], [2]]", "[-[1], [2]]"),
+        ("[1e999, -inf, pi]", "[inf, -inf, pi]"),
+        ("[0.1, -0, 1e-300]", "[0.1, -0, 1e-300]"),
+        ("[x, 1]", "[x, 1]"),
+        ("[1, [2, 3]]", "[1, [2, 3]]"),
+        ("stack(x, y)", "[x, y]"),
+        ("stack(x, y, axis=1)", "stack(x, y, axis=1)"),
+        ("t = [1, 2]; [t, t]", "t = [1, 2]; [t, t]"),
+        ("t = 1; [t, 2]", "t = 1; [t, 2]"),
+        ("x[0]", "x[0]"),
+        ("x [ 0 , - 1 , : , 1 : , : -1 ]", "x[0, -1, :, 1:, :-1]"),
+        ("(x+y)[0]", "(x + y)[0]"),
+        ("(-x)[0]", "(-x)[0]"),
+        ("-x[0]", "-x[0]"),
+        ("x[0]^2", "x[0]^2"),
+        ("(x^2)[0]", "(x^2)[0]"),
+        ("2^x[0]", "2^x[0]"),
+        ("sum(x)[0][1]", "sum(x)[0][1]"),
+        ("[1, 2][0]", "[1, 2][0]"),
+        ("x.T", "x.T"),
+        ("(x + y).T.T", "(x + y).T.T"),
+        ("(x @ y).T", "(x @ y).T"),
+        ("x @ y.T", "x @ y.T"),
+        ("-x.T", "-x.T"),
+        ("(-x).T", "(-x).T"),
+        ("x.T^2", "x.T^2"),
+        ("(2).T", "(2).T"),
+        ("(2.5).T", "2.5.T"),
+        ("x[0].T[1]", "x[0].T[1]"),
+        ("transpose(x)", "x.T"),
+        ("transpose(x, [1, 0])", "transpose(x, axes=[1, 0])"),
+        ("matmul(x, y)", "x @ y"),
+        ("x@y@z", "x @ y @ z"),
+        ("x@(y@z)", "x @ (y @ z)"),
+        ("x@y*z", "(x @ y)*z"),
+        ("x@(y*z)", "x @ (y*z)"),
+        ("x*y@z", "x*y @ z"),
+        ("x*(y@z)", "x*(y @ z)"),
+        ("x@y/2", "(x @ y)/2"),
+        ("-x@y", "-x @ y"),
+        ("-(x@y)", "-(x @ y)"),
+        ("x@-y", "x @ -y"),
+        ("x@y^2", "x @ y^2"),
+        ("(x@y)^2", "(x @ y)^2"),
+        ("x@y + b", "x @ y + b"),
+        ("a - x@y", "a - x @ y"),
+        ("sum(x, 1)", "sum(x, axis=1)"),
+        ("sum(x, axis=1, keepdims=False)", "sum(x, axis=1)"),
+        ("sum(x, keepdims=true, axis=-1)", "sum(x, axis=-1, keepdims=True)"),
+        ("sum(x, axis=None)", "sum(x)"),
+        ("sum(x, [0, -1])", "sum(x, axis=[0, -1])"),
+        ("sum(x, 0, 1)", "sum(x, axis=0, keepdims=True)"),
+        ("max(x)", "max(x)"),
+        ("max(x, 1)", "max(x, 1)"),
+        ("max(x, axis=1)", "max(x, axis=1)"),
+        ("softmax(x)", "softmax(x)"),
+        ("softmax(x, axis=None)", "softmax(x, axis=None)"),
+        ("reshape(x, 6)", "reshape(x, shape=[6])"),
+        ("reshape(x, [2, -1])", "reshape(x, shape=[2, -1])"),
+        ("place(x, [4], at=[[1, None]])", "place(x, shape=[4], at=[[1, None]])"),
     ],
 )
 def test_spelling(text: str, written: str) -> None:
@@ -192,3 +287,35 @@ def test_depth_does_not_recurse() -> None:
     assert written == "x" + " + 1" * depth
     nested = parse("sin(" * depth + "x" + ")" * depth)
     assert same(parse(program(nested)), nested)
+
+
+@pytest.mark.parametrize("depth", [5_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_lists_of_any_size_and_depth(depth: int) -> None:
+    """Neither parsing nor printing recurses, and a node's text is not made longer than it is shown."""
+    for inner in ("x", "1", "-1"):
+        text = "[" * depth + inner + "]" * depth
+        assert program(parse(text)) == text
+    many = f"[{', '.join(map(str, range(100_000)))}]"
+    graph = parse(many)
+    assert program(graph) == many
+    assert texts(graph, {})[0] == many[:59] + "…"
+    pairs = f"[{', '.join(f'[{i}, -{i}.5]' for i in range(5_000))}]"
+    assert program(parse(pairs)) == pairs
+    assert literal_text(Literal((2, 1, 2), (1.0, 2.0, 3.0, 4.0))) == "[[[1, 2]], [[3, 4]]]"
+    assert [literal_text(Literal((2, 2), (1.0, 2.0, 3.0, 4.0)), room) for room in (1, 5, 60)] == [
+        "[", "[[1, ", "[[1, 2], [3, 4]]"
+    ]  # fmt: skip
+
+
+def test_a_long_list_that_is_used_often_is_not_written_out_for_each_use() -> None:
+    numbers = ", ".join(["0.123456789"] * 20_000)
+    text = f"c = [{numbers}]; " + "; ".join(f"y{i} = c*{i}" for i in range(2_000)) + "; y1"
+    graph = parse(text)
+    assert texts(graph, {})[2].startswith("[0.123456789, 0.12")
+
+
+def test_broadcasting_leaves_no_trace_in_a_text() -> None:
+    text = "(x + y)*2"
+    graph = shaped(parse(text), text, {"x": (2, 3), "y": (3,)})
+    assert "broadcast" in graph.kinds and program(graph) == text
+    assert texts(graph, graph.names())[-1] == text

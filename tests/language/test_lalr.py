@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from exprgrad.language import grammar, lalr
 from exprgrad.language.grammar import Tables, compile_grammar, grammar_text, lark_parser, load
 from strategies import programs
+from well_shaped import formulas
 
 steady = settings(derandomize=True, deadline=None)
 lark = lark_parser(grammar_text())
@@ -21,7 +22,7 @@ def without_inner_newlines(tokens: Any) -> Iterator[Any]:
     """Lark's tokens, a line's end inside parentheses dropped."""
     depth = 0
     for token in tokens:
-        depth += {"LPAR": 1, "RPAR": -1}.get(token.type, 0)
+        depth += {"LPAR": 1, "RPAR": -1, "LSQB": 1, "RSQB": -1}.get(token.type, 0)
         if token.type != "NEWLINE" or depth <= 0:
             yield token
 
@@ -59,7 +60,7 @@ def no_trailing_blanks(found: tuple[str, int] | None, text: str) -> tuple[str, i
 pieces = st.sampled_from(
     ("x", "y1", "2", ".5", "1e3", "1e", "2.", "+", "-", "*", "/", "^", "**", "%", "<", "<=", "==", "=",
      "!", "(", ")", ",", ";", "\n", "\r\n", " ", "\t", "# note", "sin(", "max(",
-     "π", "²", "$", "&", "\\", "[")
+     "π", "²", "$", "&", "\\", "[", "]", "@", ":", ".T", ".t", "[1, 2]", "x[0]", "x[:, 1]", "axis=0")
 )  # fmt: skip
 soups = st.lists(pieces, max_size=16).map("".join)
 
@@ -79,8 +80,8 @@ def test_lark_and_we_accept_the_same_texts_and_stop_at_the_same_token(text: str)
     assert no_trailing_blanks(we_say(text), text) == lark_says(text)
 
 
-@settings(steady, max_examples=200)
-@given(programs())
+@settings(steady, max_examples=300)
+@given(programs() | formulas().map(lambda formula: formula.text))
 def test_generated_programs_are_accepted(text: str) -> None:
     assert we_say(text) is None
     assert lark_says(text) is None
@@ -100,6 +101,17 @@ def test_generated_programs_are_accepted(text: str) -> None:
         ("a & b", (lalr.UNKNOWN, 2)),
         ("\n;; a ;\n", None),
         ("a # note", None),
+        ("[1,\n2]", None),
+        ("x[0,\n1:]", None),
+        ("x[1.5]", None),
+        ("x[a]", ("NAME", 2)),
+        ("x[0:1:2]", ("COLON", 5)),
+        ("x.T", None),
+        ("x.Ta", (lalr.UNKNOWN, 1)),
+        ("x.T.T[0]", None),
+        ("sum(x, axis=[0, 1])", None),
+        ("sum(x, axis=0 + 1)", ("SIGN", 14)),
+        ("a @ b * c", None),
     ],
 )
 def test_known_texts(text: str, expected: tuple[str, int] | None) -> None:
@@ -111,7 +123,7 @@ def test_an_error_says_what_could_stand_there() -> None:
     with pytest.raises(lalr.Unexpected) as caught:
         lalr.run(lalr.parser(), "a + )", {})
     assert caught.value.last == ("SIGN", 2, 3)
-    assert caught.value.expected == {"NAME", "NUMBER", "LPAR", "SIGN"}
+    assert caught.value.expected == {"NAME", "NUMBER", "LPAR", "LSQB", "SIGN"}
 
 
 def renumbered(one: Tables, other: Tables) -> bool:
@@ -150,7 +162,7 @@ def test_the_shipped_tables_are_those_of_the_grammar() -> None:
 
 
 def test_stale_tables_are_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    changed = grammar_text().replace("FACTOR: /[*\\/%]/", "FACTOR: /[*\\/%&]/")
+    changed = grammar_text().replace("FACTOR: /[*\\/%@]/", "FACTOR: /[*\\/%@&]/")
     assert changed != grammar_text()
     monkeypatch.setattr(grammar, "grammar_text", lambda: changed)
     load.cache_clear()
@@ -167,3 +179,5 @@ def test_depth_does_not_recurse() -> None:
     depth = 100_000
     assert we_say("(" * depth + "x" + ")" * depth) is None
     assert we_say("(" * depth) == (lalr.END, depth)
+    assert we_say("[" * depth + "x" + "]" * depth) is None
+    assert we_say("x" + "[0]" * depth) is None

@@ -15,8 +15,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import exprgrad
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, OPS
+from exprgrad.graph.structural import Settings
+from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.latex import expression, formula, latex, page, symbol, symbols
 from exprgrad.language.parse import parse
 from golden import agree
@@ -48,6 +51,18 @@ where(x < 0, 0, where(x < 1, x, 1))
 alpha*x + beta | lambda*exp(-lambda*t) | (x - x_max)/v_x | Δx/Δt | Δ*x*Δx^2 | e^x | e^x + exp(x) | sin*sin(x) | x1 + x_1 | naïve^2 | _ + _x + x_ | sigma_x^2*Gamma
 # programs
 t = a + b | t = a + b; t*t | t = a + b; u = t^2; f = t/u | d = a*b; e = d + c; L = e*f | k = 2; k*x | y = x^2; z = -y; z^2 + z | t = a; u = t; u + t | p = x < 0; where(p, 1, 2)
+# products of matrices
+X@W | X@W + b | (a + b)@c | X@(A@x) | x@A@x | X.T@g | (X@W).T | x.T.T | sin(x)@y | -x@y | x@-y | 2*X@w | 2*(X@w) | a*b@c | a*(b@c) | (X@W)*G | c*sum(x)@A
+dot(x, y + z) | dot(a, b)*c | outer(x, y)@z | trace(A@B) | diag(x)@A | exp(-x@A@x/2) | where(x@w > 0, 1, -1) | (x@y < 1)*2
+# reductions
+sum(x) | sum(x^2) | sum(x)^2 | sum(x + y) | sum(x)*y | y*sum(x) | sum(x, axis=0) | sum(x/y, axis=[0, 1], keepdims=True) | sum(-x) | sum(sum(x, axis=1)^2)
+mean(x, axis=-1) | prod(x + 1) | max(x, axis=1)/2 | min(x^2) | logsumexp(x, axis=0) | softmax(x, axis=0)@W | norm(x - [1, 2, 3]) | norm(x)^2 | norm(x, axis=1)^2 | norm(x/y)
+# places and lists
+x[0] | x[0, 1:3] | x[:, -1] | x[2:]^2 | (x@A)[0] | x1[0] + x[1] + x1 | sin(x)[0] | x[0][1] | rate[0]*t | x[1]*(a + b) | x.T[0] | norm(x, axis=1)[0] | x[0].T
+[1, 2, 3] | x*[1, 2] | [[1, 2], [3, 4]]@x | [a, b + c, -2] | [[a, b], [c, d]] | [x < y] | [[5]] | [1e-30, -2] | relu(x)*[1, 2] | x*[y, 2] | stack(x, y, axis=1) | concat(x, y) | concat(x, y, axis=1)
+reshape(x, [2, 3]) | broadcast(x, [3]) | transpose(x, [1, 0, 2]) | onehot(y, 3) | place(x, shape=[3, 4], at=[0, [1, 3]])
+# networks
+h = relu(X@W1 + b1); cross_entropy(h@W2 + b2, y) | sum((X@w - y)^2)/2 + lambda*norm(w)^2
 """  # noqa: E501
 
 NAMES = """
@@ -69,6 +84,9 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(token for token in found if token not in (r"\,", r"\left", r"\right"))
 
 
+ALIGNED = {r"\end{cases}", r"\end{aligned}", r"\end{pmatrix}"}
+
+
 def complaint(text: str) -> str:
     """What is wrong with a text's braces, parentheses, environments and special characters."""
     closing = {"{": "}", r"\left": r"\right", "(": ")", "[": "]"}
@@ -86,7 +104,7 @@ def complaint(text: str) -> str:
                 return f"{token} closes nothing"
         elif token in ("#", "%", "$", "~", '"', "'"):
             return f"{token} is not escaped"
-        elif token == "&" and not {r"\end{cases}", r"\end{aligned}"} & set(stack):
+        elif token == "&" and not ALIGNED & set(stack):
             return "& is outside of an environment"
     return f"{stack} are left open" if stack else ""
 
@@ -179,8 +197,8 @@ def test_constants_of_derived_graphs(value: float, place: str, written: str) -> 
         ("max(x", ", x)"),
     ],
 )  # fmt: skip
-def test_depth_does_not_recurse(opening: str, closing: str) -> None:
-    depth = 100_000
+@pytest.mark.parametrize("depth", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_depth_does_not_recurse(opening: str, closing: str, depth: int) -> None:
     text = opening + ", x" * depth + ")" if closing == ", x)" else ""
     written = latex(parse(text or opening * depth + "x" + closing * depth))
     assert len(written) < 100 * depth
@@ -265,6 +283,53 @@ def test_what_differs_looks_different(
     for tree, text in written.items():
         other = seen.setdefault(tokens(text), tree)
         assert meant(other) == meant(tree), text
+
+
+STRUCTURAL_SORTS: dict[tuple[str, Settings | None], int] = {
+    ("matmul", ()): 2, ("dot", ()): 2, ("outer", ()): 2, ("mul", None): 2, ("add", None): 2,
+    ("stack", (0,)): 2, ("transpose", (None,)): 1, ("index", ((1,),)): 1, ("index", ((0, 1),)): 1,
+    ("sum", (None, False)): 1, ("sum", (0, False)): 1, ("sum", (0, True)): 1, ("norm", (None, False)): 1,
+    ("sin", None): 1, ("softmax", (-1,)): 1,
+}  # fmt: skip
+
+
+def test_what_differs_in_tensors_looks_different() -> None:
+    graph = Graph()
+    names = ("x", "x1", "y")
+    for name in names:
+        graph.inputs[name] = graph.append(INPUT, (), name, (0, 0))
+    small = list(range(len(names)))
+    numbers: set[int] = set()  # products of these with vectors and matrices are not formulas
+    for size in (1, 2):
+        for (kind, chosen), arity in STRUCTURAL_SORTS.items():
+            for operands in itertools.product(small, repeat=arity):
+                if size == 2 and operands[0] < len(names):
+                    continue
+                if kind in STRUCTURAL and numbers.intersection(operands):
+                    continue
+                node = graph.append(kind, operands, chosen, (0, 0), ((0, 0),) * arity)
+                if kind == "dot" or chosen == (None, False):
+                    numbers.add(node)
+        small = [0, 1, *range(len(names), len(graph), 5)]
+    graph.output = len(graph) - 1
+    shown = page(graph, symbols(graph))
+    seen: dict[tuple[str, ...], int] = {}
+    for node in range(len(graph)):
+        text = expression(shown, node, 0)
+        assert not complaint(text), text
+        assert seen.setdefault(tokens(text), node) == node, text
+
+
+def test_shapes_tell_numbers_from_tensors() -> None:
+    """A number times a tensor needs no sign, and broadcasting leaves no trace."""
+    formula = exprgrad.parse("c*(X@w) + b", shapes={"X": (3, 2), "w": (2,)})
+    assert formula.latex() == r"c \cdot (X \, w) + b"
+    assert exprgrad.parse("c*(X@w) + b").latex() == r"c \odot X \, w + b"
+
+
+def test_a_wide_matrix_is_a_list_of_lists() -> None:
+    row = ", ".join("1" * 11)
+    assert latex(parse(f"[[{row}], [{row}]]@x")).startswith("[[1, 1, ")
 
 
 # In print.

@@ -9,6 +9,7 @@ import pytest
 from exprgrad import LanguageError
 from exprgrad.graph.graph import check
 from exprgrad.graph.ops import OPS
+from exprgrad.graph.tensors import WORDS
 from exprgrad.language.parse import CONSTANTS, FUNCTIONS, parse
 
 
@@ -49,6 +50,98 @@ def shape(text: str) -> str:
 )  # fmt: skip
 def test_meaning(text: str, meaning: str) -> None:
     assert shape(text) == meaning
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("x@y*z", "mul(matmul(x, y), z)"), ("x*y@z", "matmul(mul(x, y), z)"),
+        ("-x@y", "matmul(neg(x), y)"), ("x@-y", "matmul(x, neg(y))"), ("x@y^2", "matmul(x, pow(y, 2))"),
+        ("a+x@y", "add(a, matmul(x, y))"), ("x@y@z", "matmul(matmul(x, y), z)"),
+        ("-x[0]^2", "neg(pow(index(x), 2))"), ("-x.T", "neg(transpose(x))"), ("2^x[0]", "pow(2, index(x))"),
+        ("x.T[0].T", "transpose(index(transpose(x)))"), ("x\u00a0.T", "transpose(x)"),
+        ("[x, 1]", "stack(x, 1)"), ("[[x], [1]]", "stack(stack(x), Literal(shape=(1,), numbers=(1.0,)))"),
+        ("[1, -2]", "Literal(shape=(2,), numbers=(1.0, -2.0))"),
+        ("[-0]", "Literal(shape=(1,), numbers=(-0.0,))"),
+        ("[[1, 2],\n [3, 4], # rows\n [5, 6]]",
+         "Literal(shape=(3, 2), numbers=(1.0, 2.0, 3.0, 4.0, 5.0, 6.0))"),
+        ("[pi]", "stack(pi)"), ("[1e999]", "stack(inf)"), ("[1 + 1]", "stack(add(1, 1))"),
+        ("max(x)", "reduce_max(x)"), ("max(x, y)", "max(x, y)"), ("logsumexp(x)", "reduce_logsumexp(x)"),
+        ("max(x, axis=1)", "reduce_max(x)"), ("stack(x)", "stack(x)"),
+        ("concat(x, y, z)", "concat(x, y, z)"),
+        ("sum = 2; sum(sum)", "sum(2)"), ("T = 2; x.T", "transpose(x)"),
+    ],
+)  # fmt: skip
+def test_meaning_of_tensors(text: str, meaning: str) -> None:
+    assert shape(text) == meaning
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        ("x[0]", ((0,),)), ("x[-1, 2:]", ((-1, (2, None)),)),
+        ("x[:, :3, 1:-1]", (((None, None), (None, 3), (1, -1)),)),
+        ("x[+1]", ((1,),)), ("x[\n0,\n1]", ((0, 1),)), ("x.T", (None,)), ("transpose(x)", (None,)),
+        ("transpose(x, [1, 0])", ((1, 0),)), ("transpose(x, axes=[1, 0])", ((1, 0),)),
+        ("sum(x)", (None, False)), ("sum(x, 1)", (1, False)), ("sum(x, -1)", (-1, False)),
+        ("sum(x, axis=[0, 1])", ((0, 1), False)), ("sum(x, [0, 1])", ((0, 1), False)),
+        ("sum(x, keepdims=TRUE)", (None, True)), ("sum(x, keepdims=1)", (None, True)),
+        ("sum(x, axis=0, keepdims=True)", (0, True)), ("sum(x, keepdims=True, axis=0)", (0, True)),
+        ("sum(axis=0, x)", (0, False)), ("softmax(x)", (-1,)), ("softmax(x, None)", None),
+        ("softmax(x, axis=None)", (None,)), ("reshape(x, 6)", ((6,),)), ("reshape(x, [2, -1])", ((2, -1),)),
+        ("concat(x, y, axis=1)", (1,)), ("[x, y]", (0,)), ("onehot(x, 3)", (3,)), ("x @ y", ()),
+        ("place(x, [4], [1])", ((4,), (1,))), ("place(x, shape=[4], at=[[None, 2]])", ((4,), ((None, 2),))),
+    ],
+)  # fmt: skip
+def test_settings_are_plain_data(text: str, settings: tuple[object, ...] | None) -> None:
+    """They are no nodes; a name is none."""
+    if settings is None:
+        with pytest.raises(LanguageError):
+            parse(text)
+        return
+    graph = parse(text)
+    check(graph)
+    assert graph.payloads[graph.output] == settings
+    assert set(graph.kinds[: graph.output]) == {"input"}
+
+
+def test_spans_of_tensors() -> None:
+    text = "sum( ( a @ b )[0].T , axis=1) + [1,\n 2]"
+    graph = parse(text)
+    written = {kind: text[slice(*graph.span(node))] for node, kind in enumerate(graph.kinds)}
+    assert written == {
+        "input": "b", "matmul": "a @ b", "index": "( a @ b )[0]", "transpose": "( a @ b )[0].T",
+        "sum": "sum( ( a @ b )[0].T , axis=1)", "const": "[1,\n 2]", "add": text,
+    }  # fmt: skip
+    assert text[slice(*graph.occurrence(graph.kinds.index("index"), 0))] == "a @ b"
+    assert text[slice(*graph.occurrence(graph.kinds.index("sum"), 0))] == "( a @ b )[0].T"
+
+
+def test_a_list_of_numbers_is_one_node() -> None:
+    """Unless something in it is no number as it stands there."""
+    assert parse("[[1, 2], [3, 4]]").kinds == ["const"]
+    assert parse("t = 1; [t, 2]").kinds == ["const", "const", "stack"]
+    assert parse("[[1, 2], [3]]").kinds == ["const", "const", "stack"]
+    assert parse("x + [1, [2]]").kinds == ["input", "const", "const", "stack", "add"]
+
+
+@pytest.mark.parametrize("word", sorted(WORDS))
+@pytest.mark.parametrize("count", range(6))
+def test_every_structural_function_s_arity(word: str, count: int) -> None:
+    """Either it parses, or the whole call is blamed; settings that must be given are asked for."""
+    row = WORDS[word]
+    text = f"{word}({', '.join(['x'] * count)})"
+    fits = count >= 1 if row.variadic else count == len(row.names)
+    needed = [parameter.name for parameter in row.parameters if parameter.default is ...]
+    if word in FUNCTIONS and count > 1:
+        assert parse(text).kinds[-1] == word
+    elif fits and not needed:
+        assert parse(text).kinds[-1] == row.name
+    else:
+        with pytest.raises(LanguageError) as caught:
+            parse(text)
+        assert caught.value.code in ("arity", "bad-setting")
+        assert caught.value.help
 
 
 def test_one_node_per_operator_literal_and_input() -> None:
@@ -111,6 +204,8 @@ def test_every_function_s_arity(name: str, count: int) -> None:
     text = f"{name}({', '.join(['x'] * count)})"
     if count >= 2 if op.variadic else count == len(op.names):
         assert parse(text).kinds[-1] == name
+    elif count == 1 and name in WORDS:
+        assert parse(text).kinds[-1] == f"reduce_{name}"
     else:
         with pytest.raises(LanguageError) as caught:
             parse(text)

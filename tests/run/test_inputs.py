@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import array
 import decimal
 import fractions
 import math
+from typing import Any
 
+import numpy as np
 import pytest
 
 from exprgrad import InputError, LanguageError
 from exprgrad.language.parse import parse
-from exprgrad.run.inputs import as_number, constant, resolve, select
+from exprgrad.run.inputs import as_number, as_value, constant, resolve, select
 
 
 class Doubled:
@@ -116,3 +119,121 @@ def test_a_hundred_thousand_names_are_searched_quickly() -> None:
     with pytest.raises(InputError) as caught:
         resolve(graph, text, {f"name{i}": 1 for i in range(20_000)} | {"nmae7": 1})
     assert caught.value.code == "unknown-input"
+
+
+# Tensors.
+
+
+@pytest.mark.parametrize(
+    ("value", "numbers"),
+    [
+        ("[1, 2]", [1, 2]), ("[[1, 2], [3, pi/2]]", [[1, 2], [3, math.pi / 2]]), ("2*[1, 2] + 1", [3, 5]),
+        ("[inf, -nan]", [math.inf, math.nan]), ([1, 2], [1, 2]),
+        (((1, 2.5), [True, False]), [[1, 2.5], [1, 0]]),
+        (["pi/2", 1, "-1/3"], [math.pi / 2, 1, -1 / 3]), (range(3), [0, 1, 2]), ([10**30, 1], [1e30, 1]),
+        (array.array("i", [1, 2]), [1, 2]), ([fractions.Fraction(1, 3), decimal.Decimal(2)], [1 / 3, 2]),
+        ([np.arange(2), [3, 4]], [[0, 1], [3, 4]]), ([[[1]]], [[[1]]]),
+        (np.array([1, "2"], dtype=object), [1, 2]), (np.arange(3, dtype="u1"), [0, 1, 2]),
+        (np.array([[0.5]], dtype=np.float16), [[0.5]]), (np.ma.array([1.0, 2.0]), [1, 2]),
+        ([np.float64(1), np.int8(2)], [1, 2]),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_tensors(value: object, numbers: object) -> None:
+    found = as_value(value, "x")
+    assert type(found) is np.ndarray
+    np.testing.assert_array_equal(found, np.array(numbers, float), strict=True)
+
+
+def test_an_array_of_doubles_is_not_copied() -> None:
+    given = np.arange(6.0).reshape(2, 3).T
+    assert np.shares_memory(as_value(given, "x"), given)
+
+
+def test_a_tensor_without_axes_is_a_number() -> None:
+    for value in (np.array(2.5), "[2.5][0]", "sum([1, 1.5])", np.float32(2.5)):
+        found = as_value(value, "x")
+        assert (type(found), found) == (float, 2.5)
+
+
+def test_arrays_of_other_libraries() -> None:
+    """PyTorch's, whether or not a gradient is wanted of them, and JAX's; no library is imported for it."""
+    torch, jnp = pytest.importorskip("torch"), pytest.importorskip("jax.numpy")
+    values: list[Any] = [
+        torch.ones(2, 3, requires_grad=True), torch.ones(2, 3, dtype=torch.bfloat16), torch.ones(3, 2).T,
+        [torch.ones(3), torch.ones(3, requires_grad=True)], jnp.ones((2, 3)),
+        jnp.ones((2, 3), jnp.bfloat16),
+    ]  # fmt: skip
+    for value in values:
+        np.testing.assert_array_equal(as_value(value, "x"), np.ones((2, 3)), strict=True)
+    for number in (torch.tensor(2.5, requires_grad=True), jnp.float32(2.5)):
+        assert as_value(number, "x") == 2.5
+    for wrong in (torch.tensor([1j]), torch.tensor(1j), torch.ones(0), jnp.ones((2, 0))):
+        with pytest.raises(InputError):
+            as_value(wrong, "x")
+
+
+class Frame:
+    """An object such as a table of pandas: it has axes, and knows how to become an array."""
+
+    ndim = 2
+
+    def __init__(self, *cells: object) -> None:
+        self.cells = cells
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array([self.cells, self.cells], dtype)
+
+
+def test_whatever_becomes_an_array() -> None:
+    assert as_value(Frame(1, 2), "x").tolist() == [[1, 2], [1, 2]]
+    assert as_value(Frame(True, fractions.Fraction(1, 2)), "x").tolist() == [[1, 0.5], [1, 0.5]]
+    with pytest.raises(InputError, match=r"'x\[0, 1\]' is not a number: NoneType"):
+        as_value(Frame(1, None), "x")
+
+
+def looped(*before: object) -> list[object]:
+    """A list that holds itself."""
+    found: list[object] = [*before]
+    found.append(found)
+    return found
+
+
+class Sparse:
+    """An object that has axes, and becomes no array."""
+
+    ndim = 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [], [[]], [[1], [2, 3]], [1, [2]], [[1], 2], [None], [[1, None]], ["x"], ["[1]", 2], [{}], [1j],
+        [b"x"],
+        [[1, 2], "ab"], ["ab", [1, 2]], [10**400], looped(), looped(1), looped([1]), looped([]) * 2,
+        np.array([1j]), np.array(["1"]), np.array([None]), np.zeros((0, 2)), np.array(["2020"], "M8[D]"),
+        np.complex64(1), np.array("2"), np.datetime64("2020"), np.ma.array([1.0, 2.0], mask=[False, True]),
+        np.zeros(2, dtype=[("a", float)]), Sparse(), {1, 2}, {"a": 1}, iter([1]), "[1", "[]", "[a]",
+    ],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_what_is_no_tensor(value: object) -> None:
+    with pytest.raises((InputError, LanguageError)) as caught:
+        as_value(value, "x")
+    assert "'x" in caught.value.message or caught.value.source is not None
+
+
+def test_the_place_in_a_list_is_named() -> None:
+    for value, words in (
+        ([[1, 2], [3, None]], r"'x\[1, 1\]' is not a number: NoneType"),
+        ([[1, 2], [3]], r"x\[0\] is a list of 2, and x\[1\] a list of 1"),
+        ([[[1, 2], [3, 4]], [[5, 6], 7]], r"x\[0, 0\] is a list of 2, and x\[1, 1\] a number"),
+        (np.zeros((3, 0)), r"'x' is empty: its shape is \(3, 0\)"),
+    ):
+        with pytest.raises(InputError, match=words):
+            as_value(value, "x")
+
+
+def test_a_million_numbers_in_lists() -> None:
+    value = [[float(i)] * 1000 for i in range(1000)]
+    assert as_value(value, "x").shape == (1000, 1000)

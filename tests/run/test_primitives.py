@@ -47,7 +47,8 @@ def test_values_are_within_the_stated_ulps(op: Op, seed: int, values: int, parti
     for args in inside:
         true, found = true_value(op.name, *args), functions[op.name](*args)
         assert not mp.isnan(true)
-        assert ulps(found, true) <= op.value_ulp, (args, found, mp.nstr(true, 20))
+        near = abs(true - found) <= op.value_abs  # of a zero that no double is
+        assert near or ulps(found, true) <= op.value_ulp, (args, found, mp.nstr(true, 20))
 
 
 @each_row

@@ -63,6 +63,9 @@ class Value:
             side = self.operands[position]
             tied = [operand for operand in self.operands if operand.data == self.data]
             ties = sum(1.0 if operand.varies else math.inf for operand in tied)
+            if not op.special:  # not a choice among its operands: the row says what is added up
+                tie = compile_template(template(op.ties), slots(op))
+                ties = sum(tie([operand.data, self.data, 1.0, 0.0]) for operand in self.operands)
             named = {"x": side.data, "varies": float(side.varies), "ties": ties}
         named["out"] = self.data
         rule = compile_template(template(op.partial(position)), slots(op))

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.api.run import Run
-from exprgrad.graph.graph import Graph
+from exprgrad.graph.graph import Graph, is_scalar
+from exprgrad.graph.structural import Shape
 from exprgrad.language.parse import parse as parse_graph
-from exprgrad.run.inputs import resolve, select
+from exprgrad.run.inputs import declared, resolve, select
 from exprgrad.run.sweeps import forward, play
 from exprgrad.run.tape import Tape, record
 
 if TYPE_CHECKING:
-    from exprgrad.run.matrices import Programs
+    from exprgrad.run.matrices import Prepared, Programs
 
 __all__ = ["Expression", "parse"]
 
+MOST_SHAPES = 8
+"""For how many shapes of the inputs derived programs are kept."""
 HIGHEST = 100
 """The highest order of a derivative: formulas grow with it."""
 
 
-def parse(text: str) -> Expression:
-    """Read a formula.  Raises ``LanguageError``, with the place, where it is not in the language."""
+def parse(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Expression:
+    """Read a formula.  Raises ``LanguageError``, with the place, where it is not in the language.
+
+    ``shapes`` are those of its inputs where they are tensors, ``{"X": (150, 4)}``, for what is asked
+    without values: derivatives as formulas, and code.  Raises ``ShapeError`` where they do not fit.
+    """
     if not isinstance(text, str):
         raise TypeError(f"a formula is a text (str), not {type(text).__name__}")
-    return Expression(text, parse_graph(text))
+    graph = parse_graph(text)
+    return Expression(text, graph, shapes=declared(graph, shapes))
 
 
-def derived(text: str, known: tuple[str, ...]) -> Expression:
+def derived(
+    text: str, known: tuple[str, ...], shapes: Mapping[str, Shape] | None = None
+) -> Expression:
     """A derivative from its text: how those are made, pickled and copied."""
-    return Expression(text, parse_graph(text), known)
+    return Expression(text, parse_graph(text), known, shapes)
 
 
 class Expression:
@@ -40,13 +50,31 @@ class Expression:
 
     ``text`` is what was typed, ``graph`` its computation graph, ``inputs`` the names it reads, in
     order of appearance.  ``known`` are the inputs of the formula that it is the derivative of: it takes
-    values for those too, read or not.
+    values for those too, read or not.  ``shapes`` are the inputs' shapes as far as they were said: what is
+    asked without values takes the others for numbers.
     """
 
-    def __init__(self, text: str, graph: Graph, known: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        text: str,
+        graph: Graph,
+        known: tuple[str, ...] = (),
+        shapes: Mapping[str, Shape] | None = None,
+    ) -> None:
         self.text = text
         self.graph = graph
         self.known = known
+        self.shapes = dict(shapes or {})
+        self.by_shape: dict[object, Prepared] = {}
+
+    @cached_property
+    def typed(self) -> Graph:
+        """The graph for the shapes that were said; a formula without tensors has none."""
+        if self.is_scalar and not any(self.shapes.values()):
+            return self.graph
+        from exprgrad.language.shaping import shaped_as_said
+
+        return shaped_as_said(self.graph, self.text, self.shapes)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -55,8 +83,8 @@ class Expression:
 
     def given(
         self, values: Mapping[str, object] | None, inputs: Mapping[str, object]
-    ) -> dict[str, float]:
-        """Every input's value, from a mapping and from keywords."""
+    ) -> dict[str, Any]:
+        """Every input's value, from a mapping and from keywords: a float, or a NumPy array."""
         merged = {**(values or {}), **inputs}
         unread = set(self.known).difference(self.graph.inputs)
         wanted = {name: value for name, value in merged.items() if name not in unread}
@@ -69,7 +97,37 @@ class Expression:
         keywords go into the mapping.  Raises ``InputError`` for a missing or surplus value.
         """
         given = self.given(values, inputs)
+        if self.is_tensor(given):
+            from exprgrad.run import tensors
+
+            graph = self.prepared(given).graph
+            return Run(self.text, graph, given, tensors.forward(graph, given))
         return Run(self.text, self.graph, given, forward(self.graph, given))
+
+    def is_tensor(self, given: Mapping[str, Any]) -> bool:
+        """Whether values, or the formula itself, are about tensors; NumPy is not imported for others."""
+        return not (self.is_scalar and all(type(value) is float for value in given.values()))
+
+    @cached_property
+    def is_scalar(self) -> bool:
+        """Whether nothing in the formula makes or takes a tensor, its inputs aside."""
+        return is_scalar(self.graph)
+
+    def prepared(
+        self, given: Mapping[str, Any], origins: Mapping[str, str] | None = None
+    ) -> Prepared:
+        """The graph for the shapes of some values, and what was derived from it; raises ``ShapeError``."""
+        from exprgrad.language.shaping import shaped
+        from exprgrad.run.matrices import Prepared
+
+        shapes = {name: tuple(getattr(value, "shape", ())) for name, value in given.items()}
+        key = tuple(shapes.items())
+        if key not in self.by_shape:
+            while len(self.by_shape) >= MOST_SHAPES:
+                del self.by_shape[next(iter(self.by_shape))]
+            graph = shaped(self.graph, self.text, shapes, origins)
+            self.by_shape[key] = Prepared(graph, {}, {})
+        return self.by_shape[key]
 
     def gradient(
         self,
@@ -86,9 +144,23 @@ class Expression:
         graph = self.graph
         given = self.given(values, inputs)
         chosen = select(graph, wrt)
+        if self.is_tensor(given):
+            return self.tensor_gradient(given, chosen)
         tape = self.tape if wrt is None else record(graph, [graph.inputs[name] for name in chosen])
         data = forward(graph, given)
         return Run(self.text, graph, given, data, play(tape, data), chosen)
+
+    def tensor_gradient(self, given: Mapping[str, Any], wrt: tuple[str, ...]) -> Run:
+        """Both sweeps, over tensors."""
+        from exprgrad.language.shaping import need_number
+        from exprgrad.run import tensors
+
+        prepared = self.prepared(given)
+        need_number(prepared.graph, self.text, "grad")
+        if wrt not in prepared.sweeps:
+            prepared.sweeps[wrt] = tensors.record(prepared.graph, wrt)
+        data, found = tensors.play(prepared.graph, given, wrt, prepared.sweeps[wrt])
+        return Run(self.text, prepared.graph, given, data, found, wrt)
 
     @cached_property
     def tape(self) -> Tape:
@@ -112,7 +184,15 @@ class Expression:
         from exprgrad.run import directions, matrices
 
         given = self.given(values, inputs)
-        outputs, chosen = directions.outputs(self.graph, of), select(self.graph, wrt)
+        chosen = select(self.graph, wrt)
+        if self.is_tensor(given):
+            from exprgrad.run import tensor_matrices
+
+            graph, programs, _ = self.prepared(given)
+            nodes = directions.outputs(graph, of)
+            blocks = tensor_matrices.jacobian(programs, graph, given, nodes, chosen)
+            return next(iter(blocks.values())) if of is None else blocks
+        outputs = directions.outputs(self.graph, of)
         found = matrices.jacobian(self.programs, self.graph, given, outputs, chosen)
         return found.row(0) if of is None else found.whole()
 
@@ -123,7 +203,7 @@ class Expression:
         *,
         wrt: Iterable[str] | None = None,
         **inputs: object,
-    ) -> dict[str, dict[str, float]]:
+    ) -> dict[str, dict[str, Any]]:
         """The output's second derivatives, row by row, zeros filled in; exactly symmetric.
 
         Values and ``wrt`` are as in ``gradient``.
@@ -132,13 +212,27 @@ class Expression:
 
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
+        if self.is_tensor(given):
+            from exprgrad.language.shaping import need_number
+            from exprgrad.run import tensor_matrices
+
+            graph, programs, _ = self.prepared(given)
+            need_number(graph, self.text, "hess")
+            return tensor_matrices.hessian(programs, graph, given, chosen)
         return matrices.hessian(self.programs, self.graph, given, chosen).whole()
 
     def hessian_pattern(self, wrt: Iterable[str] | None = None) -> list[tuple[str, str]]:
         """The entries of the Hessian, (row, column), that are not 0 at every point by its structure."""
         from exprgrad.run import matrices
 
-        return matrices.pattern(self.programs, self.graph, select(self.graph, wrt))
+        chosen = select(self.graph, wrt)
+        if self.typed.shapes is not None:
+            from exprgrad.language.shaping import need_number
+            from exprgrad.run import tensor_matrices
+
+            need_number(self.typed, self.text, "hess")
+            return tensor_matrices.pattern({}, self.typed, chosen)
+        return matrices.pattern(self.programs, self.graph, chosen)
 
     def jvp(
         self,
@@ -156,6 +250,14 @@ class Expression:
         from exprgrad.run import directions, matrices
 
         given = self.given(values, inputs)
+        if self.is_tensor(given):
+            from exprgrad.run import tensor_matrices
+
+            graph, programs, _ = self.prepared(given)
+            outputs = directions.outputs(graph, of)
+            direction = directions.tangents(graph, self.text, tangent)
+            found = tensor_matrices.jvp(programs, graph, given, outputs, direction)
+            return next(iter(found.values())) if of is None else found
         outputs = directions.outputs(self.graph, of)
         direction = directions.tangents(self.graph, self.text, tangent)
         found = matrices.jvp(self.programs, self.graph, given, outputs, direction)
@@ -170,7 +272,7 @@ class Expression:
         of: Iterable[str] | None = None,
         wrt: Iterable[str] | None = None,
         **inputs: object,
-    ) -> dict[str, float]:
+    ) -> dict[str, Any]:
         """By input, the derivative of the output times ``cotangent``.
 
         With ``of``, the derivative of the outputs' sum, each weighted by its cotangent:
@@ -179,17 +281,27 @@ class Expression:
         from exprgrad.run import directions, matrices
 
         given = self.given(values, inputs)
-        outputs, chosen = directions.outputs(self.graph, of), select(self.graph, wrt)
+        chosen = select(self.graph, wrt)
+        if self.is_tensor(given):
+            from exprgrad.run import tensor_matrices
+
+            graph, programs, _ = self.prepared(given)
+            nodes = directions.outputs(graph, of)
+            weights = directions.cotangents(graph, self.text, nodes, cotangent)
+            return tensor_matrices.vjp(programs, graph, given, nodes, weights, chosen)
+        outputs = directions.outputs(self.graph, of)
         weights = directions.cotangents(self.graph, self.text, outputs, cotangent)
         return matrices.vjp(self.programs, self.graph, given, outputs, weights, chosen)
 
     def derivative(self, name: str, order: int = 1) -> Expression:
         """The derivative by an input as a formula, simplified: an expression again.
 
-        Raises ``InputError`` for what is no input, ``RequestError`` for an order that is not from 1
-        to 100.
+        By a tensor it is a tensor of the same shape; ``shapes`` of ``parse`` says what is one.  Raises
+        ``InputError`` for what is no input, ``RequestError`` for an order that is not from 1 to 100, or
+        not 1 by a tensor, and ``ShapeError`` for a formula that is no number.
         """
         from exprgrad.derive.formula import derivatives
+        from exprgrad.derive.orders import refuse_tensors
         from exprgrad.language.infix import program
 
         if not isinstance(order, int) or not 1 <= order <= HIGHEST:
@@ -199,20 +311,25 @@ class Expression:
             raise RequestError("bad-order", f"there is no derivative of order {order!r}", help=help)
         names = tuple(dict.fromkeys([*self.inputs, *self.known]))
         if name in names and name not in self.inputs:
-            return derived("0", names)
+            shape = self.shapes.get(name, ())
+            return derived(f"broadcast(0, shape={[*shape]})" if shape else "0", names, self.shapes)
         (chosen,) = select(self.graph, [name])
-        graph = self.graph
+        graph = self.typed
+        refuse_tensors(graph, self.text, [chosen], order)
         for step in range(1, order + 1):
             (graph,) = derivatives(graph, [chosen], steps=step == order)
-        return derived(program(graph), names)
+        return derived(program(graph), names, self.shapes)
 
     def steps(self, name: str) -> str:
-        """How the derivative by an input comes about, rule by rule, as plain text."""
+        """How the derivative by an input comes about, rule by rule, as plain text.
+
+        Raises ``RequestError`` for a formula of tensors.
+        """
         from exprgrad.draw.steps import lines
         from exprgrad.explain.steps import steps
 
         (chosen,) = select(self.graph, [name])
-        return "\n".join(lines(self.graph, chosen, steps(self.graph, chosen)))
+        return "\n".join(lines(self.graph, chosen, steps(self.typed, chosen)))
 
     def code(
         self,
@@ -225,18 +342,21 @@ class Expression:
         """The source of one function for value and gradient in another language.
 
         ``to`` is ``python``, ``numpy``, ``c``, ``javascript``, ``jax`` or ``torch``; ``wrt`` chooses
-        the inputs to differentiate.  Raises ``RequestError`` for another target.
+        the inputs to differentiate.  Raises ``RequestError`` for another target.  NumPy, JAX and PyTorch
+        take tensors, of the shapes that were said when the formula was read; others refuse them.
         """
         from exprgrad.derive.translate import translate
 
         chosen = select(self.graph, wrt)
-        return translate(self.graph, to, wrt=chosen, name=name, value_only=value_only)
+        return translate(
+            self.typed, to, wrt=chosen, name=name, value_only=value_only, text=self.text
+        )
 
     def latex(self) -> str:
         """The formula in LaTeX, for math mode; named statements stand in an ``aligned``."""
         from exprgrad.language.latex import latex
 
-        return latex(self.graph)
+        return latex(self.typed if self.shapes else self.graph)
 
     @cached_property
     def programs(self) -> Programs:
@@ -247,7 +367,7 @@ class Expression:
         """The formula's graph as DOT source; above 500 nodes only with ``all``."""
         from exprgrad.draw.dot import source
 
-        return source(self.graph, all=all)
+        return source(self.typed if self.shapes else self.graph, all=all)
 
     def svg(self, *, all: bool = False) -> str:
         """The formula's graph as SVG.  Raises ``MissingExtraError`` without Graphviz."""
@@ -262,7 +382,7 @@ class Expression:
         write(self.dot(all=all), path)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return derived, (self.text, self.known)
+        return derived, (self.text, self.known, self.shapes)
 
     def __str__(self) -> str:
         from exprgrad.language.infix import program

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Run"]
 
 
-def run_again(text: str, inputs: dict[str, float], wrt: tuple[str, ...] | None) -> Run:
+def run_again(text: str, inputs: dict[str, Any], wrt: tuple[str, ...] | None) -> Run:
     """A run from what it was made of: how runs are pickled and copied."""
     from exprgrad.api.expression import parse
 
@@ -33,6 +33,10 @@ class Run(result.Run):
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
         """Where the numbers stop being finite, and the kinks and jumps that were met."""
+        if self.shapes is not None:
+            from exprgrad.explain.tensors import diagnose_tensors
+
+            return diagnose_tensors(self)
         from exprgrad.explain.diagnostics import diagnose
 
         return diagnose(self)
@@ -55,12 +59,12 @@ class Run(result.Run):
 
         return trace(self, digits, all_visits=all)
 
-    def json(self, command: str | None = None) -> str:
-        """The run as the JSON document that the command prints."""
+    def json(self, command: str | None = None, *, all: bool = False) -> str:
+        """The run as the JSON document that the command prints; with ``all`` no tensor is left out."""
         from exprgrad.draw.document import run_json
 
         name = command or ("eval" if self.adjoints is None else "grad")
-        return "".join(run_json(self, name, self.diagnostics))
+        return "".join(run_json(self, name, self.diagnostics, whole=all))
 
     def dot(self, *, digits: int = 6, all: bool = False) -> str:
         """The graph with its numbers as DOT source; above 500 nodes only with ``all``."""

@@ -7,20 +7,22 @@ like an option and is none is a typo.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import click
 
 from exprgrad.errors import InputError, RequestError
-from exprgrad.source import Source
+from exprgrad.run.text_files import decode, json_in, json_value, read_bytes
+from exprgrad.source import Source, cut, printable
 
 __all__ = ["FormulaCommand", "Request", "read_request"]
+
+SECOND = re.compile(r",\s*[^\W\d]\w*\s*=")
+LONGEST_NAME = 40
+"""Where the name of a file is cut beside a shape."""
 
 
 class FormulaCommand(click.Command):
@@ -105,11 +107,15 @@ def option_error(arg: str, end: int, message: str, help: str | None) -> RequestE
 
 
 class Request(NamedTuple):
-    """A formula and the values given for its inputs; ``spelled`` has them as they were typed."""
+    """A formula and the values given for its inputs.
+
+    ``spelled`` has the arguments as they were typed, ``origins`` the file that a value came from.
+    """
 
     text: str
     values: dict[str, object]
     spelled: dict[str, str]
+    origins: dict[str, str]
 
 
 def read_request(arguments: Sequence[str], file: str | None, inputs: str | None) -> Request:
@@ -118,7 +124,7 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
     if file == "-":
         text = decode(read_stdin(), "standard input")
     elif file is not None:
-        text = decode(read_file(file), file)
+        text = decode(read_bytes(file), file)
     elif not rest:
         raise RequestError(
             "usage",
@@ -131,8 +137,10 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
     else:
         text = rest.pop(0)
     values: dict[str, object] = {}
+    origins: dict[str, str] = {}
     if inputs is not None:
         values.update(read_inputs(inputs))
+        origins.update(dict.fromkeys(values, called(inputs)))
     spelled: dict[str, str] = {}
     for argument in rest:
         name, value = assignment(argument, text if file is None else None)
@@ -143,7 +151,16 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
             raise InputError("given-twice", message, source=source, span=(0, len(name)), help=help)
         spelled[name] = argument
         values[name] = value
-    return Request(text, values, spelled)
+        origins.pop(name, None)
+    for name, given in values.items():
+        if isinstance(given, str) and given.startswith("@"):
+            origins[name] = called(given[1:])
+    return Request(text, values, spelled, origins)
+
+
+def called(path: str) -> str:
+    """A file as an error calls it: its name, as far as that goes."""
+    return printable(cut(path.rpartition("/")[2], LONGEST_NAME))
 
 
 def assignment(argument: str, formula: str | None) -> tuple[str, str]:
@@ -151,10 +168,10 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
     name, equals, value = argument.partition("=")
     source = Source(argument, is_expression=False)
     whole = (0, len(argument))
-    comma = re.search(r",\s*[^\W\d]\w*\s*=", value)
-    if equals and comma:
+    second = second_assignment(value)
+    if equals and second is not None:
         message = "values are separated by blanks, not by ','"
-        start = len(name) + 1 + comma.start()
+        start = len(name) + second
         more = re.sub(r"\s*=\s*", "=", argument[start + 1 :].strip())
         help = f"write {argument[:start]} {more}"
         raise InputError("usage", message, source=source, span=(start, start + 1), help=help)
@@ -171,18 +188,22 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
     help += "; " + (
         "the formula comes from -f" if formula is None else "a formula with blanks needs quotes"
     )
+    if argument.rstrip().endswith("]"):
+        help = "a list with blanks needs quotes, as in 'x=[1, 2]'"
     if formula is not None and formula.startswith("--"):
         help = f"'{formula}' was taken for the formula; --help lists the options"
     raise InputError("usage", "this is not NAME=VALUE", source=source, span=whole, help=help)
 
 
-def read_file(path: str) -> bytes:
-    """The bytes of a file that the user named."""
-    try:
-        return Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise RequestError("file", f"cannot read '{path}': {reason}") from None
+def second_assignment(value: str) -> int | None:
+    """Where in a value, counted from 1, the comma stands behind which another ``NAME=`` follows."""
+    if not SECOND.search(value):
+        return None
+    from exprgrad.cli.weights import pieces
+
+    return next(
+        (start for start, _ in pieces(value) if start and SECOND.match(value, start - 1)), None
+    )
 
 
 def read_stdin() -> bytes:
@@ -193,51 +214,10 @@ def read_stdin() -> bytes:
         raise RequestError("file", f"cannot read standard input: {error.strerror}") from None
 
 
-def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:
-    """Text from UTF-8."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        source = Source(content.decode("utf-8", errors="replace"), is_expression)
-        place = len(content[: error.start].decode("utf-8", errors="replace"))
-        raise RequestError(
-            "encoding",
-            f"{name} is not UTF-8 text: byte 0x{content[error.start]:02x} at offset {error.start}",
-            source=source,
-            span=(place, place + 1),
-        ) from None
-
-
 def read_inputs(path: str) -> dict[str, object]:
-    """The values in a JSON object: numbers, or constant expressions as strings."""
-    text = decode(read_file(path), path, is_expression=False)
-    try:
-        found = json.loads(text, object_pairs_hook=once)
-    except json.JSONDecodeError as error:
-        source = Source(text, is_expression=False)
-        message = f"'{path}' is not JSON: {error.msg.lower()}, in line {error.lineno}"
-        span = (error.pos, error.pos + 1)
-        raise RequestError("file", message, source=source, span=span) from None
-    except (ValueError, RecursionError):
-        message = f"'{path}' is nested too deeply, or holds too long a number"
-        raise RequestError("file", message) from None
+    """The values in a JSON object: numbers, constant expressions as strings, or lists of these."""
+    found = json_in(path)
     if not isinstance(found, dict):
         message = f"'{path}' does not hold a JSON object"
-        raise RequestError("file", message, help='it should read {"a": 2, "b": -3}')
-    for name, value in found.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-            message = f"the value of '{name}' in '{path}' is not a number"
-            raise InputError(
-                "bad-value", message, help='a value is a number, or a text like "pi/2"'
-            )
-    return found
-
-
-def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A JSON object's fields; an error if one is given twice."""
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        counts = Counter(name for name, _ in pairs)
-        name = next(name for name, count in counts.items() if count > 1)
-        raise InputError("given-twice", f"'{name}' is given twice")
-    return fields
+        raise RequestError("file", message, help='it should read {"a": 2, "w": [1, "pi/2"]}')
+    return {name: json_value(value, name, path) for name, value in found.items()}

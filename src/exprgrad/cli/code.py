@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import formula_alone, names_in, start_alone
+from exprgrad.cli.common import formula_alone, names_in, shape_option, start_alone
 from exprgrad.cli.output import write, write_exactly
 from exprgrad.errors import RequestError
 
@@ -16,6 +16,7 @@ __all__ = ["code_command"]
 
 @click.command("code", cls=FormulaCommand)
 @formula_alone
+@shape_option
 @click.option(
     "--to",
     "target",
@@ -31,6 +32,7 @@ __all__ = ["code_command"]
 def code_command(
     arguments: tuple[str, ...],
     file: str | None,
+    shape: str | None,
     target: str,
     wrt: str | None,
     value_only: bool,
@@ -39,16 +41,16 @@ def code_command(
     as_json: bool,
 ) -> int:
     """A program for value and gradient: one self-contained function."""
-    from exprgrad.derive.translate import translate
     from exprgrad.draw.document import envelope
     from exprgrad.run.inputs import select
 
-    expression = start_alone(arguments, file, "code")
+    expression = start_alone(arguments, file, "code", shape)
     if value_only and wrt is not None:
         raise RequestError("usage", "--value-only and --wrt exclude each other", help="choose one")
     graph = expression.graph
-    chosen = select(graph, None if wrt is None else names_in(wrt))
-    code = translate(graph, target, wrt=chosen, name=name, value_only=value_only)
+    names = None if wrt is None else names_in(wrt)
+    chosen = select(graph, names)
+    code = expression.code(target, wrt=names, name=name, value_only=value_only)
     if path is not None:
         save(code, path)
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,38 +19,54 @@ from exprgrad.cli.common import (
     names_in,
     only_one,
     output,
+    shape_option,
     start,
 )
 from exprgrad.cli.formulas import diff_command
 from exprgrad.cli.matrices import MATRIX_COMMANDS
 from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write
+from exprgrad.errors import RequestError, ShapeError
 
 if TYPE_CHECKING:
-    from exprgrad.api import Run
+    from exprgrad.api import Expression, Run
+    from exprgrad.cli.arguments import Request
 
 __all__ = ["COMMANDS"]
 
 
-def answer(run: Run, command: str, options: dict[str, Any], quiet: list[str]) -> int:
+def answer(run: Run, command: str, options: dict[str, Any], quiet: Iterable[str]) -> int:
     """Write a run in the form that was asked for, and its diagnostics; return the exit status."""
     from exprgrad.draw import document, table
 
-    traced = options.get("show_trace", False)
+    traced, whole = options.get("show_trace", False), options["show_all"]
     if options["as_json"]:
-        write(document.run_json(run, command, run.diagnostics))
+        write(document.run_json(run, command, run.diagnostics, whole=whole))
     elif options["as_csv"]:
-        write(document.trace_csv(run) if traced else document.run_csv(run))
+        as_csv = document.trace_csv if traced else document.run_csv
+        write(as_csv(run, whole=whole))
     elif options["quiet"]:
         write(quiet)
     elif traced:
         write([draw_trace(run, options), "\n"])
     else:
-        content = table.node_table(run, options["digits"], all_nodes=options["show_all"])
+        content = table.node_table(run, options["digits"], all_nodes=whole)
         write([draw(content, options["color"]), "\n"])
     if not options["as_json"]:
         show_diagnostics(run.text, run.diagnostics, options["color"])
     warned = any(diagnostic.severity == "warning" for diagnostic in run.diagnostics)
     return 1 if options["strict"] and warned else 0
+
+
+def quiet_lines(run: Run, values: Mapping[str, Any]) -> Iterator[str]:
+    """The answer alone: each value on a line, after what it is called and ``=`` where that is something."""
+    for name, value in values.items():
+        before = f"{name}=" if name else ""
+        if run.shapes is None:
+            yield f"{before}{value!r}\n"
+        else:
+            from exprgrad.draw.tensor_document import answer_lines
+
+            yield from answer_lines(value, before)
 
 
 def draw_trace(run: Run, options: dict[str, Any]) -> str:
@@ -72,7 +89,7 @@ def eval_command(
     only_one(options)
     expression, request = start(arguments, file, inputs)
     run = compute(expression, request, None, grad=False)
-    return answer(run, "eval", options, [f"{run.value!r}\n"])
+    return answer(run, "eval", options, quiet_lines(run, {"": run.value}))
 
 
 @click.command("grad", cls=FormulaCommand)
@@ -92,13 +109,14 @@ def grad_command(
     expression, request = start(arguments, file, inputs)
     names = None if wrt is None else names_in(wrt)
     run = compute(expression, request, names, grad=True)
-    return answer(run, "grad", options, [f"{n}={g!r}\n" for n, g in run.gradient.items()])
+    return answer(run, "grad", options, quiet_lines(run, run.gradient))
 
 
 @click.command("dot", cls=FormulaCommand)
 @formula
 @click.option("-o", "--output", "path", metavar="FILE", help="Write .dot, .svg, .png or .pdf.")
 @digits_option
+@shape_option
 @click.option("--all", "show_all", is_flag=True, help="Draw more than 500 nodes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def dot_command(
@@ -107,12 +125,14 @@ def dot_command(
     inputs: str | None,
     path: str | None,
     digits: int,
+    shape: str | None,
     show_all: bool,
     as_json: bool,
 ) -> int:
     """The picture: DOT on stdout, or a file by its ending.
 
-    Without values it draws the formula; with them, every node's data and grad.
+    Without values it draws the formula; with them, every node's data, and its grad if the output is a
+    number.
     """
     from exprgrad.draw.document import envelope
     from exprgrad.draw.files import format_of
@@ -121,9 +141,10 @@ def dot_command(
     expression, request = start(arguments, file, inputs)
     if path is not None:
         format_of(path)
+    if shape is not None:
+        expression = with_shapes(expression, request, shape)
     if request.values or not expression.inputs:
-        run = compute(expression, request, None, grad=True)
-        source = run.dot(digits=digits, all=show_all)
+        source = swept(expression, request).dot(digits=digits, all=show_all)
     else:
         source = expression.dot(all=show_all)
     if path is not None:
@@ -134,6 +155,27 @@ def dot_command(
     elif path is None:
         write([source])
     return 0
+
+
+def with_shapes(expression: Expression, request: Request, shape: str) -> Expression:
+    """The expression with the shapes of its inputs, given the value of ``--shape``."""
+    from exprgrad.api import parse
+    from exprgrad.cli.shapes import shapes_in
+
+    if request.values:
+        message = "values have shapes of their own: --shape is for a formula without values"
+        raise RequestError("usage", message, help="leave out --shape")
+    return parse(expression.text, shapes=shapes_in(shape))
+
+
+def swept(expression: Expression, request: Request) -> Run:
+    """Both sweeps; the forward one alone where the output is a tensor, which has no gradient."""
+    try:
+        return compute(expression, request, None, grad=True)
+    except ShapeError as error:
+        if error.code != "not-a-number":
+            raise
+        return compute(expression, request, None, grad=False)
 
 
 @click.command("ops")
@@ -148,9 +190,10 @@ def ops_command(name: str | None, as_json: bool, color: str) -> int:
     if as_json:
         write([operations.document(rows)])
     elif name is None:
-        write([draw(operations.overview(rows), color), "\n"])
+        sections = operations.sections(rows)
+        write(["\n".join(f"{title}\n\n{draw(table, color)}\n" for title, table in sections)])
     else:
-        write([operations.details(rows[0])])
+        write(["\n".join(map(operations.details, rows))])
     return 0
 
 

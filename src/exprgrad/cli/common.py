@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from exprgrad.cli.arguments import Request, read_request
-from exprgrad.cli.output import colorful, terminal_width
+from exprgrad.cli.output import colorful, terminal_width, write
 from exprgrad.errors import RequestError
 from exprgrad.source import Source
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Digits", "color_option", "compute", "digits_option", "draw", "formula", "formula_alone", "names_in",
-    "only_one", "output", "output_as", "stack", "start", "start_alone",
+    "only_one", "output", "output_as", "shape_option", "stack", "start", "start_alone",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,6 +49,11 @@ formula = stack(
 formula_alone = stack(
     click.argument("arguments", nargs=-1, metavar="EXPR"),
     click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
+)
+shape_option = click.option(
+    "--shape",
+    metavar="NAME=SIZES[,…]",
+    help="The shapes of inputs that are tensors: X=150x4,w=4.  Others are numbers.",
 )
 color_option = click.option(
     "--color",
@@ -106,8 +111,13 @@ def start(
     return parse(request.text), request
 
 
-def start_alone(arguments: tuple[str, ...], file: str | None, command: str) -> Expression:
-    """The expression of a command that takes no values: its answer holds for all of them."""
+def start_alone(
+    arguments: tuple[str, ...], file: str | None, command: str, shape: str | None = None
+) -> Expression:
+    """The expression of a command that takes no values: its answer holds for all of them.
+
+    ``shape`` is the value of ``--shape``; a note says where it may be missing.
+    """
     expression, request = start(arguments, file, None)
     for name in request.values:
         argument = request.spelled[name]
@@ -115,6 +125,21 @@ def start_alone(arguments: tuple[str, ...], file: str | None, command: str) -> E
         message = f"{command} takes no values: its answer holds for all of them"
         help = f'for numbers at a point, write exprgrad grad "…" {argument}'
         raise RequestError("usage", message, source=source, span=(0, len(argument)), help=help)
+    if shape is None and expression.is_scalar:
+        return expression
+    from exprgrad.api import parse
+    from exprgrad.cli.shapes import missing_shapes, shapes_in
+
+    if shape is not None:
+        expression = parse(expression.text, shapes=shapes_in(shape))
+    missing = missing_shapes(expression.typed, expression.shapes)
+    if missing:
+        listed = ", ".join(missing[:4] + ["…"][: len(missing) - 4])
+        numbers = "count as numbers" if missing[1:] else "counts as a number"
+        note = (
+            f"note: {listed} {numbers}; for a tensor give its shape: --shape {missing[0]}=150x4\n"
+        )
+        write([note], sys.stderr)
     return expression
 
 
@@ -131,6 +156,9 @@ def compute(expression: Expression, request: Request, wrt: list[str] | None, *, 
     from exprgrad.run.inputs import resolve
 
     values = resolve(expression.graph, expression.text, request.values, request.spelled)
+    request.values.update(values)  # so that files are read once
+    if expression.is_tensor(values):
+        expression.prepared(values, request.origins)  # an error about shapes names their files
     return expression.gradient(values, wrt=wrt) if grad else expression.evaluate(values)
 
 

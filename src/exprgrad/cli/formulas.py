@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import Digits, color_option, formula_alone, names_in, only_one, start_alone
+from exprgrad.cli.common import (
+    Digits,
+    color_option,
+    formula_alone,
+    names_in,
+    only_one,
+    shape_option,
+    start_alone,
+)
 from exprgrad.cli.output import colorful, terminal_width, write, write_exactly
 from exprgrad.errors import RequestError
 
@@ -45,6 +53,7 @@ def derivations(graph: Graph, wrt: Sequence[str], color: str) -> Iterator[str]:
 
 @click.command("diff", cls=FormulaCommand)
 @formula_alone
+@shape_option
 @click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate by these inputs only.")
 @click.option(
     "--order",
@@ -69,6 +78,7 @@ def derivations(graph: Graph, wrt: Sequence[str], color: str) -> Iterator[str]:
 def diff_command(
     arguments: tuple[str, ...],
     file: str | None,
+    shape: str | None,
     wrt: str | None,
     order: int,
     to: str,
@@ -79,15 +89,15 @@ def diff_command(
     color: str,
 ) -> int:
     """Derivatives as formulas, simplified."""
-    from exprgrad.derive.orders import every
+    from exprgrad.derive.orders import every, refuse_tensors
     from exprgrad.draw import formulas as drawn
     from exprgrad.draw.steps import fields
     from exprgrad.explain.steps import steps
     from exprgrad.run.inputs import select
 
     only_one({"as_json": as_json, "as_csv": as_csv, "quiet": quiet})
-    expression = start_alone(arguments, file, "diff")
-    graph = expression.graph
+    expression = start_alone(arguments, file, "diff", shape)
+    graph = expression.typed
     chosen = select(graph, None if wrt is None else names_in(wrt))
     if order > 1 and len(chosen) ** order > MOST:
         message = f"{len(chosen)} inputs have more than {MOST:,} derivatives of order {order}"
@@ -96,6 +106,7 @@ def diff_command(
         refuse_with_steps(
             {"--order": order > 1, "--to latex": to != "infix", "--quiet": quiet, "--csv": as_csv}
         )
+    refuse_tensors(graph, expression.text, chosen, order)
     found = every(graph, chosen, order)
     if not chosen:
         write(["note: the formula has no inputs to differentiate by\n"], sys.stderr)

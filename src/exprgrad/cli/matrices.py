@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from exprgrad.graph.graph import Graph
     from exprgrad.run.matrices import Programs
 
-__all__ = ["MATRIX_COMMANDS"]
+__all__ = ["MATRIX_COMMANDS", "Asked", "Forms", "answer"]
 
 wrt_option = click.option(
     "--wrt", metavar="NAME[,NAME]", help="Differentiate by these inputs only."
@@ -32,10 +32,15 @@ class Asked(NamedTuple):
     text: str
     graph: Graph
     programs: Programs
-    inputs: dict[str, float]
-    data: list[float]
+    inputs: dict[str, Any]
+    data: list[Any]
     digits: int
     whole: bool
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether it is about tensors; then ``cli/blocks.py`` answers."""
+        return self.graph.shapes is not None
 
     def outputs(self, of: str | None) -> dict[str, int]:
         """The outputs that ``--of`` names, or the expression's own: name → node."""
@@ -49,7 +54,7 @@ class Asked(NamedTuple):
 
         return select(self.graph, None if wrt is None else names_in(wrt))
 
-    def values(self, outputs: Mapping[str, int]) -> dict[str, float]:
+    def values(self, outputs: Mapping[str, int]) -> dict[str, Any]:
         """The data of outputs."""
         return {name: self.data[node] for name, node in outputs.items()}
 
@@ -65,39 +70,56 @@ def ask(
     expression, request = start(arguments, file, inputs)
     graph, text = expression.graph, expression.text
     given = resolve(graph, text, request.values, request.spelled)
-    data = forward(graph, given)
     digits, whole = options["digits"], options["show_all"]
-    return Asked(text, graph, expression.programs, given, data, digits, whole)
+    if expression.is_tensor(given):
+        from exprgrad.run import tensors
+
+        graph, programs, _ = expression.prepared(given, request.origins)
+        return Asked(text, graph, programs, given, tensors.forward(graph, given), digits, whole)
+    return Asked(text, graph, expression.programs, given, forward(graph, given), digits, whole)
 
 
 class Forms(NamedTuple):
-    """An answer in every form: the JSON's fields, CSV, lines for scripts, a table so many cells wide."""
+    """An answer in every form: JSON's fields, CSV, lines for scripts, and tables so many cells wide."""
 
     fields: Mapping[str, Any]
     csv: Iterable[str]
     quiet: Iterable[str]
-    table: Callable[[int | None], Table]
+    table: Callable[[int | None], Table | list[str | Table]]
 
 
 def answer(
     asked: Asked, options: dict[str, Any], command: str, forms: Forms, diagnostics: list[Diagnostic]
 ) -> int:
     """Write an answer in the form that was asked for, and its diagnostics; return the exit status."""
-    from exprgrad.draw.matrices import document
-
     if options["as_json"]:
-        write(document(command, asked.text, asked.inputs, forms.fields, diagnostics))
+        write(document(asked, command, forms.fields, diagnostics))
     elif options["as_csv"]:
         write(forms.csv)
     elif options["quiet"]:
         write(forms.quiet)
     else:
-        table = forms.table(terminal_width() if sys.stdout.isatty() else None)
-        write([draw(table, options["color"]), "\n"])
+        content = forms.table(terminal_width() if sys.stdout.isatty() else None)
+        for part in content if isinstance(content, list) else [content]:
+            write([part if isinstance(part, str) else draw(part, options["color"]), "\n"])
     if not options["as_json"]:
         show_diagnostics(asked.text, diagnostics, options["color"])
     warned = any(diagnostic.severity == "warning" for diagnostic in diagnostics)
     return 1 if options["strict"] and warned else 0
+
+
+def document(
+    asked: Asked, command: str, fields: Mapping[str, Any], diagnostics: list[Diagnostic]
+) -> Iterable[str]:
+    """An answer as a JSON document."""
+    if asked.is_tensor:
+        from exprgrad.draw.blocks import block_document
+
+        given = command, asked.text, asked.inputs, fields, diagnostics
+        return block_document(*given, whole=asked.whole)
+    from exprgrad.draw.matrices import document
+
+    return document(command, asked.text, asked.inputs, fields, diagnostics)
 
 
 @click.command("jac", cls=FormulaCommand)
@@ -119,6 +141,10 @@ def jac_command(
     from exprgrad.run.matrices import jacobian
 
     asked = ask(arguments, file, inputs, options)
+    if asked.is_tensor:
+        from exprgrad.cli import blocks
+
+        return blocks.jac(asked, of, wrt, options)
     outputs, chosen = asked.outputs(of), asked.chosen(wrt)
     found = jacobian(asked.programs, asked.graph, asked.inputs, outputs, chosen)
     values = asked.values(outputs)
@@ -155,6 +181,10 @@ def hess_command(
     from exprgrad.run.matrices import hessian, second, slopes
 
     asked = ask(arguments, file, inputs, options)
+    if asked.is_tensor:
+        from exprgrad.cli import blocks
+
+        return blocks.hess(asked, wrt, options)
     outputs, chosen = asked.outputs(None), asked.chosen(wrt)
     derived = second(asked.programs, asked.graph, chosen)
     found = hessian(asked.programs, asked.graph, asked.inputs, chosen)
@@ -180,7 +210,7 @@ def hess_command(
 
 @click.command("jvp", cls=FormulaCommand)
 @formula
-@click.option("--tangent", metavar="NAME=NUMBER[,...]", default="", help="How each input moves.")
+@click.option("--tangent", metavar="NAME=VALUE[,...]", default="", help="How each input moves.")
 @of_option
 @output_as("a line an output")
 def jvp_command(
@@ -199,6 +229,10 @@ def jvp_command(
     from exprgrad.run.matrices import jvp
 
     asked = ask(arguments, file, inputs, options)
+    if asked.is_tensor:
+        from exprgrad.cli import blocks
+
+        return blocks.jvp(asked, tangent, of, options)
     outputs = asked.outputs(of)
     direction = tangents(
         asked.graph, asked.text, weights(tangent, "--tangent") if tangent.strip() else {}
@@ -228,7 +262,7 @@ def jvp_command(
 @click.command("vjp", cls=FormulaCommand)
 @formula
 @click.option(
-    "--cotangent", metavar="[NAME=]NUMBER[,...]", default="1", show_default=True,
+    "--cotangent", metavar="[NAME=]VALUE[,...]", default="1", show_default=True,
     help="What each output weighs.",
 )  # fmt: skip
 @of_option
@@ -251,6 +285,10 @@ def vjp_command(
     from exprgrad.run.matrices import vjp
 
     asked = ask(arguments, file, inputs, options)
+    if asked.is_tensor:
+        from exprgrad.cli import blocks
+
+        return blocks.vjp(asked, cotangent, of, wrt, options)
     outputs, chosen = asked.outputs(of), asked.chosen(wrt)
     given = number_or_weights(cotangent, "--cotangent")
     weight = cotangents(asked.graph, asked.text, outputs, given)

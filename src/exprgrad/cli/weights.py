@@ -1,39 +1,40 @@
-"""The values of ``--tangent`` and ``--cotangent``: ``x=1,y=0``, or a number."""
+"""The values of ``--tangent`` and ``--cotangent``: ``x=1,y=[1,0],W=@W.npy``, or a value alone."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterator
+from typing import Any
 
 from exprgrad.errors import ExprgradError, InputError
 from exprgrad.run.inputs import constant
 from exprgrad.source import Source, Span, cut
 
-__all__ = ["number_or_weights", "weights"]
+__all__ = ["number_or_weights", "pieces", "trimmed", "weights"]
 
 GLUED = re.compile(r"=[^,=]*?[^,=\s](\s*[;\s]\s*)[^\W\d]\w*\s*=(?!=)")
 """Two assignments with something other than a comma between."""
 ASSIGNED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
 
 
-def number_or_weights(argument: str, option: str) -> float | dict[str, float]:
-    """A number, or numbers by name."""
+def number_or_weights(argument: str, option: str) -> Any:
+    """A number or a tensor, or several by name."""
     if ASSIGNED.match(argument) or len(list(pieces(argument))) > 1:
         return weights(argument, option)
     return constant(argument, option)
 
 
-def weights(argument: str, option: str) -> dict[str, float]:
-    """Numbers by name; an error shows the place in the argument."""
+def weights(argument: str, option: str) -> dict[str, Any]:
+    """Numbers and tensors by name; an error shows the place in the argument."""
     source = Source(argument, is_expression=False)
-    glued = GLUED.search(argument)
+    glued = GLUED.search(outside(argument))
     if glued:
         message = "names and values are separated by commas"
         start, end = glued.span(1)
         help = f"write {cut(f'{option} {argument[:start].strip()},{argument[end:].strip()}', 60)}"
         raise InputError("usage", message, source=source, span=(start, end), help=help)
-    found: dict[str, float] = {}
+    found: dict[str, Any] = {}
     for start, end in pieces(argument):
         written, equals, value = argument[start:end].partition("=")
         name = unicodedata.normalize("NFC", written.strip())
@@ -49,12 +50,12 @@ def weights(argument: str, option: str) -> dict[str, float]:
             message = f"'{name}' is given twice"
             span = trimmed(argument, start, start + len(written))
             raise InputError("given-twice", message, source=source, span=span)
-        found[name] = number(argument, trimmed(argument, end - len(value), end), name)
+        found[name] = value_in(argument, trimmed(argument, end - len(value), end), name)
     return found
 
 
 def pieces(argument: str) -> Iterator[Span]:
-    """The parts between commas, as spans; a comma inside parentheses separates nothing."""
+    """The parts between commas, as spans; a comma inside parentheses or brackets separates nothing."""
     depth = start = 0
     for at, character in enumerate(argument):
         depth += (character in "([") - (character in ")]")
@@ -62,6 +63,16 @@ def pieces(argument: str) -> Iterator[Span]:
             yield start, at
             start = at + 1
     yield start, len(argument)
+
+
+def outside(argument: str) -> str:
+    """The text with a filler for whatever stands in parentheses or brackets."""
+    found, depth = [], 0
+    for character in argument:
+        depth -= character in ")]"
+        found.append("1" if depth > 0 else character)
+        depth += character in "(["
+    return "".join(found)
 
 
 def trimmed(text: str, start: int, end: int) -> Span:
@@ -72,13 +83,14 @@ def trimmed(text: str, start: int, end: int) -> Span:
     return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
 
 
-def number(argument: str, span: Span, name: str) -> float:
+def value_in(argument: str, span: Span, name: str) -> Any:
     """A value in an argument."""
     start, end = span
+    value = argument[start:end]
     try:
-        return constant(argument[start:end], name)
+        return constant(value, name)
     except ExprgradError as error:
-        if error.span is not None:
+        if error.span is not None and error.source is not None and error.source.text == value:
             error.source = Source(argument, is_expression=False)
             error.span = (error.span[0] + start, error.span[1] + start)
             error.related = tuple((note, (a + start, b + start)) for note, (a, b) in error.related)

@@ -9,8 +9,11 @@ from typing import TypeGuard
 from exprgrad.derive.choices import LONG, branch, comparison, gather_choices, opposite, tidy_ties
 from exprgrad.derive.exact import COMPARISONS, result
 from exprgrad.derive.forms import ONE, Call, Form, Forms, Items, Number, Product, Sum, root
+from exprgrad.derive.linear import Operand
 from exprgrad.derive.shorten import shortest
+from exprgrad.derive.structures import canonical, rewritten
 from exprgrad.derive.tidy import STEPS
+from exprgrad.graph.structural import Settings, Shape
 
 __all__ = ["Algebra"]
 
@@ -41,6 +44,27 @@ class Algebra(Forms):
             kind, operands = comparison(self, kind, operands)
         weight = 1 + sum(self.weights[operand] for operand in operands)
         return self.intern(Call(kind, operands), (kind, operands), weight)
+
+    def structural(self, kind: str, operands: tuple[Operand, ...], settings: Settings) -> int:
+        """A structural operation; to be read first is to stay as it was written."""
+        if kind == "broadcast":
+            return operands[0][0]
+        whole = tuple([self.stretched(*operand) for operand in operands])
+        key = (kind, whole, canonical(kind, settings, operands[0][1]))
+        if key not in self.known:
+            found = None if self.order is None else rewritten(self, kind, operands, settings)
+            if found is None:
+                weight = 1 + sum(self.weights[form] for form in whole)
+                return self.intern(Call(kind, whole, settings), key, weight)
+            self.known[key] = found
+        return self.known[key]
+
+    def stretched(self, form: int, shape: Shape) -> int:
+        """A form in the shape of what it stands for."""
+        if self.shape(form) == shape:
+            return form
+        weight = 1 + self.weights[form]
+        return self.intern(Call("broadcast", (form,), (shape,)), ("broadcast", form, shape), weight)
 
     def root(self, form: int) -> int:
         """A square root: a power; the root of a product of constants is the product of their roots."""

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from exprgrad.derive.broadcasting import broadcast, filled, structural
 from exprgrad.derive.exact import COMPARISONS, folded
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program, dependencies
+from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, Program, dependencies
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Literal, Settings, Shape
 from exprgrad.source import Span
 
 __all__ = ["Builder"]
@@ -23,49 +26,79 @@ class Builder:
     """A graph under construction.
 
     ``span`` is the place in the user's text of what is built next; ``flags`` are the nodes that are 0 or
-    1 at every point.  With ``plain`` no shortcuts are taken, as for what people read.
+    1 at every point.  With ``plain`` no shortcuts are taken, as for what people read.  With ``shapes``
+    every node has a shape, and elementwise operations broadcast.
     """
 
-    def __init__(self, *, plain: bool = False) -> None:
+    def __init__(self, *, plain: bool = False, shapes: bool = False) -> None:
         self.plain = plain
         self.graph = Graph()
+        self.graph.shapes = [] if shapes else None
         self.known: dict[Key, int] = {}
         self.span: Span = (0, 0)
         self.flags: set[int] = set()
 
     # Nodes.
 
-    def input(self, name: str) -> int:
+    def input(self, name: str, shape: Shape = ()) -> int:
         """The node of an input."""
         node = self.graph.inputs.get(name)
         if node is None:
-            node = self.graph.append(INPUT, (), name, self.span)
+            node = self.append(INPUT, (), name, shape)
             self.graph.inputs[name] = node
         return node
+
+    def append(self, kind: str, operands: tuple[int, ...], payload: Payload, shape: Shape) -> int:
+        """A new node."""
+        if self.graph.shapes is not None:
+            self.graph.shapes.append(shape)
+        spans = (self.span,) * len(operands)
+        return self.graph.append(kind, operands, payload, self.span, spans)
+
+    def shape(self, node: int) -> Shape:
+        """A node's shape."""
+        return () if self.graph.shapes is None else self.graph.shapes[node]
 
     def constant(self, value: float, symbol: str | None = None) -> int:
         """The node of a constant; ``symbol`` is its spelling where it has a name, such as ``pi``."""
         key = (CONST, value.hex(), symbol)
         node = self.known.get(key)
         if node is None:
-            node = self.known[key] = self.graph.append(CONST, (), value, self.span)
+            node = self.known[key] = self.append(CONST, (), value, ())
             if symbol is not None:
                 self.graph.symbols[node] = symbol
             elif value in (0, 1):
                 self.flags.add(node)
         return node
 
-    def apply(self, kind: str, *operands: int) -> int:
+    def literal(self, literal: Literal) -> int:
+        """The node of a tensor that is written out."""
+        key = (CONST, repr(literal))
+        node = self.known.get(key)
+        if node is None:
+            node = self.known[key] = self.append(CONST, (), literal, literal.shape)
+        return node
+
+    def fill(self, value: float, shape: Shape) -> int:
+        """The node of a number, or of a tensor that holds nothing else."""
+        constant = self.constant(value)
+        return self.apply("broadcast", constant, settings=(shape,)) if shape else constant
+
+    def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
         """The node of an operation, or of what it comes to."""
+        shape: Shape = ()
+        if self.graph.shapes is not None:
+            if kind not in BY_NAME:
+                return structural(self, kind, operands, settings or ())
+            shape, operands = broadcast(self, operands)
         node = None if self.plain else self.shortcut(kind, operands)
         if node is not None:
-            return node
+            return node if self.shape(node) == shape else filled(self, node, shape)
         order = tuple(sorted(operands)) if kind in COMMUTATIVE else operands
         key = (kind, order)
         node = self.known.get(key)
         if node is None:
-            spans = (self.span,) * len(operands)
-            node = self.known[key] = self.graph.append(kind, operands, None, self.span, spans)
+            node = self.known[key] = self.append(kind, operands, None, shape)
             if kind in COMPARISONS or (kind in ("mul", "max") and self.flags.issuperset(operands)):
                 self.flags.add(node)
         return node
@@ -82,12 +115,16 @@ class Builder:
             payload = graph.payloads[node]
             if kind == INPUT:
                 name = str(payload)
-                images.append(self.input(name) if values is None else values[name])
-            elif kind == CONST:
-                assert isinstance(payload, float)
+                shape = () if graph.shapes is None else graph.shapes[node]
+                images.append(self.input(name, shape) if values is None else values[name])
+            elif isinstance(payload, Literal):
+                images.append(self.literal(payload))
+            elif isinstance(payload, float):
                 images.append(self.constant(payload, graph.symbols.get(node)))
             else:
-                images.append(self.apply(kind, *[images[o] for o in graph.operands[node]]))
+                operands = [images[operand] for operand in graph.operands[node]]
+                settings = payload if isinstance(payload, tuple) else None
+                images.append(self.apply(kind, *operands, settings=settings))
         return images
 
     def program(self, outputs: Sequence[int]) -> Program:
@@ -97,6 +134,7 @@ class Builder:
     def pruned(self, outputs: Sequence[int]) -> tuple[Program, list[int]]:
         """The same, and by node that was built its place in the program; -1 if it was not needed."""
         graph, kept = self.graph, Graph()
+        kept.shapes = None if graph.shapes is None else []
         wanted = dependencies(graph, *outputs, *graph.inputs.values())
         place = [-1] * len(graph)
         for node, kind in enumerate(graph.kinds):
@@ -105,6 +143,8 @@ class Builder:
                 span = graph.span(node)
                 spans = (span,) * len(operands)
                 place[node] = kept.append(kind, operands, graph.payloads[node], span, spans)
+                if kept.shapes is not None:
+                    kept.shapes.append(self.shape(node))
                 if node in graph.symbols:
                     kept.symbols[place[node]] = graph.symbols[node]
         kept.inputs = {name: place[node] for name, node in graph.inputs.items()}
@@ -114,7 +154,9 @@ class Builder:
     # What is known about nodes.
 
     def value(self, node: int) -> float | None:
-        """A plain constant's value; None for a named one, which keeps its name."""
+        """A plain constant's value, stretched or not; None for a named one, which keeps its name."""
+        if self.graph.kinds[node] == "broadcast":
+            (node,) = self.graph.operands[node]
         payload = self.graph.payloads[node]
         return payload if isinstance(payload, float) and node not in self.graph.symbols else None
 

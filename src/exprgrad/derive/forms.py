@@ -17,6 +17,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from exprgrad.derive.exact import COMPARISONS, result
+from exprgrad.graph.shapes import broadcast_shape
+from exprgrad.graph.structural import Literal, Settings, Shape
+from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "ONE", "Call", "Form", "Forms", "Items", "Leaf", "Number", "Product", "Sum", "common_number",
@@ -38,10 +41,14 @@ class Leaf(NamedTuple):
 
 
 class Call(NamedTuple):
-    """An operation on forms that is neither a sum nor a product; a power if its exponent is no number."""
+    """An operation on forms that is neither a sum nor a product; a power if its exponent is no number.
+
+    ``settings`` are those of a structural operation, which is given every operand in its full shape.
+    """
 
     kind: str
     operands: tuple[int, ...]
+    settings: Settings | None = None
 
 
 class Product(NamedTuple):
@@ -57,7 +64,7 @@ class Sum(NamedTuple):
     terms: tuple[tuple[int, Fraction], ...]
 
 
-Form = Number | Leaf | Call | Product | Sum
+Form = Number | Leaf | Literal | Call | Product | Sum
 Items = Iterable[tuple[int, Fraction]]
 
 ONE = Fraction(1)
@@ -78,6 +85,8 @@ class Forms:
     ``attempts``  how many attempts to shorten a sum are under way, one within the other
     ``order``     the inputs' places in the formula; while it is None, what is read is left as it was typed
     ``typed``     the number of forms that were there when the order became known
+    ``inputs``    the shapes of the inputs that are tensors
+    ``shapes``    the forms' own shapes, as far as anyone asked
     """
 
     def __init__(self, *, decimals: bool, share: bool = False) -> None:
@@ -91,6 +100,8 @@ class Forms:
         self.typed = 0
         self.named: dict[int, Form] = {}
         self.names_by_factor: dict[int, list[int]] = {}
+        self.inputs: dict[str, Shape] = {}
+        self.shapes: list[Shape] = []
         self.one = self.number(ONE)
         self.zero = self.number(Fraction(0))
 
@@ -128,6 +139,10 @@ class Forms:
         """An input, or with a value a named constant."""
         return self.intern(Leaf(name, value), ("leaf", name, value is None), 0)
 
+    def literal(self, literal: Literal) -> int:
+        """A tensor that is written out."""
+        return self.intern(literal, ("literal", repr(literal)), 0)
+
     def constant(self, value: float, symbol: str | None) -> int:
         """A constant: by its name if it has one, else the decimal that it is written as."""
         if symbol is not None or not math.isfinite(value):
@@ -138,6 +153,28 @@ class Forms:
         """A number's value; None for other forms."""
         found = self.forms[form]
         return found.value if isinstance(found, Number) else None
+
+    def shape(self, form: int) -> Shape:
+        """A form's own shape: what its parts broadcast to."""
+        for found in self.forms[len(self.shapes) : form + 1]:
+            self.shapes.append(self.shape_of(found))
+        return self.shapes[form]
+
+    def shape_of(self, form: Form) -> Shape:
+        """The same, the shapes of its parts being known."""
+        if isinstance(form, Leaf):
+            return self.inputs.get(form.name, ()) if form.value is None else ()
+        if isinstance(form, Literal):
+            return form.shape
+        if isinstance(form, Number):
+            return ()
+        if isinstance(form, Call):
+            given = [self.shapes[operand] for operand in form.operands]
+            if form.settings is not None:
+                return STRUCTURAL[form.kind].shape(given, form.settings)
+            return broadcast_shape(given)
+        parts = form.factors if isinstance(form, Product) else form.terms
+        return broadcast_shape([self.shapes[part] for part, _ in parts])
 
     def factors_of(self, term: int) -> dict[int, Fraction]:
         """A term's factors with their powers."""
@@ -192,6 +229,8 @@ class Forms:
         found = self.forms[base]
         if isinstance(found, Leaf) and found.value is None:
             return 1, (self.order or {}).get(base, 0), 0
+        if isinstance(found, Literal):
+            return 0, 0, base
         if isinstance(found, Leaf | Number):
             return (0 if factor[1].denominator == 1 else 2), 0, base
         if isinstance(found, Sum):

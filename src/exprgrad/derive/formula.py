@@ -9,7 +9,8 @@ from exprgrad.derive.gradient import gradient
 from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify import formulas
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
-from exprgrad.language.infix import label, operation_text
+from exprgrad.graph.structural import Literal
+from exprgrad.language.infix import label, leaf, operation_text
 from exprgrad.language.parse import CONSTANTS
 
 __all__ = ["derivatives", "with_steps"]
@@ -24,11 +25,25 @@ def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iter
     """The output's derivative by each input, in turn.
 
     Without ``steps`` the only statements are a person's, as for a derivative to be derived again.
+    A derivative by a tensor is a tensor of its shape; with ``steps`` nobody knows the shapes of its nodes.
     """
     program = gradient(graph, wrt, shown)
     for formula, names in formulas(Program(program.graph, program.outputs[1:]), graph):
         whole = graph.output_name
-        yield with_steps(formula, names, whole) if steps else with_names(formula, names)
+        if steps:
+            yield with_steps(formula, names, whole)
+        else:
+            yield reshaped(with_names(formula, names), graph)
+
+
+def reshaped(formula: Graph, graph: Graph) -> Graph:
+    """A formula with the shapes of its nodes, if those of what it was derived from are known."""
+    if graph.shapes is None:
+        return formula
+    from exprgrad.language.shaping import shaped
+
+    shapes = {name: graph.shapes[node] for name, node in graph.inputs.items()}
+    return shaped(formula, "", shapes)
 
 
 def with_names(graph: Graph, known: dict[int, str]) -> Graph:
@@ -73,8 +88,12 @@ def named(
         if kind in (INPUT, CONST):
             payload = graph.payloads[node]
             text = str(payload) if kind == INPUT else graph.symbols.get(node, repr(payload))
+            if isinstance(payload, Literal):
+                text = leaf(graph, node)
         else:
-            text = operation_text(kind, [label(graph, o, names, written) for o in operands])
+            settings = graph.payloads[node]
+            called = [label(graph, o, names, written) for o in operands]
+            text = operation_text(kind, called, settings=settings)
             saved = (uses[node] - 1) * (len(text) - 2)
             kept = node in own and len(text) > short
             if node != graph.output and (kept or saved > WORTH_A_NAME):

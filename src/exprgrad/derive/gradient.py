@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from exprgrad.derive.build import Builder
 from exprgrad.derive.forward import push_forward
 from exprgrad.derive.local import Source, active_from, users_of
+from exprgrad.derive.masked import push_masked
 from exprgrad.derive.reverse import pull_back
 from exprgrad.derive.rules import Rule, computed
-from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.graph import Graph, Program, dependents
 
 __all__ = [
-    "Entries", "cotangent", "gradient", "hessian", "jacobian", "jvp", "tangent", "vjp",
+    "Entries", "adjoints", "cotangent", "gradient", "hessian", "jacobian", "jvp", "tangent", "vjp",
 ]  # fmt: skip
 
 Entries = dict[tuple[int, int], int]
@@ -34,35 +35,68 @@ def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program
     nodes = [graph.inputs[name] for name in wrt]
     active = set(active_from(users_of(graph, [graph.output]), nodes))
     found = pull_back(source, {graph.output: source.builder.constant(1.0)}, set(nodes), active)
-    zero = source.builder.constant(0.0)
-    derivatives = [found.get(node, zero) for node in nodes]
+    derivatives = [found[node] if node in found else source.zero(node) for node in nodes]
     return source.builder.program([source.image[graph.output], *derivatives])
 
 
-def vjp(graph: Graph, outputs: Sequence[int], wrt: Sequence[str]) -> Program:
-    """By each input of ``wrt``, the derivative of the outputs' sum, weighted by their cotangents.
+def adjoints(graph: Graph, wrt: Sequence[str]) -> tuple[Program, list[int], list[int]]:
+    """Every node, then the adjoint of each of those that depend on an input of ``wrt``; and which they are.
 
-    The cotangents are inputs of the program: see ``cotangent``.
+    It is what a reverse sweep finds, of the sum of an output that is a tensor.  A node that no gradient
+    reaches is left out.  Last come the conditions under which adjoints arrive, where there are any, and
+    the nodes whose they are.
     """
     source = Source(Builder(), graph)
     nodes = [graph.inputs[name] for name in wrt]
-    seeds = {node: source.builder.input(cotangent(at)) for at, node in enumerate(outputs)}
-    active = set(active_from(users_of(graph, outputs), nodes))
-    found = pull_back(source, seeds, set(nodes), active)
-    zero = source.builder.constant(0.0)
-    return source.builder.program([found.get(node, zero) for node in nodes])
+    active = {node for node, flag in enumerate(dependents(graph, nodes)) if flag}
+    seed = source.builder.fill(1.0, source.shape(graph.output))
+    masks: dict[int, int] = {}
+    found = pull_back(source, {graph.output: seed}, active, active, masks=masks)
+    reached = sorted(found)
+    outputs = [*source.image, *[found[node] for node in reached], *masks.values()]
+    return source.builder.program(outputs), reached, list(masks)
 
 
-def jvp(graph: Graph, directions: Sequence[str], outputs: Sequence[int]) -> Program:
-    """Each output's derivative along a direction: by how much it changes as some inputs do.
+def vjp(
+    graph: Graph, outputs: Sequence[int], wrt: Sequence[str], *, masked: bool = False
+) -> Program:
+    """By each input of ``wrt``, the derivative of the outputs' sum, weighted by their cotangents.
 
-    The inputs' tangents are inputs of the program: see ``tangent``.
+    The cotangents are inputs of the program: see ``cotangent``.  With ``masked`` a number whose
+    cotangent is 0 passes nothing, not even 0 times infinity, as for one row of a Jacobian.
     """
     source = Source(Builder(), graph)
-    seeds = {graph.inputs[name]: source.builder.input(tangent(name)) for name in directions}
-    found = push_forward(source, seeds, active_from(users_of(graph, outputs), seeds))
-    zero = source.builder.constant(0.0)
-    return source.builder.program([found.get(node, zero) for node in outputs])
+    nodes = [graph.inputs[name] for name in wrt]
+    seeds = {
+        node: source.builder.input(cotangent(at), source.shape(node))
+        for at, node in enumerate(outputs)
+    }
+    active = set(active_from(users_of(graph, outputs), nodes))
+    found = pull_back(source, seeds, set(nodes), active, masked=masked)
+    return source.builder.program(
+        [found[node] if node in found else source.zero(node) for node in nodes]
+    )
+
+
+def jvp(
+    graph: Graph, directions: Sequence[str], outputs: Sequence[int], *, masked: bool = False
+) -> Program:
+    """Each output's derivative along a direction: by how much it changes as some inputs do.
+
+    The inputs' tangents are inputs of the program: see ``tangent``.  With ``masked`` a number whose
+    tangent is 0 passes nothing, not even 0 times infinity, as for one column of a Jacobian.
+    """
+    source = Source(Builder(), graph)
+    nodes = {name: graph.inputs[name] for name in directions}
+    seeds = {
+        node: source.builder.input(tangent(name), source.shape(node))
+        for name, node in nodes.items()
+    }
+    push = push_masked if masked else push_forward
+    found = push(source, seeds, active_from(users_of(graph, outputs), seeds))
+    return source.builder.program(
+        [found[node] if node in found else source.zero(node) for node in outputs]
+    )
 
 
 def tangent(name: str) -> str:

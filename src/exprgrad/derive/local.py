@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import Rule, computed, slots, template
+from exprgrad.derive.rules import Rule, computed, shown, slots, template
 from exprgrad.graph.graph import Graph, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.structural import Pass, Shape, Structural
 
 __all__ = ["Source", "active_from", "passing", "users_of"]
 
@@ -25,6 +26,8 @@ def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
     kind, operands = graph.kinds[user], graph.operands[user]
     if not operands:
         return ()
+    if kind not in BY_NAME:
+        return tuple(enumerate(operands))
     if BY_NAME[kind].variadic:
         return tuple(enumerate(operands)) if passing(kind) else ()
     return tuple((position, operands[position]) for position in passing(kind))
@@ -61,25 +64,115 @@ class Source:
     def __init__(self, builder: Builder, graph: Graph, rule: Rule = computed) -> None:
         self.builder = builder
         self.graph = graph
+        if graph.shapes is not None and builder.graph.shapes is None:
+            builder.graph.shapes = []
         self.rule = rule
         self.image = builder.include(graph)
         self.varying = dependents(graph, graph.inputs.values())
 
     def edges(self, user: int, active: Container[int]) -> list[tuple[int, int, bool]]:
         """A node's edges to active operands: (operand, local derivative, whether a branch gates it)."""
-        graph, op = self.graph, None
         found = []
-        for position, operand in varying_operands(graph, user):
-            if operand not in active:
-                continue
-            if op is None:
-                op = BY_NAME[graph.kinds[user]]
-                self.builder.span = graph.span(user)
-                slots_ = self.slots(op, user)
-            given = self.seen_by(op, user, position, slots_) if op.variadic else slots_
-            local = self.instantiate(self.rule(op, position), given)
-            found.append((operand, local, position in op.branches))
+        slots_: dict[str, int] | None = None
+        for position, operand in varying_operands(self.graph, user):
+            if operand in active:
+                if slots_ is None:
+                    slots_ = self.slots_at(user)
+                local, is_branch = self.local(user, position, slots_)
+                found.append((operand, local, is_branch))
         return found
+
+    def edge(self, user: int, position: int) -> tuple[int, bool] | None:
+        """One edge: its local derivative, and whether a branch gates it; None if it passes nothing."""
+        if not any(position == at for at, _ in varying_operands(self.graph, user)):
+            return None
+        return self.local(user, position, self.slots_at(user))
+
+    def slots_at(self, user: int) -> dict[str, int]:
+        """The nodes that the rules of a node see; what is built next comes from its place in the text."""
+        self.builder.span = self.graph.span(user)
+        return self.slots(BY_NAME[self.graph.kinds[user]], user)
+
+    def local(self, user: int, position: int, slots_: dict[str, int]) -> tuple[int, bool]:
+        """The local derivative of an edge, and whether a branch gates it."""
+        op = BY_NAME[self.graph.kinds[user]]
+        given = self.seen_by(op, user, position, slots_) if op.variadic else slots_
+        return self.instantiate(self.rule(op, position), given), position in op.branches
+
+    def shape(self, node: int) -> Shape:
+        """The shape of a node of the graph."""
+        return () if self.graph.shapes is None else self.graph.shapes[node]
+
+    def zero(self, node: int) -> int:
+        """The derivative by a node that nothing depends on, or of one that depends on nothing."""
+        return self.builder.fill(0.0, self.shape(node))
+
+    def structural(self, user: int) -> Structural | None:
+        """The row of a structural node; None for any other."""
+        kind = self.graph.kinds[user]
+        if kind in BY_NAME or not self.graph.operands[user]:
+            return None
+        from exprgrad.graph.tensors import STRUCTURAL
+
+        return STRUCTURAL[kind]
+
+    def pulled(
+        self,
+        row: Structural,
+        user: int,
+        cotangent: int,
+        active: Container[int],
+        only: int | None = None,
+    ) -> list[tuple[int, int, int]]:
+        """A structural node's active operands, the cotangent that each is passed, and their positions.
+
+        ``only`` is a position, for one edge alone.
+        """
+        found = []
+        for position, operand in enumerate(self.graph.operands[user]):
+            if operand in active and only in (None, position):
+                pull = row.shown_pull or row.pull if self.rule is shown else row.pull
+                passed = pull(self.builder, self.passing(user, position, cotangent))
+                if passed is not None:
+                    found.append((operand, passed, position))
+        return found
+
+    def pulled_mask(self, row: Structural, user: int, position: int, mask: int) -> int:
+        """Where an operand of a structural node is passed anything, given where the node is.
+
+        What adds up or moves numbers says so itself: its own transpose counts what arrives.  Of any
+        other row every number is passed something, if one is.
+        """
+        builder = self.builder
+        zero = builder.constant(0.0)
+        mask = builder.apply("broadcast", mask, settings=(self.shape(user),))
+        if row.push is None and (row.variadic or len(row.names) == 1):
+            count = row.pull(builder, self.passing(user, position, mask))
+            assert count is not None
+            return builder.apply("ne", count, zero)
+        count = builder.apply("sum", mask, settings=(None, False))
+        reached = builder.apply("ne", count, zero)
+        shape = self.shape(self.graph.operands[user][position])
+        return builder.apply("broadcast", reached, settings=(shape,))
+
+    def pushed(self, row: Structural, user: int, tangents: Mapping[int, int]) -> list[int]:
+        """What each of a structural node's moving operands adds to its tangent."""
+        found = []
+        for position, operand in enumerate(self.graph.operands[user]):
+            if operand in tangents:
+                passing = self.passing(user, position, tangents[operand])
+                passed = row.push(self.builder, passing) if row.push else linear(self, row, passing)
+                if passed is not None:
+                    found.append(passed)
+        return found
+
+    def passing(self, user: int, position: int, given: int) -> Pass:
+        """A structural node's image, and what is given to be passed on."""
+        self.builder.span = self.graph.span(user)
+        operands = tuple([self.image[operand] for operand in self.graph.operands[user]])
+        settings = self.graph.payloads[user]
+        assert isinstance(settings, tuple)
+        return Pass(operands, self.image[user], settings, position, given)
 
     def instantiate(self, rule: str, given: dict[str, int]) -> int:
         """A rule of the table on nodes."""
@@ -114,3 +207,15 @@ class Source:
     def flag(self, operand: int) -> int:
         """1 where an operand depends on an input, else 0, as a node."""
         return self.builder.constant(float(self.varying[operand]))
+
+
+def linear(source: Source, row: Structural, passing: Pass) -> int:
+    """The tangent of an operation that is linear in an operand: the operation itself, on the tangent.
+
+    Of several operands side by side the others' tangents are 0.
+    """
+    builder, given = source.builder, list(passing.operands)
+    if row.variadic:
+        given = [builder.fill(0.0, builder.shape(operand)) for operand in given]
+    given[passing.position] = passing.given
+    return builder.apply(row.name, *given, settings=passing.settings)

@@ -2,18 +2,22 @@
 
 A row that a target cannot spell is replaced by its formula where that is short; a longer formula becomes
 a function of its own (``formulas``), so that the program stays readable.  The formula is the row's
-``value``, else its ``formula``, else its ``definition``.  Lowering comes after differentiation: the
-derivatives are those of the rows, not of the formulas.
+``value``, else its ``formula``, else its ``definition``; of a structural row, what its ``value`` does
+(``values.py``).  Lowering comes after differentiation: the derivatives are those of the rows, not of the
+formulas.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from typing import cast
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import operation_count, template
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Literal, Settings
+from exprgrad.language.target import Row, Variant
 
 __all__ = ["formula_of", "formulas", "lower"]
 
@@ -34,7 +38,7 @@ def lower(program: Program, spelled: Container[str], written: Graph | None = Non
     is correctly rounded.  ``written`` is the formula that the program came from: what it names is named
     in the program too.
     """
-    builder = Builder()
+    builder = Builder(shapes=program.graph.shapes is not None)
     if written is not None:
         images = rebuild(builder, written, spelled)
         bindings = [Binding(b.name, images[b.node], b.span) for b in written.bindings]
@@ -48,17 +52,16 @@ def lower(program: Program, spelled: Container[str], written: Graph | None = Non
     return Program(graph, outputs)
 
 
-def formulas(program: Program, spelled: Container[str]) -> dict[str, Program]:
+def formulas(program: Program, spelled: Container[str]) -> dict[Row, Program]:
     """The rows that a lowered program needs as functions, each before those that call it."""
-    found: dict[str, Program] = {}
+    found: dict[Row, Program] = {}
     todo = missing(program.graph, spelled)
     while todo:
-        kind = todo[-1]
-        if kind in found:
+        row = todo[-1]
+        if row in found:
             todo.pop()
             continue
-        text = template(formula_of(kind))
-        lowered = lower(Program(text, (text.output,)), spelled, text)
+        lowered = function_of(row, spelled)
         first = [other for other in missing(lowered.graph, spelled) if other not in found]
         if first:
             todo += first
@@ -67,26 +70,62 @@ def formulas(program: Program, spelled: Container[str]) -> dict[str, Program]:
     return found
 
 
-def missing(graph: Graph, spelled: Container[str]) -> list[str]:
+def function_of(row: Row, spelled: Container[str]) -> Program:
+    """A row as a program of its own, lowered."""
+    if isinstance(row, Variant):
+        from exprgrad.derive.values import value_of
+
+        return lower(value_of(row), spelled)
+    text = template(formula_of(row))
+    return lower(Program(text, (text.output,)), spelled, text)
+
+
+def missing(graph: Graph, spelled: Container[str]) -> list[Row]:
     """The rows in a graph that a target does not spell."""
-    kinds = dict.fromkeys(graph.kinds)
-    return [kind for kind in kinds if kind not in (INPUT, CONST) and kind not in spelled]
+    found: dict[Row, None] = {}
+    for node, kind in enumerate(graph.kinds):
+        if kind in (INPUT, CONST) or kind in spelled:
+            continue
+        if kind in BY_NAME:
+            found[kind] = None
+        else:
+            from exprgrad.language.spellings import variant
+
+            found[variant(graph, node)] = None
+    return list(found)
 
 
 def rebuild(builder: Builder, graph: Graph, spelled: Container[str]) -> list[int]:
-    """Build every node of a graph again, lowered.  Returns the new nodes."""
+    """Build every node of a graph again, lowered.  Returns the new nodes.
+
+    What elementwise operations make of stretched operands alone is made first and stretched then.
+    """
     images: list[int] = []
     for node, kind in enumerate(graph.kinds):
         payload = graph.payloads[node]
         if kind == INPUT:
-            images.append(builder.input(str(payload)))
+            shape = () if graph.shapes is None else graph.shapes[node]
+            images.append(builder.input(str(payload), shape))
+        elif isinstance(payload, Literal):
+            images.append(builder.literal(payload))
         elif kind == CONST:
-            assert isinstance(payload, float)
-            images.append(builder.constant(payload, graph.symbols.get(node)))
+            images.append(builder.constant(cast(float, payload), graph.symbols.get(node)))
         else:
             operands = [images[operand] for operand in graph.operands[node]]
-            images.append(operation(builder, kind, operands, spelled))
+            if kind in BY_NAME:
+                operands = [unstretched(builder, operand) for operand in operands]
+                image = operation(builder, kind, operands, spelled)
+            else:
+                image = builder.apply(kind, *operands, settings=cast(Settings, payload))
+            if graph.shapes is not None and builder.shape(image) != graph.shapes[node]:
+                image = builder.apply("broadcast", image, settings=(graph.shapes[node],))
+            images.append(image)
     return images
+
+
+def unstretched(builder: Builder, node: int) -> int:
+    """A node before it was broadcast."""
+    return builder.graph.operands[node][0] if builder.graph.kinds[node] == "broadcast" else node
 
 
 def operation(builder: Builder, kind: str, operands: Sequence[int], spelled: Container[str]) -> int:
@@ -108,7 +147,7 @@ def operation(builder: Builder, kind: str, operands: Sequence[int], spelled: Con
         return builder.apply(kind, *operands)
     text = template(formula_of(kind))
     lowered = lower(Program(text, (text.output,)), spelled)
-    given = dict(zip(op.names, operands, strict=True))
+    given = dict(zip(op.formula_names, operands, strict=True))
     return builder.include(lowered.graph, given)[lowered.outputs[0]]
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from exprgrad.derive.formula import derivatives
+from exprgrad.errors import RequestError
 from exprgrad.graph.graph import Graph
+from exprgrad.graph.structural import shape_text
+from exprgrad.source import Source
 
-__all__ = ["Orders", "every"]
+__all__ = ["Orders", "every", "refuse_tensors"]
 
 Orders = tuple[str, ...]
 """The inputs of a mixed derivative, in the order of ``wrt``: the derivative by x twice is ``(x, x)``."""
@@ -29,6 +32,26 @@ def every(graph: Graph, wrt: Sequence[str], order: int) -> Iterator[tuple[Orders
             for name, derivative in onward(formula, inputs, wrt, steps=step == order)
         ]
     yield from level
+
+
+def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> None:
+    """Raise an error for what has no derivative as a formula of tensors.
+
+    What is derived must be a number; and what it is derived by, where that is done more than once.
+    """
+    if graph.shapes is None:
+        return
+    from exprgrad.language.shaping import need_number
+
+    need_number(graph, text, "diff")
+    for name in wrt if order > 1 else ():
+        node = graph.inputs[name]
+        if graph.shapes[node]:
+            shape = shape_text(graph.shapes[node])
+            message = f"derivatives of order {order} are by numbers, and '{name}' is {shape}"
+            help = "hess gives second derivatives by tensors as numbers; --wrt a,b chooses inputs"
+            span = graph.span(node)
+            raise RequestError("bad-order", message, source=Source(text), span=span, help=help)
 
 
 def onward(

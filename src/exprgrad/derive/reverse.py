@@ -8,7 +8,7 @@ infinity; so an adjoint carries the condition under which anything arrives at al
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.local import Source
 from exprgrad.derive.rules import shown
 
-__all__ = ["pull_back"]
+__all__ = ["Adjoint", "contribution", "pull_back", "settled", "total"]
 
 
 class Adjoint(NamedTuple):
@@ -27,15 +27,27 @@ class Adjoint(NamedTuple):
 
 
 def pull_back(
-    source: Source, seeds: Mapping[int, int], wrt: Collection[int], active: Collection[int]
+    source: Source,
+    seeds: Mapping[int, int],
+    wrt: Collection[int],
+    active: Collection[int],
+    *,
+    masked: bool = False,
+    masks: dict[int, int] | None = None,
 ) -> dict[int, int]:
     """The adjoints of the nodes ``wrt``, given those of the outputs; 0 is left out.
 
     ``seeds`` maps nodes of the source's graph to the builder's, as the answer does; ``active`` are the
-    nodes that ``wrt`` reaches (see ``active_from``), the only ones that are visited.
+    nodes that ``wrt`` reaches (see ``active_from``), the only ones that are visited.  With ``masked`` a
+    number whose seed is 0 passes nothing.  ``masks`` takes down under which
+    conditions adjoints arrive, where there are any.
     """
     builder = source.builder
-    arrived = {node: [Adjoint(seed, None)] for node, seed in seeds.items() if node in active}
+    arrived = {
+        node: [Adjoint(seed, builder.apply("ne", seed, builder.constant(0.0)) if masked else None)]
+        for node, seed in seeds.items()
+        if node in active
+    }
     queue = [-node for node in arrived]
     heapify(queue)
     found: dict[int, int] = {}
@@ -43,16 +55,35 @@ def pull_back(
         user = -heappop(queue)
         adjoint = total(builder, arrived.pop(user), ascending=source.rule is shown)
         if user in wrt:
-            found[user] = masked(builder, adjoint)
-        for operand, local, is_branch in source.edges(user, active):
-            passed = contribution(builder, adjoint, local, is_branch=is_branch)
-            if passed is None:
-                continue
+            found[user] = settled(builder, adjoint)
+            if masks is not None and adjoint.mask is not None:
+                masks[user] = adjoint.mask
+        for operand, passed in contributions(source, user, adjoint, active):
             if operand not in arrived:
                 arrived[operand] = []
                 heappush(queue, -operand)
             arrived[operand].append(passed)
     return found
+
+
+def contributions(
+    source: Source, user: int, adjoint: Adjoint, active: Container[int]
+) -> Iterator[tuple[int, Adjoint]]:
+    """What a node passes on to each of its active operands."""
+    builder = source.builder
+    row = source.structural(user)
+    if row is not None:
+        value = settled(builder, adjoint)
+        for operand, passed, position in source.pulled(row, user, value, active):
+            mask = None if source.rule is shown else adjoint.mask  # people read on without it
+            if mask is not None:
+                mask = source.pulled_mask(row, user, position, mask)
+            yield operand, Adjoint(passed, mask)
+        return
+    for operand, local, is_branch in source.edges(user, active):
+        passed_on = contribution(builder, adjoint, local, is_branch=is_branch)
+        if passed_on is not None:
+            yield operand, passed_on
 
 
 def contribution(
@@ -75,7 +106,7 @@ def arriving(builder: Builder, value: int, mask: int) -> Adjoint | None:
     return Adjoint(value, None) if known else None
 
 
-def masked(builder: Builder, adjoint: Adjoint) -> int:
+def settled(builder: Builder, adjoint: Adjoint) -> int:
     """An adjoint as a number at every point: 0 where nothing arrives."""
     if adjoint.mask is None:
         return adjoint.value
@@ -89,9 +120,9 @@ def total(builder: Builder, contributions: list[Adjoint], *, ascending: bool) ->
     first = contributions[0]
     mask = first.mask
     alike = all(adjoint.mask == mask for adjoint in contributions)
-    value = first.value if alike else masked(builder, first)
+    value = first.value if alike else settled(builder, first)
     for adjoint in contributions[1:]:
-        term = adjoint.value if alike else masked(builder, adjoint)
+        term = adjoint.value if alike else settled(builder, adjoint)
         value = builder.apply("add", value, term)
         mask = either(builder, mask, adjoint.mask)
     return Adjoint(value, mask)

@@ -11,6 +11,7 @@ from exprgrad.derive.forms import ONE, Forms, Product
 from exprgrad.derive.tidy import MOST_FACTORS
 from exprgrad.derive.write import write
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.graph.structural import Literal
 from exprgrad.language.parse import CONSTANTS
 
 __all__ = ["formulas", "simplify"]
@@ -41,6 +42,8 @@ def formulas(program: Program, typed: Graph) -> Iterator[tuple[Graph, dict[int, 
     forms, names = forms_of(typed)
     for output in program.outputs:
         form = read(forms, program.graph, (output,), SHORT)[output]
+        if program.graph.shapes is not None:
+            form = forms.stretched(form, program.graph.shapes[output])
         written, nodes = write(forms, [form], program.graph)
         yield written.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
 
@@ -52,6 +55,8 @@ def forms_of(typed: Graph, *, share: bool = False) -> tuple[Algebra, dict[int, s
     """
     numbers = [p for node, p in enumerate(typed.payloads) if node not in typed.symbols]
     forms = Algebra(decimals=any(map(is_fraction, numbers)), share=share)
+    if typed.shapes is not None:
+        forms.inputs = {name: typed.shapes[node] for name, node in typed.inputs.items()}
     bound = [binding.node for binding in typed.bindings]
     found = read(forms, typed, (typed.output, *bound), SHORT, bound)
     forms.typed = len(forms.forms)
@@ -87,6 +92,8 @@ def read(
         operands, payload = graph.operands[node], graph.payloads[node]
         if kind == INPUT:
             form = forms.leaf(str(payload), None)
+        elif isinstance(payload, Literal):
+            form = forms.literal(payload)
         elif kind == CONST:
             assert isinstance(payload, float)
             form = forms.constant(payload, graph.symbols.get(node))
@@ -98,6 +105,10 @@ def read(
             form = forms.product([(found[leaf], power) for leaf, power in leaves], sign, whole)
         elif kind == "pow":
             form = forms.power(found[operands[0]], found[operands[1]], whole)
+        elif isinstance(payload, tuple):
+            assert graph.shapes is not None
+            given = [(found[operand], graph.shapes[operand]) for operand in operands]
+            form = forms.structural(kind, tuple(given), payload)
         else:
             form = forms.call(kind, tuple([found[operand] for operand in operands]))
         found[node] = form

@@ -8,6 +8,7 @@ from fractions import Fraction
 from exprgrad.derive.build import Builder
 from exprgrad.derive.forms import ONE, Call, Forms, Leaf, Number, Product, Sum, is_decimal
 from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.structural import Literal
 
 __all__ = ["write"]
 
@@ -68,6 +69,11 @@ def write_form(forms: Forms, builder: Builder, nodes: dict[int, int], form: int)
             return builder.input(found.name)
         symbol = found.name if math.isfinite(found.value) else None
         return builder.constant(found.value, symbol)
+    if isinstance(found, Literal):
+        return builder.literal(found)
+    if isinstance(found, Call) and found.settings is not None:
+        operands = tuple([nodes[operand] for operand in found.operands])
+        return builder.append(found.kind, operands, found.settings, ())
     if isinstance(found, Call):
         return builder.apply(found.kind, *[nodes[operand] for operand in found.operands])
     if isinstance(found, Product):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from exprgrad.draw import look
 from exprgrad.draw.markup import RULER, cell, number, row, shown, table, text
+from exprgrad.draw.table import minus
+from exprgrad.draw.tensors import View, view
 from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.graph.structural import shape_text
 from exprgrad.language.infix import ATOM, label, operation_text
 from exprgrad.run.result import Run
 from exprgrad.source import cut
@@ -20,11 +24,17 @@ NAME, OPERATION, OPERAND = 40, 34, 10
 operation."""
 
 
+PICTURED = View(4, 40, "")
+"""How much is shown of a tensor."""
+
+
 def node_label(run: Run, node: int, digits: int) -> str:
     """The label of a node with its data and grad, as far as the run has them."""
     kind = run.graph.kinds[node]
     readings = [reading(*found) for found in readings_of(run, node, digits)]
-    if kind == INPUT:
+    if node in run.graph.implicit:
+        line, fill, inside = look.CONSTANT, look.CONSTANT, stretch(run, node)
+    elif kind == INPUT:
         line, fill, inside = look.PILL_LINE, look.PILL, pill(run, node, readings)
     elif kind == CONST:
         line, fill, inside = look.CONSTANT, look.CONSTANT, card(run, node, [])
@@ -46,16 +56,43 @@ def node_label(run: Run, node: int, digits: int) -> str:
 
 def card(run: Run, node: int, readings: list[str]) -> list[str]:
     """The rows of a card: the head, and under it data above a hairline and grad below."""
-    head = row(cell(heading(run, node), colspan="2", cellpadding="3"))
-    return [head, RULER.join(readings)] if readings else [head]
+    head = [row(cell(heading(run, node), colspan="2", cellpadding="3"))]
+    shape = shape_of(run, node)
+    if shape:
+        head.append(row(cell(quiet(shape), colspan="2", cellpadding="1")))
+    return [*head, RULER.join(readings)] if readings else head
 
 
 def pill(run: Run, node: int, readings: list[str]) -> list[str]:
     """The rows of a pill, which is low: the name stands left of data and grad."""
-    name = cell(heading(run, node), cellpadding="4")
+    shape = shape_of(run, node)
+    if shape:
+        lines = table(row(cell(heading(run, node))), row(cell(quiet(shape))))
+        name = cell(lines, cellpadding="4")
+    else:
+        name = cell(heading(run, node), cellpadding="4")
     if not readings:
         return [row(name)]
     return [row(name, cell(table(RULER.join(readings), color=look.PILL_LINE)))]
+
+
+def stretch(run: Run, node: int) -> list[str]:
+    """The row of a node that broadcasting put in: low and quiet, for nobody wrote it."""
+    (operand,) = run.graph.operands[node]
+    words = f"{shown(run.label(operand), OPERAND)} as {shape_of(run, node)}"
+    return [row(cell(quiet(words), cellpadding="2"))]
+
+
+def shape_of(run: Run, node: int) -> str:
+    """A tensor's shape; nothing for a number, or a constant whose numbers can be seen."""
+    shape = () if run.shapes is None else run.shapes[node]
+    seen = run.graph.kinds[node] == CONST and len(run.texts[node]) <= OPERATION
+    return shape_text(shape) if shape and not seen else ""
+
+
+def quiet(content: str) -> str:
+    """A small grey text."""
+    return text(content, size="8.5", colour=look.MUTED)
 
 
 def heading(run: Run, node: int) -> str:
@@ -75,8 +112,9 @@ def operation(run: Run, node: int) -> str:
     operands = graph.operands[node]
     if not operands:
         return run.texts[node]
+    settings = graph.payloads[node]
     called = [label(graph, operand, run.names, run.texts) for operand in operands]
-    whole = operation_text(graph.kinds[node], called, spaced=True)
+    whole = operation_text(graph.kinds[node], called, spaced=True, settings=settings)
     if len(whole) <= OPERATION:
         return whole
     brief = [
@@ -85,7 +123,7 @@ def operation(run: Run, node: int) -> str:
     ]
     for room in range(OPERATION, 0, -1):
         parts = [(cut(words, room), binds) for words, binds in brief]
-        text = operation_text(graph.kinds[node], parts, spaced=True)
+        text = operation_text(graph.kinds[node], parts, spaced=True, settings=settings)
         if len(text) <= OPERATION:
             break
     return text
@@ -95,10 +133,17 @@ def readings_of(run: Run, node: int, digits: int) -> Iterator[tuple[str, str, st
     """What is read on a node: a word, a number and its colour."""
     if not run.values or run.graph.kinds[node] == CONST:
         return
-    yield "data", number(run.values[node], digits), look.DATA
+    yield "data", written(run.values[node], digits), look.DATA
     if run.adjoints is not None:
         grad = run.grad(node)
-        yield "grad", "–" if grad is None else number(grad, digits), look.GRAD
+        yield "grad", "–" if grad is None else written(grad, digits), look.GRAD
+
+
+def written(value: Any, digits: int) -> str:
+    """A number, a small tensor's numbers, or a larger one's norm."""
+    if not getattr(value, "shape", ()):
+        return number(value, digits)
+    return minus(view(value, digits, PICTURED))
 
 
 def reading(word: str, value: str, colour: str) -> str:

@@ -31,8 +31,15 @@ def envelope(command: str, **fields: Any) -> str:
     return text({"schema": SCHEMA, "command": command, **fields})
 
 
-def run_json(run: Run, command: str, diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
-    """The document of ``eval`` or ``grad``, one node or edge to a line."""
+def run_json(
+    run: Run, command: str, diagnostics: Iterable[Diagnostic], *, whole: bool = False
+) -> Iterator[str]:
+    """The document of ``eval`` or ``grad``, one node or edge to a line; ``whole`` leaves no tensor out."""
+    if run.shapes is not None:
+        from exprgrad.draw.tensor_document import tensor_json
+
+        yield from tensor_json(run, command, diagnostics, whole=whole)
+        return
     head: dict[str, Any] = {
         "schema": SCHEMA,
         "command": command,
@@ -66,6 +73,7 @@ def array(name: str, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def node_fields(node: Node, *, grad: bool) -> dict[str, Any]:
     """A node's fields as JSON has them."""
     fields: dict[str, Any] = node._asdict()
+    del fields["shape"]
     fields["data"] = finite(node.data)
     if grad:
         fields["grad"] = finite(node.grad)
@@ -77,6 +85,7 @@ def node_fields(node: Node, *, grad: bool) -> dict[str, Any]:
 def edge_fields(edge: Edge) -> dict[str, Any]:
     """An edge's fields as JSON has them."""
     fields: dict[str, Any] = edge._asdict()
+    del fields["jacobian"]
     fields["local"] = finite(edge.local)
     fields["contribution"] = finite(edge.contribution)
     return fields
@@ -93,8 +102,13 @@ def csv_line(cells: Iterable[object]) -> str:
     return ",".join(written) + "\n"
 
 
-def run_csv(run: Run) -> Iterator[str]:
+def run_csv(run: Run, *, whole: bool = False) -> Iterator[str]:
     """The nodes of a run as CSV, numbers as the shortest text that reads back."""
+    if run.shapes is not None:
+        from exprgrad.draw.tensor_document import tensor_csv
+
+        yield from tensor_csv(run, whole=whole)
+        return
     swept = run.adjoints is not None
     names = ["id", "name", "op", "operands", "text", "data"]
     yield csv_line([*names, "grad"] if swept else names)
@@ -104,8 +118,13 @@ def run_csv(run: Run) -> Iterator[str]:
         yield csv_line([*cells, node.grad] if swept else cells)
 
 
-def trace_csv(run: Run) -> Iterator[str]:
+def trace_csv(run: Run, *, whole: bool = False) -> Iterator[str]:
     """The active edges in the order of the visits as CSV."""
+    if run.shapes is not None:
+        from exprgrad.draw.tensor_document import tensor_trace_csv
+
+        yield from tensor_trace_csv(run, whole=whole)
+        return
     yield csv_line(["user", "position", "operand", "rule", "local", "contribution"])
     for edge in run.iter_edges():
         yield csv_line(edge[:6])

@@ -5,14 +5,13 @@ Nothing is rendered here; ``draw.render`` does that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from exprgrad.draw import look
 from exprgrad.draw.cards import node_label, slot
-from exprgrad.draw.markup import cell, number, quoted, row, shown, table, text
+from exprgrad.draw.chips import boxed, wires
+from exprgrad.draw.markup import quoted, shown
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import Graph, dependents
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import shape_text
 from exprgrad.language.infix import program
 from exprgrad.run.result import Run
 
@@ -21,8 +20,8 @@ __all__ = ["LARGEST", "source"]
 LARGEST = 500
 """The most nodes that are drawn without being asked twice."""
 
-RULE, TITLE = 24, 200
-"""The most characters shown of a rule, and of a whole expression."""
+TITLE = 200
+"""The most characters shown of a whole expression."""
 
 
 def source(graph: Graph, run: Run | None = None, *, digits: int = 6, all: bool = False) -> str:
@@ -59,7 +58,9 @@ def source(graph: Graph, run: Run | None = None, *, digits: int = 6, all: bool =
             else:
                 # A node, not an edge's label: Graphviz puts labels beside the wire, nodes on it.
                 middle = f"n{user}_{position}"
-                picture.node(middle, f"<{boxed(chip)}>", **look.CHIP_NODE)
+                picture.node(
+                    middle, f"<{boxed(chip)}>", **look.CHIP_NODE, tooltip=quoted(chip.tooltip)
+                )
                 picture.edge(start, f"{middle}:w", arrowhead="none", **manner)
                 picture.edge(f"{middle}:e", end, **manner)
     return str(picture.source)
@@ -68,44 +69,6 @@ def source(graph: Graph, run: Run | None = None, *, digits: int = 6, all: bool =
 def in_full(run: Run, node: int) -> str:
     """What a node is, in one line."""
     name, written = run.names.get(node), run.texts[node]
-    return written if name in (None, written) else f"{name} = {written}"
-
-
-def wires(run: Run, user: int, varies: bytearray, digits: int) -> Iterator[tuple[str | None, bool]]:
-    """For each operand of a node: the chip's text, if any, and whether a gradient can flow."""
-    operands = run.graph.operands[user]
-    if run.adjoints is None:
-        for position, operand in enumerate(operands):
-            active = bool(varies[operand])
-            yield (shown(run.rule(user, position), RULE) if active else None), active
-        return
-    branches = BY_NAME[run.graph.kinds[user]].branches if operands else ()
-    edges = {edge.position: edge for edge in run.edges_of(user)}
-    for position in range(len(operands)):
-        edge = edges.get(position)
-        if edge is None:
-            yield None, False
-        else:
-            taken = edge.local != 0 or position not in branches
-            yield with_value(edge.rule, edge.local, digits), taken
-
-
-def with_value(rule: str, value: float, digits: int) -> str:
-    """A local derivative as formula and number, or as one where they are the same."""
-    try:
-        same = float(rule) == value
-    except ValueError:
-        same = False
-    return number(value, digits) if same else f"{shown(rule, RULE)} = {number(value, digits)}"
-
-
-def boxed(content: str) -> str:
-    """A chip: a label on an edge, on a ground of its own."""
-    return table(
-        row(cell(text(content))),
-        border="1",
-        cellpadding="2",
-        style="rounded",
-        bgcolor=look.CHIP,
-        color=look.CHIP_LINE,
-    )
+    line = written if name in (None, written) else f"{name} = {written}"
+    shape = () if run.shapes is None else run.shapes[node]
+    return f"{line}, of shape {shape_text(shape)}" if shape else line

@@ -57,4 +57,4 @@ EDGE = {
 }
 QUIET = {"style": "dashed", "color": "#9ba3ad"}
 """An edge along which no gradient flows."""
-CHIP_NODE = {"fontsize": "9.5", "tooltip": " "}
+CHIP_NODE = {"fontsize": "9.5"}

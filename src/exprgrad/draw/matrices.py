@@ -20,8 +20,8 @@ from exprgrad.run.matrices import Matrix
 from exprgrad.source import display_width, printable
 
 __all__ = [
-    "answers", "document", "matrix_csv", "matrix_lines", "matrix_table", "named", "outputs_foot",
-    "pairs_csv", "pairs_lines", "pairs_table", "pattern_foot",
+    "MOST_COLUMNS", "MOST_OUTPUTS", "answers", "document", "matrix_csv", "matrix_lines", "matrix_table",
+    "named", "outputs_foot", "pairs_csv", "pairs_lines", "pairs_table", "pattern_foot",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -97,19 +97,22 @@ def legend(found: Matrix) -> str:
 
 def pairs_table(
     headings: tuple[str, ...],
-    rows: Mapping[str, tuple[float, ...]],
+    rows: Mapping[str, tuple[float | str, ...]],
     digits: int,
     foot: str = "",
     *,
     whole: bool = False,
 ) -> Table:
-    """Names, each with some numbers; ``headings`` name all columns, the last being the answer."""
+    """Names, each with some numbers or texts; ``headings`` name all columns, the last being the answer."""
     first, *others = headings
     columns = [Column(first, flexible=True)]
     columns += [Column(heading, is_number=True, style="green") for heading in others[:-1]]
     columns.append(Column(others[-1], is_number=True, style="yellow"))
     chosen, left_out = ends(list(rows.items()), whole=whole)
-    cells = [[printable(name), *(decimal(n, digits) for n in numbers)] for name, numbers in chosen]
+    cells = [
+        [printable(name), *(n if isinstance(n, str) else decimal(n, digits) for n in numbers)]
+        for name, numbers in chosen
+    ]
     return Table(columns, cells, left_out, foot, what="rows")
 
 

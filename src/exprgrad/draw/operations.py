@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import Any
 
 from exprgrad.derive.rules import template
 from exprgrad.draw.document import envelope
+from exprgrad.draw.structural_operations import pairs as structural_pairs
+from exprgrad.draw.structural_operations import (
+    row_fields,
+    structural_overview,
+    structural_usage,
+)
 from exprgrad.draw.table import Column, Table
 from exprgrad.errors import RequestError
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
+from exprgrad.graph.structural import Structural
+from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.infix import ATOM, operation_text
 from exprgrad.source import Source
 
-__all__ = ["details", "document", "find", "overview", "usage"]
+__all__ = ["Row", "details", "document", "find", "overview", "sections", "usage"]
 
 WIDTH = 90
 """Where the lines of an operation in full are broken, in columns."""
@@ -22,17 +31,35 @@ BREAK = re.compile(r"(?<=,) | (?=[+-] )")
 """Where a formula may be broken: behind a comma, or before a sum's sign."""
 
 
-def find(name: str | None) -> Sequence[Op]:
-    """All rows, or the one of that name or symbol; an error with a suggestion where there is none."""
+Row = Op | Structural
+"""A row of the op table: elementwise, number by number, or structural, which sees shapes."""
+SYMBOLS = {"**": "pow", ".T": "transpose", "T": "transpose", "[]": "index", "x[]": "index"}
+"""What people also call an operation that is written with symbols."""
+ELEMENTWISE, STRUCTURED = (
+    "Elementwise: number by number",
+    "Structural: of vectors, matrices and tensors",
+)
+
+
+def find(name: str | None) -> Sequence[Row]:
+    """All rows, or those of that name or symbol; an error with a suggestion where there is none.
+
+    ``max`` and its like are names of two: of several numbers, and of all in a tensor.
+    """
     if name is None:
-        return OPS
-    op = BY_NAME.get(name) or BY_INFIX.get("^" if name == "**" else name)
-    if op is not None:
-        return (op,)
+        return (*OPS, *STRUCTURAL.values())
+    known = SYMBOLS.get(name, name)
+    structural = [
+        row for row in STRUCTURAL.values() if known and known in (row.word, row.name, row.infix)
+    ]
+    op = BY_NAME.get(known) or BY_INFIX.get(known)
+    found: list[Row] = [op, *structural] if op else [*structural]
+    if found:
+        return found
     from exprgrad.language.hints import OPERATOR_WORDS, OTHER_SPELLINGS, nearest_operation
 
-    known = OTHER_SPELLINGS.get(name) or nearest_operation(name, BY_NAME)
-    help = f"did you mean '{known}'?" if known else "'exprgrad ops' lists the operations"
+    meant = OTHER_SPELLINGS.get(name) or nearest_operation(name, [*BY_NAME, *WORDS])
+    help = f"did you mean '{meant}'?" if meant else "'exprgrad ops' lists the operations"
     if name in OPERATOR_WORDS:
         help = f"that is written {OPERATOR_WORDS[name]}"
     source = Source(name, is_expression=False)
@@ -40,8 +67,18 @@ def find(name: str | None) -> Sequence[Op]:
     raise RequestError("unknown-operation", message, source=source, span=(0, len(name)), help=help)
 
 
-def usage(op: Op) -> str:
+def sections(rows: Sequence[Row]) -> list[tuple[str, Table]]:
+    """The rows a line each, in a table for each of the two sorts, under its title."""
+    ops = [row for row in rows if isinstance(row, Op)]
+    structural = [row for row in rows if isinstance(row, Structural)]
+    found = [(ELEMENTWISE, overview(ops)), (STRUCTURED, structural_overview(structural))]
+    return [(title, table) for title, table in found if table.rows]
+
+
+def usage(op: Row) -> str:
     """How the operation is written."""
+    if isinstance(op, Structural):
+        return structural_usage(op)
     names = ("x", "y", "…") if op.variadic else op.names
     return operation_text(op.name, [(name, ATOM) for name in names], spaced=True)
 
@@ -52,7 +89,7 @@ def derivatives(op: Op) -> list[tuple[str, str]]:
 
 
 def overview(rows: Sequence[Op]) -> Table:
-    """All operations, a line each."""
+    """The elementwise operations, a line each."""
     columns = [
         Column("operation", style="bold"),
         Column("local derivatives", flexible=True, style="yellow"),
@@ -72,25 +109,35 @@ def overview(rows: Sequence[Op]) -> Table:
     return Table(columns, lines, foot=foot)
 
 
-def details(op: Op) -> str:
+def details(op: Row) -> str:
     """One operation in full."""
-    pairs = [*rules(op), *companions(op)]
-    if op.definition:
-        pairs.append(("the same as", op.definition))
-    if op.domain:
-        pairs.append(("domain", op.domain_words or op.domain))
-    pairs += [("pole", f"{value} where {where}") for where, value in op.poles]
-    pairs += [(s.code, f"where {s.where}: {s.why}") for s in op.special]
-    pairs += [("gate", op.gate), ("accuracy", accuracy(op))]
-    if op.caveat:
-        pairs.append(("but", op.caveat))
+    pairs = list(structural_pairs(op) if isinstance(op, Structural) else elementwise_pairs(op))
     width = max(len(label) for label, _ in pairs)
     lines = [
         f"  {label if first else '':<{width}}  {line}\n"
         for label, text in pairs
-        for first, line in marked(folded(text, WIDTH - width - 4))
+        for first, line in marked(fitted(label, text, WIDTH - width - 4))
     ]
-    return f"{usage(op)}: {op.about}\n" + "".join(lines)
+    head = wrap(f"{usage(op)}: {op.about}", WIDTH, subsequent_indent="    ")
+    return "\n".join(head) + "\n" + "".join(lines)
+
+
+def elementwise_pairs(op: Op) -> Iterator[tuple[str, str]]:
+    """An elementwise row in full, as labels and texts."""
+    yield from rules(op)
+    yield from companions(op)
+    if op.definition:
+        yield "the same as", op.definition
+    if op.domain:
+        yield "domain", op.domain_words or op.domain
+    for where, value in op.poles:
+        yield "pole", f"{value} where {where}"
+    for s in op.special:
+        yield s.code, f"where {s.where}: {s.why}"
+    yield "gate", op.gate
+    yield "accuracy", accuracy(op)
+    if op.caveat:
+        yield "but", op.caveat
 
 
 def rules(op: Op) -> Iterator[tuple[str, str]]:
@@ -131,6 +178,8 @@ def accuracy(op: Op) -> str:
         {0.0: "exact", 0.5: "correctly rounded"}.get(ulps, f"within {ulps:g} ulp")
         for ulps in (op.value_ulp, op.partial_ulp)
     )
+    if op.value_abs:
+        value += f" or {op.value_abs:.1g}"
     if value == partial:
         return f"value and local derivatives {value}"
     return f"value {value}, local derivatives {partial}"
@@ -139,6 +188,13 @@ def accuracy(op: Op) -> str:
 def marked(lines: Sequence[str]) -> Iterator[tuple[bool, str]]:
     """Each line, and whether it is the first."""
     return ((position == 0, line) for position, line in enumerate(lines))
+
+
+def fitted(label: str, text: str, width: int) -> list[str]:
+    """A text on lines of so many columns: prose between its words, a formula where it may be broken."""
+    if label == "source":
+        return wrap(text, width, subsequent_indent="  ")
+    return folded(text, width)
 
 
 def folded(text: str, width: int, indent: str = "") -> list[str]:
@@ -172,13 +228,16 @@ def folded(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def depth_at(text: str, position: int) -> int:
-    """How many parentheses are open at a position."""
-    return text.count("(", 0, position) - text.count(")", 0, position)
+    """How many parentheses and brackets are open at a position."""
+    before = text[:position]
+    return sum(map(before.count, "([")) - sum(map(before.count, ")]"))
 
 
-def document(rows: Sequence[Op]) -> str:
-    """The rows as a JSON document."""
-    return envelope("ops", operations=[fields(op) for op in rows]) + "\n"
+def document(rows: Sequence[Row]) -> str:
+    """The rows as a JSON document: elementwise and structural ones apart."""
+    operations = [fields(row) for row in rows if isinstance(row, Op)]
+    structural = [row_fields(row) for row in rows if isinstance(row, Structural)]
+    return envelope("ops", operations=operations, structural=structural) + "\n"
 
 
 def fields(op: Op) -> dict[str, Any]:
@@ -199,6 +258,7 @@ def fields(op: Op) -> dict[str, Any]:
         "infix": op.infix or op.prefix or None,
         "latex": op.latex,
         "value_ulp": op.value_ulp,
+        "value_abs": op.value_abs,
         "partial_ulp": op.partial_ulp,
         "caveat": op.caveat or None,
     }

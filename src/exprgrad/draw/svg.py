@@ -1,7 +1,7 @@
 """What Graphviz's SVG lacks: a name, dark pages, and texts that stay in place in any font.
 
 Graphviz measures texts in the fonts of the machine that it runs on; the picture is looked at on
-another.  So a number is tied to the right end of its card's hairline, a chip's text to its middle.
+another.  So a number is tied to the right end of its card's hairline, a chip's lines to its middle.
 Coordinates are read from Graphviz's output, in which all user text is escaped.
 """
 
@@ -17,6 +17,7 @@ NODE = re.compile(r'<g id="node\d+" class="node">.*?</g>\n</g>', re.DOTALL)
 NUMBER = re.compile(rf'text-anchor="start" x="[^"]*"(?=[^<>]* fill="(?:{DATA}|{GRAD})")')
 HAIRLINE = re.compile(r'<polygon [^<>]*points="([^"]*)"')
 CHIP = re.compile(r'text-anchor="start" x="[^"]*"')
+LINE = re.compile(r'<text [^<>]* y="([^"]*)"')
 OUTLINE = re.compile(r'<path [^<>]*d="([^"]*)"')
 INSET = 3
 """A number's distance from the end of the hairline: its cell's padding."""
@@ -38,12 +39,13 @@ def finished(svg: str) -> str:
 
 
 def tied(node: str) -> str:
-    """A node's SVG with its numbers tied to the hairline's end, or its only text to the middle."""
+    """A node's SVG with its numbers tied to the hairline's end, or its lines to the middle."""
     ends = [x for points in HAIRLINE.findall(node) for x in abscissas(points)]
     if ends:
         return NUMBER.sub(f'text-anchor="end" x="{max(ends) - INSET:.2f}"', node)
     sides = [x for points in OUTLINE.findall(node) for x in abscissas(points)]
-    if sides and node.count("<text ") == 1:
+    lines = LINE.findall(node)
+    if sides and len(set(lines)) == len(lines):
         return CHIP.sub(f'text-anchor="middle" x="{(min(sides) + max(sides)) / 2:.2f}"', node)
     return node
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from exprgrad.graph.graph import CONST
@@ -10,8 +10,8 @@ from exprgrad.run.result import Run
 from exprgrad.source import display_width, printable
 
 __all__ = [
-    "BETWEEN", "EDGE_ROWS", "LEAST", "LONGEST_WHOLE", "Column", "Table", "decimal", "minus", "node_table",
-    "plain", "rich",
+    "BETWEEN", "EDGE_ROWS", "LEAST", "LONGEST_WHOLE", "Column", "Table", "decimal", "left_out_of", "minus",
+    "node_table", "plain", "rich", "title",
 ]  # fmt: skip
 
 LEAST = 18
@@ -41,7 +41,8 @@ class Column(NamedTuple):
 class Table(NamedTuple):
     """Rows of text; ``left_out`` rows are missing after the first ``EDGE_ROWS``; ``foot`` is below.
 
-    ``what`` the rows are is said where some are left out.
+    ``what`` the rows are is said where some are left out.  ``narrower`` are tables to draw instead, the
+    widest first, where a terminal has no room for all columns but one.
     """
 
     columns: Sequence[Column]
@@ -50,6 +51,7 @@ class Table(NamedTuple):
     foot: str = ""
     marked: int = -1
     what: str = "nodes"
+    narrower: Sequence[Table] = ()
 
 
 def decimal(value: float | None, digits: int) -> str:
@@ -64,6 +66,10 @@ def minus(text: str) -> str:
 
 def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     """Every node, its operation and data, and its grad where there was a reverse sweep."""
+    if run.shapes is not None:
+        from exprgrad.draw.tensors import tensor_table
+
+        return tensor_table(run, digits, all_nodes=all_nodes)
     graph = run.graph
     with_grad = run.adjoints is not None
     columns = [
@@ -74,11 +80,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     ]
     if with_grad:
         columns.append(Column("grad", is_number=True, style="yellow"))
-    nodes: Iterable[int] = range(len(graph))
-    left_out = 0
-    if not all_nodes and len(graph) > LONGEST_WHOLE:
-        left_out = len(graph) - 2 * EDGE_ROWS
-        nodes = [*range(EDGE_ROWS), *range(len(graph) - EDGE_ROWS, len(graph))]
+    nodes, left_out = left_out_of(len(graph), all_nodes=all_nodes)
     rows: list[list[str]] = []
     marked = -1
     for node in nodes:
@@ -87,7 +89,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         kind = graph.kinds[node]
         row = [
             str(node),
-            titled(run, node),
+            title(run, node),
             "constant" if kind == CONST else kind,
             decimal(run.values[node], digits),
         ]
@@ -99,7 +101,14 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     return Table(columns, rows, left_out, foot, marked)
 
 
-def titled(run: Run, node: int) -> str:
+def left_out_of(count: int, *, all_nodes: bool) -> tuple[Sequence[int], int]:
+    """The nodes that a table shows, and how many it leaves out."""
+    if all_nodes or count <= LONGEST_WHOLE:
+        return range(count), 0
+    return [*range(EDGE_ROWS), *range(count - EDGE_ROWS, count)], count - 2 * EDGE_ROWS
+
+
+def title(run: Run, node: int) -> str:
     """A node's text, after its name where a statement gave it one."""
     name, text = run.names.get(node), run.texts[node]
     return text if name is None or name == text else f"{name} = {text}"
@@ -142,7 +151,7 @@ def plain(table: Table) -> str:
 def fitting(columns: Sequence[Column], widths: Sequence[int], width: int) -> tuple[list[int], int]:
     """The positions of the columns that are shown in so many cells, and what flexible ones may take."""
     shown = list(range(len(columns)))
-    least = sum(min(widths[i], LEAST) for i in shown if columns[i].flexible)
+    least = needed(columns, widths, shown)
     while True:
         fixed = sum(widths[i] for i in shown if not columns[i].flexible)
         room = width - fixed - BETWEEN * (len(shown) - 1)
@@ -150,6 +159,11 @@ def fitting(columns: Sequence[Column], widths: Sequence[int], width: int) -> tup
         if room >= least or not columns[dropped].expendable:
             return shown, room
         shown.remove(dropped)
+
+
+def needed(columns: Sequence[Column], widths: Sequence[int], shown: Sequence[int]) -> int:
+    """The fewest cells that the flexible columns are to be left with."""
+    return sum(min(widths[i], LEAST) for i in shown if columns[i].flexible)
 
 
 def shares(widths: Sequence[int], room: int) -> list[int]:
@@ -170,8 +184,11 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    widths = column_widths(table)
-    shown, left = fitting(table.columns, widths, width)
+    for candidate in (table, *table.narrower):
+        table, widths = candidate, column_widths(candidate)
+        shown, left = fitting(table.columns, widths, width)
+        if left >= needed(table.columns, widths, shown) and len(shown) >= len(widths) - 1:
+            break
     flexible = [i for i in shown if table.columns[i].flexible]
     room = max(left, 4 * len(flexible), 4)
     share = dict(zip(flexible, shares([widths[i] for i in flexible], room), strict=True))

@@ -56,6 +56,10 @@ def trace(
     Its columns stand under each other; where they would not fit ``width`` cells, each contribution
     has a line of its own under its visit.  ``color`` marks the grads for a terminal.
     """
+    if run.shapes is not None:
+        from exprgrad.draw.tensor_trace import tensor_trace
+
+        return tensor_trace(run, digits, all_visits=all_visits, width=width, color=color)
     order = run.order
     shown = range(len(order))
     if not all_visits and len(order) > LONGEST_WHOLE:

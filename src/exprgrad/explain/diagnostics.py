@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -16,9 +16,13 @@ from exprgrad.run.sweeps import sides
 from exprgrad.run.templates import compile_template
 from exprgrad.source import Span, cut
 
-__all__ = ["Diagnostic", "diagnose", "live"]
+__all__ = [
+    "LARGEST", "SMALLEST", "Diagnostic", "diagnose", "domain_help", "gradient_trouble", "live",
+    "special_words", "too_large", "unused_bindings",
+]  # fmt: skip
 
 LARGEST = "the true value is above 1.8e308, the largest double"
+SMALLEST = "the true value is below -1.8e308, the least double"
 
 
 class Diagnostic(NamedTuple):
@@ -127,7 +131,7 @@ def bad_value(run: Run, node: int, severity: str) -> Diagnostic:
         message = f"{what}: outside the domain{where}"
         return Diagnostic(code, severity, message, node, graph.span(node), help)
     message = f"{what}: overflow{where}"
-    help = LARGEST if value > 0 else "the true value is below -1.8e308, the least double"
+    help = LARGEST if value > 0 else SMALLEST
     return Diagnostic(code, severity, message, node, graph.span(node), help)
 
 
@@ -169,7 +173,7 @@ def reverse_trouble(run: Run) -> Iterator[Diagnostic]:
         grad = run.grad(user)
         if grad is not None and not math.isfinite(grad):
             message = f"the contributions to the grad of {run.label(user)} add up to {number(grad)}"
-            yield gradient_trouble(run, grad, message, user, run.graph.span(user))
+            yield gradient_trouble(grad, message, user, run.graph.span(user))
             return
         for edge in run.edges_of(user):
             if math.isfinite(edge.contribution):
@@ -189,11 +193,12 @@ def reverse_trouble(run: Run) -> Iterator[Diagnostic]:
                     f"the contribution of {run.label(user)} to {name} overflows: "
                     f"{number(grad or 0.0)} times {number(edge.local)}"
                 )
-            yield gradient_trouble(run, edge.contribution, message, user, edge.span)
+            yield gradient_trouble(edge.contribution, message, user, edge.span)
             return
 
 
-def gradient_trouble(run: Run, value: float, message: str, node: int, span: Span) -> Diagnostic:
+def gradient_trouble(value: float, message: str, node: int, span: Span) -> Diagnostic:
+    """The diagnostic for a gradient that is not finite."""
     code = "nan-gradient" if value != value else "infinite-gradient"
     return Diagnostic(code, "warning", message, node, span, None)
 
@@ -232,7 +237,9 @@ def movable(graph: Graph) -> bytearray:
     return flags
 
 
-def special_at(run: Run, node: int, active: bytearray, moving: bytearray) -> Iterator[Diagnostic]:
+def special_at(
+    run: Run, node: int, active: Sequence[int], moving: Sequence[int]
+) -> Iterator[Diagnostic]:
     """The kinks and jumps that one node meets."""
     graph: Graph = run.graph
     op: Op = BY_NAME[graph.kinds[node]]
@@ -243,11 +250,15 @@ def special_at(run: Run, node: int, active: bytearray, moving: bytearray) -> Ite
     for special in op.special:
         test = compile_template(template(special.where), slots(op))
         if any(test(side) for side in mine):
-            text = run.label(node)
-            if special.code == "kink":
-                message = f"{text} has a kink here: {special.why}"
-                help = "its derivatives from the two sides may differ; the answer is a convention"
-            else:
-                message = f"{text} jumps here: {special.why}"
-                help = "there is no derivative at a jump; the answer is that of the side that has the value"
+            verb, help = special_words(special.code)
+            message = f"{run.label(node)} {verb} here: {special.why}"
             yield Diagnostic(special.code, "warning", message, node, graph.span(node), help)
+
+
+def special_words(code: str) -> tuple[str, str]:
+    """What a node does at a kink or a jump, and help."""
+    if code == "kink":
+        help = "its derivatives from the two sides may differ; the answer is a convention"
+        return "has a kink", help
+    help = "there is no derivative at a jump; the answer is that of the side that has the value"
+    return "jumps", help

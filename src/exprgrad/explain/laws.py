@@ -75,7 +75,7 @@ def notes_on(rule: str, kind: str = "") -> list[str]:
         notes.append(f"{call(op)} is {op.about}")
     verbs = {"kink": "has a kink", "jump": "jumps"}
     notes += [f"{who} {verbs[s.code]} where {s.why}" for s in op.special if "varies" not in s.where]
-    return [*notes, "operands that tie share the derivative"] if op.ties else notes
+    return [*notes, "operands that tie share the derivative"] if op.ties and op.special else notes
 
 
 def call(op: Op) -> str:

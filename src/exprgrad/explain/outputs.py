@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from exprgrad.explain.diagnostics import Diagnostic, diagnose, live
 from exprgrad.graph.graph import Graph
@@ -13,7 +13,7 @@ from exprgrad.run.matrices import Derived
 from exprgrad.run.result import Run
 from exprgrad.run.sweeps import forward, reverse
 
-__all__ = ["diagnose_hessian", "diagnose_outputs"]
+__all__ = ["NOT_FINITE", "diagnose_hessian", "diagnose_outputs", "merged", "seen_from"]
 
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
@@ -37,17 +37,27 @@ def diagnose_outputs(
     """
     nodes = [graph.inputs[name] for name in wrt]
     values = forward(graph, inputs)
-    found: dict[tuple[str, int, str], Diagnostic] = {}
-    for name, output in outputs.items():
-        view = seen_from(graph, output)
-        run = Run(text, view, inputs, values)
-        if swept is None or name in swept:
-            run = Run(text, view, inputs, values, reverse(view, values, nodes), tuple(wrt))
-        for diagnostic in diagnose(run):
-            key = (diagnostic.code, diagnostic.node, diagnostic.message)
-            if key not in found or diagnostic.severity == "warning":
-                found[key] = diagnostic
-    return [d for d in found.values() if unused or d.code != "unused"]
+
+    def found() -> Iterator[Diagnostic]:
+        """Output by output."""
+        for name, output in outputs.items():
+            view = seen_from(graph, output)
+            run = Run(text, view, inputs, values)
+            if swept is None or name in swept:
+                run = Run(text, view, inputs, values, reverse(view, values, nodes), tuple(wrt))
+            yield from diagnose(run)
+
+    return merged(found(), unused=unused)
+
+
+def merged(found: Iterable[Diagnostic], *, unused: bool) -> list[Diagnostic]:
+    """Each diagnostic once, as a warning if it is one for any output."""
+    once: dict[tuple[str, int, str], Diagnostic] = {}
+    for diagnostic in found:
+        key = (diagnostic.code, diagnostic.node, diagnostic.message)
+        if key not in once or diagnostic.severity == "warning":
+            once[key] = diagnostic
+    return [d for d in once.values() if unused or d.code != "unused"]
 
 
 def seen_from(graph: Graph, output: int) -> Graph:

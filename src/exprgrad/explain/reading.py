@@ -138,9 +138,10 @@ class Reading:
         return self.graph.kinds[node] == "mul" and len(self.varying(node)) == 2
 
     def is_wide(self, node: int) -> bool:
-        """Whether a node takes more than two operands, all alike: ties are then too long to write."""
+        """Whether a node takes more than two operands that share a derivative: too many to write it out."""
         kind = self.graph.kinds[node]
-        return kind in BY_NAME and BY_NAME[kind].variadic and len(self.graph.operands[node]) > 2
+        has_ties = kind in BY_NAME and "ties" in BY_NAME[kind].shown_partial(0)
+        return has_ties and len(self.graph.operands[node]) > 2
 
     def group(self, root: int) -> tuple[list[int], list[int]]:
         """A sum or product: its nodes, operands first, and its operands from left to right."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from exprgrad.derive.formula import derivatives
+from exprgrad.errors import RequestError
 from exprgrad.explain.applied import Law, Part, linear, nonlinear
 from exprgrad.explain.derivation import Derivation
 from exprgrad.explain.laws import notes_on
@@ -54,7 +55,14 @@ class Step(NamedTuple):
 
 
 def steps(graph: Graph, wrt: str) -> list[Step]:
-    """The steps from a formula to its derivative by an input, which is the last step's last formula."""
+    """The steps from a formula to its derivative by an input, which is the last step's last formula.
+
+    Raises ``RequestError`` for a formula of tensors: the derivative of a part is no formula there.
+    """
+    if graph.shapes is not None:
+        message = "steps are for formulas of numbers, and this one is about tensors"
+        help = "diff without --steps gives the derivative; grad --trace shows every step in numbers"
+        raise RequestError("no-steps", message, help=help)
     answer = program(next(derivatives(graph, [wrt])))
     work = Derivation(graph, wrt)
     found: list[Step] = []

@@ -8,18 +8,23 @@ node came from and never what it computes.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Literal, Mismatch, Settings, Shape
 from exprgrad.source import Span
 
 __all__ = [
-    "CONST", "INPUT", "Binding", "Graph", "Program", "check", "dependencies", "dependents", "same",
+    "CONST", "INPUT", "Binding", "Graph", "Payload", "Program", "check", "dependencies", "dependents",
+    "is_scalar", "same",
 ]  # fmt: skip
 
 INPUT = "input"
 CONST = "const"
+
+
+Payload = str | float | Literal | Settings | None
 
 
 class Binding(NamedTuple):
@@ -35,7 +40,8 @@ class Graph:
 
     ``kinds``      the op table row's name, ``input`` or ``const``
     ``operands``   the operands' indices, in order
-    ``payloads``   an input's name, a constant's float, None for an operation
+    ``payloads``   an input's name, a constant's number or ``Literal``, a structural operation's
+                   settings; None for an elementwise operation
     ``starts``, ``ends``   the node's span in the text (without surrounding parentheses)
     ``first_edge`` the number of the node's first operand edge; edges are numbered in node order
     ``edge_starts``, ``edge_ends``  the span of each operand's occurrence, by edge
@@ -44,17 +50,19 @@ class Graph:
     ``bindings``   the named statements, in order
     ``output``     the node that the whole expression is
     ``output_name``  the name it bears, if any
+    ``shapes``     the nodes' shapes, where they are known; None: all are numbers, or nobody knows yet
+    ``implicit``   the nodes that broadcasting put in: nobody wrote them
     """
 
     __slots__ = (
-        "bindings", "edge_ends", "edge_starts", "ends", "first_edge", "inputs", "kinds", "operands",
-        "output", "output_name", "payloads", "starts", "symbols",
+        "bindings", "edge_ends", "edge_starts", "ends", "first_edge", "implicit", "inputs", "kinds",
+        "operands", "output", "output_name", "payloads", "shapes", "starts", "symbols",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.kinds: list[str] = []
         self.operands: list[tuple[int, ...]] = []
-        self.payloads: list[str | float | None] = []
+        self.payloads: list[Payload] = []
         self.starts = array("q")
         self.ends = array("q")
         self.first_edge = array("q")
@@ -65,6 +73,8 @@ class Graph:
         self.bindings: list[Binding] = []
         self.output = -1
         self.output_name: str | None = None
+        self.shapes: list[Shape] | None = None
+        self.implicit: set[int] = set()
 
     def __repr__(self) -> str:
         return f"<Graph: {len(self)} nodes, {len(self.inputs)} of them inputs>"
@@ -76,7 +86,7 @@ class Graph:
         self,
         kind: str,
         operands: tuple[int, ...],
-        payload: str | float | None,
+        payload: Payload,
         span: Span,
         occurrences: tuple[Span, ...] = (),
     ) -> int:
@@ -91,6 +101,20 @@ class Graph:
             self.edge_starts.append(start)
             self.edge_ends.append(end)
         return len(self.kinds) - 1
+
+    def truncate(self, length: int) -> None:
+        """Take back the last nodes, which nothing uses yet."""
+        edges = self.first_edge[length]
+        for column in (
+            self.kinds,
+            self.operands,
+            self.payloads,
+            self.starts,
+            self.ends,
+            self.first_edge,
+        ):
+            del column[length:]
+        del self.edge_starts[edges:], self.edge_ends[edges:]
 
     def span(self, node: int) -> Span:
         """Where the node is written; an input's span is its first occurrence."""
@@ -182,7 +206,9 @@ def check(graph: Graph) -> None:
         if kind == INPUT:
             hold(graph.inputs.get(str(payload)) == node, f"input {node} is not listed")
         elif kind == CONST:
-            hold(isinstance(payload, float), f"constant {node} has no value")
+            hold(isinstance(payload, float | Literal), f"constant {node} has no value")
+        elif kind not in BY_NAME:
+            check_structural(graph, node, hold)
         else:
             op = BY_NAME.get(kind)
             hold(op is not None and payload is None, f"node {node} is no operation")
@@ -192,5 +218,54 @@ def check(graph: Graph) -> None:
         if kind in (INPUT, CONST):
             hold(not operands, f"leaf {node} has operands")
     hold(edges == len(graph.edge_starts), "an edge has no span")
+    if graph.shapes is not None:
+        check_shapes(graph, hold)
     names = [binding.name for binding in graph.bindings] + list(graph.inputs)
     hold(len(set(names)) == len(names), "a name is used twice")
+
+
+def check_structural(graph: Graph, node: int, hold: Callable[[bool, str], None]) -> None:
+    """The invariants of a structural node, or of what is no operation at all."""
+    from exprgrad.graph.tensors import STRUCTURAL
+
+    kind, operands, settings = graph.kinds[node], graph.operands[node], graph.payloads[node]
+    row = STRUCTURAL.get(kind)
+    hold(row is not None, f"node {node} is no operation")
+    assert row is not None
+    fits = len(operands) >= 1 if row.variadic else len(operands) == len(row.names)
+    hold(fits, f"node {node} has {len(operands)} operands")
+    complete = type(settings) is tuple and len(settings) == len(row.parameters)
+    hold(complete, f"node {node} has no settings")
+
+
+def check_shapes(graph: Graph, hold: Callable[[bool, str], None]) -> None:
+    """Every node has the shape that its row says, and elementwise ones are given no others but numbers."""
+    from exprgrad.graph.tensors import STRUCTURAL
+
+    shapes = graph.shapes or []
+    hold(len(shapes) == len(graph), "not every node has a shape")
+    for node, kind in enumerate(graph.kinds):
+        mine, payload = shapes[node], graph.payloads[node]
+        operands = graph.operands[node]
+        given = [shapes[operand] for operand in operands]
+        if kind in STRUCTURAL:
+            assert isinstance(payload, tuple)
+            try:
+                wanted = STRUCTURAL[kind].shape(given, payload)
+            except Mismatch as mismatch:
+                raise ValueError(f"not a graph: node {node}: {mismatch}") from None
+            hold(wanted == mine, f"node {node} has a wrong shape")
+        elif kind == CONST:
+            wanted = payload.shape if isinstance(payload, Literal) else ()
+            hold(mine == wanted, f"constant {node} has a wrong shape")
+        for operand, shape in zip(operands, given, strict=True):
+            number = graph.kinds[operand] == CONST and shape == ()
+            fits = kind in STRUCTURAL or shape == mine or number
+            hold(fits, f"operand {operand} of node {node} is not broadcast")
+
+
+def is_scalar(graph: Graph) -> bool:
+    """Whether nothing in a graph makes or takes a tensor, its inputs aside."""
+    if any(kind not in BY_NAME and kind not in (INPUT, CONST) for kind in set(graph.kinds)):
+        return False
+    return not any(type(payload) is Literal for payload in graph.payloads)

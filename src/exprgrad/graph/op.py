@@ -25,7 +25,8 @@ class Op:
     ``shown``         what people read, where it differs
     ``value``         an accurate formula; empty for a primitive of the math library
     ``formula``       a primitive in other operations, as accurately as may be: for targets that lack it
-    ``definition``    what the operation is in plainer operations, where there is such a thing
+    ``definition``    what the operation is in plainer operations, where there is such a thing; a variadic
+                      row's formula and definition are of two operands, x and y
     ``domain``        where the value is finite in real arithmetic; elsewhere value and partials are nan
     ``domain_words``  the same in words, where the condition is hard to read
     ``poles``         where it is infinite instead: (condition, value) pairs
@@ -38,6 +39,7 @@ class Op:
     ``latex``         with each operand's name where the operand goes
     ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles:
                       0 is exact, 0.5 correctly rounded
+    ``value_abs``     an absolute bound that holds where the value is so near 0 that ``value_ulp`` does not
     ``caveat``        where that accuracy is not held, and why
     """
 
@@ -62,12 +64,18 @@ class Op:
     latex: str = ""
     value_ulp: float = 2.0
     partial_ulp: float = 5.0
+    value_abs: float = 0.0
     caveat: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The operands' names; a variadic row has one."""
         return tuple(self.operands.removesuffix("...").split())
+
+    @property
+    def formula_names(self) -> tuple[str, ...]:
+        """The names that its formula and definition use."""
+        return ("x", "y") if self.variadic else self.names
 
     @property
     def variadic(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import Graph, Program
@@ -16,14 +17,19 @@ from exprgrad.language.hints import nearest
 from exprgrad.language.identifiers import Names, is_plain
 from exprgrad.language.infix import program as infix
 from exprgrad.language.statements import Statements
-from exprgrad.language.target import Target
+from exprgrad.language.target import Row, Target, Variant
 from exprgrad.language.targets import TARGETS
 from exprgrad.source import Source, cut
+
+if TYPE_CHECKING:
+    from exprgrad.language.libraries import Library
 
 __all__ = ["check_name", "find_target", "source"]
 
 WIDTH = 96
 """Where lines are broken, in characters."""
+TAKING = "input"
+"""The function that takes an input of a program of tensors."""
 LONGEST_FORMULA = 12
 """The lines that a comment gives to the formula."""
 
@@ -61,27 +67,31 @@ def source(
     formula: Graph,
     wrt: Sequence[str] | None = None,
     name: str = "f",
-    formulas: Mapping[str, Program] | None = None,
+    formulas: Mapping[Row, Program] | None = None,
+    library: Library | None = None,
 ) -> str:
     """A function that returns the program's first output and, by each of ``wrt``, the others.
 
     The program is lowered to the target; ``formulas`` holds the rows that became functions.  ``formula``
     is the graph as written: its inputs are the parameters, in order, and its text stands in the comment.
+    ``library`` is what a formula of tensors needs of the target: see ``libraries.py``.
     """
     check_name(name, target)
     layout, prefix = target.layout, f"{name}_"
-    names = Names(words(target, prefix), ascii=target.ascii)
+    called = variants(reversed(list(formulas or {})))
+    writer = Writer(target, library, prefix, called)
+    names = writer.names()
     inputs = {given: names.claim(given) for given in formula.inputs}
     extra = names.claim("gradient") if layout.extra and wrt else ""
     shape = names.claim("shape")
-    body = Statements(program, target, names, inputs, prefix)
-    partial = incomplete(body) if target.array else []
+    body = writer.body(program, names, inputs)
+    partial = incomplete(body) if target.array and library is None else []
     if wrt is not None:
         body.settle(program.outputs[0], "value")
     for position in partial:
         body.settle(program.outputs[position])
     answers = list(body.answers())
-    before = converted(body, list(inputs.values()))
+    before = converted(body) if library is None else taken(body, formula)
     after = broadcast(body, partial, answers, shape)
     parameters = [layout.parameter.format(name=parameter) for parameter in inputs.values()]
     if extra:
@@ -89,21 +99,73 @@ def source(
     opening, closing = (part.format(name=name) for part in layout.head)
     statements = [*before, *body.lines, *after, *result(target, answers, wrt, extra)]
     text = layout.file.format(
-        comment=comment(target, formula, inputs, wrt, name, extra),
+        comment=comment(target, formula, inputs, wrt, name, extra, library),
         head="\n".join(filled(opening, parameters or [layout.none], closing, layout.indent)),
         body=indented(statements, layout.indent),
-        helpers="".join(helpers(target, body.helpers, formulas or {}, prefix)),
+        helpers="".join(helpers(writer, body.helpers, formulas or {})),
     )
     return text.rstrip("\n") + "\n"
 
 
-def words(target: Target, prefix: str) -> set[str]:
-    """The names that are taken before a function has any of its own."""
-    return {*target.words, *(prefix + row for row in (*BY_NAME, *target.helpers))}
+class Writer(NamedTuple):
+    """What all functions of a program share: target, library, the names' prefix, and variants' names."""
+
+    target: Target
+    library: Library | None
+    prefix: str
+    called: Mapping[Row, str]
+
+    def names(self) -> Names:
+        """The names that are taken before a function has any of its own."""
+        functions = {*BY_NAME, *self.target.helpers, *self.called.values()}
+        if self.library is not None:
+            functions.add(TAKING)
+        taken = {*self.target.words, *(self.prefix + row for row in functions)}
+        return Names(taken, ascii=self.target.ascii)
+
+    def body(self, program: Program, names: Names, inputs: dict[str, str]) -> Statements:
+        """The statements of a program."""
+        if program.graph.shapes is None or self.library is None:
+            return Statements(program, self.target, names, inputs, self.prefix, self.called)
+        from exprgrad.language.tensor_statements import TensorStatements
+
+        return TensorStatements(
+            program, self.target, names, inputs, self.prefix, self.called, self.library
+        )
+
+    def helper(self, row: Row) -> str | None:
+        """The source of a function that is not made from a formula."""
+        if row == TAKING and self.library is not None:
+            return self.library.input.replace("F_", self.prefix)
+        text = self.target.helpers.get(row) if isinstance(row, str) else None
+        return text and text.replace("F_", self.prefix)
 
 
-def converted(body: Statements, parameters: list[str]) -> list[str]:
+def variants(formulas: Iterable[Row]) -> dict[Row, str]:
+    """What the functions of structural rows are called: the row's name, numbered from the second on."""
+    found: dict[Row, str] = {}
+    counts: dict[str, int] = {}
+    for row in formulas:
+        if isinstance(row, Variant):
+            counts[row.kind] = counts.get(row.kind, 0) + 1
+            number = counts[row.kind]
+            found[row] = row.kind if number == 1 else f"{row.kind}{number}"
+    return found
+
+
+def taken(body: Statements, formula: Graph) -> list[str]:
+    """Statements that make arrays of the parameters, each of its shape."""
+    assert formula.shapes is not None
+    function = body.helper(TAKING) if body.inputs else ""
+    return [
+        f"{parameter} = {function}({parameter}, {formula.shapes[formula.inputs[given]]})"
+        for given, parameter in body.inputs.items()
+    ]
+
+
+def converted(body: Statements) -> list[str]:
     """Statements that make arrays of the parameters, or say that a parameter is not used."""
+    parameters = list(body.inputs.values())
     layout = body.target.layout
     if layout.unused:
         idle = [given for given in body.inputs if given not in body.read]
@@ -165,37 +227,48 @@ def key(name: str) -> str:
     return name if name.isascii() else json.dumps(name, ensure_ascii=False)
 
 
-def helpers(
-    target: Target, rows: Iterable[str], formulas: Mapping[str, Program], prefix: str
-) -> list[str]:
+def helpers(writer: Writer, rows: Iterable[Row], formulas: Mapping[Row, Program]) -> list[str]:
     """The helper functions for some rows, and those that they need, each before its callers."""
-    layout = target.layout
-    written: dict[str, str] = {}
+    layout = writer.target.layout
+    written: dict[Row, str] = {}
     todo = list(rows)
     while todo:
         row = todo.pop()
         if row in written:
             continue
-        if row in target.helpers:
-            written[row] = target.helpers[row].replace("F_", prefix)
+        found = writer.helper(row)
+        if found is not None:
+            written[row] = found
             continue
-        op = BY_NAME[row]
-        names = Names(words(target, prefix), ascii=target.ascii)
-        inputs = {operand: names.claim(operand) for operand in op.names}
-        body = Statements(formulas[row], target, names, inputs, prefix)
+        operands, about = described(row)
+        names = writer.names()
+        inputs = {operand: names.claim(operand) for operand in operands}
+        body = writer.body(formulas[row], names, inputs)
         parameters = [layout.parameter.format(name=parameter) for parameter in inputs.values()]
         answer = layout.answer.format(value=next(body.answers()))
-        about = op.about if op.about[:1] in row else op.about[0].upper() + op.about[1:]
         written[row] = layout.helper.format(
-            name=prefix + row,
+            name=writer.prefix + writer.called.get(row, str(row)),
             parameters=", ".join(parameters),
             about=about,
             body=indented([*body.lines, answer], layout.indent),
         )
         todo += body.helpers
-    order = [*target.helpers, *formulas]
+    order: list[Row] = [TAKING, *writer.target.helpers, *formulas]
     before, after = layout.gaps
     return [before + written[row] + after for row in sorted(written, key=order.index)]
+
+
+def described(row: Row) -> tuple[Sequence[str], str]:
+    """The operands of a row's function, and what it computes, in words."""
+    if isinstance(row, str):
+        op = BY_NAME[row]
+        about = op.about if op.about[:1] in row else op.about[0].upper() + op.about[1:]
+        return op.formula_names, about
+    from exprgrad.language.spellings import operands_of, words_of
+
+    indent = "    "
+    wrapped = textwrap.wrap(words_of(row), WIDTH - 2 * len(indent), break_long_words=False)
+    return operands_of(row), f"\n{indent}".join(wrapped)
 
 
 def comment(
@@ -205,6 +278,7 @@ def comment(
     wrt: Sequence[str] | None,
     name: str,
     extra: str,
+    library: Library | None,
 ) -> str:
     """What the function computes, of what, and what it returns."""
     what = "the value" if wrt is None else "the value and the gradient"
@@ -214,11 +288,15 @@ def comment(
         by = "the inputs, in this order" if tuple(wrt) == tuple(inputs) else ", ".join(wrt)
         returns = target.layout.returns.format(value=value, wrt=by, extra=extra)
     renamed = [f"{given} is called {new}" for given, new in inputs.items() if given != new]
-    listed = ", ".join(inputs) or "none"
+    listed = ", ".join(shaped_inputs(formula)) or "none"
     paragraphs = [f"Inputs, in order: {listed}."]
     if renamed:
         paragraphs.append(f"In the code, {', '.join(renamed)}.")
-    paragraphs += [returns, target.about]
+    about = target.about
+    if library is not None:
+        derivatives = "" if wrt is None else "; each derivative has the shape of its input"
+        about = f"The program is for exactly these shapes{derivatives}.  {library.about}"
+    paragraphs += [returns, about]
     lines = [f"{name}: {what} of a formula, by exprgrad.", ""]
     statements = infix(formula).split("; ")
     shown = [f"  {cut(statement, WIDTH - 10)}" for statement in statements[:LONGEST_FORMULA]]
@@ -228,6 +306,14 @@ def comment(
     opening, prefix, closing = target.layout.comment
     rest = [(prefix + line).rstrip() for line in lines[1:]]
     return "\n".join([opening + lines[0], *rest]) + closing
+
+
+def shaped_inputs(formula: Graph) -> list[str]:
+    """The inputs' names, with their shapes where those are known."""
+    if formula.shapes is None:
+        return list(formula.inputs)
+    shapes = {name: formula.shapes[node] for name, node in formula.inputs.items()}
+    return [f"{name} {shape or '(a number)'}" for name, shape in shapes.items()]
 
 
 def filled(opening: str, items: Sequence[str], closing: str, indent: str) -> list[str]:

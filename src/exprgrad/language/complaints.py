@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterable
 
 from exprgrad.errors import LanguageError
-from exprgrad.graph.ops import BY_NAME, OPS
+from exprgrad.language import brackets
+from exprgrad.language.brackets import OPERAND_ENDS, comma_hint, unclosed_bracket
+from exprgrad.language.foreign import ABSENT
 from exprgrad.language.hints import (
     COMPOUNDS,
+    FUNCTIONS,
     OPERATOR_WORDS,
     OTHER_SPELLINGS,
     WORD_HINTS,
@@ -21,22 +24,22 @@ from exprgrad.source import Source, Span, display_width
 __all__ = ["bad_name", "complaint", "unknown_function"]
 
 OPERATORS = frozenset({"SIGN", "FACTOR", "POWER", "COMPARISON"})
-OPERAND_ENDS = frozenset({"NUMBER", "NAME", "RPAR"})
 SEPARATORS = frozenset({"NEWLINE", "SEMICOLON"})
 
 
 def unknown_function(source: Source, name: str, span: Span, names: Iterable[str]) -> LanguageError:
     """A call of something that is not a function; ``names`` are the names that stand for nodes."""
-    functions = [op.name for op in OPS if not op.infix and not op.prefix]
-    if name in OTHER_SPELLINGS:
+    if name in OTHER_SPELLINGS and name not in names:
         help = f"here it is called '{OTHER_SPELLINGS[name]}'"
     elif name in OPERATOR_WORDS:
         help = f"here that is written {OPERATOR_WORDS[name]}"
+    elif name in ABSENT and name not in names:
+        help = ABSENT[name]
     elif name in names or len(name) == 1:
         group = short_group(source.text, span[1])
         help = f"for a product write {name}*{group or '(…)'}"
     else:
-        known = nearest_operation(name, functions)
+        known = nearest_operation(name)
         help = f"did you mean '{known}'?" if known else "'exprgrad ops' lists the functions"
     message = f"unknown function '{name}'"
     return LanguageError("unknown-function", message, source=source, span=span, help=help)
@@ -91,14 +94,9 @@ def complaint(source: Source, unexpected: Unexpected) -> LanguageError:
         message = f"'{before}{word}' is not an operator"
         return error(message, COMPOUNDS[before + word], (last_start, span[1]))
     unclosed = unclosed_bracket(source, span[0])
-    if kind == END and unclosed is not None and last not in OPERATORS:
-        missing = "an operand and a ')'" if last in ("LPAR", "COMMA") else "a ')'"
-        return error("this '(' is never closed", f"add {missing}", unclosed)
-    if kind == "RPAR" and unclosed is None:
-        return error("there is no '(' for this ')'", "drop it, or add a '(' before it")
-    if kind == "RPAR" and last == "LPAR":
-        help = "add an operand, or drop them"
-        return error("there is nothing inside these parentheses", help, (last_start, span[1]))
+    in_brackets = brackets.complaint(source, unexpected, unclosed)
+    if in_brackets is not None:
+        return in_brackets
     if kind in ("NUMBER", "NAME", "LPAR") and last in OPERAND_ENDS:
         return juxtaposed(source, unexpected)
     if kind == "EQUALS":
@@ -108,7 +106,10 @@ def complaint(source: Source, unexpected: Unexpected) -> LanguageError:
     if kind in SEPARATORS and unclosed is not None and last in OPERAND_ENDS:
         return error("this '(' is never closed", "add a ')' before the ';'", unclosed)
     if kind == "COMMA" and last in OPERAND_ENDS:
-        help = "a decimal point is '.', and statements are separated by ';'"
+        help = (
+            comma_hint(text, unclosed)
+            or "a decimal point is '.', and statements are separated by ';'"
+        )
         more = re.match(r"((?:,[0-9]{3}){1,9})(?![0-9])", text[span[0] : span[0] + 40])
         if more and re.fullmatch(r"[0-9]{1,3}", before):
             help = f"write {before}{more[1].replace(',', '')}; a decimal point is '.'"
@@ -142,7 +143,7 @@ def misplaced_equals(source: Source, unexpected: Unexpected, *, nested: bool) ->
         ):
             message = "functions cannot be defined"
             help = "write the formula alone: its names are its inputs"
-    elif before in ("+", "-", "*", "/", "%", "^", "**"):
+    elif before in ("+", "-", "*", "/", "%", "^", "**", "@"):
         message, span = f"'{before}=' is not an operator", (last_start, span[1])
         help = f"name the result: y = x {before} …"
     elif last == "EQUALS":
@@ -206,10 +207,11 @@ def juxtaposed(source: Source, unexpected: Unexpected) -> LanguageError:
                 "syntax", message, source=source, span=place, help=WORD_HINTS[hinted]
             )
     group = short_group(text, span[0] if kind == "LPAR" else span[1])
-    right = group or "(…)" if kind == "LPAR" else word + (group if word in BY_NAME else "")
-    product = f"{'(…)' if last == 'RPAR' else before}*{right}"
+    right = group or "(…)" if kind == "LPAR" else word + (group if word in FUNCTIONS else "")
+    left = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T"}.get(last, before)
+    product = f"{left}*{right}"
     help = f"for a product write {product}"
-    if before in BY_NAME and last == "NAME":
+    if before in FUNCTIONS and last == "NAME":
         help = f"a function's operand stands in parentheses: write {before}({word})"
     elif kind == "LPAR" and powered_function(text, last_start):
         name = powered_function(text, last_start)
@@ -233,22 +235,4 @@ def juxtaposed(source: Source, unexpected: Unexpected) -> LanguageError:
 def powered_function(text: str, start: int) -> str:
     """The function's name in ``sin^2(x)``, where the exponent starts at an offset."""
     found = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*$", text[max(start - 30, 0) : start])
-    return found[1] if found and found[1] in BY_NAME else ""
-
-
-def unclosed_bracket(source: Source, end: int) -> Span | None:
-    """The innermost '(' that is still open at an offset."""
-    opened: list[int] = []
-    in_comment = False
-    for offset, character in enumerate(source.text[:end]):
-        if character in "\r\n":
-            in_comment = False
-        elif character == "#":
-            in_comment = True
-        elif in_comment:
-            continue
-        elif character == "(":
-            opened.append(offset)
-        elif character == ")" and opened:
-            opened.pop()
-    return (opened[-1], opened[-1] + 1) if opened else None
+    return found[1] if found and found[1] in FUNCTIONS else ""

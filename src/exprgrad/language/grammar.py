@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 __all__ = ["BRACKETS", "START", "Tables", "compile_grammar", "grammar_text", "lark_parser", "load"]
 
 START = "start"
-BRACKETS = {"LPAR": 1, "RPAR": -1}
+BRACKETS = {"LPAR": 1, "RPAR": -1, "LSQB": 1, "RSQB": -1}
 
 
 class Tables(NamedTuple):

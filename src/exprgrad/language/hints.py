@@ -7,11 +7,14 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import islice
 
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, OPS
+from exprgrad.graph.tensors import WORDS
+from exprgrad.language.foreign import ABSENT, MODULES, SPELLINGS, WRITTEN, attribute_hint
 from exprgrad.source import Span
 
 __all__ = [
     "COMPOUNDS",
+    "FUNCTIONS",
     "OPERATOR_WORDS",
     "OTHER_SPELLINGS",
     "WORD_HINTS",
@@ -22,14 +25,16 @@ __all__ = [
     "value_hint",
 ]
 
-OTHER_SPELLINGS = {
+FUNCTIONS = frozenset([op.name for op in OPS if not op.infix and not op.prefix]) | WORDS.keys()
+"""Every word that is a function before parentheses."""
+OTHER_SPELLINGS = SPELLINGS | {
     "arccos": "acos", "arccosh": "acosh", "arcosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "artanh": "atanh",
     "absolute": "abs", "ceiling": "ceil", "clip": "clamp", "expit": "sigmoid", "fabs": "abs", "fmax": "max",
     "fmin": "min", "int": "floor", "lg": "log10", "ln": "log", "logistic": "sigmoid", "maximum": "max",
     "minimum": "min", "rint": "round", "sgn": "sign", "signum": "sign", "tg": "tan",
 }  # fmt: skip
-OPERATOR_WORDS = {
+OPERATOR_WORDS = WRITTEN | {
     "add": "x + y", "div": "x/y", "divide": "x/y", "eq": "x == y", "fmod": "x%y", "ge": "x >= y",
     "gt": "x > y", "if": "where(condition, x, y)", "if_else": "where(condition, x, y)", "ifelse":
     "where(condition, x, y)", "le": "x <= y", "lt": "x < y", "mod": "x%y", "mul": "x*y",
@@ -63,24 +68,23 @@ CHARACTERS = {
     "×": "*", "·": "*", "⋅": "*", "∗": "*", "•": "*", "÷": "/", "∕": "/", "⁄": "/", "−": "-", "–": "-",
     "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/", "＾": "^", "（": "(", "）": ")", "，": ",",
     "；": ";", "＝": "=", "≤": "<=", "≥": ">=", "≠": "!=", "∞": "inf", "½": "(1/2)", "⅓": "(1/3)",
-    "¼": "(1/4)", "¾": "(3/4)", "{": "(", "}": ")",
+    "¼": "(1/4)", "¾": "(3/4)", "⊙": "*", "{": "(", "}": ")",
 }  # fmt: skip
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 ROOTS = {"√": "sqrt", "∛": "cbrt"}
-SCALARS = "are not part of this version, which differentiates numbers"
 CHARACTER_HINTS = {
-    "[": f"lists and indexing {SCALARS}",
-    "]": f"lists and indexing {SCALARS}",
-    "@": f"matrix products {SCALARS}",
     "|": "the absolute value is abs(x)",
     "&": WORD_HINTS["and"].replace("a and b", "a & b"),
     "!": "'not equal' is !=; there is no factorial",
     "?": WHERE,
-    ":": f"a name is bound with =, and {WHERE}",
     '"': "names and numbers stand without quotes",
     "'": "names and numbers stand without quotes",
     "`": "names and numbers stand without quotes",
     "~": "the negative is -x",
+    "‖": "the norm is norm(x)",
+    "∑": "a sum is sum(x)",
+    "∏": "a product of all is prod(x)",
+    "⊗": "the outer product is outer(x, y)",
 }
 
 
@@ -101,7 +105,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return best if distance <= limit and distance < len(word) else None
 
 
-def nearest_operation(word: str, names: Iterable[str]) -> str | None:
+def nearest_operation(word: str, names: Iterable[str] = FUNCTIONS) -> str | None:
     """The operation that a word most likely means, other tools' spellings included, or None."""
     known = nearest(word, [*names, *OTHER_SPELLINGS])
     return OTHER_SPELLINGS.get(known or "", known)
@@ -139,8 +143,12 @@ def character_hint(text: str, span: Span) -> str | None:
         return f"write {ROOTS[character]}({inside})"
     if character == "|" and rest[:1] == "|":
         return WORD_HINTS["or"].replace("a or b", "a || b")
-    if character == "'" and re.search(r"[\w)]$", text[:start]):
-        return "a derivative has no sign of its own; name a node, say, dx"
+    if character == "'" and re.search(r"[\w)\]]$", text[:start]):
+        owner = re.search(r"\w{1,20}$", text[max(start - 20, 0) : start])
+        name = owner[0] if owner else "x"
+        if rest[:1] in ("(", "'"):
+            return "a derivative has no sign of its own; name a node, say, dx"
+        return f"the transpose is written {name}.T; a derivative has no sign of its own"
     if character in CHARACTER_HINTS:
         return CHARACTER_HINTS[character]
     if character == "\\":
@@ -181,30 +189,43 @@ def latex_hint(rest: str) -> str:
     if word in spellings:
         return f"this is not LaTeX: write {spellings[word]}"
     word = OTHER_SPELLINGS.get(word, word)
-    if word in BY_NAME:
+    if word in FUNCTIONS:
         return f"this is not LaTeX: write {word}(x)"
     return f"this is not LaTeX: write {word}" if word else "a backslash means nothing here"
 
 
 def dot_hint(text: str, span: Span) -> str:
-    """Our spelling of ``np.exp(x)``, or what a lone dot should be."""
-    before = re.search(r"[^\W\d]\w{0,40}$", text[max(span[0] - 41, 0) : span[0]])
+    """Our spelling of ``np.exp(x)`` or ``x.sum()``, or what a lone dot should be."""
+    if text[span[0] : span[0] + 3] == "...":
+        return "there is no ellipsis: in an index write : for each axis"
+    before = re.search(r"(?:[^\W\d]\w{0,40}|[)\]])$", text[max(span[0] - 41, 0) : span[0]])
     after = re.match(
         r"((?:[^\W\d]\w*\.)*)([^\W\d]\w*)(\([^()]{0,20}\))?", text[span[1] : span[1] + 90]
     )
     if not before or not after:
         return "a number needs a digit beside its point"
-    prefix, word, call = f"{before[0]}.{after[1]}", after[2], after[3] or ""
+    owner, call = before[0], after[3]
+    called = text[span[1] + after.end(2) :][:1] == "("
+    if not after[1] and owner not in MODULES:
+        if owner in (")", "]", "T"):
+            owner = "(…)"
+        inside = call or ("(…)" if called else None)
+        hint = attribute_hint(owner, after[2], inside, FUNCTIONS)
+        if hint is not None:
+            return hint
+    prefix, word = f"{before[0]}.{after[1]}", after[2]
     word = OTHER_SPELLINGS.get(word, word)
+    if word in ("concat", "stack"):  # our operands stand one by one
+        call = re.sub(r"^\(\[([^\[\]]*)\]\)$", r"(\1)", call or "")
     if word in OPERATOR_WORDS:
         return f"here that is written {OPERATOR_WORDS[word]}"
-    if word in BY_NAME or word in ("pi", "tau", "inf", "nan"):
-        return f"write {word}{call}, without '{prefix}'"
+    if word in ABSENT and called:
+        return ABSENT[word]
+    if word in BY_NAME or word in WORDS or word in ("pi", "tau", "inf", "nan"):
+        return f"write {word}{call or ''}, without '{prefix}'"
     if word == "e":
         return "write exp(1)"
-    if word == "T":
-        return f"transposes {SCALARS}"
-    if text[span[1] + after.end(2) :][:1] == "(":
+    if called:
         return "functions stand without a prefix; 'exprgrad ops' lists them"
     return f"names hold no dots: write {before[0]}_{after[1].replace('.', '_')}{word}"
 
@@ -222,8 +243,10 @@ def value_hint(name: str) -> str | None:
         return "there is no constant e: for a power of it write exp(x)"
     if name in ("π", "τ"):
         return f"the constant is written {'pi' if name == 'π' else 'tau'}"
-    if name in BY_NAME and not BY_NAME[name].infix and not BY_NAME[name].prefix:
+    if name in FUNCTIONS:
         return f"to call the function, write {name}(…)"
+    if len(name) > 1 and name[-1] in "ᵀᵗ":
+        return f"the transpose is written {name[:-1]}.T"
     if "·" in name:
         return (
             f"'·' may be part of a name, and is here: for a product write {name.replace('·', '*')}"

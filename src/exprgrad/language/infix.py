@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.graph import CONST, INPUT, Graph, Payload
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Literal
 from exprgrad.source import cut
 
 __all__ = [
-    "ATOM", "LIMIT", "POWER", "PRODUCT", "SUM", "label", "leaf", "level", "number", "operand_level",
-    "operation_text", "program", "rule_text", "texts",
+    "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Part", "expression",
+    "label", "leaf", "level", "number", "operand_level", "operation_text", "program", "rule_text", "texts",
 ]  # fmt: skip
 
 LIMIT = 60
 """The longest text of a node or a rule, in characters."""
 
-COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(6)
+# A product of matrices binds like other products, but is set apart from them: (X @ W)*2, X @ (W*2).
+COMPARISON, SUM, MATMUL, PRODUCT, SIGN, POWER, ATOM = range(7)
 LEVELS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "%": PRODUCT, "^": POWER}
 
 Part = str | tuple[int, int]
@@ -34,9 +36,18 @@ def number(value: float) -> str:
     return text.removesuffix(".0")
 
 
+def pattern(kind: str, count: int, settings: Payload = None) -> tuple[Part, ...]:
+    """How an operation of so many operands is written, with its settings if it is structural."""
+    if kind in BY_NAME:
+        return elementwise_pattern(kind, count)
+    from exprgrad.language.structural import pattern as structural_pattern
+
+    return structural_pattern(kind, count, settings)
+
+
 @cache
-def pattern(kind: str, count: int) -> tuple[Part, ...]:
-    """How an operation of so many operands is written."""
+def elementwise_pattern(kind: str, count: int) -> tuple[Part, ...]:
+    """How an elementwise operation is written."""
     op = BY_NAME[kind]
     if op.prefix:
         return op.prefix, (0, SIGN)
@@ -55,18 +66,24 @@ def pattern(kind: str, count: int) -> tuple[Part, ...]:
 @cache
 def level(kind: str) -> int:
     """How tightly an operation binds."""
+    if kind not in BY_NAME:
+        return MATMUL if kind == "matmul" else ATOM
     op = BY_NAME[kind]
     if op.prefix:
         return SIGN
     return LEVELS.get(op.infix, COMPARISON) if op.infix else ATOM
 
 
-def leaf(graph: Graph, node: int) -> str:
-    """The text of an input or a constant."""
+def leaf(graph: Graph, node: int, room: int | None = None) -> str:
+    """The text of an input or a constant, or the first ``room`` characters of a tensor."""
     payload = graph.payloads[node]
     if isinstance(payload, str):
         return payload
-    assert payload is not None
+    if isinstance(payload, Literal):
+        from exprgrad.language.structural import literal_text
+
+        return literal_text(payload, room)
+    assert isinstance(payload, float)
     return graph.symbols.get(node) or number(payload)
 
 
@@ -92,14 +109,17 @@ def expression(graph: Graph, root: int, names: Mapping[int, str], binding: str |
     while todo:
         item = todo.pop()
         if isinstance(item, str):
+            if item == ".T" and pieces[-1].isdecimal():
+                pieces[-1] = f"({pieces[-1]})"  # for 2.T begins with the number 2.
             pieces.append(item)
             continue
+        item = written_for(graph, item)
         kind, operands = graph.kinds[item], graph.operands[item]
         if not operands or (item in names and (item != root or names[item] != binding)):
             hidden = item == root and names.get(item) == binding
             pieces.append(leaf(graph, item) if hidden or item not in names else names[item])
             continue
-        for part in reversed(pattern(kind, len(operands))):
+        for part in reversed(pattern(kind, len(operands), graph.payloads[item])):
             if isinstance(part, str):
                 todo.append(part)
                 continue
@@ -111,12 +131,18 @@ def expression(graph: Graph, root: int, names: Mapping[int, str], binding: str |
     return "".join(pieces)
 
 
+def written_for(graph: Graph, node: int) -> int:
+    """The node that is written in a node's place: broadcasting leaves no trace in a text."""
+    return graph.operands[node][0] if node in graph.implicit else node
+
+
 def operand_level(graph: Graph, node: int, names: Mapping[int, str]) -> int:
     """How tightly a node binds where it is used: a name is an atom."""
+    node = written_for(graph, node)
     if node in names:
         return ATOM
     kind = graph.kinds[node]
-    return leaf_level(leaf(graph, node)) if kind in (INPUT, CONST) else level(kind)
+    return leaf_level(leaf(graph, node, 1)) if kind in (INPUT, CONST) else level(kind)
 
 
 def texts(graph: Graph, names: Mapping[int, str], limit: int = LIMIT) -> list[str]:
@@ -139,7 +165,7 @@ def prefixes(
         if node in given:
             written.append(given[node][0])
         elif not operands:
-            written.append(leaf(graph, node)[:room])
+            written.append(leaf(graph, node, room)[:room])
         else:
             called = [
                 (written[operand], given[operand][1])
@@ -147,7 +173,7 @@ def prefixes(
                 else label(graph, operand, names, written)
                 for operand in operands
             ]
-            written.append(beginning(kind, called, room))
+            written.append(beginning(kind, called, room, settings=graph.payloads[node]))
     return written
 
 
@@ -177,26 +203,40 @@ def label(
     graph: Graph, node: int, names: Mapping[int, str], written: Sequence[str]
 ) -> tuple[str, int]:
     """What a node is called where it is an operand: its name, else its text; and the text's level."""
+    node = written_for(graph, node)
     return names.get(node, written[node]), operand_level(graph, node, names)
 
 
 def operation_text(
-    kind: str, operands: Sequence[tuple[str, int]], *, spaced: bool = False, limit: int = LIMIT
+    kind: str,
+    operands: Sequence[tuple[str, int]],
+    *,
+    spaced: bool = False,
+    limit: int = LIMIT,
+    settings: Payload = None,
 ) -> str:
     """One operation on operands of given texts and levels; ``spaced`` sets every symbol apart."""
-    return cut(beginning(kind, operands, limit + 1, spaced=spaced), limit)
+    return cut(beginning(kind, operands, limit + 1, spaced=spaced, settings=settings), limit)
 
 
 def beginning(
-    kind: str, operands: Sequence[tuple[str, int]], room: int, *, spaced: bool = False
+    kind: str,
+    operands: Sequence[tuple[str, int]],
+    room: int,
+    *,
+    spaced: bool = False,
+    settings: Payload = None,
 ) -> str:
     """The first ``room`` characters of an operation's text."""
     text = ""
-    for part in pattern(kind, len(operands)):
+    for part in pattern(kind, len(operands), settings):
         if len(text) >= room:
             break
-        if isinstance(part, str):
-            text += f" {part.strip()} " if spaced and BY_NAME[kind].infix else part
+        if part == ".T" and text.isdecimal():
+            text = f"({text}).T"
+        elif isinstance(part, str):
+            apart = spaced and kind in BY_NAME and BY_NAME[kind].infix
+            text += f" {part.strip()} " if apart else part
         else:
             inner, own = operands[part[0]]
             text += f"({inner})" if own < part[1] else inner

@@ -6,7 +6,8 @@ parentheses, follow from the operators, braces and parentheses in that text.
 What is written reads in one way only.  These alone share a spelling, and are equal for all numbers: signs
 where a paper would move them, exact in doubles too (``-(a*b)`` and ``(-a)*b``, ``-(a/b)`` and
 ``(-a)/b``, ``a - b`` and ``a + (-b)``); a row and its definition (``log1p(x)`` is ``\ln(1 + x)``);
-``3e20`` and ``3*10^20``; ``where(c, x, y)`` and ``where(c != 0, x, y)``.
+``3e20`` and ``3*10^20``; ``where(c, x, y)`` and ``where(c != 0, x, y)``.  A product of matrices looks
+like one of numbers; a formula that has both says which is which: see ``latex_tensors``.
 
 Nothing recurses, and time is linear in the graph and the text.
 """
@@ -15,10 +16,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from exprgrad.graph.graph import Graph
+from exprgrad.graph.graph import Graph, is_scalar
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Literal, Settings
 from exprgrad.language.infix import number
-from exprgrad.language.latex_forms import ATOM, RELATION, TIMES, Form, Slot, form, letters
+from exprgrad.language.latex_forms import (
+    ATOM,
+    ENTRYWISE,
+    POWER,
+    RELATION,
+    TIMES,
+    Form,
+    Slot,
+    form,
+    letters,
+)
 from exprgrad.language.latex_looks import (
     CALLED,
     FUNCTION,
@@ -29,7 +41,7 @@ from exprgrad.language.latex_looks import (
     leaf_look,
     wrapped,
 )
-from exprgrad.language.latex_names import lettered, symbol
+from exprgrad.language.latex_names import lettered, numeral, symbol
 
 __all__ = ["formula", "latex", "symbol", "symbols"]
 
@@ -49,6 +61,7 @@ class Page(NamedTuple):
     graph: Graph
     names: dict[int, str]
     looks: tuple[list[Look], list[Look]]
+    entrywise: set[int]
 
 
 Item = str | tuple[int, bool, int]
@@ -90,6 +103,10 @@ def symbols(graph: Graph) -> dict[str, str]:
     taken = {CONSTANTS[spelling] for spelling in graph.symbols.values()}
     for kind in BY_NAME.keys() & set(graph.kinds):
         taken |= letters(kind)
+    if "index" in graph.kinds:
+        from exprgrad.language.latex_tensors import indexed
+
+        taken |= indexed(graph, {node: symbol(name) for node, name in graph.names().items()})
     called: dict[str, str] = {}
     for name in (*graph.inputs, *(binding.name for binding in graph.bindings)):
         text = symbol(name)
@@ -101,7 +118,13 @@ def symbols(graph: Graph) -> dict[str, str]:
 def page(graph: Graph, called: dict[str, str]) -> Page:
     """Look at every node, large and small, operands first."""
     names = {node: called[name] for node, name in graph.names().items()}
-    shown = Page(graph, names, ([], []))
+    if is_scalar(graph):
+        shown = Page(graph, names, ([], []), set())
+    else:
+        from exprgrad.language.latex_tensors import as_written, entrywise
+
+        graph = as_written(graph)
+        shown = Page(graph, names, ([], []), entrywise(graph))
     for node, operands in enumerate(graph.operands):
         leaf = not operands or node in names
         simple = leaf_look(names.get(node) or constant(graph, node)) if leaf else None
@@ -118,21 +141,37 @@ def looks_of(shown: Page, node: int, small: bool, slots: tuple[Slot, ...]) -> tu
 
 def look(shown: Page, node: int, small: bool) -> Look:
     """How an operation looks, given how its operands do."""
-    operands, kind = shown.graph.operands[node], shown.graph.kinds[node]
+    operands = shown.graph.operands[node]
     if raised(shown, node):
         return shown.looks[small][operands[0]]
-    shape = form(kind, len(operands), small)
+    shape = form_of(shown, node, small)
     looks = looks_of(shown, node, small, shape.slots)
-    return combined(kind, small, looks)
+    kind, settings = sort(shown, node)
+    return combined(kind, small, looks, settings)
+
+
+def sort(shown: Page, node: int) -> tuple[str, Settings | None]:
+    """What a node's text depends on: its kind, and its settings if it has any."""
+    payload = shown.graph.payloads[node]
+    kind = ENTRYWISE if node in shown.entrywise else shown.graph.kinds[node]
+    return kind, payload if type(payload) is tuple else None
+
+
+def form_of(shown: Page, node: int, small: bool) -> Form:
+    """How a node's operation is written."""
+    kind, settings = sort(shown, node)
+    return form(kind, len(shown.graph.operands[node]), small, settings)
 
 
 def raised(shown: Page, node: int) -> str:
     r"""The exponent that goes to the function's name, as in ``\sin^{2} x``: a whole one from 2 up."""
     graph, operands = shown.graph, shown.graph.operands[node]
-    if BY_NAME[graph.kinds[node]].infix != "^" or not shown.names.keys().isdisjoint(operands):
+    if graph.kinds[node] != "pow" or not shown.names.keys().isdisjoint(operands):
         return ""
     base, exponent = operands
     if not graph.operands[base] or graph.operands[exponent]:
+        return ""
+    if graph.kinds[base] not in BY_NAME:
         return ""
     text, head = constant(graph, exponent), form(graph.kinds[base], 1, False).head
     return text if head and "_" not in head and text.isdecimal() and text not in "01" else ""
@@ -141,14 +180,14 @@ def raised(shown: Page, node: int) -> str:
 def constant(graph: Graph, node: int) -> str:
     """A constant: by its name, or as a number in scientific notation if it is long."""
     value = graph.payloads[node]
+    if isinstance(value, Literal):
+        from exprgrad.language.latex_tensors import literal
+
+        return literal(value)
     assert isinstance(value, float)
     text = graph.symbols.get(node) or number(value)
     size = text.removeprefix("-")
-    mantissa, _, exponent = size.partition("e") if size[0].isdecimal() else (size, "", "")
-    if exponent:
-        power = f"10^{{{int(exponent)}}}"
-        size = power if mantissa == "1" else mantissa + TIMES + power
-    return "-" * text.startswith("-") + CONSTANTS.get(size, size)
+    return "-" * (size != text) + CONSTANTS.get(size, numeral(size))
 
 
 def expression(shown: Page, root: int, flags: int) -> str:
@@ -185,17 +224,18 @@ def pieces(shown: Page, node: int, small: bool, flags: int) -> list[Item]:
     power = raised(shown, node)
     node = shown.graph.operands[node][0] if power else node
     operands = shown.graph.operands[node]
-    shape = form(shown.graph.kinds[node], len(operands), small)
+    shape = form_of(shown, node, small)
     looks = looks_of(shown, node, small, shape.slots)
     if shape.head:
         head = f"{shape.head}^{{{power}}}" if power else shape.head
-        return application(head, (operands[0], small, 0), looks[0], flags)
+        loosest = ATOM if shown.graph.kinds[node] in BY_NAME else POWER
+        return application(head, (operands[0], small, 0), looks[0], flags, loosest)
     ends = [edges(*pair) for pair in zip(shape.slots, looks, strict=True)]
     tall = any(inner.tall for inner in looks)
     items: list[Item] = ["-"] * (shape.divides and looks[0].minus and not flags & UNSIGNED)
     count, spare = 0, ""
     for part in shape.parts:
-        if part == TIMES:
+        if part == TIMES and shape.joins:
             items.append(joint(ends[count - 1][1], ends[count][0]))
         elif isinstance(part, str):
             text = part.removeprefix(spare)
@@ -230,12 +270,17 @@ def passed(shape: Form, outer: Slot, inner: Look, flags: int, function: bool) ->
         return 0
     leads = outer == shape.slots[0] and (shape.divides or flags & UNSIGNED)
     unsigned = inner.minus and (leads or outer.folds)
-    follows = outer.after in ("/", r"\bmod") or (outer.after == r"\cdot" and not function)
+    follows = outer.after in ("/", r"\bmod", r"\,", r"\odot", r"\otimes") or (
+        outer.after == r"\cdot" and not function
+    )
     closed = follows or (outer == shape.parts[-1] and flags & CLOSED)
     return UNSIGNED * bool(unsigned) | CLOSED * bool(closed)
 
 
-def application(head: str, item: Item, inner: Look, flags: int) -> list[Item]:
-    """A function of one operand; its parentheses are left out around a symbol, if no factor follows."""
-    bare = inner.level == ATOM and not inner.minus and not flags & CLOSED
+def application(head: str, item: Item, inner: Look, flags: int, loosest: int) -> list[Item]:
+    """A function of one operand; its parentheses are left out around a symbol, if no factor follows.
+
+    ``loosest`` is the level that goes without them: a power, behind a sum's sign.
+    """
+    bare = inner.level >= loosest and not inner.minus and not flags & CLOSED
     return [head, " ", item] if bare else [head, *bracketed(item, inner)]

@@ -12,10 +12,11 @@ from functools import cache
 from typing import NamedTuple
 
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Settings
 
 __all__ = [
-    "APPLIED", "ATOM", "CALL", "POWER", "PRODUCT", "QUOTIENT", "RELATION", "TIMES", "Form", "Slot",
-    "form", "letters",
+    "APPLIED", "ATOM", "CALL", "ENTRYWISE", "POWER", "PRODUCT", "QUOTIENT", "RELATION", "TIMES", "Form",
+    "Slot", "form", "letters",
 ]  # fmt: skip
 
 RELATION, WHOLE, SUM, QUOTIENT, PRODUCT, APPLIED, POWER, CALL, ATOM = range(9)
@@ -24,19 +25,23 @@ RELATION, WHOLE, SUM, QUOTIENT, PRODUCT, APPLIED, POWER, CALL, ATOM = range(9)
 SIDES = {
     "+": (SUM, SUM, QUOTIENT),
     "-": (SUM, SUM, QUOTIENT),
-    r"\cdot": (PRODUCT, PRODUCT, APPLIED),
+    **dict.fromkeys((r"\cdot", r"\,"), (PRODUCT, PRODUCT, APPLIED)),
+    **dict.fromkeys((r"\odot", r"\otimes"), (QUOTIENT, QUOTIENT, PRODUCT)),
     "/": (QUOTIENT, PRODUCT, APPLIED),
     r"\bmod": (WHOLE, APPLIED, APPLIED),
     "^": (POWER, CALL, WHOLE),
+    "_": (ATOM, ATOM, WHOLE),
     **dict.fromkeys(("<", ">", "=", r"\le", r"\ge", r"\ne"), (RELATION, SUM, SUM)),
 }
 """What LaTeX's own operators ask for: the level of the whole, of its left side, of its right side."""
 
 TIMES = r" \cdot "
 TOKEN = re.compile(
-    r"(\\(?:operatorname|begin|end|text)\{[^}]*\}|\\[A-Za-z]+|\\.|[A-Za-z]\w*|.)(\s*)"
+    r"(\\(?:operatorname|begin|end|text)\{[^}]*\}|\\[A-Za-z]+|\\.|[A-Za-z][A-Za-z0-9]*|.)(\s*)"
 )
-APPLICATION = re.compile(r"((?:\\operatorname\{\w+\}|\\[A-Za-z]+)(?:_\{\w+\})?) \w+")
+APPLICATION = re.compile(
+    r"((?:\\operatorname\{\w+\}|\\[A-Za-z]+)(?:_\{(?:[^{}]|\{[^{}]*\})*\})?) \w+"
+)
 
 
 class Slot(NamedTuple):
@@ -60,16 +65,21 @@ class Form(NamedTuple):
     head: str
     divides: bool
     cases: bool
+    below: bool  # whether it ends with a subscript
+    joins: bool  # whether its factors stand side by side
+
+
+ENTRYWISE = "entrywise"
+"""The kind of a product that is written with a sign of its own: see ``latex_tensors``."""
 
 
 @cache
-def form(kind: str, count: int, small: bool) -> Form:
+def form(kind: str, count: int, small: bool, settings: Settings | None = None) -> Form:
     """How an operation of so many operands is written; if small, its fraction has a solidus."""
-    op = BY_NAME[kind]
-    text, names = op.latex, op.names
-    if op.variadic:
+    text, names, variadic = row_text(kind, settings)
+    if variadic:
         names = tuple(f"x{position}" for position in range(count))
-        text = text.replace(r"x, y, \ldots", ", ".join(names))
+        text = re.sub(r"x, (y, )?\\ldots", ", ".join(names), text)
     if small:
         text = re.sub(r"\\frac\{(\w+)\}\{(\w+)\}", r"\1/\2", text)
     parts, level = parsed(text, {name: position for position, name in enumerate(names)})
@@ -77,10 +87,28 @@ def form(kind: str, count: int, small: bool) -> Form:
     divides, cases = text.startswith(r"\frac"), text.startswith(r"\begin")
     if applied or divides or cases:
         level = APPLIED if applied else POWER if divides else WHOLE
+    elif kind == "dot":
+        level = QUOTIENT  # its sign is there to see, and a number's product with it is not
     elif level == ATOM and text.endswith(")"):
         level = CALL
     slots = tuple(part for part in parts if isinstance(part, Slot))
-    return Form(parts, slots, level, applied[1] if applied else "", divides, cases)
+    ends_below = isinstance(parts[-1], str) and parts[-1].rpartition("_{")[1] == "_{"
+    head = applied[1] if applied else ""
+    return Form(parts, slots, level, head, divides, cases, ends_below, kind == "mul")
+
+
+def row_text(kind: str, settings: Settings | None) -> tuple[str, tuple[str, ...], bool]:
+    """A row's text, its operands' names, and whether it takes any number of them."""
+    if kind in BY_NAME:
+        op = BY_NAME[kind]
+        return op.latex, op.names, op.variadic
+    from exprgrad.graph.tensors import STRUCTURAL
+    from exprgrad.language.latex_tensors import HADAMARD, structural_text
+
+    if kind == ENTRYWISE:
+        return HADAMARD, ("x", "y"), False
+    row = STRUCTURAL[kind]
+    return structural_text(kind, settings or ()), row.names, row.variadic
 
 
 def parsed(text: str, positions: dict[str, int]) -> tuple[tuple[str | Slot, ...], int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from exprgrad.graph.structural import Settings
 from exprgrad.language.latex_forms import (
     APPLIED,
     ATOM,
@@ -20,7 +21,7 @@ from exprgrad.language.latex_forms import (
 
 __all__ = ["CALLED", "FUNCTION", "Look", "combined", "edges", "joint", "leaf_look", "wrapped"]
 
-NUMBER, NAME, WORD, DELTA, FUNCTION, FRACTION, CALLED, OPEN, OTHER = range(9)
+NUMBER, NAME, WORD, DELTA, FUNCTION, FRACTION, CALLED, OPEN, LIST, OTHER = range(10)
 """What a text begins or ends with, as far as a product cares."""
 
 
@@ -32,12 +33,15 @@ class Look(NamedTuple):
     tall: bool
     first: int
     last: int
+    below: bool = False  # whether it has a subscript
 
 
 def wrapped(slot: Slot, look: Look) -> bool:
     """Whether an operand stands in parentheses, or brackets, there."""
     if slot.condition and look.level == RELATION:
         return False
+    if slot.after == "_" and look.below:
+        return True
     return look.level < slot.need or (look.minus and not slot.signed)
 
 
@@ -53,26 +57,33 @@ def leaf_look(text: str) -> Look:
         first = DELTA
     elif size.startswith((r"\Delta ", r"\delta ")):
         level = POWER
-    return Look(level, size != text, False, first, first if level == ATOM else OTHER)
+    elif size.startswith((r"\begin", "[")):
+        return Look(ATOM, False, not size.startswith("["), LIST, OTHER)
+    last = first if level == ATOM else OTHER
+    return Look(level, size != text, False, first, last, "_{" in size)
 
 
 @lru_cache(1024)
-def combined(kind: str, small: bool, looks: tuple[Look, ...]) -> Look:
+def combined(
+    kind: str, small: bool, looks: tuple[Look, ...], settings: Settings | None = None
+) -> Look:
     """How an operation on operands of such looks looks."""
-    shape = form(kind, len(looks), small)
+    shape = form(kind, len(looks), small, settings)
     tall = shape.divides or shape.cases or any(inner.tall for inner in looks)
     if shape.head:
+        tall = tall or shape.head.startswith((r"\sum", r"\prod"))
         return Look(APPLIED, False, tall, FUNCTION, CALLED)
     outer, inner, begins = shape.slots[0], looks[0], shape.parts[0]
     apart = wrapped(outer, inner)
     first = FRACTION if shape.divides else edges(outer, inner)[0] if begins == outer else OTHER
+    first = LIST if begins == r"\left[" else first
     ends = shape.parts[-1] == shape.slots[-1]
     last = CALLED if shape.level == CALL else OTHER
-    last = edges(shape.slots[-1], looks[-1])[1] if ends else last
+    last = edges(shape.slots[-1], looks[-1])[1] if ends else NAME if shape.below else last
     if begins == "-":
         return Look(CALL if apart else inner.level, True, tall, first, last)
     leads = shape.divides or shape.level in (QUOTIENT, PRODUCT)
-    return Look(shape.level, leads and inner.minus and not apart, tall, first, last)
+    return Look(shape.level, leads and inner.minus and not apart, tall, first, last, shape.below)
 
 
 def edges(outer: Slot, inner: Look) -> tuple[int, int]:
@@ -83,7 +94,7 @@ def edges(outer: Slot, inner: Look) -> tuple[int, int]:
 def joint(last: int, first: int) -> str:
     """What stands between two factors: nothing, where that cannot be a number, a call or a word."""
     call = first == OPEN and last in (NAME, WORD)
-    if first == NUMBER or last == DELTA or call or (last, first) == (NUMBER, FRACTION):
+    if first in (NUMBER, LIST) or last == DELTA or call or (last, first) == (NUMBER, FRACTION):
         return TIMES
     called = last == CALLED and first not in (FUNCTION, OPEN)
     return r" \, " if called or WORD in (last, first) else " "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["lettered", "symbol"]
+__all__ = ["lettered", "numeral", "symbol"]
 
 ALPHABET = "αβγδεζηθικλμνξοπρστυφχψω"
 NAMES = (
@@ -72,3 +72,13 @@ def lettered(name: str, font: str) -> str:
         return f"{font}{{{''.join(letters)}}}".replace("_", r"\_")
     font = font.replace("math", "text")
     return f"{font}{{{name}}}".replace("_", rf"}}\_{font}{{")
+
+
+def numeral(text: str) -> str:
+    """A number, in scientific notation if it is long; anything else as it is."""
+    sign, size = ("-", text[1:]) if text.startswith("-") else ("", text)
+    mantissa, _, exponent = size.partition("e") if size[:1].isdecimal() else (size, "", "")
+    if not exponent:
+        return text
+    power = f"10^{{{int(exponent)}}}"
+    return sign + (power if mantissa == "1" else rf"{mantissa} \cdot {power}")

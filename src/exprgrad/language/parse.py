@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NoReturn
+from functools import partial
+from typing import Any, NoReturn
 
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
@@ -17,11 +18,21 @@ from exprgrad.graph.ops import BY_INFIX, OPS
 from exprgrad.language import lalr
 from exprgrad.source import Source, Span
 
-__all__ = ["CONSTANTS", "FUNCTIONS", "parse"]
+__all__ = ["CONSTANTS", "FUNCTIONS", "Builder", "Value", "parse"]
 
 CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
 FUNCTIONS = {op.name: op for op in OPS if not op.infix and not op.prefix}
-INFIX = {symbol: op.name for symbol, op in BY_INFIX.items()} | {"**": BY_INFIX["^"].name}
+INFIX = (
+    {symbol: op.name for symbol, op in BY_INFIX.items()}
+    | {
+        "**": BY_INFIX["^"].name,
+        "@": "matmul",  # the one structural row with a symbol; the others are looked up when they are met
+    }
+)
+TENSOR_RULES = (
+    "empty_list", "integer", "keyword", "list", "settings", "signed_integer", "slice", "slice_from",
+    "slice_to", "subscript", "transposed", "whole_slice", "word",
+)  # fmt: skip
 PREFIX = {op.prefix: op.name for op in OPS if op.prefix}
 
 Value = tuple[int, ...]
@@ -45,6 +56,7 @@ def parse(text: str, *, is_expression: bool = True) -> Graph:
         "bind": builder.bind,
         "result": builder.result,
     }
+    actions |= {rule: partial(tensor_action, rule, builder) for rule in TENSOR_RULES}
     try:
         lalr.run(lalr.parser(), text, actions)
     except lalr.Unexpected as unexpected:
@@ -52,6 +64,18 @@ def parse(text: str, *, is_expression: bool = True) -> Graph:
 
         raise complaint(source, unexpected) from None
     return builder.finish()
+
+
+def tensor_action(rule: str, builder: Builder, *parts: Any) -> Any:
+    """What a rule of tensors builds; their module is imported when one is met."""
+    from exprgrad.language import tensors
+
+    return tensors.ACTIONS[rule](builder, *parts)
+
+
+def is_operand(value: Any) -> bool:
+    """Whether what stands in parentheses is an operand, and no setting such as ``axis=1``."""
+    return type(value) is tuple
 
 
 class Builder:
@@ -73,6 +97,7 @@ class Builder:
         help: str | None = None,
         related: tuple[tuple[str, Span], ...] = (),
     ) -> NoReturn:
+        """Raise a ``LanguageError`` at a place in the text."""
         raise LanguageError(
             code, message, source=self.source, span=span, help=help, related=related
         )
@@ -80,6 +105,7 @@ class Builder:
     # Atoms.
 
     def number(self, span: Span) -> Value:
+        """A literal."""
         value = float(self.text[span[0] : span[1]])
         node = self.graph.append(CONST, (), value, span)
         if value == math.inf:  # 1e999 is written as what it is
@@ -87,6 +113,7 @@ class Builder:
         return node, *span
 
     def name(self, span: Span) -> Value:
+        """A name, read."""
         text = self.text[span[0] : span[1]]
         node = self.known.get(text)
         if node is None:
@@ -122,22 +149,26 @@ class Builder:
         raise bad_name(self.source, text, span)
 
     def group(self, left: Span, value: Value, right: Span) -> Value:
+        """Parentheses."""
         return value[0], left[0], right[1], value[-2], value[-1]
 
     # Operations.
 
     def infix(self, left: Value, symbol: Span, right: Value) -> Value:
+        """An operator between two operands."""
         span = left[1], right[2]
+        kind = INFIX[self.text[symbol[0] : symbol[1]]]
         node = self.graph.append(
-            INFIX[self.text[symbol[0] : symbol[1]]],
+            kind,
             (left[0], right[0]),
-            None,
+            () if kind == "matmul" else None,
             span,
             (left[-2:], right[-2:]),  # type: ignore[arg-type]
         )
         return node, *span
 
     def prefix(self, symbol: Span, value: Value) -> Value:
+        """A sign."""
         kind = PREFIX.get(self.text[symbol[0] : symbol[1]])
         span = symbol[0], value[2]
         if kind is None:  # a unary plus is no operation
@@ -146,18 +177,28 @@ class Builder:
         return node, *span
 
     def first_argument(self, value: Value) -> list[Value]:
+        """The first operand of a call."""
         return [value]
 
     def more_arguments(self, values: list[Value], comma: Span, value: Value) -> list[Value]:
+        """A further operand of a call."""
         values.append(value)
         return values
 
     def empty_call(self, name: Span, left: Span, right: Span) -> Value:
+        """A call without operands."""
         return self.call(name, left, [], right)
 
-    def call(self, name: Span, left: Span, values: list[Value], right: Span) -> Value:
+    def call(self, name: Span, left: Span, values: list[Any], right: Span) -> Value:
+        """A call."""
         text = self.text[name[0] : name[1]]
         op = FUNCTIONS.get(text)
+        if op is None or (op.variadic and len(values) < 2) or not all(map(is_operand, values)):
+            from exprgrad.language import calls
+
+            found = calls.call(self, name, values, right, elementwise=op is not None)
+            if found is not None:
+                return found
         if op is None:
             from exprgrad.language.complaints import unknown_function
 
@@ -183,6 +224,7 @@ class Builder:
     # Statements.
 
     def bind(self, name_span: Span, equals: Span, value: Value) -> None:
+        """``name = expression``."""
         self.refuse_pending()
         text = self.text[name_span[0] : name_span[1]]
         name = self.valid_name(text, name_span)
@@ -217,6 +259,7 @@ class Builder:
         graph.output, graph.output_name = node, name
 
     def result(self, value: Value) -> None:
+        """An expression that is a statement of its own."""
         self.refuse_pending()
         self.pending = value
 

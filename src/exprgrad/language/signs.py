@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from exprgrad.graph.graph import CONST, Graph
+from exprgrad.graph.structural import Literal
 
 __all__ = ["never_zero"]
 
@@ -21,9 +24,9 @@ def never_zero(graph: Graph) -> list[bool]:
         signs = [positive_or_zero[operand] for operand in operands]
         others = [nonzero[operand] for operand in operands]
         if kind == CONST:
-            assert isinstance(payload, float)
-            positive_or_zero.append(payload >= 0)
-            nonzero.append(payload != 0)
+            numbers = payload.numbers if isinstance(payload, Literal) else (cast(float, payload),)
+            positive_or_zero.append(all(number >= 0 for number in numbers))
+            nonzero.append(0 not in numbers)
             continue
         square = kind == "mul" and operands[0] == operands[1]
         sums = kind in ("add", "mul", "div", "max") and all(signs)

@@ -7,15 +7,15 @@ condition where one is asked for, and a number elsewhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.language.identifiers import Names
 from exprgrad.language.signs import never_zero
-from exprgrad.language.target import ATOM, CHOICE, SIGN, Form, Target
+from exprgrad.language.target import ATOM, CHOICE, SIGN, Form, Row, Target
 
-__all__ = ["Statements"]
+__all__ = ["LONGEST", "Need", "Statements", "Text", "call", "number"]
 
 LONGEST = 72
 """The longest text without a name, in characters; so nothing nests deeper than a compiler likes."""
@@ -42,21 +42,29 @@ class Need(NamedTuple):
 class Statements:
     """The body of one function.
 
+    ``called``   what the functions of rows are called, where it is not the row's own name
     ``lines``    the statements
     ``helpers``  the rows that it calls as helpers, in order
     ``read``     the inputs that it reads
     """
 
     def __init__(
-        self, program: Program, target: Target, names: Names, inputs: dict[str, str], prefix: str
+        self,
+        program: Program,
+        target: Target,
+        names: Names,
+        inputs: dict[str, str],
+        prefix: str,
+        called: Mapping[Row, str],
     ) -> None:
         self.graph, self.outputs = program
+        self.called = called
         self.target = target
         self.names = names
         self.inputs = inputs
         self.prefix = prefix
         self.lines: list[str] = []
-        self.helpers: dict[str, None] = {}
+        self.helpers: dict[Row, None] = {}
         self.read: set[str] = set()
         self.texts: dict[int, Text] = {}
         self.named: set[int] = set()
@@ -106,15 +114,24 @@ class Statements:
         """Write every node that is needed, operands before users."""
         bound: dict[int, str] = {}
         for binding in self.graph.bindings:
-            if self.uses[binding.node] and self.graph.operands[binding.node]:
+            if self.uses[binding.node] and self.deserves_name(binding.node):
                 bound.setdefault(binding.node, binding.name)
         bound = {node: self.names.claim(name) for node, name in bound.items()}
         for node, operands in enumerate(self.graph.operands):
             if not self.uses[node]:
                 continue
             self.texts[node] = self.compose(node) if operands else self.leaf(node)
-            if node in bound or (operands and self.uses[node] > 1 and not self.is_name(node)):
+            shared = self.deserves_name(node) and self.uses[node] > 1
+            if node in bound or (shared and not self.is_name(node)):
                 self.name(node, bound.get(node))
+
+    def deserves_name(self, node: int) -> bool:
+        """Whether a node is more than a name or a number."""
+        return bool(self.graph.operands[node])
+
+    def is_number(self, node: int) -> bool:
+        """Whether a node is a number that is written out."""
+        return self.graph.kinds[node] == CONST
 
     def is_name(self, node: int) -> bool:
         """Whether a node is another by a name that it has already."""
@@ -127,9 +144,8 @@ class Statements:
         if isinstance(payload, str):
             self.read.add(payload)
             return Text(self.inputs[payload], ATOM, False)
-        assert payload is not None
         symbol = self.graph.symbols.get(node, "")
-        text = self.target.constants.get(symbol) or number(payload, self.target)
+        text = self.target.constants.get(symbol) or number(cast(float, payload), self.target)
         return Text(text, SIGN if text.startswith("-") else ATOM, False)
 
     def compose(self, node: int) -> Text:
@@ -139,7 +155,7 @@ class Statements:
             found = self.written(node, form, needs)
             if len(found.text) <= LONGEST:
                 return found
-            inline = [n for n, _ in needs if n not in self.named and self.graph.operands[n]]
+            inline = [n for n, _ in needs if n not in self.named and self.deserves_name(n)]
             if not inline:
                 return found
             self.name(max(inline, key=lambda operand: len(self.texts[operand].text)))
@@ -155,7 +171,7 @@ class Statements:
             literals = [
                 position
                 for position, (operand, condition) in enumerate(needs)
-                if self.graph.kinds[operand] == CONST and not condition
+                if self.is_number(operand) and not condition
             ]
             if not takes_arrays and len(literals) == len(needs) and spelling.level != ATOM:
                 takes_arrays, literals = True, literals[:1]
@@ -176,10 +192,10 @@ class Statements:
             name = self.helper(form)
         return call(name, count), target.strict
 
-    def helper(self, row: str) -> str:
+    def helper(self, row: Row) -> str:
         """The name of a helper, which is noted."""
         self.helpers[row] = None
-        return self.prefix + row
+        return self.prefix + self.called.get(row, str(row))
 
     def operand(self, need: Need) -> Text:
         """A node where it is needed, as a number or as a condition."""
@@ -189,7 +205,7 @@ class Statements:
         if found.condition:
             return self.wrapped("flag", found)
         zero = Text(number(0.0, self.target), ATOM, False)
-        if self.target.array and self.graph.kinds[need.node] == CONST:
+        if self.target.array and self.is_number(need.node):
             found = self.array(found)
         form = self.target.forms["ne"]
         return Text(combined(form, [found, zero]), form.level, True)
@@ -224,15 +240,15 @@ class Statements:
 
     def settle(self, output: int, wanted: str = "") -> None:
         """Give an output a name of its own, if it is too long to stand among others."""
-        if self.graph.operands[output] and len(self.texts[output].text) > SHORT:
+        if self.deserves_name(output) and len(self.texts[output].text) > SHORT:
             self.name(output, self.names.claim(wanted) if wanted else None)
 
     def answers(self) -> Iterator[str]:
         """The outputs, as numbers."""
         for output in self.outputs:
             found = self.operand(Need(output, False))
-            literal = self.graph.kinds[output] == CONST
-            yield self.array(found).text if self.target.array and literal else found.text
+            literal = self.target.array and self.is_number(output)
+            yield self.array(found).text if literal else found.text
 
 
 def flags(graph: Graph) -> list[bool]:
@@ -245,6 +261,8 @@ def flags(graph: Graph) -> list[bool]:
             found.append(all(found[operand] for operand in operands))
         elif kind == "where":
             found.append(found[operands[1]] and found[operands[2]])
+        elif kind == "broadcast":
+            found.append(found[operands[0]])
         else:
             found.append(kind in COMPARISONS)
     return found

@@ -7,12 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from exprgrad.graph.structural import Settings, Shape
+
 __all__ = [
-    "AND", "ATOM", "CHOICE", "COMPARISON", "OR", "PRODUCT", "SIGN", "SUM", "Form", "Layout", "Target",
+    "AND", "ATOM", "CHOICE", "COMPARISON", "MATMUL", "OR", "PRODUCT", "SIGN", "SUM", "Form", "Layout",
+    "Row", "Target", "Variant",
 ]  # fmt: skip
 
-CHOICE, OR, AND, COMPARISON, SUM, PRODUCT, SIGN, ATOM = range(8)
-"""How tightly texts bind, the same in all targets."""
+CHOICE, OR, AND, COMPARISON, SUM, MATMUL, PRODUCT, SIGN, ATOM = range(9)
+"""How tightly texts bind, the same in all targets.
+
+Python's ``@`` binds as ``*`` does; people read it more easily as if it were looser.
+"""
 
 
 class Form(NamedTuple):
@@ -21,6 +27,18 @@ class Form(NamedTuple):
     text: str
     level: int
     operands: tuple[int, ...]
+
+
+class Variant(NamedTuple):
+    """A structural row as a function of its own: what it computes depends on settings and shapes too."""
+
+    kind: str
+    settings: Settings
+    operands: tuple[Shape, ...]
+
+
+Row = str | Variant
+"""What a function is written for: an elementwise row, or a structural one with all that it depends on."""
 
 
 @dataclass(frozen=True, slots=True)

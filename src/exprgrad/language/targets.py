@@ -13,6 +13,7 @@ from exprgrad.language.target import (
     ATOM,
     CHOICE,
     COMPARISON,
+    MATMUL,
     OR,
     PRODUCT,
     SIGN,
@@ -31,8 +32,8 @@ def infix(symbol: str, level: int, left: int, right: int) -> Form:
 
 
 OPERATORS = {
-    "add": infix(" + ", SUM, SUM, PRODUCT),
-    "sub": infix(" - ", SUM, SUM, PRODUCT),
+    "add": infix(" + ", SUM, SUM, MATMUL),
+    "sub": infix(" - ", SUM, SUM, MATMUL),
     "mul": infix("*", PRODUCT, PRODUCT, SIGN),
     "div": infix("/", PRODUCT, PRODUCT, SIGN),
     "neg": Form("-{0}", SIGN, (ATOM,)),
@@ -89,7 +90,8 @@ def python_layout(imports: str, decorator: str = "") -> Layout:
 UNARY = "sqrt exp expm1 log log2 log10 log1p sin cos tan tanh"
 ARCS = "asin=arcsin acos=arccos atan=arctan asinh=arcsinh acosh=arccosh atan2=arctan2"
 ARRAYS = (
-    f"{UNARY} {ARCS} cbrt hypot mod pow=power abs sign floor ceil round min=minimum max=maximum"
+    f"{UNARY} {ARCS} cbrt hypot mod pow=power abs sign floor ceil round min=minimum max=maximum "
+    "logsumexp=logaddexp"
 )
 
 PYTHON = Target(
@@ -154,7 +156,7 @@ TORCH = Target(
     calls=functions(
         "torch.",
         f"{UNARY} asin acos atan asinh acosh atanh atan2 sinh cosh hypot erf erfc mod=remainder pow abs "
-        "floor ceil round min=minimum max=maximum",
+        "floor ceil round min=minimum max=maximum logsumexp=logaddexp",
     ),
     constants={"pi": "torch.pi", "inf": "torch.inf", "nan": "torch.nan"},
     reserved=reserved.PYTHON,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from exprgrad.errors import InputError
-from exprgrad.graph.graph import Graph
+from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.graph.structural import shape_text
 from exprgrad.language.infix import LIMIT, number, texts
-from exprgrad.run.inputs import as_number, normal, not_an_input
+from exprgrad.run.inputs import as_value, normal, not_an_input
 from exprgrad.source import Source
 
 __all__ = ["cotangents", "output_label", "outputs", "tangents"]
@@ -66,7 +68,7 @@ def in_a_row(texts: Iterable[str], comma: str = ", ") -> str:
     return comma.join([*listed[:LISTED], "…"] if len(listed) > LISTED else listed)
 
 
-def tangents(graph: Graph, text: str, given: Mapping[str, object]) -> dict[str, float]:
+def tangents(graph: Graph, text: str, given: Mapping[str, object]) -> dict[str, Any]:
     """Every input's tangent, in order of appearance; an error for what is missing or no input."""
     if not isinstance(given, Mapping):
         message = f"a tangent is a mapping from inputs to numbers, not {type(given).__name__}"
@@ -84,16 +86,16 @@ def tangents(graph: Graph, text: str, given: Mapping[str, object]) -> dict[str, 
                 span=graph.span(node),
                 help=f"write --tangent {example(graph.inputs, given)} (0 holds an input fixed)",
             )
-    return {name: as_number(given[name], name) for name in graph.inputs}
+    return {name: fitting(graph, node, given[name], name) for name, node in graph.inputs.items()}
 
 
 def cotangents(
     graph: Graph, text: str, outputs: Mapping[str, int], given: object
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Every output's cotangent; a number will do for one output alone."""
     if not isinstance(given, Mapping):
         if len(outputs) == 1:
-            return {name: as_number(given, name) for name in outputs}
+            return {name: fitting(graph, node, given, name) for name, node in outputs.items()}
         given = {}
     numbers = {normal(name): value for name, value in given.items()}
     for name in numbers:
@@ -109,7 +111,28 @@ def cotangents(
                 span=places.get(name, graph.span(graph.output)),
                 help=f"write --cotangent {example(outputs, numbers)} (0 leaves an output out)",
             )
-    return {name: as_number(numbers[name], name) for name in outputs}
+    return {name: fitting(graph, node, numbers[name], name) for name, node in outputs.items()}
+
+
+def fitting(graph: Graph, node: int, value: object, name: str) -> Any:
+    """A tangent or cotangent in the shape of its node; a number stands for a tensor full of it."""
+    found = as_value(value, name)
+    shape = () if graph.shapes is None else graph.shapes[node]
+    mine = tuple(getattr(found, "shape", ()))
+    if mine == shape:
+        return found
+    if mine:
+        kind = "tangent" if graph.kinds[node] == INPUT else "cotangent"
+        message = (
+            f"the {kind} of '{name}' is {shape_text(mine)}, and '{name}' is {shape_text(shape)}"
+        )
+        help = f"a {kind} has the shape of what it is for"
+        if shape:
+            help += "; a number stands for all of its numbers"
+        raise InputError("bad-value", message, help=help)
+    from exprgrad.run.arrays import full
+
+    return full(shape, found)
 
 
 def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> InputError:
@@ -128,5 +151,6 @@ def example(names: Iterable[str], given: Mapping[str, object]) -> str:
     pairs = []
     for at, name in enumerate(names):
         value = given.get(name, 0 if at or given else 1)
-        pairs.append(f"{name}={number(value) if isinstance(value, float) else value}")
+        written = number(value) if isinstance(value, float) else str(value)
+        pairs.append(f"{name}={'…' if getattr(value, 'shape', ()) else written}")
     return in_a_row(pairs, ",")

@@ -4,64 +4,119 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from exprgrad.errors import InputError
-from exprgrad.graph.graph import Graph
+from exprgrad.graph.graph import Graph, is_scalar
+from exprgrad.graph.structural import Shape, size
 from exprgrad.language.parse import CONSTANTS, parse
 from exprgrad.run.sweeps import forward
 from exprgrad.source import Source, Span
 
-__all__ = ["as_number", "constant", "normal", "not_an_input", "resolve", "select"]
+__all__ = [
+    "as_number",
+    "as_value",
+    "constant",
+    "declared",
+    "detached",
+    "normal",
+    "not_an_input",
+    "resolve",
+    "select",
+]
 
 PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
-
+NOT_REAL = "cSUmM"
+"""The kinds of NumPy's types whose scalars Python would turn into floats, and that are no real numbers."""
+MOST = 2**53
+"""The most numbers of a tensor whose shape is said: so many are counted exactly."""
 VALUE_WORDS = {
     "e": "exp(1)", "false": "0", "inf": "inf", "infinity": "inf", "nan": "nan", "pi": "pi",
     "tau": "tau", "true": "1", "π": "pi", "τ": "tau",
 }  # fmt: skip
 
 
-def constant(text: str, name: str) -> float:
-    """The value of a number or a constant expression such as ``1/3`` or ``-2*pi``."""
+def constant(text: str, name: str) -> Any:
+    """The value of a number, a constant expression (``1/3``, ``[1, pi/2]``), or a file (``@x.npy``)."""
     if PLAIN.fullmatch(text):
         return float(text)
     source = Source(text, is_expression=False)
-    if text.lstrip()[:1] in ("[", "@"):
-        message = f"the value of '{name}' is not a number"
-        help = (
-            "lists and files of numbers are not part of this version, which differentiates numbers"
-        )
-        raise InputError("bad-value", message, source=source, span=(0, len(text)), help=help)
+    if text.lstrip()[:1] == "@":
+        from exprgrad.run.files import read_tensor
+
+        return read_tensor(text.strip()[1:], name)
     graph = parse(text, is_expression=False)
     for read, node in graph.inputs.items():
         message = f"the value of '{name}' is not a constant: it reads '{read}'"
         known = VALUE_WORDS.get(read.casefold())
         help = "a value is a number or a constant expression, such as 1/3 or -2*pi"
         if known is not None:
-            help = f"write {name}={known}"
+            help = f"write {name}={known}" if text.strip() == read else f"write {known}"
         raise InputError("bad-value", message, source=source, span=graph.span(node), help=help)
-    return forward(graph, {})[graph.output]
+    if is_scalar(graph):
+        return forward(graph, {})[graph.output]
+    from exprgrad.run.lists import evaluated
+
+    return evaluated(graph, text)
+
+
+def as_value(value: object, name: str) -> Any:
+    """A number as a double, or a tensor as a NumPy array of doubles; a text is read as a constant."""
+    if type(value) is float:
+        return value
+    if isinstance(value, str):
+        return constant(value, name)
+    if has_parts(value):
+        from exprgrad.run.lists import as_tensor
+
+        return as_tensor(value, name)
+    return as_number(value, name)
+
+
+def has_parts(value: object) -> bool:
+    """Whether a value is a list or an array of some library, and no number."""
+    listed = isinstance(value, Sequence) and not isinstance(value, bytes | bytearray)
+    return listed or bool(getattr(value, "ndim", 0))
 
 
 def as_number(value: object, name: str) -> float:
     """Any number as a double; a text is read as a constant expression."""
-    if isinstance(value, str):
-        return constant(value, name)
+    found = constant(value, name) if isinstance(value, str) else as_double(value, name)
+    if isinstance(found, float):
+        return found
+    raise InputError("bad-value", f"the value of '{name}' is not a number but a tensor")
+
+
+def as_double(value: object, name: str) -> float:
+    """A number of Python or of some library as a double."""
+    dtype = getattr(value, "dtype", None)
+    value = detached(value)
     try:
+        if getattr(dtype, "kind", "f") in NOT_REAL:
+            raise TypeError
         return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError) as error:
-        kind = type(value).__name__
+    except (TypeError, ValueError, RuntimeError) as error:
+        kind = type(value).__name__ if dtype is None else str(dtype)
         message = f"the value of '{name}' is not a number: {kind}"
-        if isinstance(error, OverflowError):
-            message = f"the value of '{name}' is too large for a double"
+        if isinstance(error, RuntimeError):
+            message = f"the value of '{name}' is not a real number"
         raise InputError("bad-value", message) from None
+    except OverflowError:
+        message = f"the value of '{name}' is too large for a double"
+        raise InputError("bad-value", message) from None
+
+
+def detached(value: object) -> Any:
+    """A value, or a PyTorch tensor without the gradient that is wanted of it."""
+    detach = getattr(value, "detach", None)
+    return detach() if callable(detach) else value
 
 
 def resolve(
     graph: Graph, text: str, given: Mapping[str, object], spelled: Mapping[str, str] | None = None
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Every input's value, in order of appearance; an error for what is missing or not asked for.
 
     ``spelled`` holds the arguments as they were typed, for the excerpts in errors.
@@ -75,7 +130,24 @@ def resolve(
     missing = [name for name in graph.inputs if name not in given]
     if missing:
         raise absent(graph, text, missing)
-    return {name: as_number(given[name], name) for name in graph.inputs}
+    return {name: as_value(given[name], name) for name in graph.inputs}
+
+
+def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[str, Shape]:
+    """The shapes that were said of inputs; an error for what is no input or no shape."""
+    found: dict[str, Shape] = {}
+    for given, sizes in (shapes or {}).items():
+        name = normal(given)
+        if name not in graph.inputs:
+            raise not_an_input(graph, name)
+        listed = [sizes] if isinstance(sizes, int) else list(sizes)
+        if not all(isinstance(length, int) and length > 0 for length in listed):
+            message = f"the shape of '{name}' is not a list of positive whole numbers"
+            raise InputError("bad-shape", message, help="such as (150, 4); a number's shape is ()")
+        if size(tuple(listed)) > MOST:
+            raise InputError("bad-shape", f"the shape of '{name}' is for more than 2^53 numbers")
+        found[name] = tuple(listed)
+    return found
 
 
 def normal(name: object) -> str:

@@ -7,15 +7,15 @@ in the expression's ``Programs``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from exprgrad.derive import gradient as derive
 from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.run.sweeps import forward
 
 __all__ = [
-    "Derived", "Matrix", "Programs", "hessian", "jacobian", "jvp", "pattern", "second", "slopes",
-    "vjp",
+    "Derived", "Matrix", "Prepared", "Programs", "hessian", "jacobian", "jvp", "kept", "pattern", "second",
+    "slopes", "slopes_at", "vjp",
 ]  # fmt: skip
 
 Derived = tuple[Program, derive.Entries]
@@ -24,6 +24,14 @@ Programs = dict[tuple[object, ...], Derived]
 
 MOST = 64
 """How many derived programs are kept; then the oldest goes."""
+
+
+class Prepared(NamedTuple):
+    """A graph for some shapes of its inputs, and the programs and reverse sweeps derived from it."""
+
+    graph: Graph
+    programs: Programs
+    sweeps: dict[tuple[str, ...], Any]
 
 
 class Matrix(NamedTuple):
@@ -68,6 +76,11 @@ def without_zeros(program: Program, entries: derive.Entries) -> Derived:
         if kinds[node] == CONST and payloads[node] == 0
     }
     return program, {place: at for place, at in entries.items() if at not in zeros}
+
+
+def slopes_at(programs: Programs, graph: Graph, wrt: Sequence[str]) -> Program:
+    """The program of the output and its gradient."""
+    return kept(programs, ("gradient", *wrt), lambda: (derive.gradient(graph, wrt), {}))[0]
 
 
 def jacobian(

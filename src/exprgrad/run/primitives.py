@@ -74,6 +74,16 @@ def maximum(*operands: float) -> float:
     return nan if any(map(math.isnan, operands)) else max(operands)
 
 
+def logsumexp(*operands: float) -> float:
+    """The greatest operand, and the logarithm of how many times as much the exponentials are together."""
+    top = maximum(*operands)
+    if not math.isfinite(top):
+        return top
+    rest = list(operands)
+    rest.remove(top)
+    return top + math.log1p(math.fsum(math.exp(x - top) for x in rest))
+
+
 NATIVE: dict[str, Function] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -91,6 +101,7 @@ NATIVE: dict[str, Function] = {
     "where": lambda c, x, y: x if c else y,
     "min": minimum,
     "max": maximum,
+    "logsumexp": logsumexp,
     "abs": abs,
     "sign": sign,
     "floor": whole(math.floor),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Shape
 from exprgrad.language.infix import LIMIT, label, rule_text, texts
-from exprgrad.run.sweeps import Adjoints
 from exprgrad.run.tape import gated
 from exprgrad.source import Span
 
@@ -18,7 +18,10 @@ __all__ = ["Edge", "Node", "Run", "rule_of"]
 
 
 class Node(NamedTuple):
-    """A node as people read it: ``op`` is a row's name, ``input`` or ``const``."""
+    """A node as people read it: ``op`` is a row's name, ``input`` or ``const``.
+
+    Data and grad are floats; among tensors, where ``shape`` is not None, they may be NumPy arrays.
+    """
 
     id: int
     name: str | None
@@ -26,36 +29,82 @@ class Node(NamedTuple):
     operands: tuple[int, ...]
     text: str
     span: Span
-    data: float
-    grad: float | None
+    data: Any
+    grad: Any
+    shape: Shape | None = None
+
+    def __repr__(self) -> str:
+        return written(self)
 
 
 class Edge(NamedTuple):
-    """An active edge: its local derivative as formula and number, and what it passed on."""
+    """An active edge: its local derivative as formula and number, and what it passed on.
+
+    Among tensors ``jacobian`` is the shape that the whole local derivative would have had: the node's and
+    the operand's.  ``local`` is then its diagonal, or None where it is not even diagonal.
+    """
 
     user: int
     position: int
     operand: int
     rule: str
-    local: float
-    contribution: float
+    local: Any
+    contribution: Any
     span: Span
+    jacobian: tuple[Shape, Shape] | None = None
+
+    def __repr__(self) -> str:
+        return written(self)
+
+
+def written(found: Node | Edge) -> str:
+    """A node or an edge as Python writes it; among numbers its last field, of tensors, is left out."""
+    fields = list(found._asdict().items())
+    told = fields if fields[-1][1] is not None else fields[:-1]
+    return f"{type(found).__name__}({', '.join(f'{name}={value!r}' for name, value in told)})"
+
+
+class Swept(Protocol):
+    """What a reverse sweep found, over numbers or tensors; by node.
+
+    ``active``  whether it depends on a differentiated input
+    ``grads``   its grad; None for a node that no gradient reached
+    ``locals``  its local derivatives, as far as its operands are active; None if it passed nothing on
+    ``order``   the nodes that the output depends on, in the order of the visits
+    """
+
+    @property
+    def active(self) -> Sequence[int]:
+        """By node: whether it depends on a differentiated input."""
+
+    @property
+    def grads(self) -> Sequence[Any]:
+        """By node: its grad."""
+
+    @property
+    def locals(self) -> Sequence[Any]:
+        """By node: an entry for each operand, None for one that is not active."""
+
+    @property
+    def order(self) -> list[int]:
+        """The visits."""
 
 
 class Run:
     """One evaluation of an expression: inputs in, every node's data and perhaps grad out.
 
     ``values`` holds each node's data.  After a reverse sweep ``adjoints`` is what it found and ``wrt``
-    the inputs that were differentiated; after a forward sweep alone both are None.
+    the inputs that were differentiated; after a forward sweep alone both are None.  Among tensors
+    ``graph.shapes`` are the nodes' shapes, and data and grad are floats or NumPy arrays.
     """
 
     def __init__(
         self,
         text: str,
         graph: Graph,
-        inputs: Mapping[str, float],
-        values: list[float],
-        adjoints: Adjoints | None = None,
+        inputs: Mapping[str, Any],
+        values: list[Any],
+        adjoints: Swept | None = None,
         wrt: tuple[str, ...] | None = None,
     ) -> None:
         self.text = text
@@ -66,28 +115,46 @@ class Run:
         self.wrt = wrt
 
     @property
-    def value(self) -> float:
-        """The output's data."""
+    def shapes(self) -> list[Shape] | None:
+        """Every node's shape; None if all are numbers."""
+        return self.graph.shapes
+
+    @property
+    def value(self) -> Any:
+        """The output's data: a float, or a NumPy array."""
         return self.values[self.graph.output]
 
     @property
-    def gradient(self) -> dict[str, float]:
-        """The output's partial derivative for each differentiated input; empty without a sweep."""
-        return {name: self.grad(self.graph.inputs[name]) or 0.0 for name in self.wrt or ()}
+    def gradient(self) -> dict[str, Any]:
+        """The output's partial derivative for each differentiated input; empty without a sweep.
+
+        A tensor's has the tensor's shape.
+        """
+        nodes = {name: self.graph.inputs[name] for name in self.wrt or ()}
+        found = {name: self.grad(node) for name, node in nodes.items()}
+        return {name: 0.0 if grad is None else grad for name, grad in found.items()}
 
     @property
     def order(self) -> list[int]:
         """The reverse sweep's visits, in order: the nodes that the output depends on."""
         return [] if self.adjoints is None else self.adjoints.order
 
-    def grad(self, node: int) -> float | None:
+    def grad(self, node: int) -> Any:
         """A node's grad: None for a constant, or what depends on no differentiated input."""
         if self.adjoints is None:
             return None
         grad = self.adjoints.grads[node]
         if self.adjoints.active[node]:
-            return 0.0 if grad is None else grad
+            return self.zero(node) if grad is None else grad
         return None if self.graph.kinds[node] in (CONST, INPUT) else grad
+
+    def zero(self, node: int) -> Any:
+        """The grad of a node that no gradient reached."""
+        if self.shapes is None or not self.shapes[node]:
+            return 0.0
+        from exprgrad.run.arrays import zeros
+
+        return zeros(self.shapes[node])
 
     def passed(self, node: int) -> bool:
         """Whether a gradient reached the node and went on to its operands."""
@@ -120,6 +187,7 @@ class Run:
                 graph.span(node),
                 self.values[node],
                 self.grad(node),
+                None if self.shapes is None else self.shapes[node],
             )
 
     @cached_property
@@ -135,6 +203,11 @@ class Run:
     def edges_of(self, user: int) -> Iterator[Edge]:
         """The active edges from a node to its operands."""
         if self.adjoints is None:
+            return
+        if self.shapes is not None:
+            from exprgrad.run.tensors import edges_of
+
+            yield from edges_of(self, user)
             return
         locals_, grad = self.adjoints.locals[user], self.grad(user)
         if locals_ is None or grad is None:
@@ -154,7 +227,14 @@ class Run:
         return list(self.iter_edges())
 
     def rule(self, user: int, position: int) -> str:
-        """The local derivative of an edge as people read it, with the operands' names filled in."""
+        """The local derivative of an edge as people read it, with the operands' names filled in.
+
+        Among tensors it is 0 for an operand that is passed nothing.
+        """
+        if self.shapes is not None:
+            from exprgrad.run.tensors import pass_texts
+
+            return pass_texts(self, user).get(position, "0")
         return rule_of(self.graph, user, position, self.names, self.texts)[0]
 
 

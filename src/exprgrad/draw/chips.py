@@ -1,0 +1,126 @@
+"""The chips on the edges: what each edge's local derivative is called, and its number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from exprgrad.draw import look
+from exprgrad.draw.arrays import bytes_text, jacobian_bytes
+from exprgrad.draw.markup import cell, number, row, shown, table, text
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Shape, size
+from exprgrad.run.result import Edge, Run
+
+__all__ = ["Chip", "boxed", "wires"]
+
+RULE, MATRIX_RULE = 24, 40
+"""The most characters shown of a rule, and of one in matrix form."""
+LEAST_BYTES = 1000
+"""From which size on a chip says how large the Jacobian would be."""
+
+
+class Chip(NamedTuple):
+    """A chip's text, a quiet line below it, and what a browser shows when it is pointed at."""
+
+    text: str
+    note: str = ""
+    tooltip: str = " "
+
+
+Wire = tuple[Chip | None, bool]
+"""The chip on an edge, if any, and whether a gradient can flow along it."""
+
+
+def wires(run: Run, user: int, varies: bytearray, digits: int) -> Iterator[Wire]:
+    """For each operand of a node: its edge's chip, and whether a gradient can flow."""
+    operands = run.graph.operands[user]
+    if run.adjoints is None:
+        rules = rules_of(run, user, varies)
+        for position, operand in enumerate(operands):
+            yield (
+                rules.get(position),
+                bool(varies[operand]) and (run.shapes is None or position in rules),
+            )
+        return
+    op = BY_NAME.get(run.graph.kinds[user])
+    branches = op.branches if op else ()
+    edges = {edge.position: edge for edge in run.edges_of(user)}
+    for position in range(len(operands)):
+        edge = edges.get(position)
+        if edge is None:
+            yield None, False
+        else:
+            yield chip_of(edge, digits), position not in branches or not vanishes(edge.local)
+
+
+def rules_of(run: Run, user: int, varies: bytearray) -> dict[int, Chip]:
+    """By operand that varies: the chip of an edge without numbers.
+
+    A structural edge has none where shapes are not known, for its rule depends on them.
+    """
+    operands = run.graph.operands[user]
+    moving = [position for position, operand in enumerate(operands) if varies[operand]]
+    if run.shapes is not None and moving:
+        from exprgrad.run.tensors import Adjoints, pass_texts
+
+        graph, shapes = run.graph, run.shapes
+        unswept = Adjoints(graph, tuple(graph.inputs), [None] * len(graph))
+        texts = pass_texts(Run(run.text, graph, {}, [], unswept), user)
+        is_whole = graph.kinds[user] not in BY_NAME
+        return {
+            position: matrix_chip(text, (shapes[user], shapes[operands[position]]), is_whole)
+            for position, text in texts.items()
+        }
+    if run.graph.kinds[user] not in BY_NAME:
+        return {}
+    return {position: Chip(shown(run.rule(user, position), RULE)) for position in moving}
+
+
+def chip_of(edge: Edge, digits: int) -> Chip:
+    """A chip with the edge's numbers."""
+    if edge.jacobian is None or (edge.jacobian == ((), ()) and edge.local is not None):
+        return Chip(with_value(edge.rule, edge.local, digits))
+    return matrix_chip(edge.rule, edge.jacobian, edge.local is None)
+
+
+def matrix_chip(rule: str, shapes: tuple[Shape, Shape], is_whole: bool) -> Chip:
+    """A chip in matrix form; where no diagonal does, with the size of the matrix that it stands for."""
+    if shapes == ((), ()):
+        return Chip(shown(rule, RULE))
+    count = jacobian_bytes(shapes)
+    rows, columns = (size(shape) for shape in shapes)
+    sized = (
+        f"the Jacobian, {rows:,} by {columns:,}, is never formed: it would be {bytes_text(count)}"
+    )
+    note = f"never formed: {bytes_text(count)}" if is_whole and count >= LEAST_BYTES else ""
+    return Chip(shown(rule, MATRIX_RULE), note, sized)
+
+
+def vanishes(local: Any) -> bool:
+    """Whether a local derivative is 0, everywhere."""
+    return local is not None and not (local.any() if hasattr(local, "any") else local)
+
+
+def with_value(rule: str, value: float, digits: int) -> str:
+    """A local derivative as formula and number, or as one where they are the same."""
+    try:
+        same = float(rule) == value
+    except ValueError:
+        same = False
+    return number(value, digits) if same else f"{shown(rule, RULE)} = {number(value, digits)}"
+
+
+def boxed(chip: Chip) -> str:
+    """A label on an edge, on a ground of its own."""
+    lines = [row(cell(text(chip.text)))]
+    if chip.note:
+        lines.append(row(cell(text(chip.note, colour=look.MUTED, size="8"))))
+    return table(
+        *lines,
+        border="1",
+        cellpadding="2",
+        style="rounded",
+        bgcolor=look.CHIP,
+        color=look.CHIP_LINE,
+    )

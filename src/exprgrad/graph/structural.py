@@ -1,0 +1,161 @@
+"""What a row of a structural operation holds: one that sees its operands' shapes.
+
+Sums, products of matrices, reshapes and slices move numbers about or add them up.  They are linear in each
+operand, or nearly, so a row states how a cotangent goes back (``pull``) and never a Jacobian.  It states
+so by building nodes: the same few lines make the derived graph, a step of a sweep and the text in a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+__all__ = [
+    "MOST_AXES", "Literal", "Mismatch", "Nodes", "Parameter", "Pass", "Settings", "Shape", "Structural",
+    "shape_text", "size",
+]  # fmt: skip
+
+MOST_AXES = 32
+"""The most axes of a tensor that an operation makes: array libraries have such limits too."""
+Shape = tuple[int, ...]
+"""The sizes of a tensor's axes; ``()`` is a number."""
+Settings = tuple[Any, ...]
+"""Values of a row's parameters, in order: whole numbers, flags, None, and tuples of them."""
+
+
+class Literal(NamedTuple):
+    """A tensor that is written out: its shape, and its numbers in row-major order."""
+
+    shape: Shape
+    numbers: tuple[float, ...]
+
+
+class Mismatch(Exception):
+    """Shapes that an operation cannot take.
+
+    ``why`` is what the shapes of the operands follow, as in "matmul needs inner sizes to match: X is …".
+    In it and in ``help``, ``{op}`` stands for what the operation is called, ``{0}`` and ``{1}`` for what
+    its operands are.  ``operands`` are the positions whose shapes matter, all if it is None.
+    """
+
+    def __init__(
+        self, why: str, help: str | None = None, operands: tuple[int, ...] | None = None
+    ) -> None:
+        super().__init__(why)
+        self.why = why
+        self.help = help
+        self.operands = operands
+
+
+class Parameter(NamedTuple):
+    """A setting of a row: ``axis=1``.  A default of ``...`` means that it must be given.
+
+    ``kind`` is ``axis`` (a whole number), ``axes`` (one or a list), ``flag``, ``size`` (a positive whole
+    number), ``shape`` (a list of them) or ``places`` (what an index takes, axis by axis).
+    """
+
+    name: str
+    kind: str
+    default: Any = None
+
+
+class Nodes(Protocol):
+    """What builds nodes: operations of rows on nodes, constants, and the shape of any node."""
+
+    def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
+        """The node of an operation; operands of different shapes are broadcast."""
+
+    def constant(self, value: float) -> int:
+        """The node of a number."""
+
+    def shape(self, node: int) -> Shape:
+        """A node's shape."""
+
+
+class Pass(NamedTuple):
+    """What passes through a node: its operands, itself, and what is ``given`` to be passed on.
+
+    Backward ``given`` is the cotangent of the node, forward the tangent of the operand at ``position``.
+    """
+
+    operands: tuple[int, ...]
+    out: int
+    settings: Settings
+    position: int
+    given: int
+
+    @property
+    def operand(self) -> int:
+        """The operand at the position."""
+        return self.operands[self.position]
+
+
+PassRule = Callable[[Nodes, Pass], int | None]
+"""Builds what is passed on; None where nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Structural:
+    """One structural operation.
+
+    ``operands``    names, separated by blanks; ``x...`` takes one or more
+    ``shape``       the result's shape from the operands'; raises ``Mismatch``
+    ``value``       the result, given an array library such as NumPy, the operands and the settings
+    ``pull``        an operand's cotangent from the result's; its docstring names the source
+    ``push``        the result's tangent from an operand's; None: the row is linear in each operand
+    ``shown_pull``  what people read for ``pull``, where it differs
+    ``parameters``  its settings
+    ``spelled``     what a person writes, where that is another row's name too
+    ``kink``        where the derivative is a convention, and why: a test of values, as ``value``
+    """
+
+    name: str
+    operands: str
+    about: str
+    shape: Callable[[Sequence[Shape], Settings], Shape]
+    value: Callable[[Any, Sequence[Any], Settings], Any]
+    pull: PassRule
+    push: PassRule | None = None
+    shown_pull: PassRule | None = None
+    parameters: tuple[Parameter, ...] = ()
+    spelled: str = ""
+    infix: str = ""
+    latex: str = ""
+    gate: str = ""
+    kink: Callable[[Any, Sequence[Any], Any, Settings], Any] | None = None
+    kink_words: str = ""
+    settle: Callable[[Settings], Settings] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The operands' names; a row that takes any number of them has one."""
+        return tuple(self.operands.removesuffix("...").split())
+
+    @property
+    def variadic(self) -> bool:
+        """Whether it takes one or more operands, all alike."""
+        return self.operands.endswith("...")
+
+    @property
+    def word(self) -> str:
+        """What a person writes."""
+        return self.spelled or self.name
+
+    def arity_words(self) -> str:
+        """How many operands it takes, in words."""
+        count = len(self.names)
+        return "one or more operands" if self.variadic else f"{count} operand{'s' * (count != 1)}"
+
+
+def size(shape: Shape) -> int:
+    """How many numbers a tensor of a shape holds."""
+    product = 1
+    for length in shape:
+        product *= length
+    return product
+
+
+def shape_text(shape: Shape) -> str:
+    """A shape as people write it: ``(3, 4)``, ``(3,)``; a number has none."""
+    return str(tuple(shape)) if shape else "a number"

@@ -1,0 +1,14 @@
+"""The structural rows of the op table, by name."""
+
+from __future__ import annotations
+
+from exprgrad.graph.moves import MOVES
+from exprgrad.graph.products import PRODUCTS
+from exprgrad.graph.reductions import REDUCTIONS
+from exprgrad.graph.structural import Structural
+
+__all__ = ["STRUCTURAL", "WORDS"]
+
+STRUCTURAL: dict[str, Structural] = {row.name: row for row in (*PRODUCTS, *REDUCTIONS, *MOVES)}
+WORDS: dict[str, Structural] = {row.word: row for row in STRUCTURAL.values() if row.name != "index"}
+"""The rows by what a person writes before the operands."""

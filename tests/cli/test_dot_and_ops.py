@@ -1,0 +1,58 @@
+"""``exprgrad dot`` and ``exprgrad ops`` where tensors are about."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shell import command
+
+
+def test_a_formula_is_drawn_with_the_shapes_that_are_said() -> None:
+    done = command("dot", "X@W", "--shape", "X=64x4096,W=4096x4096")
+    assert done.status == 0
+    assert "never formed: 35.2 TB" in done.out and "(64, 4096)" in done.out
+    assert "never formed" not in command("dot", "X@W").out
+
+
+def test_values_have_shapes_of_their_own() -> None:
+    done = command("dot", "X@w", "X=[[1,2]]", "w=[1,2]", "--shape", "X=1x2")
+    assert done.status == 2
+    assert "leave out --shape" in done.err
+
+
+def test_an_output_that_is_a_tensor_is_drawn_without_grads() -> None:
+    done = command("dot", "2*x", "x=[1,2]")
+    assert done.status == 0
+    assert ">[2, 4]<" in done.out and "grad" not in done.out
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    ["sum(x)|x=[[1,2],[3]]", "x@y|x=[1,2]|y=[1,2,3]", "X@W|--shape|X=3x4,W=3x4", "x|--shape|z=3"],
+)
+def test_what_does_not_fit_is_said_and_nothing_is_written(
+    request_line: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "graph.dot"
+    done = command("dot", *request_line.split("|"), "-o", str(path))
+    assert done.status == 2 and done.err.startswith("error: ")
+    assert not path.exists()
+
+
+def test_ops_shows_both_sorts_under_their_titles() -> None:
+    out = command("ops").out
+    first, second = out.index("Elementwise: "), out.index("Structural: ")
+    assert first < out.index("tanh(x)") < second < out.index("x @ y")
+
+
+def test_a_word_of_two_operations_shows_both() -> None:
+    out = command("ops", "max").out
+    assert "max(x, y, …): " in out and "max(x, axis=None, keepdims=False): " in out
+    found = json.loads(command("ops", "max", "--json").out)
+    assert [row["name"] for row in found["operations"] + found["structural"]] == [
+        "max",
+        "reduce_max",
+    ]

@@ -1,0 +1,123 @@
+"""Diagnostics of runs over tensors: what, how many of the numbers, and where."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden
+from exprgrad import parse
+from shell import command, spelled
+
+# Each: the formula, its values, and the diagnostics as "code" or "code?" for a note.
+CASES: dict[str, list[tuple[str, str, str]]] = {
+    "values": [
+        ("sum(log(X))", "X=[[1,-2],[0,-3]]", "nan infinity"),
+        ("sum(log(x))", "x=[1,2,-3]", "nan"),
+        ("sum(log(x))", "x=[-1,-2]", "nan"),
+        ("sum(x/b)", "x=[[1,2],[3,4]] b=[1,0]", "infinity"),
+        ("sum(exp(x)@W)", "x=[1,1000] W=[[1,2],[3,4]]", "infinity"),
+        ("norm(A@x)", "A=[[1e200,2],[3,4]] x=[1e200,1]", "infinity"),
+        ("y = exp(x); sum(y - y)", "x=[1,1000]", "infinity nan"),
+        ("sum(x*b)", "x=[[1,2],[3,4]] b=[1,nan]", "nan"),
+        ("sum(x)", "x=[inf,1]", "infinity"),
+        ("sum(x)*log(c)", "x=[1,2] c=-1", "nan"),
+        ("sum(x) + 1e400", "x=[1,2]", "infinity"),
+        ("sum(where(x > 0, log(x), 0))", "x=[1,-2,3]", "nan?"),
+        ("sum(where(x > 0, log(x), 0))", "x=[-1,-2]", "nan?"),
+        ("t = log(x); sum(x)", "x=[-1,2]", "unused?"),
+    ],
+    "labels": [
+        ("cross_entropy(Z, y)", "Z=[[1,2],[3,4],[5,6]] y=[0,2,1.5]", "nan"),
+        ("cross_entropy(z, y)", "z=[1,2,3] y=3", "nan"),
+        ("sum(onehot(y, 3) @ w)", "w=[1,2,3] y=[0,3]", "nan"),
+        ("cross_entropy(Z, y)", "Z=[[1,2],[3,nan]] y=[0,1]", "nan"),
+        ("cross_entropy(Z, y)", "Z=[[1,2],[3,4]] y=[0,1]", ""),
+    ],
+    "gradients": [
+        ("sum(sqrt(x))", "x=[1,0,4]", "infinite-gradient"),
+        ("norm(sqrt(x)*[0,1])", "x=[0,1]", "nan-gradient"),
+        ("sum((x@W*1e-300)*1e300*1e10)", "x=[1e200,1] W=[[1,2],[3,4]]", "infinite-gradient"),
+        ("sum((x*1e200) @ W)*1e150", "x=[1e-300,1e-300] W=[[1,2],[3,4]]", "infinite-gradient"),
+        ("sum(1e200*(W @ x))", "x=[1e-300,1e-300] W=[[1e200,2],[3,4]]", "infinite-gradient"),
+    ],
+    "kinks": [
+        ("sum(relu(Z))", "Z=[[1,0,2],[0,-1,0]]", "kink"),
+        ("sum(abs(x - 1))", "x=[1,2]", "kink"),
+        ("max(X)", "X=[[1,2],[2,0]]", "kink"),
+        ("sum(max(X, axis=0))", "X=[[1,2],[2,2]]", "kink"),
+        ("sum(min(X, axis=1))", "X=[[1,2],[0,2]]", ""),
+        ("norm(x)", "x=[0,0]", "kink"),
+        ("sum(norm(X, axis=1))", "X=[[0,0],[1,0],[0,0]]", "kink"),
+        ("sum(max(x, y, 0))", "x=[1,0,3] y=[1,-1,2]", "kink"),
+        ("sum(max(x, 1))", "x=[1,0,3]", "kink"),
+        ("sum(abs([0, 1])*x)", "x=[1,2]", ""),
+        ("sum(where(c, abs(x), x))", "x=[0,1] c=[0,0]", "jump"),
+        ("sum(x*onehot(y, 2))", "x=[1,2] y=1", ""),
+        ("sum(x) + abs(c - 2)", "x=[1,2] c=2", "kink"),
+        ("max(x > 0)*sum(x)", "x=[1,2]", ""),
+    ],
+    "jumps": [
+        ("sum(floor(x))", "x=[1,2.5,3]", "jump"),
+        ("sum((x > 1)*x)", "x=[1,0.5]", "jump"),
+        ("sum(x % 3)", "x=[6,7]", "jump"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("group", CASES)
+def test_diagnostics(group: str) -> None:
+    """The codes are as listed; --strict exits with 1 exactly if there is a warning."""
+    pieces = []
+    for formula, values, expected in CASES[group]:
+        argv = ["grad", "--strict", formula, *values.split()]
+        status, out, err = command(*argv)
+        assert out, (argv, err)
+        found = json.loads(command("grad", "--json", formula, *values.split()).out)["diagnostics"]
+        marks = {"warning": "", "note": "?"}
+        assert " ".join(d["code"] + marks[d["severity"]] for d in found) == expected, argv
+        assert status == int(any(d["severity"] == "warning" for d in found)), argv
+        for diagnostic in found:
+            assert diagnostic["message"] in err
+            start, end = diagnostic["span"]
+            assert 0 <= start < end <= len(formula)
+        if found:
+            pieces.append(f"{spelled(argv)}\n{err}exit {status}\n")
+    golden.agree(f"diagnostics/tensors-{group}.txt", "\n".join(pieces))
+
+
+def first(formula: str, **values: Any) -> str:
+    """The message of the only diagnostic."""
+    (found,) = parse(formula).gradient(values).diagnostics
+    return found.message
+
+
+def test_counts_are_numpys() -> None:
+    """How many and where, as NumPy counts them, on numbers drawn at random."""
+    data = np.random.default_rng(3).normal(size=(15, 30))
+    bad = data <= 0
+    row, column = np.argwhere(bad)[0]
+    message = first("sum(log(X))", X=data)
+    assert message.startswith(f"{bad.sum()} of 450 numbers of log(X) are nan: outside the domain")
+    assert f"the first at [{row}, {column}], where X = {float(data[row, column])!r}" in message
+    data[bad] = 0
+    assert f"kink at {bad.sum()} of 450 numbers, the first at [{row}, {column}]" in first(
+        "sum(relu(X))", X=data
+    )
+
+
+def test_only_chosen_inputs_have_kinks() -> None:
+    f = parse("sum(abs(a) + b*b)")
+    assert f.gradient(a=[0, 1], b=1, wrt=["b"]).diagnostics == []
+    assert [d.code for d in f.gradient(a=[0, 1], b=1, wrt=["a"]).diagnostics] == ["kink"]
+    assert f.evaluate(a=[0, 1], b=1).diagnostics == []
+
+
+def test_a_clean_network_has_nothing_to_say() -> None:
+    run = parse("h = relu(X @ W + b); cross_entropy(h, y)").gradient(
+        X=[[1, 2], [3, -1]], W=[[1, -1], [0.5, 1]], b=[0.1, 0.2], y=[0, 1]
+    )
+    assert run.diagnostics == []

@@ -1,0 +1,100 @@
+"""Files of numbers: what is read from ``.npy``, ``.csv`` and ``.json``.  For wrong ones see tests/cli."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exprgrad import parse
+from exprgrad.run.inputs import as_value
+
+nan, inf = np.nan, np.inf
+
+
+def read(path: Path, content: bytes) -> Any:
+    path.write_bytes(content)
+    return as_value(f"@{path}", "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "numbers"),
+    [
+        ("1,2\n3,4\n", [[1, 2], [3, 4]]), ("a,b\n1,2\n3,4", [[1, 2], [3, 4]]),
+        ("\ufeff1;2\r\n\r\n 3 ; 4\r\n\r\n", [[1, 2], [3, 4]]), ("1\t2\t-3e-2\n", [1, 2, -0.03]),
+        ("length\n1\n2\n", [1, 2]), ("1\r2\r3\r", [1, 2, 3]), ("7", [7]), ('"x","y"\n"1", "2"', [1, 2]),
+        ("nan,inf\n-inf,NaN\n", [[nan, inf], [-inf, nan]]), ("größe;höhe, in cm\n1;2\n", [1, 2]),
+        ("150,4,setosa\n1,2,0\n3,4,1", [[1, 2, 0], [3, 4, 1]]), ("# 1 2\n\n1\n2", [1, 2]),
+        ("12345678901234567890,.1\n1e400,-0\n", [[12345678901234567890, 0.1], [inf, -0.0]]),
+    ],
+)  # fmt: skip
+def test_csv(content: str, numbers: object, tmp_path: Path) -> None:
+    found = read(tmp_path / "x.CSV", content.encode())
+    np.testing.assert_array_equal(found, np.array(numbers, float), strict=True)
+
+
+def test_csv_is_read_as_it_is_written(tmp_path: Path) -> None:
+    """Every double, to the last bit."""
+    wanted = np.random.default_rng(0).normal(size=(300, 7)) * 10.0 ** np.arange(-150, 200, 50)
+    rows = "\n".join(",".join(map(repr, row)) for row in wanted.tolist())
+    np.testing.assert_array_equal(read(tmp_path / "x.csv", rows.encode()), wanted)
+
+
+@pytest.mark.parametrize(
+    ("content", "numbers"),
+    [
+        ("[1, 2.5]", [1, 2.5]), ('[["pi/2", "-inf"], [1e3, "nan"]]', [[np.pi / 2, -inf], [1e3, nan]]),
+        ("[[[1]]]", [[[1]]]), ("[NaN, Infinity]", [nan, inf]), ("\ufeff [1]\r\n", [1]),
+        ("[123456789012345678901234567890]", [123456789012345678901234567890.0]),
+    ],
+)  # fmt: skip
+def test_json(content: str, numbers: object, tmp_path: Path) -> None:
+    found = read(tmp_path / "x.json", content.encode())
+    np.testing.assert_array_equal(found, np.array(numbers, float), strict=True)
+
+
+def test_a_file_of_one_number(tmp_path: Path) -> None:
+    """A number is a float, as if it had been typed."""
+    np.save(tmp_path / "x.npy", np.float32(2.5))
+    for found in (
+        read(tmp_path / "x.json", b"2.5"),
+        read(tmp_path / "y.json", b'"5/2"'),
+        as_value(f"@{tmp_path}/x.npy", "x"),
+    ):
+        assert type(found) is float
+        assert found == 2.5
+
+
+@pytest.mark.parametrize("dtype", ["f8", ">f8", "f4", "f2", "i8", "u1", "?"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_npy(dtype: str, order: Any, tmp_path: Path) -> None:
+    wanted = np.asarray(np.random.default_rng(1).normal(size=(3, 2, 4)) * 3).astype(
+        dtype, order=order
+    )
+    np.save(tmp_path / "x.npy", wanted)
+    found = as_value(f"@{tmp_path}/x.npy", "x")
+    np.testing.assert_array_equal(found, wanted.astype(float), strict=True)
+
+
+def test_a_file_is_never_unpickled(tmp_path: Path) -> None:
+    """A pickle in a ``.npy`` file could run anything."""
+    victim = tmp_path / "victim"
+
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return victim.touch, ()
+
+    np.save(tmp_path / "x.npy", np.array([Trap()], dtype=object), allow_pickle=True)
+    with pytest.raises(Exception, match="Python objects"):
+        as_value(f"@{tmp_path}/x.npy", "x")
+    assert not victim.exists()
+
+
+def test_from_python_as_from_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "W.json").write_text(json.dumps([[1, 2], [3, 4]]), encoding="utf-8")
+    run = parse("sum(x @ W)").gradient(x=[1, 1], W=f"@{tmp_path}/W.json")
+    assert run.value == 10
+    assert run.gradient["x"].tolist() == [3, 7]
