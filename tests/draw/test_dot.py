@@ -11,9 +11,9 @@ import re
 import pytest
 
 import exprgrad
-from exprgrad.draw.arrays import bytes_text
 from exprgrad.draw.dot import LARGEST, source
 from exprgrad.draw.markup import number, shown
+from exprgrad.draw.sizes import bytes_text
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.language.parse import parse

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from exprgrad.draw import look
-from exprgrad.draw.arrays import bytes_text, jacobian_bytes
 from exprgrad.draw.markup import cell, number, row, shown, table, text
+from exprgrad.draw.sizes import bytes_text, jacobian_bytes
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Shape, size
 from exprgrad.run.result import Edge, Run

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from exprgrad.draw.arrays import jacobian_bytes
 from exprgrad.draw.document import SCHEMA, csv_line, finite, text
+from exprgrad.draw.sizes import jacobian_bytes
 from exprgrad.explain.diagnostics import Diagnostic
 from exprgrad.run.result import Edge, Node, Run
 

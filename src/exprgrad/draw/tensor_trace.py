@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from exprgrad.draw.arrays import bytes_text, jacobian_bytes
 from exprgrad.draw.packing import INDENT, columned, narrowed, packed
+from exprgrad.draw.sizes import bytes_text, jacobian_bytes
 from exprgrad.draw.table import minus
 from exprgrad.draw.tensors import FULL, VIEWS, View, called, view
 from exprgrad.graph.graph import CONST, INPUT
