@@ -16,7 +16,8 @@ from exprgrad.run.sweeps import forward, play
 from exprgrad.run.tape import Tape, record
 
 if TYPE_CHECKING:
-    from exprgrad.run.matrices import Prepared, Programs
+    from exprgrad.run.matrices import Matrix, Prepared, Programs
+    from exprgrad.run.tensor_matrices import Blocks
 
 __all__ = ["Expression", "parse"]
 
@@ -43,6 +44,11 @@ def derived(
 ) -> Expression:
     """A derivative from its text: how those are made, pickled and copied."""
     return Expression(text, parse_graph(text), known, shapes)
+
+
+def by_name(found: Matrix | Blocks) -> dict[str, dict[str, Any]]:
+    """A matrix row by row, zeros filled in; that of tensors is so already."""
+    return found if isinstance(found, dict) else found.whole()
 
 
 class Expression:
@@ -162,6 +168,17 @@ class Expression:
         data, found = tensors.play(prepared.graph, given, wrt, prepared.sweeps[wrt])
         return Run(self.text, prepared.graph, given, data, found, wrt)
 
+    def matrices_for(self, given: Mapping[str, Any]) -> tuple[Any, Graph, Programs]:
+        """What finds Jacobians and Hessians for some values, with the graph and its derived programs."""
+        if self.is_tensor(given):
+            from exprgrad.run import tensor_matrices
+
+            graph, programs, _ = self.prepared(given)
+            return tensor_matrices, graph, programs
+        from exprgrad.run import matrices
+
+        return matrices, self.graph, self.programs
+
     @cached_property
     def tape(self) -> Tape:
         """The reverse sweep for all inputs, worked out once."""
@@ -181,20 +198,14 @@ class Expression:
         ``of`` names statements of the expression (``y1 = …; y2 = …``), and the answer is by their
         names, even for one: ``{"y1": {"a": 1.0}}``.  Values and ``wrt`` are as in ``gradient``.
         """
-        from exprgrad.run import directions, matrices
+        from exprgrad.run import directions
 
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
-        if self.is_tensor(given):
-            from exprgrad.run import tensor_matrices
-
-            graph, programs, _ = self.prepared(given)
-            nodes = directions.outputs(graph, of)
-            blocks = tensor_matrices.jacobian(programs, graph, given, nodes, chosen)
-            return next(iter(blocks.values())) if of is None else blocks
-        outputs = directions.outputs(self.graph, of)
-        found = matrices.jacobian(self.programs, self.graph, given, outputs, chosen)
-        return found.row(0) if of is None else found.whole()
+        matrices, graph, programs = self.matrices_for(given)
+        outputs = directions.outputs(graph, of)
+        found = by_name(matrices.jacobian(programs, graph, given, outputs, chosen))
+        return next(iter(found.values())) if of is None else found
 
     def hessian(
         self,
@@ -208,18 +219,14 @@ class Expression:
 
         Values and ``wrt`` are as in ``gradient``.
         """
-        from exprgrad.run import matrices
-
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
-        if self.is_tensor(given):
+        matrices, graph, programs = self.matrices_for(given)
+        if graph.shapes is not None:
             from exprgrad.language.shaping import need_number
-            from exprgrad.run import tensor_matrices
 
-            graph, programs, _ = self.prepared(given)
             need_number(graph, self.text, "hess")
-            return tensor_matrices.hessian(programs, graph, given, chosen)
-        return matrices.hessian(self.programs, self.graph, given, chosen).whole()
+        return by_name(matrices.hessian(programs, graph, given, chosen))
 
     def hessian_pattern(self, wrt: Iterable[str] | None = None) -> list[tuple[str, str]]:
         """The entries of the Hessian, (row, column), that are not 0 at every point by its structure."""
@@ -247,20 +254,13 @@ class Expression:
 
         ``tangent`` says how each input moves; 0 holds one fixed.  Values are as in ``evaluate``.
         """
-        from exprgrad.run import directions, matrices
+        from exprgrad.run import directions
 
         given = self.given(values, inputs)
-        if self.is_tensor(given):
-            from exprgrad.run import tensor_matrices
-
-            graph, programs, _ = self.prepared(given)
-            outputs = directions.outputs(graph, of)
-            direction = directions.tangents(graph, self.text, tangent)
-            found = tensor_matrices.jvp(programs, graph, given, outputs, direction)
-            return next(iter(found.values())) if of is None else found
-        outputs = directions.outputs(self.graph, of)
-        direction = directions.tangents(self.graph, self.text, tangent)
-        found = matrices.jvp(self.programs, self.graph, given, outputs, direction)
+        matrices, graph, programs = self.matrices_for(given)
+        outputs = directions.outputs(graph, of)
+        direction = directions.tangents(graph, self.text, tangent)
+        found = matrices.jvp(programs, graph, given, outputs, direction)
         return next(iter(found.values())) if of is None else found
 
     def vjp(
@@ -278,20 +278,15 @@ class Expression:
         With ``of``, the derivative of the outputs' sum, each weighted by its cotangent:
         ``cotangent={"y1": 1, "y2": 0}``; 0 leaves one out.  Values and ``wrt`` are as in ``gradient``.
         """
-        from exprgrad.run import directions, matrices
+        from exprgrad.run import directions
 
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
-        if self.is_tensor(given):
-            from exprgrad.run import tensor_matrices
-
-            graph, programs, _ = self.prepared(given)
-            nodes = directions.outputs(graph, of)
-            weights = directions.cotangents(graph, self.text, nodes, cotangent)
-            return tensor_matrices.vjp(programs, graph, given, nodes, weights, chosen)
-        outputs = directions.outputs(self.graph, of)
-        weights = directions.cotangents(self.graph, self.text, outputs, cotangent)
-        return matrices.vjp(self.programs, self.graph, given, outputs, weights, chosen)
+        matrices, graph, programs = self.matrices_for(given)
+        outputs = directions.outputs(graph, of)
+        weights = directions.cotangents(graph, self.text, outputs, cotangent)
+        found: dict[str, Any] = matrices.vjp(programs, graph, given, outputs, weights, chosen)
+        return found
 
     def derivative(self, name: str, order: int = 1) -> Expression:
         """The derivative by an input as a formula, simplified: an expression again.
