@@ -95,6 +95,7 @@ def test_some_of_the_inputs_and_names_that_are_taken(target: str) -> None:
 
 @pytest.mark.parametrize("target", ["numpy", "torch"])
 def test_an_input_of_another_shape_is_refused(target: str) -> None:
+    require(target)
     f = function(
         Program(parse("mean(X*v)", shapes={"X": (2, 3), "v": (3,)}).code(target), "f", None, ())
     )

@@ -5,10 +5,13 @@ from __future__ import annotations
 from exprgrad.graph.moves import MOVES
 from exprgrad.graph.products import PRODUCTS
 from exprgrad.graph.reductions import REDUCTIONS
+from exprgrad.graph.softmax import SOFTMAX
 from exprgrad.graph.structural import Structural
 
 __all__ = ["STRUCTURAL", "WORDS"]
 
-STRUCTURAL: dict[str, Structural] = {row.name: row for row in (*PRODUCTS, *REDUCTIONS, *MOVES)}
+STRUCTURAL: dict[str, Structural] = {
+    row.name: row for row in (*PRODUCTS, *REDUCTIONS, *SOFTMAX, *MOVES)
+}
 WORDS: dict[str, Structural] = {row.word: row for row in STRUCTURAL.values() if row.name != "index"}
 """The rows by what a person writes before the operands."""
