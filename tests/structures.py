@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from exprgrad.derive.build import Builder
 from exprgrad.graph.graph import Graph
-from exprgrad.graph.structural import Settings, Shape
+from exprgrad.graph.literal import Settings, Shape
 from oracles import Real, mp, mpf
 
 __all__ = [

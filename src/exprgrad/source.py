@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Source", "Span", "cut", "display_width", "excerpt", "position", "printable", "shows"]
+__all__ = [
+    "Source",
+    "Span",
+    "bytes_text",
+    "cut",
+    "display_width",
+    "excerpt",
+    "position",
+    "printable",
+    "shows",
+]
 
 Span = tuple[int, int]
 """A half-open range of code points, counted from 0."""
@@ -130,3 +140,13 @@ def window(first: int, last: int, start: int, end: int, room: int) -> tuple[int,
     margin = max((room - (end - start)) // 2, 4)
     left = max(min(start - margin, last - room), first)
     return left, left + room
+
+
+def bytes_text(count: int) -> str:
+    """A size in memory: ``31.4 GB``."""
+    amount, unit = float(count), "bytes"
+    for larger in ("kB", "MB", "GB", "TB", "PB", "EB"):
+        if amount < 999.5:
+            break
+        amount, unit = amount / 1000, larger
+    return f"{amount:.3g} {unit}" if amount < 999.5 else f"{amount:,.0f} {unit}"

@@ -217,8 +217,13 @@ def test_what_is_loaded() -> None:
     }
     assert loaded("import exprgrad") & heavy == set()
     run = "from exprgrad.cli.main import main\nmain({!r})"
-    unneeded = {"lark", "rich", "numpy", "graphviz", "pygraphviz"}
-    for argv in ([*PRODUCT, "--json"], [*PRODUCT], [*PRODUCT, "--trace"], ["eval", "2x"], ["ops"]):
+    unneeded = {"lark", "rich", "numpy", "graphviz", "pygraphviz", "exprgrad.graph.structural"}
+    for argv in ([*PRODUCT, "--json"], [*PRODUCT], [*PRODUCT, "--trace"]):
         assert loaded(run.format(argv)) & unneeded == set(), argv
-    assert loaded(run.format(["dot", "a*b"])) & unneeded <= {"graphviz"}
+    for argv in (["eval", "2x"], ["ops"]):
+        assert loaded(run.format(argv)) & unneeded <= {"exprgrad.graph.structural"}, argv
+    assert loaded(run.format(["dot", "a*b"])) & unneeded <= {
+        "graphviz",
+        "exprgrad.graph.structural",
+    }
     assert "rich" in loaded(run.format([*PRODUCT, "--color", "always"]))

@@ -16,6 +16,8 @@ from shell import command, spelled
 TEXTS: dict[str, bytes] = {
     "ragged.csv": b"a,b\n1,2\n3\n", "word.csv": b"a,b\r\n1,2\r\n3,three\r\n", "gap.csv": b"1,2\n3,\n",
     "comma.csv": b"1,5;2,5\n", "blank.csv": b"1 2\n3 4\n", "header.csv": b"a,b\n", "empty.csv": b"",
+    "mixed.csv": b"5.1,3.5,n/a\n4.9,3.0,1\n", "hole.csv": b"1,,3\n4,5,6\n",
+    "years.csv": b"name,2020\n1,2\n",
     "python.csv": b"1,2\n1_000,0x10\n", "latin1.csv": b"gr\xf6\xdfe\n1\n",
     "good.csv": b"a;b\n1;2\n3;4\n\n", "notes.txt": b"1", "escape.csv": b"a\n1\n\x1b[31m\n",
     "broken.json": b"[1, 2", "object.json": b'{"x": [1]}', "ragged.json": b"[[1, 2], [3]]",
@@ -23,7 +25,7 @@ TEXTS: dict[str, bytes] = {
     "text.json": b'[1, "two"]',
     "hollow.json": b"[]", "deep.json": b"[" * 40 + b"]" * 40, "deeper.json": b"[" * 100_000,
     "huge.json": b"[1, 1" + b"0" * 400 + b"]", "inputs.json": b'{"x": [1, 2, 3], "W": "@good.csv"}',
-    "broken.npy": b"NUMPY", "empty.npy": b"",
+    "parts.json": b'{"x": [[1, 2], [3, null]]}', "broken.npy": b"NUMPY", "empty.npy": b"",
 }  # fmt: skip
 ARRAYS: dict[str, Any] = {
     "complex.npy": np.array([1j]), "text.npy": np.array(["a"]), "hollow.npy": np.zeros((0, 3)),
@@ -39,14 +41,14 @@ GROUPS: dict[str, list[list[str]]] = {
     "lists": [[*EVAL, f"x={value}"] for value in (
         "[]", "[", "[1", "[1,", "[1,,2]", "[1 2]", "[[1],[2,3]]", "[1,[2]]", "[a]", "[1,b]", "[Pi,1]",
         "[1;2]", "1,2", "[1,2]x", "[1,2]+[1,2,3]", "[1,2][2]", "[[]]", "{1,2}", "(1,2)", "[1,2],w=3",
-        "[tahn(1)]",
+        "[tahn(1)]", "1,2,3", "1.5, 2", "[[1,2][3,4]]", "X.npy", "./X.csv", "X.JSON", "[1,2] y=3",
     )] + [[*EVAL, "x=[1,", "2]"], [*EVAL, "x=[1,2]", "x=[3]"], [*EVAL, "y=[1,2]"],
           ["eval", "x = [1, 2]; x*y", "x=[1,2]", "y=1"], ["eval", "pi*x", "pi=[3]", "x=1"],
           ["eval", "x + y", "x=[1,2]"]],
     "number-files": [[*EVAL, f"x=@{path}"] for path in (
         "", " ", "x", "notes.txt", "X.NPZ", "missing.npy", "missing.csv", "missing.json", "folder.npy",
         "folder.csv", "a\0b.npy", "a\0b.csv", "\x1b[31m.csv", "a/b.npy", *TEXTS, *ARRAYS,
-    ) if path not in ("good.csv", "X.npy", "inputs.json")],
+    ) if path not in ("good.csv", "X.npy", "inputs.json", "parts.json")],
     "shapes": [
         ["eval", "x @ W", "x=@X.npy", "W=@good.csv"], ["grad", "x + W", "--inputs", "inputs.json"],
         ["jac", "x + W", "--inputs", "inputs.json"],
@@ -56,7 +58,10 @@ GROUPS: dict[str, list[list[str]]] = {
         ["dot", "x @ x", "x=@X.npy", "-o", "never.dot"], ["eval", "x[3]", "x=[1,2]"],
         ["eval", "sum(x, axis=1)", "x=[1,2]"], [*PRODUCT, "x=1", "W=2"],
         ["jac", "2*x", "x=broadcast(1, [10000])"],
-        ["hess", "sum(x)", "x=broadcast(1, [10000])"],
+        ["hess", "sum(x)", "x=broadcast(1, [10000])"], ["jac", "2*x", "x=broadcast(1, [1000000])"],
+        ["eval", "x", "--inputs", "X.npy"], ["eval", "x", "--inputs", "good.csv"],
+        ["eval", "x", "--inputs", "parts.json"], ["eval", "X^T @ X", "X=@X.npy"],
+        ["code", "x @ w", "--to", "numpy", "--shape", "x=3x2"], ["code", "x[0]", "--to", "c"],
     ],
     "directions": [
         ["jvp", *TWO], ["jvp", *TWO, "--tangent", "x=[1,2]"], ["jvp", *TWO, "--tangent", "w=1"],
@@ -72,6 +77,8 @@ GROUPS: dict[str, list[list[str]]] = {
         ["vjp", "y = x*w; z = sum(y)", *TWO[1:], "--of", "y,z", "--cotangent", "[1,2]"],
         ["vjp", "y = x*w; z = sum(y)", *TWO[1:], "--of", "y,z", "--cotangent", "y=[1,2]"],
         ["vjp", "y = x*w; z = sum(y)", *TWO[1:], "--of", "y,z", "--cotangent", "y=[1,2],z=[1]"],
+        ["vjp", *TWO, "--cotangent", "1, 2.5"], ["jvp", *TWO, "--tangent", "x=1,0"],
+        ["jvp", *TWO, "--tangent", "w=1,x=1,0,2"], ["jvp", *TWO, "--tangent", "x=X.npy,w=1"],
         ["jac", *TWO, "--of", "x"], ["jac", *TWO, "--wrt", "y"], ["jac", *TWO, "--csv", "-q"],
     ],
 }  # fmt: skip

@@ -19,7 +19,7 @@ from exprgrad.cli.shapes import shapes_in
 from exprgrad.derive.formula import derivatives
 from exprgrad.derive.orders import every
 from exprgrad.graph.graph import check
-from exprgrad.graph.structural import Shape
+from exprgrad.graph.literal import Shape
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.infix import program
 from tensor_formulas import SHAPES, drawn
@@ -146,7 +146,7 @@ def test_higher_orders_by_numbers() -> None:
     [
         ("X @ w", {"X": (3, 2), "w": (2,)}, 1, "not-a-number", "sum(…) or mean(…)"),
         ("sum(X @ w)", {}, 1, "shape", "--shape X=…,w=…"),
-        ("sum(X @ w)", {"w": (2,)}, 1, "shape", "--shape X=…,"),
+        ("sum(X @ w)", {"w": (2,)}, 1, "shape", "--shape w=2,X=…,"),
         ("sum(X @ w)", {"X": (2, 3), "w": (2,)}, 1, "shape", "did you mean X.T @ w?"),
         ("sum(X @ w)^2", {"X": (3, 2), "w": (2,)}, 2, "bad-order", "hess"),
     ],
@@ -177,3 +177,24 @@ def test_no_depth_is_too_deep(text: str) -> None:
     expression.shapes = {name: {"A": (3, 3), "x": (3,)}[name] for name in expression.inputs}
     for name in expression.inputs:
         assert shape_of(expression.derivative(name)) == expression.shapes[name]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("sum(where(y > 0.1, sqrt(y - 0.1)*w, w))", {"y": -1.0, "w": [1, 2, 3]}),
+        ("sum(where(y > 0.1, sqrt(y - 0.1)*w, 0)^2)", {"y": -1.0, "w": [1, 2, 3]}),
+        ("where(c > 0, sum(log(v)), 0)", {"c": -1.0, "v": [0, -1, 2]}),
+        ("sum(where(c > 0, norm(log(v))*v, v))", {"c": -1.0, "v": [0, -1, 2]}),
+        ("sum(where(v > 0, log(v), 0) @ A)", {"v": [0, -1, 2], "A": [[1, 2], [3, 4], [5, 6]]}),
+    ],
+)
+def test_a_branch_that_is_not_taken_passes_nothing(text: str, values: dict[str, Any]) -> None:
+    """In what is printed too, behind sums and products as well."""
+    given = {name: np.asarray(value, dtype=float) for name, value in values.items()}
+    f = parse(text, shapes={name: value.shape for name, value in given.items()})
+    gradient = f.gradient(given).gradient
+    for name in f.inputs:
+        found = f.derivative(name).evaluate(given).value
+        assert np.all(np.isfinite(found))
+        np.testing.assert_allclose(found, gradient[name], rtol=1e-14)

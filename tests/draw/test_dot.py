@@ -13,12 +13,12 @@ import pytest
 import exprgrad
 from exprgrad.draw.dot import LARGEST, source
 from exprgrad.draw.markup import number, shown
-from exprgrad.draw.sizes import bytes_text
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.language.parse import parse
 from exprgrad.run.result import Run
 from exprgrad.run.sweeps import forward, reverse
+from exprgrad.source import bytes_text
 from golden import agree
 
 

@@ -98,7 +98,7 @@ def test_large_tensors_are_summed_up_where_they_are_not_the_answer() -> None:
     assert (said["shape"], said["min"], said["max"]) == ([400, 4], data.min(), data.max())
     assert said["norm"] == pytest.approx(np.linalg.norm(data), rel=1e-14)
     assert np.shape(found["gradient"]["X"]) == (400, 4)
-    (product,) = [e for e in found["edges"] if e["rule"] == "diag(where((X @ W1 + b1) > 0, 1, 0))"]
+    (product,) = [e for e in found["edges"] if e["rule"] == "diag(where(X @ W1 + b1 > 0, 1, 0))"]
     assert set(product["local"]) == set(product["contribution"]) == {"shape", "norm", "min", "max"}
     assert np.array_equal(numbers(whole["inputs"]["X"]), data)
     assert '"norm"' not in run.json(all=True)

@@ -10,7 +10,7 @@ import pytest
 import golden
 from exprgrad import parse
 from exprgrad.draw.trace import trace
-from exprgrad.source import display_width
+from exprgrad.source import bytes_text, display_width
 from tensor_runs import RUNS
 
 SWEPT = [name for name, run in RUNS.items() if run.adjoints is not None]
@@ -27,8 +27,7 @@ def test_on_a_narrow_terminal_the_pieces_stand_under_each_other(width: int) -> N
     run = RUNS["network"]
     narrow = trace(run, width=width)
     golden.agree(f"trace/tensors-network-{width}.txt", narrow + "\n")
-    visits, _ = narrow.split("\n\n")
-    assert max(map(display_width, visits.splitlines())) <= width
+    assert max(map(display_width, narrow.splitlines())) <= width
     assert trace(run, width=300) == run.trace()
 
 
@@ -89,3 +88,27 @@ def test_grads_accumulate() -> None:
     text = parse("sum(x*x) + sum(x)").gradient(x=[1, 2]).trace()
     assert "x.grad += " in text and "grad 0 → [1, 1]" in text
     assert "grad [1, 1] → [2, 3]" in text and "grad [2, 3] → [3, 5]" in text
+
+
+@pytest.mark.parametrize("name", SWEPT)
+def test_the_total_is_that_of_the_jacobians_spoken_of(name: str) -> None:
+    text = RUNS[name].trace(all=True)
+    spoken = re.findall(r"Jacobian of ([\d,]+) × ([\d,]+) never formed", text)
+    total = sum(
+        8 * int(rows.replace(",", "")) * int(columns.replace(",", "")) for rows, columns in spoken
+    )
+    said = re.search(r"Jacobians, never formed, would take (.+)$", text)
+    assert (said[1] if said else "") == (bytes_text(total) if total else "")
+
+
+def test_all_shows_tensors_whole() -> None:
+    run = RUNS["network"]
+    whole = run.trace(all=True)
+    assert "norm" not in "".join(re.findall("→ .*", whole)) and len(whole) > 10 * len(run.trace())
+
+
+def test_digits_are_never_fewer_than_asked() -> None:
+    run = parse("sum(x*w)").gradient(x=[1, 2], w=[1 / 3, 2 / 3])
+    for width in (None, 100, 80, 50):
+        assert "0.333333333333, 0.666666666667" in trace(run, 12, width=width)
+    assert "norm 0.7453559924999" in trace(run, 13, width=40)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from exprgrad.derive.gradient import gradient, jvp, vjp
 from exprgrad.errors import LanguageError, ShapeError
 from exprgrad.graph.graph import CONST, Graph, Program, check
+from exprgrad.graph.literal import Literal, Shape, size
 from exprgrad.graph.moves import placed
 from exprgrad.graph.shapes import axes_of, axis_of, broadcast_shape, kept, reduced, spread_axes
-from exprgrad.graph.structural import Literal, Mismatch, Shape, shape_text, size
+from exprgrad.graph.structural import Mismatch, shape_text
 from exprgrad.language.parse import parse
 from exprgrad.language.shaping import shaped
 from well_shaped import Formula, formulas

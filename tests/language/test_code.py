@@ -24,7 +24,7 @@ from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.targets import TARGETS
 from exprgrad.run.sweeps import forward
-from oracles import Real, holds, is_special, mp, true_partial, true_value, ulps
+from oracles import Real, holds, is_special, mp, reference, true_partial, true_value, ulps
 from programs import Answer, Program, run
 from rounding import Bounds, bounds
 from strategies import FREQUENT, points, tree
@@ -214,7 +214,25 @@ def meaningful(graph: Graph, held: Bounds) -> bool:
         given = [*exact, held.values[node], *[mp.mpf(1)] * len(exact)]
         if any(holds(special.where, slots(op), given) for special in op.special):
             return False
+        if leaps(op, held, node, operands):
+            return False
     return all(mp.isfinite(error) for error in held.gradient_errors.values())
+
+
+def leaps(op: Op, held: Bounds, node: int, operands: tuple[int, ...]) -> bool:
+    """Whether what the operands may be off by takes a node across a jump, as in 3 % (2/30)."""
+    errors = [held.errors[operand] for operand in operands]
+    if not any(errors) or all(special.code != "jump" for special in op.special):
+        return False
+    with mp.workprec(800):
+        for signs in product((-2, 2), repeat=len(operands)):
+            moved = [
+                held.values[operand] + sign * error
+                for operand, sign, error in zip(operands, signs, errors, strict=True)
+            ]
+            if abs(reference(op.name, *moved) - held.values[node]) > 4 * held.errors[node]:
+                return True
+    return False
 
 
 @cache

@@ -9,7 +9,7 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.gradient import gradient
 from exprgrad.derive.translate import translate
 from exprgrad.graph.graph import Graph
-from exprgrad.graph.structural import size
+from exprgrad.graph.literal import size
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run import arrays
 from programs import call, near, require

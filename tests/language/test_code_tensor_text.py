@@ -200,3 +200,26 @@ def test_a_new_row_that_cannot_be_written_is_an_error(monkeypatch: pytest.Monkey
     with pytest.raises(RequestError) as caught:
         parse("sum(turn(x))", shapes={"x": (3,)}).code("numpy")
     assert caught.value.code == "no-spelling" and "'turn'" in caught.value.message
+
+
+@pytest.mark.parametrize("target", ["numpy", "torch"])
+def test_no_two_derivatives_share_memory(target: str) -> None:
+    require(target)
+    shapes = {"x": (3,), "y": (3,), "z": (3, 1)}
+    code = parse("sum(x + y) + sum(z.T)", shapes=shapes).code(target)
+    first, second, third = function(Program(code, "f", None, ()))(*map(np.ones, shapes.values()))[1]
+    first -= 5
+    assert second.tolist() == [1, 1, 1] and third.tolist() == [[1], [1], [1]]
+
+
+@each_target
+@pytest.mark.parametrize("shape", [(3,), (3, 1), (1, 3), (3, 1, 1)])
+def test_a_literal_that_counts_keeps_its_shape(target: str, shape: tuple[int, ...]) -> None:
+    require(target)
+    literal = str(np.arange(3).reshape(shape).tolist())
+    f = parse(f"sum({literal}*x)", shapes={"x": shape})
+    x = np.array([2.0, 3.0, 5.0]).reshape(shape)
+    value, (slope,) = function(Program(f.code(target), "f", None, ()))(x)
+    assert (
+        float(value) == 13 and np.asarray(slope).tolist() == np.arange(3.0).reshape(shape).tolist()
+    )

@@ -49,7 +49,7 @@ GROUPS: dict[str, list[str]] = {
         "1]", "[1; 2]", "[1 2; 3 4]", "[1, 2; x, 4]", "[a b]", "[1,]", "[,1]", "[1,,2]", "[1:3]",
         "[2x, 1]", "[1 +]", "[1, 2](3)", "[1, 2]3", "[a=1]", "[", "[1\n2]", "[1, # two\n", "{1, 2}",
         "[1, 2][1, 2", "[x for x in y]", "concat([a, b])", "stack([[1, 2], [3, 4]])", "array([1, 2])",
-        "np.array([1, 2])", "[1, 2].sum()",
+        "np.array([1, 2])", "[1, 2].sum()", "ones((2, 2))", "concatenate((x, y))",
     ],
     "indices": [
         "x[]", "x[", "x[0", "x[0)", "x(0]", "x]", "x[a]", "x[i+1]", "x[1+1]", "x[1.5]", "x[1e3]",
@@ -71,6 +71,10 @@ GROUPS: dict[str, list[str]] = {
         "zeros(3)", "eye(3)", "var(x)", "tensordot(a, b)", "sum()", "sum(x, y)", "sum(a, b, c, d)",
         "mean(a, b)", "softmax(a, b)", "dot(x)", "dot(x, y, z)", "transpose(x, 1, 0)",
         "reshape(x, 2, 3)", "reshape(x, (2, 3))", "trace(x, 1)", "concat()", "cross_entropy(x)",
+        "np.max(X, 0)", "X.norm(1)", "norm(x, ord=1)", "transpose(x, 0, 1)", "Z.log_softmax(1)", "X.T()",
+        "x.grad", "X.H", "x.detach()", "inv(X)", "det(X)", "torch.bmm(X, Y)", "np.ones((2, 2))",
+        "np.std(x)", "np.hstack((x, y))", "(x + 1).mean(dim=0)", "mylib.exp(x)", "sum(1, 2, 3)",
+        "x.clip(0, 1)", "Math.max(x, 0)",
     ],
     "settings": [
         "sum(x, axis=a)", "sum(x, axis=1.5)", "sum(x, axis=-a)", "sum(x, axis=(0, 1))",
@@ -83,7 +87,7 @@ GROUPS: dict[str, list[str]] = {
         "reshape(x, [[1]])", "broadcast(x, -1)", "transpose(x, axes=1)", "onehot(y)", "onehot(y, 0)",
         "onehot(y, num_classes=3)", "place(x, shape=[2])", "place(x, shape=[2], at=0)",
         "foo(x, axis=1)", "x(axis=1)", "sum(x, axis=1e99)", "sum(x, axis=sum(x))", "sum(x, axis='a')",
-        "sum(x, axis==1)",
+        "sum(x, axis==1)", "sum(x axis=0)",
     ],
     "brackets": [
         "(a+b", "((a+b)", "a+b)", "(a+b))*c", ")", "(", "()", "sin(", "sin(x", "max(a,", "max(a, b",

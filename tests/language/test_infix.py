@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from exprgrad.derive.rules import template
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import CONST, Graph, check, same
+from exprgrad.graph.literal import Literal
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Literal
 from exprgrad.language.infix import label, number, program, rule_text, texts
 from exprgrad.language.parse import parse
 from exprgrad.language.shaping import shaped

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import exprgrad
 from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.literal import Settings
 from exprgrad.graph.ops import BY_NAME, OPS
-from exprgrad.graph.structural import Settings
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.latex import expression, formula, latex, page, symbol, symbols
 from exprgrad.language.parse import parse
@@ -324,7 +324,7 @@ def test_shapes_tell_numbers_from_tensors() -> None:
     """A number times a tensor needs no sign, and broadcasting leaves no trace."""
     formula = exprgrad.parse("c*(X@w) + b", shapes={"X": (3, 2), "w": (2,)})
     assert formula.latex() == r"c \cdot (X \, w) + b"
-    assert exprgrad.parse("c*(X@w) + b").latex() == r"c \odot X \, w + b"
+    assert exprgrad.parse("c*(X@w) + b").latex() == r"c \odot (X \, w) + b"
 
 
 def test_a_wide_matrix_is_a_list_of_lists() -> None:

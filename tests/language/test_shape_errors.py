@@ -13,7 +13,7 @@ import pytest
 
 import golden
 from exprgrad.errors import ShapeError, render
-from exprgrad.graph.structural import Shape
+from exprgrad.graph.literal import Shape
 from exprgrad.language.parse import parse
 from exprgrad.language.shaping import shaped
 from exprgrad.source import display_width

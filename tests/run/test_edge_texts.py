@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from exprgrad import parse
+from exprgrad import Run, parse
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.tensors import contribution_texts, pass_texts
 
@@ -141,3 +142,36 @@ def test_operands_of_the_same_long_text_are_kept_apart() -> None:
     run = parse(formula).gradient(values)
     assert len({edge.rule for edge in run.edges}) > 1
     assert close(run.gradient["M"], np.ones((3, 2)) @ (B + 6).T)
+
+
+@pytest.mark.parametrize(
+    ("formula", "texts"),
+    [
+        ("norm(A @ C.T)", {"g @ C", "A.T @ g"}),
+        ("norm((A.T) @ C)", {"A @ g", "g @ C.T"}),
+        ("T = C.T; norm(A @ T)", {"g @ T.T", "A.T @ g"}),
+        ("norm(A @ transpose(C, axes=[1, 0]))", {"g @ transpose(C, axes=[1, 0]).T", "A.T @ g"}),
+        ("norm((A + C) @ (A - C).T)", {"g @ (A - C)", "(A + C).T @ g"}),
+        ("norm(relu(A + C))", {"g*where(A + C > 0, 1, 0)"}),
+        ("norm(exp(A*C)*A)", {"g*A", "g*exp(A*C)"}),
+        ("norm((A + U)*U)", {"g*U", "g*(A + U)"}),
+        ("norm((A + C)^2)", {"g*(2*(A + C))"}),
+        ("norm(sqrt(A > 0))", {"g*(1/(2*sqrt(A > 0)))"}),
+        ("norm(where(A > 0, A*C, C))", {"where(A > 0, g, 0)", "where(A > 0, 0, g)"}),
+    ],
+)
+def test_parentheses_stand_only_where_they_are_needed(formula: str, texts: set[str]) -> None:
+    """And what is transposed twice is as it was."""
+    run = parse(formula).gradient({n: v for n, v in GIVEN.items() if n in parse(formula).inputs})
+    (user,) = run.graph.operands[run.graph.output]
+    found = contribution_texts(run, user, partial(plainly, run), "g")
+    assert {text.passed for text in found.values()} <= texts | {"0"}
+    assert all("((" not in text.local for text in found.values())
+
+
+GIVEN = {"A": A, "C": C, "U": U}
+
+
+def plainly(run: Run, node: int) -> str:
+    """What a node is called, without what broadcasting put in."""
+    return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)

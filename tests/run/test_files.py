@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
+from exprgrad.errors import InputError
 from exprgrad.run.inputs import as_value
 
 nan, inf = np.nan, np.inf
@@ -27,13 +28,26 @@ def read(path: Path, content: bytes) -> Any:
         ("\ufeff1;2\r\n\r\n 3 ; 4\r\n\r\n", [[1, 2], [3, 4]]), ("1\t2\t-3e-2\n", [1, 2, -0.03]),
         ("length\n1\n2\n", [1, 2]), ("1\r2\r3\r", [1, 2, 3]), ("7", [7]), ('"x","y"\n"1", "2"', [1, 2]),
         ("nan,inf\n-inf,NaN\n", [[nan, inf], [-inf, nan]]), ("größe;höhe, in cm\n1;2\n", [1, 2]),
-        ("150,4,setosa\n1,2,0\n3,4,1", [[1, 2, 0], [3, 4, 1]]), ("# 1 2\n\n1\n2", [1, 2]),
+        (",a,b\n0,1,2\n1,3,4", [[0, 1, 2], [1, 3, 4]]), ("# 1 2\n\n1\n2", [1, 2]),
         ("12345678901234567890,.1\n1e400,-0\n", [[12345678901234567890, 0.1], [inf, -0.0]]),
     ],
 )  # fmt: skip
 def test_csv(content: str, numbers: object, tmp_path: Path) -> None:
     found = read(tmp_path / "x.CSV", content.encode())
     np.testing.assert_array_equal(found, np.array(numbers, float), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "cell"),
+    [("5.1,3.5,n/a\n4.9,3.0,1\n", 8), ("150,4,setosa\n1,2,0\n", 6), ("year,2020\n1,2\n", 0)],
+)
+def test_a_first_line_with_a_number_is_no_header(content: str, cell: int, tmp_path: Path) -> None:
+    """A line of data with a gap in it is not left out."""
+    with pytest.raises(InputError, match="in line 1, column") as caught:
+        read(tmp_path / "x.csv", content.encode())
+    assert caught.value.span is not None
+    assert caught.value.span[0] == cell
+    assert "a header, and it holds no numbers" in (caught.value.help or "")
 
 
 def test_csv_is_read_as_it_is_written(tmp_path: Path) -> None:

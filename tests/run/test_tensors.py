@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
+from exprgrad.derive import gradient as derive
 
 inf, nan = math.inf, math.nan
 
@@ -176,3 +177,35 @@ def test_products_with_the_jacobian_are_nobody_elses() -> None:
     f.vjp(x=x, cotangent=along)["x"][:] = 77.0
     f.jvp(x=x, tangent={"x": along})[:] = 77.0
     assert along.tolist() == [1, 1, 1] and x.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "wanted"),
+    [
+        ("sum(sqrt(x)[1:])", {"x": [0.0, 4.0]}, {"x": [0, 0.25]}),
+        ("log(x)[2]", {"x": [-1.0, 0.0, 4.0]}, {"x": [0, 0, 0.25]}),
+        ("sum(log(x)[1:]) + sum(log(x)[2:])", {"x": [0.0, 2.0, 4.0]}, {"x": [0, 0.5, 0.5]}),
+        ("z = [a, b]; log(z)[1]", {"a": 0.0, "b": 2.0}, {"a": 0, "b": 0.5}),
+        ("sum((1/x).T[0, :])", {"x": [[1.0, 0.0], [2.0, 4.0]]}, {"x": [[-1, 0], [-0.25, 0]]}),
+    ],
+)
+def test_what_is_not_picked_passes_nothing(
+    text: str, given: dict[str, Any], wanted: dict[str, Any]
+) -> None:
+    """Not even 0 times infinity; and gradient, VJP and Jacobian agree."""
+    f = parse(text)
+    for found in (f.gradient(given).gradient, f.vjp(given), f.jacobian(given)):
+        assert {name: np.asarray(grad).tolist() for name, grad in found.items()} == wanted
+
+
+@pytest.mark.parametrize("join", ["[{}]", "concat({})"])
+def test_programs_grow_with_the_number_of_operands(join: str) -> None:
+    """Not with its square: every operand's tangent is joined once."""
+
+    def nodes(count: int) -> int:
+        f = parse(f"sum({join.format(', '.join(f'tanh({k}*x)' for k in range(count)))})")
+        graph = f.prepared({"x": np.ones(3)}).graph
+        sizes = [derive.gradient(graph, ["x"]), derive.jvp(graph, ["x"], [graph.output])]
+        return sum(len(program.graph) for program in sizes)
+
+    assert nodes(200) < 2.1 * nodes(100)

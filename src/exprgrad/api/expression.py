@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from exprgrad.api.run import Run
 from exprgrad.graph.graph import Graph, is_scalar
-from exprgrad.graph.structural import Shape
+from exprgrad.graph.literal import Shape
 from exprgrad.language.parse import parse as parse_graph
 from exprgrad.run.inputs import declared, resolve, select
 from exprgrad.run.sweeps import forward, play

@@ -124,7 +124,7 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
     if file == "-":
         text = decode(read_stdin(), "standard input")
     elif file is not None:
-        text = decode(read_bytes(file), file)
+        text = decode(read_bytes(file), f"'{file}'")
     elif not rest:
         raise RequestError(
             "usage",

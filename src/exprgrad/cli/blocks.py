@@ -10,7 +10,7 @@ from exprgrad.cli.weights import number_or_weights, weights
 from exprgrad.draw import blocks as drawn
 from exprgrad.explain.diagnostics import Diagnostic
 from exprgrad.explain.tensor_outputs import diagnose_tensor_hessian, diagnose_tensor_outputs
-from exprgrad.graph.structural import Shape
+from exprgrad.graph.literal import Shape
 from exprgrad.language.shaping import need_number
 from exprgrad.run import directions, tensor_matrices
 from exprgrad.run.measure import all_finite

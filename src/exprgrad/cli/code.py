@@ -9,7 +9,7 @@ import click
 from exprgrad.cli.arguments import FormulaCommand
 from exprgrad.cli.common import formula_alone, names_in, shape_option, start_alone
 from exprgrad.cli.output import write, write_exactly
-from exprgrad.errors import RequestError
+from exprgrad.errors import RequestError, ShapeError
 
 __all__ = ["code_command"]
 
@@ -44,7 +44,11 @@ def code_command(
     from exprgrad.draw.document import envelope
     from exprgrad.run.inputs import select
 
-    expression = start_alone(arguments, file, "code", shape)
+    try:
+        expression = start_alone(arguments, file, "code", shape)
+    except ShapeError as error:
+        error.help = no_tensors(target) or error.help
+        raise
     if value_only and wrt is not None:
         raise RequestError("usage", "--value-only and --wrt exclude each other", help="choose one")
     graph = expression.graph
@@ -61,6 +65,20 @@ def code_command(
     elif path is None:
         write_exactly([code])
     return 0
+
+
+def no_tensors(target: str) -> str | None:
+    """What to do where a formula needs tensors, and programs in its language have none."""
+    from exprgrad.language.libraries import LIBRARIES
+    from exprgrad.language.targets import TARGETS
+
+    if target in LIBRARIES or target not in TARGETS:
+        return None
+    *others, last = LIBRARIES
+    title = TARGETS[target].title
+    return (
+        f"a program in {title} computes with numbers; {', '.join(others)} and {last} take tensors"
+    )
 
 
 def save(code: str, path: str) -> None:

@@ -79,7 +79,9 @@ def output_as(csv: str) -> Callable[[F], F]:
         click.option("--csv", "as_csv", is_flag=True, help=f"Print CSV, {csv}."),
         click.option("-q", "--quiet", is_flag=True, help="Print only the answer."),
         digits_option,
-        click.option("--all", "show_all", is_flag=True, help="Leave nothing out of a long table."),
+        click.option(
+            "--all", "show_all", is_flag=True, help="Leave nothing out: every line, tensors whole."
+        ),
         color_option,
         click.option("--strict", is_flag=True, help="Exit with 1 if there is a warning."),
     )

@@ -20,7 +20,18 @@ __all__ = ["colorful", "report", "show_diagnostics", "terminal_width", "write", 
 MOST_DIAGNOSTICS = 20
 """How many diagnostics people are shown."""
 PLAIN = str.maketrans(
-    {"−": "-", "×": "x", "→": "->", "…": "...", "│": "|", "─": "-", "∂": "d", "·": ".", "²": "^2"}
+    {
+        "−": "-",
+        "×": "x",
+        "→": "->",
+        "…": "...",
+        "│": "|",
+        "─": "-",
+        "∂": "d",
+        "·": ".",
+        "²": "^2",
+        "‖": "|",
+    }
 )
 """What takes the place of our own signs where the output's encoding lacks them."""
 

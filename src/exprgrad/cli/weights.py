@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 from exprgrad.errors import ExprgradError, InputError
-from exprgrad.run.inputs import constant
+from exprgrad.run.inputs import PLAIN, constant
 from exprgrad.source import Source, Span, cut
 
 __all__ = ["number_or_weights", "pieces", "trimmed", "weights"]
@@ -41,6 +42,10 @@ def weights(argument: str, option: str) -> dict[str, Any]:
         span = trimmed(argument, start, end)
         if not (equals and name.isidentifier()):
             help = f"names and values are separated by commas: {option} x=1,y=0"
+            if all(PLAIN.fullmatch(argument[a:b].strip()) for a, b in pieces(argument)):
+                help = cut(f"for a list write {option} [{argument.strip()}]", 60)
+            elif found and PLAIN.fullmatch(written.strip()):
+                help = f"a list stands in square brackets: {last_list(argument, start)}"
             message = "this is not NAME=VALUE"
             raise InputError("usage", message, source=source, span=span, help=help)
         if not value.strip():
@@ -52,6 +57,14 @@ def weights(argument: str, option: str) -> dict[str, Any]:
             raise InputError("given-twice", message, source=source, span=span)
         found[name] = value_in(argument, trimmed(argument, end - len(value), end), name)
     return found
+
+
+def last_list(argument: str, start: int) -> str:
+    """``x=[1,0]`` for the plain numbers around an offset in ``x=1,0,y=2``."""
+    name, _, first = argument[:start].rstrip(",").rpartition(",")[2].partition("=")
+    more = [argument[a:b].strip() for a, b in pieces(argument) if a >= start]
+    plain = list(takewhile(PLAIN.fullmatch, more))
+    return cut(f"{name.strip()}=[{','.join([first.strip(), *plain])}]", 60)
 
 
 def pieces(argument: str) -> Iterator[Span]:

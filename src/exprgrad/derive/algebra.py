@@ -6,14 +6,22 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import TypeGuard
 
-from exprgrad.derive.choices import LONG, branch, comparison, gather_choices, opposite, tidy_ties
+from exprgrad.derive.choices import (
+    LONG,
+    asked,
+    branch,
+    comparison,
+    gather_choices,
+    opposite,
+    tidy_ties,
+)  # fmt: skip
 from exprgrad.derive.exact import COMPARISONS, result
 from exprgrad.derive.forms import ONE, Call, Form, Forms, Items, Number, Product, Sum, root
 from exprgrad.derive.linear import Operand
 from exprgrad.derive.shorten import shortest
 from exprgrad.derive.structures import canonical, rewritten
 from exprgrad.derive.tidy import STEPS
-from exprgrad.graph.structural import Settings, Shape
+from exprgrad.graph.literal import Settings, Shape
 
 __all__ = ["Algebra"]
 
@@ -77,6 +85,7 @@ class Algebra(Forms):
 
     def where(self, condition: int, x: int, y: int) -> int:
         """A choice; its branches are one if they are equal, and the same question is asked once."""
+        condition = asked(self, condition)
         known = self.value(condition)
         if known is not None:
             return x if known else y

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exprgrad.graph.graph import CONST
+from exprgrad.graph.literal import Settings, Shape
 from exprgrad.graph.shapes import axes_of, broadcast_shape
-from exprgrad.graph.structural import Settings, Shape
 from exprgrad.graph.tensors import STRUCTURAL
 
 if TYPE_CHECKING:

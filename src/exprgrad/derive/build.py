@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from exprgrad.derive.broadcasting import broadcast, filled, structural
 from exprgrad.derive.exact import COMPARISONS, folded
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, Program, dependencies
+from exprgrad.graph.literal import Literal, Settings, Shape
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Literal, Settings, Shape
 from exprgrad.source import Span
 
 __all__ = ["Builder"]

@@ -11,7 +11,7 @@ from exprgrad.derive.forms import ONE, Call, Leaf, Sum
 if TYPE_CHECKING:
     from exprgrad.derive.algebra import Algebra
 
-__all__ = ["LONG", "branch", "comparison", "gather_choices", "opposite", "tidy_ties"]
+__all__ = ["LONG", "asked", "branch", "comparison", "gather_choices", "opposite", "tidy_ties"]
 
 EXTREMA = {"max": "ge", "min": "le"}
 STRICT = {"ge": "gt", "le": "lt"}
@@ -41,6 +41,23 @@ def opposite(forms: Algebra, condition: int) -> int:
     if isinstance(found, Call) and found.kind in OPPOSITE:
         return forms.call(OPPOSITE[found.kind], found.operands)
     return condition
+
+
+def asked(forms: Algebra, condition: int) -> int:
+    """What a condition asks: ``where(c, 3, 0) != 0`` and ``c != 0`` ask whether c holds."""
+    while True:
+        found = forms.forms[condition]
+        if not (isinstance(found, Call) and found.kind == "ne" and found.operands[1] == forms.zero):
+            return condition
+        (inner, _), kept = found.operands, condition
+        choice = forms.forms[inner]
+        if isinstance(choice, Call) and choice.kind in OPPOSITE:
+            condition = inner
+        elif isinstance(choice, Call) and choice.kind == "where":
+            c, x, y = choice.operands
+            condition = c if forms.value(x) and y == forms.zero else kept
+        if condition == kept:
+            return condition
 
 
 def gather_choices(forms: Algebra, terms: dict[int, Fraction]) -> None:

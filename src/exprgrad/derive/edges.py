@@ -12,8 +12,8 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.local import Source
 from exprgrad.derive.rules import Rule, computed
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.graph.literal import Shape
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Shape
 from exprgrad.source import Span
 
 __all__ = ["GRAD", "EdgeProgram", "edge_program"]

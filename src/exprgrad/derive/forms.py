@@ -17,8 +17,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from exprgrad.derive.exact import COMPARISONS, result
+from exprgrad.graph.literal import Literal, Settings, Shape
 from exprgrad.graph.shapes import broadcast_shape
-from exprgrad.graph.structural import Literal, Settings, Shape
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [

@@ -9,7 +9,7 @@ from exprgrad.derive.gradient import gradient
 from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify import formulas
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
-from exprgrad.graph.structural import Literal
+from exprgrad.graph.literal import Literal
 from exprgrad.language.infix import label, leaf, operation_text
 from exprgrad.language.parse import CONSTANTS
 

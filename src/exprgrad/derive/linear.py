@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from exprgrad.derive.forms import ONE, Call, Number, Product
+from exprgrad.graph.literal import Settings, Shape
 from exprgrad.graph.shapes import axes_of, volume
-from exprgrad.graph.structural import Settings, Shape
 
 if TYPE_CHECKING:
     from exprgrad.derive.algebra import Algebra

@@ -8,8 +8,9 @@ from functools import cache
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, shown, slots, template
 from exprgrad.graph.graph import Graph, dependencies, dependents
+from exprgrad.graph.literal import Shape
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.graph.structural import Pass, Shape, Structural
+from exprgrad.graph.structural import Pass, Structural
 
 __all__ = ["Source", "active_from", "passing", "users_of"]
 
@@ -156,15 +157,27 @@ class Source:
         return builder.apply("broadcast", reached, settings=(shape,))
 
     def pushed(self, row: Structural, user: int, tangents: Mapping[int, int]) -> list[int]:
-        """What each of a structural node's moving operands adds to its tangent."""
+        """What a structural node's moving operands add to its tangent."""
+        operands = self.graph.operands[user]
+        moving = [at for at, operand in enumerate(operands) if operand in tangents]
+        if row.push is None and row.variadic and moving:
+            return [self.side_by_side(row, user, tangents)]
         found = []
-        for position, operand in enumerate(self.graph.operands[user]):
-            if operand in tangents:
-                passing = self.passing(user, position, tangents[operand])
-                passed = row.push(self.builder, passing) if row.push else linear(self, row, passing)
-                if passed is not None:
-                    found.append(passed)
+        for position in moving:
+            passing = self.passing(user, position, tangents[operands[position]])
+            passed = row.push(self.builder, passing) if row.push else linear(self, row, passing)
+            if passed is not None:
+                found.append(passed)
         return found
+
+    def side_by_side(self, row: Structural, user: int, tangents: Mapping[int, int]) -> int:
+        """The tangent of what only joins its operands: their tangents joined, 0 for one that stays."""
+        passing = self.passing(user, 0, -1)
+        given = [
+            tangents[operand] if operand in tangents else self.zero(operand)
+            for operand in self.graph.operands[user]
+        ]
+        return self.builder.apply(row.name, *given, settings=passing.settings)
 
     def passing(self, user: int, position: int, given: int) -> Pass:
         """A structural node's image, and what is given to be passed on."""
@@ -210,12 +223,7 @@ class Source:
 
 
 def linear(source: Source, row: Structural, passing: Pass) -> int:
-    """The tangent of an operation that is linear in an operand: the operation itself, on the tangent.
-
-    Of several operands side by side the others' tangents are 0.
-    """
-    builder, given = source.builder, list(passing.operands)
-    if row.variadic:
-        given = [builder.fill(0.0, builder.shape(operand)) for operand in given]
+    """The tangent of an operation that is linear in an operand: the operation itself, on the tangent."""
+    given = list(passing.operands)
     given[passing.position] = passing.given
-    return builder.apply(row.name, *given, settings=passing.settings)
+    return source.builder.apply(row.name, *given, settings=passing.settings)

@@ -15,8 +15,8 @@ from typing import cast
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import operation_count, template
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
+from exprgrad.graph.literal import Literal, Settings
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Literal, Settings
 from exprgrad.language.target import Row, Variant
 
 __all__ = ["formula_of", "formulas", "lower"]

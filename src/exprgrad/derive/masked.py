@@ -23,7 +23,7 @@ def push_masked(
     builder = source.builder
     zero = builder.constant(0.0)
     found = {
-        node: Adjoint(tangent, builder.apply("ne", tangent, zero))
+        node: Adjoint(tangent, builder.apply("ne", tangent, zero), True)
         for node, tangent in tangents.items()
     }
     for node in active:
@@ -68,4 +68,4 @@ def through(
         for term in terms[1:]:
             sum_ = builder.apply("add", sum_, term)
         sums.append(sum_)
-    return Adjoint(sums[0], sums[1] if goes_along else None)
+    return Adjoint(sums[0], sums[1] if goes_along else None, True)

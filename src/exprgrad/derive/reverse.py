@@ -20,10 +20,14 @@ __all__ = ["Adjoint", "contribution", "pull_back", "settled", "total"]
 
 
 class Adjoint(NamedTuple):
-    """``value`` where the node ``mask`` is not 0, else nothing; with no mask, ``value`` always."""
+    """``value`` where the node ``mask`` is not 0, else nothing; with no mask, ``value`` always.
+
+    ``is_settled``: the value is 0 where nothing arrives, as it is when it comes out of a sum.
+    """
 
     value: int
     mask: int | None
+    is_settled: bool = False
 
 
 def pull_back(
@@ -44,7 +48,11 @@ def pull_back(
     """
     builder = source.builder
     arrived = {
-        node: [Adjoint(seed, builder.apply("ne", seed, builder.constant(0.0)) if masked else None)]
+        node: [
+            Adjoint(
+                seed, builder.apply("ne", seed, builder.constant(0.0)) if masked else None, True
+            )
+        ]
         for node, seed in seeds.items()
         if node in active
     }
@@ -75,10 +83,14 @@ def contributions(
     if row is not None:
         value = settled(builder, adjoint)
         for operand, passed, position in source.pulled(row, user, value, active):
-            mask = None if source.rule is shown else adjoint.mask  # people read on without it
-            if mask is not None:
+            mask = adjoint.mask
+            if mask is None and row.picks and source.rule is not shown:
+                mask = builder.constant(1.0)
+            if mask is not None and source.graph.operands[operand]:
                 mask = source.pulled_mask(row, user, position, mask)
-            yield operand, Adjoint(passed, mask)
+                yield operand, Adjoint(passed, mask, True)
+            else:  # an input has no local derivatives that the mask could keep out
+                yield operand, Adjoint(passed, None)
         return
     for operand, local, is_branch in source.edges(user, active):
         passed_on = contribution(builder, adjoint, local, is_branch=is_branch)
@@ -91,7 +103,9 @@ def contribution(
 ) -> Adjoint | None:
     """What an edge passes on; None where it can pass nothing."""
     if not is_branch:
-        return Adjoint(builder.apply("mul", adjoint.value, local), adjoint.mask)
+        harmless = builder.value(local) in (1, -1)
+        value = builder.apply("mul", adjoint.value, local)
+        return Adjoint(value, adjoint.mask, adjoint.is_settled and harmless)
     mask = local
     if adjoint.mask is not None:
         mask = builder.apply("where", adjoint.mask, local, builder.constant(0.0))
@@ -108,7 +122,7 @@ def arriving(builder: Builder, value: int, mask: int) -> Adjoint | None:
 
 def settled(builder: Builder, adjoint: Adjoint) -> int:
     """An adjoint as a number at every point: 0 where nothing arrives."""
-    if adjoint.mask is None:
+    if adjoint.mask is None or adjoint.is_settled:
         return adjoint.value
     return builder.apply("where", adjoint.mask, adjoint.value, builder.constant(0.0))
 
@@ -125,7 +139,7 @@ def total(builder: Builder, contributions: list[Adjoint], *, ascending: bool) ->
         term = adjoint.value if alike else settled(builder, adjoint)
         value = builder.apply("add", value, term)
         mask = either(builder, mask, adjoint.mask)
-    return Adjoint(value, mask)
+    return Adjoint(value, mask, not alike or all(adjoint.is_settled for adjoint in contributions))
 
 
 def either(builder: Builder, one: int | None, other: int | None) -> int | None:

@@ -11,7 +11,7 @@ from exprgrad.derive.forms import ONE, Forms, Product
 from exprgrad.derive.tidy import MOST_FACTORS
 from exprgrad.derive.write import write
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
-from exprgrad.graph.structural import Literal
+from exprgrad.graph.literal import Literal
 from exprgrad.language.parse import CONSTANTS
 
 __all__ = ["formulas", "simplify"]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from exprgrad.derive.forms import Call, Sum
 from exprgrad.derive.linear import Operand, factor_by_factor, fewest, in_front, repeated
+from exprgrad.graph.literal import Settings, Shape
 from exprgrad.graph.shapes import axes_of, axis_of, kept, volume
-from exprgrad.graph.structural import Settings, Shape
 
 if TYPE_CHECKING:
     from exprgrad.derive.algebra import Algebra

@@ -12,7 +12,7 @@ from typing import Any
 from exprgrad.derive.build import Builder
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import Program
-from exprgrad.graph.structural import Literal, Shape
+from exprgrad.graph.literal import Literal, Shape
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.spellings import operands_of
 from exprgrad.language.target import Variant

@@ -8,7 +8,7 @@ from fractions import Fraction
 from exprgrad.derive.build import Builder
 from exprgrad.derive.forms import ONE, Call, Forms, Leaf, Number, Product, Sum, is_decimal
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.graph.structural import Literal
+from exprgrad.graph.literal import Literal
 
 __all__ = ["write"]
 

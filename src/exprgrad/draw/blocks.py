@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -14,9 +15,10 @@ from exprgrad.draw.document import SCHEMA, csv_line, text
 from exprgrad.draw.matrices import MOST_COLUMNS, MOST_OUTPUTS, matrix_table, pairs_table
 from exprgrad.draw.table import EDGE_ROWS, LONGEST_WHOLE, Table
 from exprgrad.draw.tensor_document import Short, answer_lines, pieces
-from exprgrad.draw.tensors import FULL, VIEWS, View, view
+from exprgrad.draw.tensors import FULL, VIEWS, WHOLE, View, answer, view
 from exprgrad.explain.diagnostics import Diagnostic
-from exprgrad.graph.structural import Shape, shape_text, size
+from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.structural import shape_text
 from exprgrad.run.matrices import Matrix
 from exprgrad.source import printable
 
@@ -27,6 +29,8 @@ __all__ = [
 
 ALONE = re.compile(r"\w+\([^()]*\)|\[[^][]*\]")
 """A call, or a list, without another inside."""
+BRIEF = View(most=0)
+"""How a block that is not shown number by number is described."""
 AT_ONCE = 4096
 """How many numbers of an array are read at once."""
 
@@ -55,9 +59,9 @@ class Block(NamedTuple):
 # Numbers.
 
 
-def brief(value: Any, digits: int, equals: str = "") -> str:
+def brief(value: Any, digits: int, equals: str = "", *, whole: bool = False) -> str:
     """A tensor in a line: its numbers if they are few, else its shape, norm, least and greatest number."""
-    shown = view(value, digits)
+    shown = view(value, digits, WHOLE if whole else FULL)
     is_whole = isinstance(value, float) or shown.startswith("[")
     return (
         f"{equals} {shown}" if is_whole else f"{equals and ':'} {shape_text(value.shape)}, {shown}"
@@ -146,7 +150,7 @@ def sections(
             found.append(matrix_table(grid(block), digits, "", whole=whole, width=width))
         else:
             many = f"{size(block.shape):,} numbers"
-            found.append(f"{many}, {view(block.value, digits)}; --all shows them")
+            found.append(f"{many}, {view(block.value, digits, BRIEF)}; --all shows them")
         found.append("")
     return found
 
@@ -162,8 +166,13 @@ def outputs_foot(
     lines = []
     shown = list(values.items()) if whole else list(values.items())[:MOST_OUTPUTS]
     for name, value in shown:
-        weight = "" if weights is None else f", cotangent{brief(weights[name], digits)}"
-        lines.append(f"output  {printable(name)}{brief(value, digits, ' =')}{weight}")
+        line = f"output  {printable(name)}{brief(value, digits, ' =', whole=whole)}"
+        if line.endswith("]"):
+            line = f"output  {answer(name, value, digits, all_numbers=whole)}"
+        if weights is not None:
+            apart = ",\n    " if "\n" in line else ", "
+            line += f"{apart}cotangent{brief(weights[name], digits, whole=whole)}"
+        lines.append(line)
     if len(shown) < len(values):
         lines.append(f"… {len(values) - len(shown):,} outputs left out; --all shows them")
     return "\n".join(lines)
@@ -195,7 +204,7 @@ def numbers_table(
 
     if whole or all(size(shape_of(values[0])) <= EDGE_ROWS for values in rows.values()):
         return table(FULL)
-    return table(FULL)._replace(narrower=[table(how) for how in VIEWS[1:]])
+    return table(FULL)._replace(narrower=[partial(table, how) for how in VIEWS[1:]])
 
 
 # Documents.

@@ -24,7 +24,7 @@ NAME, OPERATION, OPERAND = 40, 34, 10
 operation."""
 
 
-PICTURED = View(4, 40, "")
+PICTURED = View(40, most=4, ends=False)
 """How much is shown of a tensor."""
 
 

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from exprgrad.draw import look
 from exprgrad.draw.markup import cell, number, row, shown, table, text
-from exprgrad.draw.sizes import bytes_text, jacobian_bytes
+from exprgrad.draw.sizes import jacobian_bytes
+from exprgrad.graph.literal import Shape, size
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Shape, size
 from exprgrad.run.result import Edge, Run
+from exprgrad.source import bytes_text
 
 __all__ = ["Chip", "boxed", "wires"]
 

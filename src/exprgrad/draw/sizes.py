@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from exprgrad.graph.structural import Shape, size
+from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.ops import BY_NAME
 
-__all__ = ["bytes_text", "jacobian_bytes"]
+__all__ = ["is_matrix", "jacobian_bytes"]
 
 
 def jacobian_bytes(shapes: tuple[Shape, Shape]) -> int:
@@ -12,11 +13,8 @@ def jacobian_bytes(shapes: tuple[Shape, Shape]) -> int:
     return 8 * size(shapes[0]) * size(shapes[1])
 
 
-def bytes_text(count: int) -> str:
-    """A size in memory: ``31.4 GB``."""
-    amount, unit = float(count), "bytes"
-    for larger in ("kB", "MB", "GB", "TB", "PB", "EB"):
-        if amount < 999.5:
-            break
-        amount, unit = amount / 1000, larger
-    return f"{amount:.3g} {unit}" if amount < 999.5 else f"{amount:,.0f} {unit}"
+def is_matrix(kind: str, position: int, ends: tuple[Shape, Shape]) -> bool:
+    """Whether an edge's Jacobian is worth speaking of: more than a row, a column, or ones in a diagonal."""
+    op = BY_NAME.get(kind)
+    copies = op is not None and op.shown_partial(position) in ("1", "-1")
+    return min(map(size, ends)) > 1 and not copies

@@ -12,10 +12,11 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from exprgrad.derive.edges import GRAD, edge_program
-from exprgrad.derive.rules import shown
+from exprgrad.derive.rules import Rule, computed, shown
 from exprgrad.draw.table import Column, Table
 from exprgrad.graph.graph import INPUT, Graph
-from exprgrad.graph.structural import Mismatch, Parameter, Settings, Shape, Structural, shape_text
+from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.structural import Mismatch, Parameter, Structural, shape_text
 from exprgrad.language.infix import ATOM, expression, operation_text
 from exprgrad.language.structural import setting_text
 
@@ -46,13 +47,21 @@ COTANGENT = "g"
 """What the result's cotangent is called."""
 
 
+LONGEST_COMPUTED = 100
+"""The longest text of what is computed in place of what people read."""
+
+
 class Case(NamedTuple):
-    """A row on operands of some shapes: how it is written, the shapes, and each operand's cotangent."""
+    """A row on operands of some shapes: how it is written, the shapes, and each operand's cotangent.
+
+    ``computed`` are the cotangents as they are computed, where people read another form.
+    """
 
     written: str
     shapes: tuple[Shape, ...]
     result: Shape
     cotangents: tuple[str, ...]
+    computed: tuple[str, ...] = ()
 
 
 def names_of(row: Structural) -> tuple[str, ...]:
@@ -119,6 +128,16 @@ def kind_of(parameter: Parameter) -> str:
 
 def case_of(row: Structural, shapes: tuple[Shape, ...], settings: Settings, result: Shape) -> Case:
     """An example, with the row's own rules written for it."""
+    written = operation_text(row.name, [(name, ATOM) for name in names_of(row)], settings=settings)
+    texts = cotangents(row, shapes, settings, result, shown)
+    others = cotangents(row, shapes, settings, result, computed) if row.shown_pull else texts
+    return Case(written, shapes, result, texts, others if others != texts else ())
+
+
+def cotangents(
+    row: Structural, shapes: tuple[Shape, ...], settings: Settings, result: Shape, rule: Rule
+) -> tuple[str, ...]:
+    """Each operand's cotangent, as people read it or as it is computed."""
     names = names_of(row)
     graph = Graph()
     graph.shapes = [*shapes, result]
@@ -126,7 +145,7 @@ def case_of(row: Structural, shapes: tuple[Shape, ...], settings: Settings, resu
         graph.inputs[name] = graph.append(INPUT, (), name, (0, 0))
     operands = tuple(range(len(names)))
     user = graph.append(row.name, operands, settings, (0, 0), ((0, 0),) * len(names))
-    program, positions, _ = edge_program(graph, user, operands, [1] * len(graph), shown)
+    program, positions, _ = edge_program(graph, user, operands, [1] * len(graph), rule)
     called = {**{str(at): name for at, name in enumerate((*names, "out"))}, GRAD: COTANGENT}
     for name, node in program.graph.inputs.items():
         program.graph.payloads[node] = called[name]
@@ -136,17 +155,36 @@ def case_of(row: Structural, shapes: tuple[Shape, ...], settings: Settings, resu
     for name, shape in zip(names, shapes, strict=True):
         sizes = f"shape={setting_text(shape)}"
         texts = {p: text.replace(sizes, f"shape={name}.shape") for p, text in texts.items()}
-    written = operation_text(row.name, [(name, ATOM) for name in names], settings=settings)
-    return Case(written, shapes, result, tuple(texts.values()))
+    return tuple(texts.values())
+
+
+def told(row: Structural) -> str:
+    """The cotangents of the first example; and which it is, if those of others look different."""
+    case = cases(row.name)[0]
+    text, shapes = ",  ".join(case.cotangents), operand_shapes(row, case)
+    if any(parameter.default is ... for parameter in row.parameters):
+        return f"{text}  for {case.written}, {shapes}" if any(map(str.isdigit, text)) else text
+    return (
+        text if twice_as_long(row, case).cotangents == case.cotangents else f"{text}  for {shapes}"
+    )
+
+
+def twice_as_long(row: Structural, case: Case) -> Case:
+    """An example with every axis twice as long, and the default settings."""
+    shapes = tuple([tuple([2 * length for length in shape]) for shape in case.shapes])
+    settings = tuple([parameter.default for parameter in row.parameters])
+    return case_of(row, shapes, settings, row.shape(shapes, settings))
+
+
+def operand_shapes(row: Structural, case: Case) -> str:
+    """The operands of an example with their shapes."""
+    named = zip(names_of(row), case.shapes, strict=True)
+    return ", ".join(f"{name} {shape_text(shape)}" for name, shape in named)
 
 
 def taken(row: Structural, case: Case) -> str:
     """The shapes of an example, in words."""
-    operands = [
-        f"{name} {shape_text(shape)}"
-        for name, shape in zip(names_of(row), case.shapes, strict=True)
-    ]
-    return f"{', '.join(operands)} gives {shape_text(case.result)}"
+    return f"{operand_shapes(row, case)} gives {shape_text(case.result)}"
 
 
 def structural_overview(rows: Sequence[Structural]) -> Table:
@@ -157,10 +195,7 @@ def structural_overview(rows: Sequence[Structural]) -> Table:
         Column("what it is", flexible=True, style="dim", expendable=1),
         Column("gate", expendable=2),
     ]
-    lines = [
-        [structural_usage(row), ",  ".join(cases(row.name)[0].cotangents), row.about, row.gate]
-        for row in rows
-    ]
+    lines = [[structural_usage(row), told(row), row.about, row.gate] for row in rows]
     foot = "'exprgrad ops NAME' shows one in full, with examples of shapes and settings"
     return Table(columns, lines, foot=foot)
 
@@ -174,8 +209,14 @@ def pairs(row: Structural) -> Iterator[tuple[str, str]]:
         yield f"setting {parameter.name}", KINDS[kind_of(parameter)] + by_default
     for case in cases(row.name):
         yield case.written, taken(row, case)
-        for name, cotangent in zip(names_of(row), case.cotangents, strict=True):
+        for at, (name, cotangent) in enumerate(zip(names_of(row), case.cotangents, strict=True)):
             yield f"  for {name}", cotangent
+            if case.computed:
+                text = case.computed[at]
+                yield (
+                    "    computed",
+                    text if len(text) <= LONGEST_COMPUTED else "as the source says",
+                )
     yield COTANGENT, "the result's cotangent; out is the result"
     yield "source", source_of(row)
     if row.kink_words:

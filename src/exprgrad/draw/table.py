@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from exprgrad.graph.graph import CONST
@@ -41,8 +41,8 @@ class Column(NamedTuple):
 class Table(NamedTuple):
     """Rows of text; ``left_out`` rows are missing after the first ``EDGE_ROWS``; ``foot`` is below.
 
-    ``what`` the rows are is said where some are left out.  ``narrower`` are tables to draw instead, the
-    widest first, where a terminal has no room for all columns but one.
+    ``what`` the rows are is said where some are left out.  ``narrower`` make tables to draw instead,
+    the widest first, where a terminal has no room for all columns but one.
     """
 
     columns: Sequence[Column]
@@ -51,7 +51,7 @@ class Table(NamedTuple):
     foot: str = ""
     marked: int = -1
     what: str = "nodes"
-    narrower: Sequence[Table] = ()
+    narrower: Sequence[Callable[[], Table]] = ()
 
 
 def decimal(value: float | None, digits: int) -> str:
@@ -69,7 +69,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     if run.shapes is not None:
         from exprgrad.draw.tensors import tensor_table
 
-        return tensor_table(run, digits, all_nodes=all_nodes)
+        return tensor_table(run, digits, whole=all_nodes)
     graph = run.graph
     with_grad = run.adjoints is not None
     columns = [
@@ -123,8 +123,13 @@ def column_widths(table: Table) -> list[int]:
     """The width of every column's widest cell."""
     headings = [column.heading for column in table.columns]
     return [
-        max(display_width(row[i]) for row in [headings, *table.rows]) for i in range(len(headings))
+        max(cell_width(row[i]) for row in [headings, *table.rows]) for i in range(len(headings))
     ]
+
+
+def cell_width(cell: str) -> int:
+    """The width of a cell's widest line."""
+    return max(map(display_width, cell.split("\n")))
 
 
 def plain(table: Table) -> str:
@@ -175,6 +180,17 @@ def shares(widths: Sequence[int], room: int) -> list[int]:
     return found
 
 
+def foot_lines(foot: str, width: int) -> Iterator[str]:
+    """The lines below a table, long ones broken at blanks."""
+    from textwrap import wrap
+
+    for line in foot.split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        yield from wrap(
+            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+
+
 def rich(table: Table, width: int, *, color: bool) -> str:
     """The table as Rich draws it for a terminal so many cells wide."""
     from io import StringIO
@@ -184,11 +200,15 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    for candidate in (table, *table.narrower):
-        table, widths = candidate, column_widths(candidate)
+    narrower = iter(table.narrower)
+    while True:
+        widths = column_widths(table)
         shown, left = fitting(table.columns, widths, width)
-        if left >= needed(table.columns, widths, shown) and len(shown) >= len(widths) - 1:
+        fits = left >= needed(table.columns, widths, shown) and len(shown) >= len(widths) - 1
+        make = None if fits else next(narrower, None)
+        if make is None:
             break
+        table = make()
     flexible = [i for i in shown if table.columns[i].flexible]
     room = max(left, 4 * len(flexible), 4)
     share = dict(zip(flexible, shares([widths[i] for i in flexible], room), strict=True))
@@ -224,6 +244,7 @@ def rich(table: Table, width: int, *, color: bool) -> str:
         console.print(Text(gap_text(table)))
     if table.foot:
         console.print()
-        console.print(Text(table.foot, style="bold"))
+        for text in foot_lines(table.foot, width):
+            console.print(Text(text, style="bold"))
     lines = buffer.getvalue().splitlines()
     return "\n".join(text.rstrip() for text in lines)

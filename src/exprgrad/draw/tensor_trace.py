@@ -6,18 +6,18 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from exprgrad.draw.packing import INDENT, columned, narrowed, packed
-from exprgrad.draw.sizes import bytes_text, jacobian_bytes
+from exprgrad.draw.sizes import is_matrix, jacobian_bytes
 from exprgrad.draw.table import minus
-from exprgrad.draw.tensors import FULL, VIEWS, View, called, view
+from exprgrad.draw.tensors import VIEWS, WHOLE, View, called, view
 from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.graph.literal import Shape, size
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Shape, size
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.infix import ATOM, operand_level, operation_text
 from exprgrad.run.result import Run
 from exprgrad.run.tape import gated
 from exprgrad.run.tensors import PASSED, EdgeTexts, contribution_texts, grouped, passed_by
-from exprgrad.source import cut, display_width, printable
+from exprgrad.source import bytes_text, cut, display_width, printable
 
 __all__ = ["tensor_trace"]
 
@@ -29,8 +29,10 @@ EDGE_VISITS = 20
 """How many visits a long trace shows at each end, or contributions of a visit."""
 LONGEST_WHOLE = 60
 """The most visits that are shown whole."""
-BRIEF = VIEWS[3]
+BRIEF = View(20, ends=False)
 """How a grad is shown that is about to change."""
+IN_LINE = View(80)
+"""How it is shown then, behind a formula."""
 
 Names = Mapping[int, str]
 
@@ -43,7 +45,7 @@ class Part(NamedTuple):
     ``before``, ``after``  the operand's grad; without ``after`` nothing is passed, as ``idle`` says
     ``end``      ``complete``, or nothing
     ``notes``    what its local derivative is called, and how large the Jacobian would have been
-    ``taken``    so many bytes
+    ``taken``    the bytes of that
     """
 
     formula: str
@@ -82,14 +84,15 @@ def tensor_trace(
     output = run.graph.output
     start = run.grad(output)
     seed = Visit(("seed", grouped(run, output, names.__getitem__)), 1.0 if start is None else start)
-    lines = drawn(seed, digits, width, color=color)
+    views = (WHOLE,) if all_visits else VIEWS
+    lines = drawn(seed, digits, width, views, color=color)
     sofar: dict[int, Any] = {}
     awaited = uses(run)
     taken: list[int] = []
     for position, node in enumerate(order):
         visible = not ends <= position < len(order) - ends
         found = visit(run, node, sofar, awaited, names, visible=visible)
-        taken += [part.taken for part in found.parts if part.taken]
+        taken += [part.taken for part in found.parts if part.after is not None]
         if not visible:
             if position == ends:
                 lines.append(f"… {len(order) - 2 * ends:,} visits left out; --all shows them")
@@ -102,8 +105,8 @@ def tensor_trace(
             found = found._replace(
                 parts=[*found.parts[:EDGE_VISITS], middle, *found.parts[-EDGE_VISITS:]]
             )
-        lines += drawn(found, digits, width, color=color)
-    return "\n".join([*lines, "", *work(run, taken)])
+        lines += drawn(found, digits, width, views, color=color)
+    return "\n".join([*lines, "", *work(run, taken, width)])
 
 
 def short_names(run: Run) -> Names:
@@ -170,9 +173,9 @@ def visit(
         if not is_last:
             sofar[operand] = after
         ends = shapes[node], shapes[operand]
-        made = Part(target, taken=jacobian_bytes(ends))
+        made = Part(target, taken=jacobian_bytes(ends) if is_matrix(kind, position, ends) else 0)
         if visible:
-            made = part(target, ends, texts[position], rules[position])
+            made = part(made, ends, texts[position], rules[position])
         parts.append(made._replace(before=before, after=after, end=end))
     return Visit(("visit", define(run, node, names), row.gate), parts=parts)
 
@@ -185,19 +188,18 @@ def closed(kind: str, position: int, local: Any) -> bool:
     return not (local if isinstance(local, float) else local.any())
 
 
-def part(target: str, ends: tuple[Shape, Shape], texts: EdgeTexts, rule: EdgeTexts) -> Part:
-    """A contribution: its formula, its shapes, and what is worth saying of its local derivative."""
+def part(made: Part, ends: tuple[Shape, Shape], texts: EdgeTexts, rule: EdgeTexts) -> Part:
+    """A contribution with its formula, its shapes, and what is worth saying of its local derivative."""
     rows, columns = map(size, ends)
-    taken = jacobian_bytes(ends)
     notes = []
-    if min(rows, columns) > 1 and texts.local not in ("diag(1)", "diag(-1)"):
+    if made.taken:
         notes = [
             f"local derivative {minus(printable(rule.local or rule.passed))}",
-            f"Jacobian of {rows:,} × {columns:,} never formed: would be {bytes_text(taken)}",
+            f"Jacobian of {rows:,} × {columns:,} never formed: would be {bytes_text(made.taken)}",
         ]
     shapes = f"{ends[1]} += {texts.shapes}" if ends != ((), ()) else ""
-    formula = f"{target} += {cut(printable(texts.passed), WIDEST)}"
-    return Part(minus(formula), minus(shapes), notes=notes, taken=taken)
+    formula = f"{made.formula} += {cut(printable(texts.passed), WIDEST)}"
+    return made._replace(formula=minus(formula), shapes=minus(shapes), notes=notes)
 
 
 def idle(run: Run, node: int, names: Names) -> Visit:
@@ -233,24 +235,27 @@ def define(run: Run, node: int, names: Names) -> str:
 # Lines.
 
 
-def drawn(found: Visit, digits: int, width: int | None, *, color: bool) -> list[str]:
+def drawn(
+    found: Visit, digits: int, width: int | None, views: Sequence[View], *, color: bool
+) -> list[str]:
     """The lines of a visit: its contributions in columns, or piece by piece where those do not fit."""
     verb, *head = found.head
     marked: set[str] = set()
     if found.grad is not None:
         room = None if width is None else width - len(INDENT)
-        grad = narrowed([minus(f"grad = {view(found.grad, digits, how)}") for how in VIEWS], room)
+        grad = narrowed([minus(f"grad = {view(found.grad, digits, how)}") for how in views], room)
         marked.add(grad)
         head.append(grad)
     lines = packed([f"{verb:<5}  {head[0]}", *head[1:]], width, "")
+    behind = IN_LINE if len(views) > 1 else views[0]
     rows = [
-        [part.formula, part.shapes, change(part, digits, FULL), part.end] for part in found.parts
+        [part.formula, part.shapes, change(part, digits, behind), part.end] for part in found.parts
     ]
     whole = columned(rows)
     if width is not None and max(map(display_width, whole), default=0) > width:
         for part in found.parts:
             room = width - len(INDENT) * 2
-            grad = narrowed([change(part, digits, how) for how in VIEWS], room)
+            grad = narrowed([change(part, digits, how) for how in views], room)
             marked.add(grad)
             lines += packed([part.formula], width, INDENT)
             lines += packed([part.shapes, grad, part.end], width, INDENT * 2)
@@ -279,17 +284,18 @@ def painted(line: str, marked: Collection[str]) -> str:
     return line
 
 
-def work(run: Run, taken: Sequence[int]) -> list[str]:
-    """What the two sweeps did; ``taken`` are the bytes of the Jacobians, had they been formed."""
+def work(run: Run, taken: Sequence[int], width: int | None) -> list[str]:
+    """What the two sweeps did; ``taken``, by contribution, are the bytes of the Jacobians spoken of."""
     graph, shapes = run.graph, run.shapes
     assert shapes is not None and run.adjoints is not None
     forward = sum(bool(operands) for operands in graph.operands)
     grads = sum(8 * size(shapes[node]) for node in run.order if run.adjoints.active[node])
     reverse = f"{len(taken):,} contribution{'s' * (len(taken) != 1)}"
     if taken:
-        reverse += f": the grads take {bytes_text(grads)}; "
-        reverse += f"Jacobians, never formed, would take {bytes_text(sum(taken))}"
+        reverse += f": the grads take {bytes_text(grads)}"
+    if any(taken):
+        reverse += f"; Jacobians, never formed, would take {bytes_text(sum(taken))}"
     return [
-        f"forward sweep  {forward:,} operation{'s' * (forward != 1)}",
-        f"reverse sweep  {reverse}",
+        *packed([f"forward sweep  {forward:,} operation{'s' * (forward != 1)}"], width, ""),
+        *packed([f"reverse sweep  {reverse}"], width, ""),
     ]

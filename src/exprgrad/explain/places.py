@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import template
-from exprgrad.graph.structural import size
+from exprgrad.graph.literal import size
 from exprgrad.run import arrays, measure
 from exprgrad.run.result import Run
 
@@ -24,6 +24,8 @@ class Found(NamedTuple):
         """What is so: ``3 of 450 numbers of log(X) are``."""
         if not self.place:
             return f"{label} is"
+        if self.of == 1:
+            return f"the only number of {label} is"
         if self.many == self.of:
             return f"all {self.of:,} numbers of {label} are"
         return (
@@ -32,7 +34,7 @@ class Found(NamedTuple):
 
     def first(self) -> str:
         """Where: ``, the first at [2, 0]``."""
-        if not self.place:
+        if not self.place or self.of == 1:
             return ""
         return f", {'the first ' if self.many > 1 else ''}at {list(self.place)}"
 
@@ -40,6 +42,8 @@ class Found(NamedTuple):
         """How many, and where: `` for 2 of 6 numbers, the first at [0]``."""
         if not self.place:
             return ""
+        if self.of == 1:
+            return " for its only number"
         many = "all" if self.many == self.of else f"{self.many:,} of"
         return f" for {many} {self.of:,} numbers{self.first()}"
 

@@ -17,8 +17,8 @@ from exprgrad.explain.diagnostics import (
 from exprgrad.explain.places import Found, held, holds, where, written
 from exprgrad.explain.tensor_points import special_points
 from exprgrad.graph.graph import CONST, dependencies
+from exprgrad.graph.literal import size
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import size
 from exprgrad.language.infix import LIMIT, number
 from exprgrad.run import measure
 from exprgrad.run.result import Edge, Run

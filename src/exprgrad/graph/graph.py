@@ -11,8 +11,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from exprgrad.graph.literal import Literal, Settings, Shape
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Literal, Mismatch, Settings, Shape
 from exprgrad.source import Span
 
 __all__ = [
@@ -240,6 +240,7 @@ def check_structural(graph: Graph, node: int, hold: Callable[[bool, str], None])
 
 def check_shapes(graph: Graph, hold: Callable[[bool, str], None]) -> None:
     """Every node has the shape that its row says, and elementwise ones are given no others but numbers."""
+    from exprgrad.graph.structural import Mismatch
     from exprgrad.graph.tensors import STRUCTURAL
 
     shapes = graph.shapes or []

@@ -10,18 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from exprgrad.graph.literal import Settings, Shape, size
 from exprgrad.graph.shapes import axis_of, broadcast_shape, spread_axes
-from exprgrad.graph.structural import (
-    Mismatch,
-    Nodes,
-    Parameter,
-    Pass,
-    Settings,
-    Shape,
-    Structural,
-    shape_text,
-    size,
-)
+from exprgrad.graph.structural import Mismatch, Nodes, Parameter, Pass, Structural, shape_text
 
 __all__ = ["MOVES"]
 
@@ -163,7 +154,8 @@ def place_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     shape, places = settings
     if index_shape([shape], (places,)) != shapes[0]:
         taken = index_shape([shape], (places,))
-        raise Mismatch(f"{{op}} has room for {shape_text(taken)} there, in {tuple(shape)}")
+        at = str([list(place) if isinstance(place, tuple) else place for place in places])
+        raise Mismatch(f"{{op}} at={at} of shape={list(shape)} takes {shape_text(taken)}")
     return tuple(shape)
 
 
@@ -217,7 +209,7 @@ def concat_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 def concat_pull(b: Nodes, p: Pass) -> int:
     """Each operand gets the part that it became: Griewank and Walther (2008), section 3.2."""
-    at = joined([b.shape(operand) for operand in p.operands], p.settings[0])
+    at = axis_of(p.settings[0], b.shape(p.given))
     start = sum(b.shape(operand)[at] for operand in p.operands[: p.position])
     whole: list[Place] = [(None, None)] * at
     place = (start, start + b.shape(p.operand)[at])
@@ -294,6 +286,7 @@ MOVES = (
         "index", "x", "the numbers at some places: x[0], x[0, 1], x[1:3], x[:, 0]",
         index_shape, index_value, index_pull,
         parameters=(Parameter("at", "places", ...),), latex=r"x_{at}", gate="picker",
+        picks=True,
     ),
     Structural(
         "place", "x", "zeros of a shape, with x at some places",

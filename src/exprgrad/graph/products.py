@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exprgrad.graph.structural import Mismatch, Nodes, Pass, Settings, Shape, Structural, size
+from exprgrad.graph.literal import Settings, Shape, size
+from exprgrad.graph.structural import Mismatch, Nodes, Pass, Structural
 
 __all__ = ["PRODUCTS"]
 

@@ -9,16 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from exprgrad.graph.literal import Settings, Shape
 from exprgrad.graph.others import others
 from exprgrad.graph.shapes import axes_of, kept, reduced, spread, volume
-from exprgrad.graph.structural import (
-    Nodes,
-    Parameter,
-    Pass,
-    Settings,
-    Shape,
-    Structural,
-)
+from exprgrad.graph.structural import Nodes, Parameter, Pass, Structural
 
 __all__ = ["AXES", "REDUCTIONS", "numpy_axes", "reduction_shape", "spread_back"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from exprgrad.graph.structural import Mismatch, Nodes, Shape, size
+from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.structural import Mismatch, Nodes
 
 __all__ = [
     "axes_of", "axis_of", "broadcast_shape", "kept", "reduced", "spread", "spread_axes", "total", "volume",

@@ -10,18 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from exprgrad.graph.literal import Settings, Shape, size
 from exprgrad.graph.reductions import AXES, numpy_axes, reduction_shape, spread_back
 from exprgrad.graph.shapes import axes_of, reduced, total
-from exprgrad.graph.structural import (
-    Mismatch,
-    Nodes,
-    Parameter,
-    Pass,
-    Settings,
-    Shape,
-    Structural,
-    size,
-)
+from exprgrad.graph.structural import Mismatch, Nodes, Parameter, Pass, Structural
 
 __all__ = ["SOFTMAX"]
 

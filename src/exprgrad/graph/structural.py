@@ -11,24 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from exprgrad.graph.literal import Settings, Shape
+
 __all__ = [
-    "MOST_AXES", "Literal", "Mismatch", "Nodes", "Parameter", "Pass", "Settings", "Shape", "Structural",
-    "shape_text", "size",
+    "MOST_AXES", "Mismatch", "Nodes", "Parameter", "Pass", "Structural", "shape_text",
 ]  # fmt: skip
 
 MOST_AXES = 32
 """The most axes of a tensor that an operation makes: array libraries have such limits too."""
-Shape = tuple[int, ...]
-"""The sizes of a tensor's axes; ``()`` is a number."""
-Settings = tuple[Any, ...]
-"""Values of a row's parameters, in order: whole numbers, flags, None, and tuples of them."""
-
-
-class Literal(NamedTuple):
-    """A tensor that is written out: its shape, and its numbers in row-major order."""
-
-    shape: Shape
-    numbers: tuple[float, ...]
 
 
 class Mismatch(Exception):
@@ -108,6 +98,7 @@ class Structural:
     ``parameters``  its settings
     ``spelled``     what a person writes, where that is another row's name too
     ``kink``        where the derivative is a convention, and why: a test of values, as ``value``
+    ``picks``       whether it leaves numbers out: those pass nothing, not even 0 times infinity
     """
 
     name: str
@@ -125,7 +116,7 @@ class Structural:
     gate: str = ""
     kink: Callable[[Any, Sequence[Any], Any, Settings], Any] | None = None
     kink_words: str = ""
-    settle: Callable[[Settings], Settings] | None = None
+    picks: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,14 +137,6 @@ class Structural:
         """How many operands it takes, in words."""
         count = len(self.names)
         return "one or more operands" if self.variadic else f"{count} operand{'s' * (count != 1)}"
-
-
-def size(shape: Shape) -> int:
-    """How many numbers a tensor of a shape holds."""
-    product = 1
-    for length in shape:
-        product *= length
-    return product
 
 
 def shape_text(shape: Shape) -> str:

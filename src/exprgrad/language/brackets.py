@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 from exprgrad.errors import LanguageError
+from exprgrad.language.hints import FUNCTIONS, WORD_HINTS
 from exprgrad.language.lalr import END, Unexpected
+from exprgrad.language.pieces import arguments
+from exprgrad.language.rewriting import new_axis_hint, rewritten
 from exprgrad.source import Source, Span
 
 __all__ = ["OPERAND_ENDS", "comma_hint", "complaint", "is_index", "is_list", "unclosed_bracket"]
@@ -74,7 +77,7 @@ def complaint(
     if kind == "SEMICOLON" and last in OPERAND_ENDS:
         return error("a ';' cannot stand in a list", f"its rows are lists: {rows(text, unclosed)}")
     apart = kind in ("NUMBER", "NAME") and last in OPERAND_ENDS and span[0] > last_end
-    if apart and is_list(text, unclosed):
+    if apart and is_list(text, unclosed) and word not in WORD_HINTS:
         return error("a ',' is missing between two elements of this list", row_hint(text, unclosed))
     return None
 
@@ -119,8 +122,8 @@ def wrong_index(source: Source, unexpected: Unexpected, unclosed: Span) -> Langu
         )
     elif kind == "LSQB":
         help = f"an index takes one place or a slice; for several write [{name}[0], {name}[2]]"
-    elif word.casefold() in ("none", "newaxis"):
-        help = f"for an axis of size 1 write reshape({name}, [3, 1])"
+    elif re.match(r"(?:\w+\.)?(?:None|newaxis)\b", text[start : start + 20]):
+        help = new_axis_hint(name, first=":" not in text[unclosed[0] : start])
     elif kind == "NAME" and re.match(r"\s*[<>=!]", text[end : end + 8]):
         help = f"to choose by a condition write where(condition, {name}, 0)"
     elif last == "NUMBER" and kind in ("SIGN", "FACTOR", "POWER"):
@@ -146,6 +149,11 @@ def comma_hint(text: str, unclosed: Span | None) -> str | None:
     """The mend for ``(2, 3)``: a list is written in square brackets."""
     if unclosed is None or text[unclosed[0]] != "(":
         return None
+    word = re.search(r"([^\W\d]\w{0,20})\($", text[max(unclosed[0] - 22, 0) : unclosed[0]])
+    given = arguments(text, unclosed[0] - 1) if word else None
+    foreign = word and given and rewritten(word[1], *given, FUNCTIONS)
+    if foreign:
+        return foreign
     group = re.match(r"\(([^()\[\]\r\n]{1,40})[)\]]", text[unclosed[0] : unclosed[0] + 44])
     return f"a list stands in square brackets: [{group[1].rstrip(', ') if group else 'a, b'}]"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.graph.graph import CONST
@@ -42,6 +43,8 @@ def call(
     extra = [] if elementwise else operands[count:]
     reduces = bool(row.parameters) and row.parameters[0].name == "axis"
     surplus = [v for v in extra if reduces and number_or_literal(builder, v[0], v[1]) is None]
+    if reduces and extra and is_number(builder, operands[0]):
+        surplus = extra
     if len(operands) < max(count, 1) or len(extra) > len(row.parameters) or surplus:
         message = f"{row.word} takes {row.arity_words()}, but is given {len(operands)}"
         builder.fail("arity", message, span, call_hint(builder, row, operands[:count], extra))
@@ -62,6 +65,12 @@ def call(
     return node, *span
 
 
+def is_number(builder: Builder, value: Value) -> bool:
+    """Whether an operand is a number that is written out: nothing to reduce along an axis."""
+    literal = number_or_literal(builder, value[0], value[1])
+    return literal is not None and not literal.shape
+
+
 def is_list(builder: Builder, value: Value) -> bool:
     """Whether an operand is a list as it stands."""
     kind = builder.graph.kinds[value[0]]
@@ -70,23 +79,35 @@ def is_list(builder: Builder, value: Value) -> bool:
 
 def call_hint(builder: Builder, row: Structural, operands: list[Value], extra: list[Value]) -> str:
     """How a call with too few or too many operands is written."""
+    from exprgrad.language.rewriting import swap_hint
+
     last = row.parameters[-1] if row.parameters else None
     written = [builder.text[value[1] : value[2]] for value in (*operands, *extra)]
+    if row.name == "transpose" and len(written) == 3 and max(map(len, written)) <= SHORT:
+        swap = swap_hint(written[0], written[1:])
+        if swap is not None:
+            return swap
     if last and extra and last.name in ("axes", "shape") and max(map(len, written)) <= SHORT:
         settings = f"{last.name}=[{', '.join(written[len(operands) :])}]"
         return f"write {row.word}({', '.join(written[: len(operands)])}, {settings})"
     flag = next((text for text in written if text.casefold() in ("true", "false")), None)
     if row.parameters and row.parameters[0].name == "axis" and len(extra) > 0:
-        return f"write keepdims={flag}" if flag and len(row.parameters) > 1 else several_hint(row)
+        compared = [re.match(r"(axis|keepdims)\s*==", text) for text in written]
+        for setting in filter(None, compared):
+            return f"a setting has one =: {setting[1]}={'0' if setting[1] == 'axis' else 'True'}"
+        if flag and len(row.parameters) > 1:
+            return f"write keepdims={flag}"
+        return several_hint(row, written)
     names = ["x", "y", "…"] if row.variadic else row.names
     needed = [example(parameter) for parameter in row.parameters if parameter.default is ...]
     return f"write {row.word}({', '.join([*names, *needed])})"
 
 
-def several_hint(row: Structural) -> str:
+def several_hint(row: Structural, written: list[str]) -> str:
     """What to do with several operands where a row reduces one."""
     aside = "; to add two, write x + y" if row.name == "sum" else ""
-    return f"for several numbers write {row.word}([x, y]){aside}"
+    listed = ", ".join(written)
+    return f"for several numbers write {row.word}([{listed if len(listed) <= SHORT else 'x, y'}]){aside}"
 
 
 def example(parameter: Parameter) -> str:
@@ -127,10 +148,13 @@ def settings_of(
         if key not in names:
             from exprgrad.language.foreign import SETTINGS
             from exprgrad.language.hints import nearest
+            from exprgrad.language.rewriting import norm_hint
 
             near = SETTINGS[key] if SETTINGS.get(key) in names else nearest(key, names)
             listed = f"its settings are {', '.join(map(example, row.parameters))}"
             help = f"did you mean '{near}'?" if near else listed if names else "it has none"
+            if row.name == "norm" and key in ("ord", "p"):
+                help = norm_hint(["x"], {key: str(keyword.setting.value)})
             builder.fail("bad-setting", f"{row.word} has no setting '{key}'", keyword.name, help)
         if key in found:
             builder.fail("bad-setting", f"'{key}' is given twice", keyword.name)

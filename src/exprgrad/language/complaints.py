@@ -8,17 +8,18 @@ from collections.abc import Iterable
 from exprgrad.errors import LanguageError
 from exprgrad.language import brackets
 from exprgrad.language.brackets import OPERAND_ENDS, comma_hint, unclosed_bracket
-from exprgrad.language.foreign import ABSENT
+from exprgrad.language.foreign import ABSENT, OTHER_SPELLINGS
 from exprgrad.language.hints import (
     COMPOUNDS,
     FUNCTIONS,
     OPERATOR_WORDS,
-    OTHER_SPELLINGS,
     WORD_HINTS,
     character_hint,
     nearest_operation,
 )
 from exprgrad.language.lalr import END, UNKNOWN, Unexpected
+from exprgrad.language.pieces import arguments, owner_before
+from exprgrad.language.rewriting import rewritten
 from exprgrad.source import Source, Span, display_width
 
 __all__ = ["bad_name", "complaint", "unknown_function"]
@@ -29,7 +30,12 @@ SEPARATORS = frozenset({"NEWLINE", "SEMICOLON"})
 
 def unknown_function(source: Source, name: str, span: Span, names: Iterable[str]) -> LanguageError:
     """A call of something that is not a function; ``names`` are the names that stand for nodes."""
-    if name in OTHER_SPELLINGS and name not in names:
+    given = arguments(source.text, span[1])
+    foreign = given and name not in names and rewritten(name, *given, FUNCTIONS)
+    only = given and f"write {OTHER_SPELLINGS.get(name)}({', '.join(given[0])})"
+    if foreign and foreign != only:
+        help = foreign
+    elif name in OTHER_SPELLINGS and name not in names:
         help = f"here it is called '{OTHER_SPELLINGS[name]}'"
     elif name in OPERATOR_WORDS:
         help = f"here that is written {OPERATOR_WORDS[name]}"
@@ -213,6 +219,13 @@ def juxtaposed(source: Source, unexpected: Unexpected) -> LanguageError:
     help = f"for a product write {product}"
     if before in FUNCTIONS and last == "NAME":
         help = f"a function's operand stands in parentheses: write {before}({word})"
+    elif kind == "LPAR" and last == "TRANSPOSE" and re.match(r"\(\s*\)", text[span[0] :][:20]):
+        owner = owner_before(text, last_start)
+        help = f"the transpose is written {owner}.T, without parentheses"
+    elif kind == "NAME" and re.match(r"\s*=(?!=)", text[span[1] :][:20]) and opened(source, span):
+        message = f"a ',' is missing before '{word}'"
+        help = f"write {before}, {word}=…"
+        return LanguageError("syntax", message, source=source, span=span, help=help)
     elif kind == "LPAR" and powered_function(text, last_start):
         name = powered_function(text, last_start)
         help = f"a power of a function is written {name}{right}^{before}"
@@ -230,6 +243,12 @@ def juxtaposed(source: Source, unexpected: Unexpected) -> LanguageError:
         help = "numbers are decimal, like 2, 2.5 or 1e-3"
     message = f"an operator is missing between '{before}' and '{word}'"
     return LanguageError("syntax", message, source=source, span=span, help=help)
+
+
+def opened(source: Source, span: Span) -> bool:
+    """Whether a place is inside parentheses."""
+    bracket = unclosed_bracket(source, span[0])
+    return bracket is not None and source.text[bracket[0]] == "("
 
 
 def powered_function(text: str, start: int) -> str:

@@ -9,7 +9,9 @@ from itertools import islice
 
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import WORDS
-from exprgrad.language.foreign import ABSENT, MODULES, SPELLINGS, WRITTEN, attribute_hint
+from exprgrad.language.foreign import MODULES, OTHER_SPELLINGS, WRITTEN, attribute_hint
+from exprgrad.language.pieces import arguments, owner_before
+from exprgrad.language.rewriting import rewritten
 from exprgrad.source import Span
 
 __all__ = [
@@ -27,13 +29,6 @@ __all__ = [
 
 FUNCTIONS = frozenset([op.name for op in OPS if not op.infix and not op.prefix]) | WORDS.keys()
 """Every word that is a function before parentheses."""
-OTHER_SPELLINGS = SPELLINGS | {
-    "arccos": "acos", "arccosh": "acosh", "arcosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
-    "arsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "artanh": "atanh",
-    "absolute": "abs", "ceiling": "ceil", "clip": "clamp", "expit": "sigmoid", "fabs": "abs", "fmax": "max",
-    "fmin": "min", "int": "floor", "lg": "log10", "ln": "log", "logistic": "sigmoid", "maximum": "max",
-    "minimum": "min", "rint": "round", "sgn": "sign", "signum": "sign", "tg": "tan",
-}  # fmt: skip
 OPERATOR_WORDS = WRITTEN | {
     "add": "x + y", "div": "x/y", "divide": "x/y", "eq": "x == y", "fmod": "x%y", "ge": "x >= y",
     "gt": "x > y", "if": "where(condition, x, y)", "if_else": "where(condition, x, y)", "ifelse":
@@ -51,6 +46,7 @@ WORD_HINTS = {
     "then": WHERE,
     "else": WHERE,
     "mod": "the modulus is written %",
+    "for": "there are no loops: operations work on whole tensors, as sum(x) and x^2 do",
     "lambda": ALONE,
     "def": ALONE,
     "return": ALONE,
@@ -80,7 +76,7 @@ CHARACTER_HINTS = {
     '"': "names and numbers stand without quotes",
     "'": "names and numbers stand without quotes",
     "`": "names and numbers stand without quotes",
-    "~": "the negative is -x",
+    "~": "where x is 0 or 1, write 1 - x; the negative is -x",
     "‖": "the norm is norm(x)",
     "∑": "a sum is sum(x)",
     "∏": "a product of all is prod(x)",
@@ -198,36 +194,36 @@ def dot_hint(text: str, span: Span) -> str:
     """Our spelling of ``np.exp(x)`` or ``x.sum()``, or what a lone dot should be."""
     if text[span[0] : span[0] + 3] == "...":
         return "there is no ellipsis: in an index write : for each axis"
-    before = re.search(r"(?:[^\W\d]\w{0,40}|[)\]])$", text[max(span[0] - 41, 0) : span[0]])
-    after = re.match(
-        r"((?:[^\W\d]\w*\.)*)([^\W\d]\w*)(\([^()]{0,20}\))?", text[span[1] : span[1] + 90]
-    )
-    if not before or not after:
+    owner = owner_before(text, span[0])
+    after = re.match(r"((?:[^\W\d]\w*\.)*)([^\W\d]\w*)", text[span[1] : span[1] + 90])
+    if not owner or not after:
         return "a number needs a digit beside its point"
-    owner, call = before[0], after[3]
-    called = text[span[1] + after.end(2) :][:1] == "("
-    if not after[1] and owner not in MODULES:
-        if owner in (")", "]", "T"):
-            owner = "(…)"
-        inside = call or ("(…)" if called else None)
-        hint = attribute_hint(owner, after[2], inside, FUNCTIONS)
+    end = span[1] + after.end()
+    word, called, given = after[2], text[end : end + 1] == "(", arguments(text, end)
+    name, operands, settings = OTHER_SPELLINGS.get(word, word), *(given or (["…"], {}))
+    row = BY_NAME.get(name)
+    full = row is not None and not row.variadic and len(operands) == len(row.names)
+    is_module = bool(after[1]) or owner in MODULES or (full and called)
+    if not is_module:
+        hint = attribute_hint(owner, word, called=called, empty=given == ([], {}))
         if hint is not None:
             return hint
-    prefix, word = f"{before[0]}.{after[1]}", after[2]
-    word = OTHER_SPELLINGS.get(word, word)
-    if word in ("concat", "stack"):  # our operands stand one by one
-        call = re.sub(r"^\(\[([^\[\]]*)\]\)$", r"(\1)", call or "")
+    prefix = f"{owner}.{after[1]}"
+    if called and owner != "Math":
+        hint = rewritten(word, operands if is_module else [owner, *operands], settings, FUNCTIONS)
+        if hint is not None:
+            only = is_module and hint == f"write {name}({', '.join(operands)})"
+            return f"{hint}, without '{prefix}'" if only else hint
     if word in OPERATOR_WORDS:
         return f"here that is written {OPERATOR_WORDS[word]}"
-    if word in ABSENT and called:
-        return ABSENT[word]
-    if word in BY_NAME or word in WORDS or word in ("pi", "tau", "inf", "nan"):
-        return f"write {word}{call or ''}, without '{prefix}'"
+    if name in FUNCTIONS or name in ("pi", "tau", "inf", "nan"):
+        inside = f"({', '.join(operands) or '…'})" if called else ""
+        return f"write {name}{inside}, without '{prefix}'"
     if word == "e":
         return "write exp(1)"
     if called:
         return "functions stand without a prefix; 'exprgrad ops' lists them"
-    return f"names hold no dots: write {before[0]}_{after[1].replace('.', '_')}{word}"
+    return f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}"
 
 
 def arity_hint(name: str, count: int, signature: str) -> str:

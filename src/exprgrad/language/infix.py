@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload
+from exprgrad.graph.literal import Literal
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Literal
 from exprgrad.source import cut
 
 __all__ = [
     "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Part", "expression",
-    "label", "leaf", "level", "number", "operand_level", "operation_text", "program", "rule_text", "texts",
+    "label", "leaf", "level", "number", "operand_level", "operation_text", "prefixes", "program",
+    "rule_text", "texts",
 ]  # fmt: skip
 
 LIMIT = 60

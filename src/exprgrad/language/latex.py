@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from exprgrad.graph.graph import Graph, is_scalar
+from exprgrad.graph.literal import Literal, Settings
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Literal, Settings
 from exprgrad.language.infix import number
 from exprgrad.language.latex_forms import (
     ATOM,

@@ -11,8 +11,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from exprgrad.graph.literal import Settings
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Settings
 
 __all__ = [
     "APPLIED", "ATOM", "CALL", "ENTRYWISE", "POWER", "PRODUCT", "QUOTIENT", "RELATION", "TIMES", "Form",
@@ -54,6 +54,7 @@ class Slot(NamedTuple):
     small: bool  # whether it is in a fraction or an exponent
     after: str  # what follows it
     condition: bool  # whether it is compared with 0, unless it is a relation itself
+    entrywise: bool  # whether a product of matrices stands in parentheses
 
 
 class Form(NamedTuple):
@@ -91,6 +92,8 @@ def form(kind: str, count: int, small: bool, settings: Settings | None = None) -
         level = QUOTIENT  # its sign is there to see, and a number's product with it is not
     elif level == ATOM and text.endswith(")"):
         level = CALL
+    if kind == "dot":
+        parts = tuple([p._replace(entrywise=True) if isinstance(p, Slot) else p for p in parts])
     slots = tuple(part for part in parts if isinstance(part, Slot))
     ends_below = isinstance(parts[-1], str) and parts[-1].rpartition("_{")[1] == "_{"
     head = applied[1] if applied else ""
@@ -138,7 +141,8 @@ def slot(position: int, before: str, after: str, small: bool, condition: bool) -
     need = max(left[2] if left else WHOLE, right[1] if right else WHOLE)
     folds = before == "+" and not right
     signed = folds or need <= SUM or (not left and need <= PRODUCT)
-    return Slot(position, need, signed, folds, small, after, condition)
+    entrywise = not {r"\odot", r"\otimes"}.isdisjoint((before, after))
+    return Slot(position, need, signed, folds, small, after, condition, entrywise)
 
 
 def letters(kind: str) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from exprgrad.graph.structural import Settings
+from exprgrad.graph.literal import Settings
 from exprgrad.language.latex_forms import (
     APPLIED,
     ATOM,
@@ -34,13 +34,14 @@ class Look(NamedTuple):
     first: int
     last: int
     below: bool = False  # whether it has a subscript
+    matrices: bool = False  # whether it is a product of matrices, side by side
 
 
 def wrapped(slot: Slot, look: Look) -> bool:
     """Whether an operand stands in parentheses, or brackets, there."""
     if slot.condition and look.level == RELATION:
         return False
-    if slot.after == "_" and look.below:
+    if (slot.after == "_" and look.below) or (slot.entrywise and look.matrices):
         return True
     return look.level < slot.need or (look.minus and not slot.signed)
 
@@ -80,10 +81,16 @@ def combined(
     ends = shape.parts[-1] == shape.slots[-1]
     last = CALLED if shape.level == CALL else OTHER
     last = edges(shape.slots[-1], looks[-1])[1] if ends else NAME if shape.below else last
+    bare = [
+        found for slot, found in zip(shape.slots, looks, strict=True) if not wrapped(slot, found)
+    ]
+    matrices = kind == "matmul" or (shape.joins and any(found.matrices for found in bare))
     if begins == "-":
-        return Look(CALL if apart else inner.level, True, tall, first, last)
+        level, matrices = CALL if apart else inner.level, inner.matrices and not apart
+        return Look(level, True, tall, first, last, matrices=matrices)
     leads = shape.divides or shape.level in (QUOTIENT, PRODUCT)
-    return Look(shape.level, leads and inner.minus and not apart, tall, first, last, shape.below)
+    is_minus = leads and inner.minus and not apart
+    return Look(shape.level, is_minus, tall, first, last, shape.below, matrices)
 
 
 def edges(outer: Slot, inner: Look) -> tuple[int, int]:

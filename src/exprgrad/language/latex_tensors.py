@@ -11,8 +11,9 @@ from copy import copy
 from typing import Any
 
 from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.literal import Literal, Settings
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Literal, Parameter, Settings
+from exprgrad.graph.structural import Parameter
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.infix import number
 from exprgrad.language.latex_names import numeral

@@ -12,17 +12,10 @@ from typing import cast
 
 from exprgrad.errors import ShapeError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
+from exprgrad.graph.literal import Literal, Settings, Shape, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.shapes import broadcast_shape
-from exprgrad.graph.structural import (
-    MOST_AXES,
-    Literal,
-    Mismatch,
-    Settings,
-    Shape,
-    shape_text,
-    size,
-)
+from exprgrad.graph.structural import MOST_AXES, Mismatch, shape_text
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.infix import ATOM, operand_level, texts
 from exprgrad.source import Source, Span, cut
@@ -109,7 +102,10 @@ def shaped_as_said(graph: Graph, text: str, shapes: Mapping[str, Shape]) -> Grap
             name for name, node in graph.inputs.items() if name not in shapes and needed[node]
         ]
         if unsaid:
-            listed = ",".join(f"{name}=…" for name in unsaid[:LISTED])
+            said = [
+                f"{name}={'x'.join(map(str, shape))}" for name, shape in shapes.items() if shape
+            ]
+            listed = ",".join([*said, *[f"{name}=…" for name in unsaid[:LISTED]]])
             error.help = (
                 f"say what is a tensor: --shape {listed}, sizes as in 150x4; in Python shapes={{…}}"
             )
@@ -163,6 +159,8 @@ def complaint(
     span = graph.span(node)
     why = mismatch.why.format(*called, op=title(kind, text[span[0]]))
     help = (kind in BY_NAME and elementwise_hint(kind, given, whole)) or mismatch.help
+    if kind == "index" and text[span[0]] == "[" and help is None:
+        help = "between two lists stands a ',', as in [[1, 2], [3, 4]]"
     return ShapeError(
         "shape",
         f"{why}: {listed}" if listed else why,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from exprgrad.graph.graph import CONST, Graph
-from exprgrad.graph.structural import Literal
+from exprgrad.graph.literal import Literal
 
 __all__ = ["never_zero"]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, Graph
+from exprgrad.graph.literal import Settings, Shape
 from exprgrad.graph.shapes import axes_of, axis_of
-from exprgrad.graph.structural import Settings, Shape
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.structural import setting_text
 from exprgrad.language.target import ATOM, CHOICE, MATMUL, SIGN, Form, Variant

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from exprgrad.graph.structural import Literal, Settings, size
+from exprgrad.graph.literal import Literal, Settings, size
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.infix import ATOM, COMPARISON, MATMUL, SIGN, Part, number
 

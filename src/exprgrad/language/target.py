@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from exprgrad.graph.structural import Settings, Shape
+from exprgrad.graph.literal import Settings, Shape
 
 __all__ = [
     "AND", "ATOM", "CHOICE", "COMPARISON", "MATMUL", "OR", "PRODUCT", "SIGN", "SUM", "Form", "Layout",

@@ -9,10 +9,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from exprgrad.graph.graph import INPUT, Program
+from exprgrad.graph.graph import Program
+from exprgrad.graph.literal import Literal
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.shapes import broadcast_shape
-from exprgrad.graph.structural import Literal
 from exprgrad.language.identifiers import Names
 from exprgrad.language.libraries import Library
 from exprgrad.language.spellings import LIKE, operation, variant
@@ -85,8 +85,9 @@ class TensorStatements(Statements):
         payload = self.graph.payloads[node]
         if not isinstance(payload, Literal):
             return super().leaf(node)
-        if len(payload.numbers) >= COUNTED and payload.numbers == tuple(range(payload.shape[0])):
-            return Text(self.alike(self.library.count).format(payload.shape[0]), ATOM, False)
+        count = len(payload.numbers)
+        if count >= COUNTED and payload == ((count,), tuple(range(count))):
+            return Text(self.alike(self.library.count).format(count), ATOM, False)
         rows = [number(value, self.target) for value in payload.numbers]
         for length in reversed(payload.shape):
             rows = [f"[{', '.join(rows[at : at + length])}]" for at in range(0, len(rows), length)]
@@ -119,18 +120,19 @@ class TensorStatements(Statements):
         return call(self.helper(variant(self.graph, node)), count), True
 
     def answers(self) -> Iterator[str]:
-        """The outputs; what shares memory with an input is copied, for people change inputs in place."""
+        """The outputs, no two of which share memory, nor with an input: people change arrays in place."""
+        taken = set(self.graph.inputs.values())
         for output, text in zip(self.outputs, super().answers(), strict=True):
-            yield self.library.copy.format(text) if self.is_view(output) else text
+            own = self.owner(output)
+            shared = own in taken and (self.graph.shapes or [])[output]
+            taken.add(own)
+            yield self.library.copy.format(text) if shared else text
 
-    def is_view(self, node: int) -> bool:
-        """Whether an array is an input's, looked at in another way."""
-        graph = self.graph
-        if not (graph.shapes or [])[node]:
-            return False
-        while graph.kinds[node] in VIEWS:
-            (node,) = graph.operands[node]
-        return graph.kinds[node] == INPUT
+    def owner(self, node: int) -> int:
+        """The node whose array another may only look at in another way."""
+        while self.graph.kinds[node] in VIEWS:
+            (node,) = self.graph.operands[node]
+        return node
 
     def name(self, node: int, name: str | None = None) -> None:
         """Give a node a name, and its statement, on several lines where a tensor is written out."""

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from exprgrad.graph.graph import CONST
-from exprgrad.graph.structural import MOST_AXES, Literal
+from exprgrad.graph.literal import Literal
+from exprgrad.graph.structural import MOST_AXES
 from exprgrad.source import Span
 
 if TYPE_CHECKING:

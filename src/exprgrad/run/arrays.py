@@ -19,8 +19,8 @@ import numpy as np
 from exprgrad.derive.lower import formula_of
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
+from exprgrad.graph.literal import Literal, Settings, Shape
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Literal, Settings, Shape
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [

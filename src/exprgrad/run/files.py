@@ -1,8 +1,8 @@
 """Files of numbers: ``.npy``, ``.csv`` and ``.json``.
 
 A ``.npy`` file holds the one array that ``numpy.save`` wrote; nothing in it is ever unpickled.  A ``.csv``
-file holds rows of numbers, one row or one column being a vector; a first line with a cell that is no number
-is its header.  A ``.json`` file holds a number or nested lists.
+file holds rows of numbers, one row or one column being a vector; a first line without a number is its
+header.  A ``.json`` file holds a number or nested lists.
 """
 
 from __future__ import annotations
@@ -51,7 +51,12 @@ def read_json(path: str, name: str) -> Any:
         raise InputError(
             "bad-value", message, help="--inputs reads an object: a value for each name"
         )
-    return as_value(json_value(found, name, path), name)
+    value = json_value(found, name, path)
+    try:
+        return as_value(value, name)
+    except InputError as error:
+        error.message += f", in '{path}'"
+        raise
 
 
 def read_npy(path: str, name: str) -> Any:
@@ -98,9 +103,9 @@ class Row(NamedTuple):
 
 def read_csv(path: str, name: str) -> Any:
     """The numbers in a CSV file: a matrix, or a vector where it has one row or one column."""
-    text = decode(read_bytes(path), path, is_expression=False)
+    text = decode(read_bytes(path), f"'{path}'", is_expression=False)
     rows = rows_in(text, path)
-    if rows and not all(map(is_number, rows[0].cells)):
+    if rows and not any(map(is_number, rows[0].cells)):
         del rows[0]
     if not rows:
         raise InputError("bad-value", f"'{path}' holds no numbers")
@@ -150,7 +155,8 @@ def numbers_in(row: Row, width: int, first: Row, text: str, path: str) -> list[f
         raise wrong(text, (start, start + 1), message, help)
     start += cells[bad].index(cell)
     message = f"'{cut(cell, LONGEST_CELL)}' {where} is not a number"
-    help = "only the first line may be a header; cells are separated by ',', ';' or tab"
+    help = "only the first line may be a header, and it holds no numbers; "
+    help += "cells are separated by ',', ';' or tab"
     raise wrong(text, (start, start + len(cell)), message, help)
 
 

@@ -7,14 +7,15 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from exprgrad.errors import InputError
+from exprgrad.errors import InputError, LanguageError
 from exprgrad.graph.graph import Graph, is_scalar
-from exprgrad.graph.structural import Shape, size
+from exprgrad.graph.literal import Shape, size
 from exprgrad.language.parse import CONSTANTS, parse
 from exprgrad.run.sweeps import forward
 from exprgrad.source import Source, Span
 
 __all__ = [
+    "PLAIN",
     "as_number",
     "as_value",
     "constant",
@@ -27,7 +28,9 @@ __all__ = [
 ]
 
 PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-
+"""A number as it is typed."""
+FILE = re.compile(r"^[^@].*\.(?:npy|csv|json)$", re.IGNORECASE)
+"""A file's name where a value should stand."""
 NOT_REAL = "cSUmM"
 """The kinds of NumPy's types whose scalars Python would turn into floats, and that are no real numbers."""
 MOST = 2**53
@@ -47,7 +50,12 @@ def constant(text: str, name: str) -> Any:
         from exprgrad.run.files import read_tensor
 
         return read_tensor(text.strip()[1:], name)
-    graph = parse(text, is_expression=False)
+    refuse_forgotten(text, name)
+    try:
+        graph = parse(text, is_expression=False)
+    except LanguageError as error:
+        error.help = list_hint(text, name) or error.help
+        raise
     for read, node in graph.inputs.items():
         message = f"the value of '{name}' is not a constant: it reads '{read}'"
         known = VALUE_WORDS.get(read.casefold())
@@ -60,6 +68,31 @@ def constant(text: str, name: str) -> Any:
     from exprgrad.run.lists import evaluated
 
     return evaluated(graph, text)
+
+
+def refuse_forgotten(text: str, name: str) -> None:
+    """An error for a file's name that has no '@' before it."""
+    path = text.strip()
+    if FILE.search(path):
+        message = f"the value of '{name}' is a file's name without '@'"
+        help = f"to read a file write {name}=@{path}"
+        source, span = Source(text, is_expression=False), (0, len(text))
+        raise InputError("bad-value", message, source=source, span=span, help=help)
+
+
+def list_hint(text: str, name: str) -> str | None:
+    """How a value that is no formula is written as a list, or as several values; None if it is neither."""
+    another = re.search(r"\s([^\W\d]\w*)\s*=(?!=)", text)
+    before = text[: another.start()] if another else ""
+    if another and all(before.count(a) <= before.count(b) for a, b in ("()", "[]")):
+        return f"each value is an argument of its own: {name}=… {another[1]}=…"
+    plain = text.strip()
+    if plain[:1] in ("{", "(") and plain[-1:] in ("}", ")"):
+        plain = plain[1:-1]
+    if "," in plain and all(PLAIN.fullmatch(part.strip()) for part in plain.split(",")):
+        decimal = "; a decimal point is '.'" if re.fullmatch(r"[0-9]+,[0-9]+", text.strip()) else ""
+        return f"for a list write {name}=[{','.join(part.strip() for part in plain.split(','))}]{decimal}"
+    return None
 
 
 def as_value(value: object, name: str) -> Any:
@@ -210,6 +243,9 @@ def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
     values = " ".join(f"{name}=…" for name in missing[:8])
     help = f"give {'each' if others else 'it'} a number: {values}"
     hint = next(filter(None, map(value_hint, missing)), None)
+    power = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*T\b", text) if "T" in missing else None
+    if power:
+        hint = f"the transpose is written {power[1]}.T"
     if hint is not None:
         help = f"{hint}; or {help}"
     return InputError(

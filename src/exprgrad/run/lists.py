@@ -111,9 +111,9 @@ def number_by_number(value: object, name: str) -> Any:
         try:
             numbers.append(as_number(part, name))
         except InputError as error:
-            if shape and error.source is None:
+            if shape:
                 place = place_of(at, shape)
-                error = wrong(error.message.replace(f"'{name}'", f"'{name}{place}'", 1), error.help)
+                error.message = error.message.replace(f"'{name}'", f"'{name}{place}'", 1)
             raise error from None
     return np.array(numbers, dtype=np.float64).reshape(shape)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from exprgrad.graph.graph import Graph
-from exprgrad.graph.structural import Settings, Shape
+from exprgrad.graph.literal import Settings, Shape
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import Array
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.literal import Shape
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Shape
 from exprgrad.language.infix import LIMIT, label, rule_text, texts
 from exprgrad.run.tape import gated
 from exprgrad.source import Span

@@ -14,10 +14,10 @@ import numpy as np
 from exprgrad.derive import gradient as derive
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, Graph, Program, dependencies
-from exprgrad.graph.structural import Shape, size
+from exprgrad.graph.literal import Shape, size
 from exprgrad.run import arrays
 from exprgrad.run.matrices import Derived, Programs, kept, slopes_at
-from exprgrad.source import Span
+from exprgrad.source import Span, bytes_text
 
 __all__ = ["Blocks", "hessian", "jacobian", "jvp", "pattern", "slopes", "sweeps", "trouble", "vjp"]
 
@@ -47,7 +47,7 @@ def sweeps(
 def refuse_large(count: int) -> None:
     """Raise ``RequestError`` for a matrix that would fill the memory."""
     if count > LARGEST:
-        message = f"that matrix would have {count:,} numbers, or {count * 8 / 1e9:,.1f} GB"
+        message = f"that matrix would have {count:,} numbers, or {bytes_text(8 * count)}"
         help = "jvp and vjp give products with it, and never form it"
         raise RequestError("too-large", message, help=help)
 

@@ -15,7 +15,7 @@ from exprgrad.derive import gradient as derive
 from exprgrad.derive.edges import GRAD, EdgeProgram, edge_program
 from exprgrad.derive.rules import Rule, computed, shown
 from exprgrad.graph.graph import CONST, Graph, Program, dependencies, dependents
-from exprgrad.language.infix import ATOM, LIMIT, expression, leaf, operand_level, operation_text
+from exprgrad.language.infix import ATOM, LIMIT, leaf, operand_level, operation_text, prefixes
 from exprgrad.run import arrays
 from exprgrad.run.result import Edge, Run
 from exprgrad.source import cut
@@ -191,39 +191,52 @@ def contribution_texts(
 ) -> dict[int, EdgeTexts]:
     """By operand: what people read of its edge, the node's grad being called ``grad``."""
     (graph, outputs), positions, is_local = program_of(run, user, shown)
-    for name, node in graph.inputs.items():
-        graph.payloads[node] = grad if name == GRAD else grouped(run, int(name), called)
+    texts = prefixes(graph, {}, labels(run, graph, called, grad), limit)
     found = {}
     for at, (position, local) in enumerate(zip(positions, is_local, strict=True)):
         passed, slope = outputs[2 * at], outputs[2 * at + 1]
         found[position] = EdgeTexts(
-            cut(undoubled(expression(graph, passed, {}, None)), limit),
+            cut(texts[passed], limit),
             by_shapes(graph, passed),
-            diagonal(run, user, expression(graph, slope, {}, None), limit) if local else "",
+            diagonal(run, user, texts[slope], limit) if local else "",
         )
     return found
 
 
-def grouped(run: Run, node: int, called: Callable[[int], str]) -> str:
-    """What a node is called, in parentheses if that is more than a name."""
+def labels(
+    run: Run, graph: Graph, called: Callable[[int], str], grad: str
+) -> dict[int, tuple[str, int]]:
+    """By node of the program of a node's edges: the text that stands for it, and its level.
+
+    An operand that is ``K.T``, transposed, is ``K``.
+    """
+    whose = {node: int(name) for name, node in graph.inputs.items() if name != GRAD}
+    found = {node: labelled(run, own, called) for node, own in whose.items()}
+    if GRAD in graph.inputs:
+        found[graph.inputs[GRAD]] = grad, ATOM
+    for node, kind in enumerate(graph.kinds):
+        if node in graph.implicit and graph.operands[node][0] in found:
+            found[node] = found[graph.operands[node][0]]
+        elif kind == "transpose" and graph.operands[node][0] in whose:
+            own = whose[graph.operands[node][0]]
+            twice = (run.graph.kinds[own], run.graph.payloads[own]) == (kind, (None,))
+            if twice and called(own) == run.texts[own] and own not in run.names:
+                found[node] = labelled(run, run.graph.operands[own][0], called)
+    return found
+
+
+def labelled(run: Run, node: int, called: Callable[[int], str]) -> tuple[str, int]:
+    """What a node is called, and its level."""
     label = called(node)
     own = run.graph.operands[node][0] if node in run.graph.implicit else node
-    bare = label != run.texts[own] or operand_level(run.graph, own, run.names) == ATOM
-    return label if bare else f"({label})"
+    is_bare = label != run.texts[own]
+    return label, ATOM if is_bare else operand_level(run.graph, own, run.names)
 
 
-def undoubled(text: str) -> str:
-    """A text without parentheses that only hold other parentheses: ``exp((a + b))`` is ``exp(a + b)``."""
-    opened: list[int] = []
-    closing: dict[int, int] = {}
-    for at, character in enumerate(text):
-        if character == "(":
-            opened.append(at)
-        elif character == ")":
-            closing[opened.pop()] = at
-    inner = [at for at in closing if closing.get(at - 1) == closing[at] + 1]
-    dropped = {place for at in inner for place in (at, closing[at])}
-    return "".join(character for at, character in enumerate(text) if at not in dropped)
+def grouped(run: Run, node: int, called: Callable[[int], str]) -> str:
+    """What a node is called, in parentheses if that is more than a name."""
+    label, level = labelled(run, node, called)
+    return label if level == ATOM else f"({label})"
 
 
 def by_shapes(graph: Graph, node: int) -> str:
@@ -243,4 +256,4 @@ def by_shapes(graph: Graph, node: int) -> str:
 def diagonal(run: Run, user: int, slope: str, limit: int) -> str:
     """A local derivative, number by number: a diagonal matrix, or a number."""
     assert run.shapes is not None
-    return cut(undoubled(f"diag({slope})") if run.shapes[user] else slope, limit)
+    return cut(f"diag({slope})" if run.shapes[user] else slope, limit)

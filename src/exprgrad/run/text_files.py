@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from exprgrad.errors import InputError, RequestError
-from exprgrad.source import Source
+from exprgrad.source import Source, cut
 
 __all__ = ["decode", "json_in", "json_value", "read_bytes", "unreadable"]
+
+SHOWN = 40
+"""The longest index in a message."""
 
 
 def read_bytes(path: str) -> bytes:
@@ -28,7 +31,7 @@ def unreadable(path: str, error: Exception) -> RequestError:
 
 
 def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:
-    """Text from UTF-8, without the mark that may stand at its beginning."""
+    """Text from UTF-8, without the mark that may stand at its beginning; ``name`` says whose it is."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -44,7 +47,11 @@ def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:
 
 def json_in(path: str) -> Any:
     """What a JSON file holds; an error if an object has a field twice."""
-    text = decode(read_bytes(path), path, is_expression=False)
+    content = read_bytes(path)
+    if path.lower().endswith((".npy", ".csv")):
+        help = f"--inputs reads a JSON object; for one array write x=@{path}"
+        raise RequestError("file", f"'{path}' is not JSON", help=help)
+    text = decode(content, f"'{path}'", is_expression=False)
     try:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
@@ -64,13 +71,30 @@ def json_value(value: object, name: str, path: str) -> Any:
         part = todo.pop()
         if isinstance(part, list):
             todo += part
-        elif isinstance(part, bool) or not isinstance(part, (int, float, str)):
-            message = f"the value of '{name}' in '{path}' is not a number"
-            if isinstance(value, list):
-                message = f"the value of '{name}' in '{path}' is not a list of numbers"
+        elif is_wrong(part):
+            place, kind = first_wrong(value)
+            message = f"the value of '{name}{place}' in '{path}' is not a number but {kind}"
             help = 'a value is a number, a text like "pi/2", or a list of them'
             raise InputError("bad-value", message, help=help)
     return value
+
+
+def is_wrong(part: object) -> bool:
+    """Whether a part of a value from JSON is neither a number nor a text."""
+    return isinstance(part, bool) or not isinstance(part, (int, float, str))
+
+
+def first_wrong(value: object) -> tuple[str, str]:
+    """The index of the first part that is wrong, and what it is."""
+    todo: list[tuple[object, tuple[int, ...]]] = [(value, ())]
+    while todo:
+        part, index = todo.pop()
+        if isinstance(part, list):
+            todo += [(part[at], (*index, at)) for at in reversed(range(len(part)))]
+        elif is_wrong(part):
+            break
+    kind = "an object" if isinstance(part, dict) else json.dumps(part)
+    return (cut(str(list(index)), SHOWN) if index else ""), kind
 
 
 def once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -1,0 +1,164 @@
+"""Formulas as NumPy and PyTorch have them: what is suggested parses, and computes what they compute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exprgrad import parse
+from exprgrad.errors import LanguageError
+
+X = np.array([[3.0, -1.0, 2.5], [0.5, 4.0, -2.0], [1.0, 1.5, 7.0]])
+Y = np.array([[1.0, 2.0, 0.5], [-3.0, 0.25, 1.0], [2.0, -1.0, 1.5]])
+z = np.array([0.5, -1.5, 2.0])
+GIVEN: dict[str, Any] = {"X": X, "Y": Y, "z": z}
+
+
+def logsumexp(x: Any, axis: int | None = None) -> Any:
+    return np.log(np.sum(np.exp(x), axis=axis))
+
+
+def softmax(x: Any, axis: int) -> Any:
+    return np.exp(x) / np.sum(np.exp(x), axis=axis, keepdims=True)
+
+
+def log_softmax(x: Any, axis: int) -> Any:
+    return x - np.log(np.sum(np.exp(x), axis=axis, keepdims=True))
+
+
+ANSWERS: dict[str, Callable[[], Any]] = {
+    "np.max(X, 0)": lambda: X.max(0),
+    "X.max(1)": lambda: X.max(1),
+    "X.max(-1)": lambda: X.max(1),
+    "X.max()": lambda: X.max(),
+    "torch.max(X, 1)": lambda: X.max(1),
+    "torch.max(X, dim=1)": lambda: X.max(1),
+    "torch.max(X, 1, True)": lambda: X.max(1, keepdims=True),
+    "torch.max(X, Y)": lambda: np.maximum(X, Y),
+    "np.amax(X, 0)": lambda: X.max(0),
+    "amax(X, 0)": lambda: X.max(0),
+    "np.min(X, (0, 1))": lambda: X.min(),
+    "X.min(0)": lambda: X.min(0),
+    "(X + Y).min(0)": lambda: (X + Y).min(0),
+    "np.maximum(X, 0)": lambda: np.maximum(X, 0),
+    "X.maximum(Y)": lambda: np.maximum(X, Y),
+    "np.minimum(X, 1)": lambda: np.minimum(X, 1),
+    "np.fmax(z, 1)": lambda: np.fmax(z, 1),
+    "X.logsumexp(1)": lambda: logsumexp(X, 1),
+    "torch.logsumexp(X, 0)": lambda: logsumexp(X, 0),
+    "np.logaddexp(X, 0)": lambda: np.logaddexp(X, 0),
+    "X.sum(0)": lambda: X.sum(0),
+    "torch.sum(X, 1, keepdim=True)": lambda: X.sum(1, keepdims=True),
+    "np.mean(X, axis=(0, 1))": lambda: X.mean(),
+    "(X+1).mean(dim=0)": lambda: (X + 1).mean(0),
+    "X.T.sum(0)": lambda: X.T.sum(0),
+    "X[0].prod()": lambda: X[0].prod(),
+    "torch.softmax(X, dim=1)": lambda: softmax(X, 1),
+    "X.softmax(0)": lambda: softmax(X, 0),
+    "X.log_softmax(1)": lambda: log_softmax(X, 1),
+    "F.log_softmax(X + Y, dim=0)": lambda: log_softmax(X + Y, 0),
+    "log_softmax(z)": lambda: log_softmax(z, 0),
+    "np.linalg.norm(X)": lambda: np.linalg.norm(X),
+    "np.linalg.norm(z, 2)": lambda: np.linalg.norm(z, 2),
+    "np.linalg.norm(X, 2, 1)": lambda: np.linalg.norm(X, 2, 1),
+    "np.mean((1, 2))": lambda: 1.5,
+    "np.linalg.norm(X, axis=1)": lambda: np.linalg.norm(X, axis=1),
+    "transpose(X, 0, 1)": lambda: X.T,
+    "torch.transpose(X, 0, 1)": lambda: X.T,
+    "swapaxes(X, 0, 1)": lambda: X.T,
+    "X.swapaxes(-1, -2)": lambda: X.T,
+    "np.transpose(X, (1, 0))": lambda: X.T,
+    "X.permute(1, 0)": lambda: X.T,
+    "X.t()": lambda: X.T,
+    "X.H": lambda: X.T,
+    "X.T()": lambda: X.T,
+    "np.column_stack((z, z))": lambda: np.column_stack((z, z)),
+    "np.concatenate((z, z))": lambda: np.concatenate((z, z)),
+    "concatenate((z, z))": lambda: np.concatenate((z, z)),
+    "torch.cat([X, Y], dim=1)": lambda: np.concatenate((X, Y), 1),
+    "torch.stack((X, Y), 1)": lambda: np.stack((X, Y), 1),
+    "z.clip(0, 1)": lambda: z.clip(0, 1),
+    "torch.clamp(z, min=0)": lambda: z.clip(0),
+    "np.clip(z, None, 1)": lambda: z.clip(None, 1),
+    "zeros(3)": lambda: np.zeros(3),
+    "np.ones((2,2))": lambda: np.ones((2, 2)),
+    "ones((2, 2))": lambda: np.ones((2, 2)),
+    "np.full((2, 3), 7)": lambda: np.full((2, 3), 7.0),
+    "np.eye(3)": lambda: np.eye(3),
+    "ones_like(X)": lambda: np.ones_like(X),
+    "z[:, None]": lambda: z[:, None],
+    "z[:, np.newaxis]": lambda: z[:, None],
+    "z[None]": lambda: z[None],
+    "z[None, :]": lambda: z[None, :],
+    "z.unsqueeze(0)": lambda: z[None],
+    "np.expand_dims(z, -1)": lambda: z[:, None],
+    "np.dot(X, Y)": lambda: X @ Y,
+    "(X + 1).dot(Y - X)": lambda: (X + 1) @ (Y - X),
+    "np.power(X, 2)": lambda: X**2,
+    "(X + Y).pow(2)": lambda: (X + Y) ** 2,
+    "np.multiply(X + Y, Y - X)": lambda: (X + Y) * (Y - X),
+    "np.subtract(X, Y - X)": lambda: X - (Y - X),
+    "np.std(X)": lambda: np.std(X),
+    "X.var(axis=0)": lambda: np.var(X, axis=0),
+    "F.mse_loss(X + Y, Y)": lambda: np.mean(X**2),
+    "X.reshape((1, 9))": lambda: X.reshape(1, 9),
+    "X.view(-1)": lambda: X.ravel(),
+    "X.flatten()": lambda: X.ravel(),
+    "np.exp(X)": lambda: np.exp(X),
+    "sum(1,2,3)": lambda: 6.0,
+    "mean(1, 2, 3)": lambda: 2.0,
+}
+
+
+def help_for(text: str) -> str:
+    """What is suggested where a formula is refused."""
+    with pytest.raises(LanguageError) as caught:
+        parse(text)
+    assert caught.value.help is not None
+    return caught.value.help
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_what_is_suggested_is_right(text: str) -> None:
+    """Every formula in the hint, up to a remark behind it."""
+    help = help_for(text)
+    mends = re.findall(
+        r"(?:(?<!, )write|is written|matrix is|, or) (.+?)(?=;|, (?:without|or) |$)", help
+    )
+    assert mends, help
+    for mend in mends:
+        expression = parse(mend)
+        run = expression.evaluate({name: GIVEN[name] for name in expression.inputs})
+        np.testing.assert_allclose(run.value, ANSWERS[text](), rtol=1e-14, strict=False)
+        assert np.shape(run.value) == np.shape(ANSWERS[text]()), mend
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["np.linalg.norm(X, 1)", "torch.norm(X, 1)", "X.norm(1)", "norm(X, ord=1)", "norm(X, p=1)"],
+)
+def test_an_order_of_a_norm_is_no_axis(text: str) -> None:
+    help = help_for(text)
+    assert "is the 2-norm" in help
+    assert "norm(X, 1)" not in help
+    one = parse("sum(abs(z))").evaluate(z=z).value
+    assert one == np.linalg.norm(z, 1)
+
+
+def test_a_swap_of_two_axes_is_never_the_identity() -> None:
+    for text in ("transpose(X, 0, 1)", "torch.transpose(X, 0, 1)", "X.swapaxes(0, 1)"):
+        assert "[0, 1]" not in help_for(text)
+    cube = np.arange(24.0).reshape(2, 3, 4)
+    mend = help_for("torch.transpose(C, 1, 2)").removeprefix("write ")
+    np.testing.assert_array_equal(parse(mend).evaluate(C=cube).value, cube.swapaxes(1, 2))
+
+
+@pytest.mark.parametrize(
+    "text", ["max(", "Z.max(", "Z.max(" + "a, " * 50 + "b)", "(" * 99 + "x.sum()"]
+)
+def test_what_cannot_be_read_is_left_out(text: str) -> None:
+    assert len(help_for(text)) < 100
