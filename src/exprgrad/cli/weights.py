@@ -43,7 +43,10 @@ def weights(argument: str, option: str) -> dict[str, Any]:
         if not (equals and name.isidentifier()):
             help = f"names and values are separated by commas: {option} x=1,y=0"
             if all(PLAIN.fullmatch(argument[a:b].strip()) for a, b in pieces(argument)):
-                help = cut(f"for a list write {option} [{argument.strip()}]", 60)
+                listed = cut(f"[{argument.strip()}]", 40)
+                help = f"for a list write {option} {listed}; for several outputs, x=1,y=0"
+                if option == "--tangent":
+                    help = f"say which input moves so: {option} x=1,y=0; a list is x={listed}"
             elif found and PLAIN.fullmatch(written.strip()):
                 help = f"a list stands in square brackets: {last_list(argument, start)}"
             message = "this is not NAME=VALUE"
