@@ -40,6 +40,8 @@ class View(NamedTuple):
 FULL = View()
 VIEWS = (FULL, *[View(room) for room in (80, 60, 48, 40, 34, 28, 24, 20, 16, 12)])
 """From the widest to the narrowest: the first that fits a terminal is taken."""
+IN_CELL = View(most=16)
+"""What stands beside other columns: a line is still to be read in one glance."""
 WHOLE = View(most=None)
 """Every number."""
 FOLDED = (160, 120, 80, 60, 40, 30, 20, 12)
@@ -174,7 +176,7 @@ def tensor_table(run: Run, digits: int = 6, *, whole: bool = False) -> Table:
             return table([[folded(value, digits, room) for value in column] for column in values])
 
         return full._replace(narrower=[partial(narrow, room) for room in FOLDED])
-    said = [[ways(value, digits) for value in column] for column in values]
+    said = [[ways(value, digits, IN_CELL) for value in column] for column in values]
 
     def fitted(how: View) -> Table:
         """With so much of each tensor."""
