@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from exprgrad.graph.graph import CONST
 from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.moves import permutation
 from exprgrad.graph.shapes import axes_of, broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL
 
@@ -75,21 +76,14 @@ def shortcut(
 
 def transposed(builder: Builder, x: int, settings: Settings, known: Shape) -> int | None:
     """A transpose that moves nothing, or undoes another."""
-    order = axis_order(settings, known)
+    order = permutation(settings, known)
     if list(order) == sorted(order):
         return x
     if builder.graph.kinds[x] == "transpose":
         (inner,) = builder.graph.operands[x]
         payload = builder.graph.payloads[x]
         assert isinstance(payload, tuple)
-        first = axis_order(payload, builder.shape(inner))
+        first = permutation(payload, builder.shape(inner))
         if [first[at] for at in order] == sorted(order):
             return inner
     return None
-
-
-def axis_order(settings: Settings, shape: Shape) -> tuple[int, ...]:
-    """A transpose's axes, counted from the front."""
-    rank = len(shape)
-    axes = settings[0]
-    return tuple(range(rank))[::-1] if axes is None else tuple([axis % rank for axis in axes])

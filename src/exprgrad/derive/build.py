@@ -103,6 +103,13 @@ class Builder:
                 self.flags.add(node)
         return node
 
+    def total(self, terms: Sequence[int]) -> int:
+        """The sum of some nodes, from the left."""
+        found = terms[0]
+        for term in terms[1:]:
+            found = self.apply("add", found, term)
+        return found
+
     def include(self, graph: Graph, values: Mapping[str, int] | None = None) -> list[int]:
         """Build every node of a graph again; ``values`` stand for its inputs.  Returns the new nodes.
 

@@ -22,14 +22,13 @@ def push_forward(
     for node in active:
         if node in tangents:
             continue
-        sum_: int | None = None
         row = source.structural(node)
         if row is not None:
-            for term in source.pushed(row, node, found):
-                sum_ = term if sum_ is None else builder.apply("add", sum_, term)
-            if sum_ is not None:
-                found[node] = sum_
+            terms = source.pushed(row, node, found)
+            if terms:
+                found[node] = builder.total(terms)
             continue
+        sum_: int | None = None
         for operand, local, is_branch in source.edges(node, found):
             if is_branch:
                 rest = builder.constant(0.0) if sum_ is None else sum_

@@ -207,10 +207,7 @@ class Source:
             )
             for o in operands
         ]
-        total = ties[0]
-        for tie in ties[1:]:
-            total = self.builder.apply("add", total, tie)
-        return {**shared, "ties": total}
+        return {**shared, "ties": self.builder.total(ties)}
 
     def seen_by(self, op: Op, user: int, position: int, shared: dict[str, int]) -> dict[str, int]:
         """What the rule of a variadic row sees at one operand."""

@@ -64,8 +64,5 @@ def through(
         terms = source.pushed(row, node, given)
         if not terms:
             return None
-        sum_ = terms[0]
-        for term in terms[1:]:
-            sum_ = builder.apply("add", sum_, term)
-        sums.append(sum_)
+        sums.append(builder.total(terms))
     return Adjoint(sums[0], sums[1] if goes_along else None, True)

@@ -14,7 +14,7 @@ from exprgrad.graph.literal import Settings, Shape, size
 from exprgrad.graph.shapes import axis_of, broadcast_shape, spread_axes
 from exprgrad.graph.structural import Mismatch, Nodes, Parameter, Pass, Structural, shape_text
 
-__all__ = ["MOVES"]
+__all__ = ["MOVES", "permutation", "placed"]
 
 AXIS_0 = Parameter("axis", "axis", 0)
 

@@ -14,7 +14,7 @@ from exprgrad.graph.others import others
 from exprgrad.graph.shapes import axes_of, kept, reduced, spread, volume
 from exprgrad.graph.structural import Nodes, Parameter, Pass, Structural
 
-__all__ = ["AXES", "REDUCTIONS", "numpy_axes", "reduction_shape", "spread_back"]
+__all__ = ["AXES", "REDUCTIONS", "reduction_shape", "spread_back"]
 
 AXES = (Parameter("axis", "axes"), Parameter("keepdims", "flag", False))
 
@@ -24,17 +24,12 @@ def reduction_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return reduced(shapes[0], *settings)
 
 
-def numpy_axes(settings: Settings, shape: Shape) -> tuple[int, ...]:
-    """The axes of a reduction as NumPy takes them."""
-    return axes_of(settings[0], shape)
-
-
 def reducing(name: str) -> Callable[[Any, Sequence[Any], Settings], Any]:
     """A reduction by the array library's own function."""
 
     def value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
         (x,), (_, keepdims) = operands, settings
-        axes = numpy_axes(settings, np.shape(x))
+        axes = axes_of(settings[0], np.shape(x))
         return getattr(np, name)(x, axis=axes, keepdims=bool(keepdims))
 
     return value
@@ -109,7 +104,7 @@ def extremum_push(b: Nodes, p: Pass) -> int:
 def extremum_kink(np: Any, operands: Sequence[Any], out: Any, settings: Settings) -> Any:
     """Whether several numbers equal the result."""
     (x,) = operands
-    axes = numpy_axes(settings, np.shape(x))
+    axes = axes_of(settings[0], np.shape(x))
     ties = np.sum(x == np.reshape(out, kept(np.shape(x), settings[0])), axis=axes)
     return ties > 1
 
@@ -120,7 +115,7 @@ def extremum_kink(np: Any, operands: Sequence[Any], out: Any, settings: Settings
 def norm_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
     """The root of the sum of squares, scaled by a power of 2 so that no square overflows."""
     (x,) = operands
-    axes = numpy_axes(settings, np.shape(x))
+    axes = axes_of(settings[0], np.shape(x))
     scale = np.max(np.abs(x), axis=axes, keepdims=True)
     safe = np.where((scale > 0) & np.isfinite(scale), np.ldexp(0.5, np.frexp(scale)[1]), 1.0)
     root = safe * np.sqrt(np.sum((x / safe) ** 2, axis=axes, keepdims=True))

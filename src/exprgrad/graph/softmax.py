@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from exprgrad.graph.literal import Settings, Shape, size
-from exprgrad.graph.reductions import AXES, numpy_axes, reduction_shape, spread_back
+from exprgrad.graph.reductions import AXES, reduction_shape, spread_back
 from exprgrad.graph.shapes import axes_of, reduced, total
 from exprgrad.graph.structural import Mismatch, Nodes, Parameter, Pass, Structural
 
@@ -28,7 +28,7 @@ def softmax_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 def softmax_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
     """exp(x)/sum(exp(x)), the greatest x taken off first."""
     (x,) = operands
-    axes = numpy_axes(settings, np.shape(x))
+    axes = axes_of(settings[0], np.shape(x))
     raised = np.exp(x - np.max(x, axis=axes, keepdims=True))
     return raised / np.sum(raised, axis=axes, keepdims=True)
 
@@ -52,7 +52,7 @@ def top_and_excess(np: Any, x: Any, settings: Settings) -> tuple[Any, Any]:
 
     The greatest itself is left out of the sum, so that an excess keeps its digits however small it is.
     """
-    axes = numpy_axes(settings, np.shape(x))
+    axes = axes_of(settings[0], np.shape(x))
     top = np.max(x, axis=axes, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
     is_top = x == top

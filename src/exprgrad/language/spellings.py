@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, Graph
 from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.moves import placed
 from exprgrad.graph.shapes import axes_of, axis_of
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.structural import setting_text
@@ -175,15 +176,9 @@ def place_text(place: Any) -> str:
 def margins(o: Operation) -> tuple[list[tuple[int, int]], Shape]:
     """How many zeros go before and after what is put in place, by axis; and its shape with every axis."""
     shape, places = o.settings
-    found, full = [], []
-    for at, length in enumerate(shape):
-        place: Any = places[at] if at < len(places) else (None, None)
-        spots = range(length)
-        one = isinstance(place, int)
-        taken = range(spots[place], spots[place] + 1) if one else spots[slice(*place)]
-        found.append((taken.start, length - taken.stop))
-        full.append(len(taken))
-    return found, tuple(full)
+    ends = placed(shape, places)
+    zeros = [(start, length - stop) for (start, stop), length in zip(ends, shape, strict=True)]
+    return zeros, tuple([stop - start for start, stop in ends])
 
 
 def padded(function: str, reshaping: str, *, turned: bool) -> Spelling:

@@ -15,7 +15,7 @@ from exprgrad.run.sweeps import forward
 
 __all__ = [
     "Derived", "Matrix", "Prepared", "Programs", "hessian", "jacobian", "jvp", "kept", "pattern", "second",
-    "slopes", "slopes_at", "vjp",
+    "slopes", "slopes_at", "vjp", "weights_by_node",
 ]  # fmt: skip
 
 Derived = tuple[Program, derive.Entries]
@@ -173,14 +173,21 @@ def vjp(
     """
     if not wrt:
         return {}
-    weights: dict[int, float] = {}
-    for name, node in outputs.items():
-        if cotangents[name] != 0:  # two names may stand for one node
-            weights[node] = (
-                weights[node] + cotangents[name] if node in weights else cotangents[name]
-            )
+    weights = weights_by_node(outputs, cotangents, bool)
     nodes = tuple(weights)
     program, _ = kept(programs, ("vjp", nodes, *wrt), lambda: (derive.vjp(graph, nodes, wrt), {}))
     given = {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
     numbers = forward(program.graph, {**values, **given})
     return dict(zip(wrt, [numbers[node] for node in program.outputs], strict=True))
+
+
+def weights_by_node(
+    outputs: Mapping[str, int], cotangents: Mapping[str, Any], counts: Callable[[Any], Any]
+) -> dict[int, Any]:
+    """The cotangents that count, by node; two names may stand for one node, which then weighs both."""
+    weights: dict[int, Any] = {}
+    for name, node in outputs.items():
+        weight = cotangents[name]
+        if counts(weight):
+            weights[node] = weights[node] + weight if node in weights else weight
+    return weights

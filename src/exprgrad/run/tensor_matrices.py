@@ -6,7 +6,7 @@ column by column, by JVPs, whichever are fewer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, Graph, Program, dependencies
 from exprgrad.graph.literal import Shape, size
 from exprgrad.run import arrays
-from exprgrad.run.matrices import Derived, Programs, kept, slopes_at
+from exprgrad.run.matrices import Derived, Programs, kept, slopes_at, weights_by_node
 from exprgrad.source import Span, bytes_text
 
 __all__ = ["Blocks", "hessian", "jacobian", "jvp", "pattern", "slopes", "sweeps", "trouble", "vjp"]
@@ -100,10 +100,9 @@ def by_jvps(
     for name in wrt:
         program = along(programs, graph, [name], nodes, masked=True)
         for at, direction in basis(shape(graph, graph.inputs[name])):
-            given = {**values, derive.tangent(name): direction}
-            numbers = arrays.forward(program.graph, given, program.outputs)
-            for row, output in zip(outputs, program.outputs, strict=True):
-                blocks[row][name][:, at] = np.ravel(numbers[output])
+            columns = evaluated(program, {**values, derive.tangent(name): direction})
+            for row, column in zip(outputs, columns, strict=True):
+                blocks[row][name][:, at] = np.ravel(column)
 
 
 def by_vjps(
@@ -118,10 +117,21 @@ def by_vjps(
     for row, node in outputs.items():
         program = weighted(programs, graph, (node,), wrt, masked=True)
         for at, direction in basis(shape(graph, node)):
-            given = {**values, derive.cotangent(0): direction}
-            numbers = arrays.forward(program.graph, given, program.outputs)
-            for name, output in zip(wrt, program.outputs, strict=True):
-                blocks[row][name][at, :] = np.ravel(numbers[output])
+            slopes = evaluated(program, {**values, derive.cotangent(0): direction})
+            for name, slope in zip(wrt, slopes, strict=True):
+                blocks[row][name][at, :] = np.ravel(slope)
+
+
+def evaluated(program: Program, given: Mapping[str, Any]) -> list[Any]:
+    """A program's outputs."""
+    numbers = arrays.forward(program.graph, given, program.outputs)
+    return [numbers[output] for output in program.outputs]
+
+
+def product(program: Program, given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """A program's outputs by name, none of which shares memory with what was given."""
+    found = arrays.apart(evaluated(program, given), given.values())
+    return dict(zip(names, map(arrays.plain, found), strict=True))
 
 
 def along(
@@ -158,10 +168,9 @@ def hessian(
         program = row_program(programs, graph, wrt, at_row)
         blocks = {name: np.zeros((size(shapes[row]), size(shapes[name]))) for name in rest}
         for at, direction in basis(shapes[row]):
-            given = {**values, derive.tangent(row): direction}
-            numbers = arrays.forward(program.graph, given, program.outputs)
-            for name, output in zip(rest, program.outputs, strict=True):
-                blocks[name][at, :] = np.ravel(numbers[output])
+            changes = evaluated(program, {**values, derive.tangent(row): direction})
+            for name, change in zip(rest, changes, strict=True):
+                blocks[name][at, :] = np.ravel(change)
         upper = np.triu(blocks[row])
         blocks[row] = upper + np.triu(upper, 1).T
         for name, block in blocks.items():
@@ -221,10 +230,8 @@ def slopes(
     programs: Programs, graph: Graph, values: Mapping[str, Any], wrt: Sequence[str]
 ) -> dict[str, Any]:
     """The gradient, of which the Hessian is the derivative."""
-    program = slopes_at(programs, graph, wrt)
-    numbers = arrays.forward(program.graph, values, program.outputs)
-    nodes = program.outputs[1:]
-    return dict(zip(wrt, [arrays.plain(numbers[node]) for node in nodes], strict=True))
+    found = evaluated(slopes_at(programs, graph, wrt), values)[1:]
+    return dict(zip(wrt, map(arrays.plain, found), strict=True))
 
 
 def jvp(
@@ -240,11 +247,7 @@ def jvp(
     masked = not all(np.all(tangents[name]) for name in moving)
     program = along(programs, graph, moving, nodes, masked=masked)
     given = {derive.tangent(name): tangents[name] for name in moving}
-    given = {**values, **given}
-    numbers = arrays.forward(program.graph, given, program.outputs)
-    found = arrays.apart([numbers[node] for node in program.outputs], given.values())
-    answers = map(arrays.plain, found)
-    return dict(zip(outputs, answers, strict=True))
+    return product(program, {**values, **given}, outputs)
 
 
 def vjp(
@@ -258,18 +261,9 @@ def vjp(
     """By input of ``wrt``, the derivative of the outputs' sum, weighted; a weight of 0 leaves it out."""
     if not wrt:
         return {}
-    weights: dict[int, Any] = {}
-    for name, node in outputs.items():
-        if np.any(cotangents[name]):  # two names may stand for one node
-            weights[node] = (
-                weights[node] + cotangents[name] if node in weights else cotangents[name]
-            )
+    weights = weights_by_node(outputs, cotangents, np.any)
     nodes = tuple(weights)
     masked = not all(np.all(weight) for weight in weights.values())
     program = weighted(programs, graph, nodes, wrt, masked=masked)
     given = {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
-    given = {**values, **given}
-    numbers = arrays.forward(program.graph, given, program.outputs)
-    found = arrays.apart([numbers[node] for node in program.outputs], given.values())
-    answers = map(arrays.plain, found)
-    return dict(zip(wrt, answers, strict=True))
+    return product(program, {**values, **given}, wrt)
