@@ -70,6 +70,7 @@ CORE: dict[str, Callable[..., Real]] = {
     "log2": lambda x: mp.log(x) / mp.log(2),
     "log10": lambda x: mp.log(x) / mp.log(10),
     "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
+    "tanh": lambda x: mp.tanh(x) if abs(x) < 10**5 else mp.sign(x),  # 1 - 2^-288,000
     "erf": lambda x: mp.erf(x) if abs(x) < 100 else mp.sign(x),  # 1 - 2^-14,000
     "erfc": lambda x: mp.erfc(x) if abs(x) < 100 else flag(x < 0) * 2,
 }
@@ -90,8 +91,8 @@ def reference(name: str, *args: Real) -> Real:
             result = evaluate(definition, dict(zip(BY_NAME[name].names, args, strict=True)))[-1]
     except ZeroDivisionError:
         return mp.nan if name != "div" or args[0] == 0 else args[0] * mp.inf
-    except (ValueError, TypeError, mp.NoConvergence):
-        return mp.nan
+    except (ValueError, TypeError, OverflowError, mp.NoConvergence):
+        return mp.nan  # no real number, or one whose exponent is itself beyond counting
     if isinstance(result, mp.mpc):
         return mp.nan
     return mpf(result)

@@ -9,11 +9,26 @@ __all__ = ["Op", "Special"]
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """Points at which a rule's answer is a convention: ``code`` is ``kink`` or ``jump``."""
+    """Points at which a rule's answer is a convention: ``code`` is ``kink`` or ``jump``.
+
+    What follows says what the row does on one side of such a point, along a direction in which its operands
+    move: in the operands' one-sided values, and for operand ``x`` its one-sided derivative ``dx`` and
+    ``moves_x``, 1 if it moves at all there, else 0.
+
+    ``where``      which points these are
+    ``why``        the same in words
+    ``side``       the value just beside, where it is not ``out``
+    ``slope``      the derivative towards that side.  Of a variadic row both are of two operands, x and y, and
+                   what they say is folded over those that ``where`` holds for
+    ``undecided``  where the directions alone do not tell
+    """
 
     where: str
     code: str
     why: str
+    side: str = ""
+    slope: str = ""
+    undecided: str = ""
 
 
 @dataclass(frozen=True, slots=True)
