@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from benchmarks import derive, gradient, parse, startup, tensor
+from benchmarks import accuracy, derive, gradient, parse, sides, startup, tensor
 from benchmarks.measure import machine
 
 PARTS = {
@@ -15,6 +15,11 @@ PARTS = {
         "own reading and first call, each taken once.  The same operations for all: `+`, `*`, `relu`.  "
         "A turn is some calls in a row, with the garbage collector on, and begins with a clean heap.",
         gradient.report,
+    ),
+    "sides": (
+        "Kinks looked for",
+        "What a gradient takes, in times of its two sweeps alone: at smooth points, and at kinks.",
+        sides.report,
     ),
     "tensor": (
         "Tensors",
@@ -33,6 +38,12 @@ PARTS = {
         "Derivation",
         "The value and the derivative by every input, as one program.",
         derive.report,
+    ),
+    "accuracy": (
+        "Accuracy",
+        "Errors of gradients in ulp, each of its worst component, against mpmath at the exact doubles: "
+        "*wrong* has no digit right, *nan* and *inf* stand for a finite number.",
+        accuracy.report,
     ),
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-__all__ = ["VALUES", "chain", "composition", "product", "table_of", "tree"]
+__all__ = ["CASES", "VALUES", "chain", "composition", "product", "table_of", "tree"]
 
 CASES = Path(__file__).parents[1] / "tests" / "cases"
 

@@ -13,7 +13,10 @@ from benchmarks.measure import Call
 from benchmarks.points import Point
 from exprgrad.graph.graph import CONST, INPUT, Graph
 
-__all__ = ["MASKS", "Contestant", "casadi_contestant", "sympy_contestant", "sympy_read"]
+__all__ = [
+    "MASKS", "Contestant", "Words", "casadi_contestant", "casadi_read", "sympy_contestant", "sympy_read",
+    "translated",
+]  # fmt: skip
 
 MASKS = ("lt", "le", "gt", "ge", "eq", "ne")
 """Comparisons, which are not counted in what is derived."""
@@ -63,8 +66,8 @@ def arithmetic() -> dict[str, Callable[..., Any]]:
     }
 
 
-def sympy_read(sympy: Any, graph: Graph, *, own: bool = False) -> Read:
-    """A formula for SymPy, its inputs real.
+def sympy_read(sympy: Any, graph: Graph, *, own: bool = False, more: Words | None = None) -> Read:
+    """A formula for SymPy, its inputs real; ``more`` are words that go before those here.
 
     With ``own`` no function is spelled by others: ``log1p(x)`` is not ``log(1 + x)``.  Raises ``KeyError``
     for what it lacks, which is also what it finds no derivative of: ``floor``, ``%``.
@@ -99,6 +102,7 @@ def sympy_read(sympy: Any, graph: Graph, *, own: bool = False) -> Read:
             "sigmoid": lambda x: 1 / (1 + sympy.exp(-x)),
             "softplus": lambda x: sympy.log(1 + sympy.exp(x)),
         }
+    plain |= more or {}
     words: dict[str, Callable[..., Any]] = {
         name: lambda *operands, word=word: word(*map(number, operands))
         for name, word in plain.items()
@@ -172,8 +176,8 @@ def sympy_values(
     return [number.real if number.imag == 0 else math.nan for number in numbers]
 
 
-def casadi_read(casadi: Any, graph: Graph) -> Read:
-    """A formula for CasADi."""
+def casadi_read(casadi: Any, graph: Graph, more: Words | None = None) -> Read:
+    """A formula for CasADi; ``more`` are words that go before those here."""
     alike = (
         "sqrt exp expm1 log log1p log10 sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh "
         "hypot erf sign floor ceil"
@@ -193,6 +197,7 @@ def casadi_read(casadi: Any, graph: Graph) -> Read:
         "min": lambda x, *more: x if not more else casadi.fmin(x, words["min"](*more)),
         "max": lambda x, *more: x if not more else casadi.fmax(x, words["max"](*more)),
         **{name: getattr(casadi, name) for name in MASKS},
+        **(more or {}),
     }
     inputs = [casadi.SX.sym(name) for name in graph.inputs]
     return translated(graph, inputs, lambda value, _: casadi.SX(value), words)

@@ -8,6 +8,7 @@ import click
 
 from exprgrad.cli.main import group
 from exprgrad.draw.operations import details, usage
+from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import STRUCTURAL
 
@@ -38,15 +39,16 @@ def operations() -> str:
     parts = [
         "# Operations\n",
         "This page is generated from the op table.  Its [elementwise](#elementwise) rows work number by "
-        "number (`src/exprgrad/graph/ops.py`), its [structural](#structural) ones see their "
-        "operands' shapes (`src/exprgrad/graph/products.py`, and `reductions.py`, `softmax.py` and "
+        "number (`src/exprgrad/graph/ops.py` and `networks.py`), its [structural](#structural) ones see "
+        "their operands' shapes (`src/exprgrad/graph/products.py`, and `reductions.py`, `softmax.py` and "
         "`moves.py` beside it).\n",
         "## Elementwise\n",
         "`out` is the operation's "
         "own result.  *computed* is what the sweeps evaluate where it differs from what is shown: equal in "
         "real arithmetic, and accurate in doubles; *with* gives what those rules have in common.  An "
         "accuracy is the largest distance from the true value at the given doubles, in units in the last "
-        "place (ulp), that the tests allow; *correctly rounded* is the nearest double.\n",
+        "place (ulp), that the tests allow; *correctly rounded* is the nearest double.  A number behind "
+        "*or* is an absolute bound, which holds beside a zero where no bound in ulp can.\n",
         "| operation | formula | what it is |\n| --- | --- | --- |",
     ]
     for op in OPS:
@@ -68,6 +70,38 @@ def operations() -> str:
     return "\n".join(parts)
 
 
+def rewrites() -> str:
+    """The page on what to write instead: the rewrites, row by row."""
+    head = "| instead of | write | the same where | goes wrong at |\n| --- | --- | --- | --- |"
+    parts = [
+        "# What to write instead\n",
+        "This page is generated from `src/exprgrad/explain/rewriting/rewrites.py`.  Each row is true in "
+        "real arithmetic, and in doubles the right side is better at least at the point that the row gives; "
+        "the tests hold both.  The letters stand for any parts of a formula.  A row is suggested only where it "
+        "was tried at your point and helps: [Non-finite numbers](../explanation/non-finite-numbers.md) "
+        "tells more.\n",
+    ]
+    for why in dict.fromkeys(row.why for row in REWRITES):
+        parts.append(f"## {why[0].upper()}{why[1:]}\n\n{head}")
+        parts += [rewrite_row(row) for row in REWRITES if row.why == why]
+        parts.append("")
+    parts.append("## Outside the domain\n")
+    parts.append(
+        "These are defined further than what they replace, and are suggested only there.\n"
+    )
+    parts.append("| instead of | write | for |\n| --- | --- | --- |")
+    parts += [f"| `{row.pattern}` | `{row.better}` | {row.why} |" for row in EXTENSIONS]
+    return "\n".join([*parts, ""])
+
+
+def rewrite_row(row: Rewrite) -> str:
+    """A rewrite as a row of a table."""
+    repeated = f", any number of terms like that with {row.repeats}" if row.repeats else ""
+    where = f"`{row.where}`" if row.where else "everywhere"
+    at = ", ".join(f"`{part.replace('=', ' = ')}`" for part in row.at.split())
+    return f"| `{row.pattern}`{repeated} | `{row.better}` | {where} | {at} |"
+
+
 def formula(latex: str) -> str:
     """LaTeX in a table's cell, which a bar would end."""
     return "$" + latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ") + "$"
@@ -79,7 +113,7 @@ def linked(written: str, name: str) -> str:
     return f"[`{shown}`](#{name})"
 
 
-PAGES = {"commands.md": commands, "operations.md": operations}
+PAGES = {"commands.md": commands, "operations.md": operations, "rewrites.md": rewrites}
 
 
 def main() -> None:

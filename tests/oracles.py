@@ -47,6 +47,11 @@ def log_sum_exp(*operands: Real) -> Real:
     return first + mp.log1p(mp.fsum(mp.exp(x - first) for x in rest)) if rest else first
 
 
+def complement(x: Real) -> Real:
+    """erfc, which is nearer than exp(-x^2) to 2 on the left; beyond 100 it is far below every double."""
+    return mp.erfc(x) if -mp.sqrt(mp.prec) < x < 100 else flag(x < 0) * 2
+
+
 CORE: dict[str, Callable[..., Real]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -65,14 +70,16 @@ CORE: dict[str, Callable[..., Real]] = {
     "min": lambda *operands: mp.nan if any(mp.isnan(x) for x in operands) else min(operands),
     "max": lambda *operands: mp.nan if any(mp.isnan(x) for x in operands) else max(operands),
     "logsumexp": log_sum_exp,
+    "logaddexp": log_sum_exp,
     "abs": abs,
     "round": lambda x: mp.nint(x),
     "log2": lambda x: mp.log(x) / mp.log(2),
     "log10": lambda x: mp.log(x) / mp.log(10),
     "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
     "tanh": lambda x: mp.tanh(x) if abs(x) < 10**5 else mp.sign(x),  # 1 - 2^-288,000
-    "erf": lambda x: mp.erf(x) if abs(x) < 100 else mp.sign(x),  # 1 - 2^-14,000
-    "erfc": lambda x: mp.erfc(x) if abs(x) < 100 else flag(x < 0) * 2,
+    "erf": lambda x: mp.erf(x) if x * x < mp.prec else mp.sign(x),
+    "erfc": complement,
+    "gelu": lambda x: x * complement(-x / mp.sqrt(2)) / 2,
 }
 
 

@@ -131,7 +131,8 @@ def reverse_bounds(
             for by, other in enumerate(graph.operands[node]):
                 if errors[other] and not is_extremum(op):
                     wrong += abs(bent(op, position, operands, by)) * errors[other]
-            wrong += of_partial(op, position, engine) * ulp(abs(slope) + wrong) if slope else 0
+            rounded = of_partial(op, position, engine) * ulp(abs(slope) + wrong)
+            wrong += max(rounded, op.partial_abs) if slope else 0
             contribution = grads[node] * slope
             passed = abs(grads[node]) * wrong + abs(slope) * grad_errors[node] + ulp(contribution)
             grads[operand] += contribution

@@ -23,6 +23,7 @@ DOORS = {
     "graphviz": "draw",
     "pygraphviz": "draw",
     "numpy": "run",
+    "flint": "run/balls.py",
 }
 BASE = {"source", "errors", "__init__"}
 FILES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))

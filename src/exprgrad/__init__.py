@@ -23,6 +23,9 @@ from exprgrad.errors import (
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run, parse
+    from exprgrad.api.value import Value
+    from exprgrad.draw.picture import Picture, draw
+    from exprgrad.explain.checking.check import Check
     from exprgrad.explain.diagnostics import Diagnostic
     from exprgrad.graph.graph import Graph
     from exprgrad.graph.ops import OPS, Op
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OPS",
+    "Check",
     "Diagnostic",
     "Edge",
     "Expression",
@@ -40,10 +44,13 @@ __all__ = [
     "MissingExtraError",
     "Node",
     "Op",
+    "Picture",
     "RequestError",
     "Run",
     "ShapeError",
+    "Value",
     "__version__",
+    "draw",
     "parse",
 ]
 
@@ -51,13 +58,17 @@ __version__ = "0.1.0"
 
 LAZY = {
     "OPS": "graph.ops",
+    "Check": "explain.checking.check",
     "Diagnostic": "explain.diagnostics",
     "Edge": "run.result",
     "Expression": "api",
     "Graph": "graph.graph",
     "Node": "run.result",
     "Op": "graph.ops",
+    "Picture": "draw.picture",
     "Run": "api",
+    "Value": "api.value",
+    "draw": "draw.picture",
     "parse": "api",
 }
 

@@ -29,15 +29,33 @@ MATRICES = [
     "vjp|x^2*y|x=1|y=2|--cotangent|nan",
     "vjp|y1 = a*b; y2 = a/b|a=1|b=2|--of|y1,y2|--cotangent|y1=1,y2=0",
 ]
+DESCENTS = [
+    "descend|(x-3)^2|x=0|--steps|2",
+    "descend|y = (x-3)^2*a|x=0|a=1|--wrt|x|--rate|1/2",
+    "descend|x^2|x=3|--rate|1",
+    "descend|x^2|x=3|--rate|1e200",
+    "descend|log(x)|x=0.05",
+    "descend|sum((X @ w)^2)|X=[[1,2],[3,4]]|w=[1,-1]|--steps|1",
+    "descend|x^2|x=3|--rate|0",
+    "descend|2+2",
+]
 REQUESTS = [
     "grad|(a+b)*c|a=2|b=-3|c=10",
     "eval|(a+b)*c|a=2|b=-3|c=10",
     "grad|e=a+b; f=e*c; f|a=2|b=-3|c=10|--wrt|a",
     "grad|log(x)/0 + nan|x=-1",
     "grad|max(a,b,c) + abs(a)|a=0|b=0|c=0",
+    "grad|relu(x) - relu(-x)|x=0",
+    "grad|floor(x) + sqrt(y^2) + cbrt(abs(z))|x=1|y=0|z=0",
     "grad|where(x > 0, log(x), 0)|x=-1",
+    "grad|log(1 + x)|x=1e-10|--trust",
+    "grad|exp(x) + sqrt(2)^2 - 2 + relu(y) - relu(-y)|x=1000|y=0|--trust",
+    "grad|sqrt(x - pi) + 1/y|x=3|y=0|--trust|--strict",
+    "grad|exp(exp(exp(x)))|x=100|--trust",
+    "grad|sum(x)|x=[1,2]|--trust",
     "eval|2+2",
     "grad|2+2",
+    "grad|2+2|--trust",
     "grad|unused = 2*x; y = x + 1|x=1",
     "grad|sqrt(x)|x=0",
     "ops",
@@ -54,6 +72,22 @@ REQUESTS = [
     "jac|y = x|x=1|--of|z",
     "jvp|x*y|x=1|y=2|--tangent|x=1",
     "vjp|y1 = a; y2 = a|a=1|--of|y1,y2",
+    "check|(a+b)*c|a=2|b=-3|c=10",
+    "check|abs(x)*y + log(z)|x=0|y=1|z=1e-320",
+    "check|exp(x)|x=1000",
+    "check|(1 - cos(x))/x^2|x=1e-8|--strict",
+    "check|log(x)|x=-1",
+    "check|2+2",
+    "check|e=a*b; e+c|a=2|b=-3|c=10|--node|e|--node|2|--h|0.001",
+    "check|e=a*b; e+c|a=2|b=-3|c=10|--node|d",
+    "check|a + a|a=2|--node|2",
+    "check|a + 3|a=2|--node|3",
+    "check|a + 3|a=2|--h|0",
+    "check|a*b*c|--claim|a=b*c|--claim|b=-a*c|b=2",
+    "check|a*b|--claim|a=d",
+    "check|log(-1 - a^2)|--claim|a=1",
+    "check|sum(x^2)*y|x=[1,2]|y=3",
+    "check|sum(x^2)*y|x=[1,2]|y=3|--h|0.1",
     "diff|o = tanh(x*w + b)",
     "diff|x^2*y|--order|3",
     "diff|x^2*y|--to|latex",
@@ -81,6 +115,26 @@ REQUESTS = [
     "grad|x*2|x=[1,2]",
     "grad|x @ y|x=[1,2]|y=[1,2,3]",
     "eval|x[3]|x=[1,2]",
+    "grad|tanh(x)|x=1|--expand|tanh",
+    "grad|tanh(x)|x=1|--expand|tahn",
+    "eval|sum(relu(x))|x=[1,-2]|--expand|all",
+    *DESCENTS,
+    "paths|b=a+1; c=a*3; d=b*c|a=2",
+    "paths|tanh(x*w + b)|x=1|w=2|b=3|-k|0",
+    "paths|where(x > 0, x, y) + x/0|x=1|y=2|--wrt|y",
+    "paths|2+2",
+    "paths|sum(x)|x=[1,2]",
+    "paths|a|a=1|-k|-1",
+    "grad|t=a*b; y=t+t*a|a=2|b=-3|--order|preorder",
+    "grad|t=a*b; y=t+t*a|a=2|b=-3|--order|naive",
+    "grad|t=a*b; y=t+t*a|a=2|b=-3|--order|naive|--accumulate|set",
+    "grad|t=a*b; y=t+t*a|a=2|b=-3|--accumulate|set",
+    "grad|t=a*b; y=t+t*a|a=2|b=-3|--order|y,a,t",
+    "grad|1/x + x|x=0|--order|3,x",
+    "grad|a*b|a=2|b=-3|--order|a,a",
+    "grad|a*b|a=2|b=-3|--order|c",
+    "grad|sum(x)|x=[1,2]|--order|x",
+    "grad|a|a=1|--order|bfs",
 ]
 
 
@@ -117,6 +171,21 @@ def test_schema_is_strict() -> None:
         {"diagnostics": [{"code": "new"}]},
         {"command": "eval"},
     ]
+    for change in changes:
+        assert list(VALIDATOR.iter_errors({**found, **change})), change
+    for field in found:
+        assert list(VALIDATOR.iter_errors({k: v for k, v in found.items() if k != field})), field
+
+
+@pytest.mark.parametrize("request_line", DESCENTS[:6])
+def test_schema_is_strict_about_descents(request_line: str) -> None:
+    found = document(*request_line.split("|"))
+    step: dict[str, object] = found["steps"][0]
+    steps: list[object] = [
+        {**step, "step": -1}, {**step, "update": {"x": None}}, {"step": 0}, {**step, "x": 1},
+    ]  # fmt: skip
+    changes: list[dict[str, object]] = [{"steps": [one]} for one in steps]
+    changes += [{"surprise": 1}, {"verdict": "done"}, {"rate": 0}, {"value": "NaN"}, {"steps": []}]
     for change in changes:
         assert list(VALIDATOR.iter_errors({**found, **change})), change
     for field in found:

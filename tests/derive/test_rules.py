@@ -116,6 +116,17 @@ def test_operation_count() -> None:
         ("x % y", {"x": -1.7e308, "y": 1e308}, {"x": 1, "y": 2}),
         ("where(c, x, y)", {"c": 0, "x": 1, "y": 2}, {"c": 0, "x": 0, "y": 1}),
         ("sqrt(x)", {"x": 0}, {"x": math.inf}),
+        ("leaky_relu(x)", {"x": 0}, {"x": 0.01}),
+        ("elu(x)", {"x": 0}, {"x": 1}),
+        ("selu(x)", {"x": 0}, {"x": 1.0507009873554805}),
+        ("heaviside(x)", {"x": 0}, {"x": 0}),
+        ("trunc(x)", {"x": 2}, {"x": 0}),
+        ("sinc(x)", {"x": 0}, {"x": 0}),
+        ("xlogy(x, y)", {"x": 0, "y": 2}, {"x": math.log(2), "y": 0}),
+        ("xlogy(x, y)", {"x": 0, "y": 0}, {"x": -math.inf, "y": 0}),
+        ("xlogy(x, y)", {"x": 3, "y": 0}, {"x": -math.inf, "y": math.inf}),
+        ("logaddexp(x, y)", {"x": -math.inf, "y": 3}, {"x": 0, "y": 1}),
+        ("logaddexp(x, y)", {"x": math.inf, "y": math.inf}, {"x": 0.5, "y": 0.5}),
     ],
 )
 def test_conventions(text: str, inputs: dict[str, float], expected: dict[str, float]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import golden
 from exprgrad.draw.steps import fields, lines
-from exprgrad.explain.steps import steps
+from exprgrad.explain.derivations.steps import steps
 from exprgrad.language.parse import parse
 from exprgrad.source import display_width
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from corpus import table
 from exprgrad.derive.formula import derivatives
-from exprgrad.explain.steps import Step, steps
+from exprgrad.explain.derivations.steps import Step, steps
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.language.infix import program

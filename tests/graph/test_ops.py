@@ -21,6 +21,15 @@ def texts(op: Op) -> list[tuple[str, tuple[str, ...]]]:
     """Every text of a row with the names that it may use."""
     rules = [(text, slots(op)) for text in (*op.partials, *op.shown)]
     rules += [(special.where, slots(op)) for special in op.special]
+    names = ("x", "y") if op.variadic else op.names
+    moving = [text for name in names for text in (f"d{name}", f"moves_{name}")]
+    beside = (*op.names, "out", "same", *moving) if not op.variadic else ("dx", "dy")
+    rules += [
+        (text, beside)
+        for special in op.special
+        for text in (special.side, special.slope, special.undecided)
+        if text
+    ]
     rules += [(text, op.formula_names) for text in (op.value, op.formula, op.definition) if text]
     plain = [op.domain, *(text for pole in op.poles for text in pole)]
     rules += [(text, op.names) for text in plain if text]
@@ -47,7 +56,8 @@ def test_rows_are_complete(op: Op) -> None:
     assert op.variadic == bool(op.ties)
     assert all(special.code in ("kink", "jump") and special.why for special in op.special)
     assert all(position < len(op.names) for position in op.branches)
-    assert op.value_ulp >= 0 and op.partial_ulp >= 0 and 0 <= op.value_abs < 1e-15
+    assert op.value_ulp >= 0 and op.partial_ulp >= 0
+    assert 0 <= op.value_abs < 1e-15 and 0 <= op.partial_abs < 1e-15
     assert op.arity_words().startswith("two or more" if op.variadic else str(len(op.names)))
 
 
@@ -89,7 +99,7 @@ def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
     for args in points(Random(f"{op.name} formula"), len(op.formula_names), 100):
         if not holds(op.domain, op.names, args) or any(abs(x) > 1e4 for x in args):
             continue
-        with mp.workprec(8000):
+        with mp.workprec(2400):
             exact = [mp.mpf(x) for x in args]
             true = reference(op.name, *exact)
             given = dict(zip(op.formula_names, exact, strict=True))

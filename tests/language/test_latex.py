@@ -259,6 +259,10 @@ def meant(tree: Tree) -> Tree:
         return "neg", (kind, first[1], last)
     if kind == "add" and last[0] == "neg":
         return "sub", first, last[1]
+    if kind == "exp2":
+        return "pow", "2", first
+    if kind == "logaddexp":
+        return "log", ("add", ("exp", first), ("exp", last))
     if kind == "expm1":
         return "sub", ("exp", first), "1"
     if kind == "log1p":

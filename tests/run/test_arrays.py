@@ -96,7 +96,12 @@ def test_local_derivatives_are_within_the_stated_ulps(
         for at, args in enumerate(rows):
             true = true_partial(op.name, position, args)
             if ulps(computed(op, args)[1][position], true) <= op.partial_ulp + SETTLED:
-                assert ulps(float(found[at]), true) <= allowed, (position, args, found[at])
+                near_zero = abs(true - float(found[at])) <= op.partial_abs
+                assert near_zero or ulps(float(found[at]), true) <= allowed, (
+                    position,
+                    args,
+                    found[at],
+                )
 
 
 ENDS = (
@@ -180,7 +185,7 @@ def test_kinks_inside_a_formula_are_as_for_numbers() -> None:
     run = pointwise(f"sum({text})", rows)
     f = parse(text)
     for at, (x, y, z) in enumerate(rows):
-        expected = f.gradient(x=x, y=y, z=z).gradient
+        expected = f.gradient(x=x, y=y, z=z).swept
         assert {name: run.gradient[name][at] for name in "xyz"} == expected, (x, y, z)
 
 

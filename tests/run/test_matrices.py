@@ -147,6 +147,25 @@ def test_second_derivatives_of_every_row(op: Op) -> None:
                 assert close(found[a][b], second_difference(graph, at, a, b)), (args, a, b)
 
 
+@pytest.mark.parametrize(
+    ("text", "at", "expected"),
+    [
+        ("xlogy(x, y)", {"x": 0, "y": 4}, {"x": {"x": 0, "y": 0.25}, "y": {"x": 0.25, "y": 0}}),
+        ("logaddexp(x, x)", {"x": 3}, {"x": {"x": 0}}),
+        ("logaddexp(x, 3)", {"x": 3}, {"x": {"x": 0.25}}),
+        ("sinc(x)", {"x": 0}, {"x": {"x": -1 / 3}}),
+        ("gelu(x)", {"x": 0}, {"x": {"x": 2 / math.sqrt(2 * math.pi)}}),
+        ("silu(x)", {"x": 0}, {"x": {"x": 0.5}}),
+    ],
+)
+def test_second_derivatives_where_rules_have_cases(
+    text: str, at: dict[str, float], expected: dict[str, dict[str, float]]
+) -> None:
+    found = parse(text).hessian(at)
+    for name, row in expected.items():
+        assert found[name] == pytest.approx(row, rel=1e-15)
+
+
 @settings(max_examples=200)
 @given(expressions(("x", "y", "z", "2", "-1"), 12), st.integers(0, 2**32))
 def test_generated_expressions(text: str, seed: int) -> None:

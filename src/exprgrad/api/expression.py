@@ -11,11 +11,13 @@ from exprgrad.api.run import Run
 from exprgrad.graph.graph import Graph, is_scalar
 from exprgrad.graph.literal import Shape
 from exprgrad.language.parse import parse as parse_graph
-from exprgrad.run.inputs import declared, resolve, select
+from exprgrad.run.inputs import as_number, declared, resolve, select
 from exprgrad.run.sweeps import forward, play
 from exprgrad.run.tape import Tape, record
 
 if TYPE_CHECKING:
+    from exprgrad.explain.checking.check import Check
+    from exprgrad.explain.descent import Descent
     from exprgrad.run.matrices import Matrix, Prepared, Programs
     from exprgrad.run.tensor_matrices import Blocks
 
@@ -168,6 +170,32 @@ class Expression:
         data, found = tensors.play(prepared.graph, given, wrt, prepared.sweeps[wrt])
         return Run(self.text, prepared.graph, given, data, found, wrt)
 
+    def descend(
+        self,
+        values: Mapping[str, object] | None = None,
+        /,
+        *,
+        rate: float = 0.1,
+        steps: int = 20,
+        wrt: Iterable[str] | None = None,
+        **inputs: object,
+    ) -> Descent[Run]:
+        """Gradient descent from some inputs: ``steps`` times, each moves by -``rate`` times its grad.
+
+        A negative rate climbs.  ``wrt`` chooses the inputs that move, all by default; the others stay.  The
+        answer has every step, and says how it ended: see ``Descent``.
+        """
+        from exprgrad.explain.descent import descend
+        from exprgrad.run.inputs import as_number
+
+        given = self.given(values, inputs)
+        chosen = select(self.graph, wrt)
+
+        def at(here: Mapping[str, Any]) -> Run:
+            return self.gradient(here, wrt=None if wrt is None else chosen)
+
+        return descend(at, given, chosen, as_number(rate, "rate"), steps)
+
     def matrices_for(self, given: Mapping[str, Any]) -> tuple[Any, Graph, Programs]:
         """What finds Jacobians and Hessians for some values, with the graph and its derived programs."""
         if self.is_tensor(given):
@@ -288,6 +316,39 @@ class Expression:
         found: dict[str, Any] = matrices.vjp(programs, graph, given, outputs, weights, chosen)
         return found
 
+    def check(
+        self,
+        values: Mapping[str, object] | None = None,
+        /,
+        *,
+        wrt: Iterable[str] | None = None,
+        nodes: Iterable[str | int] | None = None,
+        h: float | str | None = None,
+        claims: Mapping[str, object] | None = None,
+        **inputs: object,
+    ) -> list[Check]:
+        """The gradient against numbers, with a verdict for each input.
+
+        ``nodes`` are checked in place of the inputs: names, numbers or texts of nodes.  With ``h`` they are
+        bumped by that step, as in the lesson.  ``claims`` are derivatives found by hand, ``{"a": "b*c"}``,
+        or expressions; they are checked alone, at the values that are given and at points of our choice
+        for the others, and raise ``MissingExtraError`` without python-flint.  Values and ``wrt`` are as in
+        ``gradient``.
+        """
+        from exprgrad.explain.checking.check import check_run
+
+        given = {**(values or {}), **inputs}
+        if claims is not None:
+            from exprgrad.explain.checking.claims import check_claims
+
+            free = {name: 0.0 for name in self.inputs if name not in given}
+            found = self.given({**free, **given}, {})
+            fixed = {name: value for name, value in found.items() if name not in free}
+            texts = {name: str(claim) for name, claim in claims.items()}
+            return check_claims(self.graph, texts, fixed)
+        step = None if h is None else as_number(h, "h")
+        return check_run(self.gradient(given, wrt=None if nodes is not None else wrt), nodes, step)
+
     def derivative(self, name: str, order: int = 1) -> Expression:
         """The derivative by an input as a formula, simplified: an expression again.
 
@@ -321,7 +382,7 @@ class Expression:
         Raises ``RequestError`` for a formula of tensors.
         """
         from exprgrad.draw.steps import lines
-        from exprgrad.explain.steps import steps
+        from exprgrad.explain.derivations.steps import steps
 
         (chosen,) = select(self.graph, [name])
         return "\n".join(lines(self.graph, chosen, steps(self.typed, chosen)))
@@ -357,6 +418,17 @@ class Expression:
     def programs(self) -> Programs:
         """Derived programs, each worked out once: by what they answer."""
         return {}
+
+    def expand(self, names: Iterable[str]) -> Expression:
+        """The formula with some operations taken apart into simpler ones, by their definitions.
+
+        ``["tanh"]`` leaves no ``tanh``, ``"all"`` nothing that has a definition (``exprgrad ops NAME``
+        shows it).  Raises ``RequestError`` for what is no operation, or has no definition.
+        """
+        from exprgrad.derive.expand import expanded, rows_to_expand
+
+        kinds = rows_to_expand([names] if isinstance(names, str) else names, self.graph)
+        return derived(expanded(self.graph, kinds), self.known, self.shapes)
 
     def dot(self, *, all: bool = False) -> str:
         """The formula's graph as DOT source; above 500 nodes only with ``all``."""

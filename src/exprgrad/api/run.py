@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.run import result
+from exprgrad.run.sweeps import Adjoints
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostics import Diagnostic
+    from exprgrad.explain.digits.trust import Trust
+    from exprgrad.explain.sides.kinks import OneSided
+    from exprgrad.explain.walks.orders import Visited
+    from exprgrad.explain.walks.paths import Paths
 
 __all__ = ["Run"]
 
@@ -39,7 +46,54 @@ class Run(result.Run):
             return diagnose_tensors(self)
         from exprgrad.explain.diagnostics import diagnose
 
-        return diagnose(self)
+        return diagnose(self, self.one_sided)
+
+    @cached_property
+    def one_sided(self) -> Mapping[str, OneSided]:
+        """By input, the derivatives from the two sides and what they say, where that is worth asking.
+
+        So it is for inputs that reach a kink or a jump, or whose swept derivative is not finite; empty
+        at a smooth point, over tensors, and for more than 64 differentiated inputs.
+        """
+        if self.is_plain(self.swept):
+            return {}
+        from exprgrad.explain.sides.kinks import one_sided
+
+        return one_sided(self)
+
+    def is_plain(self, swept: Mapping[str, Any]) -> bool:
+        """Whether a swept gradient rests on no convention and is finite; or is one of tensors."""
+        sweep = self.adjoints
+        if not isinstance(sweep, Adjoints):
+            return True
+        if not sweep.quiet:
+            from exprgrad.explain.special import flagged
+
+            if flagged(self):
+                return False
+        return all(map(math.isfinite, swept.values()))
+
+    @property
+    def gradient(self) -> dict[str, Any]:
+        """The output's partial derivative for each differentiated input; empty without a sweep.
+
+        It is what the sweep found (``swept``), but for what is ``corrected``.  A tensor's has the tensor's
+        shape.
+        """
+        found = self.swept
+        return found if self.is_plain(found) else super().gradient
+
+    @cached_property
+    def corrected(self) -> Mapping[str, tuple[float, float]]:
+        """By input: the sweep's number and the derivative, where it exists and is another.
+
+        ``gradient`` has the derivative; nodes, edges, the trace and ``swept`` keep the sweep's number.
+        """
+        if not self.one_sided:
+            return {}
+        from exprgrad.explain.sides.kinks import corrections
+
+        return corrections(self.one_sided)
 
     def table(self, *, digits: int = 6, all: bool = False) -> str:
         """The table of nodes as plain text; a long one in full with ``all``."""
@@ -58,6 +112,42 @@ class Run(result.Run):
         from exprgrad.draw.trace import trace
 
         return trace(self, digits, all_visits=all)
+
+    def trust(self) -> Trust:
+        """How many digits of the value and of each derivative are right, and where the others are lost.
+
+        Raises ``MissingExtraError`` without python-flint, ``RequestError`` for a formula of tensors.
+        """
+        from exprgrad.explain.digits.trust import trust
+
+        return trust(self)
+
+    def paths(self, most: int = 5) -> dict[str, Paths]:
+        """By input, how many paths lead to it from the output, and those with the largest products.
+
+        Needs a run of ``gradient``, of numbers; raises ``RequestError`` for others.
+        """
+        from exprgrad.explain.walks.paths import paths
+
+        return paths(self, most)
+
+    def visited(
+        self,
+        order: str | Iterable[str | int] | None = None,
+        accumulate: str = "add",
+        *,
+        most: int = 5,
+    ) -> Visited:
+        """The reverse sweep in another order, and what it loses: ``got``, ``true``, the lost paths.
+
+        ``order`` lists names or ids of nodes, or is ``preorder``, ``bfs`` or ``naive``; ``accumulate``
+        is ``add``, or ``set`` for ``=`` where ``+=`` should be.  ``most`` lost paths are listed for each
+        input.  Needs a run of ``gradient``, of numbers; raises ``RequestError`` for others, and for what
+        is no order.
+        """
+        from exprgrad.explain.walks.orders import visit
+
+        return visit(self, order, accumulate, most=most)
 
     def json(self, command: str | None = None, *, all: bool = False) -> str:
         """The run as the JSON document that the command prints; with ``all`` no tensor is left out."""

@@ -45,9 +45,11 @@ def split(
     """The options with their values, and the other arguments."""
     flags: set[str] = set()
     valued: set[str] = set()
+    once: set[str] = set()
     for parameter in command.get_params(ctx):
         if isinstance(parameter, click.Option):
             (flags if parameter.is_flag else valued).update(parameter.opts)
+            once.update(() if parameter.multiple else parameter.opts)
     options: list[str] = []
     others: list[str] = []
     given: dict[str, str] = {}
@@ -63,10 +65,12 @@ def split(
         elif arg in valued:
             if not queue:
                 raise option_error(arg, len(arg), f"option '{arg}' needs a value", None)
-            refuse_second(given, arg, queue[-1])
+            if arg in once:
+                refuse_second(given, arg, queue[-1])
             options += [arg, queue.pop()]
         elif equals and head in valued and head.startswith("--"):
-            refuse_second(given, head, arg.partition("=")[2])
+            if head in once:
+                refuse_second(given, head, arg.partition("=")[2])
             options.append(arg)
         elif equals and head in flags:
             raise option_error(arg, len(head), f"option '{head}' takes no value", f"write {head}")
@@ -81,7 +85,7 @@ def refuse_second(given: dict[str, str], option: str, value: str) -> None:
     """An error for an option that has a value already: neither of the two is to be lost."""
     if option in given:
         help = f"its first value is {given[option]}"
-        if option in ("--wrt", "--of", "--tangent", "--cotangent"):
+        if option in ("--wrt", "--of", "--tangent", "--cotangent", "--expand"):
             help = f"write {option} {given[option]},{value}"
         raise option_error(option, len(option), f"option '{option}' is given twice", help)
     given[option] = value

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exprgrad.cli.arguments import FormulaCommand
+from exprgrad.cli.check import check_command
 from exprgrad.cli.code import code_command
 from exprgrad.cli.common import (
     color_option,
@@ -22,9 +23,13 @@ from exprgrad.cli.common import (
     shape_option,
     start,
 )
+from exprgrad.cli.descend import descend_command
+from exprgrad.cli.expand import expand_option, taken_apart
 from exprgrad.cli.formulas import diff_command
 from exprgrad.cli.matrices import MATRIX_COMMANDS
+from exprgrad.cli.orders import order_options
 from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write
+from exprgrad.cli.paths import paths_command
 from exprgrad.errors import RequestError, ShapeError
 
 if TYPE_CHECKING:
@@ -81,13 +86,19 @@ def draw_trace(run: Run, options: dict[str, Any]) -> str:
 
 @click.command("eval", cls=FormulaCommand)
 @formula
+@expand_option
 @output
 def eval_command(
-    arguments: tuple[str, ...], file: str | None, inputs: str | None, **options: Any
+    arguments: tuple[str, ...],
+    file: str | None,
+    inputs: str | None,
+    expand: str | None,
+    **options: Any,
 ) -> int:
     """Forward pass: every node's data."""
     only_one(options)
     expression, request = start(arguments, file, inputs)
+    expression = taken_apart(expression, request, expand)
     run = compute(expression, request, None, grad=False)
     return answer(run, "eval", options, quiet_lines(run, {"": run.value}))
 
@@ -95,26 +106,40 @@ def eval_command(
 @click.command("grad", cls=FormulaCommand)
 @formula
 @click.option("--trace", "show_trace", is_flag=True, help="Show the backward visits, one by one.")
+@click.option("--trust", "show_trust", is_flag=True, help="Show how many digits are right instead.")
+@order_options
 @click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
+@expand_option
 @output
 def grad_command(
     arguments: tuple[str, ...],
     file: str | None,
     inputs: str | None,
     wrt: str | None,
+    expand: str | None,
     **options: Any,
 ) -> int:
     """Reverse pass: every node's data and grad."""
     only_one(options)
     expression, request = start(arguments, file, inputs)
+    expression = taken_apart(expression, request, expand)
     names = None if wrt is None else names_in(wrt)
     run = compute(expression, request, names, grad=True)
+    if options["order"] is not None or options["accumulate"] == "set":
+        from exprgrad.cli.orders import order_answer
+
+        return order_answer(run, options)
+    if options["show_trust"]:
+        from exprgrad.cli.trust import trust_answer
+
+        return trust_answer(run, options)
     return answer(run, "grad", options, quiet_lines(run, run.gradient))
 
 
 @click.command("dot", cls=FormulaCommand)
 @formula
 @click.option("-o", "--output", "path", metavar="FILE", help="Write .dot, .svg, .png or .pdf.")
+@expand_option
 @digits_option
 @shape_option
 @click.option("--all", "show_all", is_flag=True, help="Draw more than 500 nodes.")
@@ -124,6 +149,7 @@ def dot_command(
     file: str | None,
     inputs: str | None,
     path: str | None,
+    expand: str | None,
     digits: int,
     shape: str | None,
     show_all: bool,
@@ -141,6 +167,7 @@ def dot_command(
     expression, request = start(arguments, file, inputs)
     if path is not None:
         format_of(path)
+    expression = taken_apart(expression, request, expand, values=bool(request.values))
     if shape is not None:
         expression = with_shapes(expression, request, shape)
     if request.values or not expression.inputs:
@@ -200,6 +227,9 @@ def ops_command(name: str | None, as_json: bool, color: str) -> int:
 COMMANDS = (
     eval_command,
     grad_command,
+    paths_command,
+    descend_command,
+    check_command,
     *MATRIX_COMMANDS,
     diff_command,
     code_command,

@@ -41,7 +41,7 @@ def refuse_with_steps(chosen: dict[str, bool]) -> None:
 def derivations(graph: Graph, wrt: Sequence[str], color: str) -> Iterator[str]:
     """How each derivative comes about, for a terminal of its width or a pipe."""
     from exprgrad.draw.steps import lines
-    from exprgrad.explain.steps import steps
+    from exprgrad.explain.derivations.steps import steps
 
     width = terminal_width() if sys.stdout.isatty() else None
     colored = colorful(color, sys.stdout)
@@ -92,7 +92,7 @@ def diff_command(
     from exprgrad.derive.orders import every, refuse_tensors
     from exprgrad.draw import formulas as drawn
     from exprgrad.draw.steps import fields
-    from exprgrad.explain.steps import steps
+    from exprgrad.explain.derivations.steps import steps
     from exprgrad.run.inputs import select
 
     only_one({"as_json": as_json, "as_csv": as_csv, "quiet": quiet})

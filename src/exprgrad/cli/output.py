@@ -31,6 +31,7 @@ PLAIN = str.maketrans(
         "·": ".",
         "²": "^2",
         "‖": "|",
+        **dict(zip("▁▂▃▄▅▆▇█", "_.:-=+*#", strict=True)),
     }
 )
 """What takes the place of our own signs where the output's encoding lacks them."""
@@ -105,6 +106,8 @@ def show_diagnostics(text: str, diagnostics: Iterable[Diagnostic], color: str) -
             head = click.style(head, fg="yellow" if severity == "warning" else "cyan", bold=True)
         lines = [f"{head} {diagnostic.message}"]
         lines += excerpt(Source(text), diagnostic.span, width=width)
+        if diagnostic.path:
+            lines.append(f"  path: {diagnostic.path}")
         if diagnostic.help:
             lines.append(f"  help: {diagnostic.help}")
         write(["\n".join(lines), "\n"], sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from exprgrad.explain.diagnostics import Diagnostic
@@ -32,9 +32,18 @@ def envelope(command: str, **fields: Any) -> str:
 
 
 def run_json(
-    run: Run, command: str, diagnostics: Iterable[Diagnostic], *, whole: bool = False
+    run: Run,
+    command: str,
+    diagnostics: Iterable[Diagnostic],
+    *,
+    whole: bool = False,
+    trust: Mapping[str, Any] | None = None,
+    visits: tuple[Sequence[int], str] | None = None,
 ) -> Iterator[str]:
-    """The document of ``eval`` or ``grad``, one node or edge to a line; ``whole`` leaves no tensor out."""
+    """The document of ``eval`` or ``grad``, one node or edge to a line; ``whole`` leaves no tensor out.
+
+    ``trust`` is what ``grad --trust`` adds; ``visits`` are those of ``grad --order``, with its field.
+    """
     if run.shapes is not None:
         from exprgrad.draw.tensor_document import tensor_json
 
@@ -51,13 +60,41 @@ def run_json(
     swept = run.adjoints is not None
     if swept:
         head["gradient"] = {name: finite(value) for name, value in run.gradient.items()}
+        head |= beside(run)
     yield text(head)[:-1]
     yield from array("nodes", (node_fields(node, grad=swept) for node in run.iter_nodes()))
     if swept:
         yield from array("edges", (edge_fields(edge) for edge in run.iter_edges()))
-        yield f',\n "order": {text(run.order)}'
+        yield f',\n "order": {text(run.order if visits is None else visits[0])}'
     yield from array("diagnostics", (diagnostic._asdict() for diagnostic in diagnostics))
+    if trust is not None:
+        yield f',\n "trust": {text(trust)}'
+    if visits is not None:
+        yield f',\n "visit_order": {visits[1]}'
     yield "}\n"
+
+
+def beside(run: Run) -> dict[str, Any]:
+    """Corrections of the gradient, and the derivatives from the two sides, where there are any."""
+    fields: dict[str, Any] = {}
+    if run.corrected:
+        fields["corrected"] = {
+            name: {"sweep": finite(sweep), "value": finite(value)}
+            for name, (sweep, value) in run.corrected.items()
+        }
+    if run.one_sided:
+        fields["one_sided"] = {
+            name: {
+                "left": finite(side.left),
+                "right": finite(side.right),
+                "left_value": finite(side.left_value),
+                "right_value": finite(side.right_value),
+                "verdict": side.verdict,
+                "estimated": side.estimated,
+            }
+            for name, side in run.one_sided.items()
+        }
+    return fields
 
 
 def array(name: str, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from exprgrad.derive.rules import template
+from exprgrad.draw.conventions import convention_fields, convention_lines
 from exprgrad.draw.document import envelope
 from exprgrad.draw.structural_operations import pairs as structural_pairs
 from exprgrad.draw.structural_operations import (
@@ -119,7 +120,13 @@ def details(op: Row) -> str:
         for first, line in marked(fitted(label, text, WIDTH - width - 4))
     ]
     head = wrap(f"{usage(op)}: {op.about}", WIDTH, subsequent_indent="    ")
-    return "\n".join(head) + "\n" + "".join(lines)
+    return "\n".join(head) + "\n" + "".join(lines) + at_critical_points(op)
+
+
+def at_critical_points(op: Row) -> str:
+    """What a row answers where that is a convention, below an empty line; or nothing."""
+    lines = [] if isinstance(op, Structural) else [*convention_lines(op)]
+    return "".join(f"{line}\n" for line in ["", *lines]) if lines else ""
 
 
 def elementwise_pairs(op: Op) -> Iterator[tuple[str, str]]:
@@ -176,10 +183,9 @@ def accuracy(op: Op) -> str:
     """How near value and local derivatives are to the truth."""
     value, partial = (
         {0.0: "exact", 0.5: "correctly rounded"}.get(ulps, f"within {ulps:g} ulp")
-        for ulps in (op.value_ulp, op.partial_ulp)
+        + (f" or {least:.2g}" if least else "")
+        for ulps, least in ((op.value_ulp, op.value_abs), (op.partial_ulp, op.partial_abs))
     )
-    if op.value_abs:
-        value += f" or {op.value_abs:.1g}"
     if value == partial:
         return f"value and local derivatives {value}"
     return f"value {value}, local derivatives {partial}"
@@ -260,5 +266,7 @@ def fields(op: Op) -> dict[str, Any]:
         "value_ulp": op.value_ulp,
         "value_abs": op.value_abs,
         "partial_ulp": op.partial_ulp,
+        "partial_abs": op.partial_abs,
         "caveat": op.caveat or None,
+        "conventions": convention_fields(op),
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from exprgrad.draw.formulas import infix_name
-from exprgrad.explain.steps import Step
+from exprgrad.explain.derivations.steps import Step
 from exprgrad.graph.graph import Graph
 from exprgrad.source import display_width, printable
 

@@ -10,8 +10,8 @@ from exprgrad.run.result import Run
 from exprgrad.source import display_width, printable
 
 __all__ = [
-    "BETWEEN", "EDGE_ROWS", "LEAST", "LONGEST_WHOLE", "Column", "Table", "decimal", "left_out_of", "minus",
-    "node_table", "plain", "rich", "title",
+    "BETWEEN", "EDGE_ROWS", "LEAST", "LONGEST_WHOLE", "Column", "Table", "corrections", "decimal",
+    "left_out_of", "minus", "node_table", "plain", "rich", "title",
 ]  # fmt: skip
 
 LEAST = 18
@@ -98,7 +98,17 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         rows.append([printable(cell) for cell in row])
     called = graph.output_name or run.texts[graph.output]
     foot = f"output  {printable(called)} = {decimal(run.value, digits)}"
+    foot = "\n".join([foot, *corrections(run, digits)])
     return Table(columns, rows, left_out, foot, marked)
+
+
+def corrections(run: Run, digits: int) -> list[str]:
+    """The line that says where the gradient is not what the sweep's numbers above it say."""
+    told = [
+        f"{printable(name)} = {decimal(value, digits)}, where the sweep has {decimal(sweep, digits)}"
+        for name, (sweep, value) in run.corrected.items()
+    ]
+    return [f"gradient corrected: {'; '.join(told)}"] if told else []
 
 
 def left_out_of(count: int, *, all_nodes: bool) -> tuple[Sequence[int], int]:

@@ -14,8 +14,8 @@ from exprgrad.explain.diagnostics import Diagnostic
 from exprgrad.run.result import Edge, Node, Run
 
 __all__ = [
-    "MOST_NUMBERS", "Short", "answer_lines", "lists", "pieces", "tensor_csv", "tensor_json",
-    "tensor_trace_csv",
+    "MOST_NUMBERS", "Short", "answer_lines", "cell", "fields_json", "items", "lists", "pieces",
+    "tensor_csv", "tensor_json", "tensor_trace_csv",
 ]  # fmt: skip
 
 MOST_NUMBERS = 1000

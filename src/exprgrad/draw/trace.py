@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from exprgrad.derive.rules import operation_count
-from exprgrad.draw.table import decimal, minus
+from exprgrad.draw.table import corrections, decimal, minus
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import SUM, label, operation_text
@@ -15,7 +15,10 @@ from exprgrad.run.result import Edge, Run, rule_of
 from exprgrad.run.tape import gated
 from exprgrad.source import cut, display_width, printable
 
-__all__ = ["Line", "trace"]
+__all__ = [
+    "EDGE_VISITS", "GAP", "LONGEST_WHOLE", "Line", "Names", "align", "called", "contribution", "define",
+    "short_names", "signed", "stack", "trace",
+]  # fmt: skip
 
 WIDEST = 40
 """Where a definition or a formula is cut, in characters."""
@@ -83,7 +86,7 @@ def trace(
     text = align(lines, color=color)
     if width is not None and max(map(display_width, align(lines, color=False))) > width:
         text = stack(lines, width, color=color)
-    return "\n".join([*text, "", *work(run)])
+    return "\n".join([*text, "", *work(run), *corrections(run, digits)])
 
 
 def edge_operands(run: Run) -> Iterator[int]:
@@ -218,13 +221,13 @@ def stack(lines: Sequence[Line], width: int, *, color: bool) -> list[str]:
     """The lines with each contribution under its visit, as narrow as they can be."""
     text: list[str] = []
     formulas = [f"    {line.formula} {line.numbers}".rstrip() for line in lines]
-    widest = max((display_width(f) for f in formulas if " += " in f), default=0)
+    widest = max((display_width(f) for f in formulas if "= " in f), default=0)
     widest_grad = max(display_width(f"{line.grad}  {line.complete}".rstrip()) for line in lines)
     if widest + 3 + widest_grad > width:
         widest = 0
     for line, formula in zip(lines, formulas, strict=True):
         shown = line._replace(grad=painted(line.grad, color=color))
-        if line.verb == GAP or (not line.numbers and " += " not in line.formula):
+        if line.verb == GAP or (not line.numbers and "= " not in line.formula):
             text.append("  ".join(filter(None, shown)))
             continue
         if line.verb:

@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from exprgrad.explain.diagnostics import (
-    LARGEST,
-    SMALLEST,
-    Diagnostic,
-    domain_help,
-    gradient_trouble,
-    too_large,
-    unused_bindings,
-)
+from exprgrad.explain.blame import LARGEST, SMALLEST, domain_help, gradient_trouble, too_large
+from exprgrad.explain.diagnostics import Diagnostic, unused_bindings
 from exprgrad.explain.places import Found, held, holds, where, written
 from exprgrad.explain.tensor_points import special_points
 from exprgrad.graph.graph import CONST, dependencies

@@ -11,16 +11,22 @@ __all__ = ["Op", "Special"]
 class Special:
     """Points at which a rule's answer is a convention: ``code`` is ``kink`` or ``jump``.
 
-    What follows says what the row does on one side of such a point, along a direction in which its operands
-    move: in the operands' one-sided values, and for operand ``x`` its one-sided derivative ``dx`` and
-    ``moves_x``, 1 if it moves at all there, else 0.
+    ``side``, ``slope`` and ``undecided`` say what the row does just beside such a point, on one side: in
+    its operands' values there, ``out`` that comes of them, and for an operand ``x``
+
+        dx       how fast it moves, its derivative towards that side
+        moves_x  1 if it moves at all there, else 0 (then dx is 0 too)
+        same     1 if all operands are the same formula, else 0
+
+    They are asked only where an operand moves.
 
     ``where``      which points these are
     ``why``        the same in words
-    ``side``       the value just beside, where it is not ``out``
-    ``slope``      the derivative towards that side.  Of a variadic row both are of two operands, x and y, and
-                   what they say is folded over those that ``where`` holds for
-    ``undecided``  where the directions alone do not tell
+    ``side``       the value just beside, where it is not ``out``; nan if the row is not defined there
+    ``slope``      the derivative towards that side, if not what the partials say; nan if that needs more
+                   than the operands' derivatives.  Of a variadic row it is of two operands, x and y, and
+                   folded over those that ``where`` holds for
+    ``undecided``  where the operands' derivatives do not tell what is beside
     """
 
     where: str
@@ -54,7 +60,7 @@ class Op:
     ``latex``         with each operand's name where the operand goes
     ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles:
                       0 is exact, 0.5 correctly rounded
-    ``value_abs``     an absolute bound that holds where the value is so near 0 that ``value_ulp`` does not
+    ``value_abs``, ``partial_abs``  absolute bounds, which hold beside a zero where those in ulp do not
     ``caveat``        where that accuracy is not held, and why
     """
 
@@ -80,6 +86,7 @@ class Op:
     value_ulp: float = 2.0
     partial_ulp: float = 5.0
     value_abs: float = 0.0
+    partial_abs: float = 0.0
     caveat: str = ""
 
     @property

@@ -15,10 +15,12 @@ SPELLINGS = {
 OTHER_SPELLINGS = SPELLINGS | {
     "arccos": "acos", "arccosh": "acosh", "arcosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "artanh": "atanh",
-    "absolute": "abs", "ceiling": "ceil", "clip": "clamp", "expit": "sigmoid", "fabs": "abs", "fmax": "max",
-    "fmin": "min", "int": "floor", "lg": "log10", "ln": "log", "logaddexp": "logsumexp",
-    "logistic": "sigmoid", "maximum": "max", "minimum": "min", "rint": "round", "sgn": "sign",
-    "signum": "sign", "tg": "tan",
+    "absolute": "abs", "ceiling": "ceil", "clip": "clamp", "expit": "sigmoid", "fabs": "abs",
+    "fix": "trunc", "fmax": "max", "fmin": "min", "int": "trunc", "leakyrelu": "leaky_relu", "lg": "log10",
+    "ln": "log", "log_expit": "logsigmoid", "log_sigmoid": "logsigmoid", "logistic": "sigmoid",
+    "maximum": "max", "minimum": "min", "rint": "round", "sgn": "sign", "signum": "sign",
+    "step": "heaviside",
+    "swish": "silu", "tg": "tan", "truncate": "trunc", "unit_step": "heaviside",
 }  # fmt: skip
 """The same for all functions."""
 WRITTEN = {

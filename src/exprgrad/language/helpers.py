@@ -24,6 +24,7 @@ OUTSIDE = {
 """Python's functions that raise outside their domain: the domain, and IEEE's answer elsewhere."""
 OVERFLOWING = {
     "exp": "math.inf",
+    "exp2": "math.inf",
     "expm1": "math.inf",
     "sinh": "math.copysign(math.inf, x)",
     "cosh": "math.inf",

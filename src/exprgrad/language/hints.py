@@ -51,6 +51,13 @@ WORD_HINTS = {
     "def": ALONE,
     "return": ALONE,
 }
+SECOND = {
+    "log": "for another base write log(x)/log(base), log2(x) or log10(x)",
+    "elu": "for another scale write where(x > 0, x, scale*expm1(x))",
+    "heaviside": "it is 1/2 at 0; for another value write where(x == 0, value, x > 0)",
+    "leaky_relu": "its slope is 1/100; for another write where(x > 0, x, slope*x)",
+}
+"""What to write in place of a second operand, which there is elsewhere."""
 COMPOUNDS = {
     "//": "the whole part of a quotient is floor(a/b)",
     "<>": "'not equal' is !=",
@@ -200,7 +207,7 @@ def dot_hint(text: str, span: Span) -> str:
         return "a number needs a digit beside its point"
     end = span[1] + after.end()
     word, called, given = after[2], text[end : end + 1] == "(", arguments(text, end)
-    name, operands, settings = OTHER_SPELLINGS.get(word, word), *(given or (["…"], {}))
+    name, operands, settings = plain_name(word), *(given or (["…"], {}))
     row = BY_NAME.get(name)
     full = row is not None and not row.variadic and len(operands) == len(row.names)
     is_module = bool(after[1]) or owner in MODULES or (full and called)
@@ -217,7 +224,8 @@ def dot_hint(text: str, span: Span) -> str:
     if word in OPERATOR_WORDS:
         return f"here that is written {OPERATOR_WORDS[word]}"
     if name in FUNCTIONS or name in ("pi", "tau", "inf", "nan"):
-        inside = f"({', '.join(operands) or '…'})" if called else ""
+        listed = "" if prefix.endswith("nn.") else ", ".join(operands)  # nn.SiLU() makes a function
+        inside = f"({listed or '…'})" if called else ""
         return f"write {name}{inside}, without '{prefix}'"
     if word == "e":
         return "write exp(1)"
@@ -226,11 +234,15 @@ def dot_hint(text: str, span: Span) -> str:
     return f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}"
 
 
+def plain_name(word: str) -> str:
+    """Our name for a function of another tool, which may be a class, such as ``SiLU``; else the word."""
+    lower = OTHER_SPELLINGS.get(word.casefold(), word.casefold())
+    return OTHER_SPELLINGS.get(word, lower if lower in FUNCTIONS else word)
+
+
 def arity_hint(name: str, count: int, signature: str) -> str:
     """How a function that was given ``count`` operands is written."""
-    if name == "log" and count == 2:
-        return "for another base write log(x)/log(base), log2(x) or log10(x)"
-    return f"write {name}({signature})"
+    return SECOND[name] if count == 2 and name in SECOND else f"write {name}({signature})"
 
 
 def value_hint(name: str) -> str | None:

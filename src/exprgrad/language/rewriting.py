@@ -234,6 +234,18 @@ def like(form: str) -> Template:
     return lambda operands, settings: f"write {form.format(atom(operands[0]))}"
 
 
+def by_second(form: str, usual: str, plain: str, setting: str = "") -> Template:
+    """``elu(x, 2)``: a function that has one operand here, and elsewhere a second one or a setting."""
+
+    def hint(operands: list[str], settings: Mapping[str, str]) -> str:
+        x, second = operands[0], [*operands, settings.get(setting, usual)][1]
+        if second in (usual, usual.removeprefix("0"), usual.removesuffix(".0")):
+            return f"write {plain}({bare(x)})"
+        return f"write {form.format(atom(x), atom(second))}"
+
+    return hint
+
+
 TEMPLATES: dict[str, Template] = {
     "add": between("+"),
     "array": listed_numbers,
@@ -242,12 +254,15 @@ TEMPLATES: dict[str, Template] = {
     "div": between("/"),
     "divide": between("/"),
     "dot": between("@"),
+    "elu": by_second("where({0} > 0, {0}, {1}*expm1({0}))", "1.0", "elu", "alpha"),
     "expand_dims": unsqueezed,
     "eye": identity,
     "flatten": flattened,
     "full": filled(None),
+    "heaviside": by_second("where({0} == 0, {1}, {0} > 0)", "0.5", "heaviside"),
     "hstack": side_by_side("for vectors write concat({0}), for matrices concat({0}, axis=1)"),
     "identity": identity,
+    "leaky_relu": by_second("where({0} > 0, {0}, {1}*{0})", "0.01", "leaky_relu", "negative_slope"),
     "log_softmax": log_softmax,
     "mae": error_of("mean(abs({0}))"),
     "matmul": between("@"),
@@ -263,6 +278,7 @@ TEMPLATES: dict[str, Template] = {
     "power": between("^"),
     "ravel": flattened,
     "row_stack": side_by_side("for vectors write [{0}], for matrices concat({0})"),
+    "sinc": like("sinc(pi*{0})"),  # elsewhere the zeros are the whole numbers
     "square": like("{0}^2"),
     "std": spread(root=True),
     "sub": between("-"),

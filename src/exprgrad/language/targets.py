@@ -90,8 +90,8 @@ def python_layout(imports: str, decorator: str = "") -> Layout:
 UNARY = "sqrt exp expm1 log log2 log10 log1p sin cos tan tanh"
 ARCS = "asin=arcsin acos=arccos atan=arctan asinh=arcsinh acosh=arccosh atan2=arctan2"
 ARRAYS = (
-    f"{UNARY} {ARCS} cbrt hypot mod pow=power abs sign floor ceil round min=minimum max=maximum "
-    "logsumexp=logaddexp"
+    f"{UNARY} {ARCS} cbrt hypot mod pow=power abs sign floor ceil round trunc min=minimum max=maximum "
+    "logaddexp"
 )
 
 PYTHON = Target(
@@ -118,7 +118,7 @@ NUMPY = Target(
     title="NumPy",
     layout=python_layout("import numpy as np", '@np.errstate(all="ignore")\n'),
     forms=array_forms("np.where", Form("np.where({0}, 1.0, 0.0)", ATOM, (CHOICE,))),
-    calls=functions("np.", f"{ARRAYS} sinh cosh atanh=arctanh"),
+    calls=functions("np.", f"{ARRAYS} exp2 sinh cosh atanh=arctanh"),
     constants={"pi": "np.pi", "inf": "np.inf", "nan": "np.nan"},
     reserved=reserved.PYTHON,
     about="Inputs are numbers or arrays that broadcast; all that is returned has their common shape.",
@@ -136,8 +136,9 @@ JAX = Target(
         'jax.config.update("jax_enable_x64", True)  # doubles; else JAX has single precision'
     ),
     forms=array_forms("jnp.where", Form("jnp.where({0}, 1.0, 0.0)", ATOM, (CHOICE,))),
-    # jnp.sinh and jnp.cosh are off by up to 500 ulp, jax.lax.erfc by 360, jnp.arctanh by 60: lowered.
-    calls={**functions("jnp.", ARRAYS), "erf": "jax.lax.erf"},
+    # jnp.exp2 is off by up to 680 ulp, jnp.sinh and jnp.cosh by 500, jax.lax.erfc by 360, jnp.arctanh by
+    # 60, jax.nn.gelu by 1,300, elu and selu by 3 and 4: lowered.
+    calls={**functions("jnp.", ARRAYS), "erf": "jax.lax.erf", "xlogy": "jax.scipy.special.xlogy"},
     constants={"pi": "jnp.pi", "inf": "jnp.inf", "nan": "jnp.nan"},
     reserved=reserved.PYTHON,
     about="Inputs are numbers or arrays that broadcast; all that is returned has their common shape.",
@@ -152,12 +153,15 @@ TORCH = Target(
     title="PyTorch",
     layout=python_layout("import torch"),
     forms=array_forms("torch.where", Form("{0}.double()", ATOM, (ATOM,))),
-    # torch.nn.functional.softplus is linear from 20 on: lowered.
-    calls=functions(
-        "torch.",
-        f"{UNARY} asin acos atan asinh acosh atanh atan2 sinh cosh hypot erf erfc mod=remainder pow abs "
-        "floor ceil round min=minimum max=maximum logsumexp=logaddexp",
-    ),
+    # torch.nn.functional.softplus is linear from 20 on, silu is 0 below -710, gelu below -9: lowered.
+    calls={
+        **functions(
+            "torch.",
+            f"{UNARY} exp2 asin acos atan asinh acosh atanh atan2 sinh cosh hypot erf erfc mod=remainder "
+            "pow abs floor ceil round trunc min=minimum max=maximum xlogy logaddexp",
+        ),
+        **functions("torch.nn.functional.", "elu selu logsigmoid"),
+    },
     constants={"pi": "torch.pi", "inf": "torch.inf", "nan": "torch.nan"},
     reserved=reserved.PYTHON,
     about="Inputs are numbers or tensors that broadcast; all that is returned is float64, of their shape.",
@@ -191,8 +195,8 @@ C = Target(
     forms={**C_LIKE, "flag": Form("(double){0}", SIGN, (ATOM,))},
     calls=functions(
         "",
-        f"{UNARY} asin acos atan atan2 sinh cosh asinh acosh atanh cbrt hypot erf erfc pow "
-        "abs=fabs floor ceil round=nearbyint",
+        f"{UNARY} exp2 asin acos atan atan2 sinh cosh asinh acosh atanh cbrt hypot erf erfc pow "
+        "abs=fabs floor ceil round=nearbyint trunc",
     ),
     constants={"inf": "INFINITY", "nan": "NAN"},
     reserved=reserved.C,
@@ -225,7 +229,8 @@ JAVASCRIPT = Target(
     },
     calls=functions(
         "Math.",
-        f"{UNARY} asin acos atan atan2 sinh cosh asinh acosh atanh cbrt hypot abs sign floor ceil min max",
+        f"{UNARY} asin acos atan atan2 sinh cosh asinh acosh atanh cbrt hypot abs sign floor ceil trunc "
+        "min max",
     ),
     constants={"pi": "Math.PI", "inf": "Infinity", "nan": "NaN"},
     reserved=reserved.JAVASCRIPT,

@@ -66,6 +66,7 @@ NATIVE: dict[str, Callable[..., Array]] = {
     "min": folded(np.minimum),
     "max": folded(np.maximum),
     "logsumexp": folded(np.logaddexp),
+    "logaddexp": np.logaddexp,
     "sign": lambda x: np.where(np.equal(x, 0), x, np.sign(x)),
     "round": np.rint,
     "asin": np.arcsin,
@@ -78,8 +79,8 @@ NATIVE: dict[str, Callable[..., Array]] = {
     **{
         name: getattr(np, name)
         for name in (
-            "abs", "cbrt", "ceil", "cos", "cosh", "exp", "expm1", "floor", "hypot", "log", "log10", "log1p",
-            "log2", "sin", "sinh", "sqrt", "tan", "tanh",
+            "abs", "cbrt", "ceil", "cos", "cosh", "exp", "exp2", "expm1", "floor", "hypot", "log", "log10",
+            "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
         )
     },
 }  # fmt: skip

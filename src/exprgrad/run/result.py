@@ -128,11 +128,38 @@ class Run:
     def gradient(self) -> dict[str, Any]:
         """The output's partial derivative for each differentiated input; empty without a sweep.
 
-        A tensor's has the tensor's shape.
+        It is what the sweep found, but for what is ``corrected``.  A tensor's has the tensor's shape.
         """
-        nodes = {name: self.graph.inputs[name] for name in self.wrt or ()}
-        found = {name: self.grad(node) for name, node in nodes.items()}
-        return {name: 0.0 if grad is None else grad for name, grad in found.items()}
+        found = self.swept
+        for name, (_, value) in self.corrected.items():
+            found[name] = value
+        return found
+
+    @cached_property
+    def corrected(self) -> Mapping[str, tuple[float, float]]:
+        """By input: the sweep's number and the derivative, where they are known to differ.
+
+        Nobody asks that of a run of this class; ``api.Run`` does.
+        """
+        return {}
+
+    @cached_property
+    def one_sided(self) -> Mapping[str, Any]:
+        """By input, the derivatives from the two sides; they too are asked of ``api.Run``."""
+        return {}
+
+    @property
+    def swept(self) -> dict[str, Any]:
+        """The gradient as the reverse sweep found it, with its conventions at kinks and jumps."""
+        if self.adjoints is None:
+            return {}
+        grads, nodes = self.adjoints.grads, self.graph.inputs
+        found = {}
+        for name in self.wrt or ():
+            node = nodes[name]
+            grad = grads[node]
+            found[name] = self.zero(node) if grad is None else grad
+        return found
 
     @property
     def order(self) -> list[int]:

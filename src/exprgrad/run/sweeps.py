@@ -51,6 +51,17 @@ class Adjoints:
         self.cells = cells
         self.active = tape.active
 
+    @property
+    def quiet(self) -> bool:
+        """Whether no node meets a kink or a jump: quicker than to ask which."""
+        suspects = self.tape.suspects
+        return suspects is None or suspects.quiet(self.cells)
+
+    @cached_property
+    def special(self) -> list[int]:
+        """The nodes that meet a kink or a jump, in the order of the visits."""
+        return [] if self.tape.suspects is None else self.tape.suspects.meets(self.cells)
+
     @cached_property
     def order(self) -> list[int]:
         """The nodes that the output depends on, in the order of the visits."""

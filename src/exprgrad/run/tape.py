@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.templates import Template, compile_template
+
+if TYPE_CHECKING:
+    from exprgrad.run.special import Suspects
 
 __all__ = ["Tape", "gated", "record", "sides"]
 
@@ -33,6 +36,7 @@ class Tape(NamedTuple):
     ``start``     by node: the grad before the sweep; None where none is certain to arrive
     ``users``, ``operands``, ``sources``  by edge: its ends, and the cell of its local derivative
     ``gated``     by edge: whether it passes nothing when its local derivative is 0; None: no edge is
+    ``suspects``  the nodes that may meet a kink or a jump, if any
     """
 
     graph: Graph
@@ -44,6 +48,7 @@ class Tape(NamedTuple):
     gated: bytearray | None
     constants: list[float]
     steps: list[Step]
+    suspects: Suspects | None = None
 
 
 class Rule(NamedTuple):
@@ -140,8 +145,14 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
     # Adding a double to -0.0 gives that double, even where it is a zero.
     start = [-0.0 if certain and flag else None for flag in reached]
     start[graph.output] = 1.0
+    found_suspects = None
+    if any(BY_NAME[kind].special for kind in rows):
+        from exprgrad.run.special import suspects
+
+        found_suspects = suspects(graph, list(dict.fromkeys(users)), active)
+    gates_ = None if certain else gates
     return Tape(
-        graph, active, start, users, operands, sources, None if certain else gates, constants, steps
+        graph, active, start, users, operands, sources, gates_, constants, steps, found_suspects
     )
 
 

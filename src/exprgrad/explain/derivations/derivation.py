@@ -8,8 +8,8 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.gradient import gradient
 from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify import formulas
-from exprgrad.explain.reading import LONGEST, Reading
-from exprgrad.explain.texts import ONE, Text, total
+from exprgrad.explain.derivations.reading import LONGEST, Reading
+from exprgrad.explain.derivations.texts import ONE, Text, total
 from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import ATOM, operand_level, program

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain, count
 
 from exprgrad.derive.local import active_from, passing, users_of
-from exprgrad.explain.texts import Text, written
+from exprgrad.explain.derivations.texts import Text, written
 from exprgrad.graph.graph import INPUT, Graph, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import label, leaf, operand_level

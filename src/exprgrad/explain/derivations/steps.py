@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from exprgrad.derive.formula import derivatives
 from exprgrad.errors import RequestError
-from exprgrad.explain.applied import Law, Part, linear, nonlinear
-from exprgrad.explain.derivation import Derivation
-from exprgrad.explain.laws import notes_on
-from exprgrad.explain.reading import LONGEST
-from exprgrad.explain.texts import Text
+from exprgrad.explain.derivations.applied import Law, Part, linear, nonlinear
+from exprgrad.explain.derivations.derivation import Derivation
+from exprgrad.explain.derivations.laws import notes_on
+from exprgrad.explain.derivations.reading import LONGEST
+from exprgrad.explain.derivations.texts import Text
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import ATOM, POWER, program

@@ -1,0 +1,259 @@
+"""``Value``: a number that remembers how it came about, with the words of Karpathy's micrograd.
+
+Operators and methods build the graph; ``backward()`` runs the reverse sweep of every other command over it.
+What micrograd documents holds (github.com/karpathy/micrograd, README), and so does the code of the
+lesson, step by step by hand too.  It differs where micrograd goes wrong:
+
+- No recursion: a graph may be 100,000 operations deep.
+- ``backward()`` twice adds the gradient to the inputs twice, as PyTorch does.  micrograd passes on what
+  the first time left in the results, too.  Results have the grad of the last ``backward()``.
+- ``backward()`` takes the inputs' data as they are then, and brings the results' up to date.  micrograd
+  mixes new inputs with old results.
+- A number that was only written, as in ``2*a``, is a constant: its grad stays 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING
+
+from exprgrad.api.value_graph import described, grads, reached
+from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.run.inputs import as_number
+from exprgrad.run.primitives import functions
+
+if TYPE_CHECKING:
+    from exprgrad.api.expression import Expression
+    from exprgrad.api.run import Run
+
+__all__ = ["Value"]
+
+SYMBOLS = {"^": "**"}
+"""Symbols of the language that Python writes in another way."""
+
+
+class Value:
+    """A number: an input, ``Value(2.0, label='a')``, or what an operation made of others.
+
+    ``data`` and ``grad`` can be read and set; ``label`` is its name in tables and pictures.  Besides
+    operators there is a method for every function of ``exprgrad ops``: ``a.tanh()``, ``a.max(b)``.
+    ``<`` and its like compare data and give True or False; two values are equal if they are the same.
+
+    >>> a = Value(2.0, label='a')
+    >>> L = (a*a + 1).log()
+    >>> L.backward()
+    >>> a
+    Value(data=2.0, grad=0.8)
+    """
+
+    __slots__ = ("_data", "_grad", "held", "kind", "label", "operands")
+
+    kind: str
+    operands: tuple[Value, ...]
+
+    def __init__(self, data: object, *, label: str = "") -> None:
+        self._data = as_number(data, label or "data")
+        self._grad = 0.0
+        self.kind = INPUT
+        self.operands = ()
+        self.label = label
+        self.held = False
+
+    @property
+    def data(self) -> float:
+        """The number.  A result that is set keeps what it was set to, whatever its operands are then."""
+        return self._data
+
+    @data.setter
+    def data(self, number: object) -> None:
+        self._data = as_number(number, self.label or "data")
+        self.held = True
+
+    @property
+    def grad(self) -> float:
+        """What ``backward()`` found.  It adds to that of inputs, so it is set to 0 between two steps."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, number: object) -> None:
+        self._grad = as_number(number, self.label or "grad")
+
+    def backward(self) -> None:
+        """The derivative of this value by every input, added to the inputs' grads.
+
+        Data is worked out afresh from the inputs.  Results get the grad of this sweep alone.
+        """
+        values = reached(self)
+        for value in values:
+            if value.operands and not value.held:
+                value._data = functions[value.kind](*[o._data for o in value.operands])
+        for value, grad in zip(values, grads(values), strict=True):
+            if value.kind != CONST:
+                value._grad = (grad or 0.0) + (value._grad if value.kind == INPUT else 0.0)
+
+    def _backward(self) -> None:
+        """Pass the grad on to the operands, one step by hand, as the lesson does."""
+        operands = [*dict.fromkeys(self.operands)]
+        for operand, slope in zip(operands, grads([*operands, self], operands), strict=False):
+            if operand.kind != CONST and slope is not None and self.operands:
+                operand._grad += self._grad * slope
+
+    @property
+    def _prev(self) -> set[Value]:
+        """The operands, as micrograd lists them."""
+        return set(self.operands)
+
+    @property
+    def _op(self) -> str:
+        """The operation as micrograd writes it: a symbol or a word, nothing for an input."""
+        op = BY_NAME.get(self.kind)
+        return "" if op is None else SYMBOLS.get(op.infix, op.infix or op.prefix or op.name)
+
+    def expression(self) -> Expression:
+        """The formula of this value; inputs and results bear their labels, if those can be names."""
+        from exprgrad.api.expression import parse
+
+        return parse(described(self)[0])
+
+    def run(self) -> Run:
+        """Both sweeps at the inputs' data: tables, traces and pictures; no grad of a value changes."""
+        from exprgrad.api.expression import parse
+
+        text, inputs = described(self)
+        return parse(text).gradient(inputs)
+
+    def dot(self, *, digits: int = 6, all: bool = False) -> str:
+        """The graph with its numbers as DOT source; ``exprgrad.draw`` makes a picture of it."""
+        return self.run().dot(digits=digits, all=all)
+
+    def __repr__(self) -> str:
+        return f"Value(data={self._data!r}, grad={self._grad!r})"
+
+    def __add__(self, other: object) -> Value:
+        return binary("add", self, other)
+
+    def __radd__(self, other: object) -> Value:
+        return binary("add", other, self)
+
+    def __sub__(self, other: object) -> Value:
+        return binary("sub", self, other)
+
+    def __rsub__(self, other: object) -> Value:
+        return binary("sub", other, self)
+
+    def __mul__(self, other: object) -> Value:
+        return binary("mul", self, other)
+
+    def __rmul__(self, other: object) -> Value:
+        return binary("mul", other, self)
+
+    def __truediv__(self, other: object) -> Value:
+        return binary("div", self, other)
+
+    def __rtruediv__(self, other: object) -> Value:
+        return binary("div", other, self)
+
+    def __mod__(self, other: object) -> Value:
+        return binary("mod", self, other)
+
+    def __rmod__(self, other: object) -> Value:
+        return binary("mod", other, self)
+
+    def __pow__(self, other: object) -> Value:
+        return binary("pow", self, other)
+
+    def __rpow__(self, other: object) -> Value:
+        return binary("pow", other, self)
+
+    def __neg__(self) -> Value:
+        return apply("neg", [self])
+
+    def __pos__(self) -> Value:
+        return self
+
+    def __abs__(self) -> Value:
+        return apply("abs", [self])
+
+    def __lt__(self, other: object) -> bool:
+        return compared("lt", self, other)
+
+    def __le__(self, other: object) -> bool:
+        return compared("le", self, other)
+
+    def __gt__(self, other: object) -> bool:
+        return compared("gt", self, other)
+
+    def __ge__(self, other: object) -> bool:
+        return compared("ge", self, other)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Value]:
+            """The functions of the op table."""
+
+
+def constant(number: object) -> Value:
+    """A number that is written in a formula."""
+    value = Value(number)
+    value.kind = CONST
+    return value
+
+
+def apply(kind: str, operands: Sequence[Value]) -> Value:
+    """What an operation makes of some values."""
+    made = Value.__new__(Value)
+    made._data = functions[kind](*[operand._data for operand in operands])
+    made._grad = 0.0
+    made.kind = kind
+    made.operands = tuple(operands)
+    made.label = ""
+    made.held = False
+    return made
+
+
+def lifted(operand: object) -> Value | None:
+    """A value, or a number as one; None for anything else."""
+    if isinstance(operand, Value):
+        return operand
+    return constant(operand) if isinstance(operand, Real) else None
+
+
+def binary(kind: str, x: object, y: object) -> Value:
+    """An operator; Python goes on to ask the other operand where it is neither a value nor a number."""
+    first, second = lifted(x), lifted(y)
+    if first is None or second is None:
+        return NotImplemented  # type: ignore[no-any-return]
+    return apply(kind, (first, second))
+
+
+def compared(kind: str, x: object, y: object) -> bool:
+    """A comparison of data, as a fact."""
+    found = binary(kind, x, y)
+    return found if found is NotImplemented else bool(found._data)
+
+
+def method(op: Op) -> Callable[..., Value]:
+    """A row of the op table as a method: the value is its first operand."""
+
+    def call(self: Value, *others: object) -> Value:
+        operands = [lifted(operand) for operand in (self, *others)]
+        fits = len(operands) > 1 if op.variadic else len(operands) == len(op.names)
+        if not fits:
+            message = f"{op.name} takes {op.arity_words()}, this value being the first"
+            raise TypeError(f"{message}, but is given {len(operands)}")
+        for operand, given in zip(operands, (self, *others), strict=True):
+            if operand is None:
+                raise TypeError(f"{op.name} takes numbers and values, not {type(given).__name__}")
+        return apply(op.name, [operand for operand in operands if operand is not None])
+
+    call.__name__ = op.name
+    call.__qualname__ = f"Value.{op.name}"
+    call.__doc__ = f"{op.about[:1].upper()}{op.about[1:]}."
+    return call
+
+
+for row in OPS:
+    if not (row.infix or row.prefix):
+        setattr(Value, row.name, method(row))

@@ -1,0 +1,81 @@
+"""The command ``paths``: how many paths make up each gradient, and which of them most of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from exprgrad.cli.arguments import FormulaCommand
+from exprgrad.cli.common import Digits, compute, formula, names_in, only_one, output_as, start
+from exprgrad.cli.expand import expand_option, taken_apart
+from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write
+
+if TYPE_CHECKING:
+    from exprgrad.explain.walks.paths import Paths
+
+__all__ = ["paths_command"]
+
+
+@click.command("paths", cls=FormulaCommand)
+@formula
+@click.option(
+    "-k", "--most", type=Digits(0), default=5, show_default=True, metavar="K",
+    help="List so many paths for each input, those with the largest products.",
+)  # fmt: skip
+@click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
+@expand_option
+@output_as("a path a line")
+def paths_command(
+    arguments: tuple[str, ...],
+    file: str | None,
+    inputs: str | None,
+    most: int,
+    wrt: str | None,
+    expand: str | None,
+    **options: Any,
+) -> int:
+    """Each path's contribution to each gradient.
+
+    All paths from the output to an input are counted, and the largest are listed with the products of
+    their local derivatives.  -q prints the counts.
+    """
+    from exprgrad.draw import paths as drawn
+    from exprgrad.explain.walks.paths import paths_to, sums
+    from exprgrad.explain.walks.web import web_of
+
+    only_one(options)
+    expression, request = start(arguments, file, inputs)
+    expression = taken_apart(expression, request, expand)
+    run = compute(expression, request, None if wrt is None else names_in(wrt), grad=True)
+    web = web_of(run)
+    found = sums(web)
+    counts = {name: found.to(web, name) for name in web.inputs}
+
+    def ask(name: str) -> Paths:
+        return paths_to(web, found, name, most)
+
+    if options["as_json"]:
+        write(drawn.paths_json(run, ask, web.visited, run.diagnostics))
+    elif options["as_csv"]:
+        write(drawn.paths_csv(run, ask))
+    elif options["quiet"]:
+        write(drawn.paths_lines(counts))
+    else:
+        content = drawn.paths_text(
+            run,
+            ask,
+            sum(counts.values()),
+            web.visited,
+            options["digits"],
+            corrected=run.corrected,
+            whole=options["show_all"],
+            width=terminal_width() if sys.stdout.isatty() else None,
+            color=bool(colorful(options["color"], sys.stdout)),
+        )
+        write([content, "\n"])
+    if not options["as_json"]:
+        show_diagnostics(run.text, run.diagnostics, options["color"])
+    warned = any(diagnostic.severity == "warning" for diagnostic in run.diagnostics)
+    return 1 if options["strict"] and warned else 0

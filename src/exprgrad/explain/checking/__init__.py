@@ -1,0 +1,1 @@
+"""A gradient held against differences, and a derivative found by hand against the true one."""

@@ -1,0 +1,231 @@
+"""A gradient held against numbers, with a verdict for each input.
+
+The numbers are differences of values, in balls where python-flint is there and else in doubles: nothing
+that is checked vouches for itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from exprgrad.errors import MissingExtraError, RequestError
+from exprgrad.explain.checking.bumps import at_step, find_nodes
+from exprgrad.explain.checking.differences import Sides, differences, moved_errors
+from exprgrad.explain.checking.suspects import Suspect, Wrong, accused, blamed, wrong_numbers
+from exprgrad.explain.checking.true_differences import true_differences
+from exprgrad.explain.checking.verdicts import Verdict, by_differences, by_truth, infinite, one_side
+from exprgrad.explain.sides.kinks import OneSided, one_sided
+from exprgrad.explain.special import flagged
+from exprgrad.graph.graph import CONST, INPUT, dependencies, dependents
+from exprgrad.run.balls import Ball, working
+from exprgrad.run.result import Run
+from exprgrad.source import Span
+
+if TYPE_CHECKING:
+    from exprgrad.explain.digits.trust import Trusted
+
+__all__ = ["Check", "check_nodes", "check_run"]
+
+MOST_IN_BALLS = 400_000
+MOST_IN_DOUBLES = 50_000
+"""The most nodes times inputs for which differences are taken: seconds."""
+
+
+class Check(NamedTuple):
+    """One derivative, held against numbers.
+
+    ``input``     the input's name; of an inner node its name or text
+    ``analytic``  what the gradient says, with a claim the true derivative
+    ``numeric``   what differences say, with a claim what is claimed; None where they say nothing
+    ``error``     what ``numeric`` may be off by
+    ``left``, ``right``  the derivatives from the sides, where they differ or only one is there
+    ``verdict``   ``agrees``, ``kink``, ``cancellation``, ``overflow``, ``undecided`` or ``disagrees``
+    ``message``   the verdict in words
+    ``node``      the node, where it was one that was asked for
+    ``claim``, ``point``  the claim's text, and the inputs at which the two numbers were found
+    ``where``     the node to look at, and its span; of a claim, a span in the claim's text
+    """
+
+    input: str
+    analytic: float | None
+    numeric: float | None
+    error: float | None
+    left: float | None
+    right: float | None
+    verdict: str
+    message: str
+    node: int | None = None
+    claim: str | None = None
+    point: dict[str, float] | None = None
+    where: tuple[int, Span] | None = None
+
+
+class Checker:
+    """What the checks of one run share."""
+
+    def __init__(self, run: Run, count: int) -> None:
+        self.run = run
+        work = count * len(run.graph)
+        self.in_balls = work <= MOST_IN_BALLS and has_balls()
+        self.in_doubles = work <= MOST_IN_DOUBLES
+        if not (self.in_balls or self.in_doubles):
+            message = f"{len(run.graph):,} nodes times {count:,} derivatives are too many to check"
+            most = MOST_IN_BALLS if has_balls() else MOST_IN_DOUBLES
+            help = f"at most {most:,} are checked" + ": choose some, --wrt a,b" * (count > 1)
+            raise RequestError("too-many", message, help=help)
+
+    @cached_property
+    def wrong(self) -> list[Wrong]:
+        """The local derivatives and data that are wrong by themselves, looked for once."""
+        return wrong_numbers(self.run)
+
+    @cached_property
+    def special(self) -> Mapping[str, OneSided]:
+        """The inputs that a kink or a jump at the point concerns."""
+        return one_sided(self.run)
+
+    @cached_property
+    def value_error(self) -> float:
+        """What rounding may have done to the output's data."""
+        graph, values = self.run.graph, self.run.values
+        nodes = [node for node, kind in enumerate(graph.kinds) if kind not in (INPUT, CONST)]
+        return moved_errors(graph, values, nodes)[graph.output]
+
+    def sides(self, node: int) -> Sides | None:
+        """The differences in doubles; None if they would take too long."""
+        run = self.run
+        if not self.in_doubles:
+            return None
+        return differences(run.graph, run.inputs, node, run.values[node])
+
+    def check(self, node: int, name: str, analytic: float) -> Verdict:
+        """What numbers say of one derivative."""
+        run = self.run
+
+        def blame(numeric: float) -> Suspect | None:
+            return blamed(run, self.wrong, node, analytic, numeric)
+
+        special = None
+        if name in self.special and run.graph.kinds[node] == INPUT:
+            found = self.special[name]
+            if found.verdict != "exists" and not found.missing:
+                special = one_side(found, analytic)
+        if special is not None and special.verdict != "undecided":
+            return special
+        if self.in_balls:
+            truth = true_differences(run.graph, run.inputs, node, run.values[node])
+            verdict = by_truth(truth, run.value, analytic, blame)
+            if verdict is not None:
+                return self.with_value(verdict, truth.value)
+        if not math.isfinite(run.value):
+            return special or infinite(run.value)
+        sides = self.sides(node)
+        if sides is None:
+            said = Verdict("undecided", "undecided: the formula is too large for differences")
+            return special or said
+        said = by_differences(sides, analytic, blame)
+        return said if special is None or said.verdict == "kink" else special
+
+    def focus(self, node: int, verdict: str) -> tuple[int, Span]:
+        """The node to look at: a kink's, one that loses digits, that is not finite, or the node itself."""
+        graph, values = self.run.graph, self.run.values
+        if verdict == "kink":
+            moved = dependents(graph, [node])
+            node = next((each for each in flagged(self.run) if moved[each]), node)
+        elif verdict == "cancellation" and self.in_balls and (lost := self.lost(node)) is not None:
+            node = lost
+        elif not math.isfinite(self.run.value):
+            needed = dependencies(graph, graph.output)
+            bad = (at for at, value in enumerate(values) if needed[at] and not math.isfinite(value))
+            node = next(bad)
+        return node, graph.span(node)
+
+    def lost(self, node: int) -> int | None:
+        """The node at which the derivative by an input loses its digits, where that can be told."""
+        found = self.trusted.get(self.run.names.get(node, ""))
+        return None if found is None or found.lost is None else found.lost.node
+
+    @cached_property
+    def trusted(self) -> Mapping[str, Trusted]:
+        """How far each derivative can be trusted."""
+        from exprgrad.explain.digits.trust import trust
+
+        with suppress(RequestError):
+            return trust(self.run).gradient
+        return {}
+
+    def with_value(self, found: Verdict, true: Ball) -> Verdict:
+        """The verdict, unless the output's own data is wrong by more than rounding can be."""
+        value = self.run.value
+        if found.verdict == "disagrees" or not math.isfinite(value):
+            return found
+        off = abs(true - value)
+        if off.is_finite() and off > self.value_error * 2:
+            data = [wrong for wrong in self.wrong if wrong.position is None]
+            if data:
+                return found.blaming(accused(self.run, data[-1]))
+        return found
+
+
+def has_balls() -> bool:
+    """Whether python-flint is there."""
+    try:
+        working(53)
+    except MissingExtraError:
+        return False
+    return True
+
+
+def check_run(
+    run: Run, nodes: Iterable[str | int] | None = None, h: float | None = None
+) -> list[Check]:
+    """Check a run of both sweeps: the derivatives by its inputs, or the grads of some nodes.
+
+    ``h`` is the lesson's step.
+    """
+    if run.shapes is not None:
+        from exprgrad.explain.checking.tensor_check import check_tensors
+
+        return check_tensors(run, nodes, h)
+    if nodes is not None:
+        return check_nodes(run, find_nodes(run, nodes), h, ids=True)
+    return check_nodes(run, {name: run.graph.inputs[name] for name in run.wrt or ()}, h)
+
+
+def check_nodes(
+    run: Run, nodes: Mapping[str, int], step: float | None = None, *, ids: bool = False
+) -> list[Check]:
+    """Check the derivatives by some nodes, by what they are called; ``run`` has both sweeps.
+
+    With a ``step`` the numbers are the lesson's: the node is bumped by it.  With ``ids`` the nodes are part
+    of the answer.
+    """
+    checker = Checker(run, len(nodes))
+    found = []
+    for name, node in nodes.items():
+        inputs = run.gradient if run.graph.kinds[node] == INPUT else {}
+        analytic = inputs.get(name, run.grad(node))
+        assert analytic is not None
+        verdict = checker.check(node, name, analytic)
+        if step is not None:
+            verdict = at_step(run, node, analytic, step, verdict)
+        where = verdict.where or checker.focus(node, verdict.verdict)
+        found.append(
+            Check(
+                name,
+                analytic,
+                verdict.numeric,
+                verdict.error,
+                verdict.left,
+                verdict.right,
+                verdict.verdict,
+                verdict.message,
+                node if ids else None,
+                where=where,
+            )
+        )
+    return found

@@ -1,0 +1,212 @@
+"""Which rule is to blame where a gradient is wrong: every edge by itself, held against differences.
+
+The local derivative of an edge is compared with the difference quotient of that one operation at its
+operands' data: in balls where python-flint is there, else in doubles.  If all of them are right, then so is
+the gradient, but for rounding: for it is made of nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from exprgrad.errors import MissingExtraError
+from exprgrad.explain.checking.differences import Estimate, differences
+from exprgrad.explain.checking.true_differences import true_differences
+from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.infix import number
+from exprgrad.run.balls import enclose
+from exprgrad.run.result import Run
+from exprgrad.run.sweeps import Adjoints
+from exprgrad.source import Span
+
+__all__ = ["Suspect", "Wrong", "accused", "apart", "blamed", "wrong_numbers"]
+
+BITS = 2200
+"""Enough for one operation on doubles, however far apart they are."""
+
+
+class Wrong(NamedTuple):
+    """A number that is wrong: a node's local derivative at a position, or its data (position None)."""
+
+    user: int
+    position: int | None
+    says: float
+    true: float
+
+
+class Suspect(NamedTuple):
+    """A node whose rule or value is wrong, and what to say of it."""
+
+    node: int
+    message: str
+    span: Span
+
+
+def wrong_numbers(run: Run) -> list[Wrong]:
+    """The local derivatives and data that are wrong at their operands' data, from the output down."""
+    return list(iter_wrong(run))
+
+
+def iter_wrong(run: Run) -> Iterator[Wrong]:
+    """The same, one at a time; where a rule is a convention there is nothing to compare it with."""
+    assert isinstance(run.adjoints, Adjoints)
+    bent = set(run.adjoints.special)
+    for user in run.order:
+        operands = run.graph.operands[user]
+        if not operands or not all(is_plain(run.values[node]) for node in operands):
+            continue
+        lone, inputs = alone(run, user)
+        op = BY_NAME[run.graph.kinds[user]]
+        says = run.values[user]
+        value = true_value(lone, inputs)
+        if value is not None:
+            allowed = max((op.value_ulp + 1) * math.ulp(value), op.value_abs)
+            if not abs(says - value) <= allowed:
+                yield Wrong(user, None, says, value)
+        for position, local in enumerate(run.adjoints.locals[user] or ()):
+            if local is None or user in bent:
+                continue
+            truth = true_local(lone, inputs, position, local)
+            if truth is not None:
+                rounded = max((op.partial_ulp + 1) * math.ulp(truth.value), op.partial_abs)
+                allowed = truth.error + rounded
+                if not abs(local - truth.value) <= allowed:
+                    yield Wrong(user, position, local, truth.value)
+
+
+def is_plain(x: float) -> bool:
+    """Whether a double is one that balls know: finite, and no negative zero."""
+    return math.isfinite(x) and (x != 0 or math.copysign(1.0, x) > 0)
+
+
+def alone(run: Run, user: int) -> tuple[Graph, dict[str, float]]:
+    """One operation by itself, each operand an input of its own, and the operands' data."""
+    made = Graph()
+    span = run.graph.span(user)
+    inputs: dict[str, float] = {}
+    for place, operand in enumerate(run.graph.operands[user]):
+        name = f"operand {place}"
+        made.inputs[name] = made.append(INPUT, (), name, span)
+        inputs[name] = run.values[operand]
+    operands = tuple(made.inputs.values())
+    kind = run.graph.kinds[user]
+    made.output = made.append(kind, operands, None, span, (span,) * len(operands))
+    return made, inputs
+
+
+def true_value(graph: Graph, inputs: dict[str, float]) -> float | None:
+    """One operation's value, by balls; None where they do not tell a double."""
+    try:
+        true = enclose(graph, inputs, BITS)[graph.output]
+    except MissingExtraError:
+        return None
+    found = float(true) if true.is_finite() else math.inf
+    return found if math.isfinite(found) else None
+
+
+def true_local(graph: Graph, inputs: dict[str, float], place: int, local: float) -> Estimate | None:
+    """One operation's derivative by one operand, by differences; None where they tell none.
+
+    So it is at a kink, at a jump, and where there are values on one side alone.
+    """
+    at = inputs[f"operand {place}"]
+    try:
+        found = true_differences(graph, inputs, place, at)
+    except MissingExtraError:
+        center, left, right = differences(graph, inputs, place, at)
+        if center is None or left is None or right is None:
+            return None
+        bent = abs(left.value - right.value) > left.error + right.error
+        return None if bent or not center.settled(local) else center
+    if found.kind != "smooth" or found.center is None:
+        return None
+    value = float(found.center)
+    return Estimate(value, 0.0) if math.isfinite(value) else None
+
+
+def blamed(
+    run: Run, found: Sequence[Wrong], node: int, analytic: float, numeric: float
+) -> Suspect | None:
+    """Whom of the wrong numbers to blame for a derivative by a node; None if none explains it.
+
+    The derivative is found again with the true numbers in place of the wrong ones.  If that does not bring
+    it nearer to what differences say, they are innocent.  Blamed is the one that changes it most.
+    """
+    data = [wrong for wrong in found if wrong.position is None]
+    if data:
+        return accused(run, data[-1])
+    rules = [wrong for wrong in found if wrong.position is not None]
+    if not rules:
+        return None
+    locals_ = mended(run, rules)
+    grads, tangents = again(run, locals_, node)
+    before, after = abs(analytic - numeric), abs(grads[node] - numeric)
+    if math.isfinite(before) and not after <= before / 2:
+        return None
+    return accused(run, max(rules, key=lambda wrong: effect(run, wrong, grads, tangents)))
+
+
+def mended(run: Run, rules: Sequence[Wrong]) -> dict[int, list[float | None]]:
+    """By node: its local derivatives, with the true ones in place of the wrong ones."""
+    assert run.adjoints is not None
+    found = {
+        user: list(local) for user in run.order if (local := run.adjoints.locals[user]) is not None
+    }
+    for wrong in rules:
+        assert wrong.position is not None
+        found[wrong.user][wrong.position] = wrong.true
+    return found
+
+
+def again(
+    run: Run, locals_: dict[int, list[float | None]], node: int
+) -> tuple[list[float], list[float]]:
+    """Every node's grad, and its derivative by a node, from local derivatives."""
+    graph = run.graph
+    grads, tangents = [0.0] * len(graph), [0.0] * len(graph)
+    grads[graph.output] = tangents[node] = 1.0
+    for user in run.order:
+        for operand, local in zip(graph.operands[user], locals_.get(user, ()), strict=False):
+            if local:
+                grads[operand] += grads[user] * local
+    for user in reversed(run.order):
+        for operand, local in zip(graph.operands[user], locals_.get(user, ()), strict=False):
+            if local and user != node:
+                tangents[user] += local * tangents[operand]
+    return grads, tangents
+
+
+def effect(run: Run, wrong: Wrong, grads: Sequence[float], tangents: Sequence[float]) -> float:
+    """By how much a wrong local derivative changes the derivative."""
+    assert wrong.position is not None
+    operand = run.graph.operands[wrong.user][wrong.position]
+    found = abs(grads[wrong.user] * (wrong.says - wrong.true) * tangents[operand])
+    return math.inf if found != found else found
+
+
+def accused(run: Run, wrong: Wrong) -> Suspect:
+    """What to say of a number that is wrong."""
+    graph, user = run.graph, wrong.user
+    op = BY_NAME[graph.kinds[user]]
+    called = op.infix or op.prefix or op.name
+    place = f"at node {user} '{run.texts[user]}'"
+    says, true = apart(wrong.says, wrong.true)
+    if wrong.position is None:
+        message = f"the value of {called}, {place}, is suspect: it says {says}, balls say {true}"
+    else:
+        operand = run.label(graph.operands[user][wrong.position])
+        message = (
+            f"the rule of {called} for {operand}, {place}, is suspect: it says {says}, "
+            f"differences say {true}"
+        )
+    return Suspect(user, message, graph.span(user))
+
+
+def apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers in a message: six digits, or all where it takes them to tell the two apart."""
+    short = format(one, ".6g"), format(other, ".6g")
+    found = short if short[0] != short[1] else (number(one), number(other))
+    return found[0].replace("-", "−"), found[1].replace("-", "−")

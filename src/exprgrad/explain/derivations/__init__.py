@@ -1,0 +1,1 @@
+"""How a derivative comes about, rule by rule."""

@@ -1,0 +1,152 @@
+"""Gradient descent, step by step, and what became of it.
+
+Plain descent, x - rate*gradient, in the words of Cauchy's method: Nocedal and Wright, Numerical
+Optimization (2006), section 2.2, with steps of a fixed length for the gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from exprgrad.errors import InputError, RequestError
+from exprgrad.language.infix import number
+from exprgrad.run.result import Run
+from exprgrad.run.updates import added, same, scaled, trouble
+
+__all__ = ["MOST_STEPS", "Descent", "Step", "descend"]
+
+R = TypeVar("R", bound=Run)
+
+MOST_STEPS = 100_000
+"""The most steps that are kept."""
+IN_A_ROW = 5
+"""How many rises, each more than the one before, are taken for a runaway; three if there are no more."""
+
+
+class Step(NamedTuple):
+    """A point on the way: inputs and their grads by name, and what was then added to the inputs.
+
+    Values are floats or NumPy arrays.  ``update`` is None at the last point.
+    """
+
+    step: int
+    value: float
+    inputs: dict[str, Any]
+    gradient: dict[str, Any]
+    update: dict[str, Any] | None
+
+
+class Descent(NamedTuple, Generic[R]):
+    """A descent: its points, from the start to where it ended, and how it ended.
+
+    ``verdict`` is ``converged`` (nothing moves any more), ``oscillates`` (it repeats two points for ever),
+    ``diverged``, ``nan``, or ``steps``: all were done and none of these holds.  ``message`` says it in
+    words.  ``run`` is that of the last point.
+    """
+
+    steps: list[Step]
+    verdict: str
+    message: str
+    run: R
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """Where it ended: the inputs that were moved."""
+        return self.steps[-1].inputs
+
+
+def descend(
+    at: Callable[[Mapping[str, Any]], R],
+    inputs: Mapping[str, Any],
+    wrt: Sequence[str],
+    rate: float,
+    count: int,
+) -> Descent[R]:
+    """From some inputs, ``count`` times against the gradient; with a negative rate, along it.
+
+    ``at`` runs both sweeps at a point; ``wrt`` are the inputs that move.  It stops early where it has
+    converged, where it repeats itself, and at what is not finite.  Raises ``InputError`` without inputs,
+    and ``RequestError`` for a rate that is 0 or not finite, or steps that are not from 1 to 100,000.
+    """
+    check(wrt, rate, count)
+    here = dict(inputs)
+    steps: list[Step] = []
+    while True:
+        run = at(here)
+        mine, gradient = {name: here[name] for name in wrt}, run.gradient
+        place = Step(len(steps), run.value, mine, gradient, None)
+        end = not_finite(place) or at_rest(place)
+        if end is None and len(steps) == count:
+            end = runaway([*[step.value for step in steps], run.value], rate)
+            end = end or ("steps", f"not converged after {count:,} steps")
+        if end is not None:
+            return Descent([*steps, place], *end, run)
+        update = {name: scaled(grad, -rate) for name, grad in gradient.items()}
+        moved = {name: added(mine[name], update[name]) for name in wrt}
+        if all(same(mine[name], moved[name]) for name in wrt):
+            message = f"at step {place.step} the step is too small to change the inputs in doubles"
+            return Descent([*steps, place], "converged", message, run)
+        steps.append(place._replace(update=update))
+        if len(steps) > 1 and all(same(steps[-2].inputs[name], moved[name]) for name in wrt):
+            message = f"from step {len(steps) - 2} on it goes back and forth between two points"
+            return Descent([*steps[:-1], place], "oscillates", message, run)
+        here |= moved
+
+
+def check(wrt: Sequence[str], rate: float, count: int) -> None:
+    """An error for a request with which nothing would move."""
+    if not wrt:
+        raise InputError("unknown-input", "the formula has no inputs to move")
+    if rate == 0 or trouble(rate):
+        message = f"a rate of {number(rate)} leads nowhere"
+        raise RequestError(
+            "bad-value", message, help="it is a number such as 0.1; a negative one climbs"
+        )
+    if not 1 <= count <= MOST_STEPS:
+        message = f"{count:,} steps are not from 1 to {MOST_STEPS:,}"
+        raise RequestError("bad-value", message)
+
+
+Ending = tuple[str, str]
+"""A verdict and a message."""
+
+
+def not_finite(place: Step) -> Ending | None:
+    """The end at a point where an input, the value or a grad is not finite."""
+    for what, found in named_numbers(place):
+        wrong = trouble(found)
+        if wrong:
+            return (
+                "nan" if wrong == "nan" else "diverged",
+                f"at step {place.step} {what} is {wrong}",
+            )
+    return None
+
+
+def named_numbers(place: Step) -> Iterator[tuple[str, Any]]:
+    """The numbers of a point with what they are, in the order in which they came about."""
+    yield from ((f"input {name}", value) for name, value in place.inputs.items())
+    yield "the value", place.value
+    yield from ((f"the grad of {name}", grad) for name, grad in place.gradient.items())
+
+
+def at_rest(place: Step) -> Ending | None:
+    """The end at a point where the gradient is 0."""
+    if all(same(grad, scaled(grad, 0.0)) for grad in place.gradient.values()):
+        return "converged", f"at step {place.step} the gradient is 0"
+    return None
+
+
+def runaway(values: Sequence[float], rate: float) -> Ending | None:
+    """Divergence: the last values go the wrong way, each time by more."""
+    worse = [(new - old) * rate for old, new in pairwise(values)][-IN_A_ROW:]
+    grows = all(old < new for old, new in pairwise(worse))
+    if len(worse) < 3 or worse[0] <= 0 or not grows:
+        return None
+    verb = "rose" if rate > 0 else "fell"
+    return (
+        "diverged",
+        f"the value {verb} at each of the last {len(worse)} steps, ever faster: try a smaller rate",
+    )

@@ -1,0 +1,1 @@
+"""Trusted digits: how many of a number are right, and where the others were lost."""

@@ -1,0 +1,232 @@
+"""Patterns found in a formula, whatever stands for their names and however they are spelled.
+
+A pattern is a small graph.  Its inputs match any part of a formula, the same one at each occurrence; its
+constants match by value; sums and products match in any order, ``x^2`` also as ``x*x``, ``sqrt(x)`` as
+``x^0.5``, ``x/2`` as ``0.5*x``.  An input that is a term of a sum by itself takes all that the other
+terms leave.  The recursion is over patterns alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from exprgrad.explain.rewriting.likeness import SUMS, Reading, Terms
+from exprgrad.graph.graph import CONST, INPUT, Graph
+
+__all__ = ["Match", "matches"]
+
+
+class Match(NamedTuple):
+    """What stands for each name of a pattern; the nodes inside; and at the root of a sum what is left over.
+
+    ``sign`` is -1 where the pattern's negative was found.  ``more`` are further parts that stand beside
+    that of the repeating name.
+    """
+
+    bound: Mapping[str, Terms]
+    inside: tuple[int, ...] = ()
+    rest: Terms = ()
+    sign: int = 1
+    more: tuple[Terms, ...] = ()
+
+
+def matches(reading: Reading, pattern: Graph, repeats: str, root: int) -> Iterator[Match]:
+    """Every way in which a pattern matches at a node.
+
+    The term of a sum that holds the name ``repeats`` may occur any number of times.
+    """
+    finder = Finder(reading, pattern, repeats)
+    if pattern.kinds[pattern.output] not in SUMS:
+        if reading.graph.kinds[root] not in SUMS:
+            yield from finder.match(pattern.output, ((1, root),), Match({}))
+        return
+    if reading.graph.kinds[root] not in SUMS:
+        return
+    whole, inside = reading.terms(root)
+    for sign in (1, -1):
+        terms = tuple([(sign * own, node) for own, node in whole])
+        found = False
+        for match in finder.match_sum(pattern.output, terms, Match({}, inside), is_root=True):
+            found = True
+            rest = tuple([(sign * own, node) for own, node in match.rest])
+            yield match._replace(sign=sign, rest=rest)
+        if found:
+            return
+
+
+SPELLED = {"pow": ("pow", "mul"), "div": ("div", "mul"), "sqrt": ("sqrt", "pow")}
+"""The rows that an operation of a pattern's may be written with."""
+
+
+class Finder:
+    """One pattern and one graph."""
+
+    def __init__(self, reading: Reading, pattern: Graph, repeats: str) -> None:
+        self.reading = reading
+        self.graph = reading.graph
+        self.pattern = pattern
+        self.repeats = repeats
+        self.own = Reading(pattern, ())
+
+    def match(self, at: int, terms: Terms, before: Match) -> Iterator[Match]:
+        """The ways in which the pattern's node ``at`` is a sum."""
+        kind, payload = self.pattern.kinds[at], self.pattern.payloads[at]
+        if kind == INPUT:
+            yield from self.bind(str(payload), terms, before)
+            return
+        spread, inside = self.reading.spread(terms)
+        if kind in SUMS:
+            yield from self.match_sum(at, spread, add(before, inside))
+            return
+        if len(spread) != 1:
+            return
+        ((sign, node),) = spread
+        if kind == CONST:
+            value = self.graph.payloads[node]
+            if isinstance(value, float) and isinstance(payload, float) and sign * value == payload:
+                yield before
+            return
+        if sign < 0 and kind not in ("mul", "div"):
+            return
+        mine = self.pattern.operands[at]
+        for first, *others in self.spellings(at, node):
+            signed = tuple([(sign * own, part) for own, part in first])
+            inner = add(before, (*inside, node))
+            yield from self.match_all(mine, [signed, *others], inner)
+
+    def match_all(
+        self, mine: Sequence[int], parts: Sequence[Terms], before: Match
+    ) -> Iterator[Match]:
+        """The ways in which some of the pattern's nodes are some sums, one by one."""
+        if not parts:
+            yield before
+            return
+        for match in self.match(mine[0], parts[0], before):
+            yield from self.match_all(mine[1:], parts[1:], match)
+
+    def spellings(self, at: int, node: int) -> Iterator[list[Terms]]:
+        """The operands of a node as those of the pattern's, in every order that is the same operation."""
+        kind, graph = self.pattern.kinds[at], self.graph
+        operands = graph.operands[node]
+        single: list[Terms] = [((1, operand),) for operand in operands]
+        last = self.constant(operands[-1]) if operands else None
+        if graph.kinds[node] == kind:
+            if len(operands) == len(self.pattern.operands[at]):
+                yield single
+                if kind == "mul":
+                    yield single[::-1]
+        elif graph.kinds[node] == "mul":
+            exponent = self.pattern.operands[at][-1]
+            if kind == "pow" and self.pattern.payloads[exponent] == 2.0:
+                if self.reading.by_node[operands[0]] == self.reading.by_node[operands[1]]:
+                    yield single[:1]
+            elif kind == "div" and self.pattern.payloads[exponent] == 2.0:
+                halves = [self.constant(operand) == 0.5 for operand in operands]
+                if any(halves):
+                    yield [single[halves.index(False)]] if not all(halves) else single[:1]
+        elif graph.kinds[node] == "pow" and kind == "sqrt" and last == 0.5:
+            yield single[:1]
+
+    def constant(self, node: int) -> float | None:
+        """The value of a number as it is written, ``1/2`` included."""
+        kind, payload = self.graph.kinds[node], self.graph.payloads[node]
+        if kind == CONST:
+            return payload if isinstance(payload, float) else None
+        if kind == "div":
+            one, two = (self.graph.payloads[operand] for operand in self.graph.operands[node])
+            return 0.5 if (one, two) == (1.0, 2.0) else None
+        return None
+
+    def bind(self, name: str, terms: Terms, before: Match) -> Iterator[Match]:
+        """A name stands for a sum, if it stands for nothing else yet."""
+        held = before.bound.get(name)
+        if held is None:
+            yield before._replace(bound={**before.bound, name: terms})
+        elif held == terms or self.reading.key(held) == self.reading.key(terms):
+            yield before
+
+    def match_sum(
+        self, at: int, terms: Terms, before: Match, *, is_root: bool = False
+    ) -> Iterator[Match]:
+        """The ways in which a sum of the pattern's is a sum of the formula's."""
+        mine = self.own.terms(at)[0]
+        bare = tuple([term for term in mine if self.pattern.kinds[term[1]] == INPUT])
+        fixed = tuple([term for term in mine if term not in bare])
+        if len(terms) < len(fixed):
+            return
+        if len(terms) > len(fixed) and not (bare or self.repeats or is_root):
+            return
+        if not all(any(self.may_be(own, term) for term in terms) for own in fixed):
+            return
+        for match, left in self.assigned(fixed, terms, before):
+            yield from self.take_rest(match, left, bare, fixed, is_root=is_root)
+
+    def may_be(self, mine: tuple[int, int], term: tuple[int, int]) -> bool:
+        """Whether a term of a sum can be one of the pattern's at all, by what meets the eye."""
+        (sign, at), (own, node) = mine, term
+        kind, found = self.pattern.kinds[at], self.graph.kinds[node]
+        if kind == CONST:
+            return found == CONST and self.pattern.payloads[at] == self.graph.payloads[node]
+        if found in SUMS:  # a name of a sum
+            return True
+        return found in SPELLED.get(kind, (kind,)) and (sign == own or kind in ("mul", "div"))
+
+    def assigned(self, fixed: Terms, terms: Terms, before: Match) -> Iterator[tuple[Match, Terms]]:
+        """The ways to find each of the pattern's terms among those of a sum; and the terms left over."""
+        if not fixed:
+            yield before, terms
+            return
+        (sign, node), *others = fixed
+        for place, (own, part) in enumerate(terms):
+            left = terms[:place] + terms[place + 1 :]
+            for match in self.match(node, ((sign * own, part),), before):
+                yield from self.assigned(tuple(others), left, match)
+
+    def take_rest(
+        self, match: Match, left: Terms, bare: Terms, fixed: Terms, *, is_root: bool
+    ) -> Iterator[Match]:
+        """What the terms that are names by themselves stand for: those bound already first."""
+        free: list[tuple[int, str]] = []
+        for sign, node in bare:
+            name = str(self.pattern.payloads[node])
+            if name not in match.bound:
+                free.append((sign, name))
+                continue
+            for own, wanted in self.reading.spread(match.bound[name])[0]:
+                key = (
+                    sign * own * self.reading.by_node[wanted][0],
+                    self.reading.by_node[wanted][1],
+                )
+                places = [p for p, term in enumerate(left) if self.reading.key((term,)) == key]
+                if not places:
+                    return
+                left = left[: places[0]] + left[places[0] + 1 :]
+        if free:
+            ((sign, name),) = free
+            if left:
+                terms = tuple([(sign * own, node) for own, node in left])
+                yield from self.bind(name, terms, match)
+        elif not left:
+            yield match
+        elif self.repeats and self.repeats in match.bound and not is_root:
+            yield from self.repeated(match, left, fixed)
+        elif is_root:
+            yield match._replace(rest=left)
+
+    def repeated(self, match: Match, left: Terms, fixed: Terms) -> Iterator[Match]:
+        """The rest of a sum as further terms like the one with the repeating name, which comes last."""
+        sign, node = fixed[-1]
+        others = {name: part for name, part in match.bound.items() if name != self.repeats}
+        for own, part in left:
+            again = next(self.match(node, ((sign * own, part),), Match(others)), None)
+            if again is None:
+                return
+            match = add(match, again.inside)
+            match = match._replace(more=(*match.more, again.bound[self.repeats]))
+        yield match
+
+
+def add(match: Match, inside: tuple[int, ...]) -> Match:
+    """The match with more nodes inside."""
+    return match._replace(inside=match.inside + inside) if inside else match

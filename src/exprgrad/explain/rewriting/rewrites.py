@@ -1,0 +1,274 @@
+"""Formulas that are right on paper and go wrong in doubles, and what to write instead.
+
+``REWRITES`` is plain data.  ``mends`` finds its patterns in a formula; whether one helps at a point is for
+the caller to find out there.  Sources: Kahan, Branch Cuts for Complex Elementary Functions (1987); Higham,
+Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), sections 1.7 to 1.14; Goldberg, What Every
+Computer Scientist Should Know About Floating-Point Arithmetic (1991); Mächler, Accurately Computing
+log(1 - exp(-|a|)) (2012); Blanchard, D. Higham and N. Higham, Accurately computing the log-sum-exp and
+softmax functions (2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from exprgrad.derive.rules import operation_count, template
+from exprgrad.explain.rewriting.filling import filled
+from exprgrad.explain.rewriting.likeness import SUMS, Reading
+from exprgrad.explain.rewriting.matching import Match, matches
+from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.infix import level
+from exprgrad.source import Span
+
+__all__ = ["EXTENSIONS", "REWRITES", "Mend", "Rewrite", "applied", "mends"]
+
+
+class Rewrite(NamedTuple):
+    """A pattern, and what is better written in its place, both in our language.
+
+    ``why``      what goes wrong with the pattern
+    ``at``       a point at which it does: ``x=1e-10 y=2``
+    ``where``    where both are the same in real arithmetic, in the limit if need be; everywhere if empty
+    ``repeats``  the name whose term of a sum may occur any number of times
+    """
+
+    pattern: str
+    better: str
+    why: str
+    at: str
+    where: str = ""
+    repeats: str = ""
+
+
+class Mend(NamedTuple):
+    """A place in a formula where something better can be written.
+
+    ``node`` is the node that the pattern was found at, ``span`` its place in the text, ``was`` its text;
+    ``text`` is what to write instead.  ``loose``: it binds less tightly than what was there.  ``where``
+    is the rewrite's condition on the user's operands.
+    """
+
+    node: int
+    span: Span
+    was: str
+    text: str
+    rewrite: Rewrite
+    loose: bool = False
+    where: str = ""
+
+
+SATURATES = "sigmoid(x) is 1 in doubles before its logarithm is 0"
+OVERFLOW = "a part overflows where the whole does not"
+CANCELS = "the difference of nearly equal numbers keeps few digits"
+ABSORBED = "a small number is lost beside a large one"
+UNDEFINED = "0 meets an infinity, or 0 is divided by 0"
+
+# fmt: off
+REWRITES: tuple[Rewrite, ...] = (
+    # Exponentials in fractions.
+    Rewrite("x/(1 + exp(-x))", "silu(x)", OVERFLOW, "x=-800"),
+    Rewrite("y/(1 + exp(-x))", "y*sigmoid(x)", OVERFLOW, "x=-800 y=1"),
+    Rewrite("y/(1 + exp(x))", "y*sigmoid(-x)", OVERFLOW, "x=800 y=1"),
+    Rewrite("y*exp(x)/(1 + exp(x))", "y*sigmoid(x)", OVERFLOW, "x=800 y=3"),
+    Rewrite("exp(x)/(1 + exp(x))^2", "sigmoid(x)*sigmoid(-x)", OVERFLOW, "x=800"),
+    Rewrite("y/(1 + exp(x))^2", "y*sigmoid(-x)^2", OVERFLOW, "x=800 y=1"),
+    Rewrite("exp(x)/(1 + exp(x))", "sigmoid(x)", OVERFLOW, "x=800"),
+    Rewrite("exp(x)/(exp(x) + exp(y))", "sigmoid(x - y)", OVERFLOW, "x=800 y=799"),
+    Rewrite("exp(x)/(exp(x) + exp(y))", "exp(x - logsumexp(x, y))", OVERFLOW, "x=800 y=799", repeats="y"),
+    Rewrite("(exp(x) - exp(-x))/(exp(x) + exp(-x))", "tanh(x)", OVERFLOW, "x=800"),
+    Rewrite("(exp(2*x) - 1)/(exp(2*x) + 1)", "tanh(x)", OVERFLOW, "x=400"),
+    Rewrite("(exp(x) - 1)/(exp(x) + 1)", "tanh(x/2)", OVERFLOW, "x=800"),
+    Rewrite("(1 - exp(-2*x))/(1 + exp(-2*x))", "tanh(x)", OVERFLOW, "x=-400"),
+    Rewrite("(1 - exp(x))/(1 + exp(x))", "tanh(-x/2)", OVERFLOW, "x=800"),
+    Rewrite("(exp(x) - exp(-x))/2", "sinh(x)", CANCELS, "x=1e-9"),
+    Rewrite("(exp(x) + exp(-x))/2", "cosh(x)", OVERFLOW, "x=710"),
+    Rewrite("sinh(x)/cosh(x)", "tanh(x)", OVERFLOW, "x=800"),
+    Rewrite("1/cosh(x)^2", "4*sigmoid(2*x)*sigmoid(-2*x)", OVERFLOW, "x=800"),
+    Rewrite("y/cosh(x)", "2*y*exp(-abs(x))*sigmoid(2*abs(x))", OVERFLOW, "x=800 y=1"),
+    Rewrite("exp(x)*exp(y)", "exp(x + y)", OVERFLOW, "x=800 y=-799"),
+    Rewrite("exp(x)/exp(y)", "exp(x - y)", OVERFLOW, "x=800 y=799"),
+    Rewrite("y/exp(x)", "y*exp(-x)", OVERFLOW, "x=720 y=1"),
+    Rewrite("exp(x)^y", "exp(x*y)", OVERFLOW, "x=800 y=0.5"),
+    Rewrite("x^y*exp(z)", "exp(y*log(x) + z)", OVERFLOW, "x=500 y=150 z=-500", "x > 0"),
+    Rewrite("sqrt(exp(x))", "exp(x/2)", OVERFLOW, "x=800"),
+    # Logarithms.
+    Rewrite("log(1 + exp(x))", "softplus(x)", OVERFLOW, "x=800"),
+    Rewrite("log1p(exp(x))", "softplus(x)", OVERFLOW, "x=800"),
+    Rewrite("log(1 + exp(x) + exp(y))", "logsumexp(0, x, y)", OVERFLOW, "x=800 y=799", repeats="y"),
+    Rewrite("log(exp(x) + exp(y))", "logsumexp(x, y)", OVERFLOW, "x=800 y=799", repeats="y"),
+    Rewrite("log(y + exp(x))", "logsumexp(log(y), x)", OVERFLOW, "x=800 y=3", "y > 0"),
+    Rewrite("log(exp(x)/(exp(x) + exp(y)))", "x - logsumexp(x, y)", OVERFLOW, "x=800 y=1", repeats="y"),
+    Rewrite("log(1/(1 + exp(x)))", "logsigmoid(-x)", OVERFLOW, "x=800"),
+    Rewrite("log(sigmoid(x))", "logsigmoid(x)", SATURATES, "x=40"),
+    Rewrite("log(1 - sigmoid(x))", "logsigmoid(-x)", CANCELS, "x=40"),
+    Rewrite("log(exp(x) - 1)", "x + log(-expm1(-x))", OVERFLOW, "x=800", "x > 0"),
+    Rewrite("log(1 - exp(x))", "log(-expm1(x))", CANCELS, "x=-1e-10", "x < 0"),
+    Rewrite("log(cosh(x))", "logsumexp(x, -x) - log(2)", OVERFLOW, "x=800"),
+    Rewrite("log(y*exp(x))", "log(y) + x", OVERFLOW, "x=800 y=2", "y > 0"),
+    Rewrite("log(exp(x))", "x", OVERFLOW, "x=800"),
+    Rewrite("log(1 + x)", "log1p(x)", ABSORBED, "x=1e-10", "x > -1"),
+    Rewrite("log(x^y)", "y*log(x)", OVERFLOW, "x=1e200 y=3", "x > 0"),
+    Rewrite("log(x*y)", "log(x) + log(y)", OVERFLOW, "x=1e200 y=1e200", "(x > 0)*(y > 0)"),
+    Rewrite("log(x/y)", "log(x) - log(y)", OVERFLOW, "x=1e200 y=1e-200", "(x > 0)*(y > 0)"),
+    Rewrite("log(x) - log(y)", "log1p((x - y)/y)", CANCELS, "x=1e15 y=999999999999999", "(x > 0)*(y > 0)"),
+    Rewrite("log((1 + x)/(1 - x))", "2*atanh(x)", ABSORBED, "x=1e-10", "abs(x) < 1"),
+    Rewrite("log(x + sqrt(x^2 + 1))", "asinh(x)", CANCELS, "x=-1e10"),
+    Rewrite("log(x + sqrt(x^2 - 1))", "acosh(x)", OVERFLOW, "x=1e200", "x >= 1"),
+    # Roots and powers.
+    Rewrite(
+        "sqrt(w^2 + x^2 + y^2 + z^2)", "hypot(hypot(w, x), hypot(y, z))",
+        OVERFLOW, "w=1e200 x=2e200 y=4e200 z=6e200",
+    ),
+    Rewrite("sqrt(x^2 + y^2 + z^2)", "hypot(hypot(x, y), z)", OVERFLOW, "x=1e200 y=2e200 z=3e200"),
+    Rewrite("sqrt(x^2 + y^2)", "hypot(x, y)", OVERFLOW, "x=3e200 y=4e200"),
+    Rewrite("sqrt(1 + x^2)", "hypot(1, x)", OVERFLOW, "x=1e200"),
+    Rewrite("sqrt(x^2)", "abs(x)", OVERFLOW, "x=1e200"),
+    Rewrite("sqrt(x*y)", "sqrt(x)*sqrt(y)", OVERFLOW, "x=1e200 y=4e200", "(x >= 0)*(y >= 0)"),
+    Rewrite(
+        "sqrt(x) - sqrt(y)", "(x - y)/(sqrt(x) + sqrt(y))",
+        CANCELS, "x=1e15 y=999999999999999", "(x > 0)*(y > 0)",
+    ),
+    Rewrite("sqrt(1 + x) - 1", "x/(sqrt(1 + x) + 1)", CANCELS, "x=1e-10", "x >= -1"),
+    Rewrite(
+        "sqrt(y^2 + x) - y", "x/(sqrt(y^2 + x) + y)",
+        CANCELS, "x=1 y=100000000", "(y^2 + x >= 0)*(y > 0)",
+    ),
+    Rewrite(
+        "sqrt(y^2 + x) + y", "x/(sqrt(y^2 + x) - y)",
+        CANCELS, "x=1 y=-100000000", "(y^2 + x >= 0)*(y < 0)",
+    ),
+    Rewrite(
+        "cbrt(x) - cbrt(y)", "(x - y)/(cbrt(x)^2 + cbrt(x)*cbrt(y) + cbrt(y)^2)",
+        CANCELS, "x=1e15 y=999999999999999", "x*y > 0",
+    ),
+    Rewrite("x^2 - y^2", "(x - y)*(x + y)", CANCELS, "x=100000001 y=100000000"),
+    Rewrite("1 - x^2", "(1 - x)*(1 + x)", CANCELS, "x=1.0000000001"),
+    Rewrite("x^2 - 1", "(x - 1)*(x + 1)", CANCELS, "x=1.0000000001"),
+    Rewrite("x^y - 1", "expm1(y*log(x))", CANCELS, "x=1.5 y=1e-10", "x > 0"),
+    Rewrite("1/x - 1/y", "(y - x)/(x*y)", CANCELS, "x=100000000 y=100000001", "(x != 0)*(y != 0)"),
+    # Differences of functions.
+    Rewrite("exp(x) - 1", "expm1(x)", CANCELS, "x=1e-10"),
+    Rewrite("exp(x) - exp(y)", "exp(y)*expm1(x - y)", CANCELS, "x=2.0000000001 y=2"),
+    Rewrite("1 - 1/(1 + exp(-x))", "sigmoid(-x)", CANCELS, "x=40"),
+    Rewrite("1 - sigmoid(x)", "sigmoid(-x)", CANCELS, "x=40"),
+    Rewrite("1 - tanh(x)^2", "4*sigmoid(2*x)*sigmoid(-2*x)", CANCELS, "x=20"),
+    Rewrite("softplus(x) - x", "softplus(-x)", CANCELS, "x=40"),
+    Rewrite("logsumexp(x, y) - x", "softplus(y - x)", CANCELS, "x=40 y=0"),
+    Rewrite("1 - tanh(x)", "2*sigmoid(-2*x)", CANCELS, "x=20"),
+    Rewrite("1 + tanh(x)", "2*sigmoid(2*x)", CANCELS, "x=-20"),
+    Rewrite("1 - erf(x)", "erfc(x)", CANCELS, "x=6"),
+    Rewrite("x*(1 + erf(x/sqrt(2)))/2", "gelu(x)", CANCELS, "x=-8"),
+    Rewrite("1 + erf(x)", "erfc(-x)", CANCELS, "x=-6"),
+    Rewrite("1 - erfc(x)", "erf(x)", CANCELS, "x=1e-10"),
+    Rewrite("1 - cos(x)", "2*sin(x/2)^2", CANCELS, "x=1e-5"),
+    Rewrite("1 - sin(x)^2", "cos(x)^2", CANCELS, "x=1.5707963"),
+    Rewrite("1 - cos(x)^2", "sin(x)^2", CANCELS, "x=1e-5"),
+    Rewrite("sin(x) - sin(y)", "2*cos((x + y)/2)*sin((x - y)/2)", CANCELS, "x=1.0000000001 y=1"),
+    Rewrite("cos(x) - cos(y)", "2*sin((y + x)/2)*sin((y - x)/2)", CANCELS, "x=1.0000000001 y=1"),
+    Rewrite("tan(x) - sin(x)", "2*tan(x)*sin(x/2)^2", CANCELS, "x=1e-5"),
+    Rewrite("tan(x) - tan(y)", "sin(x - y)/(cos(x)*cos(y))", CANCELS, "x=1.0000000001 y=1"),
+    Rewrite("atan(x) - atan(y)", "atan2(x - y, 1 + x*y)", CANCELS, "x=100000001 y=100000000", "x*y > -1"),
+    Rewrite("acos(1 - x)", "2*asin(sqrt(x/2))", ABSORBED, "x=1e-10", "(0 <= x)*(x <= 2)"),
+    Rewrite("acosh(1 + x)", "2*asinh(sqrt(x/2))", ABSORBED, "x=1e-10", "x >= 0"),
+    # Quotients at 0.
+    Rewrite("atan(y/x)", "atan2(y, x)", UNDEFINED, "x=0 y=1", "x >= 0"),
+    Rewrite("sin(x)/x", "sinc(x)", UNDEFINED, "x=0"),
+    Rewrite("y*sin(x)/x", "y*sinc(x)", UNDEFINED, "x=0 y=2"),
+    Rewrite("tan(x)/x", "sinc(x)/cos(x)", UNDEFINED, "x=0"),
+    Rewrite("(1 - cos(x))/x^2", "sinc(x/2)^2/2", UNDEFINED, "x=0"),
+    Rewrite("x*log(y)", "xlogy(x, y)", UNDEFINED, "x=0 y=0", "y >= 0"),
+    Rewrite("exp(y*log(x))", "x^y", UNDEFINED, "x=0 y=2", "x >= 0"),
+    Rewrite("exp(log(x))", "x", UNDEFINED, "x=0", "x >= 0"),
+    Rewrite("sqrt(x)^2", "x", UNDEFINED, "x=0", "x >= 0"),
+    Rewrite("x/sqrt(x)", "sqrt(x)", UNDEFINED, "x=0", "x >= 0"),
+)
+# fmt: on
+
+EXTENSIONS = (
+    Rewrite("x^(1/3)", "cbrt(x)", "the real cube root", "x=-8", "x >= 0"),
+    Rewrite("x^y", "abs(x)^y", "the power of its size", "x=-8 y=0.5", "x >= 0"),
+)
+"""What is defined outside a pattern's domain too; ``why`` says what it is there."""
+
+REACH = 6
+"""How far above a node its pattern may end, runs of sums counted as one."""
+ENDS = ("", "(", ")", ",", "=", ";", "#", "\n", "\r")
+"""What stands beside a part of a formula that needs no parentheses."""
+CANDIDATES = 200
+"""The most nodes above a node at which patterns are looked for."""
+
+
+def mends(
+    graph: Graph, texts: Sequence[str], node: int, table: Sequence[Rewrite] = REWRITES
+) -> Iterator[Mend]:
+    """Every pattern in which a node takes part, and what to write instead: larger patterns first.
+
+    A node takes part that the pattern itself speaks of, not one that stands for a name of it.  ``texts``
+    are the nodes' texts.  A formula of tensors has none.
+    """
+    if graph.shapes is not None:
+        return
+    names = graph.names()
+    reading = Reading(graph, names)
+    roots = above(graph, node)
+    for rewrite in by_size(tuple(table)):
+        pattern = template(rewrite.pattern)
+        done: set[int] = set()
+        for root in roots:
+            if not done.isdisjoint(graph.operands[root]):
+                done.add(root)  # the same again, as a part of a longer sum
+                continue
+            for match in matches(reading, pattern, rewrite.repeats, root):
+                if node not in match.inside:
+                    continue
+                done.add(root)
+                better = template(rewrite.better)
+                text, binding = filled(reading, names, better, match, rewrite.repeats)
+                loose = binding < level(graph.kinds[root])
+                where = condition(reading, names, rewrite, match)
+                yield Mend(root, graph.span(root), texts[root], text, rewrite, loose, where)
+                break
+
+
+def condition(reading: Reading, names: Mapping[int, str], rewrite: Rewrite, match: Match) -> str:
+    """Where a rewrite is true, in the user's operands."""
+    if not rewrite.where:
+        return ""
+    plain = match._replace(sign=1, rest=(), more=())
+    return filled(reading, names, template(rewrite.where), plain, "")[0]
+
+
+@cache
+def by_size(table: tuple[Rewrite, ...]) -> tuple[Rewrite, ...]:
+    """The rewrites, those whose patterns have more operations first."""
+    return tuple(sorted(table, key=lambda rewrite: -operation_count(rewrite.pattern)))
+
+
+def above(graph: Graph, node: int) -> list[int]:
+    """The node and those that use it, directly or not, as far as a pattern may reach; in order."""
+    if graph.kinds[node] in (INPUT, CONST):
+        return []
+    distance = {node: 0}
+    for user in range(node + 1, len(graph)):
+        near = [o for o in graph.operands[user] if o in distance]
+        if not near:
+            continue
+        is_sum = graph.kinds[user] in SUMS
+        far = min(distance[o] + (not (is_sum and graph.kinds[o] in SUMS)) for o in near)
+        if far <= REACH and graph.kinds[user] in BY_NAME:
+            distance[user] = far
+            if len(distance) == CANDIDATES:
+                break
+    return list(distance)
+
+
+def applied(text: str, mend: Mend) -> str:
+    """The whole formula with a mend in it; the names of its statements stay."""
+    start, end = mend.span
+    before, behind = text[:start], text[end:]
+    alone = before.rstrip(" ")[-1:] in ENDS and behind.lstrip(" ")[:1] in ENDS
+    written = f"({mend.text})" if mend.loose and not alone else mend.text
+    return before + written + behind

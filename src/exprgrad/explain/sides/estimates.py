@@ -1,0 +1,73 @@
+"""One-sided derivatives and limits by numbers, where what is beside a point is of higher order.
+
+They are guesses from a few doubles, and said to be: an answer is given only where it has two digits, and
+rounded to those that it has.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from exprgrad.explain.checking.differences import Estimate, differences
+from exprgrad.run.result import Run
+from exprgrad.run.sweeps import forward
+
+__all__ = ["Guess", "guesses"]
+
+SURE = 2.0**-8
+"""An estimate is shown if it is off by no more than this part of itself: two digits are right."""
+NEAR, NEARER, NEAREST = 2.0**-8, 2.0**-16, 2.0**-20
+"""How far aside limits are looked for, in parts of the input; squares of these still tell."""
+
+
+class Guess(NamedTuple):
+    """What one side seems to be: a derivative, or a limit that is not the value; None: no telling."""
+
+    slope: float | None = None
+    limit: float | None = None
+
+
+def guesses(run: Run, name: str) -> tuple[Guess, Guess]:
+    """A guess for the left and for the right of an input's value; the run's value is finite."""
+    found = differences(run.graph, run.inputs, run.graph.inputs[name], run.inputs[name])
+    left, right = (
+        guess(run, name, sign, estimate)
+        for sign, estimate in ((-1.0, found.left), (1.0, found.right))
+    )
+    return left, right
+
+
+def guess(run: Run, name: str, sign: float, estimate: Estimate | None) -> Guess:
+    """A guess for one side: first whether there is a jump, for then differences mean nothing."""
+    scale = sign * 2.0 ** math.frexp(run.inputs[name] or 0.5)[1]
+    far, middle, close = (
+        beside(run, name, scale * part) - run.value for part in (NEAR, NEARER, NEAREST)
+    )
+    if abs(middle) > abs(far) / 2 or abs(close) > abs(middle) / 2:
+        settled = abs(close - middle) <= SURE * abs(close)
+        return Guess(None, trimmed(run.value + close, abs(close - middle)) if settled else None)
+    if far == middle == close == 0.0:
+        return Guess(0.0)
+    if estimate is None or not is_sure(estimate, abs(far / (scale * NEAR))):
+        return Guess()
+    return Guess(trimmed(estimate.value, estimate.error))
+
+
+def beside(run: Run, name: str, shift: float) -> float:
+    """The output's value with one input a little aside."""
+    inputs = {**run.inputs, name: run.inputs[name] + shift}
+    return forward(run.graph, inputs)[run.graph.output]
+
+
+def is_sure(estimate: Estimate, coarse: float) -> bool:
+    """Whether an estimate has two digits; one that may be 0, in comparison with a coarse difference."""
+    if abs(estimate.value) > estimate.error:
+        return estimate.error <= SURE * abs(estimate.value)
+    return estimate.error <= SURE * coarse
+
+
+def trimmed(value: float, error: float) -> float:
+    """A number without the digits that its error makes worthless."""
+    place = -math.ceil(math.log10(error)) if error else 17
+    return round(value, min(place, 300)) + 0.0

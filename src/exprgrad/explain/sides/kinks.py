@@ -1,0 +1,261 @@
+"""Derivatives from the two sides, and what they say of a gradient: it exists, is wrong, or is none.
+
+Asked only where an operation on the active path meets a kink or a jump, or where the sweep's gradient is
+not finite although the value is.  The answers are about one input at a time: that partial derivatives exist
+does not make a function differentiable, as ``abs(x - y) - abs(x) - abs(y)`` at (0, 0) shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from exprgrad.derive.rules import template
+from exprgrad.explain.diagnostics import Diagnostic, live
+from exprgrad.explain.sides.around import Around, around
+from exprgrad.explain.sides.beside import UNDEFINED, Towards, towards
+from exprgrad.explain.sides.measured import Measured
+from exprgrad.explain.special import flagged, too_many
+from exprgrad.graph.graph import dependencies
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.infix import number
+from exprgrad.run.result import Run
+from exprgrad.run.templates import compile_template
+
+__all__ = ["OneSided", "corrections", "one_sided", "verdicts"]
+
+SURE = 2.0**-8
+"""What is off by no more than this part of itself has two digits."""
+
+
+class OneSided(NamedTuple):
+    """The output's derivative by an input from each side, and what they say together.
+
+    ``left``, ``right``  None where undecided, or where the output is not defined on that side
+    ``left_value``, ``right_value``  the output's limits from the sides, as far as they are known
+    ``sweep``      what the reverse sweep says, with its conventions
+    ``verdict``    ``exists``, ``kink``, ``jump`` or ``undecided``
+    ``estimated``  whether what is not known by rules, of these, is estimated by numbers
+    ``corrected``  whether the derivative exists and the sweep's number is wrong
+    ``missing``    the sides on which the output is not defined
+    ``apart``      how far ``right`` is from ``left``, which may be too little to be seen in them
+    """
+
+    input: str
+    left: float | None
+    right: float | None
+    left_value: float | None
+    right_value: float | None
+    sweep: float
+    verdict: str
+    estimated: bool
+    corrected: bool
+    missing: tuple[str, ...]
+    apart: float
+
+
+def one_sided(run: Run) -> dict[str, OneSided]:
+    """The derivatives from the sides by each input that a kink, a jump or a number not finite concerns.
+
+    Empty at a point that has none of those, over tensors, and for more than 64 differentiated inputs.
+    """
+    names = concerned(run)
+    if not names:
+        return {}
+    point = around(run)
+    found = {name: judged(run, name, point) for name in names}
+    return {name: judgement for name, judgement in found.items() if judgement is not None}
+
+
+def concerned(run: Run) -> list[str]:
+    """The inputs, of those that are differentiated, to find one-sided derivatives for."""
+    if run.shapes is not None or not run.wrt or too_many(run):
+        return []
+    inputs = run.graph.inputs
+    if not math.isfinite(run.value):
+        behind = dependencies(run.graph, *poles(run))
+        return [name for name in run.wrt if behind[inputs[name]]]
+    met = dependencies(run.graph, *flagged(run))
+    swept = run.swept
+    return [name for name in run.wrt if met[inputs[name]] or not math.isfinite(swept[name])]
+
+
+def poles(run: Run) -> list[int]:
+    """The poles that made the value nan, as in 0*log(0): only a limit would tell what it comes to."""
+    if not math.isnan(run.value):
+        return []
+    used, found = live(run), []
+    for node, kind in enumerate(run.graph.kinds):
+        if used[node] and run.graph.operands[node] and math.isinf(run.values[node]):
+            op = BY_NAME[kind]
+            seen = [run.values[operand] for operand in run.graph.operands[node]]
+            if any(compile_template(template(where), op.names)(seen) for where, _ in op.poles):
+                found.append(node)
+    return found
+
+
+def judged(run: Run, name: str, point: Around) -> OneSided | None:
+    """One input's verdict; None where there is nothing to say.
+
+    So it is where the input moves no operand that meets a kink or a jump, and where the sweep's infinity is
+    right.  An infinite limit is said only of a jump that was met: 1/x^2 is no pole because x^2 underflows.
+    """
+    left, right = (towards(run, name, sign, point) for sign in (-1.0, 1.0))
+    sweep = run.swept[name]
+    turned = left.turned or right.turned
+    if not turned and math.isfinite(sweep):
+        return None
+    missing = tuple(side for side, t in (("left", left), ("right", right)) if t.state == UNDEFINED)
+    if len(missing) == 2:
+        return None
+    values = [None if t.value is None else t.value + 0.0 for t in (left, right)]
+    slopes = [None if t.slope is None else t.slope.value + 0.0 for t in (left, right)]
+    verdict, estimated = verdict_of(run, left, right), False
+    if not turned and any(value is not None and math.isinf(value) for value in values):
+        return None
+    corrected = False
+    if verdict == "exists":
+        corrected = is_off(left, sweep) and is_off(right, sweep)
+        exact = slopes[1] if corrected else sweep + 0.0
+        slopes = [exact, exact]
+    elif verdict == "undecided" and math.isfinite(run.value):
+        from exprgrad.explain.sides.estimates import guesses
+
+        for at, (side, guess) in enumerate(zip((left, right), guesses(run, name), strict=True)):
+            if side.state != UNDEFINED and side.slope is None:
+                slopes[at] = guess.slope
+                values[at] = guess.limit if values[at] is None else values[at]
+                estimated |= guess != (None, None)
+    known = verdict == "kink" and all(slope in (None, sweep) for slope in slopes)
+    if known and not math.isfinite(sweep):
+        return None
+    return OneSided(
+        name, slopes[0], slopes[1], values[0], values[1], sweep, verdict, estimated, corrected,
+        missing, abs(right.off.value - left.off.value),
+    )  # fmt: skip
+
+
+def verdict_of(run: Run, left: Towards, right: Towards) -> str:
+    """What two sides say together."""
+    if any(side.value is not None and side.value != run.value for side in (left, right)):
+        return "jump"
+    if any(side.slope is None and side.state != UNDEFINED for side in (left, right)):
+        return "undecided"
+    if left.slope is None or right.slope is None:
+        return "kink"
+    if not (math.isfinite(left.slope.value) and math.isfinite(right.slope.value)):
+        return "kink"
+    if not are_equal(left, right):
+        return "kink"
+    return "exists" if are_certain(left, right) else "undecided"
+
+
+def are_certain(left: Towards, right: Towards) -> bool:
+    """Whether the derivatives from the sides have two digits, or the sweep's number can stand for them."""
+    sides = [side.slope for side in (left, right) if math.isnan(side.off.value)]
+    return all(s is not None and s.error <= SURE * abs(s.value) for s in sides)
+
+
+def are_equal(left: Towards, right: Towards) -> bool:
+    """Whether the derivatives from the sides are equal, as far as rounding lets one tell.
+
+    Their distances from the sweep's number are compared: they are 0 as long as no convention is wrong.
+    """
+    one, other = left.off, right.off
+    if math.isnan(one.value) or math.isnan(other.value):
+        assert left.slope is not None and right.slope is not None
+        one, other = left.slope, right.slope
+    return abs(one.value - other.value) <= one.error + other.error
+
+
+def is_off(side: Towards, sweep: float) -> bool:
+    """Whether the sweep's number differs from the derivative by more than rounding."""
+    if not math.isfinite(sweep):
+        return True
+    off = side.off
+    if math.isnan(off.value):
+        assert side.slope is not None
+        off = Measured(side.slope.value - sweep, side.slope.error)
+    return abs(off.value) > off.error
+
+
+def corrections(found: Mapping[str, OneSided]) -> dict[str, tuple[float, float]]:
+    """By input: the sweep's wrong number, and the derivative."""
+    return {
+        name: (side.sweep, side.right)
+        for name, side in found.items()
+        if side.corrected and side.right is not None
+    }
+
+
+# In words.
+
+
+def verdicts(run: Run, found: Mapping[str, OneSided]) -> Iterator[Diagnostic]:
+    """What the derivatives from the sides say, input by input; help comes with the first of a kind."""
+    helped = set()
+    for name, side in found.items():
+        code = "corrected" if side.corrected else side.verdict
+        severity = "note" if code == "exists" else "warning"
+        node = run.graph.inputs[name]
+        help = None if code in helped else HELP[code]
+        helped.add(code)
+        if code == "undecided" and None in (side.left, side.right) and not side.estimated:
+            help = help and NO_ESTIMATE
+        yield Diagnostic(code, severity, message(run, side), node, run.graph.span(node), help)
+
+
+HELP = {
+    "exists": None,
+    "corrected": "the gradient is corrected; nodes, edges and trace keep the sweep's numbers",
+    "kink": "there is no derivative here: what is returned is a convention",
+    "jump": "there is no derivative at a jump; what is returned is a convention",
+    "undecided": "terms of higher order tell the sides apart; estimates are by differences",
+}
+
+
+NO_ESTIMATE = "terms of higher order tell the sides apart; differences gave no estimate"
+
+
+def message(run: Run, side: OneSided) -> str:
+    """One input's verdict in words."""
+    name, returned = side.input, number(side.sweep + 0.0)
+    if side.verdict == "exists":
+        assert side.right is not None
+        text = f"the partial derivative along {name} exists and is {number(side.right)}"
+        if side.corrected:
+            whose = "composed convention" if math.isfinite(side.sweep) else "sweep"
+            text += f"; the {whose}'s {returned} is wrong"
+        return text
+    if side.verdict == "jump":
+        return f"jump along {name}: the value is {number(run.value + 0.0)}, {limits(run, side)}"
+    if side.verdict == "undecided" and limits(run, side):
+        value = number(run.value + 0.0)
+        return f"undecided along {name}: the value is {value}, {limits(run, side)}"
+    told = [slope_text(side, "left", side.left), slope_text(side, "right", side.right)]
+    text = f"{side.verdict} along {name}: {', '.join(told)}, returned {returned}"
+    if side.verdict == "kink" and side.left == side.right and math.isfinite(side.apart):
+        text += f" (they are {number(side.apart)} apart)"
+    return text
+
+
+def limits(run: Run, side: OneSided) -> str:
+    """What the output's limits are, where they are not its value."""
+    one, many = ("seems to be", "seem to be") if side.estimated else ("is", "are")
+    sides = {"the left": side.left_value, "the right": side.right_value}
+    told = {w: number(v) for w, v in sides.items() if v is not None and v != run.value}
+    if len(told) == 2 and len(set(told.values())) == 1:
+        told = {"both sides": told["the left"]}
+    if len(told) == 2:
+        return f"its limits {many} {' and '.join(f'{v} from {w}' for w, v in told.items())}"
+    return "".join(f"its limit from {word} {one} {value}" for word, value in told.items())
+
+
+def slope_text(side: OneSided, word: str, slope: float | None) -> str:
+    """A one-sided derivative in words."""
+    if word in side.missing:
+        return f"not defined on the {word}"
+    if slope is None:
+        return f"{word} unknown"
+    return f"{word} {'about ' if side.estimated else ''}{number(slope)}"

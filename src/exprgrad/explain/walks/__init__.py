@@ -1,0 +1,1 @@
+"""Paths through a graph, and reverse sweeps that visit it in any order."""

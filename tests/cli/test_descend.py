@@ -1,0 +1,95 @@
+"""``exprgrad descend``: what it prints, in every form, and its exit status."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import golden
+from shell import command, on_terminal, process, spelled
+
+REQUESTS = {
+    "parabola": ["(x-3)^2", "x=0", "--steps", "8"],
+    "two-inputs": ["f = (x-3)^2 + x*y^2", "x=0", "y=1", "--rate", "1/8", "--steps", "4", "--digits", "4"],
+    "converged": ["(x-3)^2", "x=0", "--rate", "0.5"],
+    "oscillates": ["x^2", "x=3", "--rate", "1"],
+    "diverged": ["x^2", "x=3", "--rate", "1.5", "--steps", "6", "--strict"],
+    "nan": ["log(x)", "x=0.3", "--strict"],
+    "nan-quiet": ["log(x)", "x=0.3", "-q"],
+    "long": ["(x-3)^2", "x=0", "--rate", "0.01", "--steps", "100"],
+    "five-inputs": ["a+b+c+d+e^2", "a=1", "b=1", "c=1", "d=1", "e=4", "--steps", "3"],
+    "tensors": [
+        "sum((X @ w - y)^2)", "X=[[1,2],[3,4]]", "w=[0,0]", "y=[1,2]", "--wrt", "w", "--rate", "0.01",
+        "--steps", "3",
+    ],
+    "csv": ["(x-3)^2*a", "x=0", "a=1", "--wrt", "x", "--steps", "2", "--csv"],
+    "quiet": ["(x-3)^2*a", "x=0", "a=1", "--rate", "-0.25", "--steps", "2", "-q"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_what_is_printed(name: str) -> None:
+    argv = ["descend", *REQUESTS[name]]
+    status, out, err = command(*argv)
+    golden.agree(f"descend/{name}.txt", f"{spelled(argv)}\n{out}{err}exit status {status}\n")
+
+
+@pytest.mark.parametrize("columns", [100, 60, 40])
+def test_on_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    argv = ["descend", "(x-3)^2 + x*y^2", "x=0", "y=1", "--steps", "3"]
+    shown = on_terminal([*argv, "--color", "never"], columns, monkeypatch)
+    assert all(len(line) <= columns for line in shown.splitlines())
+    headings = {100: "y.update", 60: "y.grad", 40: "y"}
+    assert shown.splitlines()[0].split()[-1] == headings[columns]
+    assert "\x1b[" in on_terminal([*argv, "--color", "always"], columns, monkeypatch)
+
+
+def test_where_the_encoding_has_no_bars() -> None:
+    out = process(
+        "descend", "x^2+y+z+w+v", "x=4", "y=0", "z=0", "w=0", "v=0", "--steps", "7",
+        env={"PYTHONIOENCODING": "ascii"},
+    ).out  # fmt: skip
+    assert "\n#+-:..__  16 -> -2.09631\n" in out and "|grad|" in out and "?" not in out
+
+
+def test_json_is_whole() -> None:
+    found = json.loads(command("descend", "y = (x-3)^2", "x=0", "--steps", "100", "--json").out)
+    assert len(found["steps"]) == 101 and found["output"]["name"] == "y"
+    assert found["steps"][0] == {
+        "step": 0, "value": 9.0, "inputs": {"x": 0.0}, "gradient": {"x": -6.0},
+        "update": {"x": 0.6000000000000001},
+    }  # fmt: skip
+    assert found["final"] == found["steps"][-1]["inputs"] and found["value"] < 1e-17
+    assert (found["verdict"], found["message"]) == ("steps", "not converged after 100 steps")
+    nan = json.loads(command("descend", "log(x)", "x=0.3", "--json").out)
+    assert nan["verdict"] == "nan" and nan["diagnostics"][0]["code"] == "nan"
+    assert nan["steps"][-1]["value"] == "nan"
+
+
+def test_strict_is_about_the_ending() -> None:
+    for formula, rate, status in (
+        ("abs(x)", "0.3", 0), ("x^2", "0.1", 0), ("x^2", "2", 1), ("sqrt(x)", "5", 1),
+    ):  # fmt: skip
+        argv = ["descend", formula, "x=1", "--rate", rate, "-q"]
+        assert command(*argv, "--strict").status == status
+        assert command(*argv).status == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["x^2"], "input 'x' has no value"),
+        (["x^2", "x=1", "--rate", "0"], "a rate of 0 leads nowhere"),
+        (["x^2", "x=1", "--rate", "y"], "the value of '--rate' is not a constant"),
+        (["x^2", "x=1", "--steps", "0"], "0 is not in the range"),
+        (["x^2", "x=1", "--wrt", "z"], "'z' is not an input"),
+        (["x^2", "x=1", "--csv", "-q"], "exclude each other"),
+        (["2+2"], "no inputs to move"),
+        (["x*[1,2]", "x=1"], "needs an output that is a number"),
+        (["X @ w", "X=[[1,2]]", "w=[1,2,3]"], "(1, 2)"),
+    ],
+)
+def test_what_is_wrong_is_said(argv: list[str], words: str) -> None:
+    status, out, err = command("descend", *argv)
+    assert (status, out) == (2, "") and words in err

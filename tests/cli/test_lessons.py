@@ -1,0 +1,186 @@
+"""``paths`` and ``grad --order``: every form of their answers, and requests that are wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+import golden
+from shell import command, spelled
+
+TWICE = ("t=a*b; y=t+t*a", "a=2", "b=-3")
+CHAIN = "; ".join(["t0 = x*1", *(f"t{i + 1} = t{i} - t{i}" for i in range(15_000))])
+SHORT = "; ".join(CHAIN.split("; ")[:41])
+WRONG = [
+    ["grad", *TWICE, "--order", "y,tt,a"],
+    ["grad", *TWICE, "--order", "y,t*a,t"],
+    ["grad", *TWICE, "--order", "y,7"],
+    ["grad", *TWICE, "--order", "y,t,y"],
+    ["grad", *TWICE, "--order", "y,t,4"],
+    ["grad", *TWICE, "--order", "y,,t"],
+    ["grad", *TWICE, "--order", ""],
+    ["grad", *TWICE, "--order", "inorder"],
+    ["grad", *TWICE, "--order", "Bfs"],
+    ["grad", *TWICE, "--order", "y", "--order", "t"],
+    ["grad", *TWICE, "--order"],
+    ["grad", *TWICE, "--order", "y,t", "--trust"],
+    ["grad", *TWICE, "--accumulate", "sub"],
+    ["grad", "2*pi*x", "x=1", "--order", "pi"],
+    ["grad", CHAIN, "x=1", "--order", "naive"],
+    ["grad", "sum(x)", "x=[1,2]", "--order", "x"],
+    ["grad", "sum(x)", "x=[1,2]", "--accumulate", "set"],
+    ["paths", "sum(x)", "x=[1,2]"],
+    ["paths", *TWICE, "-k", "two"],
+    ["paths", *TWICE, "-k", "-1"],
+    ["paths", *TWICE, "--most", "1.5"],
+    ["paths", *TWICE, "--wrt", "c"],
+    ["paths", *TWICE, "--trace"],
+    ["paths", *TWICE, "-q", "--csv"],
+    ["path", *TWICE],
+]
+
+
+def test_wrong_requests() -> None:
+    shown = []
+    for argv in WRONG:
+        status, out, err = command(*argv)
+        assert (status, out) == (2, "")
+        shown.append(f"{spelled(argv)}\n{err}")
+    golden.agree("requests/lessons.txt", "\n".join(shown))
+
+
+def document(*argv: str) -> Any:
+    status, out, err = command(argv[0], "--json", *argv[1:])
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def test_the_contract_s_example_of_paths() -> None:
+    found = document("paths", *TWICE, "-k", "2")
+    assert found["paths"] == {
+        "a": {
+            "count": 3,
+            "gradient": -15.0,
+            "listed": [
+                {"nodes": [4, 3, 2, 0], "product": -6.0},
+                {"nodes": [4, 3, 0], "product": -6.0},
+            ],
+            "rest": -3.0,
+        },
+        "b": {
+            "count": 2,
+            "gradient": 6.0,
+            "listed": [
+                {"nodes": [4, 3, 2, 1], "product": 4.0},
+                {"nodes": [4, 2, 1], "product": 2.0},
+            ],
+            "rest": 0.0,
+        },
+    }
+    fields = [
+        "schema", "command", "expression", "inputs", "value", "visited", "paths", "diagnostics",
+    ]  # fmt: skip
+    assert list(found) == fields
+    assert (found["visited"], found["value"]) == (5, -18.0)
+
+
+def test_the_visit_order_in_json() -> None:
+    """The document is that of grad, its gradient the true one; order is the order that was asked for."""
+    found = document("grad", "b=a+1; c=a*3; d=b*c", "a=2", "--order", "d,b,a,c")
+    plain = document("grad", "b=a+1; c=a*3; d=b*c", "a=2")
+    lesson = found.pop("visit_order")
+    assert found == {**plain, "order": [5, 2, 0, 4]}
+    assert (lesson["rule"], lesson["accumulate"]) == (None, "add")
+    assert lesson["inputs"] == {
+        "a": {
+            "got": 6.0,
+            "true": 15.0,
+            "counted": {"paths": 1, "sum": 6.0},
+            "lost": {
+                "paths": 1,
+                "sum": 9.0,
+                "listed": [{"nodes": [5, 4, 0], "product": 9.0, "at": 1, "why": "late", "by": 0}],
+                "rest": 0.0,
+            },
+            "again": {"times": 0, "sum": 0.0, "listed": []},
+        }
+    }
+    assert [(p["user"], p["operand"], p["after"], p["late"]) for p in lesson["contributions"]] == [
+        (5, 2, 6.0, False),
+        (5, 4, 3.0, False),
+        (2, 0, 6.0, False),
+        (4, 0, 15.0, True),
+    ]
+
+
+def test_quiet() -> None:
+    assert command("paths", "-q", *TWICE) == (0, "a=3\nb=2\n", "")
+    assert command("grad", "-q", *TWICE, "--order", "naive") == (0, "a=-18.0\nb=8.0\n", "")
+    assert command("grad", "-q", *TWICE, "--accumulate=set") == (0, "a=-6.0\nb=4.0\n", "")
+    assert command("grad", "-q", *TWICE, "--accumulate=add") == (0, "a=-15.0\nb=6.0\n", "")
+
+
+def rows(*argv: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(command(argv[0], "--csv", *argv[1:]).out)))
+
+
+def test_csv() -> None:
+    listed = rows("paths", *TWICE, "-k", "1")
+    assert [(row["input"], row["paths"], row["nodes"]) for row in listed] == [
+        ("a", "1", "4 3 2 0"),
+        ("a", "2", ""),
+        ("b", "1", "4 3 2 1"),
+        ("b", "1", ""),
+    ]
+    assert sum(float(row["product"]) for row in listed if row["input"] == "a") == -15
+    lost = rows("grad", *TWICE, "--order", "preorder")
+    assert [list(row.values()) for row in lost] == [
+        ["a", "-9.0", "-15.0", "2", "1", "-6.0", "0", "0.0"],
+        ["b", "2.0", "6.0", "1", "1", "4.0", "0", "0.0"],
+    ]
+    traced = rows("grad", *TWICE, "--order", "preorder", "--trace")
+    assert [row["late"] for row in traced] == ["0", "0", "0", "0", "1", "0"]
+    assert [row["rule"] for row in traced] == ["1", "1", "b", "a", "a", "t"]
+
+
+def test_a_wrong_order_is_a_lesson_and_strictly_an_error() -> None:
+    for order, status in (("y,3,t", 0), ("y,t,3", 1), ("naive", 1)):
+        assert command("grad", *TWICE, "--order", order)[0] == 0
+        assert command("grad", *TWICE, "--order", order, "--strict")[0] == status
+    assert command("paths", "abs(x)", "x=0")[0] == 0
+    assert command("paths", "abs(x)", "x=0", "--strict")[0] == 1
+
+
+def test_warnings_are_shown() -> None:
+    assert "warning: " in command("paths", "abs(x)", "x=0").err
+    assert "warning: " in command("grad", "abs(x)", "x=0", "--order", "bfs").err
+
+
+def test_a_count_of_many_digits() -> None:
+    """More than Python turns into text by itself: 2^15000 has 4516 digits."""
+    out = command("paths", CHAIN, "x=1", "-k", "0", "--json").out
+    digits = out.split('"count": ')[1].split(",")[0]
+    assert len(digits) == 4516 and digits.endswith(str(pow(2, 15_000, 10**40)))
+    assert command("paths", CHAIN, "x=1", "-q").out == f"x={digits}\n"
+    assert "2.81796e4515 paths" in command("paths", CHAIN, "x=1", "-k", "1").out
+    shown = command("grad", CHAIN, "x=1", "--accumulate", "set").out
+    assert "of 2.81796e4515 paths" in shown
+    lost = document("grad", SHORT, "x=1", "--order", "x")["visit_order"]["inputs"]["x"]
+    assert lost["lost"]["paths"] == 2**40
+
+
+def test_paths_of_what_was_taken_apart() -> None:
+    plain = document("paths", "tanh(x)", "x=1")["paths"]["x"]
+    apart = document("paths", "tanh(x)", "x=1", "--expand", "tanh")["paths"]["x"]
+    assert (plain["count"], apart["count"] > 1) == (1, True)
+    assert apart["gradient"] == pytest.approx(plain["gradient"], rel=1e-14)
+
+
+def test_order_of_what_was_taken_apart() -> None:
+    """Ids are those of the larger graph."""
+    found = document("grad", "tanh(x)", "x=1", "--expand", "tanh", "--order", "bfs")
+    assert len(found["order"]) > 1

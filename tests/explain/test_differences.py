@@ -1,0 +1,160 @@
+"""Differences in doubles and in balls, against mpmath: what they are said to be off by holds."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+
+from exprgrad.explain.checking.differences import (
+    Estimate,
+    Sample,
+    differences,
+    extrapolated,
+    moved_errors,
+)
+from exprgrad.explain.checking.quotients import quotients, steps
+from exprgrad.explain.checking.true_differences import true_differences
+from exprgrad.graph.graph import CONST, INPUT, check
+from exprgrad.language.parse import parse
+from exprgrad.run.sweeps import forward
+from oracles import evaluate, gradient, mp, mpf
+from strategies import everyday, smooth
+
+
+def test_the_graph_of_quotients() -> None:
+    """Three quotients of x^3 at 2 with a step of 1/4, by hand."""
+    graph = parse("x^3 + y")
+    found = quotients(graph, graph.inputs["x"])
+    check(found.graph)
+    values = forward(found.graph, {"x": 2.0, "y": 5.0, **steps(-2)})
+    assert (values[found.minus], values[found.plus]) == (1.75, 2.25)
+    assert values[found.left] == (8 - 1.75**3) / 0.25
+    assert values[found.right] == (2.25**3 - 8) / 0.25
+    assert values[found.center] == (2.25**3 - 1.75**3) / 0.5
+    assert values[found.bend] == values[found.right] - values[found.left]
+
+
+def test_steps_reach_far_below_the_doubles() -> None:
+    for exponent in (-2000, -1075, -1, 0, 7):
+        one, other = steps(exponent).values()
+        assert mpf(one) * mpf(other) == mpf(2) ** exponent
+
+
+def test_a_node_is_bumped_for_all_its_users() -> None:
+    graph = parse("e = a*b; e*e + e")
+    e = graph.bindings[0].node
+    found = quotients(graph, e)
+    values = forward(found.graph, {"a": 2.0, "b": 1.5, **steps(-3)})
+    assert values[found.center] == 2 * 3 + 1
+
+
+def test_extrapolation_finds_limits() -> None:
+    exact = [Sample(5 + 3 * 4.0**-k + 16.0**-k, 0.0) for k in range(6)]
+    found = extrapolated(exact, 2)
+    assert found is not None and abs(found.value - 5) <= found.error < 1e-12
+    assert extrapolated([None, None], 2) is None
+    assert extrapolated([Sample(1.0, 0.0), None, Sample(2.0, 0.0)], 2) is None
+
+
+def test_small_steps_overrule_large_ones() -> None:
+    """A bump that the large steps leap over: they all say 0, and the small ones 7."""
+    samples = [Sample(0.0, 1e-9)] * 6 + [Sample(7.0, 1e-9)] * 6
+    found = extrapolated(samples, 2)
+    assert found is not None and found.value == 7
+
+
+def test_what_settles() -> None:
+    assert Estimate(1.0, 0.05).settled(0.0) and not Estimate(1.0, 0.2).settled(0.0)
+    assert Estimate(0.0, 0.05).settled(1.0) and not Estimate(0.0, 0.05).settled(math.inf)
+
+
+@settings(max_examples=40, deadline=None)
+@given(text=smooth(), x=everyday, y=everyday, z=everyday)
+def test_errors_hold_against_mpmath(text: str, x: float, y: float, z: float) -> None:
+    """Balls find the true derivative to the last bit."""
+    graph = parse(text)
+    values = {name: {"x": x, "y": y, "z": z}[name] for name in graph.inputs}
+    data = forward(graph, values)
+    if not all(map(math.isfinite, data)) or not graph.inputs:
+        return
+    true = gradient(graph, values)
+    for name, node in graph.inputs.items():
+        if not mp.isfinite(true[name]):
+            continue
+        found = true_differences(graph, values, node, values[name])
+        if found.kind == "smooth" and abs(true[name]) > mpf(10) ** -30:
+            assert found.center is not None
+            assert abs(mpf(float(found.center)) - true[name]) <= abs(true[name]) * 2.0**-52
+
+
+def test_errors_in_doubles_hold_against_mpmath() -> None:
+    random = Random(1)
+    for text in (
+        "sin(x)*exp(x)",
+        "1/(1 + x^2)",
+        "log(x^2 + 1)*x",
+        "tanh(x)^3",
+        "(x - 1)^2*1e8 + x",
+    ):
+        graph = parse(text)
+        for _ in range(8):
+            values = {"x": random.uniform(-3, 3)}
+            true = gradient(graph, values)["x"]
+            for side in differences(graph, values, graph.inputs["x"], values["x"]):
+                assert side is not None
+                assert abs(mpf(side.value) - true) <= side.error < 1e-3 * (1 + abs(true)), text
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "kind", "left", "right"),
+    [
+        ("abs(x)", 0.0, "kink", -1, 1),
+        ("max(x, 2)*x", 2.0, "kink", 2, 4),
+        ("sqrt(x^2)", 0.0, "kink", -1, 1),
+        ("abs(x)^1.5", 0.0, "smooth", 0, 0),
+        ("relu(x)^2", 0.0, "smooth", 0, 0),
+        ("relu(x) + 1", 1e-300, "smooth", 1, 1),
+        ("floor(x)", 2.0, "jump", math.inf, 0),
+        ("cbrt(x)", 0.0, "vertical", math.inf, math.inf),
+        ("sqrt(abs(x))", 0.0, "vertical", -math.inf, math.inf),
+        ("sqrt(x)", 0.0, "edge", None, math.inf),
+        ("x^1.5", 0.0, "edge", None, 0),
+        ("asin(x)", 1.0, "edge", math.inf, None),
+        ("log(x)", -1.0, "unclear", None, None),
+        ("x*log(abs(x) + 1e-300)", 1.0, "smooth", 1, 1),
+    ],
+)
+def test_kinds_of_points(
+    text: str, at: float, kind: str, left: float | None, right: float | None
+) -> None:
+    graph = parse(text)
+    found = true_differences(graph, {"x": at}, graph.inputs["x"], at)
+    assert found.kind == kind
+    for ball, side in ((found.left, left), (found.right, right)):
+        assert (ball is None) == (side is None)
+        if ball is not None and side is not None:
+            assert float(ball) == side
+
+
+def test_rounding_is_followed_node_by_node() -> None:
+    """The bound holds for sums, products and functions at random doubles, and is not far above."""
+    random = Random(2)
+    graph = parse("t = x*y + sin(x)/y; (t - 1)*exp(t/4) + log(x)")
+    nodes = [node for node, kind in enumerate(graph.kinds) if kind not in (INPUT, CONST)]
+    for _ in range(200):
+        values = {"x": random.uniform(0.1, 5), "y": random.uniform(0.5, 3)}
+        data = forward(graph, values)
+        errors = moved_errors(graph, data, nodes)
+        true = evaluate(graph, {name: mpf(value) for name, value in values.items()})
+        for node in nodes:
+            assert abs(mpf(data[node]) - true[node]) <= errors[node]
+        assert errors[graph.output] < 1e-11
+
+
+def test_a_dead_branch_does_no_harm() -> None:
+    graph = parse("where(x > 0, sqrt(x), x^2)")
+    for side in differences(graph, {"x": -1.0}, graph.inputs["x"], -1.0):
+        assert side is not None and abs(side.value + 2) <= side.error < 1e-9

@@ -1,0 +1,388 @@
+"""Derivatives from the two sides: by hand, row by row of the op table, and against exact differences."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+import golden
+from exprgrad import Run, parse
+from exprgrad.explain.sides.kinks import OneSided
+from exprgrad.graph.ops import BY_NAME, OPS, Op
+from oracles import Real, evaluate, is_special, mp, mpf
+from shell import command, spelled
+from strategies import apply, tree
+
+TABLE = Path(__file__).parents[1] / "cases" / "kinks.txt"
+
+
+class Case(NamedTuple):
+    """A line of the table: what is known by hand of one input of a formula."""
+
+    formula: str
+    values: str
+    input: str
+    verdict: str
+    left: float | None
+    right: float | None
+    limits: tuple[float, float] | None
+
+
+def number(text: str) -> float | None:
+    return None if text == "-" else float(text)
+
+
+def cases() -> Iterator[Case]:
+    for line in TABLE.read_text("utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        formula, values, name, verdict, left, right, *rest = line.split(" | ")
+        limits = None
+        if rest:
+            one, other = map(float, rest[0].split())
+            limits = one, other
+        yield Case(formula, values, name, verdict, number(left), number(right), limits)
+
+
+CASES = list(cases())
+
+
+def run_of(case: Case) -> Run:
+    pairs = (pair.split("=") for pair in case.values.split())
+    return parse(case.formula).gradient({name: float(value) for name, value in pairs})
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.formula} by {case.input}")
+def test_sides_are_those_worked_out_by_hand(case: Case) -> None:
+    run = run_of(case)
+    found = run.one_sided[case.input]
+    assert found.verdict == case.verdict
+    for side, true in ((found.left, case.left), (found.right, case.right)):
+        assert (side is None) == (true is None)
+        assert side is None or true is None or math.isclose(side, true, rel_tol=1e-12)
+    if case.limits is not None:
+        assert (found.left_value, found.right_value) == case.limits
+    elif case.verdict in ("kink", "exists"):
+        assert {found.left_value, found.right_value} <= {run.value, None}
+    assert found.estimated == (case.verdict == "undecided" and "log(x)" not in case.formula)
+
+
+def test_there_are_enough_cases() -> None:
+    counts = Counter(case.verdict for case in CASES)
+    assert len(CASES) >= 60 and min(counts.values()) >= 8, counts
+
+
+def test_texts() -> None:
+    """What people read of all these cases, a formula's first line of values only."""
+    pieces = []
+    for formula, values in dict.fromkeys((case.formula, case.values) for case in CASES):
+        argv = ["grad", "-q", "--strict", formula, *values.split()]
+        status, out, err = command(*argv)
+        assert status == 1
+        lines = [line for line in err.splitlines() if not line.startswith("  ")]
+        pieces.append(f"{spelled(argv)}\n{out}" + "\n".join(lines) + "\n")
+    golden.agree("kinks/messages.txt", "\n".join(pieces))
+
+
+WHOLE = (
+    ("relu(x) - relu(-x)", "x=0"),
+    ("abs(x) + abs(y)", "x=0 y=0"),
+    ("floor(x)*max(x, y)", "x=1 y=1"),
+    ("u = sqrt(x^2)\nu + floor(-x^2)", "x=0"),
+    ("sqrt(relu(-x)) + x", "x=1"),
+    ("1e-20*abs(x) + x", "x=0"),
+)
+
+
+@pytest.mark.parametrize("form", ["table", "trace", "json", "csv"])
+def test_whole_outputs(form: str) -> None:
+    """Tables, traces and CSV keep the sweep's numbers; what the gradient is instead is said below."""
+    options = [] if form == "table" else [f"--{form}"]
+    pieces = []
+    for formula, values in WHOLE:
+        argv = ["grad", *options, formula, *values.split()]
+        _, out, err = command(*argv)
+        pieces.append(f"{spelled(argv)}\n{out}{err if form != 'csv' else ''}")
+    golden.agree(f"kinks/{form}.txt", "\n".join(pieces))
+
+
+# What the library offers.
+
+
+def test_the_gradient_is_corrected_and_nothing_else_is() -> None:
+    run = parse("relu(x) - relu(-x)").gradient(x=0)
+    assert run.gradient == {"x": 1.0} and run.swept == {"x": 0.0}
+    assert run.corrected == {"x": (0.0, 1.0)}
+    assert run.nodes[0].grad == 0.0
+    document = json.loads(run.json())
+    assert document["gradient"] == {"x": 1.0}
+    assert document["corrected"] == {"x": {"sweep": 0.0, "value": 1.0}}
+    assert document["nodes"][0]["grad"] == 0.0
+    side = {"left": 1.0, "right": 1.0, "left_value": 0.0, "right_value": 0.0}
+    assert document["one_sided"] == {"x": {**side, "verdict": "exists", "estimated": False}}
+
+
+def test_a_smooth_point_has_nothing_to_say() -> None:
+    run = parse("relu(x)*abs(y) + floor(x)").gradient(x=1.5, y=2)
+    assert run.one_sided == {} and run.corrected == {} and run.diagnostics == []
+    document = json.loads(run.json())
+    assert "corrected" not in document and "one_sided" not in document
+
+
+def test_an_operand_that_stays_meets_no_kink() -> None:
+    """The outer ``relu`` has an operand of 0, for the inner one is off: nothing there moves."""
+    run = parse("relu(relu(x)*y) + abs(0*x)").gradient(x=-1, y=2)
+    assert run.diagnostics == [] and run.gradient == {"x": 0.0, "y": 0.0}
+
+
+def test_inputs_that_a_kink_does_not_concern_are_left_out() -> None:
+    run = parse("abs(x) + min(x, y, z + 1) + w").gradient(x=0, y=0, z=5, w=1)
+    assert set(run.one_sided) == {"x", "y"}
+
+
+def test_only_chosen_inputs_are_looked_at() -> None:
+    f = parse("abs(x) + abs(y)")
+    assert set(f.gradient(x=0, y=0, wrt=["y"]).one_sided) == {"y"}
+    assert f.gradient(x=0, y=1, wrt=["y"]).one_sided == {}
+
+
+def test_an_evaluation_has_no_sides() -> None:
+    run = parse("abs(x)").evaluate(x=0)
+    assert run.one_sided == {} and run.corrected == {} and run.gradient == {}
+
+
+@pytest.mark.parametrize("count", [64, 65])
+def test_above_64_inputs_points_are_flagged_only(count: int) -> None:
+    names = [f"x{number}" for number in range(count)]
+    run = parse(" + ".join(f"abs({name})" for name in names)).gradient(dict.fromkeys(names, 0.0))
+    codes = Counter(diagnostic.code for diagnostic in run.diagnostics)
+    if count == 64:
+        assert len(run.one_sided) == 64 and codes == {"kink": 128}
+    else:
+        assert run.one_sided == {} and codes == {"kink": 65, "many-inputs": 1}
+    assert sum(diagnostic.help is not None for diagnostic in run.diagnostics) <= 2
+
+
+def test_help_is_said_once() -> None:
+    run = parse("abs(x) + abs(y) + abs(z)").gradient(x=0, y=0, z=0)
+    assert len(run.diagnostics) == 6
+    assert [d.help is not None for d in run.diagnostics] == [
+        False,
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_verdicts_stand_at_the_first_occurrence() -> None:
+    run = parse("2 + abs(x) + x").gradient(x=0)
+    verdict = run.diagnostics[-1]
+    assert verdict.node == run.graph.inputs["x"]
+    assert run.text[slice(*verdict.span)] == "x" and verdict.span == (8, 9)
+
+
+@pytest.mark.parametrize(
+    ("formula", "values", "status"),
+    [
+        ("relu(x) - relu(-x)", "x=0", 1),
+        ("abs(x)*x", "x=0", 1),
+        ("sqrt(x^2)", "x=0", 1),
+        ("floor(x)", "x=1", 1),
+        ("abs(x)", "x=1", 0),
+    ],
+)
+def test_strict(formula: str, values: str, status: int) -> None:
+    assert command("grad", "--strict", formula, values).status == status
+    assert command("grad", formula, values).status == 0
+
+
+def test_a_deep_formula() -> None:
+    """Nothing recurses."""
+    depth = 3_000
+    run = parse("abs(" + "0.5 + (" * depth + "x" + ")" * depth + f" - {depth / 2})").gradient(x=0)
+    assert (run.one_sided["x"].left, run.one_sided["x"].right) == (-1.0, 1.0)
+
+
+# Every row of the table, alone.
+
+
+def special_points(op: Op) -> Iterator[tuple[float, ...]]:
+    """Simple points at which the row meets a kink or a jump, of two operands if it is variadic."""
+    some = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 6.0)
+    count = 2 if op.variadic else len(op.names)
+    points = [point for point in product(some, repeat=count) if is_special(op, point)]
+    yield from Random(op.name).sample(points, min(len(points), 20))
+
+
+SPECIAL = [op for op in OPS if op.special]
+SPEEDS = ((1, 1, 1), (1, 2, 3), (-1, 1, 0), (0, 1, -2), (1, 0, 0), (0, 0, 1))
+"""How fast each operand moves as x grows."""
+
+
+@pytest.mark.parametrize("op", SPECIAL, ids=lambda op: op.name)
+def test_rows_say_what_is_beside(op: Op) -> None:
+    """A kink says its slopes, a jump its value and where that is not told."""
+    for special in op.special:
+        assert special.slope if special.code == "kink" else special.side
+        assert special.code == "kink" or special.undecided
+
+
+@pytest.mark.parametrize("op", SPECIAL, ids=lambda op: op.name)
+def test_every_row_alone(op: Op) -> None:
+    """Its operands move with one input, each as fast as it likes; the sides are those of quotients."""
+    tried: Counter[str] = Counter()
+    for point in special_points(op):
+        for speeds in SPEEDS:
+            operands = [
+                f"({value!r} + {speed}*x)" if speed else f"({value!r})"
+                for value, speed in zip(point, speeds, strict=False)
+            ]
+            if not any(speeds[: len(point)]):
+                continue
+            run = parse(apply(op, operands)).gradient(x=0)
+            tried.update(against_quotients(run, {"x": 0.0}))
+    assert tried["kink"] + tried["jump"] > 0, tried
+
+
+# Against exact differences.
+
+STEP = -300
+"""The step is 2^-300, and 2,500 bits are carried."""
+
+
+def beside(run: Run, point: Mapping[str, float], name: str, shift: Real) -> list[Real]:
+    """Every node's data with one input a little aside, exactly."""
+    at = {n: mpf(x) + (shift if n == name else 0) for n, x in point.items()}
+    return evaluate(run.graph, at)
+
+
+def divides_by_zero(run: Run, values: list[Real]) -> bool:
+    """Whether some node is x % 0, for which mpmath has a number and IEEE has none."""
+    graph = run.graph
+    divisors = [graph.operands[n][1] for n, kind in enumerate(graph.kinds) if kind == "mod"]
+    return any(values[divisor] == 0 for divisor in divisors)
+
+
+def against_quotients(run: Run, point: Mapping[str, float]) -> Iterator[str]:
+    """Hold what is claimed of each side against quotients; the verdicts that were held."""
+    with mp.workprec(2500):
+        exact = evaluate(run.graph, {name: mpf(x) for name, x in point.items()})
+        pairs = list(zip(exact, run.values, strict=True))
+        if not all(math.isfinite(x) and e == mpf(x) for e, x in pairs):
+            return  # rounded data may be a tie where the truth is none
+        for name, found in run.one_sided.items():
+            for sign in (-1, 1):
+                hold(run, point, found, sign)
+            if found.verdict == "exists":
+                assert found.left == found.right == run.gradient[name]
+                assert found.corrected == (run.corrected.get(name) is not None)
+            yield found.verdict
+
+
+def hold(run: Run, point: Mapping[str, float], found: OneSided, sign: int) -> None:
+    """One side of one input."""
+    word, slope, value = ("right", found.right, found.right_value)
+    if sign < 0:
+        word, slope, value = ("left", found.left, found.left_value)
+    step = sign * mp.ldexp(1, STEP)
+    values = beside(run, point, found.input, step)
+    near, nearer = (
+        x[run.graph.output] for x in (values, beside(run, point, found.input, step / 2))
+    )
+    if divides_by_zero(run, values):
+        return
+    context = run.text, dict(point), found, word
+    if word in found.missing:
+        assert any(map(mp.isnan, values)), context  # the references make a number of 0^nan
+        return
+    if found.estimated:
+        return
+    if value is not None and math.isfinite(value):
+        assert abs(near - value) < mp.ldexp(1, -30), context  # a root of a root comes slowly
+    if slope is None:
+        return
+    further = (near - nearer) / (step / 2)
+    quotient = further if found.verdict == "jump" else (near - mpf(run.value)) / step
+    if math.isinf(slope):
+        assert quotient * slope > 0 and abs(quotient) > 100, context
+    else:
+        assert abs(quotient - slope) <= mp.ldexp(max(1, abs(slope)), -40), context
+
+
+LINEAR = "add sub neg mul abs relu max min clamp floor ceil round sign lt le gt ge eq ne where mod"
+SMOOTH = "sin cos exp tanh atan sqrt log pow div hypot expm1"
+
+
+def generated(random: Random, names: str) -> tuple[str, dict[str, float]]:
+    """A composition at a point of small whole numbers."""
+    ops = [BY_NAME[name] for name in names.split()]
+    often = [op for op in ops if op.name in ("add", "sub", "mul")]
+    leaves = ("x", "y", "z", "x", "0", "1", "2", "3", "0.5")
+    text = tree(random, leaves, (*ops, *often, *often), random.randint(1, 9))
+    return text, {name: float(random.randint(-2, 2)) for name in parse(text).inputs}
+
+
+@pytest.mark.parametrize("names", [LINEAR, f"{LINEAR} {SMOOTH}"], ids=["linear", "smooth"])
+@pytest.mark.parametrize("block", range(3))
+def test_compositions(names: str, block: int) -> None:
+    """What is decided is right: kinks, jumps, derivatives that exist, and sides that are not there."""
+    found: Counter[str] = Counter()
+    for number in range(250):
+        text, point = generated(Random(f"{names} {block} {number}"), names)
+        run = parse(text).gradient(point)
+        if math.isfinite(run.value):
+            found.update(against_quotients(run, point))
+    assert found["kink"] and found["jump"] > 10 and found["exists"] > 10, found
+    assert found["undecided"] < sum(found.values()) / 5, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [LINEAR, f"{LINEAR} {SMOOTH}"], ids=["linear", "smooth"])
+def test_many_compositions(names: str) -> None:
+    for number in range(20_000):
+        text, point = generated(Random(f"many {names} {number}"), names)
+        run = parse(text).gradient(point)
+        if math.isfinite(run.value):
+            Counter(against_quotients(run, point))
+
+
+@pytest.mark.parametrize("small", [1.0, 1e-20, 1e-300])
+def test_kinks_below_rounding_are_seen(small: float) -> None:
+    """How far the sides are from the sweep is carried apart, so rounding does not hide it."""
+    found = parse("s*abs(x) + x + exp(y)").gradient(s=small, x=0, y=1, wrt=["x"]).one_sided["x"]
+    assert found.verdict == "kink" and found.apart == 2 * small
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "relu(x)*0.1*0.3*0.7 - relu(-x)*0.7*0.3*0.1",
+        "relu(x)*2.9*1.3*0.1 - relu(-x)*0.1*1.3*2.9",
+        "relu(x)/3*0.7*5.1 - relu(-x)*5.1*0.7/3",
+        "tan(1.2 + relu(x)) - relu(-x)/cos(1.2)^2",
+        "tan(0.7 + relu(x)) - relu(-x)/cos(0.7)^2",
+    ],
+)
+def test_rounding_alone_makes_no_kink(text: str) -> None:
+    """The sides are equal in real arithmetic, and their doubles are not: the bound knows."""
+    sides = parse(text).gradient(x=0).one_sided["x"]
+    assert sides.verdict == "exists" and sides.corrected
+
+
+def test_a_kink_of_an_ulp_is_one() -> None:
+    """0.3 is not three times 0.1: as doubles, they are 2.8e-17 apart."""
+    sides = parse("abs(0.1*x)*3 - abs(0.3*x)").gradient(x=0).one_sided["x"]
+    with mp.workprec(200):
+        true = mpf(0.1) * 3 - mpf(0.3)
+        assert sides.verdict == "kink" and sides.right is not None
+        assert 0 < true < sides.right < 3 * true

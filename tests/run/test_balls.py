@@ -1,0 +1,441 @@
+"""Enclosures hold the truth: mpmath's, for every row alone and for generated expressions.
+
+The truth of a derivative is a chain of difference quotients, one for each operation, each with a bound on
+its own error; nothing here reads a rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from exprgrad.derive.rules import slots
+from exprgrad.explain.digits.trust import derivative, enclosed, judged, trust
+from exprgrad.graph.graph import Graph, dependents
+from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.language.parse import parse
+from exprgrad.run.ball_sweep import sweep
+from exprgrad.run.balls import (
+    CARE,
+    Ball,
+    apply,
+    ball,
+    enclose,
+    flint,
+    is_infinite,
+    nearest,
+    truth,
+    undefined,
+    unknown,
+    working,
+)
+from exprgrad.run.sweeps import forward, reverse
+from oracles import (
+    Real,
+    evaluate,
+    graph_of,
+    holds,
+    is_special,
+    mp,
+    mpf,
+    reference,
+    true_partial,
+    true_value,
+)
+from strategies import CRITICAL, FREQUENT, double, points, tree
+
+PRECISION = 6000
+"""The bits that mpmath carries."""
+STEP = Counter({"mod": 2300})
+"""Of the difference quotients: 2^-400 of the least operand; of ``x % y`` so small that it spans no jump."""
+
+
+def inside(true: Real, error: Real, found: Ball) -> bool:
+    """Whether a ball holds a number that is known up to an error."""
+    if error > mp.ldexp(1, 2 * PRECISION):
+        return True
+    if found.is_nan():
+        return bool(mp.isnan(true))
+    if is_infinite(found):
+        return bool(mp.isinf(true)) and (true > 0) == (float(found) > 0)
+    if not found.is_finite():
+        return True
+    if not mp.isfinite(true):
+        return False
+    middle, radius, exponent = (int(part) for part in found.mid_rad_10exp(80))
+    scale = mpf(10) ** exponent
+    return bool((middle - radius) * scale - error <= true <= (middle + radius) * scale + error)
+
+
+def is_moderate(found: Ball) -> bool:
+    """Whether a true number is finite and of a size that mpmath can carry through a formula."""
+    if not found.is_finite():
+        return False
+    edge = ball(2) ** 5000
+    return bool(found.is_zero()) or (bool(1 / edge < abs(found)) and bool(abs(found) < edge))
+
+
+class Slope(NamedTuple):
+    """A number and how far it may be from the truth."""
+
+    value: Real
+    error: Real
+
+    def times(self, other: Slope) -> Slope:
+        """The product."""
+        error = abs(self.value) * other.error + abs(other.value) * self.error
+        return Slope(self.value * other.value, error + self.error * other.error)
+
+
+def quotient(name: str, args: Sequence[Real], position: int) -> Slope:
+    """A central difference, with what rounding and truncation may have done to it.
+
+    Truncation is of the order of the step's square, so half the step leaves a quarter of it; a step across
+    a jump gives quotients that have nothing to do with each other.
+    """
+    step = mp.ldexp(min([mpf(1), *(abs(x) for x in args if x)]), -(STEP[name] or 400))
+
+    def at(shift: Real) -> Real:
+        return reference(name, *args[:position], args[position] + shift, *args[position + 1 :])
+
+    left, right = at(-step), at(step)
+    value = (right - left) / (2 * step)
+    half = (at(step / 2) - at(-step / 2)) / step
+    if not mp.isfinite(half) or not abs(value - half) <= mp.ldexp(abs(half), -100):
+        return Slope(mpf(0), mp.ldexp(1, 10 * PRECISION))  # no idea; and 0 times it is 0
+    apart = abs(value - half)
+    rounding = mp.ldexp(max(abs(left), abs(right)), 100 - PRECISION) / step
+    return Slope(half, rounding + apart)
+
+
+def meets_special(graph: Graph, values: Sequence[Real]) -> bool:
+    """Whether some operation meets a kink or a jump, or is so near that a quotient may span it."""
+    for node, operands in enumerate(graph.operands):
+        op = BY_NAME.get(graph.kinds[node])
+        if op is None or not op.special:
+            continue
+        exact = [values[operand] for operand in operands]
+        if op.variadic and len(set(exact)) < len(exact):
+            return True
+        seen = [*exact, values[node], *[mpf(1)] * len(exact)]
+        if not op.variadic and any(holds(s.where, slots(op), seen) for s in op.special):
+            return True
+    return False
+
+
+def true_gradient(graph: Graph, values: Sequence[Real]) -> dict[str, Slope]:
+    """The gradient by the chain rule from quotients."""
+    active = dependents(graph, graph.inputs.values())
+    grads: list[Slope | None] = [None] * len(graph)
+    grads[graph.output] = Slope(mpf(1), mpf(0))
+    for node in range(graph.output, -1, -1):
+        grad, operands = grads[node], graph.operands[node]
+        if grad is None or not operands:
+            continue
+        exact = [values[operand] for operand in operands]
+        for position, operand in enumerate(operands):
+            kind = graph.kinds[node]
+            taken = kind != "where" or position == (1 if exact[0] != 0 else 2)
+            if active[operand] and taken:
+                passed = grad.times(quotient(kind, exact, position))
+                before = grads[operand] or Slope(mpf(0), mpf(0))
+                total = before.value + passed.value
+                error = before.error + passed.error + mp.ldexp(abs(total), 10 - PRECISION)
+                grads[operand] = Slope(total, error)
+    return {name: grads[node] or Slope(mpf(0), mpf(0)) for name, node in graph.inputs.items()}
+
+
+def holds_digits(value: float, digits: int, true: Slope) -> bool:
+    """Whether so many digits of a number are right, for all that is known of the truth."""
+    if not digits:
+        return True
+    far = abs(mpf(value) - true.value) - true.error
+    return bool(far <= (abs(true.value) + true.error) * mpf(10) ** -digits)
+
+
+LEAVES = ("x", "y", "z", "x", "y", "2", "0.3", "1", "0", "pi")
+
+
+def one_expression(seed: int, told: Counter[str]) -> None:
+    """One generated expression at one point: its value and its gradient, and the digits claimed of them."""
+    random = Random(seed)
+    graph = parse(tree(random, LEAVES, FREQUENT, random.randint(1, 7)))
+    inputs = {name: some_double(random) for name in graph.inputs}
+    found = enclosed(graph, inputs, tuple(inputs))
+    if not all(is_moderate(x) for x in found.values):
+        told["left out"] += 1
+        return
+    data = forward(graph, inputs)
+    grads = reverse(graph, data, graph.inputs.values()).grads
+    with mp.workprec(PRECISION):
+        values = evaluate(graph, inputs)
+        numbers = [(data[graph.output], values[graph.output], found.values[graph.output])]
+        slopes = [Slope(numbers[0][1], mp.ldexp(abs(numbers[0][1]), -300))]
+        if not meets_special(graph, values):
+            told["gradients"] += bool(inputs)
+            for name, slope in true_gradient(graph, values).items():
+                number = grads[graph.inputs[name]] or 0.0
+                numbers.append((number, slope.value, derivative(found, graph, name)))
+                slopes.append(slope)
+        for (number, true, enclosure), slope in zip(numbers, slopes, strict=True):
+            if not slope.error <= max(abs(true) * mpf(10) ** -60, mpf(10) ** -300):
+                told["not well known"] += 1
+            said = judged(number, enclosure, found.bits)
+            if said.verdict == "undefined" and enclosure is not found.values[graph.output]:
+                told["no derivative"] += 1  # of some operation on the way, whatever becomes of it
+                continue
+            place = (seed, number, true, said)
+            assert inside(true, slope.error, enclosure), place
+            assert holds_digits(number, said.digits, slope), place
+            assert not said.exact or number == true or slope.error, place
+            told[said.verdict] += 1
+            told["numbers"] += 1
+            told["tight"] += bool(enclosure.is_exact() or enclosure.rel_accuracy_bits() >= 80)
+
+
+def some_double(random: Random) -> float:
+    """Any double, or an everyday one; zeros have no sign."""
+    return (double(random) if random.random() < 0.5 else random.uniform(-3, 3)) + 0.0
+
+
+@pytest.mark.parametrize("count", [120, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_generated_expressions_are_enclosed_and_no_digit_is_overstated(count: int) -> None:
+    """And the enclosures are tight, or the number is 0 and cannot be told from one."""
+    told: Counter[str] = Counter()
+    for seed in range(count):
+        one_expression(seed, told)
+    assert told["left out"] < 0.5 * count, told
+    assert told["gradients"] > 0.2 * count, told
+    assert told["no derivative"] < 0.01 * told["numbers"], told
+    assert told["not well known"] < 0.15 * told["numbers"], told
+    assert told["tight"] > 0.97 * told["numbers"], told
+    assert told["right"] > 0.03 * told["numbers"], told
+
+
+def places(op: Op, count: int) -> list[tuple[float, ...]]:
+    """Points for one row: everywhere, and its critical doubles."""
+    random = Random(op.name)
+    arity = 3 if op.variadic else len(op.names)
+    found = list(points(random, arity, count))
+    for _ in range(count):
+        found.append(
+            tuple(random.choice((1, -1)) * random.choice(CRITICAL) + 0.0 for _ in range(arity))
+        )
+    return found
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_every_row_is_enclosed(op: Op, count: int) -> None:
+    """Value and local derivatives; mpmath's own agree to 100 and 64 bits before they are believed."""
+    tight = Counter[bool]()
+    for args in places(op, count):
+        graph = graph_of(op, len(args))
+        inputs = {f"a{position}": x for position, x in enumerate(args)}
+        found = enclosed(graph, inputs, tuple(inputs))
+        if any(not is_moderate(x) and x.is_finite() for x in found.values):
+            continue  # mpmath has nothing to compare with in reasonable time
+        value = found.values[graph.output]
+        true = true_value(op.name, *args)
+        with mp.workprec(PRECISION):
+            assert inside(true, mp.ldexp(abs(true), -99), value), (args, true, value)
+        tight[
+            bool(not value.is_finite() or value.is_exact() or value.rel_accuracy_bits() >= 80)
+        ] += 1
+        if not mp.isfinite(true) or is_special(op, args):
+            continue
+        for position, name in enumerate(inputs):
+            slope = true_partial(op.name, position, args)
+            grad = derivative(found, graph, name)
+            if mp.isnan(slope) or (slope == 0 and bool(abs(grad) < ball(2) ** -1090)):
+                continue
+            with mp.workprec(PRECISION):
+                error = mp.ldexp(abs(slope), -60) if mp.isfinite(slope) else mpf(0)
+                assert inside(slope, error, grad), (args, position, slope, grad)
+    assert tight[False] <= 0.05 * tight[True], tight
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_a_wide_ball_holds_what_each_of_its_numbers_gives(op: Op) -> None:
+    """Around zeros, jumps and edges of domains too; a finite ball says that all of it is in the domain."""
+    random = Random(f"wide {op.name}")
+    arity = 2 if op.variadic else len(op.names)
+    with working(128):
+        for _ in range(60):
+            middles = [
+                random.choice((0.0, 1.0, -1.0, 2.5, random.uniform(-3, 3))) for _ in range(arity)
+            ]
+            radii = [random.choice((0.0, 1e-9, 0.25, 1.0, 2.0)) for _ in range(arity)]
+            wide = apply(
+                op.name, [ball(m) + flint().arb(0, r) for m, r in zip(middles, radii, strict=True)]
+            )
+            for _ in range(6):
+                shifts = [
+                    random.choice((-1.0, 0.0, 1.0, random.uniform(-1, 1))) for _ in range(arity)
+                ]
+                inner = [m + s * r for m, s, r in zip(middles, shifts, radii, strict=True)]
+                if not all(abs(x - m) <= r for x, m, r in zip(inner, middles, radii, strict=True)):
+                    continue  # rounded out of the ball
+                narrow = apply(op.name, [ball(x) for x in inner])
+                if wide.is_finite():
+                    assert narrow.is_finite() and wide.overlaps(narrow), (middles, radii, inner)
+                elif wide.is_nan() or is_infinite(wide):
+                    assert narrow.is_nan() == wide.is_nan(), (middles, radii, inner)
+
+
+def test_every_row_has_a_way_to_be_computed() -> None:
+    """Arb's function of the same name, a line of care, or the row's definition."""
+    for op in OPS:
+        assert op.name in CARE or hasattr(flint().arb, op.name) or op.definition, op.name
+
+
+def at(text: str, bits: int = 128, **inputs: float) -> tuple[Ball, dict[str, Ball | None]]:
+    """The true value and gradient of a formula."""
+    graph = parse(text)
+    values = enclose(graph, inputs, bits)
+    found = sweep(graph, values, graph.inputs.values(), bits)
+    grads = {name: found.grads[node] for name, node in graph.inputs.items()}
+    return values[graph.output], grads
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs", "value", "grads"),
+    [
+        ("abs(x)", {"x": 0.0}, 0, {"x": 0}),
+        ("relu(x)", {"x": 0.0}, 0, {"x": 0}),
+        ("max(x, y)", {"x": 2.0, "y": 2.0}, 2, {"x": 0.5, "y": 0.5}),
+        ("max(x, 2)", {"x": 2.0}, 2, {"x": 0}),
+        ("min(x, y, 2)", {"x": 3.0, "y": 2.5}, 2, {"x": 0, "y": 0}),
+        ("clamp(x, y, 2)", {"x": 2.0, "y": 2.0}, 2, {"x": 0, "y": 0}),
+        ("hypot(x, y)", {"x": 0.0, "y": 0.0}, 0, {"x": 0, "y": 0}),
+        ("x^y", {"x": 0.0, "y": 0.0}, 1, {"x": 0, "y": 0}),
+        ("x^y", {"x": 0.0, "y": 2.0}, 0, {"x": 0, "y": 0}),
+        ("x^3", {"x": -2.0}, -8, {"x": 12}),
+        ("x^0.5", {"x": 0.0}, 0, {"x": math.inf}),
+        ("sqrt(x)", {"x": 0.0}, 0, {"x": math.inf}),
+        ("1/x", {"x": 0.0}, math.inf, {"x": -math.inf}),
+        ("log(x)", {"x": 0.0}, -math.inf, {"x": math.inf}),
+        ("where(x > 0, log(x), x)", {"x": -1.0}, -1, {"x": 1}),
+        ("where(x > 0, 1/x, x)", {"x": 0.0}, 0, {"x": 1}),
+        ("floor(log2(x)) + floor(log10(y))", {"x": 8.0, "y": 1000.0}, 6, {"x": None, "y": None}),
+        ("floor(cbrt(x))", {"x": 27.0}, 3, {"x": None}),
+        ("round(x)", {"x": 2.5}, 2, {"x": None}),
+        ("round(x)", {"x": -3.5}, -4, {"x": None}),
+        ("round(x)", {"x": 0.49999999999999994}, 0, {"x": None}),
+        ("x % 3", {"x": -1.0}, 2, {"x": 1}),
+        ("tanh(exp(x))", {"x": math.inf}, 1, {"x": math.nan}),
+        ("exp(-x)", {"x": math.inf}, 0, {"x": 0}),
+    ],
+)
+def test_conventions_are_those_of_the_rows(
+    text: str, inputs: dict[str, float], value: float, grads: dict[str, float | None]
+) -> None:
+    """Worked out by hand, at points where a rule's answer is agreed on."""
+    found, slopes = at(text, 256, **inputs)
+    assert float(found) == value and found.is_exact()
+    for name, expected in grads.items():
+        grad = slopes[name]
+        if expected is None or grad is None:
+            assert expected is grad
+        elif math.isnan(expected):
+            assert grad.is_nan()
+        else:
+            assert float(grad) == expected and grad.is_exact(), (name, grad)
+
+
+def test_what_has_no_value_is_told_from_what_nobody_knows() -> None:
+    for text, x in (("log(x)", -1.0), ("sqrt(x)", -4.0), ("x/0*0", 0.0), ("sin(x)", math.inf)):
+        assert at(text, x=x)[0].is_nan(), text
+    for text in (
+        "sqrt(sin(pi))",
+        "1/sin(pi)",
+        "log(sqrt(2)^2 - 2)",
+        "exp(1e300)",
+        "asin(sin(pi/2))",
+    ):
+        value = at(text)[0]
+        assert not value.is_nan() and not value.is_finite() and not is_infinite(value), text
+
+
+def test_a_comparison_that_is_not_decided_is_either() -> None:
+    value, _ = at("sqrt(2)^2 > 2")
+    assert truth(value) is None and value.contains(0) and value.contains(1)
+    chosen, grads = at("where(sqrt(2)^2 > 2, 3*x, 5*x)", x=1.0)
+    assert chosen.contains(3) and chosen.contains(5) and not chosen.contains(6)
+    grad = grads["x"]
+    assert grad is not None and all(grad.contains(slope) for slope in (0, 3, 5, 8))
+
+
+def test_a_tie_that_is_not_decided_is_all_or_nothing() -> None:
+    _, grads = at("max(x*sqrt(2)*sqrt(2), 2*y)", x=1.0, y=1.0)
+    assert all(
+        grad is not None and grad.contains(0) and grad.contains(1) for grad in grads.values()
+    )
+
+
+def test_named_constants_are_what_they_name() -> None:
+    assert bool(abs(at("sin(pi)", 256)[0]) < ball(10) ** -70)
+    assert bool(abs(at("tau - 2*pi", 256)[0]) < ball(10) ** -70)
+    assert bool(abs(at("sin(3.141592653589793)", 256)[0]) > ball(10) ** -17)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sin(1e300^10)",
+        "exp(exp(exp(100)))",
+        "exp(exp(exp(exp(100))))",
+        "10^10^10^10",
+        "(-3)^(2^60)",
+        "0.1^1e300",
+        "1e300 % 1e-300",
+        "erfc(1e300)",
+        "floor(exp(1e5))",
+        "cosh(1e300)",
+        "sin(exp(exp(50)))",
+        "2^(2^62) - 2^(2^62)",
+    ],
+)
+def test_astronomical_numbers_take_no_time(text: str) -> None:
+    """At the highest precision too; pytest's own limit would be minutes."""
+    from time import perf_counter
+
+    start = perf_counter()
+    enclose(parse(text), {}, 16384)
+    assert perf_counter() - start < 2
+
+
+def test_a_long_formula_is_no_recursion() -> None:
+    graph = parse("sin(" * 20_000 + "x" + ")" * 20_000)
+    values = enclose(graph, {"x": 0.5}, 128)
+    found = sweep(graph, values, [0], 128).grads[0]
+    assert found is not None and found.is_finite()
+
+
+def test_the_nearest_decimal() -> None:
+    with working(200):
+        assert nearest(flint().arb.pi(), 17) == "3.1415926535897932"
+        assert nearest(ball(-2) / 3, 5) == "-0.66667"
+        assert nearest(ball(10) ** 400, 17) == "1e+400"
+        assert nearest(ball(0.1), 17) == "0.10000000000000001" and nearest(ball(0), 3) == "0"
+        assert nearest(ball(99999) / 100000, 3) == "1"
+
+
+def test_what_is_not_finite_stays_what_it_is() -> None:
+    assert undefined().is_nan() and not unknown().is_finite() and not is_infinite(unknown())
+    assert is_infinite(ball(math.inf)) and is_infinite(ball(-math.inf))
+
+
+def test_trust_says_the_same_of_whole_runs() -> None:
+    """What a run says of itself comes from these enclosures."""
+    from exprgrad import parse as read
+
+    run = read("(1 - cos(x))*y").gradient(x=1e-5, y=3)
+    graph, inputs = run.graph, run.inputs
+    found = enclosed(graph, inputs, run.wrt)
+    assert trust(run).value.low == judged(run.value, found.values[graph.output], found.bits).low
