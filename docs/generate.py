@@ -76,10 +76,10 @@ def rewrites() -> str:
     parts = [
         "# What to write instead\n",
         "This page is generated from `src/exprgrad/explain/rewriting/rewrites.py`.  Each row is true in "
-        "real arithmetic, and in doubles the right side is better at least at the point that the row gives; "
-        "the tests hold both.  The letters stand for any parts of a formula.  A row is suggested only where it "
-        "was tried at your point and helps: [Non-finite numbers](../explanation/non-finite-numbers.md) "
-        "tells more.\n",
+        "real arithmetic, and in doubles the right side is better at least at the point that the row "
+        "gives; the tests hold both.  The letters stand for any parts of a formula.  A row is suggested "
+        "only where it was tried at your point and helps: "
+        "[Non-finite numbers](../explanation/non-finite-numbers.md) tells more.\n",
     ]
     for why in dict.fromkeys(row.why for row in REWRITES):
         parts.append(f"## {why[0].upper()}{why[1:]}\n\n{head}")
