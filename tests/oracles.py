@@ -1,8 +1,8 @@
 """Independent truths for the tests: mpmath in place of doubles, differences in place of rules.
 
 Nothing here reads a row's ``partials`` or ``value``.  A row is evaluated by mpmath's function of the
-same name, by ``CORE`` below, or through the row's ``definition``; so a new row needs no line here if
-mpmath knows it or if it states what it is.
+same name, by ``CORE`` below, or else through the row's ``definition``; so a new row needs no line here if
+mpmath knows it or if it states what it is, though one of its own is the better witness.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ Real = Any
 """An mpf: mpmath has no type annotations."""
 
 MAX = 1.7976931348623157e308
+SELU, SELU_LEFT = 1.0507009873554805, 1.6732632423543772
+"""G. Klambauer et al., Self-Normalizing Neural Networks, NIPS 2017, equation 14, as PyTorch rounds them."""
 CONSTANTS = {"pi": lambda: +mp.pi, "tau": lambda: 2 * mp.pi}
 
 
@@ -49,7 +51,26 @@ def log_sum_exp(*operands: Real) -> Real:
 
 def complement(x: Real) -> Real:
     """erfc, which is nearer than exp(-x^2) to 2 on the left; beyond 100 it is far below every double."""
-    return mp.erfc(x) if -mp.sqrt(mp.prec) < x < 100 else flag(x < 0) * 2
+    if mp.isnan(x) or -mp.sqrt(mp.prec) < x < 100:
+        return mp.erfc(x)
+    return flag(x < 0) * 2
+
+
+def logistic(x: Real) -> Real:
+    """1/(1 + exp(-x)), with all its digits on the left too."""
+    return 1 / (1 + mp.exp(-x)) if x >= 0 else mp.exp(x) / (1 + mp.exp(x))
+
+
+def log_one_plus_exp(x: Real) -> Real:
+    """log(1 + exp(x)): the area below the logistic function."""
+    return (x if x > 0 else 0) + mp.log1p(mp.exp(-abs(x)))
+
+
+def between(x: Real, low: Real, high: Real) -> Real:
+    """The middle one of three numbers; the last where the ends are in the wrong order."""
+    if any(mp.isnan(number) for number in (x, low, high)):
+        return mp.nan
+    return sorted((x, low, high))[1] if low <= high else high
 
 
 CORE: dict[str, Callable[..., Real]] = {
@@ -80,6 +101,19 @@ CORE: dict[str, Callable[..., Real]] = {
     "erf": lambda x: mp.erf(x) if x * x < mp.prec else mp.sign(x),
     "erfc": complement,
     "gelu": lambda x: x * complement(-x / mp.sqrt(2)) / 2,
+    "clamp": between,
+    "trunc": lambda x: mp.ceil(x) if x < 0 else mp.floor(x),
+    "heaviside": lambda x: x if mp.isnan(x) else mpf((x > 0) + (x >= 0)) / 2,
+    "xlogy": lambda x, y: x if x == 0 and y == y else x * mp.log(y),
+    "sinc": lambda x: mp.sinc(x),
+    "relu": lambda x: mpf(0) if x < 0 else x,
+    "leaky_relu": lambda x: x / 100 if x < 0 else x,
+    "elu": lambda x: mp.expm1(x) if x < 0 else x,
+    "selu": lambda x: mpf(SELU) * (SELU_LEFT * mp.expm1(x) if x < 0 else x),
+    "sigmoid": logistic,
+    "silu": lambda x: x * logistic(x),
+    "softplus": log_one_plus_exp,
+    "logsigmoid": lambda x: -log_one_plus_exp(-x),
 }
 
 

@@ -85,13 +85,21 @@ def test_the_truth_of_a_case_by_hand(benchmarks: Any) -> None:
 
 @pytest.mark.parametrize(("text", "where"), CASES)
 def test_our_gradient_in_a_hard_case(text: str, where: str, benchmarks: Any) -> None:
-    """A single operation is within its bound; what is right at a kink or in a dead branch is exact."""
+    """A single operation is within its bound; what is right at a kink or in a dead branch is exact.
+
+    All are as the page says: twice as far off at most, and 1 ulp, for C libraries round differently.
+    """
     expression = parse(text)
     values = dict(assigned.split("=") for assigned in where.split())
     point = {name: float(values[name]) for name in expression.inputs}
     true = benchmarks("truth").true_gradient(expression.graph, point)
     gradient = expression.gradient(point).gradient
     worst = max(ulps(gradient[name], true[name]) for name in point)
+    (said,) = [line[1] for line in part("cases") if line[0] == f"`{text}`, {where}"]
+    if said in ("inf", "nan", "wrong"):
+        assert not worst < 2.0**51, f"it is better now: {REMEDY}"
+    else:
+        assert worst <= 2 * float(said) + 1
     kinds = [kind for kind in expression.graph.kinds if kind in BY_NAME]
     if len(kinds) == 1:
         assert worst <= BY_NAME[kinds[0]].partial_ulp

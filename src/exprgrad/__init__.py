@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from exprgrad.api.value import Value
     from exprgrad.draw.picture import Picture, draw
     from exprgrad.explain.checking.check import Check
-    from exprgrad.explain.diagnostics import Diagnostic
+    from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.graph.graph import Graph
     from exprgrad.graph.ops import OPS, Op
     from exprgrad.run.result import Edge, Node
@@ -59,7 +59,7 @@ __version__ = "0.1.0"
 LAZY = {
     "OPS": "graph.ops",
     "Check": "explain.checking.check",
-    "Diagnostic": "explain.diagnostics",
+    "Diagnostic": "explain.diagnostic",
     "Edge": "run.result",
     "Expression": "api",
     "Graph": "graph.graph",

@@ -194,3 +194,20 @@ def test_quiet_lists() -> None:
     assert command("eval", "-q", "A.T", "A=[[1,2],[3,4]]").out == "[[1.0, 3.0], [2.0, 4.0]]\n"
     assert command("eval", "-q", "[nan, -inf, 1/3]").out == "[nan, -inf, 0.3333333333333333]\n"
     assert command("grad", "-q", "c*sum(x)", "x=[1,2]", "c=3").out == "c=3.0\nx=[3.0, 3.0]\n"
+
+
+def test_a_correction_is_shown_however_many_kinks_there_are() -> None:
+    """Nodes that meet a kink are folded first: what becomes of the gradient is never cut."""
+    formula = " + ".join(f"relu(x - {n} + {n}) - relu(-x + {n} - {n})" for n in range(30))
+    for form in ([], ["-q"], ["--csv"]):
+        err = command("grad", formula, "x=0", *form).err
+        assert "the partial derivative along x exists and is 30" in err
+        assert err.endswith("\n… 41 more nodes have a kink here; --json lists them\n")
+        assert err.count("warning: ") == 20
+    inputs = [f"x{n}" for n in range(80)]
+    many = " + ".join(f"abs({name})" for name in inputs)
+    err = command("grad", many, *[f"{name}=0" for name in inputs], "-q").err
+    assert "kinks and jumps are only flagged" in err and "… 61 more nodes have a kink here" in err
+    jumps = " + ".join(["floor(x)"] * 21 + ["sign(x)"])
+    err = command("grad", jumps, "x=0", "-q").err
+    assert "jump along x" in err and err.endswith("… 3 more nodes jump here; --json lists them\n")

@@ -69,6 +69,25 @@ def test_a_narrow_terminal_keeps_the_verdict(monkeypatch: pytest.MonkeyPatch) ->
     assert "cancellation" in shown and "kink: left" in shown
 
 
+def test_a_narrow_terminal_drops_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    argv = ["check", "tanh(x1*w1 + x2*w2)", "x1=2", "w1=-3", "x2=0.25", "w2=1"]
+    for width in (40, 60, 100):
+        shown = on_terminal(argv, width, monkeypatch, NO_COLOR="1")
+        assert max(map(len, shown.splitlines())) <= width
+        for number in ("analytic", "numeric", "error", "-0.000121559", "8.5e-22"):
+            assert number in shown, width
+
+
+def test_functions_are_taken_apart() -> None:
+    found = json.loads(
+        command("check", "--json", "tanh(x)*y", "x=1", "y=2", "--expand", "tanh").out
+    )
+    assert "tanh" not in found["expression"]
+    assert [check["verdict"] for check in found["checks"]] == ["agrees", "agrees"]
+    claim = ["check", "tanh(x)", "--claim", "x=1 - tanh(x)^2", "--expand", "all", "-q"]
+    assert command(*claim).out == "x=agrees\n"
+
+
 def test_a_long_table_is_cut() -> None:
     formula = "+".join(f"x{i}" for i in range(80))
     argv = ["check", formula, *[f"x{i}={i}" for i in range(80)]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -86,10 +87,50 @@ def test_strict_is_about_the_ending() -> None:
         (["x^2", "x=1", "--wrt", "z"], "'z' is not an input"),
         (["x^2", "x=1", "--csv", "-q"], "exclude each other"),
         (["2+2"], "no inputs to move"),
-        (["x*[1,2]", "x=1"], "needs an output that is a number"),
+        (["x*[1,2]", "x=1"], "descend needs an output that is a number"),
         (["X @ w", "X=[[1,2]]", "w=[1,2,3]"], "(1, 2)"),
     ],
 )
 def test_what_is_wrong_is_said(argv: list[str], words: str) -> None:
     status, out, err = command("descend", *argv)
     assert (status, out) == (2, "") and words in err
+
+
+@pytest.mark.parametrize(
+    ("formula", "at", "code"),
+    [("-abs(x)", "x=0", "kink"), ("relu(x-1)+0", "x=1", "kink"), ("floor(x)", "x=1", "jump")],
+)
+def test_an_end_at_a_kink_or_a_jump_is_no_quiet_one(formula: str, at: str, code: str) -> None:
+    argv = ["descend", formula, at]
+    status, out, err = command(*argv, "--strict")
+    assert status == 1 and "converged" in out and f"warning: {code} along x" in err
+    assert f"warning: {code} along x" in command(*argv, "-q").err
+    codes = [one["code"] for one in json.loads(command(*argv, "--json").out)["diagnostics"]]
+    assert code in codes
+    assert command(*argv).status == 0
+
+
+def test_divergence_is_a_warning_in_every_form() -> None:
+    argv = ["descend", "x^2", "x=3", "--rate", "2", "--steps", "6"]
+    for form in ([], ["-q"], ["--csv"]):
+        assert command(*argv, *form).err.count("warning: diverged: the value rose") == 1
+    found = json.loads(command(*argv, "--json").out)["diagnostics"]
+    assert [(one["code"], one["severity"]) for one in found] == [("diverged", "warning")]
+
+
+@pytest.mark.parametrize(
+    ("formula", "inputs", "headings"),
+    [
+        ("x", ["x=1"], ["step", "value", "x"]),
+        ("value", ["value=1"], ["step", "the value", "value"]),
+        ("step = y*2; step", ["y=1"], ["#", "step", "y"]),
+        ("2*step", ["step=1"], ["#", "value", "step"]),
+    ],
+)
+def test_headings_are_told_apart(formula: str, inputs: list[str], headings: list[str]) -> None:
+    head = command("descend", formula, *inputs, "--steps", "1").out.splitlines()[0]
+    assert [cell for cell in re.split(" {2,}", head) if cell][:3] == headings
+
+
+def test_one_step_is_no_plural() -> None:
+    assert "not converged after 1 step\n" in command("descend", "x^2", "x=1", "--steps", "1").out

@@ -119,6 +119,27 @@ def test_an_encoding_without_our_signs() -> None:
         assert process("eval", "ж$", env=env).err.startswith("error: the character '$'")
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["eval", "λ+β", "--csv"], ["grad", "λ+β", "-q"], ["grad", "λ+β", "--order", "naive", "-q"],
+        ["jac", "λ+β", "-q"], ["paths", "λ+β", "--csv"], ["descend", "λ+β", "-q"], ["check", "λ+β", "-q"],
+    ],
+)  # fmt: skip
+def test_what_programs_read_confuses_no_names(argv: list[str]) -> None:
+    """As question marks λ and β would be one."""
+    done = process(*argv, "λ=1", "β=2", env={"PYTHONIOENCODING": "ascii"})
+    assert done.status == 2 and "?" not in done.out and "lacks the letter U+03" in done.err
+
+
+def test_our_own_signs_in_csv_where_the_encoding_lacks_them() -> None:
+    formula = "+".join(f"x*{n}" for n in range(60))
+    done = process("grad", formula, "x=1", "--csv", env={"PYTHONIOENCODING": "ascii"})
+    assert done.status == 0 and "+...," in done.out
+    done = process("grad", "a·b", "a·b=1", "-q", env={"PYTHONIOENCODING": "ascii"})
+    assert done.status == 2 and "U+00B7" in done.err
+
+
 def test_colour_as_asked() -> None:
     always = (["--color", "always"], ["--color=always"])
     for argv, colored in (([], False), *((a, True) for a in always), (["--color", "never"], False)):

@@ -52,6 +52,7 @@ CASES: dict[str, list[str]] = {
         "sum(x)|x=[1,2]",
         "x|x=1|--trace",
         "x*y|x=1|y=2|--order|2,1,0",
+        "x*y|x=1|y=2|--digits|9",
         "x*y|x=1",
         "x|x=1|--json|--csv",
     ],
@@ -160,3 +161,23 @@ def test_many_numbers_are_left_out_unless_all() -> None:
     ]
     assert "41 numbers left out; --all shows them" in command(*argv).out
     assert "x40.grad" in command(*argv, "--all").out
+
+
+@pytest.mark.parametrize(
+    ("formula", "x", "lines"),
+    [
+        ("relu(x) - relu(-x)", "0", ["17", "x=corrected"]),
+        ("1/x", "0", ["pole", "x=pole"]),
+        ("log(x)", "-1", ["undefined", "x=undefined"]),
+        ("x*x", "3", ["17", "x=17"]),
+    ],
+)
+def test_quiet_says_in_a_word_what_has_no_digits(formula: str, x: str, lines: list[str]) -> None:
+    assert command("grad", "--trust", "-q", formula, f"x={x}").out.splitlines() == lines
+
+
+def test_the_sentence_and_the_table_agree() -> None:
+    """A partial sum may have fewer right digits than the number in the end."""
+    out = command("grad", "--trust", "t = 1 + x; y = (t - 1) + 1e-4", "x=1e-9").out
+    assert out.splitlines()[1].split()[-1] == "12"
+    assert "at t - 1: from 16 right ones to 7 there\n" in out

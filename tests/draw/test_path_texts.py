@@ -122,7 +122,7 @@ def test_counts_in_words() -> None:
     assert count_words(1) == "1 path"
     assert count_words(1234567) == "1,234,567 paths"
     assert count_words(2**200).startswith("1,606,938,044,")
-    assert count_words(2**100_000) == "9.99002e30102 paths"
+    assert count_words(2**100_000) == "9.99002e+30102 paths"
     assert count_words(0, "other") == "0 others"
     assert whole_text(10**6000 + 7) == "1" + "0" * 5999 + "7"
 
@@ -132,3 +132,17 @@ def test_the_library_and_the_command_agree() -> None:
     assert command("grad", *TWICE, "--order", "naive", "-q").out == "".join(
         f"{name}={value!r}\n" for name, value in run.visited("naive").got.items()
     )
+
+
+def test_paths_with_the_same_nodes_are_told_apart() -> None:
+    out = command("paths", "x*x + x*2", "x=3").out
+    assert "→ x*x → x (operand 1)  = 1 × 3" in out and "→ x (operand 2)  = 1 × 3" in out
+    assert "→ x*2 → x              = 1 × 2" in out
+    out = command("grad", "x*x", "x=3", "--accumulate", "set").out
+    assert "x*x → x  overwritten at x by x*x\n" in out
+
+
+def test_what_the_right_order_gets_where_the_gradient_is_corrected() -> None:
+    out = command("grad", "relu(x) - relu(-x)", "x=0", "--order", "preorder").out
+    assert "true grads" not in out
+    assert "\ngradient corrected: x = 1, where the sweep has 0\n" in out

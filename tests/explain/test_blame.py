@@ -216,7 +216,7 @@ def test_eval_blames_too() -> None:
     assert (found.severity, "sweep" in found.message) == ("note", False)
     assert found.help is not None and found.help.startswith("write sigmoid(-x) instead of")
     first, _ = parse("x*log(x)").evaluate(x=0).diagnostics
-    assert first.help == "write xlogy(x, x) instead of x*log(x): log is defined where x > 0"
+    assert first.help == "write xlogy(x, x) instead of x*log(x): log(x) is defined where x > 0"
 
 
 def test_nothing_is_suggested_that_does_not_help() -> None:
@@ -228,7 +228,7 @@ def test_nothing_is_suggested_that_does_not_help() -> None:
         for found in parse(formula).gradient(values).diagnostics:
             assert "expm1" not in (found.help or "")
     (found,) = parse("sqrt(x*y)").gradient(x=-1, y=1).diagnostics
-    assert found.help == "sqrt is defined where x*y >= 0"
+    assert found.help == "sqrt(x*y) is defined where x*y >= 0"
 
 
 def test_nothing_is_suggested_that_is_another_function_there() -> None:
@@ -328,3 +328,19 @@ def test_finite_points_load_nothing_of_this() -> None:
         "assert not [m for m in sys.modules if m.endswith(('blame', 'rewrites', 'mending'))]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("formula", "inputs", "help"),
+    [
+        ("1/x", {"x": 0}, "1/x is defined where x != 0"),
+        ("a/b", {"a": 1, "b": 0}, "a/b is defined where b != 0"),
+        ("y % (x - 1)", {"x": 1, "y": 0}, "y%(x - 1) is defined where x - 1 != 0"),
+        ("xlogy(a, b)", {"a": 1, "b": -1}, "xlogy(a, b) is defined where b is positive, or a is 0"),
+        ("y/0", {"y": 1}, "x/y is defined where y != 0"),
+    ],
+)
+def test_where_an_operation_is_defined_in_the_words_of_the_formula(
+    formula: str, inputs: dict[str, float], help: str
+) -> None:
+    assert parse(formula).evaluate(inputs).diagnostics[0].help == help

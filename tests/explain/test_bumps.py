@@ -45,6 +45,61 @@ def test_nodes_by_name_number_and_text() -> None:
         assert check.verdict == "agrees"
 
 
+def test_a_number_may_have_a_hash_and_any_length() -> None:
+    f = parse("e = a*b; e + sin(a)")
+    (found,) = f.check(a=1, b=2, nodes=["#2"])
+    assert (found.input, found.node) == ("e", 2)
+    for wanted in ("9" * 5000, "#9", "5"):
+        with pytest.raises(RequestError, match="there is no node") as caught:
+            f.check(a=1, b=2, nodes=[wanted])
+        assert caught.value.help == "the nodes' numbers are 0 to 4; grad shows them"
+    for wanted in ("zz", "", "-1", "#", "#x", "٣"):
+        with pytest.raises(RequestError, match="the expression has no node"):
+            f.check(a=1, b=2, nodes=[wanted])
+
+
+def test_orders_and_checks_find_nodes_in_the_same_way() -> None:
+    run = parse("e = a*b; e + sin(a)").gradient(a=1, b=2)
+    assert run.visited(["e + sin(a)", "#3", "e", "a", "b"]).order == (4, 3, 2, 0, 1)
+    with pytest.raises(RequestError, match="has no node 'zz'"):
+        run.visited("e,zz")
+
+
+@pytest.mark.parametrize(
+    ("formula", "at", "h", "verdict"),
+    [
+        ("abs(x)", 0.0005, -0.001, "kink"),
+        ("abs(x)", 0.0005, 0.001, "agrees"),  # only the central difference spans the kink
+        ("abs(x) + 3*x", 0.0003, -0.001, "kink"),
+        ("1e6 + abs(x)", 0.5, -1, "kink"),
+        ("floor(x)", 0.9999, 0.001, "kink"),
+        ("relu(x)", -0.0005, 0.001, "kink"),
+        ("relu(x)^2", -0.0005, 0.001, "agrees"),
+        ("x^3", 0.001, 1, "undecided"),
+        ("exp(x)", 1, 5, "undecided"),
+        ("sin(1e6*x)", 1, 0.01, "undecided"),
+        ("1e10 + x", 1, 1e-9, "cancellation"),
+    ],
+)
+def test_no_digit_is_no_agreement(formula: str, at: float, h: float, verdict: str) -> None:
+    (found,) = parse(formula).check(x=at, h=h)
+    assert found.verdict == verdict, found.message
+    assert found.message.startswith("kink between the sample points: " * (verdict == "kink"))
+    words = {
+        "undecided": "undecided: the step is too large",
+        "cancellation": "the step is too small",
+    }
+    assert words.get(verdict, "") in found.message
+
+
+def test_a_step_that_is_lost_names_one_that_is_not() -> None:
+    f = parse("a*b")
+    with pytest.raises(RequestError, match="is lost") as caught:
+        f.check(a=1e20, b=2, h=0.001)
+    assert caught.value.help == "h = 1e+12 would move it"
+    assert all(each.verdict == "agrees" for each in f.check(a=1e20, b=2, h=1e12))
+
+
 def test_nodes_that_read_the_same() -> None:
     found = parse("sin(x) + sin(x)").check(x=1, nodes=[1, 2, 3])
     assert [check.input for check in found] == ["sin(x) #1", "sin(x) #2", "sin(x) + sin(x)"]
@@ -69,6 +124,9 @@ def test_what_is_said() -> None:
         ["check", "y = x^3; y", "x=2", "--h", "0.1"],
         ["check", "u = abs(x); 3*u", "x=0", "--node", "x", "--h", "0.001"],
         ["check", "u = x^2; u*y", "x=1", "y=0", "--node", "u", "--h", "1/8"],
+        ["check", "abs(a)", "a=0.0005", "--h", "-0.001"],
+        ["check", "1e10 + x", "x=1", "--h", "1e-9"],
+        ["check", "a*b", "a=1e20", "b=2", "--h", "0.001"],
         ["check", "sin(x) + 2", "x=2", "--node", "sim(x)"],
         ["check", "sin(x) + sin(x)", "x=2", "--node", "sin(x)"],
         ["check", "sin(x) + 2", "x=2", "--node", "7"],

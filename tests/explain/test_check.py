@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Iterator
 from random import Random
 
@@ -14,6 +15,7 @@ from exprgrad import Check, RequestError, parse
 from exprgrad.explain.checking import check as checks
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.run import balls
+from oracles import gradient, mpf
 from shell import command, spelled
 from strategies import tree
 
@@ -64,6 +66,8 @@ CASES: dict[str, list[tuple[str, str, str, str]]] = {
         ("exp(x) - exp(x)", "x=1000", "overflow", "undecided"),
         ("x*1e200*1e-200", "x=1e200", "agrees", "overflow"),
         ("x % exp(exp(y))", "x=1 y=1000", "agrees overflow", "agrees undecided"),
+        ("log(x)", "x=0", "overflow", ""),
+        ("y + 1/(x - 1)", "x=1 y=2", "overflow overflow", ""),
     ],
 }  # fmt: skip
 
@@ -112,7 +116,17 @@ def test_numbers_of_a_check() -> None:
     (found,) = parse("sin(x)").check(x=1)
     assert found.analytic == found.numeric == math.cos(1)
     assert found.error is not None and 0 < found.error <= 2**-53
-    assert found[4:] == (None, None, "agrees", "agrees to 16 digits", None, None, None, (0, (4, 5)))
+    assert found[4:] == (
+        None,
+        None,
+        "agrees",
+        "agrees to 16 digits",
+        None,
+        None,
+        None,
+        (0, (4, 5)),
+        None,
+    )
 
 
 def test_sides_are_exact_at_a_kink() -> None:
@@ -127,6 +141,74 @@ def test_the_error_in_doubles_holds(no_flint: None) -> None:
         assert found.numeric is not None and found.error is not None
         assert abs(found.numeric - (6 * x * x - 5)) <= found.error
         assert found.verdict == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("formula", "at", "verdict"),
+    [
+        ("sin(x)", 1e22, "undecided"),  # doubles are two million apart here
+        ("sin(x)", 1e15, "undecided"),
+        ("sin(x)", 1e12, "agrees"),
+        ("exp(cos(x))*x", 1e18, "undecided"),
+        ("tan(x)", 3e20, "undecided"),
+        ("sin(1e12*x)", 1.0, "undecided"),
+        ("sin(1e14*x)", 1.0, "undecided"),
+        ("sin(1e6*x)", 1.0, "agrees"),
+        ("floor(x)", 1e12 + 0.5, "agrees"),
+        ("1/x", 1e-300, "undecided"),  # the steps leap over the pole
+        ("1/x^2", 1e-120, "undecided"),
+        ("x^2", 1e150, "agrees"),
+        ("x^3", 1e12, "agrees"),
+    ],
+)
+def test_steps_that_do_not_follow_the_function_say_nothing(
+    formula: str, at: float, verdict: str, no_flint: None
+) -> None:
+    (found,) = parse(formula).check(x=at)
+    assert found.verdict == verdict, found
+    assert verdict == "agrees" or (found.numeric, found.error) == (None, None)
+
+
+@pytest.mark.parametrize("formula", ["x*exp(-x)", "1/(1 + x^2)", "log(2 + cos(x))", "tanh(x)*x"])
+def test_the_error_in_doubles_holds_far_out(formula: str, no_flint: None) -> None:
+    """Wherever there is a number, it is as near to the true derivative as it says."""
+    random = Random(5)
+    for _ in range(12):
+        x = random.choice((-1, 1)) * 10 ** random.uniform(-20, 20)
+        (found,) = parse(formula).check(x=x)
+        if found.numeric is not None and math.isfinite(found.numeric):
+            assert found.error is not None
+            true = gradient(parse(formula).graph, {"x": x})["x"]
+            assert abs(mpf(found.numeric) - true) <= found.error, (x, found)
+
+
+def test_nobody_is_blamed_where_doubles_see_nothing(no_flint: None) -> None:
+    (found,) = parse("round(x)*2").check(x=5.2e120)
+    assert found.verdict != "disagrees"  # all doubles there are whole numbers
+    (found,) = parse("x*x*3").check(x=4.97e-179)
+    assert found.verdict != "disagrees"  # x*x underflows, and steps of 1/8 swallow x
+    if found.numeric is not None:
+        assert found.error is not None and abs(found.numeric - 6 * 4.97e-179) <= found.error
+
+
+def test_messages_are_ascii() -> None:
+    """Numbers can be copied, terms pasted."""
+    for argv in (
+        ["3*abs(x)", "x=0"],
+        ["(1 - cos(x))/x^2", "x=1e-6"],
+        ["-x", "x=1", "--h", "-0.001"],
+        ["x^2*y + sin(x)", "--claim", "x=2*x*y - cos(x)"],
+        ["-x^2", "--claim", "x=2*x"],
+    ):
+        for form in ([], ["--json"], ["--csv"]):
+            _, out, err = command("check", *argv, *form)
+            assert "\N{MINUS SIGN}" not in out + err
+
+
+def test_chances_of_better_digits_are_true(no_flint: None) -> None:
+    """Without balls grad --trust has nothing to say."""
+    _, _, err = command("check", "(1 - cos(x))/x^2", "x=1e-6")
+    assert err.endswith("help: ball arithmetic tells more: pip install 'exprgrad[exact]'\n")
 
 
 def chosen(random: Random) -> float:
@@ -166,6 +248,29 @@ def test_nobody_is_blamed_in_doubles_at_length(no_flint: None) -> None:
     nobody_is_blamed(4, 1000)
 
 
+STEEP = [
+    ("log(max(x, 1e-300))", 0.0, "agrees"),
+    ("x*log(x + 1e-300)", 0.0, "agrees"),
+    ("log(x^2 + 1e-100)", 0.0, "agrees"),
+    ("sin(exp(x))", 100.0, "cancellation"),
+    ("sin(exp(x))", 700.0, "cancellation"),
+    ("x/(abs(x) + 1e-45)", 0.0, "agrees"),
+    ("x^1e40", 1.0, "agrees"),
+    ("sigmoid(1e40*(x - 1))", 1.0, "agrees"),
+    ("max(x, 1e-60)", 0.0, "agrees"),
+    ("softplus(1e50*x)/1e50", 0.0, "agrees"),
+    ("sqrt(x + 1e-100)", 0.0, "agrees"),
+    ("x + 1e-200*tanh(x*1e200)", 0.0, "agrees"),
+    ("floor(exp(exp(x)))", 10.0, "overflow"),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "verdict"), STEEP)
+def test_no_kink_is_seen_in_a_steep_slope(text: str, x: float, verdict: str) -> None:
+    (found,) = parse(text).check(x=x)
+    assert found.verdict == verdict, found
+
+
 def test_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "MOST_IN_BALLS", 9)
     monkeypatch.setattr(checks, "MOST_IN_DOUBLES", 9)
@@ -182,6 +287,42 @@ def test_a_large_formula_is_left_to_one_arithmetic(monkeypatch: pytest.MonkeyPat
     found = parse("a*b").check(a=1, b=2)
     assert [c.verdict for c in found] == ["agrees", "agrees"]
     assert all(c.error is not None and c.error > 1e-15 for c in found)
+
+
+UNSETTLED = ("abs(x)^1.01", "relu(x)^1.005", "relu(x)^1.01 - relu(-x)^1.02")
+"""The derivative at 0 is 0, and no quotient is anywhere near it."""
+
+
+@pytest.mark.parametrize("formula", UNSETTLED)
+def test_quotients_that_tend_to_nothing_are_not_believed(formula: str) -> None:
+    (found,) = parse(formula).check(x=0)
+    assert (found.analytic, found.verdict, found.left, found.right) == (0, "undecided", None, None)
+    assert "differences do not settle" in found.message
+
+
+@pytest.mark.parametrize("formula", UNSETTLED)
+def test_nor_are_they_in_doubles(formula: str, no_flint: None) -> None:
+    (found,) = parse(formula).check(x=0)
+    assert found.verdict == "undecided"
+    assert found.message.endswith("by the rules of both sides it is 0")
+
+
+@pytest.mark.slow
+def test_a_long_check_ends() -> None:
+    """What neither arithmetic tells takes no more than its share: 72 s without one."""
+    lines = [f"y{at + 1} = sin(y{at})" for at in range(36_000)]
+    f = parse("; ".join(["y0 = abs(x)^1.01", *lines]))
+    begun = time.process_time()
+    assert [check.verdict for check in f.check(x=0)] == ["undecided"]
+    assert time.process_time() - begun < 30
+
+
+def test_higher_precisions_are_taken_while_the_work_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 1e-160 the sum cancels beyond the first precision."""
+    f = parse("(1e200 + x) - 1e200")
+    assert [check.verdict for check in f.check(x=1e-160)] == ["agrees"]
+    monkeypatch.setattr(checks, "MOST_WORK", 1)
+    assert [check.verdict for check in f.check(x=1e-160)] != ["agrees"]
 
 
 @pytest.mark.parametrize(

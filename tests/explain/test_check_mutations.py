@@ -12,6 +12,7 @@ import pytest
 
 from exprgrad import Op, parse
 from exprgrad.derive import local
+from exprgrad.explain.checking import suspects
 from exprgrad.explain.checking.check import Check, check_nodes
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.run import balls, tape, templates
@@ -160,3 +161,16 @@ def test_a_broken_value_is_found(op: Op) -> None:
     blamed = [each for each in found if each.verdict == "disagrees"]
     assert blamed
     assert {kinds[each.where[0]] for each in blamed if each.where} == {op.name}
+
+
+def test_of_very_many_nodes_some_of_each_operation_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(suspects, "MOST_NODES", 4)
+    monkeypatch.setitem(BY_NAME, "sin", replace(BY_NAME["sin"], partials=("sin(x)",)))
+    forget()
+    run = parse("exp(sin(x) + sin(2*x) + sin(3*x))").gradient(x=1)
+    found = list(suspects.wrong_numbers(run, 2**20))
+    monkeypatch.undo()
+    forget()
+    assert [run.graph.kinds[wrong.user] for wrong in found] == ["sin"]

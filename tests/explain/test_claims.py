@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 from dataclasses import replace
 
@@ -10,6 +12,7 @@ import pytest
 import golden
 from exprgrad import Check, InputError, LanguageError, MissingExtraError, RequestError, parse
 from exprgrad.derive import local
+from exprgrad.explain.checking import claims
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import balls, tape
 from shell import command, spelled
@@ -48,6 +51,9 @@ WRONG = [
     ("relu(x)*y", "x=y"),
     ("log(abs(x))", "x=1/exp(log(x))"),
     ("sin(x)*cos(x)", "x=cos(x)^2 + sin(x)^2"),
+    ("x*y/(1 + z)", "x=y"),
+    ("x*sin(y)/(1 + y)", "x=sin(y)/(1 - y)"),
+    ("sqrt(1 - x^2)", "x=-x/(1 - x^2)"),
 ]
 
 
@@ -101,7 +107,72 @@ def test_given_values_are_fixed() -> None:
     (found,) = f.check(x=1, y=2, claims={"x": "x + 4"})
     assert found.message == "disagrees: at x = 1, y = 2 the derivative is 4, the claim is 5"
     (found,) = f.check(x=1, y=2, claims={"x": "-2*x*y"})
-    assert found.message.endswith("the claim is −1 times the derivative: a sign")
+    assert found.message.endswith("the claim is -1 times the derivative: a sign")
+
+
+@pytest.mark.parametrize(
+    ("formula", "claim", "at", "said"),
+    [
+        ("relu(x) - relu(-x)", "1", 0.0, "agrees: equal at the given point"),
+        ("relu(x) - relu(-x)", "0", 0.0, "disagrees: at x = 0 the derivative is 1; the claim is 0"),
+        ("relu(x)^2", "2*relu(x)", 0.0, "agrees: equal at the given point"),
+        ("abs(x)^1.5", "0", 0.0, "agrees: equal at the given point"),
+        ("abs(x)", "sign(x)", 0.0, "kink: there is no derivative at x = 0: left -1, right 1"),
+        ("floor(x)", "0", 2.0, "kink: there is no derivative at x = 2: the value jumps"),
+        ("cbrt(x)", "5", 0.0, "undecided: the slope is infinite at x = 0"),
+        ("x^1.5", "0", 0.0, "undecided: at x = 0 there are values on the right alone, where the "),
+        ("sqrt(x)", "x", -1.0, "undecided: the formula has no value at x = -1"),
+        ("x^2", "2*x", float("nan"), "undecided: x is nan, where nothing can be compared"),
+    ],
+)  # fmt: skip
+def test_points_that_are_given(formula: str, claim: str, at: float, said: str) -> None:
+    """At a kink the true derivative counts, where there is one, and else what there is instead."""
+    (found,) = parse(formula).check(x=at, claims={"x": claim})
+    assert found.message.startswith(said)
+    assert found.verdict == said.partition(":")[0]
+
+
+def test_a_given_point_may_leave_others_free() -> None:
+    f = parse("abs(x)*y")
+    (found,) = f.check(x=0, claims={"x": "sign(x)*y"})
+    assert (found.verdict, found.left, found.right) == ("kink", -2.0, 2.0)
+    (found,) = f.check(x=0, claims={"y": "abs(x)"})
+    assert found.verdict == "agrees"
+    (found,) = f.check(x=math.nan, claims={"y": "abs(x)"})
+    assert found.message == "undecided: x is nan, where nothing can be compared"
+
+
+def test_a_domain_that_is_far_away() -> None:
+    assert claimed("log(x - 100)", "x=1/(x - 100)").message.endswith("at 32 sampled points")
+    found = claimed("log(x - 1e6)", "x=1/(x - 1e6)")
+    assert (
+        found.message == "agrees: equal as formulas; no point of the domain was found to try it at"
+    )
+    found = claimed("log(t - 1e6)", "t=1/t")
+    assert found.message == "undecided: no point of the domain was found; give a value for t"
+
+
+def test_nothing_is_said_twice() -> None:
+    assert claimed("x*y", "x=0").message == (
+        "disagrees: at x = 2, y = 3 the derivative is 3; the claim is 0 everywhere"
+    )
+    assert claimed("3*x + y*0", "y=x").message == (
+        "disagrees: at x = 2, y = 3 the claim is 2; the derivative is 0 everywhere"
+    )
+
+
+def test_diagnostics_in_json() -> None:
+    found = json.loads(command("check", "a*b", "--claim", "a=a", "--claim", "b=a", "--json").out)
+    (told,) = found["diagnostics"]
+    assert (told["code"], told["node"], told["span"]) == ("disagrees", 0, None)
+    assert told["message"] == f"a: {found['checks'][0]['message']}"
+
+
+def test_a_long_claim_is_cut_in_the_table() -> None:
+    claim = "x=" + "+".join(["x"] * 9000)
+    out = command("check", "x^2", "--claim", claim).out
+    assert "x = x+x+" in out and max(map(len, out.splitlines())) < 160
+    assert claim[2:] in command("check", "x^2", "--claim", claim, "--csv").out
 
 
 def test_our_own_derivative_agrees() -> None:
@@ -166,3 +237,37 @@ def test_without_flint_the_install_line_is_said(monkeypatch: pytest.MonkeyPatch)
     balls.flint.cache_clear()
     assert caught.value.help == "pip install 'exprgrad[exact]'"
     assert "a claim" in caught.value.message
+
+
+def test_a_claim_about_a_large_formula_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many points are tried as the work allows, and too large a formula is refused."""
+    f = parse("x^2*y")
+    monkeypatch.setattr(claims, "MOST_WORK", 300_000)
+    (found,) = f.check(claims={"x": "2*x*y"})
+    assert found.message == "agrees: equal as formulas, and at 9 sampled points"
+    monkeypatch.setattr(claims, "MOST_WORK", 200_000)
+    with pytest.raises(RequestError, match="too many to check a claim") as caught:
+        f.check(claims={"x": "2*x*y"})
+    assert caught.value.code == "too-many"
+
+
+@pytest.mark.parametrize(
+    ("formula", "claim", "values", "true", "said"),
+    [
+        ("exp(-x^2)", "0", {"x": "30"}, "is -8.18686e-390", "is 0"),
+        ("x^2", "2*x + 1e-30", {"x": "3"}, "is 6,", "is 6.000000000000000000000000000001"),
+        ("x", "1 + exp(-200)", {"x": "3"}, "is 1,", "1 and 1.3839e-87 more"),
+    ],
+)
+def test_a_claim_that_is_no_other_double_is_told_apart(
+    formula: str, claim: str, values: dict[str, str], true: str, said: str
+) -> None:
+    """What doubles do not tell apart is told by its size, or with the digits that it takes."""
+    (found,) = parse(formula).check(values, claims={"x": claim})
+    assert found.verdict == "disagrees"
+    assert f"the derivative {true}" in found.message and said in found.message, found.message
+
+
+def test_a_derivative_below_the_doubles_is_confirmed() -> None:
+    (found,) = parse("exp(-x^2)").check(x=30, claims={"x": "-60*exp(-900)"})
+    assert found.verdict == "agrees"

@@ -82,6 +82,15 @@ def test_noise_is_measured() -> None:
     assert 1e-9 < measured(lambda x: (x + 1e8) - 1e8, 1.0, 1) < 1e-7  # an ulp of 1e8 is 1.5e-8
 
 
+def test_numbers_too_large_to_follow() -> None:
+    found = parse("sum(sin(x))").check(x=[1e15, 1.0])
+    assert [check.verdict for check in found] == ["undecided", "agrees"]
+
+
+def test_the_output_is_said() -> None:
+    assert "\noutput  sum(x) = 3\n2 of 2 agree\n" in command("check", "sum(x)", "x=[1,2]").out
+
+
 def test_the_command() -> None:
     status, out, _ = command("check", "sum((X @ w)^2)", "X=[[1,2],[3,4]]", "w=[1,-1]", "-q")
     assert status == 0

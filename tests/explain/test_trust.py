@@ -12,7 +12,8 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.errors import MissingExtraError, RequestError
-from exprgrad.explain.digits.trust import Trusted, trust
+from exprgrad.explain.digits.trust import trust
+from exprgrad.explain.digits.trusted import Trusted
 from exprgrad.run import balls
 from exprgrad.run.result import Run
 from oracles import evaluate, mp, mpf
@@ -116,6 +117,37 @@ def test_a_mend_of_another_value_is_not_suggested(monkeypatch: pytest.MonkeyPatc
     assert found.lost is not None and found.rewrite is None
 
 
+@pytest.mark.parametrize(
+    ("wrong", "formula", "point"),
+    [
+        (None, "3*(atan((x^2)/(x+y)))", {"x": -4.000422584547124, "y": 2.0}),
+        (
+            ("atan(y/x)", "atan2(y, x)", ""),
+            "3*(atan((x^2)/(x+y)))",
+            {"x": -4.000422584547124, "y": 2.0},
+        ),
+        (("1 - cos(x)", "2*sin(x/2)^2", "x > 1"), "(1 - cos(x))^2", {"x": 1e-8}),
+    ],
+)
+def test_a_mend_that_is_true_elsewhere_is_not_suggested(
+    monkeypatch: pytest.MonkeyPatch,
+    wrong: tuple[str, str, str] | None,
+    formula: str,
+    point: dict[str, float],
+) -> None:
+    """Left of 0, atan(y/x) and atan2(y, x) have one derivative and two values."""
+    from exprgrad.explain.rewriting import better, rewrites
+
+    real = rewrites.mends
+    if wrong is not None:
+        made = rewrites.Rewrite(wrong[0], wrong[1], "made up", "x=1", wrong[2])
+        monkeypatch.setattr(
+            better, "mends", lambda graph, texts, node: real(graph, texts, node, (made,))
+        )
+    found = number(formula, "x", **point)
+    assert found.lost is not None and found.rewrite is None
+
+
 def test_rounding_alone_is_no_loss() -> None:
     text = " + ".join(f"sin({k}*x)*exp(-{k})" for k in range(1, 40))
     found = trust(parse(text).gradient(x=1.3))
@@ -139,6 +171,13 @@ def test_a_kink_is_a_convention() -> None:
     assert found.convention and found.exact and found.value == 0
     found = number("x*2 + relu(y)", "x", x=1, y=0)
     assert not found.convention and found.exact
+
+
+def test_an_infinite_local_derivative_is_no_convention() -> None:
+    """The derivative of sin(asin(x)) is 1 everywhere; the chain rule has 0 times infinity at 1."""
+    found = number("sin(asin(x))", "x", x=1)
+    assert found.verdict == "undecided" and not found.convention and found.true is None
+    assert number("sin(asin(x)) + abs(y)", "y", x=1, y=0).convention
 
 
 def test_a_corrected_derivative_is_not_measured() -> None:

@@ -6,11 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import pytest
 
 from exprgrad import Edge, RequestError, Run, parse
+from exprgrad.explain.walks import web
 from exprgrad.explain.walks.orders import Visited, visit
+from exprgrad.explain.walks.web import Path
 from exprgrad.graph.graph import CONST
 from walks import exact_run, nodes_of, product_of, walks
 
@@ -200,7 +203,7 @@ def test_the_theorem_on_many_graphs() -> None:
 
 
 def check_overwriting(seed: int) -> None:
-    """With = in place of +=, one path at most is left to each input."""
+    """With = instead of +=, one path at most is left to each input."""
     random = Random(seed)
     run = exact_run(random)
     order = random_order(random, run)
@@ -231,6 +234,9 @@ def check_recursion(seed: int) -> None:
             assert outcome.again.count == sum(x.times - 1 for x in outcome.repeated)
             assert outcome.got == outcome.true - outcome.lost.sum + outcome.again.sum
             assert outcome.lost.sum == sum(x.path.product for x in outcome.listed)
+            # What a lost path is said to have met is a line of the list of what was overwritten.
+            told = {(c.replaced, found.web.users[c.edge]) for c in found.clobbered}
+            assert {(x.path.edges[x.at], x.by) for x in outcome.listed} <= told
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -320,6 +326,25 @@ def test_naive_recursion_is_capped() -> None:
     found = visit(short, "naive")
     assert len(found.order) == 2**13 - 1
     assert found.got == recursed(short, seen=None)
+
+
+def test_no_path_is_walked_that_nobody_wants(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 4096 paths, 4095 counted more than once."""
+    walked: list[Path] = []
+    plain = web.walked
+
+    def counting(*arguments: Any) -> Path:
+        walked.append(plain(*arguments))
+        return walked[-1]
+
+    monkeypatch.setattr(web, "walked", counting)
+    run = parse("; ".join(["t0 = x*1", *(f"t{i + 1} = t{i} + t{i}" for i in range(12))])).gradient(
+        x=1
+    )
+    for most in (5, 1000):
+        walked.clear()
+        assert len(visit(run, "naive", most=most).inputs["x"].repeated) == most
+        assert len(walked) <= most + 1
 
 
 def test_deep_and_wide() -> None:

@@ -106,6 +106,14 @@ def test_no_two_magnitudes_meet_badly(name: str) -> None:
             assert ulps(found, true) <= allowed, (position, args, found, mp.nstr(true, 20))
 
 
+@pytest.mark.parametrize("name", ["logaddexp", "logsumexp"])
+def test_shares_of_numbers_whose_difference_overflows(name: str) -> None:
+    """The greater has it all, and the exponential of minus 4e300 and less is 0."""
+    for more, less in ((1.1e308, -1.1e308), (1e308, -4e300), (4e300, 0.7), (0.7, -1.1e308)):
+        assert computed(BY_NAME[name], (more, less)) == (more, [1.0, 0.0])
+        assert computed(BY_NAME[name], (less, more)) == (more, [0.0, 1.0])
+
+
 def unavoidable(op: Op, position: int, args: tuple[float, ...], true: Real) -> float:
     """The ulps that a subnormal intermediate costs.
 

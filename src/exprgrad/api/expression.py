@@ -190,6 +190,10 @@ class Expression:
 
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
+        if self.is_tensor(given):
+            from exprgrad.language.shaping import need_number
+
+            need_number(self.prepared(given).graph, self.text, "descend")
 
         def at(here: Mapping[str, Any]) -> Run:
             return self.gradient(here, wrt=None if wrt is None else chosen)
@@ -329,7 +333,7 @@ class Expression:
     ) -> list[Check]:
         """The gradient against numbers, with a verdict for each input.
 
-        ``nodes`` are checked in place of the inputs: names, numbers or texts of nodes.  With ``h`` they are
+        ``nodes`` are checked instead of the inputs: names, numbers or texts of nodes.  With ``h`` they are
         bumped by that step, as in the lesson.  ``claims`` are derivatives found by hand, ``{"a": "b*c"}``,
         or expressions; they are checked alone, at the values that are given and at points of our choice
         for the others, and raise ``MissingExtraError`` without python-flint.  Values and ``wrt`` are as in

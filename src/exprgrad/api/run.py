@@ -8,12 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.run import result
 from exprgrad.run.sweeps import Adjoints
 
 if TYPE_CHECKING:
-    from exprgrad.explain.diagnostics import Diagnostic
-    from exprgrad.explain.digits.trust import Trust
+    from exprgrad.explain.diagnostic import Diagnostic
+    from exprgrad.explain.digits.trusted import Trust
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.explain.walks.orders import Visited
     from exprgrad.explain.walks.paths import Paths
@@ -63,15 +64,18 @@ class Run(result.Run):
 
     def is_plain(self, swept: Mapping[str, Any]) -> bool:
         """Whether a swept gradient rests on no convention and is finite; or is one of tensors."""
-        sweep = self.adjoints
-        if not isinstance(sweep, Adjoints):
+        if not isinstance(self.adjoints, Adjoints):
             return True
-        if not sweep.quiet:
-            from exprgrad.explain.special import flagged
+        return not self.is_conventional and all(map(math.isfinite, swept.values()))
 
-            if flagged(self):
-                return False
-        return all(map(math.isfinite, swept.values()))
+    @cached_property
+    def is_conventional(self) -> bool:
+        """Whether a sweep over numbers met a kink or a jump, so that its answer rests on a convention."""
+        if not isinstance(self.adjoints, Adjoints) or self.adjoints.quiet:
+            return False
+        from exprgrad.explain.special import flagged
+
+        return bool(flagged(self))
 
     @property
     def gradient(self) -> dict[str, Any]:
@@ -122,7 +126,7 @@ class Run(result.Run):
 
         return trust(self)
 
-    def paths(self, most: int = 5) -> dict[str, Paths]:
+    def paths(self, most: int = LISTED_PATHS) -> dict[str, Paths]:
         """By input, how many paths lead to it from the output, and those with the largest products.
 
         Needs a run of ``gradient``, of numbers; raises ``RequestError`` for others.
@@ -136,7 +140,7 @@ class Run(result.Run):
         order: str | Iterable[str | int] | None = None,
         accumulate: str = "add",
         *,
-        most: int = 5,
+        most: int = LISTED_PATHS,
     ) -> Visited:
         """The reverse sweep in another order, and what it loses: ``got``, ``true``, the lost paths.
 

@@ -38,8 +38,9 @@ class Value:
     """A number: an input, ``Value(2.0, label='a')``, or what an operation made of others.
 
     ``data`` and ``grad`` can be read and set; ``label`` is its name in tables and pictures.  Besides
-    operators there is a method for every function of ``exprgrad ops``: ``a.tanh()``, ``a.max(b)``.
-    ``<`` and its like compare data and give True or False; two values are equal if they are the same.
+    operators there is a method for every elementwise function of ``exprgrad ops``: ``a.tanh()``,
+    ``a.max(b)``.  ``<`` and its like compare data and give True or False; two values are equal if they are
+    the same.
 
     >>> a = Value(2.0, label='a')
     >>> L = (a*a + 1).log()
@@ -48,17 +49,17 @@ class Value:
     Value(data=2.0, grad=0.8)
     """
 
-    __slots__ = ("_data", "_grad", "held", "kind", "label", "operands")
+    __slots__ = ("_data", "_grad", "_label", "held", "kind", "operands")
 
     kind: str
     operands: tuple[Value, ...]
 
     def __init__(self, data: object, *, label: str = "") -> None:
+        self.label = label
         self._data = as_number(data, label or "data")
         self._grad = 0.0
         self.kind = INPUT
         self.operands = ()
-        self.label = label
         self.held = False
 
     @property
@@ -79,6 +80,17 @@ class Value:
     @grad.setter
     def grad(self, number: object) -> None:
         self._grad = as_number(number, self.label or "grad")
+
+    @property
+    def label(self) -> str:
+        """What it is called in tables and pictures: any text.  ``TypeError`` for what is none."""
+        return self._label
+
+    @label.setter
+    def label(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise TypeError(f"a label is a text, not {type(text).__name__}")
+        self._label = text
 
     def backward(self) -> None:
         """The derivative of this value by every input, added to the inputs' grads.
@@ -208,7 +220,7 @@ def apply(kind: str, operands: Sequence[Value]) -> Value:
     made._grad = 0.0
     made.kind = kind
     made.operands = tuple(operands)
-    made.label = ""
+    made._label = ""
     made.held = False
     return made
 

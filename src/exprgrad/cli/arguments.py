@@ -18,7 +18,7 @@ from exprgrad.errors import InputError, RequestError
 from exprgrad.run.text_files import decode, json_in, json_value, read_bytes
 from exprgrad.source import Source, cut, printable
 
-__all__ = ["FormulaCommand", "Request", "read_request"]
+__all__ = ["FormulaCommand", "NameCommand", "Request", "read_request", "unknown_option"]
 
 SECOND = re.compile(r",\s*[^\W\d]\w*\s*=")
 LONGEST_NAME = 40
@@ -39,10 +39,19 @@ class FormulaCommand(click.Command):
         formatter.write_usage(ctx.command_path, " ".join([*taken, "[OPTIONS]"]))
 
 
+class NameCommand(click.Command):
+    """A command that takes a name or none, and never a formula: what looks like an option is one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Sort the arguments into options and others, and have click read them in that order."""
+        options, others = split(self, ctx, args, formula=False)
+        return super().parse_args(ctx, [*options, "--", *others])
+
+
 def split(
-    command: click.Command, ctx: click.Context, args: Sequence[str]
+    command: click.Command, ctx: click.Context, args: Sequence[str], *, formula: bool = True
 ) -> tuple[list[str], list[str]]:
-    """The options with their values, and the other arguments."""
+    """The options with their values, and the other arguments, of which the first may be a formula."""
     flags: set[str] = set()
     valued: set[str] = set()
     once: set[str] = set()
@@ -74,7 +83,7 @@ def split(
             options.append(arg)
         elif equals and head in flags:
             raise option_error(arg, len(head), f"option '{head}' takes no value", f"write {head}")
-        elif others and arg.startswith("-") and arg != "-":
+        elif (others or not formula) and arg.startswith("-") and arg != "-":
             raise unknown_option(arg, head, flags | valued)
         else:
             others.append(arg)

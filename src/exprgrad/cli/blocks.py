@@ -8,7 +8,7 @@ from typing import Any
 from exprgrad.cli.matrices import Asked, Forms, answer
 from exprgrad.cli.weights import number_or_weights, weights
 from exprgrad.draw import blocks as drawn
-from exprgrad.explain.diagnostics import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.tensor_outputs import diagnose_tensor_hessian, diagnose_tensor_outputs
 from exprgrad.graph.literal import Shape
 from exprgrad.language.shaping import need_number

@@ -10,12 +10,13 @@ import click
 
 from exprgrad.cli.arguments import FormulaCommand
 from exprgrad.cli.common import compute, draw, formula, names_in, only_one, output_as, start
-from exprgrad.cli.output import show_diagnostics, write
+from exprgrad.cli.expand import expand_option, taken_apart
+from exprgrad.cli.output import show_diagnostics, write, write_exactly
 from exprgrad.errors import InputError, RequestError
 from exprgrad.source import Source
 
 if TYPE_CHECKING:
-    from exprgrad.api import Expression
+    from exprgrad.api import Expression, Run
     from exprgrad.cli.arguments import Request
     from exprgrad.explain.checking.check import Check
 
@@ -40,6 +41,7 @@ __all__ = ["check_command"]
     metavar="NAME=FORMULA",
     help="Check a derivative found by hand, as a=b*c, at points of its domain.  May be repeated.",
 )
+@expand_option
 @output_as("a check a line")
 def check_command(
     arguments: tuple[str, ...],
@@ -49,6 +51,7 @@ def check_command(
     nodes: tuple[str, ...],
     step: str | None,
     claims: tuple[str, ...],
+    expand: str | None,
     **options: Any,
 ) -> int:
     """The gradient against numbers, with a verdict.
@@ -61,6 +64,7 @@ def check_command(
 
     only_one(options)
     expression, request = start(arguments, file, inputs)
+    expression = taken_apart(expression, request, expand, values=not claims)
     h = None if step is None else step_in(step)
     run, given = None, {}
     if claims:
@@ -78,32 +82,32 @@ def check_command(
         given = run.inputs
         found = expression.check(given, wrt=names, nodes=nodes or None, h=h)
     if options["as_json"]:
-        value = None if run is None else run.value
         whole = options["show_all"]
-        write(drawn.check_json(expression.text, given, value, found, whole=whole))
+        write(drawn.check_json(expression.text, given, found, run, whole=whole))
     elif options["as_csv"]:
-        write(drawn.check_csv(found))
+        write_exactly(drawn.check_csv(found))
     elif options["quiet"]:
-        write(drawn.check_lines(found))
+        write_exactly(drawn.check_lines(found))
     else:
         foot = drawn.check_foot(found, run, options["digits"])
         content = drawn.check_table(found, options["digits"], foot, whole=options["show_all"])
         write([draw(content, options["color"]), "\n"])
     if not options["as_json"]:
-        show_warnings(expression.text, found, options["color"])
+        show_warnings(expression.text, found, run, options["color"])
     verdicts = {check.verdict for check in found}
     return 1 if "disagrees" in verdicts or (options["strict"] and verdicts - {"agrees"}) else 0
 
 
-def show_warnings(text: str, checks: Sequence[Check], color: str) -> None:
+def show_warnings(text: str, checks: Sequence[Check], run: Run | None, color: str) -> None:
     """What does not agree, on stderr: in the formula, or in the claim, each at its place."""
     from exprgrad.draw.checks import check_diagnostics
 
-    told = [check for check in checks if check.claim is None]
-    show_diagnostics(text, check_diagnostics(told), color)
+    if run is not None:
+        show_diagnostics(text, check_diagnostics(checks, run), color)
+        return
     for check in checks:
-        if check.claim is not None:
-            show_diagnostics(check.claim, check_diagnostics([check]), color)
+        assert check.claim is not None
+        show_diagnostics(check.claim, check_diagnostics([check], None), color)
 
 
 def refuse(option: str, others: Mapping[str, object]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.arguments import FormulaCommand
+from exprgrad.cli.arguments import FormulaCommand, NameCommand
 from exprgrad.cli.check import check_command
 from exprgrad.cli.code import code_command
 from exprgrad.cli.common import (
@@ -16,6 +16,7 @@ from exprgrad.cli.common import (
     compute,
     digits_option,
     draw,
+    exit_status,
     formula,
     names_in,
     only_one,
@@ -28,9 +29,10 @@ from exprgrad.cli.expand import expand_option, taken_apart
 from exprgrad.cli.formulas import diff_command
 from exprgrad.cli.matrices import MATRIX_COMMANDS
 from exprgrad.cli.orders import order_options
-from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write
+from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write, write_exactly
 from exprgrad.cli.paths import paths_command
 from exprgrad.errors import RequestError, ShapeError
+from exprgrad.source import Source
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run
@@ -48,9 +50,9 @@ def answer(run: Run, command: str, options: dict[str, Any], quiet: Iterable[str]
         write(document.run_json(run, command, run.diagnostics, whole=whole))
     elif options["as_csv"]:
         as_csv = document.trace_csv if traced else document.run_csv
-        write(as_csv(run, whole=whole))
+        write_exactly(as_csv(run, whole=whole))
     elif options["quiet"]:
-        write(quiet)
+        write_exactly(quiet)
     elif traced:
         write([draw_trace(run, options), "\n"])
     else:
@@ -58,8 +60,7 @@ def answer(run: Run, command: str, options: dict[str, Any], quiet: Iterable[str]
         write([draw(content, options["color"]), "\n"])
     if not options["as_json"]:
         show_diagnostics(run.text, run.diagnostics, options["color"])
-    warned = any(diagnostic.severity == "warning" for diagnostic in run.diagnostics)
-    return 1 if options["strict"] and warned else 0
+    return exit_status(options, run.diagnostics)
 
 
 def quiet_lines(run: Run, values: Mapping[str, Any]) -> Iterator[str]:
@@ -106,7 +107,11 @@ def eval_command(
 @click.command("grad", cls=FormulaCommand)
 @formula
 @click.option("--trace", "show_trace", is_flag=True, help="Show the backward visits, one by one.")
-@click.option("--trust", "show_trust", is_flag=True, help="Show how many digits are right instead.")
+@click.option(
+    "--trust", "show_trust", is_flag=True,
+    help="Show how many digits of the value and the gradient are right, instead of the nodes.  It "
+    "takes python-flint.",
+)  # fmt: skip
 @order_options
 @click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
 @expand_option
@@ -205,14 +210,20 @@ def swept(expression: Expression, request: Request) -> Run:
         return compute(expression, request, None, grad=False)
 
 
-@click.command("ops")
-@click.argument("name", required=False)
+@click.command("ops", cls=NameCommand)
+@click.argument("names", nargs=-1, metavar="[NAME]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @color_option
-def ops_command(name: str | None, as_json: bool, color: str) -> int:
+def ops_command(names: tuple[str, ...], as_json: bool, color: str) -> int:
     """The operations: derivative, domain, kinks, gate pattern."""
     from exprgrad.draw import operations
 
+    name = names[0] if names else None
+    if len(names) > 1:
+        source = Source(names[1], is_expression=False)
+        help = f"ask for one at a time: exprgrad ops {names[1]}"
+        message = f"'{names[1]}' is one name too many"
+        raise RequestError("usage", message, source=source, span=(0, len(names[1])), help=help)
     rows = operations.find(name)
     if as_json:
         write([operations.document(rows)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -15,10 +15,11 @@ from exprgrad.source import Source
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run
+    from exprgrad.explain.diagnostic import Diagnostic
 
 __all__ = [
-    "Digits", "color_option", "compute", "digits_option", "draw", "formula", "formula_alone", "names_in",
-    "only_one", "output", "output_as", "shape_option", "stack", "start", "start_alone",
+    "Digits", "color_option", "compute", "digits_option", "draw", "exit_status", "formula", "formula_alone",
+    "names_in", "only_one", "output", "output_as", "shape_option", "stack", "start", "start_alone",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -72,18 +73,20 @@ digits_option = click.option(
 )
 
 
-def output_as(csv: str) -> Callable[[F], F]:
-    """The options that say how an answer is written; ``csv`` says what the CSV is."""
+def output_as(
+    csv: str, everything: str = "Leave nothing out: every line, tensors whole."
+) -> Callable[[F], F]:
+    """The options that say how an answer is written; what the CSV is, and what ``--all`` does."""
     return stack(
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
         click.option("--csv", "as_csv", is_flag=True, help=f"Print CSV, {csv}."),
         click.option("-q", "--quiet", is_flag=True, help="Print only the answer."),
         digits_option,
-        click.option(
-            "--all", "show_all", is_flag=True, help="Leave nothing out: every line, tensors whole."
-        ),
+        click.option("--all", "show_all", is_flag=True, help=everything),
         color_option,
-        click.option("--strict", is_flag=True, help="Exit with 1 if there is a warning."),
+        click.option(
+            "--strict", is_flag=True, help="Exit with 1 if there is a warning, or the answer is no."
+        ),
     )
 
 
@@ -173,3 +176,9 @@ def draw(content: Any, color: str) -> str:
     if not on_terminal and not colored:
         return table.plain(content)
     return table.rich(content, terminal_width() if on_terminal else 10_000, color=colored)
+
+
+def exit_status(options: dict[str, Any], diagnostics: Iterable[Diagnostic], *bad: object) -> int:
+    """1 under ``--strict`` where there is a warning, or anything that is ``bad``; else 0."""
+    warned = any(diagnostic.severity == "warning" for diagnostic in diagnostics)
+    return 1 if options["strict"] and (warned or any(bad)) else 0

@@ -8,8 +8,18 @@ from typing import Any
 import click
 
 from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import Digits, draw, formula, names_in, only_one, output_as, start
-from exprgrad.cli.output import show_diagnostics, write
+from exprgrad.cli.common import (
+    Digits,
+    draw,
+    exit_status,
+    formula,
+    names_in,
+    only_one,
+    output_as,
+    start,
+)
+from exprgrad.cli.output import show_diagnostics, write, write_exactly
+from exprgrad.explain.limits import MOST_STEPS
 
 __all__ = ["descend_command"]
 
@@ -26,7 +36,7 @@ __all__ = ["descend_command"]
 @click.option(
     "--steps",
     "count",
-    type=Digits(1, 100_000),
+    type=Digits(1, MOST_STEPS),
     default=20,
     show_default=True,
     metavar="N",
@@ -46,9 +56,11 @@ def descend_command(
     """Gradient descent: each step's value, gradient and update.
 
     It ends early where it converges, where it goes back and forth between two points, and at what is not
-    finite.  With --strict the exit status is 1 if it diverged or met a nan.
+    finite.  Warnings are about the last point.  With --strict the exit status is 1 if there is one, or
+    if it diverged or met a nan.
     """
     from exprgrad.draw import descent as drawn
+    from exprgrad.explain.descent import divergence
     from exprgrad.run.inputs import as_number, resolve
 
     only_one(options)
@@ -60,19 +72,19 @@ def descend_command(
     names = None if wrt is None else names_in(wrt)
     found = expression.descend(given, rate=size, steps=count, wrt=names)
     failed = found.verdict in ("diverged", "nan")
-    diagnostics = found.run.diagnostics if failed else []
+    diagnostics = [*divergence(found), *found.run.diagnostics]
     whole = options["show_all"]
     if options["as_json"]:
         write(drawn.descent_json(expression.text, given, size, found, diagnostics, whole=whole))
     elif options["as_csv"]:
-        write(drawn.descent_csv(found, whole=whole))
+        write_exactly(drawn.descent_csv(found, whole=whole))
     elif options["quiet"]:
-        write(drawn.final_lines(found))
+        write_exactly(drawn.final_lines(found))
     else:
         content = drawn.descent_table(found, options["digits"], whole=whole)
         write([draw(content, options["color"]), "\n"])
     if not options["as_json"]:
-        if failed and (options["as_csv"] or options["quiet"]):
+        if found.verdict == "nan" and (options["as_csv"] or options["quiet"]):
             write([f"warning: {drawn.ending(found)}\n"], sys.stderr)
         show_diagnostics(expression.text, diagnostics, options["color"])
-    return 1 if options["strict"] and failed else 0
+    return exit_status(options, diagnostics, failed)

@@ -15,6 +15,7 @@ from typing import NoReturn
 import click
 
 from exprgrad import __version__
+from exprgrad.cli.arguments import unknown_option
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.output import report, write
 from exprgrad.errors import ExprgradError, RequestError
@@ -78,6 +79,9 @@ def main(argv: list[str]) -> int:
             status = group.main(argv, prog_name="exprgrad", standalone_mode=False)
             sys.stdout.flush()
             return status if isinstance(status, int) else 0
+        except click.NoSuchOption as error:
+            known = [name for p in error.ctx.command.params for name in p.opts] if error.ctx else []
+            raise unknown_option(error.option_name, error.option_name, {*known}) from None
         except click.UsageError as error:
             raise RequestError("usage", words(error), help=usage_help(error)) from None
         except click.ClickException as error:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import draw, formula, names_in, only_one, output_as, start
-from exprgrad.cli.output import show_diagnostics, terminal_width, write
+from exprgrad.cli.common import draw, exit_status, formula, names_in, only_one, output_as, start
+from exprgrad.cli.output import show_diagnostics, terminal_width, write, write_exactly
 
 if TYPE_CHECKING:
     from exprgrad.draw.table import Table
-    from exprgrad.explain.diagnostics import Diagnostic
+    from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.graph.graph import Graph
     from exprgrad.run.matrices import Programs
 
@@ -95,17 +95,16 @@ def answer(
     if options["as_json"]:
         write(document(asked, command, forms.fields, diagnostics))
     elif options["as_csv"]:
-        write(forms.csv)
+        write_exactly(forms.csv)
     elif options["quiet"]:
-        write(forms.quiet)
+        write_exactly(forms.quiet)
     else:
         content = forms.table(terminal_width() if sys.stdout.isatty() else None)
         for part in content if isinstance(content, list) else [content]:
             write([part if isinstance(part, str) else draw(part, options["color"]), "\n"])
     if not options["as_json"]:
         show_diagnostics(asked.text, diagnostics, options["color"])
-    warned = any(diagnostic.severity == "warning" for diagnostic in diagnostics)
-    return 1 if options["strict"] and warned else 0
+    return exit_status(options, diagnostics)
 
 
 def document(

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.common import draw, stack
-from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write
+from exprgrad.cli.common import draw, exit_status, stack
+from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write, write_exactly
 from exprgrad.errors import RequestError
+from exprgrad.explain.limits import LISTED_PATHS
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
 
 __all__ = ["order_answer", "order_options"]
 
-MOST_LISTED = 5
-"""How many of the paths that an input lost are listed."""
 MOST_WHOLE = 1000
 """How many are listed with ``--all``."""
 
@@ -29,7 +28,7 @@ order_options = stack(
     ),
     click.option(
         "--accumulate", type=click.Choice(["add", "set"]), default="add", show_default=True,
-        help="What a contribution does to a grad: set is = in place of +=.",
+        help="What a contribution does to a grad: set is = instead of +=.",
     ),
 )  # fmt: skip
 
@@ -45,7 +44,7 @@ def order_answer(run: Run, options: dict[str, Any]) -> int:
         help = "leave out one of the two"
         raise RequestError("usage", "--trust speaks of the right order only", help=help)
     digits, whole = options["digits"], options["show_all"]
-    most = MOST_WHOLE if whole else MOST_LISTED
+    most = MOST_WHOLE if whole else LISTED_PATHS
     found = run.visited(options["order"], options["accumulate"], most=most)
     traced = options["show_trace"]
     if options["as_json"]:
@@ -54,9 +53,9 @@ def order_answer(run: Run, options: dict[str, Any]) -> int:
         visits = (found.order, drawn.visit_order_field(found))
         write(run_json(run, "grad", run.diagnostics, whole=whole, visits=visits))
     elif options["as_csv"]:
-        write(drawn.contributions_csv(run, found) if traced else drawn.visited_csv(found))
+        write_exactly(drawn.contributions_csv(run, found) if traced else drawn.visited_csv(found))
     elif options["quiet"]:
-        write(f"{name}={value!r}\n" for name, value in found.got.items())
+        write_exactly(f"{name}={value!r}\n" for name, value in found.got.items())
     else:
         width = terminal_width() if sys.stdout.isatty() else None
         color = bool(colorful(options["color"], sys.stdout))
@@ -70,5 +69,4 @@ def order_answer(run: Run, options: dict[str, Any]) -> int:
             write([part if isinstance(part, str) else draw(part, options["color"]), "\n"])
     if not options["as_json"]:
         show_diagnostics(run.text, run.diagnostics, options["color"])
-    warned = any(diagnostic.severity == "warning" for diagnostic in run.diagnostics)
-    return 1 if options["strict"] and (warned or found.wrong) else 0
+    return exit_status(options, run.diagnostics, found.wrong)

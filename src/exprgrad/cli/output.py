@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -13,12 +13,14 @@ from exprgrad.errors import ExprgradError, RequestError, render
 from exprgrad.source import Source, excerpt
 
 if TYPE_CHECKING:
-    from exprgrad.explain.diagnostics import Diagnostic
+    from exprgrad.explain.diagnostic import Diagnostic
 
 __all__ = ["colorful", "report", "show_diagnostics", "terminal_width", "write", "write_exactly"]
 
 MOST_DIAGNOSTICS = 20
 """How many diagnostics people are shown."""
+FOLDED = (("kink", " has a kink", "s have a kink"), ("jump", " jumps", "s jump"))
+"""What is said of nodes that are left out, by code: of one, and of several."""
 PLAIN = str.maketrans(
     {
         "−": "-",
@@ -35,6 +37,8 @@ PLAIN = str.maketrans(
     }
 )
 """What takes the place of our own signs where the output's encoding lacks them."""
+OURS = {sign: plain for sign, plain in PLAIN.items() if sign != ord("·")}
+"""The same without the one sign that a name may have, too."""
 
 
 def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
@@ -51,9 +55,14 @@ def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
 
 
 def write_exactly(pieces: Iterable[str]) -> None:
-    """Write a formula or a program to stdout; an error if the stream cannot hold one of its letters."""
+    """Write what programs read to stdout: a formula, code, CSV, names with their numbers.
+
+    It is an error if the stream cannot hold a letter: with a ``?`` for two names, they would be one.
+    """
     encoding = sys.stdout.encoding or "utf-8"
     for piece in pieces:
+        if not encoding.lower().startswith("utf"):
+            piece = piece.translate(OURS)
         try:
             piece.encode(encoding)
         except UnicodeEncodeError as error:
@@ -98,8 +107,8 @@ def show_diagnostics(text: str, diagnostics: Iterable[Diagnostic], color: str) -
     """Print a run's diagnostics on stderr, each with its place in the formula."""
     styled = colorful(color, sys.stderr)
     width = terminal_width() if sys.stderr.isatty() else 100
-    listed = list(diagnostics)
-    for diagnostic in listed[:MOST_DIAGNOSTICS]:
+    shown, left_out = chosen(list(diagnostics))
+    for diagnostic in shown:
         severity = diagnostic.severity
         head = f"{severity}:"
         if styled:
@@ -111,6 +120,31 @@ def show_diagnostics(text: str, diagnostics: Iterable[Diagnostic], color: str) -
         if diagnostic.help:
             lines.append(f"  help: {diagnostic.help}")
         write(["\n".join(lines), "\n"], sys.stderr)
-    if len(listed) > MOST_DIAGNOSTICS:
-        more = f"… {len(listed) - MOST_DIAGNOSTICS:,} more warnings and notes; --json lists them\n"
-        write([more], sys.stderr)
+    if left_out:
+        write([f"… {left_out}; --json lists them\n"], sys.stderr)
+
+
+def chosen(listed: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], str]:
+    """The diagnostics that people are shown, and what the others are in words.
+
+    Where there are too many, warnings about the answer come first, then notes, and then the nodes that
+    meet a kink or a jump: a corrected gradient is never left out for the nodes that it is corrected at.
+    """
+    if len(listed) <= MOST_DIAGNOSTICS:
+        return listed, ""
+    from exprgrad.explain.diagnostic import is_flag
+
+    def rank(one: Diagnostic) -> int:
+        return 2 if is_flag(one) else int(one.severity == "note" and one.code != "many-inputs")
+
+    ranked = sorted(listed, key=rank)
+    left_out = ranked[MOST_DIAGNOSTICS:]
+    parts = []
+    others = sum(not is_flag(one) for one in left_out)
+    if others:
+        parts.append(f"{others:,} more warnings and notes")
+    for code, singular, plural in FOLDED:
+        count = sum(is_flag(one) and one.code == code for one in left_out)
+        if count:
+            parts.append(f"{count:,} more node{plural if count > 1 else singular} here")
+    return ranked[:MOST_DIAGNOSTICS], " and ".join(parts)

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import Digits, compute, formula, names_in, only_one, output_as, start
+from exprgrad.cli.common import (
+    Digits,
+    compute,
+    exit_status,
+    formula,
+    names_in,
+    only_one,
+    output_as,
+    start,
+)
 from exprgrad.cli.expand import expand_option, taken_apart
-from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write
+from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write, write_exactly
+from exprgrad.explain.limits import LISTED_PATHS
 
 if TYPE_CHECKING:
     from exprgrad.explain.walks.paths import Paths
@@ -21,12 +31,12 @@ __all__ = ["paths_command"]
 @click.command("paths", cls=FormulaCommand)
 @formula
 @click.option(
-    "-k", "--most", type=Digits(0), default=5, show_default=True, metavar="K",
+    "-k", "--most", type=Digits(0), default=LISTED_PATHS, show_default=True, metavar="K",
     help="List so many paths for each input, those with the largest products.",
 )  # fmt: skip
 @click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
 @expand_option
-@output_as("a path a line")
+@output_as("a path a line", "Show every input, and paths whole; -k says how many paths.")
 def paths_command(
     arguments: tuple[str, ...],
     file: str | None,
@@ -42,10 +52,11 @@ def paths_command(
     their local derivatives.  -q prints the counts.
     """
     from exprgrad.draw import paths as drawn
-    from exprgrad.explain.walks.paths import paths_to, sums
+    from exprgrad.explain.walks.paths import paths_to, sums, whole
     from exprgrad.explain.walks.web import web_of
 
     only_one(options)
+    whole(most)
     expression, request = start(arguments, file, inputs)
     expression = taken_apart(expression, request, expand)
     run = compute(expression, request, None if wrt is None else names_in(wrt), grad=True)
@@ -57,17 +68,17 @@ def paths_command(
         return paths_to(web, found, name, most)
 
     if options["as_json"]:
-        write(drawn.paths_json(run, ask, web.visited, run.diagnostics))
+        write(drawn.paths_json(run, ask, web, run.diagnostics))
     elif options["as_csv"]:
-        write(drawn.paths_csv(run, ask))
+        write_exactly(drawn.paths_csv(run, ask))
     elif options["quiet"]:
-        write(drawn.paths_lines(counts))
+        write_exactly(drawn.paths_lines(counts))
     else:
         content = drawn.paths_text(
             run,
             ask,
+            web,
             sum(counts.values()),
-            web.visited,
             options["digits"],
             corrected=run.corrected,
             whole=options["show_all"],
@@ -77,5 +88,4 @@ def paths_command(
         write([content, "\n"])
     if not options["as_json"]:
         show_diagnostics(run.text, run.diagnostics, options["color"])
-    warned = any(diagnostic.severity == "warning" for diagnostic in run.diagnostics)
-    return 1 if options["strict"] and warned else 0
+    return exit_status(options, run.diagnostics)

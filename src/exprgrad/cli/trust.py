@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.cli.common import draw
-from exprgrad.cli.output import show_diagnostics, terminal_width, write
+import click
+from click.core import ParameterSource
+
+from exprgrad.cli.common import draw, exit_status
+from exprgrad.cli.output import show_diagnostics, terminal_width, write, write_exactly
 from exprgrad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -26,17 +29,17 @@ def trust_answer(run: Run, options: dict[str, Any]) -> int:
     if options["show_trace"]:
         help = "choose one: a trace shows the numbers as they were computed"
         raise RequestError("usage", "--trace and --trust exclude each other", help=help)
+    if click.get_current_context().get_parameter_source("digits") is ParameterSource.COMMANDLINE:
+        help = "leave out --digits"
+        raise RequestError("usage", "--trust shows numbers with all their digits", help=help)
     trust = run.trust()
     if options["as_json"]:
         fields = drawn.trust_fields(trust)
         write(document.run_json(run, "grad", run.diagnostics, trust=fields))
     elif options["as_csv"]:
-        write(drawn.trust_csv(run, trust))
+        write_exactly(drawn.trust_csv(run, trust))
     elif options["quiet"]:
-        write(
-            f"{name}={number.digits}\n" if name else f"{number.digits}\n"
-            for name, number in trust.numbers()
-        )
+        write_exactly(drawn.trust_lines(trust))
     else:
         write(
             [draw(drawn.trust_table(run, trust, whole=options["show_all"]), options["color"]), "\n"]
@@ -47,6 +50,5 @@ def trust_answer(run: Run, options: dict[str, Any]) -> int:
             write(["\n", sentences, "\n"])
     if not options["as_json"]:
         show_diagnostics(run.text, run.diagnostics, options["color"])
-    warned = any(diagnostic.severity == "warning" for diagnostic in run.diagnostics)
     poor = any(number.is_poor for _, number in trust.numbers())
-    return 1 if options["strict"] and (warned or poor) else 0
+    return exit_status(options, run.diagnostics, poor)

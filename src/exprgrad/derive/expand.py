@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from exprgrad.derive.rules import template
 from exprgrad.errors import RequestError
+from exprgrad.graph.copying import copied
 from exprgrad.graph.graph import INPUT, Binding, Graph
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
@@ -13,7 +14,7 @@ from exprgrad.language.infix import program
 from exprgrad.language.naming import name_shared
 from exprgrad.source import Source
 
-__all__ = ["ALL", "expanded", "rows_to_expand"]
+__all__ = ["expanded", "rows_to_expand"]
 
 ALL = "all"
 """The word for every row that has a definition."""
@@ -52,7 +53,8 @@ def refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
     kinds = [kind for kind in dict.fromkeys(graph.kinds) if kind in BY_NAME]
     listed = ", ".join(kind for kind in kinds if BY_NAME[kind].definition)
     help = f"of this formula's operations these can be taken apart: {listed}"
-    help = help if listed else "what 'exprgrad ops NAME' says is the same as something can be"
+    other = "what can be taken apart has a line 'the same as' in 'exprgrad ops NAME'"
+    help = help if listed else other
     why = (
         "is not made of simpler operations"
         if op
@@ -83,21 +85,11 @@ def once(graph: Graph, kinds: Collection[str]) -> Graph:
         if kind in kinds:
             images.append(defined(found, BY_NAME[kind], operands, bound))
         else:
-            images.append(copied(found, graph, node, operands))
+            images.append(copied(found, graph, node, operands, NOWHERE))
     found.inputs = {name: images[node] for name, node in graph.inputs.items()}
     found.bindings = [Binding(b.name, images[b.node], b.span) for b in graph.bindings]
     found.output, found.output_name = images[graph.output], graph.output_name
     return found
-
-
-def copied(found: Graph, graph: Graph, node: int, operands: Sequence[int]) -> int:
-    """A node again, on other operands."""
-    spans = (NOWHERE,) * len(operands)
-    payload = graph.payloads[node]
-    image = found.append(graph.kinds[node], tuple(operands), payload, NOWHERE, spans)
-    if node in graph.symbols:
-        found.symbols[image] = graph.symbols[node]
-    return image
 
 
 def defined(found: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
@@ -125,7 +117,7 @@ def included(found: Graph, op: Op, operands: Sequence[int], bound: Collection[st
         if kind == INPUT:
             known[key] = values[str(text.payloads[node])]
         elif key not in known:
-            known[key] = image = copied(found, text, node, inner)
+            known[key] = image = copied(found, text, node, inner, NOWHERE)
             if found.symbols.get(image) in bound:
                 del found.symbols[image]
         images.append(known[key])

@@ -16,7 +16,7 @@ from exprgrad.draw.matrices import MOST_COLUMNS, MOST_OUTPUTS, matrix_table, pai
 from exprgrad.draw.table import EDGE_ROWS, LONGEST_WHOLE, Table
 from exprgrad.draw.tensor_document import Short, answer_lines, pieces
 from exprgrad.draw.tensors import FULL, VIEWS, WHOLE, View, answer, view
-from exprgrad.explain.diagnostics import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.graph.literal import Shape, size
 from exprgrad.graph.structural import shape_text
 from exprgrad.run.matrices import Matrix

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from exprgrad.draw.document import SCHEMA, array, csv_line, finite, text
 from exprgrad.draw.table import Column, Table, decimal, left_out_of
-from exprgrad.explain.checking.check import Check
-from exprgrad.explain.diagnostics import Diagnostic
+from exprgrad.explain.checking.check import Check, has_balls
+from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.language.infix import LIMIT
 from exprgrad.run.result import Run
-from exprgrad.source import printable
+from exprgrad.source import cut, printable
 
 __all__ = [
     "check_csv", "check_diagnostics", "check_foot", "check_json", "check_lines", "check_table",
@@ -22,13 +24,16 @@ WIDEST = 72
 
 
 def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool = False) -> Table:
-    """A line for each check: the two numbers, what the numeric one may be off by, and the verdict."""
+    """A line for each check: the two numbers, what the numeric one may be off by, and the verdict.
+
+    Where a terminal is too narrow for that, a line for each of them.
+    """
     claims = any(check.claim is not None for check in checks)
     columns = [
         Column("claim" if claims else "input", flexible=True),
         Column("true" if claims else "analytic", is_number=True, style="yellow"),
-        Column("claimed" if claims else "numeric", is_number=True, style="green", expendable=1),
-        Column("error", is_number=True, style="dim", expendable=2),
+        Column("claimed" if claims else "numeric", is_number=True, style="green"),
+        Column("error", is_number=True, style="dim"),
         Column("verdict", flexible=True),
     ]
     shown, left_out = left_out_of(len(checks), all_nodes=whole)
@@ -36,7 +41,7 @@ def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool 
     for check in (checks[place] for place in shown):
         fits = check.verdict == "agrees" or len(check.message) <= WIDEST
         cells = [
-            check.input if check.claim is None else f"{check.input} = {check.claim}",
+            check.input if check.claim is None else cut(f"{check.input} = {check.claim}", LIMIT),
             decimal(check.analytic, digits),
             decimal(check.numeric, digits),
             decimal(check.error, 2),
@@ -46,7 +51,21 @@ def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool 
     if claims:
         del columns[3]
         rows = [[*row[:3], row[4]] for row in rows]
-    return Table(columns, rows, left_out, foot, what="checks")
+    table = Table(columns, rows, left_out, foot, what="checks")
+    return table._replace(narrower=[partial(stacked, table)])
+
+
+def stacked(table: Table) -> Table:
+    """The same with the numbers of a check below each other."""
+    name, *numbers, verdict = table.columns
+    headings = [column.heading for column in numbers]
+    width = max(map(len, headings))
+    rows = []
+    for first, *cells, last in table.rows:
+        pairs = zip(headings, cells, strict=True)
+        lines = [f"{heading:<{width}}  {cell}" for heading, cell in pairs if cell]
+        rows.append([first, "\n".join([*lines, last])])
+    return table._replace(columns=[name, verdict], rows=rows, narrower=())
 
 
 def fields(check: Check) -> dict[str, Any]:
@@ -66,25 +85,28 @@ def fields(check: Check) -> dict[str, Any]:
 def check_json(
     expression: str,
     inputs: Mapping[str, Any],
-    value: float | None,
     checks: Sequence[Check],
+    run: Run | None,
     *,
     whole: bool = False,
 ) -> Iterator[str]:
-    """The document; ``value`` is None where claims were checked at points of our choice.
+    """The document; ``run`` is None where claims were checked at points of our choice.
 
-    ``whole`` leaves no tensor out.
+    The span of a claim's diagnostic is null, for it is in another text than the expression.  ``whole``
+    leaves no tensor out.
     """
     from exprgrad.draw.tensor_document import Short, pieces
 
     yield text({"schema": SCHEMA, "command": "check", "expression": expression})[:-1]
     yield ', "inputs": '
     yield from pieces({name: Short(given) for name, given in inputs.items()}, whole=whole)
-    if value is not None:
-        yield f', "value": {text(finite(value))}'
+    if run is not None:
+        yield f', "value": {text(finite(run.value))}'
     yield from array("checks", map(fields, checks))
-    told = [check for check in checks if check.claim is None]
-    yield from array("diagnostics", (each._asdict() for each in check_diagnostics(told)))
+    told = (each._asdict() for each in check_diagnostics(checks, run))
+    yield from array(
+        "diagnostics", ({**each, "span": None} if run is None else each for each in told)
+    )
     yield "}\n"
 
 
@@ -103,36 +125,41 @@ def check_lines(checks: Sequence[Check]) -> Iterator[str]:
     return (f"{check.input}={check.verdict}\n" for check in checks)
 
 
-def check_diagnostics(checks: Sequence[Check]) -> list[Diagnostic]:
+def check_diagnostics(checks: Sequence[Check], run: Run | None) -> list[Diagnostic]:
     """A warning for each check that does not agree, at the node that it is about.
 
-    Of a claim the span is in the claim's own text.
+    Of a claim, which has no ``run``, the span is in the claim's own text.
     """
     found = []
     for check in checks:
         if check.verdict != "agrees" and check.where is not None:
             node, span = check.where
             message = f"{check.input}: {check.message}"
-            found.append(Diagnostic(check.verdict, "warning", message, node, span, help_for(check)))
+            help = help_for(check, run)
+            found.append(Diagnostic(check.verdict, "warning", message, node, span, help))
     return found
 
 
-def help_for(check: Check) -> str | None:
+def help_for(check: Check, run: Run | None) -> str | None:
     """What to do about a verdict, where something is to be done."""
-    if check.verdict == "cancellation" and "difference has" in check.message:
-        return "ball arithmetic tells more: pip install 'exprgrad[exact]'"
-    if check.verdict == "cancellation":
-        return "grad --trust says where digits are lost, and what would keep them"
     if check.verdict == "disagrees" and check.claim is not None:
         return "diff --steps derives it, rule by rule"
-    return None
+    if check.verdict != "cancellation" or run is None or run.shapes is not None:
+        return None
+    if check.help is not None:
+        return check.help
+    if not has_balls():
+        return "ball arithmetic tells more: pip install 'exprgrad[exact]'"
+    if check.node is not None:
+        return None
+    return "grad --trust says where digits are lost, and what would keep them"
 
 
 def check_foot(checks: Sequence[Check], run: Run | None, digits: int) -> str:
     """Below the table: the output, and how many of the checks agree."""
     agreed = sum(check.verdict == "agrees" for check in checks)
     count = f"{agreed:,} of {len(checks):,} agree"
-    if run is None or run.shapes is not None:
+    if run is None:
         return count
     called = run.graph.output_name or run.texts[run.graph.output]
     return f"output  {printable(called)} = {decimal(run.value, digits)}\n{count}"

@@ -12,7 +12,7 @@ from exprgrad.draw.table import Column, Table, decimal, left_out_of
 from exprgrad.draw.tensor_document import Short, answer_lines, cell, fields_json, items
 from exprgrad.draw.tensors import View, view
 from exprgrad.explain.descent import Descent, Step
-from exprgrad.explain.diagnostics import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.run.updates import length
 from exprgrad.source import cut, printable
 
@@ -80,14 +80,19 @@ def norm_table(found: Descent[Any], digits: int) -> Table:
         [*opening(step, digits), norm(step.gradient), norm(step.update)]
         for step in [found.steps[at] for at in places]
     ]
-    return Table(columns, rows, left_out, foot(found, digits), what="steps")
+    count = len(found.inputs)
+    more = f"norms of {count:,} input{'s' * (count != 1)}: --all shows each input's numbers"
+    return Table(columns, rows, left_out, f"{foot(found, digits)}\n{more}", what="steps")
 
 
 def beginning(found: Descent[Any]) -> list[Column]:
-    """The columns that every table begins with."""
+    """The columns that every table begins with; their headings are none of the inputs' names."""
+    names = [cut(printable(name), LONGEST_NAME) for name in found.inputs]
     called = cut(printable(found.run.graph.output_name or "value"), LONGEST_NAME)
+    if called in names:
+        called = "the value" if "value" in names else "value"
     return [
-        Column("step", is_number=True, style="dim"),
+        Column("#" if "step" in (called, *names) else "step", is_number=True, style="dim"),
         Column(called, is_number=True, style="green"),
     ]
 

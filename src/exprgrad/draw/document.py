@@ -7,11 +7,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from exprgrad.explain.diagnostics import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.run.result import Edge, Node, Run
 
 __all__ = [
-    "SCHEMA", "array", "csv_line", "envelope", "finite", "run_csv", "run_json", "text", "trace_csv",
+    "SCHEMA", "array", "csv_line", "envelope", "finite", "node_fields", "run_csv", "run_json", "text",
+    "trace_csv",
 ]  # fmt: skip
 
 SCHEMA = "exprgrad/1"

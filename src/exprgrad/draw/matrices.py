@@ -15,7 +15,7 @@ from exprgrad.draw.table import (
     Table,
     decimal,
 )
-from exprgrad.explain.diagnostics import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.run.matrices import Matrix
 from exprgrad.source import display_width, printable
 

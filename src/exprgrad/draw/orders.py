@@ -14,14 +14,15 @@ from exprgrad.draw.paths import (
     labels,
     legend,
     path_fields,
-    path_text,
+    path_texts,
     shown_inputs,
     whole_text,
 )
-from exprgrad.draw.table import Column, Table, decimal
+from exprgrad.draw.table import Column, Table, corrections, decimal
 from exprgrad.draw.trace import signed
 from exprgrad.explain.walks.misses import Lost, Outcome, Part
 from exprgrad.explain.walks.orders import Visited
+from exprgrad.explain.walks.web import Web
 from exprgrad.graph.graph import CONST
 from exprgrad.run.result import Run
 from exprgrad.source import printable
@@ -56,14 +57,16 @@ def visited_parts(
             lines += ["", name]
         elif part.is_wrong:
             lines += ["", *fitted(f"{printable(name)}: {verdict(part)}", width)]
-            rows = [*lost_rows(run, part, names, digits, whole=whole)]
+            rows = [*lost_rows(run, found.web, part, names, digits, whole=whole)]
             lines += aligned(rows, width=width, color=color)
             lines += fitted(f"  {balance(part, digits)}", width)
     if found.accumulate == "set":
         for line in clobbered_lines(found, names, digits, whole=whole):
             lines += fitted(line, width)
     if not found.wrong:
-        lines += ["", "every path counts once: these are the true grads"]
+        lines += ["", "every path counts once: these are the grads of the right order"]
+    for line in corrections(run, digits):
+        lines += ["", *fitted(line, width)]
     explained = legend(run, [visits, *lines], width)
     return [*parts, "\n".join([*lines, *([""] if explained else []), *explained[:-1]])]
 
@@ -75,7 +78,7 @@ def visits_text(run: Run, found: Visited, names: Sequence[str], *, whole: bool) 
         half = LONGEST_ORDER // 2
         listed[half:-half] = [f"… {len(listed) - 2 * half:,} more …"]
     rule = f"{found.rule} visits" if found.rule else "visits"
-    sign = ", with = in place of +=" if found.accumulate == "set" else ""
+    sign = ", with = instead of +=" if found.accumulate == "set" else ""
     return f"{rule} {', '.join(listed) or 'nothing'}{sign}"
 
 
@@ -113,17 +116,17 @@ def verdict(part: Outcome, *, exact: bool = True) -> str:
 
 
 def lost_rows(
-    run: Run, part: Outcome, names: Sequence[str], digits: int, *, whole: bool
+    run: Run, web: Web, part: Outcome, names: Sequence[str], digits: int, *, whole: bool
 ) -> Iterator[Row]:
     """The paths that were lost or repeated, each with the reason, and what the others come to."""
-    for lost in part.listed:
-        what = path_text(lost.path, names, whole=whole)
+    texts = path_texts([lost.path for lost in part.listed], web, names, whole=whole)
+    for lost, what in zip(part.listed, texts, strict=True):
         yield Row(signed(lost.path.product, digits), what, reason(run, lost, names))
     others = part.lost.count - len(part.listed)
     if others and part.listed:
         yield Row(signed(part.rest, digits), f"{count_words(others, 'other')} lost")
-    for repeated in part.repeated:
-        what = path_text(repeated.path, names, whole=whole)
+    texts = path_texts([repeated.path for repeated in part.repeated], web, names, whole=whole)
+    for repeated, what in zip(part.repeated, texts, strict=True):
         remark = f"counted {count_words(repeated.times, 'time')}"
         yield Row(signed(repeated.path.product, digits), what, remark)
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from exprgrad.draw.document import SCHEMA, array, csv_line, finite, text
+from exprgrad.draw.document import SCHEMA, array, csv_line, finite, node_fields, text
 from exprgrad.draw.packing import packed
 from exprgrad.draw.table import EDGE_ROWS, LONGEST_WHOLE
 from exprgrad.draw.trace import define, short_names, signed
-from exprgrad.explain.diagnostics import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.walks.paths import Paths
-from exprgrad.explain.walks.web import Path
+from exprgrad.explain.walks.web import Path, Web
 from exprgrad.run.result import Run
 from exprgrad.source import display_width, printable
 
 __all__ = [
-    "Row", "aligned", "count_words", "fitted", "labels", "legend", "path_fields", "path_text",
+    "Row", "aligned", "count_words", "fitted", "labels", "legend", "path_fields", "path_texts",
     "paths_csv", "paths_json", "paths_lines", "paths_text", "shown_inputs", "whole_text",
 ]  # fmt: skip
 
@@ -49,8 +50,8 @@ class Row(NamedTuple):
 def paths_text(
     run: Run,
     ask: Ask,
+    web: Web,
     every: int,
-    visited: int,
     digits: int = 6,
     *,
     corrected: Mapping[str, tuple[float, float]] | None = None,
@@ -60,7 +61,7 @@ def paths_text(
 ) -> str:
     """Each input with its paths; of many inputs the first and the last, unless ``whole``.
 
-    ``every`` is the number of paths to all inputs, and ``visited`` that of the nodes on them.
+    ``every`` is the number of paths to all inputs, and ``web`` what they are paths of.
     ``corrected`` are the inputs whose derivative is not what the sweep says: those numbers, and itself.
     """
     names = labels(run)
@@ -73,11 +74,11 @@ def paths_text(
         if corrected and name in corrected:
             swept, true = (signed(number, digits) for number in corrected[name])
             told = f"by the sweep {swept}; the gradient is {true}"
-        rows = path_rows(found, names, digits, whole=whole)
+        rows = path_rows(found, web, names, digits, whole=whole)
         lines += fitted(f"{printable(name)}: {count_words(found.count)}, {told}", width)
         lines += [*aligned(rows, width=width, color=color), ""]
     lines += legend(run, lines, width)
-    nodes = f"{visited:,} node{'s' * (visited != 1)}"
+    nodes = f"{web.visited:,} node{'s' * (web.visited != 1)}"
     foot = f"{count_words(every)} in all; one sweep visited {nodes}"
     return "\n".join([*lines, *fitted(foot, width)])
 
@@ -97,13 +98,15 @@ def shown_inputs(
         yield name, ask(name)
 
 
-def path_rows(found: Paths, names: Sequence[str], digits: int, *, whole: bool) -> list[Row]:
+def path_rows(
+    found: Paths, web: Web, names: Sequence[str], digits: int, *, whole: bool
+) -> list[Row]:
     """The listed paths to an input, and what the others come to."""
+    texts = path_texts(found.listed, web, names, whole=whole)
     rows = [
-        Row(signed(path.product, digits), path_text(path, names, whole=whole),
-            factors_text(path, digits))
-        for path in found.listed
-    ]  # fmt: skip
+        Row(signed(path.product, digits), what, factors_text(path, digits))
+        for path, what in zip(found.listed, texts, strict=True)
+    ]
     others = found.count - len(found.listed)
     if others and found.listed:
         what = "the other path" if others == 1 else f"the {count_words(others, 'other')}"
@@ -167,9 +170,26 @@ def legend(run: Run, lines: Sequence[str], width: int | None) -> list[str]:
     return [*packed([f"{piece}," for piece in pieces[:-1]] + pieces[-1:], width, ""), ""]
 
 
-def path_text(path: Path, names: Sequence[str], *, whole: bool = False) -> str:
-    """The nodes of a path; a long one's first and last."""
+def path_texts(paths: Sequence[Path], web: Web, names: Sequence[str], *, whole: bool) -> list[str]:
+    """The nodes of each path; a long one's first and last.
+
+    Where several have the same nodes, as those of ``x*x``, they are told apart: ``x (operand 1)``.
+    """
+    alike = Counter(path.nodes for path in paths)
+    return [
+        path_text(path, web if alike[path.nodes] > 1 else None, names, whole=whole)
+        for path in paths
+    ]
+
+
+def path_text(path: Path, web: Web | None, names: Sequence[str], *, whole: bool) -> str:
+    """The nodes of a path; given a web, with the position of every operand that its user has twice."""
     nodes = [names[node] for node in path.nodes]
+    for at, edge in enumerate(path.edges if web else (), 1):
+        assert web is not None
+        user, operand = path.nodes[at - 1 : at + 1]
+        if sum(web.users[other] == user for other in web.above[operand]) > 1:
+            nodes[at] += f" (operand {web.positions[edge] + 1})"
     if len(nodes) > LONGEST_PATH and not whole:
         nodes[ENDS:-ENDS] = [f"… {len(nodes) - 2 * ENDS:,} more …"]
     return ARROW.join(nodes)
@@ -189,24 +209,23 @@ def count_words(count: int, what: str = "path", *, exact: bool = True) -> str:
     else:
         from decimal import Decimal
 
-        shown = f"{Decimal(count):.5e}".replace("e+", "e")
+        shown = f"{Decimal(count):.5e}"
     return f"{shown} {what}{'s' * (count != 1)}" if what else shown
 
 
 # Documents.
 
 
-def paths_json(
-    run: Run, ask: Ask, visited: int, diagnostics: Sequence[Diagnostic]
-) -> Iterator[str]:
-    """The document of ``paths``, an input a line."""
+def paths_json(run: Run, ask: Ask, web: Web, diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
+    """The document of ``paths``: an input a line, then a node a line."""
     head = {
         "schema": SCHEMA,
         "command": "paths",
         "expression": run.text,
         "inputs": {name: finite(value) for name, value in run.inputs.items()},
+        "output": {"node": run.graph.output, "name": run.graph.output_name},
         "value": finite(run.value),
-        "visited": visited,
+        "visited": web.visited,
     }
     yield text(head)[:-1] + ',\n "paths": {'
     separator = "\n  "
@@ -221,6 +240,7 @@ def paths_json(
         yield f'{separator}{text(name)}: {{"count": {whole_text(found.count)}, {text(fields)[1:]}'
         separator = ",\n  "
     yield "}"
+    yield from array("nodes", (node_fields(node, grad=True) for node in run.iter_nodes()))
     yield from array("diagnostics", (diagnostic._asdict() for diagnostic in diagnostics))
     yield "}\n"
 

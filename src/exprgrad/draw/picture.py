@@ -44,9 +44,17 @@ class Picture:
         return notebook(repr(self), self.svg)
 
 
-def draw(what: Drawable, **options: Any) -> Picture:
-    """The picture of a formula, a run or a ``Value``.
+def draw(what: Drawable | str, **options: Any) -> Picture:
+    """The picture of a formula, as a text too, of a run or of a ``Value``.
 
-    ``options`` are those of its ``dot``: ``digits``, and ``all`` for more than 500 nodes.
+    ``options`` are those of its ``dot``: ``digits``, and ``all`` for more than 500 nodes.  Raises
+    ``LanguageError`` for a text that is no formula, ``TypeError`` for what has no picture.
     """
+    if isinstance(what, str):
+        from exprgrad.draw.dot import source
+        from exprgrad.language.parse import parse
+
+        return Picture(source(parse(what), **options))
+    if not callable(getattr(what, "dot", None)):
+        raise TypeError(f"draw takes a formula, a run or a Value, not {type(what).__name__}")
     return Picture(what.dot(**options))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from exprgrad.draw.document import SCHEMA, csv_line, finite, text
 from exprgrad.draw.sizes import jacobian_bytes
-from exprgrad.explain.diagnostics import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.run.result import Edge, Node, Run
 
 __all__ = [

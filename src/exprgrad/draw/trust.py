@@ -7,12 +7,12 @@ from typing import Any
 
 from exprgrad.draw.document import csv_line, finite
 from exprgrad.draw.table import Column, Table, left_out_of, title
-from exprgrad.explain.digits.trust import Trust, Trusted
-from exprgrad.run.balls import scientific
+from exprgrad.explain.digits.trusted import Trust, Trusted
+from exprgrad.run.ball_text import scientific
 from exprgrad.run.result import Run
 from exprgrad.source import Source, cut, excerpt, printable
 
-__all__ = ["trust_csv", "trust_fields", "trust_sentences", "trust_table"]
+__all__ = ["trust_csv", "trust_fields", "trust_lines", "trust_sentences", "trust_table"]
 
 VERDICTS = {
     "exact": "exact",
@@ -26,6 +26,8 @@ VERDICTS = {
     "corrected": "corrected",
 }
 """What stands for the count of right digits."""
+UNCOUNTED = ("corrected", "undefined", "undecided", "pole")
+"""Verdicts on numbers of which no digits can be counted, or none are known to be right."""
 WIDEST = 40
 """The longest text of a formula in these tables and sentences."""
 
@@ -123,14 +125,18 @@ def paragraph(run: Run, who: str, number: Trusted, width: int, *, plural: bool) 
     label = run.label(lost.node)
     lose = "lose their digits" if plural else "loses its digits"
     where = "" if who in (label, f"{label}.grad") else f" at {label}"
-    yield printable(f"{who} {lose}{where}: from {lost.before} right ones to {lost.after or 'none'}")
+    after = lost.after if where else max(lost.after, number.digits)
+    there = " there" if number.digits > after else ""
+    yield printable(
+        f"{who} {lose}{where}: from {lost.before} right ones to {after or 'none'}{there}"
+    )
     yield from excerpt(Source(run.text), lost.span, width=width)
     yield printable(f"  why: {lost.why}")
     if better is not None:
         kept = "" if better.verdict == "right" else f", {VERDICTS[better.verdict]}"
         digits = f" ({better.digits} right digits)" if better.verdict == "right" else kept
         yield printable(
-            f"  help: write {better.text} in place of {better.was}; here it gives {better.value!r}{digits}"
+            f"  help: write {better.text} instead of {better.was}; here it gives {better.value!r}{digits}"
         )
 
 
@@ -150,6 +156,13 @@ def number_fields(number: Trusted) -> Mapping[str, Any]:
         fields["rewrite"] = number.rewrite._asdict()
         fields["rewrite"]["value"] = finite(number.rewrite.value)
     return fields
+
+
+def trust_lines(trust: Trust) -> Iterator[str]:
+    """How many digits are right, for scripts: a word where a count would say nothing."""
+    for name, number in trust.numbers():
+        told = number.verdict if number.verdict in UNCOUNTED else number.digits
+        yield f"{name}={told}\n" if name else f"{told}\n"
 
 
 def trust_csv(run: Run, trust: Trust) -> Iterator[str]:

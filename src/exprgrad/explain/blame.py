@@ -6,16 +6,17 @@ Loaded when there is such a number, and only then.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 
 from exprgrad.derive.rules import template
-from exprgrad.explain.diagnostics import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS
 from exprgrad.graph.graph import CONST, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import ATOM, LIMIT, label, number, operation_text, rule_text
 from exprgrad.run.result import Edge, Run
-from exprgrad.run.templates import compile_template
+from exprgrad.run.templates import holds
 from exprgrad.source import Span, cut
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
 
 LARGEST = "the largest double is 1.8e308"
 SMALLEST = "the least double is -1.8e308"
+WORD = re.compile(r"\w+")
 STEP = 30
 """The longest text of a node on a path."""
 
@@ -118,26 +120,21 @@ def name_of(run: Run, node: int) -> str:
 
 
 def domain_help(run: Run, node: int) -> str | None:
-    """Where a node's operation is defined: in its operands, or in its own names if one is a number."""
+    """Where a node's operation is defined: in its operands, or in the row's names if that is on numbers."""
     graph = run.graph
     op = BY_NAME[graph.kinds[node]]
-    operands = graph.operands[node]
     if not op.domain:
         return None
+    operands = dict(zip(op.names, graph.operands[node], strict=True))
     varying = dependents(graph, graph.inputs.values())
-    if op.domain_words or not all(varying[operand] for operand in operands):
-        written = operation_text(op.name, [(name, ATOM) for name in op.names])
-        return f"{written} is defined where {op.domain_words or op.domain}"
-    called = {
-        name: label(graph, operand, run.names, run.texts)
-        for name, operand in zip(op.names, operands, strict=True)
-    }
-    return f"{op.infix or op.name} is defined where {rule_text(template(op.domain), called)[0]}"
-
-
-def holds(text: str, names: tuple[str, ...], arguments: list[float]) -> bool:
-    """Whether a condition of a row holds at some values."""
-    return bool(compile_template(template(text), names)(arguments))
+    if any(varying[operands[name]] for name in template(op.domain).inputs):
+        called = {n: label(graph, o, run.names, run.texts) for n, o in operands.items()}
+    else:
+        called = {name: (name, ATOM) for name in op.names}
+    where = rule_text(template(op.domain), called)[0]
+    if op.domain_words:
+        where = WORD.sub(lambda found: called.get(found[0], (found[0], ATOM))[0], op.domain_words)
+    return f"{operation_text(op.name, list(called.values()))} is defined where {where}"
 
 
 def with_advice(run: Run, node: int, help: str | None) -> str | None:

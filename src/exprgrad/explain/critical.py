@@ -15,8 +15,7 @@ from typing import NamedTuple
 from exprgrad.derive.rules import Rule, computed, shown, slots, template
 from exprgrad.graph.ops import Op
 from exprgrad.run.primitives import functions
-from exprgrad.run.sweeps import sides
-from exprgrad.run.templates import compile_template
+from exprgrad.run.templates import compile_template, holds, sides
 
 __all__ = ["MOST", "Critical", "critical_points"]
 
@@ -79,11 +78,6 @@ def sort_of(op: Op, operands: Sequence[float]) -> str:
         return "no slope"
     read = answer(op, operands, shown)[1]
     return "nan by the textbook rule" if any(map(math.isnan, read)) else ""
-
-
-def holds(condition: str, names: Sequence[str], values: Sequence[float]) -> bool:
-    """Whether a condition of a row holds."""
-    return bool(compile_template(template(condition), tuple(names))(values))
 
 
 def answer(op: Op, operands: Sequence[float], rule: Rule) -> tuple[float, tuple[float, ...]]:

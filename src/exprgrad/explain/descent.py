@@ -11,16 +11,16 @@ from itertools import pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from exprgrad.errors import InputError, RequestError
+from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.limits import MOST_STEPS
 from exprgrad.language.infix import number
 from exprgrad.run.result import Run
 from exprgrad.run.updates import added, same, scaled, trouble
 
-__all__ = ["MOST_STEPS", "Descent", "Step", "descend"]
+__all__ = ["Descent", "Step", "descend", "divergence"]
 
 R = TypeVar("R", bound=Run)
 
-MOST_STEPS = 100_000
-"""The most steps that are kept."""
 IN_A_ROW = 5
 """How many rises, each more than the one before, are taken for a runaway; three if there are no more."""
 
@@ -80,7 +80,7 @@ def descend(
         end = not_finite(place) or at_rest(place)
         if end is None and len(steps) == count:
             end = runaway([*[step.value for step in steps], run.value], rate)
-            end = end or ("steps", f"not converged after {count:,} steps")
+            end = end or ("steps", f"not converged after {count:,} step{'s' * (count != 1)}")
         if end is not None:
             return Descent([*steps, place], *end, run)
         update = {name: scaled(grad, -rate) for name, grad in gradient.items()}
@@ -93,6 +93,17 @@ def descend(
             message = f"from step {len(steps) - 2} on it goes back and forth between two points"
             return Descent([*steps[:-1], place], "oscillates", message, run)
         here |= moved
+
+
+def divergence(found: Descent[R]) -> list[Diagnostic]:
+    """A warning for a descent that diverged, which its last point need not show."""
+    if found.verdict != "diverged":
+        return []
+    graph = found.run.graph
+    span = graph.span(graph.output)
+    return [
+        Diagnostic("diverged", "warning", f"diverged: {found.message}", graph.output, span, None)
+    ]
 
 
 def check(wrt: Sequence[str], rate: float, count: int) -> None:

@@ -6,7 +6,9 @@ import copy
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from exprgrad.explain.diagnostics import Diagnostic, diagnose, live
+from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.diagnostics import diagnose
+from exprgrad.explain.live import live
 from exprgrad.graph.graph import Graph
 from exprgrad.language.infix import number
 from exprgrad.run.matrices import Derived

@@ -7,12 +7,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from exprgrad.derive.rules import template
-from exprgrad.explain.diagnostics import Diagnostic, live, special_words
+from exprgrad.explain.diagnostic import Diagnostic, special_words
+from exprgrad.explain.live import live
 from exprgrad.explain.sides.stirring import local_rule, met, stirs_edge
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Run
 from exprgrad.run.special import special_of
-from exprgrad.run.sweeps import Adjoints, sides
+from exprgrad.run.sweeps import Adjoints
+from exprgrad.run.templates import sides
 
 if TYPE_CHECKING:
     from exprgrad.explain.sides.kinks import OneSided

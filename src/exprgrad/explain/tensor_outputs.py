@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from exprgrad.explain.diagnostics import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.outputs import NOT_FINITE, merged, seen_from
 from exprgrad.explain.tensors import diagnose_tensors
 from exprgrad.graph.graph import Graph

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from exprgrad.derive.rules import slots
-from exprgrad.explain.diagnostics import Diagnostic, special_words
+from exprgrad.explain.diagnostic import Diagnostic, special_words
 from exprgrad.explain.places import Found, held, where
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from exprgrad.explain.blame import LARGEST, SMALLEST, domain_help, gradient_trouble, too_large
-from exprgrad.explain.diagnostics import Diagnostic, unused_bindings
+from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.diagnostics import unused_bindings
 from exprgrad.explain.places import Found, held, holds, where, written
 from exprgrad.explain.tensor_points import special_points
 from exprgrad.graph.graph import CONST, dependencies

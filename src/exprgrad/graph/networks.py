@@ -52,7 +52,7 @@ SPLIT = (
 
 SHARE = (
     "d = where(x == out, 0, x - out); b = d - x; "
-    "e = where(max(abs(x), abs(out)) < inf, (x - (d - b)) - (out + b), 0); exp(d)*(1 + e)"
+    "e = where(abs(b) < inf, (x - (d - b)) - (out + b), 0); exp(d)*(1 + e)"
 )
 """exp(x - out) with what the difference loses to rounding put back: e, as above.
 

@@ -142,7 +142,7 @@ OPS: tuple[Op, ...] = (
                 "(x == 0)*(y == 0)*varies_y", "jump", "0 has power 1 for the exponent 0 alone",
                 side="where(moves_x, where(dx > 0, 1, nan), where(dy > 0, 0, inf))",
                 slope="where(moves_x, where(dy == 0, nan, -dy*inf), 0)",
-                undecided="where(moves_x, dx, dy) == 0",
+                undecided="where(moves_x*(dx >= 0), dx, dy) == 0",
             ),
         ),
     ),

@@ -1,8 +1,8 @@
 """The reverse sweep in ball arithmetic: the true gradient, by the rules that people read.
 
 ``shown`` is exact in real arithmetic; ``partials`` may hold what is as good only in doubles.  So these
-are asked at two kinds of points alone, at operands that are exact doubles: kinks and jumps, where they
-state the convention, and points where ``shown`` has no value, such as 0^0.
+are asked at two kinds of points alone: kinks and jumps, where they state the convention (and where balls
+do not decide whether there is one, it is either), and points where ``shown`` has no value, such as 0^0.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from exprgrad.run.balls import (
 from exprgrad.run.tape import gated
 from exprgrad.run.templates import compile_template
 
-__all__ = ["Sweep", "local", "sweep"]
+__all__ = ["Sweep", "locals_of", "sweep"]
 
 
 class Sweep(NamedTuple):
@@ -63,10 +63,9 @@ def sweep(graph: Graph, values: Sequence[Ball], wrt: Iterable[int], bits: int) -
             if grad is None or not operands or not active[node]:
                 continue
             op = BY_NAME[graph.kinds[node]]
-            mine = tuple(
-                local(graph, values, node, position, varying) if active[operand] else None
-                for position, operand in enumerate(operands)
-            )
+            places = [place for place, operand in enumerate(operands) if active[operand]]
+            slopes = dict(zip(places, locals_of(graph, values, node, places, varying), strict=True))
+            mine = tuple(slopes.get(place) for place in range(len(operands)))
             found: list[Ball | None] = []
             for position, (operand, slope) in enumerate(zip(operands, mine, strict=True)):
                 if slope is None or (gated(op, position) and slope.is_zero()):
@@ -82,20 +81,37 @@ def sweep(graph: Graph, values: Sequence[Ball], wrt: Iterable[int], bits: int) -
     return Sweep(grads, locals_, passed)
 
 
+def locals_of(
+    graph: Graph,
+    values: Sequence[Ball],
+    node: int,
+    positions: Iterable[int],
+    varying: Sequence[int],
+) -> list[Ball]:
+    """A node's local derivatives at some positions, in the precision at hand.
+
+    ``varying`` flags the nodes that depend on an input.
+    """
+    op = BY_NAME[graph.kinds[node]]
+    out = values[node]
+    if op.domain and not is_known(out):
+        return [undefined() if out.is_nan() else unknown() for _ in positions]
+    if op.variadic and op.special:
+        share = shares(graph, values, node, varying)
+        return [share[graph.operands[node][position]] for position in positions]
+    return [local(graph, values, node, position, varying) for position in positions]
+
+
 def local(
     graph: Graph, values: Sequence[Ball], node: int, position: int, varying: Sequence[int]
 ) -> Ball:
-    """One local derivative, in the precision at hand; ``varying`` flags what depends on an input."""
+    """One local derivative of a node that has a value, if its rule sees that operand or few."""
     op = BY_NAME[graph.kinds[node]]
     operands = graph.operands[node]
     out = values[node]
-    if op.domain and not is_known(out):
-        return undefined() if out.is_nan() else unknown()
     if not op.special and (fixed := number(op, position)) is not None:
         return ball(fixed)
     if op.variadic:
-        if op.special:
-            return share(graph, values, node, position, varying)
         given = {op.names[0]: values[operands[position]], "out": out}
         return formula(op.shown_partial(position), given)
     mine = [values[operand] for operand in operands]
@@ -103,12 +119,16 @@ def local(
     for name, operand in zip(op.names, operands, strict=True):
         given[f"varies_{name}"] = ball(varying[operand])
     found = formula(op.shown_partial(position), given)
-    if all(is_double(x) or is_infinite(x) for x in mine):
-        conventional = special(op, given) if found.is_finite() else True
-        if conventional is not False:
-            convention = formula(op.partial(position), given)
-            return convention if conventional else where(either(), found, convention)
-    return found
+    if not op.shown:
+        return found
+    if found.is_finite():
+        conventional = special(op, given)
+    else:
+        conventional = found.is_nan() or all(is_double(x) or is_infinite(x) for x in mine)
+    if conventional is False:
+        return found
+    convention = formula(op.partial(position), given)
+    return convention if conventional else where(either(), found, convention)
 
 
 @cache
@@ -125,31 +145,22 @@ def special(op: Op, given: dict[str, Ball]) -> bool | None:
     return True if True in found else None if None in found else False
 
 
-def share(
-    graph: Graph, values: Sequence[Ball], node: int, position: int, varying: Sequence[int]
-) -> Ball:
-    """What an operand of ``max`` or ``min`` is passed: all, a share in a tie, or nothing.
+def shares(
+    graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
+) -> dict[int, Ball]:
+    """By operand, what a row that chooses among its operands passes it: all, a share in a tie, or nothing.
 
-    Which operands equal the result cannot be asked of the result's own ball, so operands are compared
-    with each other.  In a tie a constant takes everything, as the row's ``ties`` say.
+    An operand whose ball the result's does not meet is not chosen.  Those left tie if they are one node, or
+    the same exact number, which cannot be asked of the result's own ball; else that is not decided.  In a
+    tie a constant takes everything, as the row's ``ties`` say.
     """
-    operands = graph.operands[node]
-    mine = values[operands[position]]
-    beats = "gt" if graph.kinds[node] == "max" else "lt"
-    if not is_known(values[node]):
-        return undefined() if values[node].is_nan() else unknown()
-    sharing, decided = 0.0, True
-    for operand in operands:
-        other = values[operand]
-        if operand == operands[position]:
-            sharing += 1.0
-            continue
-        ahead = truth(apply(beats, (other, mine)))
-        if ahead:
-            return ball(0)
-        behind = truth(apply(beats, (mine, other)))
-        if ahead is None or behind is None:
-            decided = False
-        elif not behind:
-            sharing += 1.0 if varying[operand] else float("inf")
-    return ball(1) / ball(sharing) if decided else either()
+    operands, out = graph.operands[node], values[node]
+    if not is_known(out):
+        return dict.fromkeys(operands, undefined() if out.is_nan() else unknown())
+    leading = [o for o in operands if truth(apply("eq", (values[o], out))) is not False]
+    first = leading[0]
+    passed = either()
+    if all(o == first or truth(apply("eq", (values[o], values[first]))) for o in leading):
+        equal = all(o == first or (varying[o] and varying[first]) for o in leading)
+        passed = ball(1) / len(leading) if equal else ball(0)
+    return {**dict.fromkeys(operands, ball(0)), **dict.fromkeys(leading, passed)}

@@ -26,8 +26,8 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.primitives import functions
 
 __all__ = [
-    "Ball", "apply", "ball", "bounds", "either", "enclose", "evaluate", "formula", "is_double",
-    "is_infinite", "is_known", "nearest", "scientific", "truth", "undefined", "unknown", "where",
+    "Ball", "apply", "ball", "either", "enclose", "evaluate", "formula", "is_double",
+    "is_infinite", "is_known", "truth", "undefined", "unknown", "where",
     "working",
 ]  # fmt: skip
 
@@ -162,7 +162,8 @@ def settled(op: Op, operands: Sequence[Ball], found: Ball) -> Ball:
         return found
     infinite = any(is_infinite(x) for x in operands)
     if infinite and not found.is_nan() and not found.mid().is_finite():
-        return found.mid()
+        # Infinity and a finite radius is that infinity; with an infinite radius it is any number.
+        return found.mid() if found.rad().is_finite() else unknown()
     if infinite and all(is_double(x) for x in operands):
         doubles = [float(x) for x in operands]
         number = functions[op.name](*doubles)
@@ -319,36 +320,3 @@ class Functions(dict[str, Callable[..., Ball]]):
 
 
 functions_on_balls = Functions()
-
-
-def bounds(x: Ball, digits: int = 20) -> tuple[str, str] | None:
-    """Decimal numbers with so many digits below and above whatever a ball holds; None if nobody knows."""
-    if not x.is_finite():
-        return (str(float(x)),) * 2 if is_infinite(x) else None
-    middle, radius, exponent = (int(part) for part in x.mid_rad_10exp(digits))
-    return scientific(middle - radius, exponent), scientific(middle + radius, exponent)
-
-
-def nearest(x: Ball, digits: int) -> str:
-    """The middle of a finite ball with so many significant digits."""
-    middle, _, exponent = (int(part) for part in x.mid_rad_10exp(digits))
-    surplus = max(len(str(abs(middle))) - digits, 0)
-    unit = 10**surplus
-    shorter = (2 * abs(middle) + unit) // (2 * unit)
-    return scientific(shorter if middle >= 0 else -shorter, exponent + surplus)
-
-
-def scientific(whole: int, exponent: int) -> str:
-    """whole times 10^exponent as Python writes a float: ``0.0125`` or ``1.25e-07``."""
-    sign, text = ("-" if whole < 0 else ""), str(abs(whole))
-    exponent += len(text) - 1
-    text = text.rstrip("0")
-    if not text:
-        return "0"
-    if -4 <= exponent < 0:
-        return f"{sign}0.{'0' * (-exponent - 1)}{text}"
-    if 0 <= exponent < 16:
-        text = text.ljust(exponent + 1, "0")
-        before, after = text[: exponent + 1], text[exponent + 1 :]
-        return f"{sign}{before}.{after}" if after else f"{sign}{before}"
-    return f"{sign}{text[0]}{'.' * bool(text[1:])}{text[1:]}e{exponent:+03d}"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op, Special
-from exprgrad.run.templates import Template, compile_template
+from exprgrad.run.templates import Template, compile_template, sides
 
 __all__ = ["Suspects", "special_of", "special_tests", "suspects"]
 
@@ -162,8 +162,6 @@ def implied(where: Graph, slot: dict[str, int | float]) -> Needed | None:
 
 def special_of(found: Suspects, node: int, values: Sequence[float]) -> Iterator[Special]:
     """The kinks and jumps that one node meets."""
-    from exprgrad.run.tape import sides
-
     graph = found.graph
     op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
     arguments = [*[values[operand] for operand in operands], values[node]]

@@ -12,9 +12,9 @@ from typing import Any
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
 from exprgrad.run.primitives import functions
-from exprgrad.run.tape import Tape, record, sides
+from exprgrad.run.tape import Tape, record
 
-__all__ = ["Adjoints", "Locals", "forward", "play", "record", "reverse", "sides"]
+__all__ = ["Adjoints", "Locals", "forward", "play", "record", "reverse"]
 
 Locals = tuple[float | None, ...]
 """A node's local derivative for each operand; None for an operand that is not active."""

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependents
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.run.templates import Template, compile_template
+from exprgrad.run.templates import Template, compile_template, sides
 
 if TYPE_CHECKING:
     from exprgrad.run.special import Suspects
 
-__all__ = ["Tape", "gated", "record", "sides"]
+__all__ = ["Tape", "gated", "record"]
 
 Step = tuple[Template, Callable[[Sequence[float]], Any]]
 """A local derivative to compute: the function, and what picks its arguments from the cells."""
@@ -160,14 +160,3 @@ def ties(op: Op, values: Sequence[float]) -> float:
     """A variadic row's ties, from its operands, ``out``, and which of them vary."""
     count = len(values) // 2
     return sides(op, values[: count + 1], values[count + 1 :])[0][-1]
-
-
-def sides(op: Op, arguments: Sequence[float], varies: Sequence[float]) -> list[list[float]]:
-    """For each operand, the values that a rule with companions sees, as ``derive.rules.slots`` says."""
-    if not op.variadic:
-        return [[*arguments, *varies]] * len(varies)
-    tie = compile_template(template(op.ties), slots(op))
-    *operands, out = arguments
-    found = [[x, out, v, 0.0] for x, v in zip(operands, varies, strict=True)]
-    tied = sum(map(tie, found))
-    return [[*side[:3], tied] for side in found]

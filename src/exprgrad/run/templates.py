@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from operator import itemgetter
 
+from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.ops import Op
 from exprgrad.run.primitives import functions
 
-__all__ = ["Template", "compile_template"]
+__all__ = ["Template", "compile_template", "holds", "sides"]
 
 Template = Callable[[Sequence[float]], float]
 
@@ -58,6 +60,11 @@ def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
     return with_shared
 
 
+def holds(condition: str, names: Sequence[str], values: Sequence[float]) -> bool:
+    """Whether a condition of the op table holds for the values of its names."""
+    return bool(compile_template(template(condition), tuple(names))(values))
+
+
 def constant(value: float) -> Template:
     return lambda values: value
 
@@ -75,3 +82,14 @@ def call(kind: str, operands: list[Template]) -> Template:
         x, y = operands
         return lambda values: function(x(values), y(values))
     return lambda values: function(*(part(values) for part in operands))
+
+
+def sides(op: Op, arguments: Sequence[float], varies: Sequence[float]) -> list[list[float]]:
+    """For each operand, the values that a rule with companions sees, as ``derive.rules.slots`` says."""
+    if not op.variadic:
+        return [[*arguments, *varies]] * len(varies)
+    tie = compile_template(template(op.ties), slots(op))
+    *operands, out = arguments
+    found = [[x, out, v, 0.0] for x, v in zip(operands, varies, strict=True)]
+    tied = sum(map(tie, found))
+    return [[*side[:3], tied] for side in found]

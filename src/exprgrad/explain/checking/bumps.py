@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 from exprgrad.errors import RequestError
-from exprgrad.explain.checking.quotients import SCALE, STEP, quotients
-from exprgrad.explain.checking.verdicts import Verdict, agreement, digits_of, short
+from exprgrad.explain.checking.numbers import digits_of, short
+from exprgrad.explain.checking.quotients import SCALE, STEP, Quotients, quotients
+from exprgrad.explain.checking.verdicts import Verdict, agreement
+from exprgrad.explain.nodes import node_in
 from exprgrad.graph.graph import CONST
 from exprgrad.language.infix import number
 from exprgrad.run.result import Run
@@ -22,7 +23,16 @@ from exprgrad.source import Source
 
 __all__ = ["at_step", "find_nodes"]
 
-LISTED = "the table of grad lists the nodes"
+LESSON = 0.001
+"""The step that the lesson takes."""
+KEPT = 8
+"""How many digits smaller than a number a step is that is suggested: about half of them."""
+FEW = 3
+"""Where (L2 - L1)/h has fewer digits than this, it is asked why."""
+HALVINGS = 32
+"""How often an interval is halved on the search for a kink."""
+NOISE = 16
+"""How many ulp of the output rounding may make of a difference of differences, at most."""
 
 
 def find_nodes(run: Run, wanted: Iterable[str | int] | str | int) -> dict[str, int]:
@@ -43,45 +53,14 @@ def find_nodes(run: Run, wanted: Iterable[str | int] | str | int) -> dict[str, i
 
 def find_node(run: Run, wanted: str | int) -> int:
     """One node."""
-    asked = str(wanted).strip()
-    names = {name: node for node, name in run.names.items()}
-    names |= {binding.name: binding.node for binding in run.graph.bindings}
-    node = names.get(asked)
-    if node is None and asked.isascii() and asked.isdigit() and int(asked) < len(run.graph):
-        node = int(asked)
-    if node is None:
-        node = by_text(run, asked, names)
+    source = Source(str(wanted), is_expression=False)
+    span = (0, len(source.text))
+    node = node_in(run, source, span)
     if run.graph.kinds[node] == CONST or run.grad(node) is None:
         message = f"node {node} '{run.texts[node]}' depends on no input and has no grad"
-        raise RequestError("no-grad", message, **place(asked, "the table of grad lists the others"))
+        help = "the table of grad lists the others"
+        raise RequestError("no-grad", message, source=source, span=span, help=help)
     return node
-
-
-def by_text(run: Run, asked: str, names: dict[str, int]) -> int:
-    """The one node that reads so, blanks aside."""
-    bare = asked.replace(" ", "")
-    found = [node for node, text in enumerate(run.texts) if text.replace(" ", "") == bare]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        listed = ", ".join(map(str, found[:8]))
-        message = f"'{asked}' is {len(found)} nodes: {listed}{', …' if found[8:] else ''}"
-        raise RequestError("ambiguous-node", message, **place(asked, f"say which, as {found[0]}"))
-    if asked.isdigit():
-        message = f"there is no node {asked}: the last is {len(run.graph) - 1}"
-        raise RequestError("unknown-node", message, **place(asked, LISTED))
-    from exprgrad.language.hints import nearest
-
-    known = nearest(asked, [*names, *run.texts[:1000]])
-    help = f"did you mean '{known}'?" if known else LISTED
-    message = f"no node is called or reads '{asked}'"
-    raise RequestError("unknown-node", message, **place(asked, help))
-
-
-def place(asked: str, help: str) -> dict[str, Any]:
-    """The rest of an error about a node that was asked for."""
-    source = Source(asked, is_expression=False)
-    return {"source": source, "span": (0, len(asked)), "help": help}
 
 
 def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) -> Verdict:
@@ -94,24 +73,79 @@ def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) ->
         message = f"a step of {number(step)} leads nowhere"
         if math.isfinite(step) and step:
             message = f"a step of {number(step)} is lost: {number(data)} stays as it is"
-        raise RequestError("bad-step", message, help="the lesson takes h = 0.001")
+        raise RequestError("bad-step", message, help=usable(data))
     found = quotients(run.graph, node)
+    numeric, central = bumped(run, found, step)[:2]
+    error = None if best.numeric is None else abs(numeric - best.numeric)
+    here = f"at h = {number(step)}, (L2 - L1)/h is {short(numeric)}"
+    shown = best._replace(numeric=numeric, error=error)
+    if best.verdict != "agrees" or not (math.isfinite(numeric) and math.isfinite(central)):
+        message = f"{best.message}; {here} and the central difference {short(central)}"
+        return shown._replace(message=message)
+    first, second = (digits_of(abs(each - analytic), abs(analytic)) for each in (numeric, central))
+    if first < FEW and numeric != analytic and leaps(run, found, step):
+        message = f"kink between the sample points: {here}, returned {short(analytic)}"
+        return shown._replace(verdict="kink", message=message)
+    most = best.digits
+    if not analytic or most is None:
+        return shown._replace(message=f"{best.message}; {here}")
+    if first:
+        message = (
+            f"{agreement(first)} at h = {number(step)}, {second} by the central difference, {most} by a "
+            "better step"
+        )
+        return shown._replace(message=message)
+    rounded = 2 * math.ulp(run.value) / abs(step) >= abs(numeric - analytic)
+    size = "small" if rounded else "large"
+    verdict = "cancellation" if rounded else "undecided"
+    help = "a larger step keeps more digits" if rounded else None
+    message = (
+        f"{verdict}: the step is too {size}: {here}, returned {short(analytic)}, which a better step "
+        f"finds to {most} digits"
+    )
+    return shown._replace(verdict=verdict, message=message, help=help)
+
+
+def usable(data: float) -> str:
+    """What step to take instead."""
+    if not math.isfinite(data) or data + LESSON != data:
+        return f"the lesson takes h = {LESSON}"
+    larger = 10.0 ** (math.floor(math.log10(abs(data))) - KEPT)
+    return f"h = {larger:g} would move it"
+
+
+def bumped(run: Run, found: Quotients, step: float) -> tuple[float, float, float]:
+    """The quotient to the right and the central one at a step, and L2 - L1."""
     values = forward(found.graph, {**run.inputs, STEP: step, SCALE: 1.0})
     rise = values[found.graph.operands[found.right][0]]
-    numeric, central = rise / step, values[found.center]
-    error = None if best.numeric is None else abs(numeric - best.numeric)
-    if best.verdict != "agrees" or not (math.isfinite(numeric) and math.isfinite(central)):
-        message = (
-            f"{best.message}; at h = {number(step)}, (L2 − L1)/h is {short(numeric)} and the central "
-            f"difference {short(central)}"
-        )
-        return best._replace(message=message, numeric=numeric, error=error)
-    first, second = (digits_of(abs(each - analytic), abs(analytic)) for each in (numeric, central))
-    most = best.message.removeprefix("agrees to ").replace(" digits", "").replace(" digit", "")
-    message = (
-        f"{agreement(first)} at h = {number(step)}, {second} by the central difference, {most} by a "
-        "better step"
-    )
-    if not analytic:
-        message = f"{best.message}; at h = {number(step)}, (L2 − L1)/h is {short(numeric)}"
-    return best._replace(message=message, numeric=numeric, error=error)
+    return rise / step, values[found.center], rise
+
+
+def leaps(run: Run, found: Quotients, step: float) -> bool:
+    """Whether a kink or a jump lies between the node's data and that bumped by a step.
+
+    The interval is halved again and again, and the half is kept in which the slope changes more.  Where
+    the function is smooth, that change shrinks with the interval; at a kink it stays as it is, as far
+    as rounding lets one see.
+    """
+
+    def rise(at: float) -> float:
+        return bumped(run, found, at)[2] if at else 0.0
+
+    def change(start: float, width: float) -> float:
+        one, middle, other = (rise(start + width * part) for part in (0.0, 0.5, 1.0))
+        return abs((other - middle) - (middle - one)) / abs(width / 2)
+
+    ulp = math.ulp(max(abs(run.value), abs(run.value + rise(step))))
+    start, width = 0.0, step
+    most = last = change(start, width)
+    for _ in range(HALVINGS):
+        width /= 2
+        starts = start, start + width / 2, start + width
+        start, last = max(((at, change(at, width)) for at in starts), key=lambda pair: pair[1])
+        if not last * abs(width) > NOISE * ulp:
+            return False
+        if last * abs(width) < NOISE * NOISE * ulp:
+            break
+        most = max(most, last)
+    return last >= most / 4

@@ -6,8 +6,9 @@ confirm it: so a rule that is wrong vouches for nobody.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import islice, product
 from random import Random
 from typing import NamedTuple
 
@@ -15,39 +16,83 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.formula import derivatives
 from exprgrad.derive.simplify import simplify
 from exprgrad.errors import InputError, MissingExtraError, RequestError
-from exprgrad.explain.checking.check import Check
-from exprgrad.explain.checking.suspects import apart
+from exprgrad.explain.checking.check import MOST_WORK, Check
+from exprgrad.explain.checking.numbers import balls_apart, short
 from exprgrad.explain.checking.terms import Compared, difference
-from exprgrad.explain.checking.true_differences import true_differences
+from exprgrad.explain.checking.true_differences import (
+    CLOSE,
+    Truth,
+    below_doubles,
+    least_work,
+    true_differences,
+)
+from exprgrad.explain.special import flagged
 from exprgrad.graph.graph import CONST, Graph, is_scalar
 from exprgrad.language.infix import number
 from exprgrad.language.parse import parse
 from exprgrad.run.balls import Ball, ball, evaluate, working
 from exprgrad.run.inputs import not_an_input
+from exprgrad.run.result import Run
+from exprgrad.run.sweeps import forward, play, record
 from exprgrad.source import Source
 
 __all__ = ["check_claims"]
 
 POINTS = 32
-"""How many points of the domain are sampled."""
-TRIES = 400
-"""How many are tried to find them."""
+"""How many points of the domain are sampled: two formulas that differ seldom agree at one."""
+TRIES = 500
+"""How many are tried to find them: of a domain that is a tenth of what is sampled, enough."""
 BITS = 400
-"""The precision in which two formulas are compared."""
+"""The precision in which two formulas are compared: far beyond a double's, for sums that cancel."""
 ENOUGH = 8
-"""How many it takes to say what a claim has wrong."""
-CONFIRMED = 2.0**-40
-"""How near differences must come to our formula: they are exact to 2^-60 of the derivative."""
+"""How many it takes to say what a claim has wrong; a formula too large for so many is not checked."""
+CONFIRMED = CLOSE * 2**20
+"""How near differences must come to our formula.
+
+They are as exact as ``CLOSE``, and much coarser is still far finer than any rule that is wrong.
+"""
+TRIED = 64
+"""How many points may lie in the domain without a derivative before the search ends."""
 SMALL = (2.0, 3.0, 5.0, 0.5, 7.0, -2.0, 1.5)
 """Numbers that people check with."""
 
 
+class Formulas(NamedTuple):
+    """The function, what is claimed of its derivative, and our formula for that, as graphs."""
+
+    function: Graph
+    claim: Graph
+    derivative: Graph
+
+
 class Place(NamedTuple):
-    """A point, and there every node of the claim and of our formula, in balls."""
+    """A point, there every node of the claim and of our formula, in balls, and the true derivative.
+
+    That is our formula's value, unless the point is ``special``: then it is what differences say, for the
+    formula's conventions need not be the derivative.
+    """
 
     point: dict[str, float]
     claim: list[Ball]
     formula: list[Ball]
+    true: Ball
+    special: bool
+
+
+class Obstacle(NamedTuple):
+    """A point at which nothing can be compared: the verdict, in words too, and the sides of a kink.
+
+    ``in_domain``  whether it is not that the formula, or the claim, has no value there
+    ``denies``     whether differences deny our own formula there
+    """
+
+    point: dict[str, float]
+    verdict: str
+    message: str
+    in_domain: bool
+    left: float | None = None
+    right: float | None = None
+    denies: bool = False
 
 
 def check_claims(
@@ -63,7 +108,10 @@ def check_claims(
     read = {name: read_claim(graph, name, claim) for name, claim in claims.items()}
     try:
         with working(BITS):
-            return [check_claim(graph, name, claims[name], read[name], given) for name in read]
+            work = MOST_WORK // max(len(read), 1)
+            return [
+                check_claim(graph, name, claims[name], read[name], given, work) for name in read
+            ]
     except MissingExtraError as error:
         message = "a claim is decided in ball arithmetic, which needs python-flint"
         raise MissingExtraError(error.code, message, help=error.help) from None
@@ -92,86 +140,196 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
 
 
 def check_claim(
-    graph: Graph, name: str, text: str, claim: Graph, given: Mapping[str, float]
+    graph: Graph, name: str, text: str, claim: Graph, given: Mapping[str, float], work: int
 ) -> Check:
-    """The verdict on one claim."""
+    """The verdict on one claim; ``work`` bounds what is computed in balls, in bits times nodes.
+
+    Raises ``RequestError`` for a formula that is too large.
+    """
+    if work // least_work(len(graph) + len(claim)) < ENOUGH:
+        message = f"{len(graph) + len(claim):,} nodes are too many to check a claim"
+        raise RequestError("too-many", message, help="check a claim about a part of the formula")
     (formula,) = derivatives(graph, [name], steps=False)
     node = graph.inputs[name]
-    three = graph, claim, formula
-    places, unconfirmed = sampled_places(three, node, given, POINTS)
+    formulas = Formulas(graph, claim, formula)
+    places, obstacle = sampled_places(formulas, node, given, POINTS, work)
     where = node, claim.span(claim.output)
-    if unconfirmed is not None or not places:
-        message = "undecided: no point of the domain was found; give values, as a=2"
-        if unconfirmed is not None:
-            message = f"undecided: differences deny our own formula at {at(unconfirmed)}"
+    if not places or (obstacle is not None and obstacle.denies):
+        found = without_places(formulas, obstacle, given)
         return Check(
-            name, None, None, None, None, None, "undecided", message, None, text, unconfirmed, where
+            input=name,
+            analytic=None,
+            numeric=None,
+            error=None,
+            left=found.left,
+            right=found.right,
+            verdict=found.verdict,
+            message=found.message,
+            claim=text,
+            point=found.point or None,
+            where=where,
         )
-    wrong = next((place for place in places if differs(place, claim, formula)), None)
+    wrong = next((place for place in places if differs(place, claim)), None)
     shown = wrong or places[0]
-    true = float(shown.formula[formula.output])
+    true = float(shown.true)
     said = shown.claim[claim.output]
     if wrong is None:
         verdict, message = "agrees", in_agreement(graph, claim, formula, places, given)
     else:
         verdict = "disagrees"
-        here = f"at {at(wrong.point)} " if wrong.point else ""
-        is_true, is_said = apart(true, float(said))
+        is_true, is_said = balls_apart(shown.true, said)
         value = "the claim has no value" if said.is_nan() else f"the claim is {is_said}"
-        message = f"disagrees: {here}the derivative is {is_true}, {value}"
         if len(places) < ENOUGH:
-            places, _ = sampled_places(three, node, {}, ENOUGH)
+            places, _ = sampled_places(formulas, node, {}, ENOUGH, work)
+        places = [place for place in places if not place.special]
         ours = [place.formula for place in places]
-        found = difference(Compared(claim, formula, [place.claim for place in places], ours))
-        if found is not None:
-            message = f"{message}; {found.message}"
-            where = node, found.span or where[1]
+        why = difference(Compared(claim, formula, [place.claim for place in places], ours))
+        message = worded(wrong.point, is_true, value, why and why.message)
+        where = node, (why and why.span) or where[1]
     return Check(
-        name, true, float(said), None, None, None, verdict, message, None, text, shown.point, where
+        input=name,
+        analytic=true,
+        numeric=float(said),
+        error=None,
+        left=None,
+        right=None,
+        verdict=verdict,
+        message=message,
+        claim=text,
+        point=shown.point,
+        where=where,
     )
 
 
-def sampled_places(
-    three: tuple[Graph, Graph, Graph], node: int, given: Mapping[str, float], most: int
-) -> tuple[list[Place], dict[str, float] | None]:
-    """Points at which claim and formula can be compared, and one, if any, where our formula is denied.
+def worded(point: Mapping[str, float], true: str, value: str, more: str | None) -> str:
+    """That a claim is wrong at a point, and what it has wrong; nothing twice."""
+    here = f"at {at(point)} " if point else ""
+    if more == f"{value} everywhere":
+        return f"disagrees: {here}the derivative is {true}; {more}"
+    if more == f"the derivative is {true} everywhere":
+        return f"disagrees: {here}{value}; {more}"
+    message = f"disagrees: {here}the derivative is {true}, {value}"
+    return message if more is None else f"{message}; {more}"
 
-    ``three`` are the graphs of the function, of the claim and of our formula.
+
+def without_places(
+    formulas: Formulas, obstacle: Obstacle | None, given: Mapping[str, float]
+) -> Obstacle:
+    """What is said of a claim where there was no point at which to compare it."""
+    free = [name for name in formulas.function.inputs if name not in given]
+    if obstacle is not None and (not free or obstacle.in_domain):
+        return obstacle
+    if same_formula(*formulas):
+        message = "agrees: equal as formulas; no point of the domain was found to try it at"
+        return Obstacle({}, "agrees", message, False)
+    message = f"undecided: no point of the domain was found; give a value for {free[0]}"
+    return Obstacle({}, "undecided", message, False)
+
+
+def sampled_places(
+    formulas: Formulas, node: int, given: Mapping[str, float], most: int, work: int
+) -> tuple[list[Place], Obstacle | None]:
+    """Points at which claim and formula can be compared, and one, if any, where they cannot.
+
+    As many are tried as the ``work`` allows.  Of obstacles one at which differences deny our formula comes
+    first, then one of the formula's domain.
     """
-    graph, claim, formula = three
-    (name,) = (name for name, at in graph.inputs.items() if at == node)
+    graph, claim, _ = formulas
+    tries = 1 if len(given) == len(graph.inputs) else TRIES
+    tries = min(tries, work // least_work(len(graph) + len(claim)))
     places: list[Place] = []
-    unconfirmed = None
-    for point in sampled(graph, given):
-        place = placed(graph, claim, formula, point)
-        ours, said = place.formula[formula.output], place.claim[claim.output]
-        if not ours.is_finite() or not (said.is_finite() or said.is_nan()):
-            continue
-        truth = true_differences(graph, point, node, point[name])
-        if truth.kind != "smooth":
-            continue
-        assert truth.center is not None
-        if abs(truth.center - ours) <= abs(ours) * CONFIRMED + truth.center.rad():
+    found: Obstacle | None = None
+    met = 0
+    for point in islice(sampled(graph, given), tries):
+        place = looked_at(formulas, node, point, work // tries)
+        if isinstance(place, Place):
             places.append(place)
         else:
-            unconfirmed = point
-        if len(places) == most:
+            met += place.in_domain
+            if found is None or place.denies or (place.in_domain and not found.in_domain):
+                found = place
+        if len(places) == most or met > TRIED:
             break
-    return places, unconfirmed
+    return places, found
 
 
-def placed(graph: Graph, claim: Graph, formula: Graph, point: Mapping[str, float]) -> Place:
-    """Claim and formula at a point."""
+def looked_at(
+    formulas: Formulas, node: int, point: dict[str, float], work: int
+) -> Place | Obstacle:
+    """A point, if claim and formula can be compared there, or why they cannot."""
+    graph, claim, formula = formulas
+    (name,) = (name for name, at in graph.inputs.items() if at == node)
+    strange = next((name for name, value in point.items() if not math.isfinite(value)), None)
+    if strange is not None:
+        message = f"undecided: {strange} is {number(point[strange])}, where nothing can be compared"
+        return Obstacle(point, "undecided", message, True)
+    value, said, formed = placed(graph, claim, formula, point)
+    ours, claimed = formed[formula.output], said[claim.output]
+
+    def undecided(why: str, *, in_domain: bool = True) -> Obstacle:
+        return Obstacle(point, "undecided", f"undecided: {why} at {at(point)}", in_domain)
+
+    if not value.is_finite():
+        why = "the formula has no value" if value.is_nan() else "the formula's value is not finite"
+        return undecided(why, in_domain=False)
+    if not (claimed.is_finite() or claimed.is_nan()):
+        return undecided("the claim's value is not finite", in_domain=False)
+    truth = true_differences(graph, point, node, point[name], work)
+    if truth.kind != "smooth":
+        return at_no_derivative(truth, point)
+    true = truth.center
+    assert true is not None
+    near = (true * 2).union(true * 0) if below_doubles(true) else true
+    if near.contains(ours) or abs(near - ours) <= abs(ours) * CONFIRMED + near.rad():
+        return Place(point, said, formed, ours, special=False)
+    if meets_special(graph, name, point):
+        margin = near * CONFIRMED
+        return Place(point, said, formed, (near - margin).union(near + margin), special=True)
+    if not ours.is_finite():
+        return undecided("our own formula has no value", in_domain=False)
+    return undecided("differences deny our own formula")._replace(denies=True)
+
+
+def at_no_derivative(truth: Truth, point: dict[str, float]) -> Obstacle:
+    """What there is instead of a derivative at a point."""
+    left, right = (None if side is None else float(side) for side in (truth.left, truth.right))
+    here, sides = at(point), f"left {short(left)}, right {short(right)}"
+    if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
+        message = f"kink: there is no derivative at {here}: {sides}"
+        return Obstacle(point, "kink", message, True, left, right)
+    if truth.kind == "jump":
+        message = f"kink: there is no derivative at {here}: the value jumps"
+        return Obstacle(point, "kink", message, True)
+    why = f"differences in balls do not settle at {here}"
+    if truth.kind == "vertical":
+        why = f"the slope is infinite at {here}"
+    elif truth.kind == "edge":
+        side, slope = ("right", right) if left is None else ("left", left)
+        why = f"at {here} there are values on the {side} alone, where the slope is {short(slope)}"
+    return Obstacle(point, "undecided", f"undecided: {why}", True, left, right)
+
+
+def meets_special(graph: Graph, name: str, point: Mapping[str, float]) -> bool:
+    """Whether a kink or a jump is met at a point: there the formula is a convention."""
+    data = forward(graph, point)
+    adjoints = play(record(graph, [graph.inputs[name]]), data)
+    return bool(flagged(Run("", graph, dict(point), data, adjoints, (name,))))
+
+
+def placed(
+    graph: Graph, claim: Graph, formula: Graph, point: Mapping[str, float]
+) -> tuple[Ball, list[Ball], list[Ball]]:
+    """The function's value at a point, and the nodes of claim and formula."""
     inputs = {name: ball(value) for name, value in point.items()}
     values = evaluate(graph, inputs)
     known = {binding.name: values[binding.node] for binding in graph.bindings} | inputs
-    return Place(dict(point), evaluate(claim, known), evaluate(formula, known))
+    return values[graph.output], evaluate(claim, known), evaluate(formula, known)
 
 
-def differs(place: Place, claim: Graph, formula: Graph) -> bool:
+def differs(place: Place, claim: Graph) -> bool:
     """Whether balls decide that the claim is not the derivative at a place."""
-    said, true = place.claim[claim.output], place.formula[formula.output]
-    return bool(said.is_nan() or not said.overlaps(true))
+    said = place.claim[claim.output]
+    return bool(said.is_nan() or not said.overlaps(place.true))
 
 
 def sampled(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:
@@ -185,7 +343,7 @@ def sampled(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, floa
     for first in range(len(SMALL)):
         values = [SMALL[(first + place) % len(SMALL)] for place in range(len(free))]
         yield fixed | dict(zip(free, values, strict=True))
-    for spread, _ in product((4.0, 1.0, 20.0, 0.1), range(TRIES // 4)):
+    for spread, _ in product((4.0, 1.0, 20.0, 0.1, 1000.0), range(TRIES // 5)):
         low = random.choice((-spread, 0.0))
         values = [round(random.uniform(low, spread), 3) for _ in free]
         yield fixed | dict(zip(free, values, strict=True))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from exprgrad.explain.checking.quotients import Quotients, quotients, steps
@@ -18,19 +19,23 @@ from exprgrad.run.primitives import functions
 from exprgrad.run.sweeps import forward
 
 __all__ = [
-    "Estimate",
-    "Sample",
-    "Sides",
-    "differences",
-    "extrapolated",
-    "moved_errors",
-    "quotient_at",
-]
+    "SETTLED", "Estimate", "Sample", "Sides", "differences", "extrapolated", "follow", "moved_errors",
+]  # fmt: skip
 
 LEVELS = 36
-"""How many steps are tried, each half of the one before."""
+"""How many steps are tried, each half of the one before: to 2^-38, where a quotient has 14 bits."""
+LAST = 8
+"""How many pairs of the smallest steps are looked at: of values without order 1 in 1000 would pass."""
+SLACK = 2.0**-20
+"""What quotients that double, or stay, may be off by for other reasons than noise, beside themselves."""
 DEPTH = 8
-"""How many steps an extrapolation draws on."""
+"""How many steps an extrapolation draws on: each removes a term of the series, rounding hides the rest."""
+START = -3
+"""The exponent of the first step for data that are about 1 or less."""
+SETTLED = 10
+"""An estimate whose error is less than this part of it has a digit."""
+MOVED = 2.0**-26
+"""By what part of itself an operand is moved at least: a step of half a double's digits shows its slope."""
 
 
 class Estimate(NamedTuple):
@@ -42,7 +47,7 @@ class Estimate(NamedTuple):
     def settled(self, beside: float) -> bool:
         """Whether it has a digit to go by, beside another number: quotients without a limit have none."""
         size = abs(self.value)
-        return self.error <= max(size, abs(beside) if math.isfinite(beside) else size) / 10
+        return self.error <= max(size, abs(beside) if math.isfinite(beside) else size) / SETTLED
 
 
 class Sides(NamedTuple):
@@ -63,17 +68,69 @@ class Sample(NamedTuple):
 def differences(graph: Graph, inputs: Mapping[str, float], node: int, at: float) -> Sides:
     """The output's derivative by a node whose data is ``at``, and its derivatives from the sides.
 
-    Steps begin at an eighth of the node's data, and of 1 where that is larger.
+    Steps begin at an eighth of the node's data, and of 1 where that is larger, or where steps in
+    proportion to the data never come near 1.  Those that do not follow the function are left out.
     """
     found = quotients(graph, node)
-    near = math.frexp(at)[1] - 4 if at else -3
-    starts = [near] if near >= -3 else [-3, near]
-    tried = [sampled(found, inputs, start) for start in starts]
+    near = math.frexp(at)[1] - 1 + START if at else START
+    starts = [near] if START <= near <= LEVELS + START else [max(near, START), min(near, START)]
+    tried = [trusted(sampled(found, inputs, start), start) for start in starts]
     sides = []
     for side, order in ((0, 2), (1, 1), (2, 1)):
         estimates = [extrapolated([level[side] for level in levels], order) for levels in tried]
         sides.append(better(estimates))
     return Sides(*sides)
+
+
+Level = tuple[Sample | None, ...]
+"""The three quotients at a step: between the sides, from the left, from the right."""
+
+
+def trusted(levels: Sequence[Level], start: int) -> Sequence[Level]:
+    """The quotients at the steps from 2^start down that say something of the slope.
+
+    None if they do not follow the function.  If they never rise above rounding, nothing tells whether large
+    steps follow it; small ones are taken to.
+    """
+    if not follow(levels):
+        return ()
+    return levels if any(map(told, zip(*levels, strict=True))) else levels[max(start, 0) :]
+
+
+def follow(levels: Sequence[Level]) -> bool:
+    """Whether difference quotients at halved steps follow the function down to the smallest steps.
+
+    Steps that span many of its periods, or a pole, do not: the values at them have nothing to do with each
+    other, so that the quotients grow as the step shrinks, with either sign.  The quotients of a function
+    that is followed differ less and less; at a jump they double, and keep their sign, but not on both
+    sides: that is a peak, narrower than any of the steps.
+    """
+    center, left, right = (told(side) for side in zip(*levels, strict=True))
+    if left and right and all(doubled(*pair) for pair in (*left, *right)):
+        return False
+    return all(hang_together(*pair) for pair in (*center, *left, *right))
+
+
+def told(samples: Sequence[Sample | None]) -> list[tuple[Sample, Sample]]:
+    """The quotients at the smallest steps and at twice those, as far as both are more than noise."""
+    known = [s if s is not None and abs(s.value) > 2 * s.noise else None for s in samples]
+    return [(far, near) for far, near in pairwise(known) if far and near][-LAST:]
+
+
+def hang_together(far: Sample, near: Sample) -> bool:
+    """Whether the quotients at a step and at half of it can be those of one slope, or of one jump."""
+    smaller = abs(near.value) <= abs(far.value)
+    return smaller or abs(near.value - far.value) <= abs(near.value) / 2 + slack(far, near)
+
+
+def doubled(far: Sample, near: Sample) -> bool:
+    """Whether a quotient is twice the one at twice the step: the values do not change with the step."""
+    return abs(near.value - 2 * far.value) <= slack(far, near)
+
+
+def slack(far: Sample, near: Sample) -> float:
+    """What rounding may do to the comparison of two quotients."""
+    return 2 * (far.noise + near.noise) + abs(near.value) * SLACK
 
 
 def sampled(
@@ -86,9 +143,18 @@ def sampled(
 def quotient_at(
     found: Quotients, inputs: Mapping[str, float], step: Mapping[str, float]
 ) -> list[Sample | None]:
-    """The quotients between the sides, from the left and from the right, at one step."""
+    """The quotients between the sides, from the left and from the right, at one step.
+
+    Where the data less and more the step are rounded, one of them is farther away than the other.  Then the
+    slope between them is that beside the point, off by as much as the slope changes on the way.
+    """
     values = forward(found.graph, {**inputs, **step})
     errors = moved_errors(found.graph, values, found.moved)
+    across = found.graph.operands[found.center][1]
+    plus, minus = (values[end] for end in found.graph.operands[across])
+    if minus < plus:
+        shift = max(math.ulp(minus), math.ulp(plus)) / 2
+        errors[found.center] += abs(values[found.bend]) * (shift / ((plus - minus) / 2))
     return [
         Sample(values[node], errors[node])
         if math.isfinite(values[node]) and math.isfinite(errors[node])
@@ -157,6 +223,8 @@ def moved_errors(graph: Graph, values: Sequence[float], moved: Sequence[int]) ->
             errors[node] = math.inf
             continue
         error = max(op.value_ulp * math.ulp(value), op.value_abs)
+        if op.value_ulp and not error:  # half of the least double is 0
+            error = math.ulp(0.0)
         given = [values[operand] for operand in operands]
         for operand in set(operands):
             if errors[operand]:
@@ -178,7 +246,7 @@ def passed_on(
     if not math.isfinite(error):
         tried = [math.nan if place in places else other for place, other in enumerate(given)]
         return 0.0 if function(*tried) == value else math.inf
-    by = max(error, abs(x) * 2.0**-26)
+    by = max(error, abs(x) * MOVED)
     farthest = 0.0
     for moved in (x - by, x + by):
         tried = list(given)

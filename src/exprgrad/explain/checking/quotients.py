@@ -21,15 +21,13 @@ SCALE = "the step's scale"
 class Quotients(NamedTuple):
     """A graph that has the difference quotients of another's output by one of its nodes.
 
-    It has all nodes of the other, by the same numbers, and then, by what they are: ``minus`` and ``plus``,
-    the node's data less and more the step; the quotients from the ``left``, from the ``right`` and between
-    the two (``center``); ``bend``, by how much right and left differ.  ``moved`` are the nodes that the
-    step moves, the node's own two data aside: their rounding makes quotients in doubles uncertain.
+    It has all nodes of the other, by the same numbers, and then, by what they are: the quotients from the
+    ``left``, from the ``right`` and between the two (``center``); ``bend``, by how much right and left
+    differ.  ``moved`` are the nodes that the step moves, the node's own two data aside: their rounding
+    makes quotients in doubles uncertain.
     """
 
     graph: Graph
-    minus: int
-    plus: int
     left: int
     right: int
     center: int
@@ -69,9 +67,7 @@ def quotients(graph: Graph, node: int) -> Quotients:
     center = add("div", add("sub", high, low), add("sub", plus, minus))
     bend = made.output = add("sub", right, left)
     moved = [user for user in range(node + 1, len(graph)) if active[user]]
-    return Quotients(
-        made, minus, plus, left, right, center, bend, (*moved, *range(plus + 1, len(made)))
-    )
+    return Quotients(made, left, right, center, bend, (*moved, *range(plus + 1, len(made))))
 
 
 def steps(exponent: int) -> dict[str, float]:

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from exprgrad.errors import RequestError
 from exprgrad.explain.checking.check import Check
-from exprgrad.explain.checking.differences import Sample, Sides, extrapolated
-from exprgrad.explain.checking.suspects import Suspect, apart
+from exprgrad.explain.checking.differences import Sample, Sides, extrapolated, follow
+from exprgrad.explain.checking.numbers import apart
+from exprgrad.explain.checking.suspects import Suspect
 from exprgrad.explain.checking.verdicts import by_differences, infinite
 from exprgrad.graph.literal import Shape, size
 from exprgrad.run.result import Run
@@ -23,16 +24,21 @@ from exprgrad.run.result import Run
 __all__ = ["check_tensors"]
 
 MOST = 64
-"""How many numbers are checked; of more, so many are chosen, evenly spread."""
+"""How many numbers are checked; of more, so many are chosen, evenly spread.
+
+Each takes some 80 forward sweeps, so that all take as long as a short training.
+"""
 LEVELS = 24
-"""How many steps are tried, each half of the one before."""
+"""How many steps are tried, each half of the one before: from 2^-3 to 2^-26, half of a double's digits."""
 NEAR = (-30, -24, -18, -12)
 """How near, in bits, the points lie at which noise is measured: their fourth differences are noise.
 
 Farther apart where most values are equal, for then they are a step of the rounding's staircase.
 """
+ORDER = 2.0**-20
+"""What is more than this part of the values is no noise: they have no order at such a distance."""
 SAFE = 8
-"""How much larger than measured noise may be: it is a standard deviation."""
+"""How much larger than measured noise may be: it is a standard deviation, and of few values."""
 
 
 class Place(NamedTuple):
@@ -97,10 +103,20 @@ def check_number(run: Run, place: Place) -> Check:
         return Suspect(node, message, span)
 
     if not math.isfinite(run.value):
-        found = infinite(run.value)
+        found = infinite(run)
     else:
         found = by_differences(differences(moved(run, place), at), analytic, blame)
-    return Check(str(place), analytic, *found[2:6], *found[:2], where=found.where or (node, span))
+    return Check(
+        input=str(place),
+        analytic=analytic,
+        numeric=found.numeric,
+        error=found.error,
+        left=found.left,
+        right=found.right,
+        verdict=found.verdict,
+        message=found.message,
+        where=found.where or (node, span),
+    )
 
 
 def moved(run: Run, place: Place) -> Callable[[float], float]:
@@ -122,6 +138,10 @@ def differences(value: Callable[[float], float], at: float) -> Sides:
     scale = math.frexp(at)[1] if at else 0
     noise = SAFE * measured(value, at, scale)
     levels = [sampled(value, at, noise, scale - 3 - level) for level in range(LEVELS)]
+    step = math.ldexp(1.0, scale - 3)
+    size = max(abs(value(x)) for x in (at - step, at, at + step))
+    if not follow(levels) or noise > size * ORDER > 0:
+        return Sides(None, None, None)
     return Sides(
         *(
             extrapolated([level[side] for level in levels], order)

@@ -10,15 +10,20 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from exprgrad.explain.checking.numbers import decimal
 from exprgrad.graph.graph import Graph
-from exprgrad.language.infix import texts
-from exprgrad.run.balls import Ball
+from exprgrad.language.infix import ATOM, operand_level, texts
+from exprgrad.language.infix import PRODUCT as LEVEL_OF_PRODUCTS
+from exprgrad.language.infix import SUM as LEVEL_OF_SUMS
+from exprgrad.run.balls import Ball, ball
 from exprgrad.source import Span
 
 __all__ = ["Compared", "Found", "difference"]
 
 LARGEST = 64
-"""The largest denominator of a factor that is called by its fraction."""
+"""The largest denominator of a factor that is called by its fraction: people err by such."""
+MOST_PARTS = 100
+"""The most terms, or factors, that are compared each with each: more of them nobody reads."""
 ENOUGH = 3
 """The fewest points at which what is the same at all of them is no accident."""
 
@@ -40,11 +45,13 @@ class Found(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A term or a factor: its text, its value at each point, and its place."""
+    """A term or a factor: its text, value at each point, place and node, and how often it is there."""
 
     text: str
     values: list[Ball]
     span: Span
+    node: int
+    times: int
 
 
 def difference(compared: Compared) -> Found | None:
@@ -54,12 +61,13 @@ def difference(compared: Compared) -> Found | None:
     if len(said) < ENOUGH or not all(value.is_finite() for value in said):
         return None
     if all(value.is_zero() for value in true):
-        return Found("the derivative is 0 everywhere: the formula does not depend on it")
+        return Found("the derivative is 0 everywhere")
     ratio = constant_ratio(said, true)
     if ratio is not None:
         return Found(f"the claim is {ratio}")
     terms = differing(
-        parts(compared.claim, compared.said, SUM), parts(compared.formula, compared.true, SUM)
+        parts(compared.claim, compared.said, SUM, compared.claim.output),
+        parts(compared.formula, compared.true, SUM, compared.formula.output),
     )
     if terms is None:
         return None
@@ -109,10 +117,9 @@ def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
     top, bottom = fraction.numerator, fraction.denominator
     if all((one * bottom).overlaps(other * top) for one, other in pairs):
         if fraction == -1:
-            return "−1 times the derivative: a sign"
-        return f"{str(fraction).replace('-', '−')} times the derivative: a factor"
-    written = ratio.mid().str(6, radius=False).replace("-", "−")
-    return f"{written} times the derivative everywhere: a factor"
+            return "-1 times the derivative: a sign"
+        return f"{fraction} times the derivative: a factor"
+    return f"{decimal(ratio)} times the derivative everywhere: a factor"
 
 
 SUM = {"add": (1, 1), "sub": (1, -1), "neg": (-1,)}
@@ -121,43 +128,72 @@ PRODUCT = {"mul": (1, 1), "div": (1, -1), "neg": (1,)}
 
 
 def parts(
-    graph: Graph, values: list[list[Ball]], kinds: dict[str, tuple[int, ...]], root: int = -1
+    graph: Graph, values: list[list[Ball]], kinds: dict[str, tuple[int, ...]], root: int
 ) -> list[Part]:
-    """The terms or factors of a node, by default of the output, from left to right."""
-    names = graph.names()
-    written = texts(graph, names)
+    """The terms or factors of a node, in the graph's order: each once, with how often it is there.
+
+    A node with more than ``MOST_PARTS`` of them is one part.
+    """
+    times = multiplicities(graph, kinds, root)
+    if sum(map(abs, times.values())) > MOST_PARTS:
+        times = {root: 1}
+    written = texts(graph, graph.names())
     found = []
-    todo = [(graph.output if root < 0 else root, 1)]
-    while todo:
-        node, sign = todo.pop()
-        kind = graph.kinds[node]
-        if kind in kinds:
-            signs = kinds[kind]
-            operands = list(zip(graph.operands[node], signs, strict=True))
-            todo += [(operand, sign * own) for operand, own in reversed(operands)]
-            continue
-        at = [point[node] for point in values]
-        text = written[node]
-        if sign < 0 and kinds is SUM:
-            text, at = f"−{text}", [-value for value in at]
-        elif sign < 0:
-            text, at = f"1/{text}", [1 / value for value in at]
-        found.append(Part(text, at, graph.span(node)))
+    for node in sorted(times):
+        count, own = times[node], [point[node] for point in values]
+        is_sum = graph.kinds[node] == "mod"  # for -x%y is (-x)%y
+        bound = written[node], LEVEL_OF_SUMS if is_sum else operand_level(graph, node, {})
+        text = multiple(*bound, count) if kinds is SUM else power(*bound, count)
+        at = [value * count if kinds is SUM else value**count for value in own]
+        found.append(Part(text, at, graph.span(node), node, count))
     return found
 
 
+def multiplicities(graph: Graph, kinds: dict[str, tuple[int, ...]], root: int) -> dict[int, int]:
+    """By node that is no sum (or product) itself: how often it is a term (or factor) of another.
+
+    One sweep from the root down, for a node may be reached on more ways than can be counted one by one.
+    """
+    times, found = {root: 1}, {}
+    for node in range(root, -1, -1):
+        count = times.pop(node, 0)
+        if not count:
+            continue
+        signs = kinds.get(graph.kinds[node])
+        if signs is None:
+            found[node] = count
+            continue
+        for operand, sign in zip(graph.operands[node], signs, strict=True):
+            times[operand] = times.get(operand, 0) + sign * count
+    return found
+
+
+def multiple(text: str, binds: int, count: int) -> str:
+    """A term that is there so many times."""
+    if count == 1:
+        return text
+    text = f"({text})" if binds < LEVEL_OF_PRODUCTS else text
+    return f"-{text}" if count == -1 else f"{count}*{text}"
+
+
+def power(text: str, binds: int, count: int) -> str:
+    """A factor that is there so many times, fewer than 0 of them below the line."""
+    if count == 1:
+        return text
+    if count == -1:
+        return f"1/({text})" if binds <= LEVEL_OF_PRODUCTS else f"1/{text}"
+    text = f"({text})" if binds < ATOM else text
+    return f"{'1/' * (count < 0)}{text}^{abs(count)}"
+
+
 def factors_of(graph: Graph, values: list[list[Ball]], term: Part) -> list[Part]:
-    """The factors of a term, which is found again by its values and place."""
-    for node in range(len(graph) - 1, -1, -1):
-        at = [point[node] for point in values]
-        if graph.span(node) == term.span and all(map(equal_size, at, term.values)):
-            return parts(graph, values, PRODUCT, node)
-    return [term]
-
-
-def equal_size(one: Ball, other: Ball) -> bool:
-    """Whether two numbers are equal but for their sign."""
-    return bool(abs(one).overlaps(abs(other)))
+    """The factors of a term; how often it is there is one of them."""
+    found = parts(graph, values, PRODUCT, term.node)
+    if abs(term.times) == 1:
+        return found
+    count = abs(term.times)
+    at = [ball(count)] * len(term.values)
+    return [Part(str(count), at, term.span, term.node, 1), *found]
 
 
 def differing(said: Iterable[Part], true: Iterable[Part]) -> tuple[list[Part], list[Part]] | None:

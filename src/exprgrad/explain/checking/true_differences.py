@@ -2,7 +2,8 @@
 
 Only values are evaluated, never a rule of the op table.  Two steps are taken, one 2^32 times the other: how
 the quotients change from one to the other tells a derivative from a kink, a jump or an infinite slope, and
-how far the quotient at the smaller step can be from its limit.
+how far the quotient at the smaller step can be from its limit.  From far away a steep slope looks like a
+jump and a narrow bend like a kink, so these are believed only where much smaller steps find the same.
 """
 
 from __future__ import annotations
@@ -11,19 +12,36 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from exprgrad.explain.checking.quotients import Quotients, quotients, steps
+from exprgrad.explain.checking.quotients import SCALE, STEP, Quotients, quotients
 from exprgrad.graph.graph import Graph
-from exprgrad.run.balls import Ball, enclose
+from exprgrad.graph.ops import OPS
+from exprgrad.run.balls import Ball, ball, evaluate, working
 
-__all__ = ["Truth", "below_doubles", "true_differences"]
+__all__ = ["CLOSE", "Truth", "below_doubles", "least_work", "true_differences"]
 
-PRECISIONS = ((512, 128), (4096, 1000), (16384, 1000))
-"""Bits, and by how many the step is smaller than the node's data (or than 1, if that is less)."""
+PRECISIONS = ((512, 128), (4096, 1400), (16384, 6000))
+"""Bits, and by how many the step is smaller than the node's data (or than 1, if that is less).
+
+The first is for what is as smooth as most formulas are.  The second step is 2^-300 of the least double and
+less, also beside 0.  The bits are more than twice the step's: as many are left of a quotient.
+"""
+STEPS = frozenset(op.name for op in OPS if op.gate == "blocker")
+"""The functions that do nothing but jump, and are flat between."""
+SETTLED = 2.0**-24
+"""By how much, of itself, a quotient may change from step to step if it has a limit."""
+NEAR = 2.0**-40
+"""How near the number that is checked must be to the limit at the first step, for that to be believed."""
 APART = 32
-"""The steps' ratio, in bits."""
+"""The steps' ratio, in bits: what changes with the step changes by 2^32, far beyond what noise explains."""
+CHANGED = 2.0**8
+"""What changes by more from step to step tends to 0 or to infinity, like the step's fourth root or faster.
+
+A logarithm changes by no more than 4/3.
+"""
 CLOSE = 2.0**-60
-"""The relative error at which a limit counts as found: 100 times less than a double's."""
+"""The relative error at which a limit counts as found: 128 times less than that of a rounded double."""
 LEAST = math.ulp(0.0)
+"""The least double above 0."""
 
 
 class Truth(NamedTuple):
@@ -48,24 +66,58 @@ class Limit(NamedTuple):
     ball: Ball | None = None
 
 
-def true_differences(graph: Graph, inputs: Mapping[str, float], node: int, at: float) -> Truth:
+def least_work(nodes: int) -> int:
+    """The most that the first precision takes, in bits times nodes: two steps, and both sides of each."""
+    return 2 * 3 * nodes * PRECISIONS[0][0]
+
+
+def true_differences(
+    graph: Graph,
+    inputs: Mapping[str, float],
+    node: int,
+    at: float,
+    work: float = math.inf,
+    expected: float | None = None,
+) -> Truth:
     """The output's true derivative by a node whose data is about ``at``, if the inputs are exact.
+
+    Higher precisions than the first are taken as long as the ``work`` lasts, in bits times nodes: where the
+    first tells no derivative, or another than is ``expected``, and at 0, where no size says what is small.
 
     Raises ``MissingExtraError`` without python-flint.
     """
     found = quotients(graph, node)
     near = min(math.frexp(at)[1], 0)
-    truth = None
+    truth, before = None, "unclear"
     for bits, below in PRECISIONS:
-        far, close = (
-            enclose(found.graph, {**inputs, **steps(near - below + more)}, bits)
-            for more in (APART, 0)
-        )
-        truth = judged(found, far, close, graph.output)
-        if truth.kind != "unclear" or close[graph.output].is_nan():
+        is_first = truth is None
+        work -= 2 * bits * len(found.graph)
+        if not is_first and work < 0:
             break
+        with working(bits):
+            given = {name: ball(value) for name, value in inputs.items()} | {SCALE: ball(1)}
+            far, close = (
+                evaluate(found.graph, given | {STEP: ball(2) ** exponent})
+                for exponent in (near - below + APART, near - below)
+            )
+        truth = judged(found, far, close, graph.output)
+        if close[graph.output].is_nan():
+            return truth
+        if truth.kind == "smooth":
+            if not is_first or (at != 0 and is_expected(truth.center, expected)):
+                return truth
+        elif truth.kind == before != "unclear":
+            return truth
+        before = truth.kind if truth.kind != "unclear" else before
     assert truth is not None
-    return truth
+    return truth if truth.kind == "smooth" else truth._replace(kind="unclear")
+
+
+def is_expected(limit: Ball, expected: float | None) -> bool:
+    """Whether a limit is near the number that is expected, if there is one."""
+    if expected is None or (expected == 0 and below_doubles(limit)):
+        return True
+    return bool(abs(limit - expected) <= abs(limit) * NEAR)
 
 
 def judged(found: Quotients, far: list[Ball], close: list[Ball], output: int) -> Truth:
@@ -79,6 +131,8 @@ def judged(found: Quotients, far: list[Ball], close: list[Ball], output: int) ->
     def truth(kind: str) -> Truth:
         return Truth(kind, value, center.ball, left.ball, right.ball)
 
+    if not all(is_at_rest(found.graph.kinds[at], far[at], close[at]) for at in found.moved):
+        return truth("unclear")
     sides = {left.kind, right.kind}
     if "none" in sides:
         return truth("edge" if sides & {"found", "grows"} else "unclear")
@@ -94,6 +148,13 @@ def judged(found: Quotients, far: list[Ball], close: list[Ball], output: int) ->
     return truth("kink" if bend.kind == "found" else "unclear")
 
 
+def is_at_rest(kind: str, far: Ball, close: Ball) -> bool:
+    """Whether a node is the same at both steps, if it is a step function: none lies between the two."""
+    if kind not in STEPS or (far.is_nan() and close.is_nan()):
+        return True
+    return bool(far.is_exact() and close.is_exact() and far == close)
+
+
 def limit(far: Ball, close: Ball, order: int) -> Limit:
     """The limit of a quotient whose error is of an order in the step, from two steps."""
     if far.is_nan() or close.is_nan():
@@ -104,13 +165,14 @@ def limit(far: Ball, close: Ball, order: int) -> Limit:
         return Limit("found", close)
     if close.contains(0):
         return Limit("unclear")
-    if abs(close) < abs(far) * 2.0**-8:
+    if abs(close) * CHANGED < abs(far):
         return Limit("found", close * 0)
-    if abs(close) > abs(far) * 2.0**8:
+    if abs(close) > abs(far) * CHANGED:
         infinity = close.pos_inf()
         return Limit("grows", infinity if close > 0 else -infinity)
-    off = (close - far).abs_upper() * 2.0 ** (1 - order * APART)
-    if off + close.rad() > abs(close).abs_lower() * CLOSE:
+    change, size = (close - far).abs_upper(), abs(close).abs_lower()
+    off = change * 2.0 ** (1 - order * APART)
+    if change > size * SETTLED or off + close.rad() > size * CLOSE:
         return Limit("unclear")
     return Limit("found", close)
 

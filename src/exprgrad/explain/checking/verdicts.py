@@ -6,31 +6,40 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from exprgrad.explain.checking.differences import Estimate, Sides
-from exprgrad.explain.checking.suspects import Suspect, apart
+from exprgrad.derive.rules import template
+from exprgrad.explain.checking.differences import SETTLED, Estimate, Sides
+from exprgrad.explain.checking.numbers import FULL, apart, decimal, digits_of, short
+from exprgrad.explain.checking.suspects import Suspect
 from exprgrad.explain.checking.true_differences import Truth, below_doubles
 from exprgrad.explain.sides.kinks import OneSided
+from exprgrad.graph.graph import dependencies
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import number
 from exprgrad.run.balls import Ball
+from exprgrad.run.result import Run
+from exprgrad.run.templates import compile_template
 from exprgrad.source import Span
 
 __all__ = [
-    "Verdict", "agreement", "by_differences", "by_truth", "digits_of", "infinite", "one_side", "short",
+    "Verdict", "agreement", "by_differences", "by_truth", "infinite", "one_side", "unsettled",
 ]  # fmt: skip
 
-FULL = 16
-"""The decimal digits of a double."""
 PLENTY = 12
-"""Where a gradient has fewer digits than this, every rule is looked at by itself."""
+"""Where a gradient has fewer digits than this, every rule is looked at: rounding takes four."""
 FEW = 3
-"""The fewest digits that count as agreement."""
+"""The fewest digits that count as agreement: the lesson compares as many."""
+NOTHING = 10.0**-FEW
+"""What differences call 0 may be off by this at most, absolutely: there is no size to measure it by."""
 
 Blame = Callable[[float], Suspect | None]
 """Looks for a rule to blame, given what the derivative truly is."""
 
 
 class Verdict(NamedTuple):
-    """A verdict, in words too, and the numbers that it comes from: as in ``checking.check.Check``."""
+    """A verdict, in words too, and the numbers that it comes from: as in ``checking.check.Check``.
+
+    ``digits``: how many digits agree, where that is what the verdict comes from; ``help``: what to do.
+    """
 
     verdict: str
     message: str
@@ -39,6 +48,8 @@ class Verdict(NamedTuple):
     left: float | None = None
     right: float | None = None
     where: tuple[int, Span] | None = None
+    digits: int | None = None
+    help: str | None = None
 
     def blaming(self, found: Suspect) -> Verdict:
         """The same numbers, with a rule or a value to blame."""
@@ -49,30 +60,36 @@ class Verdict(NamedTuple):
         )
 
 
-def short(value: float | None) -> str:
-    """A number in a message: six digits, a true minus sign."""
-    return "none" if value is None else format(value + 0.0, ".6g").replace("-", "−")
-
-
-def digits_of(off: float, size: float) -> int:
-    """How many leading decimal digits two numbers share that are ``off`` apart, of a size."""
-    if off == 0:
-        return FULL
-    if not 0 < off < size:
-        return 0
-    return min(int(math.log10(size) - math.log10(off)), FULL)
-
-
 def agreement(digits: int) -> str:
     """How far two numbers agree, in words."""
     return f"agrees to {digits} digit{'s' * (digits != 1)}"
 
 
-def infinite(value: float) -> Verdict:
+def infinite(run: Run) -> Verdict:
     """There are no differences beside a value that is not finite."""
-    if value != value:
+    if run.value != run.value:
         return Verdict("undecided", "undecided: the value is nan, and so are all differences")
-    return Verdict("overflow", f"overflow: the value is {number(value)}, which has no differences")
+    value = number(run.value)
+    if run.shapes is None and (node := pole(run)) is not None:
+        here = f"{run.texts[node]} has a pole here: "
+        return Verdict(
+            "overflow", f"overflow: {here}the value is {value}, which has no differences"
+        )
+    return Verdict("overflow", f"overflow: the value is {value}, which has no differences")
+
+
+def pole(run: Run) -> int | None:
+    """The node that is infinite because its operands are at a pole of its, not because it overflows."""
+    needed = dependencies(run.graph, run.graph.output)
+    for node, kind in enumerate(run.graph.kinds):
+        if needed[node] and run.graph.operands[node] and math.isinf(run.values[node]):
+            op = BY_NAME[kind]
+            seen = [run.values[operand] for operand in run.graph.operands[node]]
+            if not all(map(math.isfinite, seen)):
+                return None
+            met = (compile_template(template(where), op.names)(seen) for where, _ in op.poles)
+            return node if any(met) else None
+    return None
 
 
 def one_side(found: OneSided, returned: float) -> Verdict:
@@ -86,6 +103,14 @@ def one_side(found: OneSided, returned: float) -> Verdict:
         return Verdict("kink", message, left=left, right=right)
     message = f"undecided: only a limit of higher order would tell, returned {short(returned)}"
     return Verdict("undecided", message, left=left, right=right)
+
+
+def unsettled(returned: float, by_rules: float | None) -> Verdict:
+    """The verdict where differences have no limit to go by; the rules of the sides may have an answer."""
+    message = f"undecided: differences do not settle, returned {short(returned)}"
+    if by_rules is not None:
+        message += f"; by the rules of both sides it is {short(by_rules)}"
+    return Verdict("undecided", message)
 
 
 # In balls.
@@ -159,7 +184,7 @@ def compared(true: Ball, value: float, analytic: float, blame: Blame) -> Verdict
         if suspect is not None:
             return found.blaming(suspect)
     if digits >= FEW:
-        return found._replace(message=agreement(digits))
+        return found._replace(message=agreement(digits), digits=digits)
     few = f"only {digits} digit{'s' * (digits != 1)}" if digits else "no digit right"
     message = f"cancellation: the gradient has {few} here, the true derivative is {written}"
     if digits == 0 and not math.isfinite(value):
@@ -168,23 +193,13 @@ def compared(true: Ball, value: float, analytic: float, blame: Blame) -> Verdict
     return found._replace(verdict="cancellation", message=message)
 
 
-def decimal(ball: Ball) -> str:
-    """A ball's middle in a message, whatever its size."""
-    value = float(ball)
-    if math.isfinite(value) and value:
-        return short(value)
-    mantissa, e, exponent = str(ball.mid().str(6, radius=False)).partition("e")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{mantissa}{e}{exponent}".replace("-", "−")
-
-
 # In doubles.
 
 
 def are_apart(left: Estimate, right: Estimate) -> bool:
     """Whether the derivatives from the two sides differ, and that by more than they may be off."""
     gap = abs(left.value - right.value)
-    return gap > left.error + right.error and max(left.error, right.error) <= gap / 10
+    return gap > left.error + right.error and max(left.error, right.error) <= gap / SETTLED
 
 
 def by_differences(sides: Sides, analytic: float, blame: Blame) -> Verdict:
@@ -198,7 +213,7 @@ def by_differences(sides: Sides, analytic: float, blame: Blame) -> Verdict:
         return Verdict("kink", message, left=left.value, right=right.value)
     best = center or right or left
     if best is None:
-        message = "undecided: the values beside the point are not finite"
+        message = f"undecided: no differences settle beside the point, returned {short(analytic)}"
         return Verdict("undecided", message)
     found = Verdict("agrees", "", best.value, best.error)
     if center is None:
@@ -223,12 +238,12 @@ def by_differences(sides: Sides, analytic: float, blame: Blame) -> Verdict:
         if digits < FEW:
             message = f"cancellation: {says}, and every rule is right by itself"
             return found._replace(verdict="cancellation", message=message)
-    if analytic == 0 and best.error < 10.0**-FEW:
+    if analytic == 0 and best.error < NOTHING:
         what = "both are 0" if best.value == 0 else f"0 to within {short(best.error)}"
         return found._replace(message=f"agrees: {what}")
     digits = digits_of(max(off, best.error), max(abs(analytic), abs(best.value)))
     if digits >= FEW:
-        return found._replace(message=agreement(digits))
+        return found._replace(message=agreement(digits), digits=digits)
     few = f"only {digits} digit{'s' * (digits != 1)}" if digits else "no digits"
     message = f"cancellation: the difference has {few} here"
     return found._replace(verdict="cancellation", message=message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
-from exprgrad.explain.digits.trust import Enclosed
+from exprgrad.explain.digits.trusted import Enclosed
 from exprgrad.graph.graph import dependents
 from exprgrad.run.balls import Ball, ball, unknown
 from exprgrad.run.result import Run

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from exprgrad.explain.digits.evidence import Evidence, Step
-from exprgrad.explain.digits.trust import FULL
+from exprgrad.explain.digits.trusted import FULL
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import number
-from exprgrad.run.balls import Ball, nearest
+from exprgrad.run.ball_text import nearest
+from exprgrad.run.balls import Ball
 
 __all__ = ["reason"]
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from exprgrad.derive.rules import template
 from exprgrad.explain.digits.evidence import Evidence, Step
 from exprgrad.explain.digits.losses import reason
-from exprgrad.explain.digits.trust import FULL, Lost, right_digits
+from exprgrad.explain.digits.trusted import FULL, Lost, right_digits
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.ball_sweep import local
+from exprgrad.run.ball_sweep import locals_of
 from exprgrad.run.balls import Ball, ball, unknown, working
 
 __all__ = ["find_lost"]
@@ -90,11 +90,12 @@ def weightiest(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Ball]
     broken = [place for place, (value, _) in enumerate(pairs) if not math.isfinite(value)]
     if broken:
         return broken[0]
-    weights = []
-    for place, pair in enumerate(pairs):
-        far = error(pair)
-        slope = local(graph, values, node, place, evidence.varying) if far != 0 else ball(0)
-        weights.append(abs(slope * far).abs_upper() if slope.is_finite() else unknown())
+    far = [error(pair) for pair in pairs]
+    places = [place for place, one in enumerate(far) if one != 0]
+    weights = [ball(0)] * len(pairs)
+    slopes = locals_of(graph, values, node, places, evidence.varying)
+    for place, slope in zip(places, slopes, strict=True):
+        weights[place] = abs(slope * far[place]).abs_upper() if slope.is_finite() else unknown()
     best = heaviest(weights)
     mine = error(evidence.data(node))
     if bool(weights[best] * 100 >= mine) or not weights[best].is_finite():

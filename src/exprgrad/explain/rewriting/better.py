@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from exprgrad.explain.digits.trust import (
+from exprgrad.explain.digits.trusted import (
     FIRST_BITS,
     MOST_WORK,
     NEAREST,
@@ -14,6 +14,7 @@ from exprgrad.explain.digits.trust import (
     enclosed,
     judged,
 )
+from exprgrad.explain.rewriting.mending import is_true
 from exprgrad.explain.rewriting.rewrites import Mend, applied, mends
 from exprgrad.language.parse import parse
 from exprgrad.run.balls import Ball
@@ -31,10 +32,14 @@ SMALL = 2000
 
 
 class Menders:
-    """The known mends of a formula; each node is searched once, and only so many are."""
+    """The known mends of a formula; each node is searched once, and only so many are.
 
-    def __init__(self, run: Run) -> None:
+    ``value`` is the formula's true value, which a mend must keep.
+    """
+
+    def __init__(self, run: Run, value: Ball) -> None:
         self.run = run
+        self.value = value
         self.found: dict[int, list[Mend]] = {}
         self.most = max(1, min(MOST_SEARCHED, SMALL // len(run.graph)))
         self.most_tried = min(MOST_TRIED, MOST_WORK // (FIRST_BITS * len(run.graph)))
@@ -59,11 +64,31 @@ class Menders:
                 if text in seen or len(seen) >= self.most_tried:
                     continue
                 seen.add(text)
-                tried = tried_with(self.run, name, text, true)
+                if not is_true(self.run, mend):
+                    continue
+                tried = self.tried_with(name, text, true)
                 if tried is not None and is_better(tried, plain):
                     value, digits, verdict = tried.value, tried.digits, tried.verdict
                     return Better(mend.span, mend.was, mend.text, text, value, digits, verdict)
         return None
+
+    def tried_with(self, name: str, text: str, true: Ball) -> Trusted | None:
+        """A number by another formula; None if that is not the same, for all that can be told."""
+        graph = parse(text)
+        if name and name not in graph.inputs:
+            return None
+        inputs = {read: self.run.inputs[read] for read in graph.inputs}
+        values = forward(graph, inputs)
+        found = enclosed(graph, inputs, [name] if name else None)
+        number, other = values[graph.output], found.values[graph.output]
+        if not meets(other, self.value):
+            return None
+        if name:
+            number = reverse(graph, values, [graph.inputs[name]]).grads[graph.inputs[name]] or 0.0
+            other = derivative(found, graph, name)
+        if not (other.is_finite() and bool(other.overlaps(true))):
+            return None
+        return judged(number, other, found.bits)
 
 
 def is_better(tried: Trusted, plain: Trusted) -> bool:
@@ -72,19 +97,8 @@ def is_better(tried: Trusted, plain: Trusted) -> bool:
     return tried.digits > plain.digits or nearest
 
 
-def tried_with(run: Run, name: str, text: str, true: Ball) -> Trusted | None:
-    """A number by another formula; None if it is not the same number, for all that can be told."""
-    graph = parse(text)
-    if name and name not in graph.inputs:
-        return None
-    inputs = {read: run.inputs[read] for read in graph.inputs}
-    values = forward(graph, inputs)
-    found = enclosed(graph, inputs, [name] if name else None)
-    if name:
-        number = reverse(graph, values, [graph.inputs[name]]).grads[graph.inputs[name]] or 0.0
-        other = derivative(found, graph, name)
-    else:
-        number, other = values[graph.output], found.values[graph.output]
-    if not (other.is_finite() and bool(other.overlaps(true))):
-        return None
-    return judged(number, other, found.bits)
+def meets(one: Ball, other: Ball) -> bool:
+    """Whether two true numbers may be the same; one that does not exist is like no other."""
+    if one.is_nan() or other.is_nan():
+        return bool(one.is_nan() and other.is_nan())
+    return bool(one.overlaps(other))

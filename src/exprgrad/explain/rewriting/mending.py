@@ -6,16 +6,17 @@ import math
 from collections.abc import Sequence
 from itertools import islice
 
-from exprgrad.explain.diagnostics import live
+from exprgrad.explain.live import live
 from exprgrad.explain.rewriting.rewrites import REWRITES, Mend, Rewrite, mends
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
+from exprgrad.graph.copying import copied
+from exprgrad.graph.graph import INPUT, Graph, dependencies
 from exprgrad.language.infix import LIMIT
 from exprgrad.language.parse import parse
 from exprgrad.run.result import Run
 from exprgrad.run.sweeps import forward, reverse
 from exprgrad.source import cut
 
-__all__ = ["advice", "replaced", "verified"]
+__all__ = ["advice", "is_true", "replaced", "verified"]
 
 SOUND = 2
 TRIED = 8
@@ -115,13 +116,3 @@ def spliced(found: Graph, part: Graph, known: dict[str, int]) -> int:
         else:
             images.append(copied(found, part, node, [images[o] for o in part.operands[node]]))
     return images[part.output]
-
-
-def copied(found: Graph, graph: Graph, node: int, operands: list[int]) -> int:
-    """A node put in with other operands."""
-    span = graph.span(node)
-    if node in graph.symbols and graph.kinds[node] == CONST:
-        found.symbols[len(found)] = graph.symbols[node]
-    return found.append(
-        graph.kinds[node], tuple(operands), graph.payloads[node], span, (span,) * len(operands)
-    )

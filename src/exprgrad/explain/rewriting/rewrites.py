@@ -189,7 +189,7 @@ REWRITES: tuple[Rewrite, ...] = (
 
 EXTENSIONS = (
     Rewrite("x^(1/3)", "cbrt(x)", "the real cube root", "x=-8", "x >= 0"),
-    Rewrite("x^y", "abs(x)^y", "the power of its size", "x=-8 y=0.5", "x >= 0"),
+    Rewrite("x^y", "abs(x)^y", "the power of the absolute value", "x=-8 y=0.5", "x >= 0"),
 )
 """What is defined outside a pattern's domain too; ``why`` says what it is there."""
 

@@ -12,7 +12,7 @@ from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.result import Run
 from exprgrad.run.sweeps import Adjoints
-from exprgrad.run.templates import compile_template
+from exprgrad.run.templates import holds
 
 __all__ = ["Around", "around", "error_of"]
 
@@ -56,7 +56,6 @@ def is_inside(run: Run, node: int, op: Op) -> bool:
     if not op.domain:
         return True
     assert run.adjoints is not None
-    inside = compile_template(template(op.domain), op.names)
     places = [
         (math.nextafter(x, -math.inf), math.nextafter(x, math.inf))
         if run.adjoints.active[operand]
@@ -64,7 +63,7 @@ def is_inside(run: Run, node: int, op: Op) -> bool:
         for operand in run.graph.operands[node]
         for x in [run.values[operand]]
     ]
-    return all(map(inside, product(*places)))
+    return all(holds(op.domain, op.names, place) for place in product(*places))
 
 
 def twins(graph: Graph) -> list[int]:
@@ -82,8 +81,9 @@ def twins(graph: Graph) -> list[int]:
 def error_of(op: Op, position: int, local: float) -> float:
     """What a local derivative may be off by; an operand, or a constant, is off by nothing.
 
-    The row's bound is in ulps of the truth, which may be twice those of what was computed.
+    The row's bound is in ulps of the truth, which may be twice those of what was computed; beside a zero
+    it is absolute.
     """
     if len(template(op.partial(position))) == 1 or not math.isfinite(local):
         return 0.0
-    return 2 * op.partial_ulp * math.ulp(local) if op.partial_ulp else 0.0
+    return max(2 * op.partial_ulp * math.ulp(local), op.partial_abs)

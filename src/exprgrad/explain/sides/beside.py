@@ -12,26 +12,29 @@ never asked of two numbers that were rounded on different ways.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.explain.sides.around import Around, error_of
-from exprgrad.explain.sides.measured import ZERO, Measured, inner, measured, minus, rounded
+from exprgrad.explain.sides.measured import SURE, ZERO, Measured, inner, measured, minus, rounded
+from exprgrad.explain.sides.noise import noise, noise_of
 from exprgrad.explain.sides.stirring import local_rule, met, stirs, stirs_edge
 from exprgrad.explain.sides.turning import decide, names_in
 from exprgrad.graph.graph import dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.primitives import functions
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import sides
-from exprgrad.run.templates import compile_template
+from exprgrad.run.sweeps import Adjoints
+from exprgrad.run.templates import compile_template, holds, sides
 
 __all__ = ["UNDEFINED", "Towards", "towards"]
 
 UNDECIDED, UNDEFINED = "undecided", "undefined"
 """What else a node may be beside the point: only higher orders would tell, or there is no value."""
+NOT_WHOLE = 2.0**52 - 0.5
+"""The greatest double that is no whole number."""
 
 
 class Motion(NamedTuple):
@@ -58,8 +61,22 @@ class Towards(NamedTuple):
 
 
 def towards(run: Run, name: str, sign: float, around: Around) -> Towards:
-    """The output beside the point: to the right of an input's value (sign 1), or to the left (−1)."""
+    """The output beside the point: to the right of an input's value (sign 1), or to the left (−1).
+
+    Where a tangent is infinite, the answer must be the same for whatever rounding did to the data.
+    """
     side = Beside(run, name, sign, around)
+    found = outcome(run, name, sign, side)
+    if found.slope is None or not any(is_steep(motion) for motion in side.motions.values()):
+        return found
+    noisy = outcome(run, name, sign, Beside(run, name, sign, around, noise(run)))
+    if noisy.slope is not None and noisy.slope.value == found.slope.value:
+        return found
+    return found._replace(state=UNDECIDED, slope=None, off=Measured(math.nan))
+
+
+def outcome(run: Run, name: str, sign: float, side: Beside) -> Towards:
+    """What one side comes to."""
     graph = run.graph
     moving = dependents(graph, [graph.inputs[name]])
     needed = dependencies(graph, graph.output)
@@ -86,14 +103,19 @@ class Beside:
     ``values``   one-sided values that are not the node's data, and what rounding may add to the difference
     ``motions``  how nodes move; a node that is not there stays, for the sweep too
     ``lost``     the nodes whose value there is not known, with the reason
+    ``noise``    by node: what rounding may have done to its data, where that is to be heeded
     """
 
-    def __init__(self, run: Run, name: str, sign: float, around: Around) -> None:
-        assert run.adjoints is not None
+    def __init__(
+        self, run: Run, name: str, sign: float, around: Around, noise: Sequence[float] = ()
+    ) -> None:
+        assert isinstance(run.adjoints, Adjoints)
         self.graph = run.graph
-        self.alike, self.smooth = around
+        self.alike, self.smooth = (around.alike, {}) if noise else around
+        self.noise = noise
         self.data = run.values
-        self.locals = run.adjoints.locals
+        self.locals: Sequence[Any] = run.adjoints.locals
+        self.special = frozenset(run.adjoints.special)
         self.turned = False
         self.values: dict[int, Measured] = {}
         self.lost: dict[int, str] = {}
@@ -118,7 +140,10 @@ class Beside:
         special = met(op, views, moves) if any(moves) else None
         reason = self.lost_by(op, node, views, special)
         if reason:
-            self.lose(node, reason)
+            self.turned = self.turned or node in self.special
+            self.lost[node] = reason
+            if reason == UNDEFINED and not any(moves):
+                self.values[node] = Measured(out)
         elif special is not None:
             self.turn(op, node, special, views, motions)
         else:
@@ -142,14 +167,10 @@ class Beside:
         motions[node] = Motion(any(m.moves for _, m in terms), tangent, swept, off)
 
     def value(self, node: int) -> float:
-        """A node's one-sided value; nan where it is not defined."""
-        if self.lost.get(node) == UNDEFINED:
-            return math.nan
-        return self.values[node].value if node in self.values else self.data[node]
-
-    def lose(self, node: int, reason: str) -> None:
-        """Give a node up."""
-        self.lost[node] = reason
+        """A node's one-sided value; where it is not defined nan, or what IEEE makes of nan."""
+        if node in self.values:
+            return self.values[node].value
+        return math.nan if self.lost.get(node) == UNDEFINED else self.data[node]
 
     def lost_by(
         self, op: Op, node: int, views: Sequence[Sequence[float]], special: Special | None
@@ -157,15 +178,14 @@ class Beside:
         """Why a node is lost with one of its operands.
 
         A branch that is not taken may be lost, and an operand that is not defined is nan, of which a
-        comparison, say, makes a number as it does everywhere: not 1^nan, though, whose 1 may move.
+        comparison makes a number as it does everywhere.  A power too does of nan^0, which is no limit.
         """
-        flat = not any(o in self.motions for o in self.graph.operands[node])
         out, reasons = views[0][1 if op.variadic else len(op.names)], ""
         for position, operand in enumerate(self.graph.operands[node]):
             reason = self.lost.get(operand)
             if reason is None or reasons == UNDEFINED:
                 continue
-            if reason == UNDEFINED and out == out and (flat or op.partial(position) == "0"):
+            if reason == UNDEFINED and out == out and op.partial(position) == "0":
                 continue
             if position not in op.branches:
                 reasons = reason
@@ -203,27 +223,26 @@ class Beside:
         passed = sum(self.values[o].error for o in operands if o in self.values)
         if unknown & names_in(special):
             if special.side or special.undecided:
-                self.lose(node, UNDECIDED)
+                self.lost[node] = UNDECIDED
             else:
                 out = given["out"].value
                 self.settle(op, node, out, None, motions, moves=True, error=passed)
             return
         side = decide(special, given)
         if side is None or side != side:
-            self.lose(node, UNDECIDED if side is None else UNDEFINED)
+            self.lost[node] = UNDECIDED if side is None else UNDEFINED
             return
-        out = side
         if not special.slope:
             view = [*views[0]]
-            view[len(op.names)] = out
-            self.go_on(op, node, True, [view] * len(motions), motions, out)
+            view[len(op.names)] = side
+            self.go_on(op, node, True, [view] * len(motions), motions, side)
             return
         formula = template(special.slope)
         stirring = [f"d{n}" for n, m in zip(op.names, motions, strict=True) if m.moves]
         moves = stirs(formula, {name: number.value for name, number in given.items()}, stirring)
         slope = measured(formula, given)
         tangent = None if math.isnan(slope.value) else slope if moves else ZERO
-        self.settle(op, node, out, tangent, motions, moves=moves, error=passed)
+        self.settle(op, node, side, tangent, motions, moves=moves, error=passed)
 
     def fold(
         self,
@@ -275,33 +294,40 @@ class Beside:
         own = not changed and swept is not None
         moving = [motion.moves for motion in motions]
         terms: list[tuple[Measured, Motion]] = []
-        moves, known = False, True
+        passing, known = set(), True
         for position, motion in enumerate(motions):
-            if motion is STILL or op.partial(position) == "0":
+            view, flat = views[position], op.partial(position) == "0"
+            if motion is STILL or (flat and not stirs_edge(op, position, view, moving)):
                 continue
-            view = views[position]
-            local = swept[position] if own else local_rule(op.name, position)(view)
+            local = swept[position] if own and not flat else local_rule(op.name, position)(view)
             if local == 0 and motion.moves and not stirs_edge(op, position, view, moving):
                 continue
             if local == 0 and position in op.branches:
                 continue
-            terms.append((Measured(local, error_of(op, position, local)), motion))
+            by = Measured(local, error_of(op, position, local) + self.error(node, position, view))
+            terms.append((by, motion))
             if motion.moves:
-                moves = True
-                known = known and is_known(local, motion)
-        inside = self.inside(op, node, motions) if any(moving) and not led else True
+                passing.add(position)
+                known = known and is_known(by, motion)
+        moves = bool(passing)
+        inside = self.inside(op, node, motions) if (any(moving) or changed) and not led else True
         if inside is True and moves and math.isinf(out) and not led:
             out = self.pole(op, node, out, motions)
+            moves = not self.is_endless(node, moving)
+        if math.isfinite(out) and self.is_open(op, node, views, moving, passing):
+            inside = None
         if inside is not True or out != out:
             gone = any(self.lost.get(o) == UNDEFINED for o in self.graph.operands[node])
-            self.lose(node, UNDEFINED if inside is False or gone else UNDECIDED)
+            self.lost[node] = UNDEFINED if inside is False or gone else UNDECIDED
             return
         tangent = None
-        if known and math.isfinite(out):
+        if not moves:
+            tangent = ZERO
+        elif known and math.isfinite(out):
             tangent = inner((local, m.tangent or ZERO) for local, m in terms if m.moves)
             if math.isnan(tangent.value):
                 tangent = None
-        if not own or tangent is None:
+        if not own or tangent is None or math.isinf(out):
             error = self.value_error(op, node, out) if changed else 0.0
             self.settle(op, node, out, tangent, motions, moves=moves, error=error)
         elif all(m.off == ZERO and m.moves for _, m in terms):
@@ -311,6 +337,14 @@ class Beside:
             by_sweep = inner((local, m.swept) for local, m in terms)
             off = inner((local, m.off) for local, m in terms)
             self.motions[node] = Motion(moves, tangent, by_sweep, off)
+
+    def error(self, node: int, position: int, view: Sequence[float]) -> float:
+        """What rounding of the data may have done to a local derivative, where that is to be heeded."""
+        if not self.noise:
+            return 0.0
+        op, operands = BY_NAME[self.graph.kinds[node]], self.graph.operands[node]
+        seen = [operands[position]] if op.variadic else operands
+        return noise_of(op, position, view, [self.noise[o] for o in (*seen, node)])
 
     def value_error(self, op: Op, node: int, out: float) -> float:
         """What its operands' errors do to a one-sided value's difference from the node's data.
@@ -352,6 +386,9 @@ class Beside:
                     error += rounded(op, value, given)
             if math.isinf(out) or not abs(out - data) <= error:
                 self.values[node] = Measured(out, error)
+            elif error > SURE * max(map(abs, (out, data, *numbers))):  # as beside a pole of tan
+                self.lost[node] = UNDECIDED
+                return
         swept = self.sweep(op, node, motions)
         if tangent is None:
             self.motions[node] = Motion(True, None, swept, Measured(math.nan))
@@ -382,10 +419,34 @@ class Beside:
             return True
         tests = [op.domain, *(where for where, _ in op.poles)]
         found = {
-            any(compile_template(template(test), op.names)(place) for test in tests)
+            any(holds(test, op.names, place) for test in tests)
             for place in self.places(node, motions)
         }
         return found.pop() if len(found) == 1 else None
+
+    def is_open(
+        self,
+        op: Op,
+        node: int,
+        views: Sequence[Sequence[float]],
+        moving: Sequence[bool],
+        passing: Collection[int],
+    ) -> bool:
+        """Whether an infinity and what else moves pull at a node, which is finite for exact operands only.
+
+        So are inf^0 and 1^inf, which are 1.
+        """
+        for at, operand in enumerate(self.graph.operands[node]):
+            if math.isinf(self.value(operand)) and any(other != at for other in passing):
+                all_moving = [*moving[:at], True, *moving[at + 1 :]]
+                if at in passing or stirs_edge(op, at, views[at], all_moving):
+                    return True
+        return False
+
+    def is_endless(self, node: int, moving: Sequence[bool]) -> bool:
+        """Whether an infinity is none that is only a limit: one that stays made it, as in x + inf."""
+        operands = zip(self.graph.operands[node], moving, strict=True)
+        return {moves for operand, moves in operands if math.isinf(self.value(operand))} == {False}
 
     def pole(self, op: Op, node: int, out: float, motions: Sequence[Motion]) -> float:
         """The limit of a node that moves and is infinite; nan where it is not known, or overflow made it.
@@ -393,30 +454,41 @@ class Beside:
         Beside a pole the sign is that of the value one double further.
         """
         seen = [self.value(operand) for operand in self.graph.operands[node]]
-        if not all(map(math.isfinite, seen)):
-            return out
-        if not any(compile_template(template(where), op.names)(seen) for where, _ in op.poles):
-            return math.nan
+        if not any(holds(where, op.names, seen) for where, _ in op.poles):
+            return math.nan if all(map(math.isfinite, seen)) else out
         signs = {math.copysign(1.0, functions[op.name](*p)) for p in self.places(node, motions)}
         return math.inf * signs.pop() if len(signs) == 1 else math.nan
 
     def places(self, node: int, motions: Sequence[Motion]) -> list[tuple[float, ...]]:
-        """Where a node's operands may be, one double further along their tangents."""
+        """Where a node's operands may be, one double further along their tangents.
+
+        On the way to an infinity are the greatest double, and numbers that are not whole.
+        """
         places = []
         for operand, motion in zip(self.graph.operands[node], motions, strict=True):
             x, tangent = self.value(operand), motion.tangent
-            if not motion.moves or not math.isfinite(x):
-                places.append([x])
+            if math.isnan(x) or not motion.moves:
+                error = self.values.get(operand, ZERO).error
+                places.append(sorted({x - error, x, x + error} if error else {x}))
+            elif math.isinf(x):
+                places.append([math.nextafter(x, 0.0), math.copysign(NOT_WHOLE, x)])
             elif tangent is None or abs(tangent.value) <= tangent.error:
-                places.append([math.nextafter(x, -math.inf), math.nextafter(x, math.inf)])
+                places.append([math.nextafter(x, -math.inf), x, math.nextafter(x, math.inf)])
             else:
                 places.append([math.nextafter(x, math.copysign(math.inf, tangent.value))])
         return list(product(*places))
 
 
-def is_known(local: float, motion: Motion) -> bool:
-    """Whether an operand's tangent tells what it adds: an infinite slope times a tangent of 0 does not."""
+def is_known(local: Measured, motion: Motion) -> bool:
+    """Whether an operand's tangent tells what it adds: what may be 0 times an infinity does not."""
     tangent = motion.tangent
-    if tangent is None or math.isnan(local):
+    if tangent is None or math.isnan(local.value):
         return False
-    return math.isfinite(local) or abs(tangent.value) > tangent.error
+    if math.isinf(tangent.value) and abs(local.value) <= local.error:
+        return False
+    return math.isfinite(local.value) or abs(tangent.value) > tangent.error
+
+
+def is_steep(motion: Motion) -> bool:
+    """Whether a tangent is infinite."""
+    return motion.tangent is not None and math.isinf(motion.tangent.value)

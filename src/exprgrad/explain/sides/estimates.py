@@ -10,15 +10,16 @@ import math
 from typing import NamedTuple
 
 from exprgrad.explain.checking.differences import Estimate, differences
+from exprgrad.explain.sides.measured import SURE
 from exprgrad.run.result import Run
 from exprgrad.run.sweeps import forward
 
 __all__ = ["Guess", "guesses"]
 
-SURE = 2.0**-8
-"""An estimate is shown if it is off by no more than this part of itself: two digits are right."""
-NEAR, NEARER, NEAREST = 2.0**-8, 2.0**-16, 2.0**-20
-"""How far aside limits are looked for, in parts of the input; squares of these still tell."""
+NEAR, NEARER, NEAREST = 8, 16, 20
+"""How far aside limits are looked for: by 2 to the minus these of the input; their squares still tell."""
+LEAST = 2.0**-500
+"""Of smaller steps the squares would be 0, or have no digits: then nothing is told."""
 
 
 class Guess(NamedTuple):
@@ -40,16 +41,18 @@ def guesses(run: Run, name: str) -> tuple[Guess, Guess]:
 
 def guess(run: Run, name: str, sign: float, estimate: Estimate | None) -> Guess:
     """A guess for one side: first whether there is a jump, for then differences mean nothing."""
-    scale = sign * 2.0 ** math.frexp(run.inputs[name] or 0.5)[1]
-    far, middle, close = (
-        beside(run, name, scale * part) - run.value for part in (NEAR, NEARER, NEAREST)
-    )
+    exponent = math.frexp(run.inputs[name] or 0.5)[1]
+    shifts = [math.ldexp(sign, exponent - near) for near in (NEAR, NEARER, NEAREST)]
+    far, middle, close = (beside(run, name, shift) - run.value for shift in shifts)
+    tells = abs(shifts[-1]) > LEAST and all(map(math.isfinite, (far, middle, close)))
+    if not tells:
+        return Guess()
     if abs(middle) > abs(far) / 2 or abs(close) > abs(middle) / 2:
         settled = abs(close - middle) <= SURE * abs(close)
         return Guess(None, trimmed(run.value + close, abs(close - middle)) if settled else None)
     if far == middle == close == 0.0:
         return Guess(0.0)
-    if estimate is None or not is_sure(estimate, abs(far / (scale * NEAR))):
+    if estimate is None or not is_sure(estimate, abs(far / shifts[0])):
         return Guess()
     return Guess(trimmed(estimate.value, estimate.error))
 
@@ -70,4 +73,7 @@ def is_sure(estimate: Estimate, coarse: float) -> bool:
 def trimmed(value: float, error: float) -> float:
     """A number without the digits that its error makes worthless."""
     place = -math.ceil(math.log10(error)) if error else 17
-    return round(value, min(place, 300)) + 0.0
+    try:
+        return round(value, min(place, 300)) + 0.0
+    except OverflowError:  # the largest doubles have nowhere to be rounded to
+        return value

@@ -11,22 +11,19 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from exprgrad.derive.rules import template
-from exprgrad.explain.diagnostics import Diagnostic, live
+from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.live import live
 from exprgrad.explain.sides.around import Around, around
 from exprgrad.explain.sides.beside import UNDEFINED, Towards, towards
-from exprgrad.explain.sides.measured import Measured
+from exprgrad.explain.sides.measured import SURE, Measured
 from exprgrad.explain.special import flagged, too_many
 from exprgrad.graph.graph import dependencies
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import number
 from exprgrad.run.result import Run
-from exprgrad.run.templates import compile_template
+from exprgrad.run.templates import holds
 
 __all__ = ["OneSided", "corrections", "one_sided", "verdicts"]
-
-SURE = 2.0**-8
-"""What is off by no more than this part of itself has two digits."""
 
 
 class OneSided(NamedTuple):
@@ -90,7 +87,7 @@ def poles(run: Run) -> list[int]:
         if used[node] and run.graph.operands[node] and math.isinf(run.values[node]):
             op = BY_NAME[kind]
             seen = [run.values[operand] for operand in run.graph.operands[node]]
-            if any(compile_template(template(where), op.names)(seen) for where, _ in op.poles):
+            if any(holds(where, op.names, seen) for where, _ in op.poles):
                 found.append(node)
     return found
 
@@ -153,17 +150,18 @@ def verdict_of(run: Run, left: Towards, right: Towards) -> str:
 
 def are_certain(left: Towards, right: Towards) -> bool:
     """Whether the derivatives from the sides have two digits, or the sweep's number can stand for them."""
-    sides = [side.slope for side in (left, right) if math.isnan(side.off.value)]
+    sides = [side.slope for side in (left, right) if not math.isfinite(side.off.value)]
     return all(s is not None and s.error <= SURE * abs(s.value) for s in sides)
 
 
 def are_equal(left: Towards, right: Towards) -> bool:
     """Whether the derivatives from the sides are equal, as far as rounding lets one tell.
 
-    Their distances from the sweep's number are compared: they are 0 as long as no convention is wrong.
+    Their distances from the sweep's number are compared, where that is finite: they are 0 as long as no
+    convention is wrong.
     """
     one, other = left.off, right.off
-    if math.isnan(one.value) or math.isnan(other.value):
+    if not (math.isfinite(one.value) and math.isfinite(other.value)):
         assert left.slope is not None and right.slope is not None
         one, other = left.slope, right.slope
     return abs(one.value - other.value) <= one.error + other.error
@@ -201,8 +199,8 @@ def verdicts(run: Run, found: Mapping[str, OneSided]) -> Iterator[Diagnostic]:
         node = run.graph.inputs[name]
         help = None if code in helped else HELP[code]
         helped.add(code)
-        if code == "undecided" and None in (side.left, side.right) and not side.estimated:
-            help = help and NO_ESTIMATE
+        if code == "undecided":
+            help = help and undecided_help(run, side)
         yield Diagnostic(code, severity, message(run, side), node, run.graph.span(node), help)
 
 
@@ -211,11 +209,19 @@ HELP = {
     "corrected": "the gradient is corrected; nodes, edges and trace keep the sweep's numbers",
     "kink": "there is no derivative here: what is returned is a convention",
     "jump": "there is no derivative at a jump; what is returned is a convention",
-    "undecided": "terms of higher order tell the sides apart; estimates are by differences",
+    "undecided": "terms of higher order tell the sides apart",
 }
 
 
-NO_ESTIMATE = "terms of higher order tell the sides apart; differences gave no estimate"
+def undecided_help(run: Run, side: OneSided) -> str:
+    """Why no rule tells what the sides come to, and what there is instead."""
+    why = HELP["undecided"]
+    if any(map(math.isinf, run.values)):
+        why = "something is infinite on the way, and no rule is left to tell"
+    elif side.left == side.right is not None:
+        why = "only terms of higher order would tell"
+    is_told = side.estimated or None not in (side.left, side.right)
+    return f"{why}; {'estimates are by differences' if is_told else 'differences gave no estimate'}"
 
 
 def message(run: Run, side: OneSided) -> str:
@@ -233,6 +239,11 @@ def message(run: Run, side: OneSided) -> str:
     if side.verdict == "undecided" and limits(run, side):
         value = number(run.value + 0.0)
         return f"undecided along {name}: the value is {value}, {limits(run, side)}"
+    if side.verdict == "undecided" and side.estimated and side.left == side.right is not None:
+        return (
+            f"undecided along {name}: differences say about {number(side.right)} on both sides, "
+            f"returned {returned}"
+        )
     told = [slope_text(side, "left", side.left), slope_text(side, "right", side.right)]
     text = f"{side.verdict} along {name}: {', '.join(told)}, returned {returned}"
     if side.verdict == "kink" and side.left == side.right and math.isfinite(side.apart):

@@ -14,11 +14,12 @@ from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.primitives import functions
-from exprgrad.run.sweeps import sides
-from exprgrad.run.templates import compile_template
+from exprgrad.run.templates import compile_template, sides
 
-__all__ = ["ZERO", "Measured", "inner", "measured", "minus", "rounded"]
+__all__ = ["SURE", "ZERO", "Measured", "inner", "measured", "minus", "rounded"]
 
+SURE = 2.0**-8
+"""A number that is off by no more than this part of itself has two digits."""
 WHOLE = 2.0**53
 """Below it every whole number is a double, so what correctly rounded operations make of such is exact."""
 

@@ -6,6 +6,7 @@ below 0, nor 0 times what moves.  The rows tell, for a rule that is 0 and stays 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
@@ -14,8 +15,7 @@ from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.primitives import functions
 from exprgrad.run.special import special_tests
-from exprgrad.run.sweeps import sides
-from exprgrad.run.templates import Template, compile_template
+from exprgrad.run.templates import Template, compile_template, sides
 
 __all__ = ["local_rule", "met", "stirs", "stirs_edge"]
 
@@ -50,6 +50,10 @@ def stirs_edge(op: Op, position: int, view: Sequence[float], moves: Sequence[boo
 
     ``view`` are the values that the operand's rule sees.  A rule that is the constant 0 passes nothing, nor
     does the branch that a ``where`` does not take; else a rule that is 0, and stays 0.
+
+    At an infinity that is a limit many a rule is 0 and is not on the way there, as that of ``exp``: what is
+    computed may be cut off, so the rule that is shown is asked, and its ``out`` is taken to move.  A step
+    function jumps ever again on its way to an infinity.
     """
     return edge(op, position, view, moves, DEPTH)
 
@@ -57,7 +61,7 @@ def stirs_edge(op: Op, position: int, view: Sequence[float], moves: Sequence[boo
 def edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool], depth: int) -> bool:
     rule = op.partial(position)
     if rule == "0":
-        return False
+        return math.isinf(view[position]) and math.isinf(view[len(op.names)])
     if local_rule(op.name, position)(view) != 0:
         return True
     if position in op.branches:
@@ -68,6 +72,9 @@ def edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool], de
     moving = (
         {op.names[0]} if op.variadic else {n for n, m in zip(op.names, moves, strict=True) if m}
     )
+    if any(math.isinf(given[name]) for name in moving):
+        rule = op.shown_partial(position)
+        moving |= {"out"}
     return stirs(template(rule), given, moving, depth - 1)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from exprgrad.errors import RequestError
+from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.explain.walks.contributions import Contribution, simulate
 from exprgrad.explain.walks.misses import Outcome, outcome, tally
 from exprgrad.explain.walks.repeats import recount, repeated_outcome
@@ -19,7 +20,7 @@ from exprgrad.explain.walks.sequences import WRONG, wanted
 from exprgrad.explain.walks.web import Web, web_of
 from exprgrad.run.result import Run
 
-__all__ = ["ACCUMULATE", "Visited", "visit"]
+__all__ = ["Visited", "visit"]
 
 ACCUMULATE = ("add", "set")
 """What a contribution does to a grad: ``+=``, or the ``=`` of those who forget the ``+``."""
@@ -52,7 +53,7 @@ class Visited(NamedTuple):
 
     @property
     def true(self) -> dict[str, float]:
-        """The true grads: those of the reverse sweep."""
+        """The grads of the right order: those of the reverse sweep, which ``gradient`` may correct."""
         return {name: found.true for name, found in self.inputs.items()}
 
     @property
@@ -71,7 +72,7 @@ def visit(
     order: str | Iterable[str | int] | None = None,
     accumulate: str = "add",
     *,
-    most: int = 5,
+    most: int = LISTED_PATHS,
 ) -> Visited:
     """The reverse sweep in a given order, and what is wrong with it.
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from exprgrad.errors import RequestError
+from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.explain.walks.web import Path, Size, Web, largest, size, times, total, web_of
 from exprgrad.run.result import Run
 
-__all__ = ["MOST", "Paths", "Sums", "counts", "largest_sizes", "paths", "paths_to", "sums", "whole"]
+__all__ = ["Paths", "Sums", "counts", "paths", "paths_to", "sums", "whole"]
 
-MOST = 5
-"""How many paths are listed where nobody asks for another number."""
+MOST_LISTED = 100_000
+"""The most paths that are listed: they are kept in memory, and sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Sums(NamedTuple):
         return self.counts.get(node, 0) if node in web.above else 0
 
 
-def paths(run: Run, most: int = MOST) -> dict[str, Paths]:
+def paths(run: Run, most: int = LISTED_PATHS) -> dict[str, Paths]:
     """The paths to each differentiated input, at most so many of them listed.
 
     Raises ``RequestError`` for a forward run, one of tensors, and a ``most`` that is no count.
@@ -61,7 +62,10 @@ def paths(run: Run, most: int = MOST) -> dict[str, Paths]:
 def whole(most: object) -> int:
     """A number of paths to list; an error for what is none."""
     if isinstance(most, int) and not isinstance(most, bool) and most >= 0:
-        return most
+        if most <= MOST_LISTED:
+            return most
+        message = f"{most:,} paths to each input are more than can be listed"
+        raise RequestError("too-many", message, help=f"ask for {MOST_LISTED:,} at most")
     message = f"there is no listing {most!r} paths"
     raise RequestError("usage", message, help="a number of paths is a whole number, 0 or more")
 
@@ -105,10 +109,6 @@ def paths_to(web: Web, found: Sums, name: str, most: int) -> Paths:
     count = found.to(web, name)
     if not count:
         return Paths(0, 0.0, (), 0.0)
-
-    def moves(state: int) -> list[tuple[int, int]]:
-        return [(edge, web.users[edge]) for edge in web.above[state]]
-
-    listed, left = largest(web, node, web.output, found.best, moves, most)
+    listed, left = largest(web, node, web.output, found.best, web.moves, most)
     rest = total(product * web.grad(state) for state, product in left)
     return Paths(count, web.grad(node), tuple(listed), rest)

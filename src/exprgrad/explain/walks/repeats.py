@@ -6,13 +6,14 @@ what the one before had contributed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from exprgrad.explain.walks.contributions import Contribution
 from exprgrad.explain.walks.misses import Lost, Outcome, Part, Repeated
 from exprgrad.explain.walks.paths import Sums, sums
-from exprgrad.explain.walks.web import Move, Path, Web, largest, total
+from exprgrad.explain.walks.web import Path, Web, by_size, order_of, total
 
 __all__ = ["Recount", "recount", "repeated_outcome"]
 
@@ -25,6 +26,8 @@ class Recount(NamedTuple):
     ``times``     by node: how often paths to it counted, all together; None where contributions overwrite
     ``last``      by node: the contribution that it holds at the end
     ``source``    by visit: the contribution that its node held; None where that was nothing, or the seed
+    ``passed``    by edge: its contributions
+    ``following`` by contribution, as visit and edge: the next one to the same node
     """
 
     sums: Sums
@@ -32,6 +35,8 @@ class Recount(NamedTuple):
     times: dict[int, int] | None
     last: dict[int, Contribution]
     source: list[Contribution | None]
+    passed: dict[int, list[Contribution]]
+    following: dict[tuple[int, int], Contribution]
 
 
 def recount(
@@ -44,13 +49,19 @@ def recount(
     times = {web.output: 1}
     last: dict[int, Contribution] = {}
     source: list[Contribution | None] = []
+    along: dict[int, list[Contribution]] = {}
+    following: dict[tuple[int, int], Contribution] = {}
     for passed in contributions:
         user, operand = web.users[passed.edge], web.operands[passed.edge]
         while len(source) <= passed.visit:
             source.append(last.get(visits[len(source)]))
         times[operand] = times.get(operand, 0) + times[user]
+        if operand in last:
+            following[last[operand].visit, last[operand].edge] = passed
         last[operand] = passed
-    return Recount(sums(web), by_node, None if overwrite else times, last, source)
+        along.setdefault(passed.edge, []).append(passed)
+    counted = None if overwrite else times
+    return Recount(sums(web), by_node, counted, last, source, along, following)
 
 
 def repeated_outcome(web: Web, node: int, got: float, again: Recount, most: int) -> Outcome:
@@ -60,32 +71,25 @@ def repeated_outcome(web: Web, node: int, got: float, again: Recount, most: int)
     if again.times is None:
         return survivor_outcome(web, node, got, again, most, count)
     beyond = again.times[node] - count if count else 0
-    listed = repeated(web, node, again, most, count) if beyond else []
+    listed = repeated(web, node, again, most) if beyond else []
     return Outcome(
         got, true, Part(count, true), Part(0, 0.0), (), 0.0,
         Part(beyond, total([got, -true]) if beyond else 0.0), tuple(listed),
     )  # fmt: skip
 
 
-def repeated(web: Web, node: int, again: Recount, most: int, count: int) -> list[Repeated]:
+def repeated(web: Web, node: int, again: Recount, most: int) -> list[Repeated]:
     """The largest paths that counted more than once; smaller ones are looked at as far as it takes."""
-    looked_at = 4 * most
-    while True:
-        found = largest_of(web, node, again, looked_at)
-        times = ((path, how_often(path, again)) for path in found)
-        listed = [Repeated(path, often) for path, often in times if often > 1]
-        if len(listed) >= most or looked_at >= count:
-            return listed[:most]
-        looked_at *= 4
+    counted: dict[tuple[int, ...], int] = {}
 
+    def looked_at() -> Iterator[Repeated]:
+        for path in by_size(web, node, again.sums.best):
+            if path.nodes not in counted:
+                counted[path.nodes] = how_often(path, again)
+            if counted[path.nodes] > 1:
+                yield Repeated(path, counted[path.nodes])
 
-def largest_of(web: Web, node: int, again: Recount, most: int) -> list[Path]:
-    """The largest paths to a node."""
-
-    def moves(state: int) -> list[Move]:
-        return [(edge, web.users[edge]) for edge in web.above[state]]
-
-    return largest(web, node, web.output, again.sums.best, moves, most)[0]
+    return sorted(islice(looked_at(), most), key=lambda found: order_of(found.path))
 
 
 def how_often(path: Path, again: Recount) -> int:
@@ -110,25 +114,35 @@ def survivor_outcome(
 ) -> Outcome:
     """Where contributions overwrite, one path is left: the others were lost on its way."""
     edges: list[int] = []
-    clobbers: dict[int, int] = {}
     passed = again.last.get(node)
     while passed is not None:
         edges.append(passed.edge)
-        clobbers[web.operands[passed.edge]] = web.users[passed.edge]
         passed = again.source[passed.visit]
     survivor = tuple(reversed(edges))
     left = count and int(count == 1 or bool(survivor))
-    found = largest_of(web, node, again, most + 1) if count > left else []
-    lost: list[Lost] = []
-    for path in [path for path in found if path.edges != survivor][:most]:
-        # Seen from the input, a path parts from the one that is left at the first edge that differs.
-        pairs = zip(reversed(path.edges), edges, strict=False)
-        same = next((at for at, (one, other) in enumerate(pairs) if one != other), len(edges))
-        at = len(path.edges) - 1 - same
-        lost.append(Lost(path, at, "overwritten", clobbers[path.nodes[at + 1]]))
+    others = (p for p in by_size(web, node, again.sums.best) if p.edges != survivor)
+    largest = sorted(islice(others, most if count > left else 0), key=order_of)
+    lost = [overwritten(web, path, again) for path in largest]
     gone = total([web.grad(node), -got]) if count > left else 0.0
     rest = total([gone, *[-path.product for path, *_ in lost]]) if len(lost) < count - left else 0.0
     return Outcome(
         got, web.grad(node), Part(left, got), Part(count - left, gone), tuple(lost), rest,
         Part(0, 0.0), (),
     )  # fmt: skip
+
+
+def overwritten(web: Web, path: Path, again: Recount) -> Lost:
+    """How far a path got before a contribution that carried it was overwritten, and by which node."""
+    at, carried = 0, again.passed[path.edges[0]]
+    for further, edge in enumerate(path.edges[1:], 1):
+        held = {(passed.visit, passed.edge) for passed in carried}
+        following = [
+            passed
+            for passed in again.passed.get(edge, ())
+            if (source := again.source[passed.visit]) and (source.visit, source.edge) in held
+        ]
+        if not following:
+            break
+        at, carried = further, following
+    by = again.following[carried[-1].visit, carried[-1].edge]
+    return Lost(path, at, "overwritten", web.users[by.edge])

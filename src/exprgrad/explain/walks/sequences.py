@@ -7,15 +7,15 @@ does, for a leaf has nothing to pass on.
 
 from __future__ import annotations
 
-import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from exprgrad.errors import RequestError
+from exprgrad.explain.nodes import node_in
 from exprgrad.run.result import Run
 from exprgrad.source import Source, Span
 
-__all__ = ["MOST_VISITS", "WRONG", "wanted"]
+__all__ = ["WRONG", "wanted"]
 
 MOST_VISITS = 10_000
 """The most visits of naive recursion that are simulated: it makes as many as there are ways to a node."""
@@ -112,12 +112,10 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
         listed = list(split(order))
     else:
         listed = [(Source(str(item), is_expression=False), (0, len(str(item)))) for item in order]
-    called = dict(run.graph.inputs)
-    called.update((binding.name, binding.node) for binding in run.graph.bindings)
     found: dict[int, str] = {}
     for source, span in listed:
         written = source.text[slice(*span)]
-        node = node_in(run, called, source, span)
+        node = visited_in(run, source, span)
         if node in found:
             message = f"'{written}' is visited twice"
             if found[node] != written:
@@ -143,39 +141,16 @@ def split(order: str) -> Iterator[tuple[Source, Span]]:
         start = end + 1
 
 
-def node_in(run: Run, called: dict[str, int], source: Source, span: Span) -> int:
-    """The node that a part of a text names: by a name, or by its id, ``4`` or ``#4``."""
-    graph = run.graph
-    written = unicodedata.normalize("NFC", source.text[slice(*span)])
-    if written in called:
-        return called[written]
-    digits = written.removeprefix("#")
-    if digits.isascii() and digits.isdigit():
-        if len(digits) < 19 and int(digits) < len(graph):
-            return int(digits)
-        message = f"there is no node {written}"
-        help = f"ids are 0 to {len(graph) - 1}; grad shows them"
+def visited_in(run: Run, source: Source, span: Span) -> int:
+    """The node that a part of a text names."""
+    written = source.text[slice(*span)]
+    if written in WRONG and written not in {*run.names.values(), *run.graph.inputs}:
+        message = f"'{written}' is an order, and no node"
+        help = f"it is given alone: {written}"
         raise RequestError("unknown-node", message, source=source, span=span, help=help)
-    raise RequestError(
-        "unknown-node",
-        f"the expression has no node '{written}'",
-        source=source,
-        span=span,
-        help=node_hint(run, called, written),
-    )
-
-
-def node_hint(run: Run, called: dict[str, int], written: str) -> str:
-    """What was probably meant by a word that names no node."""
-    from exprgrad.language.hints import nearest
-
     if written in run.graph.symbols.values():
-        return "a constant is not visited: it need not be listed"
-    plain = "".join(written.split())
-    for node, text in enumerate(run.texts):
-        if "".join(text.split()) == plain:
-            return f"a node without a name is given by its id: write {node}"
-    known = nearest(written, [*called, *WRONG])
-    if known:
-        return f"did you mean '{known}'?"
-    return "a node is given by its name or its id, as grad shows it; or preorder, bfs, naive"
+        message = f"'{written}' is a constant, which is not visited"
+        raise RequestError(
+            "unknown-node", message, source=source, span=span, help="it need not be listed"
+        )
+    return node_in(run, source, span, WRONG)

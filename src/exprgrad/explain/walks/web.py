@@ -9,8 +9,9 @@ over the edges, and ``largest`` walks only the paths that it is asked for.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
+from itertools import islice
 from typing import Any, NamedTuple
 
 from exprgrad.errors import RequestError
@@ -18,7 +19,9 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Run
 from exprgrad.run.tape import gated
 
-__all__ = ["Move", "Path", "Size", "Web", "largest", "order_of", "size", "times", "total", "web_of"]
+__all__ = [
+    "Move", "Path", "Size", "Web", "by_size", "largest", "order_of", "size", "times", "total", "web_of",
+]  # fmt: skip
 
 Size = tuple[float, float]
 """The size of a product, which no double need hold: exponent and mantissa, ordered as sizes are.
@@ -27,6 +30,8 @@ Size = tuple[float, float]
 """
 NOTHING: Size = (-math.inf, 0.0)
 ENDLESS: Size = (math.inf, 0.5)
+Move = tuple[int, int]
+"""A step from a state up to a user: the edge, and the state that it leads to."""
 
 
 class Web(NamedTuple):
@@ -52,6 +57,10 @@ class Web(NamedTuple):
     def grad(self, node: int) -> float:
         """A node's grad; 0 where none arrived."""
         return self.grads[node] or 0.0
+
+    def moves(self, node: int) -> list[Move]:
+        """The steps from a node up to its users, where a state is a node."""
+        return [(edge, self.users[edge]) for edge in self.above[node]]
 
 
 class Path(NamedTuple):
@@ -135,9 +144,6 @@ def total(numbers: Iterable[float]) -> float:
 
 # The largest paths.
 
-Move = tuple[int, int]
-"""A step from a state up to a user: the edge, and the state that it leads to."""
-
 
 def largest(
     web: Web,
@@ -160,18 +166,39 @@ def largest(
     the best way rather than computed anew, for else such differences could have all ties walked.
     Products that differ by less than that rounding may come in either order.
     """
+    heap = states(start, best)
+    found = list(islice(search(web, heap, goal, best, moves), most))
+    found.sort(key=order_of)
+    return found, [(entry[0], entry[2]) for *_, entry in heap]
+
+
+def by_size(web: Web, node: int, best: Mapping[int, Size]) -> Iterator[Path]:
+    """All paths to a node, the largest first, each found when it is asked for."""
+    return search(web, states(node, best), web.output, best, web.moves)
+
+
+def states(start: int, best: Mapping[int, Size]) -> list[Any]:
+    """The heap that a search begins with: entries by the size of their largest path."""
     if start not in best:
-        return [], []
+        return []
+    exponent, mantissa = best[start]
+    return [(-exponent, -mantissa, 0, (start, (1, 0.5), 1.0, -1, None))]
+
+
+def search(
+    web: Web,
+    heap: list[Any],
+    goal: int,
+    best: Mapping[int, Size],
+    moves: Callable[[int], Iterable[Move]],
+) -> Iterator[Path]:
+    """The search of ``largest``: the paths one by one, while the heap holds the states that are left."""
     serial = 0
-    bound = best[start]
-    entry: Any = (start, (1, 0.5), 1.0, -1, None)
-    heap = [(-bound[0], -bound[1], serial, entry)]
-    found: list[Path] = []
-    while heap and len(found) < most:
+    while heap:
         exponent, mantissa, _, entry = heappop(heap)
         state, below, product, _, _ = entry
         if state == goal:
-            found.append(walked(web, entry))
+            yield walked(web, entry)
             continue
         for edge, next_state in moves(state):
             if next_state not in best:
@@ -186,8 +213,6 @@ def largest(
             serial -= 1
             further = (next_state, here, product * web.locals[edge], edge, entry)
             heappush(heap, (*bound, serial, further))
-    found.sort(key=order_of)
-    return found, [(entry[0], entry[2]) for *_, entry in heap]
 
 
 def order_of(path: Path) -> tuple[bool, float, tuple[int, ...]]:
