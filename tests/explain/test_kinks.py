@@ -36,7 +36,7 @@ class Case(NamedTuple):
     verdict: str
     left: float | None
     right: float | None
-    limits: tuple[float, float] | None
+    limits: tuple[float | None, ...] | None
 
 
 def number(text: str) -> float | None:
@@ -48,10 +48,7 @@ def cases() -> Iterator[Case]:
         if not line or line.startswith("#"):
             continue
         formula, values, name, verdict, left, right, *rest = line.split(" | ")
-        limits = None
-        if rest:
-            one, other = map(float, rest[0].split())
-            limits = one, other
+        limits = tuple(map(number, rest[0].split())) if rest else None
         yield Case(formula, values, name, verdict, number(left), number(right), limits)
 
 
@@ -124,6 +121,39 @@ def test_what_only_a_limit_would_tell(
     for said, true in ((found.left, left), (found.right, right)):
         near = true is not None and said is not None and math.isclose(said, true, rel_tol=2**-8)
         assert said is None or near
+
+
+@pytest.mark.parametrize(
+    ("formula", "left", "right"),
+    [("exp(log(abs(x)))", -1, 1), ("exp(2*log(x))", None, 0), ("sqrt(x^2)", -1, 1)],
+)
+def test_differences_tell_past_a_pole(
+    formula: str, left: float | None, right: float | None
+) -> None:
+    """A pole's infinity is exact, and so is what is made of it: differences have their digits."""
+    found = parse(formula).gradient(x=0).one_sided["x"]
+    assert found.estimated and (found.left, found.right) == (left, right)
+
+
+@pytest.mark.parametrize(
+    ("formula", "left", "right"),
+    [
+        ("x*log(x)", None, 0),
+        ("x*log(abs(x))", 0, 0),
+        ("2 + x*log(abs(x))", 2, 2),
+        ("sqrt(x)*log(x)", None, 0),
+        ("x/(1/log(x))/x", None, None),
+    ],
+)
+def test_limits_where_there_is_no_value(
+    formula: str, left: float | None, right: float | None
+) -> None:
+    run = parse(formula).gradient(x=0)
+    found = run.one_sided["x"]
+    assert math.isnan(run.value) and found.verdict == "undecided"
+    assert found.estimated == ((left, right) != (None, None))
+    for said, true in ((found.left_value, left), (found.right_value, right)):
+        assert said == true or (said is not None and true and abs(said - true) < 2**-8 * true)
 
 
 def test_there_are_enough_cases() -> None:

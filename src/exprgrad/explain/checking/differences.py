@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from exprgrad.explain.checking.quotients import Quotients, quotients, steps
 from exprgrad.graph.graph import CONST, INPUT, Graph
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.primitives import functions
 from exprgrad.run.sweeps import forward
+from exprgrad.run.templates import holds
 
 __all__ = [
     "SETTLED", "Estimate", "Sample", "Sides", "differences", "extrapolated", "follow", "moved_errors",
@@ -220,7 +221,7 @@ def moved_errors(graph: Graph, values: Sequence[float], moved: Sequence[int]) ->
             continue
         op, value = BY_NAME[kind], values[node]
         if not math.isfinite(value):
-            errors[node] = math.inf
+            errors[node] = 0.0 if is_endless(op, operands, values, errors) else math.inf
             continue
         error = max(op.value_ulp * math.ulp(value), op.value_abs)
         if op.value_ulp and not error:  # half of the least double is 0
@@ -232,6 +233,18 @@ def moved_errors(graph: Graph, values: Sequence[float], moved: Sequence[int]) ->
                 error += passed_on(functions[kind], given, places, value, errors[operand])
         errors[node] = error
     return errors
+
+
+def is_endless(
+    op: Op, operands: Sequence[int], values: Sequence[float], errors: Sequence[float]
+) -> bool:
+    """Whether a node's infinity is no overflow, but that of a pole, or passed on from one."""
+    given = [values[operand] for operand in operands]
+    if any(map(math.isnan, given)) or any(errors[operand] for operand in operands):
+        return False
+    return any(map(math.isinf, given)) or any(
+        holds(where, op.names, given) for where, _ in op.poles
+    )
 
 
 def passed_on(

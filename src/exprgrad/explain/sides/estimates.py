@@ -30,7 +30,9 @@ class Guess(NamedTuple):
 
 
 def guesses(run: Run, name: str) -> tuple[Guess, Guess]:
-    """A guess for the left and for the right of an input's value; the run's value is finite."""
+    """A guess for the left and for the right of an input's value; of limits alone where that is nan."""
+    if math.isnan(run.value):
+        return Guess(limit=limit(run, name, -1.0)), Guess(limit=limit(run, name, 1.0))
     found = differences(run.graph, run.inputs, run.graph.inputs[name], run.inputs[name])
     left, right = (
         guess(run, name, sign, estimate)
@@ -41,8 +43,7 @@ def guesses(run: Run, name: str) -> tuple[Guess, Guess]:
 
 def guess(run: Run, name: str, sign: float, estimate: Estimate | None) -> Guess:
     """A guess for one side: first whether there is a jump, for then differences mean nothing."""
-    exponent = math.frexp(run.inputs[name] or 0.5)[1]
-    shifts = [math.ldexp(sign, exponent - near) for near in (NEAR, NEARER, NEAREST)]
+    shifts = steps_aside(run, name, sign)
     far, middle, close = (beside(run, name, shift) - run.value for shift in shifts)
     tells = abs(shifts[-1]) > LEAST and all(map(math.isfinite, (far, middle, close)))
     if not tells:
@@ -55,6 +56,23 @@ def guess(run: Run, name: str, sign: float, estimate: Estimate | None) -> Guess:
     if estimate is None or not is_sure(estimate, abs(far / shifts[0])):
         return Guess()
     return Guess(trimmed(estimate.value, estimate.error))
+
+
+def limit(run: Run, name: str, sign: float) -> float | None:
+    """A guess for the output's limit from one side, where it has no value: what it settles at, or 0."""
+    shifts = steps_aside(run, name, sign)
+    far, middle, close = (beside(run, name, shift) for shift in shifts)
+    if abs(shifts[-1]) <= LEAST or not all(map(math.isfinite, (far, middle, close))):
+        return None
+    if abs(close - middle) <= SURE * abs(close):
+        return trimmed(close, abs(close - middle))
+    return 0.0 if abs(middle) <= abs(far) / 8 and abs(close) <= abs(middle) / 2 else None
+
+
+def steps_aside(run: Run, name: str, sign: float) -> list[float]:
+    """Ever smaller steps to one side of an input's value."""
+    exponent = math.frexp(run.inputs[name] or 0.5)[1]
+    return [math.ldexp(sign, exponent - near) for near in (NEAR, NEARER, NEAREST)]
 
 
 def beside(run: Run, name: str, shift: float) -> float:

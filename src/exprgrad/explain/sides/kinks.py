@@ -116,7 +116,7 @@ def judged(run: Run, name: str, point: Around) -> OneSided | None:
         corrected = is_off(left, sweep) and is_off(right, sweep)
         exact = slopes[1] if corrected else sweep + 0.0
         slopes = [exact, exact]
-    elif verdict == "undecided" and math.isfinite(run.value):
+    elif verdict == "undecided" and not math.isinf(run.value):
         from exprgrad.explain.sides.estimates import guesses
 
         for at, (side, guess) in enumerate(zip((left, right), guesses(run, name), strict=True)):
