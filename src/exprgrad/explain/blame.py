@@ -16,7 +16,7 @@ from exprgrad.graph.graph import CONST, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import ATOM, LIMIT, label, number, operation_text, rule_text
 from exprgrad.run.result import Edge, Run
-from exprgrad.run.templates import holds
+from exprgrad.run.templates import at_pole, holds
 from exprgrad.source import Span, cut
 
 __all__ = [
@@ -80,7 +80,7 @@ def reason(run: Run, node: int) -> tuple[str, str | None]:
     if any(argument != argument for argument in arguments):
         return "", None
     is_finite = all(map(math.isfinite, arguments))
-    if is_finite and any(holds(pole, op.names, arguments) for pole, _ in op.poles):
+    if is_finite and at_pole(op, arguments):
         return ": a pole", domain_help(run, node)
     form = ""
     if (

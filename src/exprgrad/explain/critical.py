@@ -15,7 +15,7 @@ from typing import NamedTuple
 from exprgrad.derive.rules import Rule, computed, shown, slots, template
 from exprgrad.graph.ops import Op
 from exprgrad.run.primitives import functions
-from exprgrad.run.templates import compile_template, holds, sides
+from exprgrad.run.templates import at_pole, compile_template, holds, sides
 
 __all__ = ["MOST", "Critical", "critical_points"]
 
@@ -66,7 +66,7 @@ def sort_of(op: Op, operands: Sequence[float]) -> str:
     for special in op.special if finite else ():
         if any(holds(special.where, slots(op), view) for view in views):
             return f"a {special.code}"
-    if any(holds(where, op.names, operands) for where, _ in op.poles):
+    if at_pole(op, operands):
         return "a pole"
     if op.domain and not holds(op.domain, op.names, operands):
         return "outside the domain"

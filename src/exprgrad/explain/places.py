@@ -10,7 +10,7 @@ from exprgrad.graph.literal import size
 from exprgrad.run import arrays, measure
 from exprgrad.run.result import Run
 
-__all__ = ["Found", "held", "holds", "where", "written"]
+__all__ = ["Found", "held", "where", "written"]
 
 
 class Found(NamedTuple):
@@ -63,8 +63,3 @@ def held(text: str, names: Sequence[str], arguments: Sequence[Any]) -> Any:
     """A condition of a row, evaluated at every number of its arguments."""
     graph = template(text)
     return arrays.forward(graph, dict(zip(names, arguments, strict=True)))[graph.output]
-
-
-def holds(text: str, names: Sequence[str], arguments: Sequence[float]) -> bool:
-    """Whether a condition of a row holds at some numbers."""
-    return bool(held(text, names, arguments))

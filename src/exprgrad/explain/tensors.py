@@ -8,7 +8,7 @@ from typing import Any
 from exprgrad.explain.blame import LARGEST, SMALLEST, domain_help, gradient_trouble, too_large
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import unused_bindings
-from exprgrad.explain.places import Found, held, holds, where, written
+from exprgrad.explain.places import Found, held, where, written
 from exprgrad.explain.tensor_points import special_points
 from exprgrad.graph.graph import CONST, dependencies
 from exprgrad.graph.literal import size
@@ -16,6 +16,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import LIMIT, number
 from exprgrad.run import measure
 from exprgrad.run.result import Edge, Run
+from exprgrad.run.templates import at_pole, holds
 from exprgrad.source import cut
 
 __all__ = ["diagnose_tensors"]
@@ -119,7 +120,7 @@ def reason(run: Run, node: int, index: tuple[int, ...], value: float) -> tuple[s
     arguments = [measure.at(run.values[operand], index) for operand in operands]
     if not all(map(measure.all_finite, arguments)):
         return "", None
-    if any(holds(pole, op.names, arguments) for pole, _ in op.poles):
+    if at_pole(op, arguments):
         return ": a pole", domain_help(run, node)
     if op.domain and not holds(op.domain, op.names, arguments):
         return ": outside the domain", domain_help(run, node)

@@ -16,7 +16,7 @@ from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import Op
 from exprgrad.run.primitives import functions
 
-__all__ = ["Template", "compile_template", "holds", "sides"]
+__all__ = ["Template", "at_pole", "compile_template", "holds", "sides"]
 
 Template = Callable[[Sequence[float]], float]
 
@@ -63,6 +63,11 @@ def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
 def holds(condition: str, names: Sequence[str], values: Sequence[float]) -> bool:
     """Whether a condition of the op table holds for the values of its names."""
     return bool(compile_template(template(condition), tuple(names))(values))
+
+
+def at_pole(op: Op, operands: Sequence[float]) -> bool:
+    """Whether a row's operands are at one of its poles."""
+    return any(holds(where, op.names, operands) for where, _ in op.poles)
 
 
 def constant(value: float) -> Template:

@@ -35,7 +35,7 @@ from exprgrad.source import Span
 if TYPE_CHECKING:
     from exprgrad.explain.digits.trusted import Trusted
 
-__all__ = ["MOST_WORK", "Check", "check_nodes", "check_run", "has_balls"]
+__all__ = ["MOST_WORK", "Check", "check_nodes", "check_run", "has_balls", "judged"]
 
 MOST_IN_BALLS = 200_000
 MOST_IN_DOUBLES = 10_000
@@ -76,6 +76,22 @@ class Check(NamedTuple):
     point: dict[str, float] | None = None
     where: tuple[int, Span] | None = None
     help: str | None = None
+
+
+def judged(input: str, analytic: float, verdict: Verdict) -> Check:
+    """The check that a verdict makes of a derivative."""
+    return Check(
+        input=input,
+        analytic=analytic,
+        numeric=verdict.numeric,
+        error=verdict.error,
+        left=verdict.left,
+        right=verdict.right,
+        verdict=verdict.verdict,
+        message=verdict.message,
+        where=verdict.where,
+        help=verdict.help,
+    )
 
 
 class Checker:
@@ -239,18 +255,6 @@ def check_nodes(
             verdict = at_step(run, node, analytic, step, verdict)
         where = verdict.where or checker.focus(node, verdict.verdict)
         found.append(
-            Check(
-                input=name,
-                analytic=analytic,
-                numeric=verdict.numeric,
-                error=verdict.error,
-                left=verdict.left,
-                right=verdict.right,
-                verdict=verdict.verdict,
-                message=verdict.message,
-                node=node if ids else None,
-                where=where,
-                help=verdict.help,
-            )
+            judged(name, analytic, verdict)._replace(node=node if ids else None, where=where)
         )
     return found

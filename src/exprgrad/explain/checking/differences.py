@@ -17,7 +17,7 @@ from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.primitives import functions
 from exprgrad.run.sweeps import forward
-from exprgrad.run.templates import holds
+from exprgrad.run.templates import at_pole
 
 __all__ = [
     "SETTLED", "Estimate", "Sample", "Sides", "differences", "extrapolated", "follow", "moved_errors",
@@ -242,9 +242,7 @@ def is_endless(
     given = [values[operand] for operand in operands]
     if any(map(math.isnan, given)) or any(errors[operand] for operand in operands):
         return False
-    return any(map(math.isinf, given)) or any(
-        holds(where, op.names, given) for where, _ in op.poles
-    )
+    return any(map(math.isinf, given)) or at_pole(op, given)
 
 
 def passed_on(

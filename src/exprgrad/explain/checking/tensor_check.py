@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from exprgrad.errors import RequestError
-from exprgrad.explain.checking.check import Check
+from exprgrad.explain.checking.check import Check, judged
 from exprgrad.explain.checking.differences import Sample, Sides, extrapolated, follow
 from exprgrad.explain.checking.numbers import apart
 from exprgrad.explain.checking.suspects import Suspect
@@ -106,17 +106,7 @@ def check_number(run: Run, place: Place) -> Check:
         found = infinite(run)
     else:
         found = by_differences(differences(moved(run, place), at), analytic, blame)
-    return Check(
-        input=str(place),
-        analytic=analytic,
-        numeric=found.numeric,
-        error=found.error,
-        left=found.left,
-        right=found.right,
-        verdict=found.verdict,
-        message=found.message,
-        where=found.where or (node, span),
-    )
+    return judged(str(place), analytic, found)._replace(where=found.where or (node, span))
 
 
 def moved(run: Run, place: Place) -> Callable[[float], float]:

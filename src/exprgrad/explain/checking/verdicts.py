@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from exprgrad.derive.rules import template
 from exprgrad.explain.checking.differences import SETTLED, Estimate, Sides
 from exprgrad.explain.checking.numbers import FULL, apart, decimal, digits_of, short
 from exprgrad.explain.checking.suspects import Suspect
@@ -17,7 +16,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import number
 from exprgrad.run.balls import Ball
 from exprgrad.run.result import Run
-from exprgrad.run.templates import compile_template
+from exprgrad.run.templates import at_pole
 from exprgrad.source import Span
 
 __all__ = [
@@ -87,8 +86,7 @@ def pole(run: Run) -> int | None:
             seen = [run.values[operand] for operand in run.graph.operands[node]]
             if not all(map(math.isfinite, seen)):
                 return None
-            met = (compile_template(template(where), op.names)(seen) for where, _ in op.poles)
-            return node if any(met) else None
+            return node if at_pole(op, seen) else None
     return None
 
 

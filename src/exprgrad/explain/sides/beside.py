@@ -27,7 +27,7 @@ from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.primitives import functions
 from exprgrad.run.result import Run
 from exprgrad.run.sweeps import Adjoints
-from exprgrad.run.templates import compile_template, holds, sides
+from exprgrad.run.templates import at_pole, compile_template, holds, sides
 
 __all__ = ["UNDEFINED", "Towards", "towards"]
 
@@ -454,7 +454,7 @@ class Beside:
         Beside a pole the sign is that of the value one double further.
         """
         seen = [self.value(operand) for operand in self.graph.operands[node]]
-        if not any(holds(where, op.names, seen) for where, _ in op.poles):
+        if not at_pole(op, seen):
             return math.nan if all(map(math.isfinite, seen)) else out
         signs = {math.copysign(1.0, functions[op.name](*p)) for p in self.places(node, motions)}
         return math.inf * signs.pop() if len(signs) == 1 else math.nan

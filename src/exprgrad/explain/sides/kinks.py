@@ -21,7 +21,7 @@ from exprgrad.graph.graph import dependencies
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.infix import number
 from exprgrad.run.result import Run
-from exprgrad.run.templates import holds
+from exprgrad.run.templates import at_pole
 
 __all__ = ["OneSided", "corrections", "one_sided", "verdicts"]
 
@@ -87,7 +87,7 @@ def poles(run: Run) -> list[int]:
         if used[node] and run.graph.operands[node] and math.isinf(run.values[node]):
             op = BY_NAME[kind]
             seen = [run.values[operand] for operand in run.graph.operands[node]]
-            if any(holds(where, op.names, seen) for where, _ in op.poles):
+            if at_pole(op, seen):
                 found.append(node)
     return found
 
