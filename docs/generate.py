@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from exprgrad.cli.main import group
+from exprgrad.cli.commands import COMMANDS, load
+from exprgrad.cli.group import group
 from exprgrad.draw.operations import details, usage
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite
 from exprgrad.graph.ops import OPS
@@ -27,8 +28,8 @@ def commands() -> str:
         "[Input and output](input-output.md).\n",
         f"```text\n{group.get_help(context)}\n```\n",
     ]
-    for name in group.list_commands(context):
-        command = group.commands[name]
+    for name in COMMANDS:
+        command = load(name)
         inner = click.Context(command, info_name=name, parent=context, terminal_width=80)
         parts.append(f"## exprgrad {name}\n\n```text\n{command.get_help(inner)}\n```\n")
     return "\n".join(parts)

@@ -50,6 +50,26 @@ def test_wrt() -> None:
     assert list(PRODUCT.gradient(AT, wrt=("c", "a")).gradient) == ["a", "c"]
 
 
+def test_every_choice_of_inputs_at_several_points() -> None:
+    """More choices than are remembered: each has its own edges, in whatever order it comes back."""
+    f = parse("t = max(a, b*b, c); t*logsumexp(a, c, d, t) - hypot(b, d)/c")
+    names = "abcd"
+    points: list[dict[str, Any]] = [
+        {"a": 0.5, "b": -2, "c": 3, "d": 1},
+        {"a": 9, "b": 2, "c": -1, "d": 0.25},
+    ]
+    choices = [[n for at, n in enumerate(names) if bits >> at & 1] for bits in range(1, 16)]
+    for point in points:
+        whole = f.gradient(point).gradient
+        for chosen in [*choices, *choices[::-2]]:
+            run = f.gradient(point, wrt=chosen)
+            assert run.gradient == {name: whole[name] for name in chosen}
+            arrived: dict[int, float] = {}
+            for edge in run.edges:
+                arrived[edge.operand] = arrived.get(edge.operand, -0.0) + edge.contribution
+            assert {name: arrived[f.graph.inputs[name]] for name in chosen} == run.gradient
+
+
 def test_evaluating_has_no_gradient() -> None:
     run = PRODUCT.evaluate(AT)
     assert (run.value, run.gradient, run.edges, run.order) == (-10.0, {}, [], [])

@@ -24,6 +24,8 @@ DOORS = {
     "pygraphviz": "draw",
     "numpy": "run",
     "flint": "run/balls.py",
+    "jax": "run/engines/jax_engine.py",
+    "llvmlite": "run/engines/llvm.py",
 }
 BASE = {"source", "errors", "__init__"}
 FILES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))

@@ -301,7 +301,8 @@ def test_methods_are_told_about() -> None:
     assert vars(Value)["tanh"].__doc__ == "The hyperbolic tangent."
     own = {name for name in dir(Value) if not name.startswith("_")} - set(BY_NAME)
     assert own == {
-        "backward", "data", "dot", "expression", "grad", "held", "kind", "label", "operands", "run",
+        "backward", "data", "dot", "explore", "expression", "grad", "held", "kind", "label", "operands",
+        "run",
     }  # fmt: skip
 
 

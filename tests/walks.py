@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from random import Random
 
 from exprgrad import Edge, Run, parse
+from exprgrad.graph.graph import CONST
 
 
 def exact_run(random: Random) -> Run:
@@ -60,3 +61,14 @@ def product_of(path: tuple[Edge, ...]) -> float:
 def nodes_of(run: Run, path: tuple[Edge, ...]) -> tuple[int, ...]:
     """The nodes of a path, from the output on."""
     return (run.graph.output, *(edge.operand for edge in path))
+
+
+def random_order(random: Random, run: Run) -> list[int]:
+    """Nodes in any order; often nearly the right one, sometimes with nodes left out."""
+    order = [node for node in run.order if run.graph.kinds[node] != CONST]
+    if random.random() < 0.3:
+        random.shuffle(order)
+    for _ in range(random.randint(0, 3)):
+        at, to = random.randrange(len(order)), random.randrange(len(order))
+        order.insert(to, order.pop(at))
+    return [node for node in order if random.random() > 0.06]

@@ -24,6 +24,8 @@ from exprgrad.errors import (
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run, parse
     from exprgrad.api.value import Value
+    from exprgrad.draw.page.lessons import LESSONS, Lesson
+    from exprgrad.draw.page.page import Page
     from exprgrad.draw.picture import Picture, draw
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.diagnostic import Diagnostic
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from exprgrad.run.result import Edge, Node
 
 __all__ = [
+    "LESSONS",
     "OPS",
     "Check",
     "Diagnostic",
@@ -41,9 +44,11 @@ __all__ = [
     "Graph",
     "InputError",
     "LanguageError",
+    "Lesson",
     "MissingExtraError",
     "Node",
     "Op",
+    "Page",
     "Picture",
     "RequestError",
     "Run",
@@ -57,14 +62,17 @@ __all__ = [
 __version__ = "0.1.0"
 
 LAZY = {
+    "LESSONS": "draw.page.lessons",
     "OPS": "graph.ops",
     "Check": "explain.checking.check",
     "Diagnostic": "explain.diagnostic",
     "Edge": "run.result",
     "Expression": "api",
     "Graph": "graph.graph",
+    "Lesson": "draw.page.lessons",
     "Node": "run.result",
     "Op": "graph.ops",
+    "Page": "draw.page.page",
     "Picture": "draw.picture",
     "Run": "api",
     "Value": "api.value",

@@ -13,7 +13,7 @@ An error carries a ``code`` for programs, a ``message`` for people, where it hap
 
 from __future__ import annotations
 
-from exprgrad.source import Source, Span, cut, excerpt, position, printable, shows
+from exprgrad.source import WIDTH, Source, Span, cut, excerpt, position, printable, shows
 
 __all__ = [
     "ExprgradError",
@@ -88,7 +88,7 @@ class MissingExtraError(ExprgradError):
     """An optional package that this needs is not installed."""
 
 
-def render(error: ExprgradError, width: int = 100) -> str:
+def render(error: ExprgradError, width: int = WIDTH) -> str:
     """The error as people read it: message, excerpt with carets, help; no colour, no final newline."""
     lines = [printable(f"error: {error.message}")]
     if error.source is not None and error.span is not None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 __all__ = [
+    "WIDTH",
     "Source",
     "Span",
     "bytes_text",
@@ -19,6 +20,9 @@ __all__ = [
 
 Span = tuple[int, int]
 """A half-open range of code points, counted from 0."""
+
+WIDTH = 100
+"""How many cells wide text is where no terminal says otherwise."""
 
 
 class Source(NamedTuple):
@@ -88,7 +92,7 @@ def excerpt(
     source: Source,
     span: Span,
     note: str = "",
-    width: int = 100,
+    width: int = WIDTH,
     parts: Sequence[tuple[str, Span]] = (),
 ) -> list[str]:
     """Two lines: the line of text that a span begins on, and carets under the span.
@@ -114,7 +118,7 @@ def excerpt(
     return lines
 
 
-def shows(source: Source, span: Span, part: Span, width: int = 100) -> bool:
+def shows(source: Source, span: Span, part: Span, width: int = WIDTH) -> bool:
     """Whether the excerpt of a span shows all of a part of it."""
     left, right = frame(source, span, width)
     return max(span[0], left) <= part[0] and part[1] <= min(span[1], right)

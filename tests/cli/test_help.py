@@ -9,7 +9,7 @@ from exprgrad import __version__
 from exprgrad.cli.commands import COMMANDS
 from shell import command
 
-NAMES = [str(c.name) for c in COMMANDS]
+NAMES = list(COMMANDS)
 
 
 @pytest.mark.parametrize("name", ["", *NAMES])

@@ -201,6 +201,17 @@ def test_a_table_on_a_terminal(columns: int) -> None:
             assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.])", plain), number
 
 
+def test_the_formula_as_a_map_on_a_terminal() -> None:
+    """In colour, or with marks under it where there is none; in a pipe only where it is asked for."""
+    colored = on_terminal([*PRODUCT], 40)
+    assert colored.startswith("\x1b[36m(\x1b[0m\x1b[1;37;41ma\x1b[0m\x1b[1;37;41m+\x1b[0m")
+    marked = on_terminal([*PRODUCT], 40, {"NO_COLOR": "1"})
+    assert marked.startswith("(a+b)*c\n▁▇▇▇▁▁▁\n|grad|  ▁ to 2.5  ▃ to 5  ▅ to 7.5\n▇ to 10\n")
+    assert "|grad|" not in process(*PRODUCT).out
+    plain = process(*PRODUCT, "--map", env={"PYTHONIOENCODING": "ascii"}).out
+    assert plain.startswith("(a+b)*c\n_***___\n|grad|  _ to 2.5  : to 5  = to 7.5  * to 10\n")
+
+
 def test_no_color_and_dumb_terminals() -> None:
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         assert "\x1b[3" not in on_terminal(NUMBERS, 80, env)
@@ -248,3 +259,21 @@ def test_what_is_loaded() -> None:
         "exprgrad.graph.structural",
     }
     assert "rich" in loaded(run.format([*PRODUCT, "--color", "always"]))
+
+
+def test_what_the_smallest_request_loads() -> None:
+    """The answer to a small formula needs, beside click, small modules of ours and little of Python's."""
+
+    def loaded(script: str) -> set[str]:
+        code = f"import click, sys\n{script}\nprint(*sys.modules, file=sys.stderr)"
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        return set(done.stderr.split())
+
+    run = f"from exprgrad.cli.main import main\nmain({[*PRODUCT, '--json']!r})"
+    more = loaded(run) - loaded("")
+    ours = {name for name in more if name.startswith("exprgrad")}
+    of_json = {"_json", "json", "json.decoder", "json.encoder", "json.scanner"}
+    assert more - ours <= {"array", "gc", "importlib", "math", *of_json}
+    assert len(ours) <= 45, sorted(ours)

@@ -235,7 +235,7 @@ def test_names_cannot_leave_their_label() -> None:
 def test_formulas_read_from_left_to_right() -> None:
     assert shown("a - b", 20) == "a − b"
     assert shown("λ - b", 20) == "λ − b"
-    assert shown("שלום - שנה", 20) == "\u200eשלום\u200e − שנה"
+    assert shown("שלום - שנה", 20) == "\u200eשלום\u200e − שנה\u200e"
 
 
 # Tensors.

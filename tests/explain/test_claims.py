@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -198,7 +197,7 @@ def test_no_point_of_the_domain() -> None:
 
 def test_a_wrong_rule_vouches_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A claim that copies a broken rule is not confirmed: differences deny it."""
-    monkeypatch.setitem(BY_NAME, "sin", replace(BY_NAME["sin"], partials=("sin(x)",), shown=()))
+    monkeypatch.setitem(BY_NAME, "sin", BY_NAME["sin"]._replace(partials=("sin(x)",), shown=()))
     local.passing.cache_clear()
     tape.row.cache_clear()
     found = claimed("sin(x)", "x=sin(x)")

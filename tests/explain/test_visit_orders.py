@@ -14,8 +14,7 @@ from exprgrad import Edge, RequestError, Run, parse
 from exprgrad.explain.walks import web
 from exprgrad.explain.walks.orders import Visited, visit
 from exprgrad.explain.walks.web import Path
-from exprgrad.graph.graph import CONST
-from walks import exact_run, nodes_of, product_of, walks
+from walks import exact_run, nodes_of, product_of, random_order, walks
 
 LESSON = parse("t=a*b; y=t+t*a").gradient(a=2, b=-3)
 DIAMOND = parse("b=a+1; c=a*3; d=b*c").gradient(a=2)
@@ -141,17 +140,6 @@ def counts(path: Sequence[int], order: Sequence[int], run: Run) -> bool:
     inputs = set(run.graph.inputs.values())
     places = [place.get(node, math.inf if node in inputs else -1) for node in path]
     return places[0] >= 0 and all(a < b for a, b in pairwise(places))
-
-
-def random_order(random: Random, run: Run) -> list[int]:
-    """Nodes in any order; often nearly the right one, sometimes with nodes left out."""
-    order = [node for node in run.order if run.graph.kinds[node] != CONST]
-    if random.random() < 0.3:
-        random.shuffle(order)
-    for _ in range(random.randint(0, 3)):
-        at, to = random.randrange(len(order)), random.randrange(len(order))
-        order.insert(to, order.pop(at))
-    return [node for node in order if random.random() > 0.06]
 
 
 def check_theorem(seed: int) -> int:
@@ -315,6 +303,14 @@ def test_constants_need_not_be_listed_and_may() -> None:
 def test_orders_that_are_none(order: str, message: str) -> None:
     with pytest.raises(RequestError, match=message):
         visit(LESSON, order)
+
+
+def test_naive_recursion_through_a_condition() -> None:
+    """u is visited for the condition first, when nothing has arrived: that visit passes nothing on."""
+    run = parse("u = x*y; where(u > 0, u*u, 2)").gradient(x=1.5, y=0.5)
+    found = visit(run, "naive")
+    assert found.true == {"x": 0.75, "y": 2.25} and found.got == {"x": 1.5, "y": 4.5}
+    assert [(o.again.count, o.again.sum) for o in found.inputs.values()] == [(2, 0.75), (2, 2.25)]
 
 
 def test_naive_recursion_is_capped() -> None:

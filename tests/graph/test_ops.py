@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from exprgrad.derive.rules import slots, template
+from exprgrad.graph.gates import GATES
 from exprgrad.graph.graph import CONST, INPUT, check
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.language.parse import FUNCTIONS
@@ -49,7 +50,7 @@ def test_texts_parse_and_use_legal_names_and_rows(op: Op) -> None:
 def test_rows_are_complete(op: Op) -> None:
     assert op.name.isidentifier()
     assert op.about and not op.about.endswith(".")
-    assert op.gate
+    assert op.gate in GATES
     assert op.names and all(name.isidentifier() for name in op.names)
     assert len(op.partials) == (1 if op.variadic else len(op.names))
     assert len(op.shown) in (0, len(op.partials))
@@ -74,6 +75,11 @@ def test_a_row_has_one_spelling(op: Op) -> None:
     called = op.name in FUNCTIONS
     assert [called, bool(op.infix), bool(op.prefix)].count(True) == 1
     assert not op.infix or len(op.names) == 2
+
+
+def test_every_gate_has_its_sentence_and_there_is_no_other() -> None:
+    assert {op.gate for op in OPS} == set(GATES)
+    assert len(set(GATES.values())) == len(GATES)
 
 
 def test_names_and_symbols_are_unique() -> None:

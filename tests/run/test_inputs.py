@@ -6,14 +6,25 @@ import array
 import decimal
 import fractions
 import math
+import re
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from exprgrad import InputError, LanguageError
 from exprgrad.language.parse import parse
-from exprgrad.run.inputs import as_number, as_value, constant, resolve, select
+from exprgrad.run.inputs import as_number, as_value, constant, is_plain, resolve, select
+
+
+@settings(derandomize=True, deadline=None, max_examples=500)
+@given(st.text("0123456789+-.eE_ in٣", max_size=8))
+def test_which_texts_are_plain_numbers(text: str) -> None:
+    """Fewer than Python reads: no ``1_0``, no ``nan``, no blanks and no digits of other scripts."""
+    pattern = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    assert is_plain(text) == (re.fullmatch(pattern, text) is not None)
 
 
 class Doubled:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.run import result
 from exprgrad.run.sweeps import Adjoints
+from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from exprgrad.draw.page.lessons import Lesson
+    from exprgrad.draw.page.page import Page
     from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.explain.digits.trusted import Trust
     from exprgrad.explain.sides.kinks import OneSided
@@ -117,6 +121,16 @@ class Run(result.Run):
 
         return trace(self, digits, all_visits=all)
 
+    def map(self, *, digits: int = 6, all: bool = False, width: int = WIDTH) -> str:
+        """The formula with marks under it: how large the grad of each node is, in quarters of the largest.
+
+        Lines are at most ``width`` cells wide; a long formula is whole with ``all``.  Needs a run of
+        ``gradient``.
+        """
+        from exprgrad.draw.heat import heat
+
+        return heat(self, digits, whole=all, width=width)
+
     def trust(self) -> Trust:
         """How many digits of the value and of each derivative are right, and where the others are lost.
 
@@ -177,6 +191,19 @@ class Run(result.Run):
         from exprgrad.draw.files import write
 
         write(self.dot(digits=digits, all=all), path)
+
+    def explore(
+        self, *, digits: int = 6, all: bool = False, lesson: Lesson | str | None = None
+    ) -> Page:
+        """The page to step through, edit and break; above 500 nodes only with ``all``.
+
+        With a ``lesson``, or the name of a built-in one, it has its texts and tasks: they are about the
+        lesson's own formula and inputs.  ``digits`` is from 1 to 17.  Needs a run of ``gradient``, of
+        numbers; raises ``RequestError`` for others, ``MissingExtraError`` without Graphviz.
+        """
+        from exprgrad.draw.page.page import page
+
+        return page(self, digits=digits, all=all, lesson=lesson)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return run_again, (self.text, self.inputs, self.wrt)

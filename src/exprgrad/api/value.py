@@ -27,6 +27,7 @@ from exprgrad.run.primitives import functions
 if TYPE_CHECKING:
     from exprgrad.api.expression import Expression
     from exprgrad.api.run import Run
+    from exprgrad.draw.page.page import Page
 
 __all__ = ["Value"]
 
@@ -139,6 +140,10 @@ class Value:
     def dot(self, *, digits: int = 6, all: bool = False) -> str:
         """The graph with its numbers as DOT source; ``exprgrad.draw`` makes a picture of it."""
         return self.run().dot(digits=digits, all=all)
+
+    def explore(self, *, digits: int = 6, all: bool = False) -> Page:
+        """The page to step through: see ``Run.explore``."""
+        return self.run().explore(digits=digits, all=all)
 
     def __repr__(self) -> str:
         return f"Value(data={self._data!r}, grad={self._grad!r})"

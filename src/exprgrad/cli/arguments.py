@@ -15,37 +15,58 @@ from typing import NamedTuple
 import click
 
 from exprgrad.errors import InputError, RequestError
-from exprgrad.run.text_files import decode, json_in, json_value, read_bytes
 from exprgrad.source import Source, cut, printable
 
-__all__ = ["FormulaCommand", "NameCommand", "Request", "read_request", "unknown_option"]
+__all__ = ["HELP", "FormulaCommand", "NameCommand", "Request", "read_request", "unknown_option"]
 
-SECOND = re.compile(r",\s*[^\W\d]\w*\s*=")
+SECOND = r",\s*[^\W\d]\w*\s*="
+"""Where another ``NAME=`` begins behind a value."""
 LONGEST_NAME = 40
 """Where the name of a file is cut beside a shape."""
 
 
-class FormulaCommand(click.Command):
-    """A command whose first argument that is no option is a formula."""
+def show_help(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    """Print a command's help and exit, if that is wanted."""
+    if wanted:
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Sort the arguments into options and others, and have click read them in that order."""
-        options, others = split(self, ctx, args)
-        return super().parse_args(ctx, [*options, "--", *others])
 
-    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Name the formula first, as it is typed."""
-        taken = [p.metavar or "" for p in self.params if isinstance(p, click.Argument)]
-        formatter.write_usage(ctx.command_path, " ".join([*taken, "[OPTIONS]"]))
+HELP = click.Option(
+    ["-h", "--help"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=show_help,
+    help="Show this message and exit.",
+)
+"""The help option of every command.  Click's own looks for a translation, each time it starts."""
 
 
 class NameCommand(click.Command):
     """A command that takes a name or none, and never a formula: what looks like an option is one."""
 
+    takes_formula = False
+
+    def get_help_option(self, ctx: click.Context) -> click.Option:
+        """The option that all commands share."""
+        return HELP
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Sort the arguments into options and others, and have click read them in that order."""
-        options, others = split(self, ctx, args, formula=False)
+        options, others = split(self, ctx, args, formula=self.takes_formula)
         return super().parse_args(ctx, [*options, "--", *others])
+
+
+class FormulaCommand(NameCommand):
+    """A command whose first argument that is no option is a formula."""
+
+    takes_formula = True
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Name the formula first, as it is typed."""
+        taken = [p.metavar or "" for p in self.params if isinstance(p, click.Argument)]
+        formatter.write_usage(ctx.command_path, " ".join([*taken, "[OPTIONS]"]))
 
 
 def split(
@@ -134,10 +155,8 @@ class Request(NamedTuple):
 def read_request(arguments: Sequence[str], file: str | None, inputs: str | None) -> Request:
     """Sort out formula and values: the formula comes from an argument, a file or standard input."""
     rest = list(arguments)
-    if file == "-":
-        text = decode(read_stdin(), "standard input")
-    elif file is not None:
-        text = decode(read_bytes(file), f"'{file}'")
+    if file is not None:
+        text = file_text(file)
     elif not rest:
         raise RequestError(
             "usage",
@@ -145,8 +164,7 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
             help='type one, such as "(a+b)*c", or use -f FILE, or - for standard input',
         )
     elif rest[0] == "-":
-        text = decode(read_stdin(), "standard input")
-        del rest[0]
+        text = file_text(rest.pop(0))
     else:
         text = rest.pop(0)
     values: dict[str, object] = {}
@@ -189,9 +207,9 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
         help = f"write {argument[:start]} {more}"
         raise InputError("usage", message, source=source, span=(start, start + 1), help=help)
     if equals and name.strip().isidentifier() and value.strip()[:1] not in ("", "="):
-        import unicodedata
+        from exprgrad.run.inputs import normal
 
-        return unicodedata.normalize("NFC", name.strip()), value.strip()
+        return normal(name.strip()), value.strip()
     if equals and not value.strip():
         message = f"there is no value for '{name}'"
         help = f"write {name}=2, without blanks around the '='"
@@ -210,13 +228,23 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
 
 def second_assignment(value: str) -> int | None:
     """Where in a value, counted from 1, the comma stands behind which another ``NAME=`` follows."""
-    if not SECOND.search(value):
+    if "," not in value or not re.search(SECOND, value):
         return None
     from exprgrad.cli.weights import pieces
 
+    second = re.compile(SECOND)
     return next(
-        (start for start, _ in pieces(value) if start and SECOND.match(value, start - 1)), None
+        (start for start, _ in pieces(value) if start and second.match(value, start - 1)), None
     )
+
+
+def file_text(path: str) -> str:
+    """The text of a file, or of standard input if that is ``-``."""
+    from exprgrad.run.text_files import decode, read_bytes
+
+    if path == "-":
+        return decode(read_stdin(), "standard input")
+    return decode(read_bytes(path), f"'{path}'")
 
 
 def read_stdin() -> bytes:
@@ -229,6 +257,8 @@ def read_stdin() -> bytes:
 
 def read_inputs(path: str) -> dict[str, object]:
     """The values in a JSON object: numbers, constant expressions as strings, or lists of these."""
+    from exprgrad.run.text_files import json_in, json_value
+
     found = json_in(path)
     if not isinstance(found, dict):
         message = f"'{path}' does not hold a JSON object"

@@ -1,72 +1,34 @@
-"""The command ``exprgrad``: its group, and the one place that turns errors into exit statuses.
+"""The process: its streams, its exit status, and the one place that turns errors into exit statuses.
 
 0: done.  1: it ran, and the answer is no.  2: the request is wrong.  130: interrupted.
+
+Most of the time of a small request is spent on starting and ending, so nothing is imported here at first,
+and the process ends as soon as its answer is out.
 """
 
 from __future__ import annotations
 
+import gc
 import os
-import re
 import sys
-from contextlib import suppress
-from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import click
+if TYPE_CHECKING:
+    import click
 
-from exprgrad import __version__
-from exprgrad.cli.arguments import unknown_option
-from exprgrad.cli.commands import COMMANDS
-from exprgrad.cli.output import report, write
-from exprgrad.errors import ExprgradError, RequestError
-from exprgrad.source import Source
+__all__ = ["main", "run"]
 
-__all__ = ["group", "main", "run"]
-
-
-class Group(click.Group):
-    """The group: commands in the order of the lesson, and a hint for a mistyped one."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands as they were declared."""
-        return list(self.commands)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one was probably meant."""
-        word = args[0]
-        if word in self.commands:
-            return word, self.commands[word], args[1:]
-        from exprgrad.language.hints import nearest
-
-        known = nearest(word, self.commands) if word.isalpha() else None
-        help = f"did you mean '{known}'?" if known else "--help lists the commands"
-        if known is None and re.search(r"[^\w-]", word) and not word.startswith("--"):
-            help = f'to differentiate a formula, write exprgrad grad "{word}"'
-        source = Source(word, is_expression=False)
-        message = f"there is no command '{word}'"
-        raise RequestError("usage", message, source=source, span=(0, len(word)), help=help)
-
-
-@click.group(
-    cls=Group,
-    commands={command.name or "": command for command in COMMANDS},
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog='Example: exprgrad grad "(a+b)*c" a=2 b=-3 c=10',
-    no_args_is_help=False,
-    invoke_without_command=True,
-)
-@click.version_option(__version__, message="%(prog)s %(version)s")
-@click.pass_context
-def group(ctx: click.Context) -> None:
-    """Type a formula, and see its value, its gradient and why."""
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+GARBAGE = 50_000
+"""How many more objects call for a look for garbage: what starting up makes is none."""
 
 
 def main(argv: list[str]) -> int:
     """Run one command line and return its exit status."""
+    import click
+
+    from exprgrad.cli.group import group
+    from exprgrad.errors import ExprgradError, RequestError
+
     command = next((arg for arg in argv if not arg.startswith("-")), None)
     color = "auto"
     for arg, following in zip(argv, [*argv[1:], ""], strict=False):
@@ -80,15 +42,23 @@ def main(argv: list[str]) -> int:
             sys.stdout.flush()
             return status if isinstance(status, int) else 0
         except click.NoSuchOption as error:
+            from exprgrad.cli.arguments import unknown_option
+
             known = [name for p in error.ctx.command.params for name in p.opts] if error.ctx else []
             raise unknown_option(error.option_name, error.option_name, {*known}) from None
         except click.UsageError as error:
             raise RequestError("usage", words(error), help=usage_help(error)) from None
         except click.ClickException as error:
             raise RequestError("usage", words(error)) from None
+        except click.exceptions.Exit as error:
+            return error.exit_code
+        except click.Abort:
+            return 130
         except MemoryError:
             raise RequestError("memory", "there is not enough memory for this formula") from None
     except ExprgradError as error:
+        from exprgrad.cli.output import report
+
         report(error, command, json="--json" in argv, color=color)
         return 2
 
@@ -107,26 +77,47 @@ def usage_help(error: click.UsageError) -> str:
 
 def run() -> NoReturn:
     """The console script: run the process's command line and exit."""
+    gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
-            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
     try:
         status = main(sys.argv[1:])
-    except (KeyboardInterrupt, click.Abort):
+    except KeyboardInterrupt:
         status = 130
-    except click.exceptions.Exit as error:
-        status = error.exit_code
     except (BrokenPipeError, SystemExit):  # the reader went away; click exits over that
         discard_output()
         status = 0
     except OSError as error:
         discard_output()
-        with suppress(OSError):
-            write([f"error: cannot write the answer: {error.strerror or error}\n"], sys.stderr)
+        complain(f"cannot write the answer: {error.strerror or error}")
         status = 2
-    sys.exit(status)
+    leave(status)
+
+
+def complain(message: str) -> None:
+    """An error on stderr, if that can be."""
+    from contextlib import suppress
+
+    from exprgrad.cli.output import write
+
+    with suppress(OSError):
+        write([f"error: {message}\n"], sys.stderr)
+
+
+def leave(status: int) -> NoReturn:
+    """End the process without taking its modules and nodes apart one by one, which nobody waits for.
+
+    All files are closed by now, and what stands in the streams is written.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            status = status or 2
+    os._exit(status)
 
 
 def discard_output() -> None:
-    """Keep the interpreter from complaining about stdout when it flushes at exit."""
+    """Keep a later flush from failing again: nobody reads what is still to be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

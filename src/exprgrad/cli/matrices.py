@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from exprgrad.graph.graph import Graph
     from exprgrad.run.matrices import Programs
 
-__all__ = ["MATRIX_COMMANDS", "Asked", "Forms", "answer"]
+__all__ = [
+    "Asked", "Forms", "answer", "hess_command", "jac_command", "jvp_command", "vjp_command",
+]  # fmt: skip
 
 wrt_option = click.option(
     "--wrt", metavar="NAME[,NAME]", help="Differentiate by these inputs only."
@@ -312,6 +314,3 @@ def vjp_command(
         asked.text, asked.graph, asked.inputs, outputs, chosen, swept, unused=of is None
     )
     return answer(asked, options, "vjp", forms, diagnostics)
-
-
-MATRIX_COMMANDS = (jac_command, hess_command, jvp_command, vjp_command)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from exprgrad.errors import ExprgradError, RequestError, render
-from exprgrad.source import Source, excerpt
+from exprgrad.source import WIDTH, Source, excerpt
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
@@ -84,7 +84,7 @@ def terminal_width() -> int:
     """How many cells wide the terminal is."""
     import shutil
 
-    return max(shutil.get_terminal_size((100, 24)).columns, 20)
+    return max(shutil.get_terminal_size((WIDTH, 24)).columns, 20)
 
 
 def report(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from exprgrad.errors import ExprgradError, InputError
-from exprgrad.run.inputs import PLAIN, constant
+from exprgrad.run.inputs import constant, is_plain
 from exprgrad.source import Source, Span, cut
 
 __all__ = ["number_or_weights", "pieces", "trimmed", "weights"]
@@ -42,12 +42,12 @@ def weights(argument: str, option: str) -> dict[str, Any]:
         span = trimmed(argument, start, end)
         if not (equals and name.isidentifier()):
             help = f"names and values are separated by commas: {option} x=1,y=0"
-            if all(PLAIN.fullmatch(argument[a:b].strip()) for a, b in pieces(argument)):
+            if all(is_plain(argument[a:b].strip()) for a, b in pieces(argument)):
                 listed = cut(f"[{argument.strip()}]", 40)
                 help = f"for a list write {option} {listed}; for several outputs, x=1,y=0"
                 if option == "--tangent":
                     help = f"say which input moves so: {option} x=1,y=0; a list is x={listed}"
-            elif found and PLAIN.fullmatch(written.strip()):
+            elif found and is_plain(written.strip()):
                 help = f"a list stands in square brackets: {last_list(argument, start)}"
             message = "this is not NAME=VALUE"
             raise InputError("usage", message, source=source, span=span, help=help)
@@ -66,7 +66,7 @@ def last_list(argument: str, start: int) -> str:
     """``x=[1,0]`` for the plain numbers around an offset in ``x=1,0,y=2``."""
     name, _, first = argument[:start].rstrip(",").rpartition(",")[2].partition("=")
     more = [argument[a:b].strip() for a, b in pieces(argument) if a >= start]
-    plain = list(takewhile(PLAIN.fullmatch, more))
+    plain = list(takewhile(is_plain, more))
     return cut(f"{name.strip()}=[{','.join([first.strip(), *plain])}]", 60)
 
 

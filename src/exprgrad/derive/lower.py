@@ -19,7 +19,7 @@ from exprgrad.graph.literal import Literal, Settings
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.target import Row, Variant
 
-__all__ = ["formula_of", "formulas", "lower"]
+__all__ = ["formula_of", "formulas", "lower", "total"]
 
 SHORT = 2
 """The most operations of a formula that is written in place."""

@@ -15,10 +15,12 @@ from exprgrad.language.infix import ATOM, label, operation_text
 from exprgrad.run.result import Run
 from exprgrad.source import cut
 
-__all__ = ["node_label", "slot"]
+__all__ = ["node_label", "operation", "slot"]
 
 NO_BREAK = "\u00a0"
 """A blank that browsers keep at the beginning of a text."""
+PADDING = 3
+"""Around data and grad."""
 NAME, OPERATION, OPERAND = 40, 34, 10
 """The most characters shown of a name, of an operation, and of an operand that has no name in a long
 operation."""
@@ -28,10 +30,14 @@ PICTURED = View(40, most=4, ends=False)
 """How much is shown of a tensor."""
 
 
-def node_label(run: Run, node: int, digits: int) -> str:
-    """The label of a node with its data and grad, as far as the run has them."""
+def node_label(run: Run, node: int, digits: int, room: int = 0) -> str:
+    """The label of a node with its data and grad, as far as the run has them.
+
+    ``room`` is the least number of digits that there is room for beside data and grad.
+    """
     kind = run.graph.kinds[node]
-    readings = [reading(*found) for found in readings_of(run, node, digits)]
+    width = look.digits_width(room, look.NODE, PADDING) if room else ""
+    readings = [reading(*found, width) for found in readings_of(run, node, digits)]
     if node in run.graph.implicit:
         line, fill, inside = look.CONSTANT, look.CONSTANT, stretch(run, node)
     elif kind == INPUT:
@@ -146,11 +152,11 @@ def written(value: Any, digits: int) -> str:
     return minus(view(value, digits, PICTURED))
 
 
-def reading(word: str, value: str, colour: str) -> str:
-    """A row with a quiet word on the left and a number on the right."""
+def reading(word: str, value: str, colour: str, width: str) -> str:
+    """A row with a quiet word on the left and a number on the right, in a cell at least so wide."""
     return row(
-        cell(text(word, size="9", colour=look.MUTED), align="left", cellpadding="3"),
-        cell(text(value, colour=colour), align="right", cellpadding="3"),
+        cell(text(word, size="9", colour=look.MUTED), align="left", cellpadding=f"{PADDING}"),
+        cell(text(value, colour=colour), align="right", cellpadding=f"{PADDING}", width=width),
     )
 
 

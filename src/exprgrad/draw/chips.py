@@ -11,30 +11,41 @@ from exprgrad.draw.sizes import jacobian_bytes
 from exprgrad.graph.literal import Shape, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Edge, Run
-from exprgrad.source import bytes_text
+from exprgrad.source import bytes_text, display_width
 
 __all__ = ["Chip", "boxed", "wires"]
 
 RULE, MATRIX_RULE = 24, 40
 """The most characters shown of a rule, and of one in matrix form."""
+PADDING = 2
+"""Around a chip's text."""
 LEAST_BYTES = 1000
 """From which size on a chip says how large the Jacobian would be."""
 
 
 class Chip(NamedTuple):
-    """A chip's text, a quiet line below it, and what a browser shows when it is pointed at."""
+    """A chip's text, a quiet line below it, and what a browser shows when it is pointed at.
+
+    ``formula`` is the text without its number, where the number depends on the inputs.
+    """
 
     text: str
     note: str = ""
     tooltip: str = " "
+    formula: str | None = None
 
 
 Wire = tuple[Chip | None, bool]
 """The chip on an edge, if any, and whether a gradient can flow along it."""
 
 
-def wires(run: Run, user: int, varies: bytearray, digits: int) -> Iterator[Wire]:
-    """For each operand of a node: its edge's chip, and whether a gradient can flow."""
+def wires(
+    run: Run, user: int, varies: bytearray, digits: int, *, all: bool = False
+) -> Iterator[Wire]:
+    """For each operand of a node: its edge's chip, and whether a gradient can flow.
+
+    With ``all`` an edge that passes nothing, but would at other numbers, has a chip too.
+    """
     operands = run.graph.operands[user]
     if run.adjoints is None:
         rules = rules_of(run, user, varies)
@@ -50,7 +61,8 @@ def wires(run: Run, user: int, varies: bytearray, digits: int) -> Iterator[Wire]
     for position in range(len(operands)):
         edge = edges.get(position)
         if edge is None:
-            yield None, False
+            waits = all and op is not None and run.adjoints.active[operands[position]]
+            yield waiting(run.rule(user, position)) if waits else None, False
         else:
             yield chip_of(edge, digits), position not in branches or not vanishes(edge.local)
 
@@ -81,7 +93,8 @@ def rules_of(run: Run, user: int, varies: bytearray) -> dict[int, Chip]:
 def chip_of(edge: Edge, digits: int) -> Chip:
     """A chip with the edge's numbers."""
     if edge.jacobian is None or (edge.jacobian == ((), ()) and edge.local is not None):
-        return Chip(with_value(edge.rule, edge.local, digits))
+        text, formula = with_value(edge.rule, edge.local, digits)
+        return Chip(text, formula=formula)
     return matrix_chip(edge.rule, edge.jacobian, edge.local is None)
 
 
@@ -103,24 +116,43 @@ def vanishes(local: Any) -> bool:
     return local is not None and not (local.any() if hasattr(local, "any") else local)
 
 
-def with_value(rule: str, value: float, digits: int) -> str:
-    """A local derivative as formula and number, or as one where they are the same."""
+def waiting(rule: str) -> Chip:
+    """A chip whose number is not known."""
+    if is_number(rule):
+        return Chip(shown(rule, RULE))
+    formula = f"{shown(rule, RULE)} = "
+    return Chip(f"{formula}–", formula=formula)
+
+
+def is_number(rule: str) -> bool:
+    """Whether a rule is nothing but a number."""
     try:
-        same = float(rule) == value
+        float(rule)
     except ValueError:
-        same = False
-    return number(value, digits) if same else f"{shown(rule, RULE)} = {number(value, digits)}"
+        return False
+    return True
 
 
-def boxed(chip: Chip) -> str:
-    """A label on an edge, on a ground of its own."""
-    lines = [row(cell(text(chip.text)))]
+def with_value(rule: str, value: float, digits: int) -> tuple[str, str | None]:
+    """A local derivative as formula and number, or as one where they are the same; and its formula."""
+    if is_number(rule) and float(rule) == value:
+        return number(value, digits), None
+    formula = f"{shown(rule, RULE)} = "
+    return formula + number(value, digits), formula
+
+
+def boxed(chip: Chip, room: int = 0) -> str:
+    """A label on an edge, on a ground of its own; ``room``: for so many digits of a changing number."""
+    width = ""
+    if room and chip.formula is not None:
+        width = look.digits_width(display_width(chip.formula) + room, look.CHIP_NODE, PADDING)
+    lines = [row(cell(text(chip.text), width=width))]
     if chip.note:
         lines.append(row(cell(text(chip.note, colour=look.MUTED, size="8"))))
     return table(
         *lines,
         border="1",
-        cellpadding="2",
+        cellpadding=f"{PADDING}",
         style="rounded",
         bgcolor=look.CHIP,
         color=look.CHIP_LINE,

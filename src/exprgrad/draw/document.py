@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.run.result import Edge, Node, Run
+if TYPE_CHECKING:
+    from exprgrad.explain.diagnostic import Diagnostic
+    from exprgrad.run.result import Edge, Node, Run
 
 __all__ = [
     "SCHEMA", "array", "csv_line", "envelope", "finite", "node_fields", "run_csv", "run_json", "text",

@@ -24,11 +24,14 @@ TITLE = 200
 """The most characters shown of a whole expression."""
 
 
-def source(graph: Graph, run: Run | None = None, *, digits: int = 6, all: bool = False) -> str:
+def source(
+    graph: Graph, run: Run | None = None, *, digits: int = 6, all: bool = False, room: int = 0
+) -> str:
     """The DOT source of a graph: of the formula alone, or with what a run found.
 
-    ``digits`` is the number of significant digits shown.  Raises ``RequestError`` above ``LARGEST``
-    nodes unless ``all`` is true.
+    ``digits`` is the number of significant digits shown; ``room`` the least number of digits that there
+    is room for, where the numbers will be replaced by others; wires then have an id, ``w5_0`` for position
+    0 of node 5.  Raises ``RequestError`` above ``LARGEST`` nodes unless ``all`` is true.
     """
     if len(graph) > LARGEST and not all:
         raise RequestError(
@@ -47,19 +50,24 @@ def source(graph: Graph, run: Run | None = None, *, digits: int = 6, all: bool =
     )
     for node in range(len(graph)):
         tooltip = quoted(shown(in_full(found, node), TITLE))
-        picture.node(f"n{node}", f"<{node_label(found, node, digits)}>", tooltip=tooltip)
+        picture.node(f"n{node}", f"<{node_label(found, node, digits, room)}>", tooltip=tooltip)
     varies = dependents(graph, graph.inputs.values())
+    waiting = {*found.order} if room else ()
     for user, operands in enumerate(graph.operands):
-        for position, (chip, flows) in enumerate(wires(found, user, varies, digits)):
+        for position, (chip, flows) in enumerate(
+            wires(found, user, varies, digits, all=user in waiting)
+        ):
             start, end = f"n{operands[position]}:e", f"n{user}:{slot(len(operands), position)}"
-            manner = {} if flows else look.QUIET
+            manner = {} if flows else {**look.QUIET}
+            if room:
+                manner["id"] = f"w{user}_{position}"
             if chip is None:
                 picture.edge(start, end, minlen="2", **manner)
             else:
                 # A node, not an edge's label: Graphviz puts labels beside the wire, nodes on it.
                 middle = f"n{user}_{position}"
                 picture.node(
-                    middle, f"<{boxed(chip)}>", **look.CHIP_NODE, tooltip=quoted(chip.tooltip)
+                    middle, f"<{boxed(chip, room)}>", **look.CHIP_NODE, tooltip=quoted(chip.tooltip)
                 )
                 picture.edge(start, f"{middle}:w", arrowhead="none", **manner)
                 picture.edge(f"{middle}:e", end, **manner)

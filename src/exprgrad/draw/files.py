@@ -9,7 +9,7 @@ from pathlib import Path
 from exprgrad.errors import MissingExtraError, RequestError
 from exprgrad.source import Source
 
-__all__ = ["FORMATS", "format_of", "notebook", "picture", "write"]
+__all__ = ["FORMATS", "format_of", "misnamed", "notebook", "picture", "put", "write"]
 
 FORMATS = ("dot", "svg", "png", "pdf")
 
@@ -19,14 +19,14 @@ def format_of(path: str | Path) -> str:
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix in FORMATS:
         return suffix
+    raise misnamed(path, "a picture's format", "the formats are .dot, .svg, .png and .pdf")
+
+
+def misnamed(path: str | Path, what: str, help: str) -> RequestError:
+    """The error for a file whose name does not say ``what`` it should."""
     text = str(path)
-    raise RequestError(
-        "unknown-format",
-        f"'{text}' does not name a picture's format",
-        source=Source(text, is_expression=False),
-        span=(0, len(text)),
-        help="the formats are .dot, .svg, .png and .pdf",
-    )
+    message, source = f"'{text}' does not name {what}", Source(text, is_expression=False)
+    return RequestError("unknown-format", message, source=source, span=(0, len(text)), help=help)
 
 
 def picture(source: str, format: str) -> bytes:
@@ -40,7 +40,11 @@ def picture(source: str, format: str) -> bytes:
 
 def write(source: str, path: str | Path) -> None:
     """Write DOT source as a picture; the file's name says in which format."""
-    content = picture(source, format_of(path))
+    put(picture(source, format_of(path)), path)
+
+
+def put(content: bytes, path: str | Path) -> None:
+    """Write a file.  Raises ``RequestError`` where that cannot be."""
     try:
         Path(path).write_bytes(content)
     except (OSError, ValueError) as error:

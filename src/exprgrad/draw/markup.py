@@ -8,7 +8,7 @@ from html import escape
 from exprgrad.draw.table import minus
 from exprgrad.source import cut, printable
 
-__all__ = ["RULER", "cell", "number", "quoted", "row", "shown", "table", "text"]
+__all__ = ["RULER", "cell", "directed", "number", "quoted", "row", "shown", "table", "text"]
 
 RULER = "<HR/>"
 """A hairline between two rows, in the colour of the table."""
@@ -19,19 +19,24 @@ WORD_JOINER = "\u2060"
 
 
 def number(value: float, digits: int) -> str:
-    """A number to so many significant digits, with a true minus sign, also in its exponent."""
-    return minus(f"{value:.{digits}g}")
+    """A number to so many significant digits, with a true minus sign, also in its exponent; no −0."""
+    return minus(f"{value + 0.0:.{digits}g}")
 
 
 def shown(text: str, limit: int) -> str:
     """A user's text on one line, cut to ``limit`` characters, with true minus signs.
 
-    A formula reads from left to right whatever the script of its names: a mark at its start and
-    behind each name that is written from right to left keeps the operands in their order.  Another
-    keeps Graphviz from reading a backslash and a letter as one of its abbreviations.
+    A mark keeps Graphviz from reading a backslash and a letter as one of its abbreviations.
     """
-    text = cut(printable(text), limit).replace("\\", "\\" + WORD_JOINER)
-    text = minus(text)
+    return directed(minus(cut(printable(text), limit).replace("\\", "\\" + WORD_JOINER)))
+
+
+def directed(text: str) -> str:
+    """A text that reads from left to right whatever the script of its names.
+
+    A mark at its start and behind each name that is written from right to left keeps the operands in
+    their order.
+    """
     if text.isascii():
         return text
     pieces: list[str] = []
@@ -43,7 +48,7 @@ def shown(text: str, limit: int) -> str:
         if unicodedata.bidirectional(character) in ("R", "AL"):
             in_name = found = True
         pieces.append(character)
-    return LEFT_TO_RIGHT * found + "".join(pieces)
+    return LEFT_TO_RIGHT * found + "".join(pieces) + LEFT_TO_RIGHT * in_name
 
 
 def quoted(text: str) -> str:

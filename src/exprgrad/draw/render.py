@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from exprgrad.draw.svg import finished
 from exprgrad.errors import MissingExtraError, RequestError
 
-__all__ = ["FORMATS", "render"]
+__all__ = ["FORMATS", "command", "graphviz", "render"]
 
 FORMATS = ("svg", "png", "pdf")
 """What ``render`` can make."""
@@ -67,6 +67,10 @@ def graphviz(arguments: list[str], source: str) -> bytes:
         done = subprocess.run(arguments, input=source.encode(), capture_output=True, check=False)
     except OSError as error:
         raise RequestError("graphviz-failed", f"Graphviz did not start: {error}") from error
+    if done.returncode < 0:
+        # Such as one node with 500 users: its wires are longer than Graphviz's own recursion can go.
+        message = "Graphviz crashed: the graph is too much for it"
+        raise RequestError("graphviz-failed", message, help="draw a part of the formula")
     if done.returncode != 0 or not done.stdout:
         said = done.stderr.decode(errors="replace").strip().splitlines() or ["it wrote nothing"]
         raise RequestError("graphviz-failed", f"Graphviz failed: {said[-1]}")

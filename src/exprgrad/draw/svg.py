@@ -11,7 +11,7 @@ import re
 
 from exprgrad.draw.look import DARK, DATA, GRAD
 
-__all__ = ["finished"]
+__all__ = ["finished", "style"]
 
 NODE = re.compile(r'<g id="node\d+" class="node">.*?</g>\n</g>', re.DOTALL)
 NUMBER = re.compile(rf'text-anchor="start" x="[^"]*"(?=[^<>]* fill="(?:{DATA}|{GRAD})")')

@@ -10,7 +10,7 @@ from exprgrad.draw.table import Column, Table, left_out_of, title
 from exprgrad.explain.digits.trusted import Trust, Trusted
 from exprgrad.run.ball_text import scientific
 from exprgrad.run.result import Run
-from exprgrad.source import Source, cut, excerpt, printable
+from exprgrad.source import WIDTH, Source, cut, excerpt, printable
 
 __all__ = ["trust_csv", "trust_fields", "trust_lines", "trust_sentences", "trust_table"]
 
@@ -100,7 +100,7 @@ def legend(trust: Trust) -> Iterator[str]:
         yield "*: a convention, at a kink or a jump"
 
 
-def trust_sentences(run: Run, trust: Trust, width: int = 100) -> str:
+def trust_sentences(run: Run, trust: Trust, width: int = WIDTH) -> str:
     """Where digits are lost, and what would keep them: one paragraph for each place."""
     places: dict[tuple[Any, ...], list[str]] = {}
     for name, number in trust.numbers():

@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.explain.live import live
 from exprgrad.graph.graph import dependencies
 from exprgrad.run.result import Run
 from exprgrad.run.sweeps import Adjoints
 
 if TYPE_CHECKING:
+    from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.explain.sides.kinks import OneSided
 
 __all__ = ["diagnose", "unused_bindings"]
@@ -23,26 +22,43 @@ def diagnose(run: Run, one_sided: Mapping[str, OneSided] | None = None) -> list[
 
     ``one_sided`` are the derivatives from the sides, where somebody asks what a kink comes to.
     """
-    used = live(run)
     found = [*unused_bindings(run)]
-    if not all(map(math.isfinite, run.values)):
-        from exprgrad.explain.blame import forward_trouble
-
-        found += forward_trouble(run, used)
-    if run.adjoints is not None:
-        if isinstance(run.adjoints, Adjoints) and not run.adjoints.quiet:
-            from exprgrad.explain.special import special_points
-
-            found += special_points(run, used, one_sided)
-        if not all_finite(run):
-            from exprgrad.explain.blame import reverse_trouble
-
-            found += reverse_trouble(run, used)
+    forward = not all(map(math.isfinite, run.values))
+    special = isinstance(run.adjoints, Adjoints) and not run.adjoints.quiet
+    reverse = run.adjoints is not None and not all_finite(run)
+    if forward or special or reverse:
+        found += troubles(run, one_sided, forward=forward, special=special, reverse=reverse)
     if one_sided:
         from exprgrad.explain.sides.kinks import verdicts
 
         found += verdicts(run, one_sided)
     return found
+
+
+def troubles(
+    run: Run,
+    one_sided: Mapping[str, OneSided] | None,
+    *,
+    forward: bool,
+    special: bool,
+    reverse: bool,
+) -> Iterator[Diagnostic]:
+    """What is behind numbers that are not finite, forward and in reverse, and behind special points."""
+    from exprgrad.explain.live import live
+
+    used = live(run)
+    if forward:
+        from exprgrad.explain.blame import forward_trouble
+
+        yield from forward_trouble(run, used)
+    if special:
+        from exprgrad.explain.special import special_points
+
+        yield from special_points(run, used, one_sided)
+    if reverse:
+        from exprgrad.explain.blame import reverse_trouble
+
+        yield from reverse_trouble(run, used)
 
 
 def all_finite(run: Run) -> bool:
@@ -62,6 +78,8 @@ def unused_bindings(run: Run) -> Iterator[Diagnostic]:
     """The named statements that the output does not depend on."""
     if not run.graph.bindings:
         return
+    from exprgrad.explain.diagnostic import Diagnostic
+
     needed = dependencies(run.graph, run.graph.output)
     for name, node, span in run.graph.bindings:
         if not needed[node]:

@@ -36,9 +36,10 @@ def flagged(run: Run, used: bytearray | None = None) -> list[int]:
         return []
     moving = Moving(run)
     found = [node for node in run.adjoints.special if moving.meets(node)]
-    if found and used is None:
-        used = live(run)
-    return [node for node in found if used is not None and used[node]]
+    if not found or run.adjoints.tape.gated is None:
+        return found  # where no branch is left out, the answer depends on all that was visited
+    used = live(run) if used is None else used
+    return [node for node in found if used[node]]
 
 
 class Moving:

@@ -11,9 +11,10 @@ Measured against mpmath at 75,000 points, with glibc's exp: erf 1.7 ulp, erfc 6.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-__all__ = ["ERF", "ERFC"]
+__all__ = ["ERF", "ERFC", "ERFC_JOINT", "ERF_JOINT", "GELU_JOINT"]
 
 
 def horner(coefficients: Sequence[float], name: str) -> str:
@@ -56,3 +57,68 @@ ERF = f"{NEAR}; {TAIL}; where(abs(x) < 0.84375, x + more, where(x < 0, tail - 1,
 ERFC = (
     f"{NEAR}; {TAIL}; where(abs(x) < 0.84375, 0.5 - (x - 0.5 + more), where(x < 0, 2 - tail, tail))"
 )
+
+WHOLE_TAIL = (
+    -1.1350532917102823e-09, -7.75160750460352e-09, -1.016469570374331e-08, 3.277126556860421e-08,
+    1.033873377169152e-07, 2.845240938567935e-08, -3.1126737443742117e-07, -5.970281418837126e-07,
+    -1.0431233177892613e-08, 2.0161596681578023e-06, 3.651010468424461e-06, -1.1311019547641819e-06,
+    -1.612360133756519e-05, -2.169467162624394e-05, 3.414954483886478e-05, 0.00014447044287860277,
+    3.437133603680318e-05, -0.0006630734650793019, -0.0008372960530375199, 0.0030906120559814404,
+    0.006479185067243981, -0.02151066188935273, -0.036442231506867116, 0.2794720925560526,
+    -0.6871606844138106, 1.021582705242023,
+)  # fmt: skip
+WHOLE = f"whole = {horner(WHOLE_TAIL, 'u')}"
+"""(z + 2)*exp(z^2)*erfc(z) from 0 on, where u is (z - 2)/(z + 2)."""
+
+
+def bell(most: int, half: str, up: str = "") -> str:
+    """exp(-z^2), or with ``/2`` for ``half`` exp(-z^2/2), from one exponential; times exp(``up``).
+
+    What h^2 leaves of z^2 is below 2^-15, and three terms of its series do.
+    """
+    return (
+        f"z = min(abs(x), {most}); h = round(2^20*z)/2^20; d = (h - z)*(h + z){half}; "
+        f"e = exp({up}-(h*h){half}); bell = e + e*(d*(1 + d*(0.5 + d*{1 / 6!r})))"
+    )
+
+
+BELL = bell(28, "")
+SLOPE = f"{BELL}; {2 / math.sqrt(math.pi)!r}*bell"
+JOINED = f"{BELL}; q = 1/(z + 2); u = (z - 2)*q; {WHOLE}; tail = whole*q*bell"
+
+ERF_JOINT = (
+    f"{NEAR}; {JOINED}; where(abs(x) < 0.84375, x + more, where(x < 0, tail - 1, 1 - tail))",
+    SLOPE,
+)
+ERFC_JOINT = (
+    f"{JOINED}; where(x < 0, 2 - tail, tail)",
+    f"{BELL}; {-2 / math.sqrt(math.pi)!r}*bell",
+)
+"""Value and partial that share the exponential.
+
+(z + 2)*exp(z^2)*erfc(z) is a polynomial of (z - 2)/(z + 2), as in M. M. Shepherd and J. G. Laframboise,
+Chebyshev approximation of (1 + 2x)exp(x^2)erfc x in 0 <= x < inf, Math. Comp. 36 (1981), 249-253; this one
+was fitted for exprgrad in 50 digits, from 0 to 28.3, to a relative error of 6e-18.  Measured against
+mpmath: erfc 4.7 ulp.
+"""
+FAR = "far = abs(x) > 37; last = where(far, exp(-40), 1)"
+NORMAL = (
+    f"{FAR}; {bell(40, '/2', 'where(far, 40, 0) ')}; y = z*{math.sqrt(0.5)!r}; w = y + 2; u = (y - 2)/w; "
+    f"{WHOLE}; share = whole/w/2"
+)
+HALF, DENSITY = math.sqrt(1 / 8), 1 / math.sqrt(math.tau)
+RISING = (
+    f"s = z*z/2; ratio = {horner(NEAR_ABOVE, 's')}/{horner(NEAR_BELOW, 's')}; "
+    f"near = 0.5 - z*({HALF!r} + {HALF!r}*ratio + {DENSITY!r}*bell)"
+)
+GELU_JOINT = (
+    f"{NORMAL}; less = share*bell; where(x < 0, -z*less*last, x*(1 - less*last))",
+    f"{NORMAL}; {RISING}; gap = where(z < 0.52, near, (share - {DENSITY!r}*z)*bell*last); "
+    "where(x < 0, gap, 1 - gap)",
+)
+"""x times the normal distribution, and its partial: the part of x below is ``less``, or all but that.
+
+On the far left the exponential is scaled up until the end, so that no factor is subnormal.  Near 0 the
+partial is what x adds to 1/2.  Beside its zero it is a difference of two numbers of 0.23, whose last digits
+are 2.8e-17: 1.33e-16 was measured at 240,000 points.
+"""

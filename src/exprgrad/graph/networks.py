@@ -5,7 +5,7 @@ What a row holds is told in ``op.py``, and what its texts may say in ``ops.py``,
 
 from __future__ import annotations
 
-from exprgrad.graph.error_function import ERF, ERFC
+from exprgrad.graph.error_function import ERF, ERF_JOINT, ERFC, ERFC_JOINT, GELU_JOINT
 from exprgrad.graph.op import Op, Special
 
 __all__ = ["NETWORKS"]
@@ -43,6 +43,24 @@ GELU_SLOPE = (
 """The derivative of gelu: the normal distribution, and x times its density, whose exponent is split in two.
 
 On the far left the exponential is scaled up by exp(s), so that it is not subnormal.
+"""
+
+SIGMOID_JOINED = "e = exp(-abs(x)); q = 1/(1 + e)"
+SIGMOID_JOINT = (f"{SIGMOID_JOINED}; where(x >= 0, q, e*q)", "e = exp(-abs(x)); e/(1 + e*(2 + e))")
+SILU_JOINED = (
+    "far = x < -700; e = exp(where(far, 70, 0) - abs(x)); q = 1/(1 + e); "
+    "last = where(far, exp(-70), 1)"
+)
+SILU_JOINT = (
+    f"{SILU_JOINED}; where(x >= 0, x*q, max(x, -1000)*e*q*last)",
+    f"{SILU_JOINED}; t = x + 1.2784645427610737 + 1.0946994183093437e-16; "
+    "w = 0.2784645427610738 - 1.552360632e-18; above = where(x >= 0, 1 + e*(1 + x), e*(t + w*expm1(t))); "
+    "where(abs(x) > 800, x > 0, above/(1 + e*(2 + e))*last)",
+)
+"""Value and partial that share an exponential; the partial beside its zero as above.
+
+(1 + e)^2 is 1 + e*(2 + e), of which only the last rounding counts where e is small; the error of 1 + e
+would count twice, and so would that of its reciprocal.
 """
 
 SPLIT = (
@@ -99,21 +117,22 @@ NETWORKS: tuple[Op, ...] = (
     Op(
         "sigmoid", "x", ("out*sigmoid(-x)",), "1/(1 + exp(-x))", shown=("out*(1 - out)",),
         value="e = exp(-abs(x)); where(x >= 0, 1/(1 + e), e - e*e/(1 + e))", definition="1/(1 + exp(-x))",
-        latex=r"\sigma(x)",
+        joint=SIGMOID_JOINT, latex=r"\sigma(x)",
     ),
     Op(
         "silu", "x", (SILU_SLOPE,), "the sigmoid linear unit x*sigmoid(x), also known as swish",
         shown=("out + sigmoid(x)*(1 - out)",),
         value="z = max(x, -1000); where(x > -700, x/(1 + exp(-x)), z*exp(z + 70)*exp(-70))",
-        definition="x/(1 + exp(-x))",
+        definition="x/(1 + exp(-x))", joint=SILU_JOINT,
         latex=r"\operatorname{silu}(x)", gate="soft gate",
     ),
     Op(
         "gelu", "x", (GELU_SLOPE,),
         "the Gaussian error linear unit: x times the normal distribution at x; exact, not by tanh",
         shown=("(1 + erf(x/sqrt(2)))/2 + x*exp(-x^2/2)/sqrt(2*pi)",), value=GELU,
-        definition="x*(1 + erf(x/sqrt(2)))/2", latex=r"\operatorname{gelu}(x)", gate="soft gate",
-        value_ulp=4.5, value_abs=1e-322, partial_abs=1.2e-16,
+        definition="x*(1 + erf(x/sqrt(2)))/2", joint=GELU_JOINT,
+        latex=r"\operatorname{gelu}(x)", gate="soft gate",
+        value_ulp=4.5, value_abs=1e-322, partial_abs=1.4e-16,
     ),
     Op(
         "logsigmoid", "x", ("sigmoid(-x)",), "the logarithm of sigmoid(x)",
@@ -143,13 +162,14 @@ NETWORKS: tuple[Op, ...] = (
     Op(
         "erf", "x",
         ("h = round(16*x)/16; where(abs(x) > 28, 0, 2/sqrt(pi)*exp(-h*h)*exp(-(x - h)*(x + h)))",),
-        "the error function", shown=("2/sqrt(pi)*exp(-x^2)",), formula=ERF, latex=r"\operatorname{erf}(x)",
+        "the error function", shown=("2/sqrt(pi)*exp(-x^2)",), formula=ERF, joint=ERF_JOINT,
+        latex=r"\operatorname{erf}(x)",
     ),
     Op(
         "erfc", "x",
         ("h = round(16*x)/16; where(abs(x) > 28, 0, -2/sqrt(pi)*exp(-h*h)*exp(-(x - h)*(x + h)))",),
         "1 - erf(x), exact in the tail", shown=("-2/sqrt(pi)*exp(-x^2)",), formula=ERFC,
-        latex=r"\operatorname{erfc}(x)", value_ulp=5.3,
+        joint=ERFC_JOINT, latex=r"\operatorname{erfc}(x)", value_ulp=5.3,
     ),
 )
 # fmt: on

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Op", "Special"]
 
 
-@dataclass(frozen=True, slots=True)
-class Special:
+class Special(NamedTuple):
     """Points at which a rule's answer is a convention: ``code`` is ``kink`` or ``jump``.
 
     ``side``, ``slope`` and ``undecided`` say what the row does just beside such a point, on one side: in
@@ -37,8 +36,7 @@ class Special:
     undecided: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(NamedTuple):
     """One operation.
 
     ``operands``      names, separated by blanks; ``x...`` takes two or more
@@ -48,6 +46,8 @@ class Op:
     ``formula``       a primitive in other operations, as accurately as may be: for targets that lack it
     ``definition``    what the operation is in plainer operations, where there is such a thing; a variadic
                       row's formula and definition are of two operands, x and y
+    ``joint``         for engines over columns, where all operands vary: the value, then each partial, in
+                      terms that they share, to 5 ulp
     ``domain``        where the value is finite in real arithmetic; elsewhere value and partials are nan
     ``domain_words``  the same in words, where the condition is hard to read
     ``poles``         where it is infinite instead: (condition, value) pairs
@@ -55,7 +55,7 @@ class Op:
     ``ties_words``    what the sum of that says, in words
     ``special``       kinks and jumps
     ``branches``      positions of operands that only pass a gradient when their local derivative is 1
-    ``gate``          the pattern of the backward flow, in words
+    ``gate``          the pattern of the backward flow, in words; ``gates.py`` has a sentence for each
     ``infix``, ``prefix``  the symbol, for operations that are not calls
     ``latex``         with each operand's name where the operand goes
     ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles:
@@ -72,6 +72,7 @@ class Op:
     value: str = ""
     formula: str = ""
     definition: str = ""
+    joint: tuple[str, ...] = ()
     domain: str = ""
     domain_words: str = ""
     poles: tuple[tuple[str, str], ...] = ()

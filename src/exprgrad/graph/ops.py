@@ -98,6 +98,36 @@ SINC_SLOPE = (
 )
 """The derivative of sin(x)/x; where it is the difference of two numbers near 1, its power series."""
 
+POW_JOINED = "h = abs(x)^(y/2)"
+POW_JOINT = (
+    "x^y",
+    f"{POW_JOINED}; even = y/2 == floor(y/2); p = y - 1; odd = (p == floor(p))*(p/2 != floor(p/2)); "
+    "at_0 = where(p > 0, 0, where(p == 0, 1, where(odd, 1/x, inf))); "
+    "whole = where(abs(y) < 2^53, where(y == floor(y), where(even, 1, -1), nan), 1); "
+    "where(x == 0, where(y == 0, 0, y*at_0), where(x > 0, 1, where(x < 0, whole, nan))*(y*h/x)*h)",
+    f"{POW_JOINED}; where((x == 0)*(y >= 0), 0, h*log(x)*h)",
+)
+"""All from two powers and a logarithm."""
+
+EXP2_JOINED = "large = x > 1000; e = exp2(x - where(large, 24, 0)); s = where(large, 2^24, 1)"
+NEAR_SINH = (
+    "s = x*x; near = x + x*(s*((((((7.7615447096593e-13*s + 1.605716803252691e-10)*s + 2.505212430896844e-08)*s "
+    "+ 2.755731914973586e-06)*s + 0.0001984126984145497)*s + 0.008333333333333115)*s + 0.16666666666666669))"
+)
+"""sinh up to 1, to 1.1e-19."""
+HALVES = "h = exp(abs(x)/2); g = h/2*h; f = 0.25/g"
+SINH_JOINT = f"{NEAR_SINH}; {HALVES}; where(abs(x) < 1, near, sign(x)*(g - f))"
+COSH_JOINT = f"{HALVES}; g + f"
+SCALED = (
+    "m = max(abs(x), abs(y)); small = m < 2^-500; large = m > 2^500; s = where(small, 2^600, where(large, 2^-600, 1)); "
+    "u = x*s; v = y*s; k = u*u + v*v"
+)
+"""x and y times a power of two, so that their squares are neither too large nor too small."""
+ROOT = (
+    f"{SCALED}; h = sqrt(k); out = h*where(small, 2^-600, where(large, 2^600, 1)); "
+    "far = max(m < 2^-960, m > 2^990); below = where(far, h, out)"
+)
+
 # fmt: off
 OPS: tuple[Op, ...] = (
     # Arithmetic.
@@ -133,7 +163,7 @@ OPS: tuple[Op, ...] = (
             "where((x == 0)*(y >= 0), 0, x^(y/2)*log(x)*x^(y/2))",
         ),
         "x to the power y; 0^0 is 1",
-        shown=("y*x^(y - 1)", "out*log(x)"), infix="^", latex="x^{y}",
+        shown=("y*x^(y - 1)", "out*log(x)"), joint=POW_JOINT, infix="^", latex="x^{y}",
         domain="(x > 0) + (x == 0)*(y >= 0) + (x < 0)*(y == floor(y))",
         domain_words="the base is positive, or 0 with an exponent from 0 up, or negative with a whole exponent",
         poles=(("(x == 0)*(y < 0)", "inf"),), gate="power",
@@ -209,7 +239,7 @@ OPS: tuple[Op, ...] = (
     # Up to 1024.53, exp2 overflows and its derivative does not.
     Op(
         "exp2", "x", ("where(x > 1000, exp2(x - 1)*(2*log(2)), out*log(2))",), "2 to the power x", shown=("out*log(2)",),
-        definition="2^x", latex=r"2^{x}", gate="scales by its own output",
+        definition="2^x", joint=(f"{EXP2_JOINED}; e*s", f"{EXP2_JOINED}; e*log(2)*s"), latex=r"2^{x}", gate="scales by its own output",
     ),
     Op("expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0", definition="exp(x) - 1", latex="e^{x} - 1"),
     Op(
@@ -260,14 +290,17 @@ OPS: tuple[Op, ...] = (
         "acos", "x", ("-1/sqrt((1 - x)*(1 + x))",), "the angle in [0, pi] whose cosine is x",
         shown=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x",
     ),
-    Op("atan", "x", ("(1/hypot(1, x))^2",), "the angle in [-pi/2, pi/2] whose tangent is x", shown=("1/(1 + x^2)",), latex=r"\arctan x"),
+    Op(
+        "atan", "x", ("(1/hypot(1, x))^2",), "the angle in [-pi/2, pi/2] whose tangent is x", shown=("1/(1 + x^2)",),
+        joint=("atan(x)", "wide = abs(x) > 2^30; r = 1/where(wide, x, 1 + x*x); where(wide, r*r, r)"), latex=r"\arctan x",
+    ),
     Op(
         "atan2", "y x",
         (
             "h = hypot(x, y); s = where(h < 1e-150, 2^600, where(h > 1e150, 2^-600, 1)); k = hypot(x*s, y*s); x*s/(k*k)*s",
             "h = hypot(x, y); s = where(h < 1e-150, 2^600, where(h > 1e150, 2^-600, 1)); k = hypot(x*s, y*s); -(y*s)/(k*k)*s",
         ),
-        "the angle of the point (x, y), in [-pi, pi]", shown=("x/(x^2 + y^2)", "-y/(x^2 + y^2)"),
+        "the angle of the point (x, y), in [-pi, pi]", joint=("atan2(y, x)", f"{SCALED}; u/k*s", f"{SCALED}; -v/k*s"), shown=("x/(x^2 + y^2)", "-y/(x^2 + y^2)"),
         latex=r"\operatorname{atan2}(y, x)",
         special=(
             Special(
@@ -281,17 +314,25 @@ OPS: tuple[Op, ...] = (
     Op(
         "sinh", "x", ("cosh(x)",), "the hyperbolic sine",
         formula="e = expm1(abs(x)); h = exp(abs(x)/2); sign(x)*where(abs(x) < 20, (e + e/(e + 1))/2, h/2*h)",
-        definition="(exp(x) - exp(-x))/2", latex=r"\sinh x",
+        definition="(exp(x) - exp(-x))/2", joint=(SINH_JOINT, COSH_JOINT), latex=r"\sinh x",
     ),
     Op(
         "cosh", "x", ("sinh(x)",), "the hyperbolic cosine", formula="h = exp(abs(x)/2); h/2*h + 1/(2*h)/h",
-        definition="(exp(x) + exp(-x))/2", latex=r"\cosh x",
+        definition="(exp(x) + exp(-x))/2", joint=(COSH_JOINT, SINH_JOINT), latex=r"\cosh x",
     ),
     Op(
         "tanh", "x", ("1/cosh(x)/cosh(x)",), "the hyperbolic tangent", shown=("1 - out^2",),
+        joint=(
+            "e = expm1(-2*abs(x)); sign(x)*(-e/(2 + e))",
+            "e = exp(-2*abs(x)); 4*e/(1 + e*(2 + e))",
+        ),
         definition="(exp(2*x) - 1)/(exp(2*x) + 1)", latex=r"\tanh x", value_ulp=2.3,
     ),
-    Op("asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", shown=("1/sqrt(1 + x^2)",), definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x"),
+    Op(
+        "asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", shown=("1/sqrt(1 + x^2)",),
+        joint=("asinh(x)", "1/where(abs(x) > 2^30, abs(x), sqrt(1 + x*x))"),
+        definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x",
+    ),
     Op(
         "acosh", "x", ("1/(sqrt(x - 1)*sqrt(x + 1))",), "the inverse of cosh, not negative", shown=("1/sqrt(x^2 - 1)",),
         definition="log(x + sqrt(x^2 - 1))", domain="x >= 1", latex=r"\operatorname{arcosh} x",
@@ -309,6 +350,10 @@ OPS: tuple[Op, ...] = (
             "s = where(out < 1e-290, 2^600, where(out > 1e300, 2^-600, 1)); where(out == 0, 0, y*s/hypot(x*s, y*s))",
         ),
         "sqrt(x^2 + y^2), safe from overflow", shown=("x/out", "y/out"), definition="sqrt(x^2 + y^2)",
+        joint=(
+            f"{ROOT}; where(max(abs(x) == inf, abs(y) == inf), inf, out)",
+            f"{ROOT}; where(h == 0, 0, where(far, u, x)/below)", f"{ROOT}; where(h == 0, 0, where(far, v, y)/below)",
+        ),
         latex=r"\sqrt{x^{2} + y^{2}}", special=(Special("out == 0", "kink", "both operands are 0", slope="hypot(dx, dy)"),),
     ),
     *NETWORKS,

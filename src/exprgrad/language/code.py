@@ -24,7 +24,7 @@ from exprgrad.source import Source, cut
 if TYPE_CHECKING:
     from exprgrad.language.libraries import Library
 
-__all__ = ["check_name", "find_target", "source"]
+__all__ = ["Writer", "check_name", "find_target", "helpers", "source"]
 
 WIDTH = 96
 """Where lines are broken, in characters."""

@@ -8,8 +8,8 @@ text in a checkout differs, the tables are stale and Lark compiles them anew.
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 __all__ = ["BRACKETS", "START", "Tables", "compile_grammar", "grammar_text", "lark_parser", "load"]
@@ -38,11 +38,13 @@ class Tables(NamedTuple):
 
 def grammar_text() -> str:
     """The text of ``grammar/expression.lark``: a checkout's, or the copy in an installed package."""
-    here = Path(__file__)
-    for root in (here.parents[3], here.parents[1]):
-        path = root / "grammar" / "expression.lark"
-        if path.is_file():
-            return path.read_text(encoding="utf-8")
+    here, _, _ = __file__.rpartition(os.sep)
+    for root in (f"{here}/../../..", f"{here}/.."):
+        try:
+            with open(f"{root}/grammar/expression.lark", encoding="utf-8") as file:  # noqa: PTH123
+                return file.read()
+        except FileNotFoundError:
+            continue
     raise FileNotFoundError("grammar/expression.lark is not part of this installation")
 
 

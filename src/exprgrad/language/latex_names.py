@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["lettered", "numeral", "symbol"]
+__all__ = ["GREEK", "lettered", "numeral", "symbol"]
 
 ALPHABET = "αβγδεζηθικλμνξοπρστυφχψω"
 NAMES = (

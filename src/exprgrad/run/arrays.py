@@ -24,7 +24,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "Array", "apart", "as_array", "forward", "full", "function", "plain", "stretched", "zeros",
+    "NATIVE", "Array", "apart", "as_array", "forward", "full", "function", "plain", "stretched", "zeros",
 ]  # fmt: skip
 
 Array = Any
@@ -48,13 +48,25 @@ def folded(function: Callable[[Any, Any], Any]) -> Callable[..., Array]:
     return call
 
 
+def power(x: Array, y: Array) -> Array:
+    """IEEE's power.
+
+    NumPy takes the square root for an exponent of 1/2 that stands for many numbers: but the powers of
+    -0 and -inf are those of 0 and inf.
+    """
+    half = np.equal(y, 0.5)
+    if half.any():
+        x = np.where(half & (np.equal(x, 0) | np.equal(x, -np.inf)), np.abs(x), x)
+    return np.power(x, y)
+
+
 NATIVE: dict[str, Callable[..., Array]] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
     "div": np.divide,
     "mod": np.mod,
-    "pow": np.power,
+    "pow": power,
     "neg": np.negative,
     "lt": compared(np.less),
     "le": compared(np.less_equal),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,21 +14,23 @@ from exprgrad.run.sweeps import forward
 from exprgrad.source import Source, Span
 
 __all__ = [
-    "PLAIN",
+    "absent",
     "as_number",
     "as_value",
     "constant",
     "declared",
     "detached",
+    "is_plain",
     "normal",
     "not_an_input",
     "resolve",
     "select",
+    "surplus",
 ]
 
-PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-"""A number as it is typed."""
-FILE = re.compile(r"^[^@].*\.(?:npy|csv|json)$", re.IGNORECASE)
+PLAIN = frozenset("0123456789+-.eE")
+"""The characters of a number as it is typed; Python reads some others too, as in ``1_0``."""
+FILE = r"(?i)^[^@].*\.(?:npy|csv|json)$"
 """A file's name where a value should stand."""
 NOT_REAL = "cSUmM"
 """The kinds of NumPy's types whose scalars Python would turn into floats, and that are no real numbers."""
@@ -43,7 +44,7 @@ VALUE_WORDS = {
 
 def constant(text: str, name: str) -> Any:
     """The value of a number, a constant expression (``1/3``, ``[1, pi/2]``), or a file (``@x.npy``)."""
-    if PLAIN.fullmatch(text):
+    if is_plain(text):
         return float(text)
     source = Source(text, is_expression=False)
     if text.lstrip()[:1] == "@":
@@ -70,10 +71,21 @@ def constant(text: str, name: str) -> Any:
     return evaluated(graph, text)
 
 
+def is_plain(text: str) -> bool:
+    """Whether a text is a number as it is typed."""
+    if not PLAIN.issuperset(text):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def refuse_forgotten(text: str, name: str) -> None:
     """An error for a file's name that has no '@' before it."""
     path = text.strip()
-    if FILE.search(path):
+    if re.search(FILE, path):
         message = f"the value of '{name}' is a file's name without '@'"
         help = f"to read a file write {name}=@{path}"
         source, span = Source(text, is_expression=False), (0, len(text))
@@ -89,7 +101,7 @@ def list_hint(text: str, name: str) -> str | None:
     plain = text.strip()
     if plain[:1] in ("{", "(") and plain[-1:] in ("}", ")"):
         plain = plain[1:-1]
-    if "," in plain and all(PLAIN.fullmatch(part.strip()) for part in plain.split(",")):
+    if "," in plain and all(is_plain(part.strip()) for part in plain.split(",")):
         decimal = "; a decimal point is '.'" if re.fullmatch(r"[0-9]+,[0-9]+", text.strip()) else ""
         return f"for a list write {name}=[{','.join(part.strip() for part in plain.split(','))}]{decimal}"
     return None
@@ -188,7 +200,11 @@ def normal(name: object) -> str:
     if not isinstance(name, str):
         message = f"an input's name is a text, not {type(name).__name__}"
         raise InputError("unknown-input", message)
-    return name if name.isascii() else unicodedata.normalize("NFC", name)
+    if name.isascii():
+        return name
+    import unicodedata
+
+    return unicodedata.normalize("NFC", name)
 
 
 def surplus(
@@ -261,7 +277,8 @@ def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
     """The inputs to differentiate, in order of appearance; all of them where none are chosen."""
     if wrt is None:
         return tuple(graph.inputs)
-    chosen = list(map(normal, [wrt] if isinstance(wrt, str) else wrt))
+    listed = isinstance(wrt, Iterable) and not isinstance(wrt, str)
+    chosen = list(map(normal, wrt if listed else [wrt]))
     for name in chosen:
         if name not in graph.inputs:
             raise not_an_input(graph, name)

@@ -184,11 +184,19 @@ def special_tests(name: str) -> tuple[tuple[Special, Template], ...]:
 def movable(graph: Graph) -> bytearray:
     """The nodes that a small step of an input can move: not comparisons and other steps."""
     flags = bytearray(len(graph))
+    for node in graph.inputs.values():
+        flags[node] = 1
+    still = {kind: still_positions(BY_NAME[kind]) for kind in {*graph.kinds} - {INPUT, CONST}}
     for node, operands in enumerate(graph.operands):
-        kind = graph.kinds[node]
-        if kind == INPUT:
-            flags[node] = 1
         for position, operand in enumerate(operands):
-            if flags[operand] and BY_NAME[kind].partial(position) != "0":
+            if flags[operand] and position not in still[graph.kinds[node]]:
                 flags[node] = 1
+                break
     return flags
+
+
+def still_positions(op: Op) -> tuple[int, ...]:
+    """The operands, by position, that a row's result does not move with."""
+    if op.variadic:
+        return ()
+    return tuple(at for at in range(len(op.names)) if op.partial(at) == "0")

@@ -1,7 +1,7 @@
 """The two sweeps over numbers: forward for every node's data, in reverse for every node's grad.
 
 Both are plain loops: forward over the nodes in index order, which is topological, in reverse over the
-tape's edges.  Neither recurses.
+edges of a tape, two at a time.  Neither recurses.  ``run/plan.py`` has the forward sweep for many points.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
 from exprgrad.run.primitives import functions
-from exprgrad.run.tape import Tape, record
+from exprgrad.run.tape import Tape, edge_sources, record
 
 __all__ = ["Adjoints", "Locals", "forward", "play", "record", "reverse"]
 
@@ -21,7 +21,7 @@ Locals = tuple[float | None, ...]
 
 
 def forward(graph: Graph, inputs: Mapping[str, float]) -> list[float]:
-    """Every node's data, given every input's."""
+    """Every node's data, given every input's: for a graph that is evaluated once."""
     table = {kind: functions[kind] for kind in {*graph.kinds} - {INPUT, CONST}}
     values: list[float] = []
     push = values.append
@@ -74,8 +74,8 @@ class Adjoints:
         """By node: the local derivatives; None for a node that passed nothing on."""
         tape, cells = self.tape, self.cells
         found: list[Locals | None] = [None] * len(tape.graph)
-        sources = iter(tape.sources)
-        for user in dict.fromkeys(tape.users):
+        sources = edge_sources(tape)
+        for user in dict.fromkeys(tape.visits.users):
             operands = tape.graph.operands[user]
             local = [cells[next(sources)] if self.active[o] else None for o in operands]
             if self.grads[user] is not None:
@@ -95,13 +95,15 @@ def play(tape: Tape, values: Sequence[float]) -> Adjoints:
         cells.append(function(pick(cells)))
     grads: list[Any] = tape.start.copy()
     if tape.gated is None:
-        for user, operand, source in zip(tape.users, tape.operands, tape.sources, strict=True):
-            grads[operand] += grads[user] * cells[source]
-        return Adjoints(tape, grads, cells)
-    edges = zip(tape.users, tape.operands, tape.sources, tape.gated, strict=True)
-    for user, operand, source, gated in edges:
-        grad, local = grads[user], cells[source]
-        if grad is not None and not (gated and local == 0):
-            before = grads[operand]
-            grads[operand] = grad * local if before is None else before + grad * local
+        for user, first, source, second, second_source in zip(*tape.visits, strict=True):
+            grad = grads[user]
+            grads[first] += grad * cells[source]
+            grads[second] += grad * cells[second_source]
+    else:
+        for user, operand, source, gated in zip(*tape.visits[:3], tape.gated, strict=True):
+            grad, local = grads[user], cells[source]
+            if grad is not None and not (gated and local == 0):
+                before = grads[operand]
+                grads[operand] = grad * local if before is None else before + grad * local
+    grads.pop()
     return Adjoints(tape, grads, cells)

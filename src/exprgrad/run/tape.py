@@ -7,8 +7,10 @@ every point.  So it is worked out once for a graph, and the sweep itself is one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
+from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,10 +22,27 @@ from exprgrad.run.templates import Template, compile_template, sides
 if TYPE_CHECKING:
     from exprgrad.run.special import Suspects
 
-__all__ = ["Tape", "gated", "record"]
+__all__ = ["Tape", "close", "edge_sources", "gated", "record"]
 
+Rule = tuple[int | None, float | None, Template, bool]
+"""A local derivative: the slot that it names, or a constant, or a function of the slots; if it is gated."""
+Row = tuple[tuple[Rule, ...], bool]
+"""The rules of a row of the op table, by operand; and if they see more than values: companions."""
 Step = tuple[Template, Callable[[Sequence[float]], Any]]
 """A local derivative to compute: the function, and what picks its arguments from the cells."""
+
+
+class Visits(NamedTuple):
+    """Edges in the order of the visits, one or two of a node at a time; their local derivatives by cell.
+
+    The second edge's operand is one that nobody asks for where there is no second edge.
+    """
+
+    users: list[int]
+    firsts: list[int]
+    first_sources: list[int]
+    seconds: list[int]
+    second_sources: list[int]
 
 
 class Tape(NamedTuple):
@@ -33,38 +52,21 @@ class Tape(NamedTuple):
     each of the ``steps`` finds.
 
     ``active``    by node: whether it depends on a differentiated input
-    ``start``     by node: the grad before the sweep; None where none is certain to arrive
-    ``users``, ``operands``, ``sources``  by edge: its ends, and the cell of its local derivative
-    ``gated``     by edge: whether it passes nothing when its local derivative is 0; None: no edge is
+    ``start``     by node: the grad before the sweep; None where none is certain to arrive.  One more
+                  stands behind them, which nobody asks for
+    ``visits``    the edges, two by two; where there are gates one by one, without the seconds
+    ``gated``     by visit: whether it passes nothing when the local derivative is 0; None: none is
     ``suspects``  the nodes that may meet a kink or a jump, if any
     """
 
     graph: Graph
     active: bytearray
     start: list[float | None]
-    users: list[int]
-    operands: list[int]
-    sources: list[int]
+    visits: Visits
     gated: bytearray | None
     constants: list[float]
     steps: list[Step]
     suspects: Suspects | None = None
-
-
-class Rule(NamedTuple):
-    """A local derivative: the slot that it names, or a constant, or a function of the slots."""
-
-    slot: int | None
-    constant: float | None
-    function: Template
-    gated: bool
-
-
-class Row(NamedTuple):
-    """The rules of a row of the op table, by operand; ``companions`` if they see more than values."""
-
-    rules: tuple[Rule, ...]
-    companions: bool
 
 
 def gated(op: Op, position: int) -> bool:
@@ -83,14 +85,14 @@ def row(op: Op) -> Row:
     companions = not {name for graph in graphs for name in graph.inputs} <= {*names}
     if companions:
         names = slots(op)
-    rules = []
+    rules: list[Rule] = []
     for position, graph in enumerate(graphs):
         function = compile_template(graph, names)
         name = graph.payloads[0] if len(graph) == 1 else None
         slot = names.index(name) if isinstance(name, str) else None
         constant = None if graph.inputs else function(())
-        rules.append(Rule(slot, constant, function, gated(op, position)))
-    return Row(tuple(rules), companions)
+        rules.append((slot, constant, function, gated(op, position)))
+    return tuple(rules), companions
 
 
 def record(graph: Graph, wrt: Iterable[int]) -> Tape:
@@ -100,13 +102,15 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
     """
     active = dependents(graph, wrt)
     rows = {kind: row(BY_NAME[kind]) for kind in {*graph.kinds} - {INPUT, CONST}}
-    found = [rule.constant for row in rows.values() for rule in row.rules]
+    found = [constant for rules, _ in rows.values() for _, constant, _, _ in rules]
     constants = sorted({0.0, 1.0, *[number for number in found if number is not None]})
     cell = {constant: len(graph) + index for index, constant in enumerate(constants)}
     steps: list[Step] = []
     first_step = len(graph) + len(constants)
     varying = None
-    users, operands, sources = [], [], []
+    users: list[int] = []
+    operands: list[int] = []
+    sources: list[int] = []
     gates = bytearray()
     reached = bytearray(len(graph))
     reached[graph.output] = 1
@@ -115,18 +119,20 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
         if not (mine and reached[node] and active[node]):
             continue
         rules, companions = rows[graph.kinds[node]]
-        views = [(*mine, node)] * len(mine)
+        views: Iterable[tuple[int, ...]] = repeat((*mine, node))
         if companions:
             varying = varying or dependents(graph, graph.inputs.values())
             varies = [cell[float(varying[operand])] for operand in mine]
             op = BY_NAME[graph.kinds[node]]
-            views = [(*mine, node, *varies)] * len(mine)
+            view = (*mine, node, *varies)
+            views = repeat(view)
             if op.variadic:
-                steps.append((partial(ties, op), itemgetter(*views[0])))
+                steps.append((partial(ties, op), itemgetter(*view)))
                 tied = first_step + len(steps) - 1
                 views = [(o, node, v, tied) for o, v in zip(mine, varies, strict=True)]
                 rules *= len(mine)
-        for operand, view, (slot, constant, function, gate) in zip(mine, views, rules, strict=True):
+        edges = zip(mine, views, rules, strict=False)
+        for operand, view, (slot, constant, function, gate) in edges:
             if not active[operand]:
                 continue
             if slot is not None:
@@ -150,10 +156,55 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
         from exprgrad.run.special import suspects
 
         found_suspects = suspects(graph, list(dict.fromkeys(users)), active)
-    gates_ = None if certain else gates
+    visits = Visits(users, operands, sources, [], [])
+    if certain:
+        visits = paired(visits, len(graph), cell[0.0])
     return Tape(
-        graph, active, start, users, operands, sources, gates_, constants, steps, found_suspects
+        graph,
+        active,
+        [*start, 0.0],
+        Visits(*map(close, visits)),
+        None if certain else gates,
+        constants,
+        steps,
+        found_suspects,
     )
+
+
+def paired(edges: Visits, nobody: int, zero: int) -> Visits:
+    """The edges two by two, as far as they are of one node; the rest with what stands for no edge."""
+    users, firsts, first_sources, seconds, second_sources = found = Visits([], [], [], [], [])
+    alone = -1
+    for user, operand, source in zip(*edges[:3], strict=True):
+        if user == alone:
+            seconds[-1], second_sources[-1] = operand, source
+            alone = -1
+        else:
+            users.append(user)
+            firsts.append(operand)
+            first_sources.append(source)
+            seconds.append(nobody)
+            second_sources.append(zero)
+            alone = user
+    return found
+
+
+def close(numbers: Iterable[int]) -> list[int]:
+    """The numbers as objects that lie side by side in memory: a sweep over them is up to a third faster."""
+    return list(array("q", numbers))
+
+
+def edge_sources(tape: Tape) -> Iterator[int]:
+    """The cells of the local derivatives, edge by edge."""
+    visits, nobody = tape.visits, len(tape.graph)
+    if tape.gated is not None:
+        yield from visits.first_sources
+        return
+    found = zip(visits.first_sources, visits.seconds, visits.second_sources, strict=True)
+    for first, operand, second in found:
+        yield first
+        if operand != nobody:
+            yield second
 
 
 def ties(op: Op, values: Sequence[float]) -> float:

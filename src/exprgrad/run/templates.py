@@ -19,6 +19,8 @@ from exprgrad.run.primitives import functions
 __all__ = ["Template", "at_pole", "compile_template", "holds", "sides"]
 
 Template = Callable[[Sequence[float]], float]
+Part = Template | int | float
+"""A part of a template: a slot by its position, a number, or what it takes to find it."""
 
 
 @cache
@@ -28,26 +30,25 @@ def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
     A node that is used twice is evaluated once, ahead of the rest.
     """
     uses = Counter(operand for operands in graph.operands for operand in operands)
-    constants: dict[int, float] = {}
-    parts: dict[int, Template] = {}
+    parts: list[Part] = []
     shared: list[Template] = []
     for node, kind in enumerate(graph.kinds):
-        operands = graph.operands[node]
+        operands = [parts[operand] for operand in graph.operands[node]]
         payload = graph.payloads[node]
         if kind == CONST:
             assert isinstance(payload, float)
-            constants[node] = payload
+            parts.append(payload)
         elif kind == INPUT:
             assert isinstance(payload, str)
-            parts[node] = itemgetter(slots.index(payload))
-        elif all(operand in constants for operand in operands):
-            constants[node] = functions[kind](*(constants[o] for o in operands))
+            parts.append(slots.index(payload))
+        elif all(isinstance(operand, float) for operand in operands):
+            parts.append(functions[kind](*operands))
         else:
-            parts[node] = call(kind, [parts.get(o) or constant(constants[o]) for o in operands])
+            found = call(kind, operands)
             if uses[node] > 1:
-                shared.append(parts[node])
-                parts[node] = itemgetter(len(slots) + len(shared) - 1)
-    answer = parts.get(graph.output) or constant(constants[graph.output])
+                shared.append(found)
+            parts.append(len(slots) + len(shared) - 1 if uses[node] > 1 else found)
+    answer = reader(parts[graph.output])
     if not shared:
         return answer
 
@@ -70,23 +71,47 @@ def at_pole(op: Op, operands: Sequence[float]) -> bool:
     return any(holds(where, op.names, operands) for where, _ in op.poles)
 
 
-def constant(value: float) -> Template:
-    return lambda values: value
+def reader(part: Part) -> Template:
+    """A part of a template as a function."""
+    if isinstance(part, float):
+        return lambda values: part
+    return itemgetter(part) if isinstance(part, int) else part
 
 
-def call(kind: str, operands: list[Template]) -> Template:
-    """One operation on parts of a template."""
-    function = functions[kind]
+def call(kind: str, operands: Sequence[Part]) -> Template:
+    """One operation on parts of a template: one call less for each operand that is a slot or a number."""
     if kind == "where":
-        c, x, y = operands
-        return lambda values: x(values) if c(values) else y(values)
+        return choice(*operands)
+    function = functions[kind]
+    if len(operands) > 2:
+        parts = [reader(operand) for operand in operands]
+        return lambda values: function(*(part(values) for part in parts))
+    x, y = operands[0], operands[-1]
     if len(operands) == 1:
-        (x,) = operands
-        return lambda values: function(x(values))
-    if len(operands) == 2:
-        x, y = operands
-        return lambda values: function(x(values), y(values))
-    return lambda values: function(*(part(values) for part in operands))
+        if isinstance(x, int):
+            return lambda values: function(values[x])
+        inner = reader(x)
+        return lambda values: function(inner(values))
+    if isinstance(x, int) and isinstance(y, int):
+        return lambda values: function(values[x], values[y])
+    if isinstance(x, int) and isinstance(y, float):
+        return lambda values: function(values[x], y)
+    first, second = reader(x), reader(y)
+    if isinstance(y, int):
+        return lambda values: function(first(values), values[y])
+    if isinstance(y, float):
+        return lambda values: function(first(values), y)
+    if isinstance(x, int):
+        return lambda values: function(values[x], second(values))
+    return lambda values: function(first(values), second(values))
+
+
+def choice(c: Part, x: Part, y: Part) -> Template:
+    """A ``where``, of which the branch that is not taken is not evaluated."""
+    condition, first, second = reader(c), reader(x), reader(y)
+    if isinstance(x, float) and isinstance(y, float):
+        return lambda values: x if condition(values) else y
+    return lambda values: first(values) if condition(values) else second(values)
 
 
 def sides(op: Op, arguments: Sequence[float], varies: Sequence[float]) -> list[list[float]]:

@@ -92,7 +92,7 @@ def visit(
     visits = tuple(run.order) if order is None else wanted(run, order)
     contributions, got, reads, carried = simulate(web, visits, overwrite=accumulate == "set")
     inputs: dict[str, Outcome] = {}
-    if rule == "naive":
+    if len({*visits}) < len(visits):
         again = recount(web, contributions, visits, overwrite=accumulate == "set")
         for name, node in web.inputs.items():
             inputs[name] = repeated_outcome(web, node, got[name], again, most)

@@ -55,7 +55,7 @@ def recount(
         user, operand = web.users[passed.edge], web.operands[passed.edge]
         while len(source) <= passed.visit:
             source.append(last.get(visits[len(source)]))
-        times[operand] = times.get(operand, 0) + times[user]
+        times[operand] = times.get(operand, 0) + times.get(user, 0)
         if operand in last:
             following[last[operand].visit, last[operand].edge] = passed
         last[operand] = passed

@@ -1,0 +1,88 @@
+"""The command ``dot``: the picture, as DOT or as a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from exprgrad.cli.arguments import FormulaCommand
+from exprgrad.cli.common import compute, digits_option, formula, shape_option, start
+from exprgrad.cli.expand import expand_option, taken_apart
+from exprgrad.cli.output import write
+from exprgrad.errors import RequestError, ShapeError
+
+if TYPE_CHECKING:
+    from exprgrad.api import Expression, Run
+    from exprgrad.cli.arguments import Request
+
+__all__ = ["dot_command"]
+
+
+@click.command("dot", cls=FormulaCommand)
+@formula
+@click.option("-o", "--output", "path", metavar="FILE", help="Write .dot, .svg, .png or .pdf.")
+@expand_option
+@digits_option
+@shape_option
+@click.option("--all", "show_all", is_flag=True, help="Draw more than 500 nodes.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def dot_command(
+    arguments: tuple[str, ...],
+    file: str | None,
+    inputs: str | None,
+    path: str | None,
+    expand: str | None,
+    digits: int,
+    shape: str | None,
+    show_all: bool,
+    as_json: bool,
+) -> int:
+    """The picture: DOT on stdout, or a file by its ending.
+
+    Without values it draws the formula; with them, every node's data, and its grad if the output is a
+    number.
+    """
+    from exprgrad.draw.document import envelope
+    from exprgrad.draw.files import format_of
+    from exprgrad.draw.files import write as write_file
+
+    expression, request = start(arguments, file, inputs)
+    if path is not None:
+        format_of(path)
+    expression = taken_apart(expression, request, expand, values=bool(request.values))
+    if shape is not None:
+        expression = with_shapes(expression, request, shape)
+    if request.values or not expression.inputs:
+        source = swept(expression, request).dot(digits=digits, all=show_all)
+    else:
+        source = expression.dot(all=show_all)
+    if path is not None:
+        write_file(source, path)
+    if as_json:
+        written = {"dot": source} if path is None else {"file": path}
+        write([envelope("dot", expression=expression.text, **written), "\n"])
+    elif path is None:
+        write([source])
+    return 0
+
+
+def with_shapes(expression: Expression, request: Request, shape: str) -> Expression:
+    """The expression with the shapes of its inputs, given the value of ``--shape``."""
+    from exprgrad.api import parse
+    from exprgrad.cli.shapes import shapes_in
+
+    if request.values:
+        message = "values have shapes of their own: --shape is for a formula without values"
+        raise RequestError("usage", message, help="leave out --shape")
+    return parse(expression.text, shapes=shapes_in(shape))
+
+
+def swept(expression: Expression, request: Request) -> Run:
+    """Both sweeps; the forward one alone where the output is a tensor, which has no gradient."""
+    try:
+        return compute(expression, request, None, grad=True)
+    except ShapeError as error:
+        if error.code != "not-a-number":
+            raise
+        return compute(expression, request, None, grad=False)

@@ -1,0 +1,38 @@
+"""The command ``ops``: the rows of the op table."""
+
+from __future__ import annotations
+
+import click
+
+from exprgrad.cli.arguments import NameCommand
+from exprgrad.cli.common import color_option, draw
+from exprgrad.cli.output import write
+from exprgrad.errors import RequestError
+from exprgrad.source import Source
+
+__all__ = ["ops_command"]
+
+
+@click.command("ops", cls=NameCommand)
+@click.argument("names", nargs=-1, metavar="[NAME]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@color_option
+def ops_command(names: tuple[str, ...], as_json: bool, color: str) -> int:
+    """The operations: derivative, domain, kinks, gate pattern."""
+    from exprgrad.draw import operations
+
+    name = names[0] if names else None
+    if len(names) > 1:
+        source = Source(names[1], is_expression=False)
+        help = f"ask for one at a time: exprgrad ops {names[1]}"
+        message = f"'{names[1]}' is one name too many"
+        raise RequestError("usage", message, source=source, span=(0, len(names[1])), help=help)
+    rows = operations.find(name)
+    if as_json:
+        write([operations.document(rows)])
+    elif name is None:
+        sections = operations.sections(rows)
+        write(["\n".join(f"{title}\n\n{draw(table, color)}\n" for title, table in sections)])
+    else:
+        write(["\n".join(map(operations.details, rows))])
+    return 0

@@ -1,0 +1,76 @@
+// What is seen now.  The views read it, and show() calls them.
+//
+// `given`   the inputs that were edited
+// `visits`  the order of the reverse sweep, and `preset` its name if it has one
+// `at`      how many steps are done
+// `picked`  what is looked at closer, {node} or {edge}; null: what the step is about
+// `flows`   the edges that pass something on
+// `right`, `result`  what the right order finds, and the chosen one
+// `steps`, `done`    all steps, and those that are done
+// `now`     what they have found so far, and what is lit
+// `asking`  what the reader is asked for, and `reveal` what has been found of it
+
+const {nodes: NODES, edges: EDGES} = PAGE;
+const app = {given: new Map, preset: "right", visits: ORDERS.right(PAGE), overwrite: false, at: 0, picked: null, asking: ""};
+const views = [];
+const called = id => NODES[id].short;
+const known = x => x !== undefined && x !== null;
+const num = x => known(x) ? number(x, PAGE.digits) : "–";
+const shown = x => known(x) ? num(x) : "";
+const keyOf = edge => `${edge.user}_${edge.position}`;
+// By edge: which operand it is, where its user has the operand twice.
+const which = EDGES.map(({user, operand, position}) =>
+  EDGES.filter(edge => edge.user === user && edge.operand === operand).length > 1 ? ` (operand ${position + 1})` : "");
+const capital = text => text.charAt(0).toUpperCase() + text.slice(1);
+
+function compute() {
+  const {data, steps, at} = app;
+  const ended = steps && at === steps.length;
+  app.data = forward(PAGE, app.given);
+  app.locals = localDerivatives(PAGE, app.data);
+  app.flows = new Set(webOf(PAGE, app.locals).edges);
+  app.right = simulate(PAGE, app.locals, ORDERS.right(PAGE));
+  app.result = simulate(PAGE, app.locals, app.visits, app.overwrite);
+  app.steps = timeline(PAGE, app.data, app.locals, app.visits, app.overwrite);
+  app.at = ended ? app.steps.length : Math.min(at, app.steps.length);
+}
+
+const forwards = () => app.steps.filter(step => step.phase === "forward").length;
+
+function show() {
+  const now = state(PAGE, app.data, app.steps, app.at);
+  now.locals = app.locals.map((local, at) => known(now.data[EDGES[at].user]) ? local : undefined);
+  app.reveal?.(now);
+  app.now = now;
+  app.done = app.steps.slice(0, app.at);
+  for (const view of views) view();
+  fit(written);
+}
+
+function go(at) {
+  app.at = Math.max(0, Math.min(app.steps.length, at));
+  app.picked = null;
+  show();
+}
+
+// An input's new number.  Who has not begun to step sees at once all that it changes.
+function give(id, value) {
+  app.given.set(id, value);
+  compute();
+  app.at ||= app.steps.length;
+  show();
+}
+
+function visitIn(preset, visits, overwrite = app.overwrite) {
+  Object.assign(app, {preset, visits, overwrite, picked: null});
+  compute();
+  app.at = app.steps.length;
+  show();
+}
+
+function pick(picked) {
+  if (app.asking) return;
+  app.picked = picked;
+  show();
+  $("told").textContent = picked ? [...$("close").children].map(part => part.innerText).join(" ") : "";
+}

@@ -1,0 +1,106 @@
+// Ask me: numbers are hidden in the graph, and the reader types them there.
+
+const ASKED = {data: "data", local: "local derivatives", grad: "grads"};
+const layer = draw(graph, "g", {class: "fields"});
+let questions = [], latest = null, from = 0;
+
+const offer = make("div", {class: "row"}, ...Object.entries(ASKED).map(([kind, words]) => button(capital(words), () => ask(kind))));
+const reply = make("p", {role: "status"});
+const tools = make("div", {class: "row", hidden: true},
+  button("Hint", () => answer(hintOf(latest))),
+  button("Show this one", () => settle(latest, false)),
+  button("Show all", () => { for (const question of unknown()) settle(question, false); }),
+  button("Stop asking", () => ask("")));
+$("ask").append(line("Numbers are hidden in the graph; you work them out."), offer, reply, tools);
+
+const answer = words => { reply.textContent = words; };
+const unknown = () => questions.filter(({open}) => open);
+
+function ask(kind) {
+  const back = app.asking;
+  const asked = kind === "data" ? NODES.filter(({row}) => row).map(({id}) => id) : kind === "grad" ? ORDERS.right(PAGE) : [...app.flows];
+  stop();
+  if (kind && !asked.length) return answer(`There are no ${ASKED[kind]} to find.`);
+  layer.replaceChildren();
+  if (kind) from = app.at;
+  Object.assign(app, {asking: kind, picked: null, at: kind ? kind === "data" ? 0 : forwards() : from});
+  document.body.classList.toggle("asking", Boolean(kind));
+  offer.hidden = kind;
+  tools.hidden = !kind;
+  questions = !kind ? [] : asked.map(at => kind === "local" ? onChip(at) : onCard(at, kind, kind === "data" ? app.data[at] : app.right.grads[at] ?? 0));
+  show();
+  answer(kind ? `${asked.length} number${asked.length > 1 ? "s" : ""} to find. Enter checks one.` : "");
+  if (kind) questions[0].field.focus();
+  else offer.children[Object.keys(ASKED).indexOf(back)]?.focus();
+}
+
+function onCard(id, kind, truth) {
+  const text = cards[id][kind], {room} = cards[id];
+  return question({id, kind, truth, name: `${kind} of ${called(id)}`, x: left(text) - room, y: text.y.baseVal[0].value - 11.5}, room + 2);
+}
+
+function onChip(edge) {
+  const {x, y, width} = chips[edge].box, {user, operand} = EDGES[edge], wide = Math.max(42, width);
+  return question({edge, kind: "local", truth: app.locals[edge], name: `local derivative of ${called(user)} for ${called(operand)}${which[edge]}`, x: x + (width - wide) / 2, y}, wide);
+}
+
+function question(asked, width) {
+  const {x, y} = asked, made = {...asked, open: true};
+  made.place = draw(layer, "foreignObject", {x, y, width, height: 16});
+  made.field = make("input", {"aria-label": asked.name, inputmode: "decimal", autocomplete: "off", placeholder: "?",
+    onfocus: () => { latest = made; },
+    onchange: () => checked(made),
+    onkeydown: event => { if (event.key === "Enter") event.preventDefault(), checked(made) && (unknown()[0]?.field ?? tools.lastChild).focus(); },
+  });
+  made.place.append(made.field);
+  return made;
+}
+
+// What is typed is right if it is the number as shown, or as far as it goes, from so many digits on.
+function isRight(words, truth, least = 3) {
+  const x = parse(words), [, typed = ""] = words.match(/^[-+−]?([\d.]+)(e.*)?$/i) ?? [];
+  const size = typed.replace(/\D/g, "").replace(/^0+/, "").length;
+  return [PAGE.digits, ...size >= least ? [Math.min(size, 17)] : []].some(digits => number(x, digits) === number(truth, digits));
+}
+
+function checked(asked) {
+  const words = asked.field.value.trim(), x = parse(words);
+  if (!asked.open || !words) return false;
+  if (x !== null && isRight(words, asked.truth)) return settle(asked, true);
+  set(asked.field, {"aria-invalid": "true"}).select();
+  const near = x !== null && isRight(num(-x), asked.truth) ? "✗ The size is right, the sign is not."
+    : isRight(words, asked.truth, 1) ? `${words} is right as far as it goes: three digits, please.` : `✗ ${words} is not the ${asked.name}.`;
+  answer(x === null ? `${words} is not a number.` : near);
+  return false;
+}
+
+function settle(asked, right) {
+  if (!asked?.open) return false;
+  asked.open = false;
+  asked.place.remove();
+  if (right) draw(layer, "text", {class: "tick", x: asked.x, y: asked.y + 11.5}).textContent = "✓";
+  show();
+  const rest = unknown();
+  answer(`${right ? "✓ Right" : "Shown"}: the ${asked.name} is ${num(asked.truth)}. ${rest.length ? `${rest.length} to go.` : "That was the last one."}`);
+  if (latest === asked) latest = rest[0];
+  return true;
+}
+
+function hintOf(asked) {
+  if (!asked) return "";
+  const {id, edge, kind} = asked;
+  if (kind === "data") return `${NODES[id].label}: ${about(PAGE, id)}`;
+  if (kind === "local") return capital(rule(PAGE, edge));
+  if (id === PAGE.output) return "The seed: how far the output moves when the output moves.";
+  const ways = [...app.flows].filter(at => EDGES[at].operand === id)
+    .map(at => `grad of ${called(EDGES[at].user)} × ${bracket(app.locals[at])}`);
+  return `The grad of ${called(id)} is ${ways.join(" + ") || "0: nothing reaches it"}`;
+}
+
+// What has been found is shown as if the sweep had got there.
+app.reveal = now => {
+  if (app.asking) now.nodes = now.wires = [];
+  for (const {id, edge, kind, open} of questions)
+    if (kind === "local") now.locals[edge] = open ? undefined : app.locals[edge];
+    else if (!open) now[kind === "grad" ? "grads" : "data"][id] = kind === "grad" ? app.right.grads[id] ?? 0 : app.data[id];
+};

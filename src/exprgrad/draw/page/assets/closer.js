@@ -1,0 +1,43 @@
+// Looking closer: at the node or edge that was picked, else at what the step is about.
+
+const line = (...inside) => make("p", null, ...inside);
+const look = (spot, words) => button(words, () => pick(spot));
+const bracket = x => x < 0 ? `(${num(x)})` : num(x);
+const patternOf = id => [pattern(PAGE, id, app.overwrite)].filter(Boolean)
+  .map(words => line(words.replace(/(^|\. )./g, start => start.toUpperCase())));
+
+// The contributions that have been passed on.
+const contributions = () => app.result.passed.slice(0, app.done.filter(({edge}) => known(edge)).length);
+
+function aboutEdge(at) {
+  const edge = EDGES[at], {user, operand, rule} = edge, [above, below] = [called(user), called(operand)];
+  const local = app.now.locals[at], passed = contributions().findLast(({edge}) => edge === at);
+  const grad = `Contribution to ${below}: grad of ${above} × local derivative`;
+  return [
+    make("h3", null, `The edge from ${below} to ${above}${which[at]}`),
+    line(`Local derivative: how many times as far ${above} moves as ${below} does.`),
+    make("p", {class: "formula"}, formula(edge), known(local) && rule !== num(local) ? ` = ${num(local)}` : ""),
+    line(!app.flows.has(at) ? "Nothing passes here now." : !passed ? `${grad}. It is not known yet.` : known(passed.grad) ? `${grad} = ${num(passed.grad)} × ${bracket(local)} = ${num(passed.value)}.` : `No grad had reached ${above}: it passes 0.`),
+    ...patternOf(user), look({node: operand}, `operand ${below}`), look({node: user}, `user ${above}`),
+  ];
+}
+
+function aboutNode(id) {
+  const {label, row, active, kind} = NODES[id], {data, grads} = app.now, x = data[id], grad = grads[id];
+  const arrived = contributions().filter(({edge, late}) => EDGES[edge].operand === id && !late).map(({value}) => bracket(value));
+  const sum = arrived.length > 1 && !app.overwrite ? `${arrived.join(" + ")} = ` : "";
+  return [
+    make("h3", null, label),
+    line(row ? about(PAGE, id) : kind === "const" ? "A constant: it has no grad." : "An input."),
+    ...patternOf(id),
+    line(`Data: ${known(x) ? num(x) : "not known yet"}.`),
+    ...active ? [line(`Grad: ${known(grad) ? sum + num(grad) : "not known yet"}${id === PAGE.output ? ", the seed" : ""}.`)] : [],
+    ...EDGES.flatMap(({operand, user}, edge) => user === id ? look({edge}, `← ${called(operand)}`) : operand === id ? look({edge}, `${called(user)} →`) : []),
+  ];
+}
+
+views.push(() => {
+  const {picked, now} = app, spot = picked ?? now.step;
+  $("close").replaceChildren(...!spot ? [line("Step on, or click a node or an edge.")]
+    : known(spot.edge) ? aboutEdge(spot.edge) : aboutNode(spot.node));
+});

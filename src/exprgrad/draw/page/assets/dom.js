@@ -1,0 +1,57 @@
+// How the views make, find and fill elements.  Texts are set as texts, never read as HTML.
+
+const $ = id => document.getElementById(id);
+
+function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes))
+    if (name.startsWith("on")) element[name] = value;
+    else if ((value ?? false) === false) element.removeAttribute(name);
+    else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+  return element;
+}
+
+function make(tag, attributes, ...inside) {
+  const made = set(document.createElement(tag), attributes ?? {});
+  made.append(...inside);
+  return made;
+}
+
+const draw = (parent, tag, attributes) =>
+  parent.appendChild(set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes));
+
+const button = (words, onclick, label) => make("button", {type: "button", onclick, "aria-label": label}, words);
+
+// A text in the graph that takes no more than its room, whatever the font.
+function fill(text, words, room) {
+  if (text.textContent === words) return;
+  text.textContent = words;
+  rooms.set(text, room);
+  written.add(text);
+}
+
+const rooms = new Map, written = new Set;
+// All are measured together: each change would have the next measure lay out the whole graph again.
+function fit(texts) {
+  for (const text of texts) set(text, {textLength: false});
+  const wide = [...texts].filter(text => text.getComputedTextLength() > rooms.get(text));
+  for (const text of wide) set(text, {textLength: rooms.get(text), lengthAdjust: "spacingAndGlyphs"});
+  written.clear();
+}
+
+// The first cell of a row is its head.  What is no list of cells is a row that was made.
+const row = (cells, attributes) =>
+  make("tr", attributes, ...cells.map((cell, at) => make(at ? "td" : "th", at ? null : {scope: "row"}, cell)));
+
+const table = (caption, heads, rows) =>
+  make("table", null,
+    make("caption", null, caption),
+    make("thead", null, make("tr", null, ...heads.map(head => make("th", {scope: "col"}, head)))),
+    make("tbody", null, ...rows));
+
+// The local derivative as MathML, which the program wrote, with every name in it escaped.
+function formula(edge) {
+  if (!edge.math) return edge.rule;
+  const made = make("span");
+  made.innerHTML = edge.math;
+  return made;
+}

@@ -1,0 +1,35 @@
+// What is written onto the graph as the reverse sweep goes: contributions below the chips, and what is wrong.
+
+function below({group}, name) {
+  const {x, y, width, height} = boxOf(group);
+  return draw(group, "text", {x: x + width / 2, y: y + height + 10, class: name});
+}
+const passedOn = chips.map(chip => below(chip, "passed"));
+const truths = cards.map(card => below(card, "true"));
+// Below a chip there is room for so much at least; a digit is not narrower than so.
+const ROOM_BELOW = 56, DIGIT = 7;
+
+views.push(() => {
+  const last = new Map, gone = new Set, visited = new Set;
+  for (const {phase, kind, node, edge, value, replaced} of app.done) {
+    if (phase === "reverse" && kind !== "seed") visited.add(node);
+    if (!known(edge)) continue;
+    last.set(edge, value);
+    gone.delete(edge);
+    if (kind === "lost") gone.add(edge);
+    if (known(replaced)) gone.add(replaced);
+  }
+  const sign = app.overwrite ? "=" : "+=";
+  chips.forEach(({group, wire, box}, edge) => {
+    const lost = gone.has(edge), room = Math.max(ROOM_BELOW, box.width), digits = Math.min(PAGE.digits, Math.floor(room / DIGIT));
+    fill(passedOn[edge], last.has(edge) ? `${lost ? "✗ " : ""}${sign} ${number(last.get(edge), digits)}` : "", room);
+    for (const part of [group, wire]) part.classList.toggle("lost", lost);
+    wire.classList.toggle("flown", last.has(edge) && !lost);
+  });
+  cards.forEach(({group}, id) => {
+    const got = app.now.grads[id], due = app.right.grads[id] ?? 0;
+    const wrong = known(got) && (app.now.done || visited.has(id)) && num(got) !== num(due);
+    group.classList.toggle("wrong", wrong);
+    fill(truths[id], wrong ? `✗ true ${num(due)}` : "", 1e3);
+  });
+});

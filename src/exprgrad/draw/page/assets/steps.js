@@ -1,0 +1,54 @@
+// The steps: the sentence, the buttons, the slider and the keys.
+
+const slider = $("slider");
+let playing = 0;
+const play = button("Play", () => {
+  if (playing) return stop();
+  if (app.at === app.steps.length) go(0);
+  playing = setInterval(() => app.at < app.steps.length ? go(app.at + 1) : stop(), 1400);
+  play.textContent = "Pause";
+});
+function stop() {
+  clearInterval(playing);
+  playing = 0;
+  play.textContent = "Play";
+}
+const step = (words, to, label) => button(words, () => { stop(); go(to()); }, label);
+$("buttons").append(
+  step("First", () => 0, "First step"),
+  step("← Back", () => app.at - 1, "Back a step"),
+  play,
+  step("Next →", () => app.at + 1, "Next step"),
+  step("Last", () => app.steps.length, "Last step"),
+);
+slider.oninput = () => { stop(); go(Number(slider.value)); };
+
+const START = "Press Next, or the → key.  The forward sweep comes first: each node's data, from its operands.";
+views.push(() => {
+  const {at, steps, now} = app;
+  $("sentence").textContent = now.step?.text ?? START;
+  $("why").textContent = now.step?.why ?? "";
+  slider.max = steps.length;
+  slider.value = at;
+  const phase = now.step ? `${now.step.phase} sweep` : "start";
+  slider.setAttribute("aria-valuetext", `step ${at} of ${steps.length}, ${phase}`);
+  $("count").textContent = `${at} of ${steps.length} · ${phase}`;
+  const [first, second] = $("phases").children;
+  first.style.flexGrow = forwards();
+  second.style.flexGrow = steps.length - forwards();
+});
+
+const help = $("keys"), showKeys = () => help.showModal();
+$("transport").append(button("Keys", showKeys));
+addEventListener("keydown", event => {
+  const {key, target} = event;
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+  if (key === "Escape") return app.asking ? ask("") : pick(null);
+  if (target.closest("input:not([type=checkbox]), textarea, select")) return;
+  if (key === "?") return showKeys();
+  const to = {ArrowRight: app.at + 1, ArrowLeft: app.at - 1, Home: 0, End: app.steps.length}[key];
+  if (to === undefined || app.asking) return;
+  event.preventDefault();
+  stop();
+  go(to);
+});

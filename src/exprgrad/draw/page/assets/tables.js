@@ -1,0 +1,40 @@
+// The same as tables and as a list of steps: for a screen reader, for paper, for an overview.
+
+const nodeRows = NODES.map(({id, label, kind}) =>
+  row([make("bdi", null, label), "", ""], {"data-node": id, class: kind}));
+// A long table scrolls in a frame of its own, which the keyboard can reach.
+const framed = (id, ...inside) => $(id).append(make("div", {class: "long", tabindex: "0", role: "group", "aria-label": $(id).firstChild.textContent}, ...inside));
+framed("nodes", table("Each node's data and grad, as far as the sweeps have got", ["node", "data", "grad"], nodeRows));
+const edgeRows = EDGES.map((edge, at) =>
+  row([`${called(edge.operand)} → ${called(edge.user)}${which[at]}`, formula(edge), "", ""], {"data-edge": keyOf(edge)}));
+framed("edges", table("Each edge's local derivative and contribution", ["edge", "rule", "local derivative", "contribution"], edgeRows));
+const story = make("ol");
+framed("steps", story);
+story.onclick = event => {
+  const at = [...story.children].indexOf(event.target.closest("li"));
+  if (at >= 0 && !app.asking) go(at + 1);
+};
+let told = null;
+
+function write(cell, words) {
+  if (cell.textContent !== words) cell.textContent = words;
+}
+
+views.push(() => {
+  const {data, grads, locals} = app.now, last = new Map(app.done.filter(({edge}) => known(edge)).map(step => [step.edge, step.value]));
+  nodeRows.forEach((made, id) => {
+    const [, one, other] = made.children;
+    write(one, shown(data[id]));
+    write(other, known(grads[id]) ? num(grads[id]) : NODES[id].active ? "" : "–");
+    set(made, {"data-data": known(data[id]) && String(data[id]), "data-grad": known(grads[id]) && String(grads[id])});
+  });
+  edgeRows.forEach((made, at) => {
+    write(made.children[2], shown(locals[at]));
+    write(made.children[3], shown(last.get(at)));
+  });
+  if (told !== app.steps) {
+    told = app.steps;
+    story.replaceChildren(...told.map(({text}) => make("li", null, text)));
+  }
+  [...story.children].forEach((item, at) => set(item, {"aria-current": at === app.at - 1 && "step", class: at >= app.at && "later"}));
+});

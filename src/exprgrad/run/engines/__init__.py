@@ -1,0 +1,1 @@
+"""Engines over columns: a derived program, forward, for every row."""

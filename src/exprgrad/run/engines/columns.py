@@ -1,0 +1,195 @@
+"""Columns as engines take them: contiguous doubles, one after another, of one length.
+
+A column that is so already is taken as it is.  Any other is converted, and a note says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from exprgrad.errors import InputError
+from exprgrad.graph.graph import Graph
+from exprgrad.run.inputs import absent, as_number, detached, normal, surplus
+
+__all__ = ["Note", "Taken", "take"]
+
+NUMBERS = "fiub"
+"""The kinds of NumPy's types that are real numbers."""
+WHOLE = 2**53
+"""Up to here every whole number is a double."""
+
+
+class Note(NamedTuple):
+    """What was done to a column before it was taken."""
+
+    column: str
+    message: str
+
+
+class Taken(NamedTuple):
+    """Every input's column, the number of rows, and what was converted, of which arrays."""
+
+    columns: list[Any]
+    rows: int
+    notes: tuple[Note, ...]
+    given: tuple[Any, ...] = ()
+
+
+def take(columns: Any, graph: Graph, text: str, known: Sequence[str] = ()) -> Taken:
+    """The inputs' columns, in order of appearance.
+
+    ``columns`` maps names to what NumPy can make an array of one axis; a number stands for itself in every
+    row, and where there is nothing else there is one row.  ``known`` are names that may be given and are
+    not read.  Raises ``InputError`` for a column that is missing, not asked for, not of real numbers, or
+    of another length.
+    """
+    given = by_name(columns, graph, known)
+    for name in given:
+        if name not in graph.inputs:
+            free = [other for other in graph.inputs if other not in given]
+            raise surplus(graph, text, name, free, {})
+    missing = [name for name in graph.inputs if name not in given]
+    if missing:
+        error = absent(graph, text, missing)
+        many = "columns" if len(missing) > 1 else "a column"
+        error.help = f"give {many}, or a number for every row: columns['{missing[0]}'] = …"
+        raise error
+    notes: list[Note] = []
+    converted: list[Any] = []
+    found = {name: as_column(given[name], name, notes, converted) for name in graph.inputs}
+    rows = common_length(found)
+    filled = [np.full(rows, x) if isinstance(x, float) else x for x in found.values()]
+    return Taken(filled, rows, tuple(notes), tuple(converted))
+
+
+def by_name(columns: Any, graph: Graph, known: Sequence[str]) -> dict[str, Any]:
+    """The columns that were given, but for those that are known and not read."""
+    if not isinstance(columns, Mapping) and not callable(getattr(columns, "keys", None)):
+        kind = type(columns).__name__
+        message = f"columns are given by name, in a dictionary, not as {kind}"
+        names = ", ".join(f"'{name}': …" for name in list(graph.inputs)[:4])
+        raise InputError("bad-columns", message, help=f"{{{names}}}")
+    given: dict[str, Any] = {}
+    for name in columns.keys():  # noqa: SIM118
+        if normal(name) in given:
+            message = f"two columns are named '{normal(name)}', by different spellings of it"
+            raise InputError("bad-columns", message)
+        given[normal(name)] = columns[name]
+    unread = set(known).difference(graph.inputs)
+    return {name: column for name, column in given.items() if name not in unread}
+
+
+def as_column(value: Any, name: str, notes: list[Note], converted: list[Any]) -> Any:
+    """One column as contiguous doubles; a number as a float."""
+    if type(value) is np.ndarray and value.ndim == 1 and is_ready(value):
+        return value
+    if isinstance(value, int | float | str):
+        return as_number(value, name)
+    array = as_array(value, name)
+    if array.ndim == 0:
+        return as_number(array.item(), name)
+    if array.ndim > 1:
+        message = f"the column '{name}' has {array.ndim} axes, of lengths {array.shape}"
+        raise InputError("bad-column", message, help="a column has one axis")
+    if array.dtype.kind == "O":
+        doubles = np.array([as_number(number, name) for number in array])
+    else:
+        converted.append(array)
+        with np.errstate(all="ignore"):
+            doubles = np.ascontiguousarray(array, dtype=np.float64)
+    listed = not hasattr(value, "__array__")
+    if listed or not is_ready(array):
+        notes.append(Note(name, said(array, value if listed else None, name)))
+    return doubles
+
+
+def is_ready(array: Any) -> bool:
+    """Whether an array's rows are doubles of this machine, one after another."""
+    flags = array.flags
+    return bool(array.dtype == np.float64 and flags.c_contiguous and flags.aligned)
+
+
+def as_array(value: Any, name: str) -> Any:
+    """What was given as an array of real numbers."""
+    try:
+        array = np.asarray(detached(value))
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        message = f"the column '{name}' is no column of numbers: {type(value).__name__}"
+        raise InputError("bad-column", message) from None
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        message = f"the column '{name}' has masked numbers"
+        raise InputError("bad-column", message, help="say what they are: column.filled(nan)")
+    if array.dtype.kind == "O" and all(is_number(x) for x in array.flat):
+        return array
+    if array.dtype.kind not in NUMBERS:
+        raise unfit(array, name)
+    return array
+
+
+def is_number(value: object) -> bool:
+    """Whether an object is a number, if not one of NumPy's: a fraction, a decimal, a large integer."""
+    return hasattr(value, "__float__") and not isinstance(value, np.ndarray)
+
+
+def unfit(array: Any, name: str) -> InputError:
+    """The error for an array of what are no real numbers."""
+    kind, help = array.dtype.kind, None
+    if kind == "O":
+        wrong = next(x for x in array.flat if not is_number(x))
+        help = "a missing number is nan" if wrong is None else None
+        if array.ndim == 0:
+            if isinstance(wrong, Iterable):
+                help = "make it a list: list(…)"
+            message = f"the column '{name}' is no column of numbers: {type(wrong).__name__}"
+            return InputError("bad-column", message, help=help)
+    held = {"O": "objects", "U": "texts", "S": "texts", "c": "complex numbers"}
+    what = held.get(kind, str(array.dtype))
+    return InputError(
+        "bad-column", f"the column '{name}' holds {what}, not real numbers", help=help
+    )
+
+
+def said(array: Any, listed: Any, name: str) -> str:
+    """What was done to an array that was not ready, or to a list."""
+    if listed is not None:
+        kind = type(listed).__name__
+        return f"column '{name}' is a {kind}: converted to an array{rounded(array, listed)}"
+    if array.dtype.newbyteorder("=") != np.float64:
+        how = f"converted to float64{rounded(array, ())}"
+        return f"column '{name}' is {array.dtype.name}: {how}"
+    why = "not of this machine's byte order"
+    if array.dtype.isnative:
+        why = "not contiguous" if not array.flags.c_contiguous else "not aligned"
+    return f"column '{name}' is {why}: copied"
+
+
+def rounded(array: Any, listed: Any) -> str:
+    """Which numbers are rounded, of an array of another type, or of what was a list."""
+    kind = array.dtype.kind
+    if kind == "f" and array.dtype.itemsize > 8:
+        return "; its numbers are rounded"
+    if kind == "O":
+        return "; its numbers are rounded" if any(float(x) != x for x in array) else ""
+    beyond = False
+    if kind in "iu" and array.dtype.itemsize == 8 and len(array):
+        beyond = array.max() > WHOLE or array.min() < -WHOLE
+    elif kind == "f" and isinstance(listed, list | tuple):
+        beyond = any(isinstance(x, int) and abs(x) > WHOLE for x in listed)
+    return "; numbers beyond 2^53 are rounded" if beyond else ""
+
+
+def common_length(columns: Mapping[str, Any]) -> int:
+    """The number of rows; 1 where there are only numbers."""
+    lengths = {name: len(x) for name, x in columns.items() if not isinstance(x, float)}
+    if not lengths:
+        return 1
+    first, rows = next(iter(lengths.items()))
+    for name, other in lengths.items():
+        if other != rows:
+            message = f"columns have different lengths: '{first}' {rows}, '{name}' {other}"
+            help = "a number, instead of a column, stands for every row"
+            raise InputError("column-lengths", message, help=help)
+    return rows

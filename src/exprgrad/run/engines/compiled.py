@@ -1,0 +1,265 @@
+"""A formula compiled for columns: value and gradient for every row."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from importlib.util import find_spec
+from operator import index
+from typing import Any, NamedTuple, Protocol
+
+from exprgrad.derive.gradient import gradient
+from exprgrad.errors import ExprgradError, RequestError
+from exprgrad.graph.graph import INPUT, Graph, Program, is_scalar
+from exprgrad.language.parse import parse
+from exprgrad.run.engines.columns import Note, take
+from exprgrad.run.engines.memory import checked, staggered
+from exprgrad.run.inputs import select
+from exprgrad.source import Source
+
+__all__ = ["Compiled", "Kernel", "Rows", "compiled"]
+
+CHUNK = 2**16
+"""The rows that a thread takes at a time, of a small formula; all chunks but the last are as large."""
+WORK = 2**22
+"""For how many operations, counted row by row, one more thread pays: one or two milliseconds."""
+
+
+class Kernel(Protocol):
+    """A program that an engine has made ready: columns in, outputs written, some of the rows."""
+
+    def __call__(
+        self, columns: Sequence[Any], outputs: Sequence[Any], start: int, stop: int
+    ) -> None:
+        """Write rows ``start`` to ``stop`` of every output; several threads may, each its own rows."""
+
+
+class Answer(NamedTuple):
+    """The formula's value in every row, and by input its derivative in every row."""
+
+    value: Any
+    gradient: dict[str, Any]
+
+
+class Rows(Answer):
+    """What a call answers, ``value, gradient = rows``; ``notes`` say which columns were converted."""
+
+    notes: tuple[Note, ...] = ()
+
+
+class Settings(NamedTuple):
+    """What can be chosen: see ``compiled``."""
+
+    engine: str | None
+    wrt: tuple[str, ...]
+    precise: bool
+    threads: int | None
+
+
+class Compiled:
+    """A formula ready for columns: ``value, gradient = g({"x": xs, "y": ys})``.
+
+    ``inputs`` are the columns it takes, ``wrt`` those it differentiates by, ``engine`` what computes:
+    ``native``, ``numpy`` or ``jax``; ``note`` says why it is another than was to be expected, if it is.
+    """
+
+    def __init__(self, text: str, graph: Graph, known: tuple[str, ...], settings: Settings) -> None:
+        self.text = text
+        self.graph = graph
+        self.known = known
+        self.settings = settings
+        self.inputs = tuple(graph.inputs)
+        self.wrt = settings.wrt
+        self.precise = settings.precise
+        program = gradient(graph, self.wrt)
+        self.engine, self.kernel, self.note = built(program, self.inputs, settings)
+        self.size = len(program.graph)
+
+    def __call__(self, columns: Any, out: Any = None) -> Rows:
+        """The value and the gradient of every row.
+
+        ``columns`` maps each input to its column, an array or a list; a number stands for itself in every
+        row.  ``out`` is an earlier answer, of as many rows: its memory is written again, which spares the
+        system to find new.  Raises ``InputError`` for columns that do not fit, ``RequestError`` for an
+        ``out`` that does not.
+        """
+        taken = take(columns, self.graph, self.text, self.known)
+        if out is None:
+            outputs = staggered(1 + len(self.wrt), taken.rows)
+            value, *derivatives = outputs
+            by_input = dict(zip(self.wrt, derivatives, strict=True))
+        else:
+            value, by_input = checked(out, self.wrt, taken)
+            outputs = [value, *by_input.values()]
+        self.run(taken.columns, outputs, taken.rows)
+        rows = Rows(value, by_input)
+        rows.notes = taken.notes
+        return rows
+
+    def run(self, columns: Sequence[Any], outputs: Sequence[Any], rows: int) -> None:
+        """Compute all rows, with as many threads as pay."""
+        threads = self.settings.threads
+        if threads is None:
+            threads = min(cores(), max(rows * self.size // WORK, 1))
+        threads = min(threads, getattr(self.kernel, "threads", threads))
+        chunk = max(CHUNK >> max(self.size.bit_length() - 8, 0), 2**14)
+        if threads == 1 or rows <= chunk or self.engine == "jax":
+            self.kernel(columns, outputs, 0, rows)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        def play(start: int) -> None:
+            self.kernel(columns, outputs, start, min(start + chunk, rows))
+
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(play, range(0, rows, chunk)):
+                pass
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return again, (self.text, self.known, self.settings)
+
+    def __repr__(self) -> str:
+        shown = self.text if len(self.text) <= 60 else self.text[:59] + "…"
+        exactness = ", precise" if self.precise else ""
+        why = f"; {self.note}" if self.note else ""
+        return f"<{shown!r} compiled for columns: engine {self.engine}{exactness}{why}>"
+
+
+def compiled(
+    text: str,
+    graph: Graph,
+    known: tuple[str, ...] = (),
+    *,
+    engine: str | None = None,
+    wrt: Iterable[str] | None = None,
+    precise: bool = False,
+    threads: int | None = None,
+) -> Compiled:
+    """A formula of numbers, ready for columns.
+
+    ``engine`` is ``native``, ``numpy`` or ``jax``; by default ``native`` where llvmlite is installed, else
+    ``numpy``.  ``wrt`` are the inputs to differentiate, all by default.  With ``precise`` every number is
+    what the sweeps over single numbers find, to the bit, but for the sign of a derivative that is 0.
+    ``threads`` is how many compute at most; by default as many as there are cores, if it pays.
+
+    Raises ``RequestError`` for a formula of tensors, another engine, or a number of threads that is none;
+    ``MissingExtraError`` for an engine whose package is not installed.
+    """
+    if not is_scalar(graph):
+        raise tensors(text, graph)
+    if engine is not None and not (isinstance(engine, str) and engine in ENGINES):
+        raise unknown(engine)
+    settings = Settings(engine, select(graph, wrt), bool(precise), counted(threads))
+    return Compiled(text, graph, known, settings)
+
+
+def counted(threads: Any) -> int | None:
+    """A number of threads that was asked for."""
+    try:
+        found = None if threads is None else index(threads)
+    except TypeError:
+        found = 0
+    if found is not None and (found < 1 or isinstance(threads, bool)):
+        message = f"{threads!r} is no number of threads"
+        raise RequestError("bad-threads", message, help="a whole number from 1 up")
+    return found
+
+
+def again(text: str, known: tuple[str, ...], settings: Settings) -> Compiled:
+    """A compiled formula from its text: how it is pickled and copied."""
+    return Compiled(text, parse(text), known, settings)
+
+
+def tensors(text: str, graph: Graph) -> RequestError:
+    """The error for a formula that is not of numbers alone."""
+    from exprgrad.graph.ops import BY_NAME
+
+    node = next(n for n, kind in enumerate(graph.kinds) if is_tensor(graph, n, kind in BY_NAME))
+    return RequestError(
+        "no-tensors",
+        "a formula of tensors is not compiled for columns",
+        source=Source(text),
+        span=graph.span(node),
+        help="write it for the numbers of one row, each a column of its own",
+    )
+
+
+def is_tensor(graph: Graph, node: int, elementwise: bool) -> bool:
+    """Whether a node makes a tensor, or takes one."""
+    if graph.operands[node]:
+        return not elementwise
+    return graph.kinds[node] != INPUT and not isinstance(graph.payloads[node], float)
+
+
+def unknown(engine: object) -> RequestError:
+    """The error for an engine that is none."""
+    from exprgrad.language.hints import nearest
+
+    name = str(engine)
+    known = nearest(name, ENGINES)
+    help = f"the engines are {', '.join(ENGINES)}"
+    help = f"did you mean '{known}'? {help}" if known else help
+    place = Source(name, is_expression=False)
+    message = f"there is no engine '{name}'"
+    return RequestError("unknown-engine", message, source=place, span=(0, len(name)), help=help)
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# Engines.
+
+Built = tuple[str, Kernel, str | None]
+"""The engine that computes, what it made, and why it is another than was to be expected, if it is."""
+
+
+def built(program: Program, inputs: Sequence[str], settings: Settings) -> Built:
+    """A program in the engine that was chosen, or in the best that is installed."""
+    if settings.engine is not None:
+        return ENGINES[settings.engine](program, inputs, settings.precise)
+    if find_spec("llvmlite") is None:
+        return numpy(program, inputs, settings.precise)
+    try:
+        return native(program, inputs, settings.precise)
+    except (ExprgradError, ImportError, OSError, AttributeError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+    return *numpy(program, inputs, settings.precise)[:2], f"llvmlite does not work: {reason}"
+
+
+def native(program: Program, inputs: Sequence[str], precise: bool) -> Built:
+    """Machine code, or NumPy where there can be none."""
+    from exprgrad.run.engines import native
+
+    kernel = native.build(program, inputs, precise=precise)
+    if isinstance(kernel, str):
+        return *numpy(program, inputs, precise)[:2], kernel
+    return "native", kernel, None
+
+
+def numpy(program: Program, inputs: Sequence[str], precise: bool) -> Built:
+    """NumPy, block by block."""
+    from exprgrad.run.engines import numpy_engine
+
+    return "numpy", numpy_engine.build(program, inputs, precise=precise), None
+
+
+def jax(program: Program, inputs: Sequence[str], precise: bool) -> Built:
+    """JAX, for whatever device it has."""
+    if precise:
+        message = "the engine jax is not precise"
+        help = "native and numpy are, with precise=True"
+        raise RequestError("not-precise", message, help=help)
+    from exprgrad.run.engines import jax_engine
+
+    return "jax", jax_engine.build(program, inputs), None
+
+
+ENGINES: dict[str, Callable[[Program, Sequence[str], bool], Built]] = {
+    "native": native,
+    "numpy": numpy,
+    "jax": jax,
+}

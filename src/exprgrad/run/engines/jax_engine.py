@@ -1,0 +1,154 @@
+"""The engine that JAX runs: the derived graph as one jitted function, on whatever device JAX has.
+
+Columns go to the device whole, and answers come back as NumPy's arrays.  Doubles are switched on for
+these calls alone.  JAX compiles anew for every length of columns that it meets, which takes half a second
+and, for a formula of some thousand operations, minutes, and 1.5 MB that it keeps.  So columns are made
+longer, by an eighth at most, to one of a few lengths.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import cache, reduce
+from typing import Any
+
+import numpy as np
+
+from exprgrad.derive.fuse import fused
+from exprgrad.derive.lower import formula_of
+from exprgrad.errors import MissingExtraError
+from exprgrad.graph.graph import Program
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.targets import TARGETS
+from exprgrad.run.engines.blocks import Plan, plan
+from exprgrad.run.engines.rows import written_out
+
+__all__ = ["Kernel", "build"]
+
+Function = Callable[..., Any]
+
+PARTS = 4
+"""Columns are made longer, to four binary digits, for JAX compiles anew for every length."""
+LOG1P = "u = 1 + x; where((u > 0)*(u < inf), log(u) + (x - (u - 1))/u, log(u))"
+"""The sum is rounded, and the logarithm is given back what that loses; XLA's own is off by 120 ulp."""
+FORMULAS = {"log1p": LOG1P, "tanh": BY_NAME["tanh"].joint[0], "cbrt": formula_of("cbrt")}
+"""What is written out because it is closer so: XLA's ``tanh`` is off by 7 ulp, ``cbrt`` by 3.3."""
+OPTIONS = {"xla_disable_hlo_passes": "algsimp"}
+"""XLA's algebra is that of real numbers: it makes x/(y*y) of x/y/y, and x of (1 + x) - 1."""
+
+
+@cache
+def package() -> Any:
+    """JAX.  Raises ``MissingExtraError`` where it is not installed."""
+    try:
+        import jax
+    except ImportError:
+        help = "pip install 'exprgrad[jax]'"
+        raise MissingExtraError("missing-jax", "the engine jax needs jax", help=help) from None
+    return jax
+
+
+@cache
+def operations() -> dict[str, Function]:
+    """The operators, and the steps about masks."""
+    jnp = package().numpy
+    rows = "add sub mul neg lt le gt ge eq ne"
+    return {
+        **{row: getattr(operator, row) for row in rows.split()},
+        "div": operator.truediv,
+        "where": jnp.where,
+        "fill": jnp.where,
+        "mask": lambda x: x != 0,
+        "number": lambda x: jnp.where(x, 1.0, 0.0),
+        "and": jnp.logical_and,
+        "or": jnp.logical_or,
+        "not": jnp.logical_not,
+        "and-not": lambda x, y: jnp.logical_and(jnp.logical_not(x), y),
+        "or-not": lambda x, y: jnp.logical_or(jnp.logical_not(x), y),
+    }
+
+
+def named(path: str) -> Function:
+    """One of JAX's functions, by its spelling in the table of targets."""
+    first, *rest = path.split(".")
+    jax = package()
+    function: Function = reduce(getattr, rest, {"jnp": jax.numpy, "jax": jax}[first])
+    return function
+
+
+def formula(kind: str) -> str:
+    """What a row that JAX lacks is in others."""
+    return FORMULAS.get(kind) or formula_of(kind)
+
+
+def build(program: Program, inputs: Sequence[str]) -> Kernel:
+    """A program of numbers as a kernel over columns, which are given in the order of ``inputs``."""
+    calls = {row: path for row, path in TARGETS["jax"].calls.items() if row not in FORMULAS}
+    lowered = written_out(fused(program), {*calls, *operations()}, formula)
+    steps = plan(lowered, inputs)
+    functions = {**operations(), **{row: named(path) for row, path in calls.items()}}
+    return Kernel(steps, {kind: functions[kind] for kind in {step.kind for step in steps.steps}})
+
+
+def doubles() -> Any:
+    """A context in which JAX has doubles."""
+    jax = package()
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64
+
+    return enable_x64()
+
+
+class Kernel:
+    """A plan as a jitted function of whole columns."""
+
+    def __init__(self, plan: Plan, table: dict[str, Function]) -> None:
+        self.plan = plan
+        self.table = table
+        self.jitted = package().jit(self.traced, compiler_options=OPTIONS)
+
+    def traced(self, one: Any, *columns: Any) -> list[Any]:
+        """Every output, of the columns; this is Python only while JAX looks on.
+
+        Products are multiplied by ``one``, which XLA does not know to be 1.  Without, it makes one
+        operation of a product and a sum, rounded once, and then a*b - c*d is not 0 where they are equal.
+        Now that operation is what it makes of the rounded product times 1.
+        """
+        plan, jnp = self.plan, package().numpy
+        table = {**self.table, "mul": lambda x, y: x * y * one}
+        outputs = [None] * plan.outputs
+        spare = [None] * (plan.registers + plan.masks)
+        cells: list[Any] = [*columns, *outputs, *plan.constants, *spare]
+        for kind, places in plan.steps:
+            *operands, result = places
+            cells[result] = table[kind](*[cells[place] for place in operands])
+        for place, cell in plan.copies:
+            cells[place] = cells[cell]
+        rows = columns[0].shape if columns else (1,)
+        found = cells[plan.inputs : plan.inputs + plan.outputs]
+        return [jnp.broadcast_to(jnp.asarray(output, dtype=float), rows) for output in found]
+
+    def __call__(
+        self, columns: Sequence[Any], outputs: Sequence[Any], start: int, stop: int
+    ) -> None:
+        """Write rows ``start`` to ``stop`` of every output."""
+        rows = stop - start
+        given = [stretched(column[start:stop], lengthened(rows)) for column in columns]
+        with doubles():
+            found = self.jitted(np.float64(1.0), *given)
+        for output, column in zip(outputs, found, strict=True):
+            np.copyto(output[start:stop], np.asarray(column)[:rows])
+
+
+def lengthened(rows: int) -> int:
+    """For how many rows a function is compiled that is to compute some: of each power of two some parts."""
+    part = 1 << max((rows - 1).bit_length() - PARTS, 0)
+    return -(-rows // part) * part
+
+
+def stretched(column: Any, rows: int) -> Any:
+    """A column with its last number repeated, until it has so many rows."""
+    more = rows - len(column)
+    return np.concatenate([column, np.full(more, column[-1])]) if more else column

@@ -1,0 +1,198 @@
+"""Whoever uses the page: by keyboard alone, with a screen reader, in the dark, on a phone, on paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import golden
+from exprgrad.draw.page.lessons import LESSONS
+from pages import html_of, last, lesson_html, panel, press, read, results
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_what_a_screen_reader_is_told(name: str, browse: Any) -> None:
+    page = browse.show(lesson_html(name))
+    body = page.locator("body")
+    golden.agree(f"page/{name}-start.txt", body.aria_snapshot() + "\n")
+    last(page)
+    golden.agree(f"page/{name}-end.txt", body.aria_snapshot() + "\n")
+
+
+def test_each_step_is_told(browse: Any) -> None:
+    page = browse.show(lesson_html("square"))
+    live = page.locator("[aria-live=polite]")
+    assert live.count() == 1
+    before = live.inner_text()
+    page.keyboard.press("ArrowRight")
+    assert live.inner_text() == read(page).sentence != before
+
+
+NAME = """() => {
+  const e = document.activeElement;
+  return e.getAttribute("aria-label") ?? e.labels?.[0]?.innerText.trim() ?? e.innerText;
+}"""
+
+
+def tab_to(page: Any, name: str) -> None:
+    """Press Tab until something of this name has the focus."""
+    met: list[str] = []
+    while name not in met and len(met) < 60:
+        page.keyboard.press("Tab")
+        met.append(page.evaluate(NAME))
+    assert met[-1] == name, ", ".join(met)
+
+
+def test_by_keyboard_alone(browse: Any) -> None:
+    """All that the page can do, without a click."""
+    page = browse.show(lesson_html("diamond"))
+    key = page.keyboard.press
+    # Steps.
+    key("ArrowRight")
+    assert read(page).sentence == "b = a + 1 = 2 + 1 = 3"
+    key("ArrowLeft")
+    key("End")
+    assert read(page).grad[0] == 15
+    key("Home")
+    assert not read(page).grad
+    # The graph is one stop; arrows lead along its wires, Enter looks closer.
+    tab_to(page, "a, data 2")
+    key("ArrowRight")
+    assert page.locator(":focus").get_attribute("id") in ("c2_0", "c4_0")
+    key("ArrowRight")
+    assert page.locator(":focus").get_attribute("id") in ("n2", "n4")
+    key("Enter")
+    heading = panel(page, "Look closer").get_by_role("heading", level=3).inner_text()
+    assert heading in ("b = a + 1", "c = a * 3")
+    # Buttons, an input.
+    tab_to(page, "Last step")
+    key("Enter")
+    assert read(page).grad[0] == 15
+    tab_to(page, "a")
+    key("Control+A")
+    page.keyboard.type("-0.5")
+    assert read(page).grad[0] == 0
+    # The order of visits.
+    order = page.locator("#order li bdi")
+    tab_to(page, "d↑↓")
+    assert order.all_inner_texts() == ["d", "c", "b", "a"]
+    key("ArrowDown")
+    key("Alt+ArrowDown")
+    key("Alt+ArrowDown")
+    assert order.all_inner_texts() == ["d", "b", "a", "c"]
+    assert results(page)["a"] == (-1.5, 0)
+    # Ask me, and out of it.
+    tab_to(page, "Grads")
+    key("Enter")
+    page.keyboard.type("1")
+    key("Enter")
+    assert "✓" in panel(page, "Ask me").inner_text()
+    key("Escape")
+    assert page.locator("#graph input").count() == 0
+    # The keys are told.
+    key("?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    assert dialog.is_visible()
+    key("Escape")
+    assert not dialog.is_visible()
+
+
+LOOK = """e => {
+  const s = getComputedStyle(e.closest("g") ? e.querySelector("rect") : e);
+  return [s.outlineStyle, s.outlineWidth, s.boxShadow, s.stroke, s.strokeWidth, s.strokeDasharray].join();
+}"""
+
+
+def test_the_focus_is_seen(browse: Any) -> None:
+    """Each stop looks different while it has the focus."""
+    page = browse.show(lesson_html("square"))
+    looks: list[tuple[Any, str]] = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        focused = page.evaluate_handle("() => document.activeElement").as_element()
+        if looks:
+            assert looks[-1][0].evaluate(LOOK) != looks[-1][1], looks[-1][0].evaluate(
+                "e => e.outerHTML"
+            )
+        if focused.evaluate("e => e === document.body"):
+            break
+        looks.append((focused, focused.evaluate(LOOK)))
+    assert 12 < len(looks) < 60
+
+
+def axe(page: Any, scheme: str) -> list[str]:
+    """What axe-core has against a page as it is; in the dark only its colours are others."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    options = {"runOnly": ["color-contrast"]} if scheme == "dark" else {}
+    found = Axe().run(page, options=options).response["violations"]
+    return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_nothing_against_it(scheme: str, browse: Any) -> None:
+    """At the start, at the end, in a wrong order, looking closer, asking, and with the keys open."""
+    page = browse.show(lesson_html("neuron"), color_scheme=scheme)
+    assert axe(page, scheme) == []
+    last(page)
+    assert axe(page, scheme) == []
+    page.get_by_role("button", name="o earlier", exact=True).or_(
+        page.get_by_role("button", name="o later", exact=True)
+    ).last.click()
+    page.locator("#c9_0").click()
+    assert axe(page, scheme) == []
+    page.keyboard.press("?")
+    assert axe(page, scheme) == []
+    page.keyboard.press("Escape")
+    press(page, "Grads")
+    page.keyboard.type("7")
+    page.keyboard.press("Enter")
+    assert axe(page, scheme) == []
+
+
+def shade(page: Any) -> int:
+    """How light the page is: from 0, black, to 765."""
+    colour = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    return sum(map(int, colour.strip("rgb()").split(", ")))
+
+
+def test_light_and_dark(browse: Any) -> None:
+    assert shade(browse.show(lesson_html("square"), color_scheme="light")) > 600
+    assert shade(browse.show(lesson_html("square"), color_scheme="dark")) < 200
+
+
+def test_motion_is_left_out_where_it_is_not_wanted(browse: Any) -> None:
+    moving = """() => [...document.querySelectorAll("*")].filter(e => {
+      const s = getComputedStyle(e);
+      return s.animationName !== "none" || s.transitionDuration.split(", ").some(d => parseFloat(d) > 0);
+    }).length"""
+    html = lesson_html("square")
+    assert browse.show(html, reduced_motion="reduce").evaluate(moving) == 0
+    assert browse.show(html, reduced_motion="no-preference").evaluate(moving) > 0
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_nothing_sticks_out(width: int, browse: Any) -> None:
+    """Only the graph scrolls sideways, in a box of its own."""
+    text = "loss = log(1 + exp(-(weight_one*x + weight_two*x^2 + bias))) + weight_one^2"
+    html = html_of(text, weight_one=0.3, weight_two=-1.2, x=1.5, bias=0.1)
+    page = browse.show(html, viewport={"width": width, "height": 800})
+    last(page)
+    page.locator("#c4_0, .chip").first.click()
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
+def test_on_paper(browse: Any) -> None:
+    """All numbers are filled in, on light paper, without what can only be pressed; then it is as before."""
+    page = browse.show(lesson_html("square"), color_scheme="dark")
+    start = read(page)
+    page.emulate_media(media="print")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert read(page).grad == {0: 6, 1: 6, 2: 6, 3: 1}
+    assert shade(page) > 600
+    assert not page.locator("button, input[type=range]").filter(visible=True).count()
+    assert panel(page, "Nodes").is_visible() and page.locator("#graph").is_visible()
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    assert read(page) == start

@@ -1,0 +1,86 @@
+"""What is pressed and read on a page in a browser; each ``page`` is one of Playwright's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from exprgrad.api import Run, parse
+from exprgrad.draw.page.lessons import LESSONS
+
+__all__ = [
+    "LAST", "Shown", "edit", "html_of", "last", "lesson_html", "panel", "press", "read", "results",
+    "run_of",
+]  # fmt: skip
+
+LAST = "Last step"
+
+READ = """() => {
+  const rows = [...document.querySelectorAll("[data-node]")], found = {};
+  for (const kind of ["data", "grad"])
+    found[kind] = rows.filter(row => kind in row.dataset)
+      .map(row => [Number(row.dataset.node), row.dataset[kind]]);
+  return {...found, sentence: document.querySelector("#sentence").textContent};
+}"""
+RESULTS = """() => [...document.querySelectorAll("[data-input]")].map(row =>
+  [row.dataset.input, row.dataset.got, row.dataset.true])"""
+
+
+class Shown(NamedTuple):
+    """What a page shows: exact numbers by node, as far as they are known, and the step's sentence."""
+
+    data: dict[int, float]
+    grad: dict[int, float]
+    sentence: str
+
+
+def run_of(text: str, values: Mapping[str, float]) -> Run:
+    """Both sweeps over a formula."""
+    return parse(text).gradient(values)
+
+
+@cache
+def html_of(text: str, **values: float) -> str:
+    """The page of a formula."""
+    return run_of(text, values).explore().html
+
+
+@cache
+def lesson_html(name: str) -> str:
+    """The page of a lesson."""
+    lesson = LESSONS[name]
+    return run_of(lesson.expression, lesson.values).explore(lesson=lesson).html
+
+
+def read(page: Any) -> Shown:
+    """What is shown now.  JavaScript's ``Infinity`` and ``NaN`` are numbers to Python, too."""
+    found = page.evaluate(READ)
+    data, grad = ({id: float(text) for id, text in found[kind]} for kind in ("data", "grad"))
+    return Shown(data, grad, found["sentence"])
+
+
+def results(page: Any) -> dict[str, tuple[float, float]]:
+    """What the visit order found for each input, and what is true."""
+    return {name: (float(got), float(true)) for name, got, true in page.evaluate(RESULTS)}
+
+
+def press(page: Any, name: str) -> None:
+    """Press a button."""
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def last(page: Any) -> Shown:
+    """Go to the last step."""
+    press(page, LAST)
+    return read(page)
+
+
+def edit(page: Any, name: str, number: str) -> None:
+    """Type an input's number."""
+    page.get_by_role("textbox", name=name, exact=True).fill(number)
+
+
+def panel(page: Any, name: str) -> Any:
+    """One of the page's sections."""
+    return page.get_by_role("region", name=name, exact=True)

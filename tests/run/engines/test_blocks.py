@@ -1,0 +1,224 @@
+"""Steps over cells: they compute what the program says, in few cells, for any size in linear time."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from exprgrad import parse
+from exprgrad.derive.gradient import gradient
+from exprgrad.graph.graph import Program, check
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.run.arrays import NATIVE
+from exprgrad.run.engines.blocks import Plan, plan
+from exprgrad.run.engines.numpy_engine import (
+    FEW,
+    LEAST,
+    MEMORY,
+    MOST,
+    ROOM,
+    SEVERAL,
+    SPACE,
+    TABLE,
+    Kernel,
+    build,
+)  # fmt: skip
+from exprgrad.run.engines.rows import written_out
+from exprgrad.run.primitives import functions
+from exprgrad.run.sweeps import forward
+from strategies import programs, seeds, tree
+
+MASKS: dict[str, Callable[..., Any]] = {
+    "fill": lambda c, x, y: x if c else y,
+    "mask": lambda x: x != 0,
+    "number": float,
+    "and": lambda x, y: x and y,
+    "or": lambda x, y: x or y,
+    "not": lambda x: not x,
+    "and-not": lambda x, y: not x and y,
+    "or-not": lambda x, y: not x or y,
+}
+
+
+def played(steps: Plan, inputs: list[float]) -> list[float]:
+    """A plan on single numbers, each step by the engine for those."""
+    cells: list[Any] = [*inputs, *[None] * steps.outputs, *steps.constants]
+    cells += [None] * (steps.registers + steps.masks)
+    for kind, places in steps.steps:
+        *operands, result = places
+        cells[result] = (MASKS.get(kind) or functions[kind])(*[cells[place] for place in operands])
+    for place, cell in steps.copies:
+        cells[place] = cells[cell]
+    return cells[steps.inputs : steps.inputs + steps.outputs]
+
+
+def alike(found: list[float], expected: list[float]) -> bool:
+    return np.array_equal(np.array(found) + 0.0, np.array(expected) + 0.0, equal_nan=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_a_plan_computes_the_program(text: str) -> None:
+    f = parse(text)
+    program = gradient(f.graph, f.inputs)
+    steps = plan(program, f.inputs)
+    for number in (0.0, 1.0, -2.5, float("nan")):
+        given_ = {name: number + at for at, name in enumerate(f.inputs)}
+        values = forward(program.graph, given_)
+        expected = [values[output] for output in program.outputs]
+        assert alike(played(steps, [*given_.values()]), expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_writing_out_with_care_changes_no_number(text: str) -> None:
+    f = parse(text)
+    program = gradient(f.graph, f.inputs)
+    written = written_out(program, functions_only := {*NATIVE, "logsumexp"}, exact=True)
+    check(written.graph)
+    assert {*written.graph.kinds} <= {*functions_only, "input", "const"}
+
+
+def test_what_is_shorter() -> None:
+    """Signs, halves and small powers; each gives the same double, powers up to 3 ulp."""
+    cases = {
+        "x + -y": ["sub"],
+        "-x + y": ["sub"],
+        "x - -y": ["add"],
+        "-x*y": ["mul", "neg"],
+        "-x*-y": ["mul"],
+        "-(3*x)": ["mul"],
+        "z + -x*y": ["mul", "sub"],
+        "x/8": ["mul"],
+        "x/3": ["div"],
+        "100*(2*x)": ["mul"],
+        "0.1*(2*x)": ["mul", "mul"],
+        "3*(0.5*x)": ["mul", "mul"],
+        "x^2": ["mul"],
+        "x^3": ["mul", "mul"],
+        "x^4": ["mul", "mul"],
+        "x^-1": ["div"],
+        "x^5": ["pow"],
+    }
+    for text, kinds in cases.items():
+        graph = parse(text).graph
+        written = written_out(Program(graph, (graph.output,)), NATIVE).graph
+        assert sorted(set(written.kinds) - {"input", "const"}) == sorted({*kinds}), text
+        assert sum(kind not in ("input", "const") for kind in written.kinds) == len(kinds), text
+
+
+def test_registers_are_used_again() -> None:
+    """A sum of products needs two, however long; the depth of a formula shows, not its size."""
+    graph = parse(" + ".join(f"sin({n}*x)*cos({n}*y)" for n in range(1, 200))).graph
+    steps = plan(Program(graph, (graph.output,)), ["x", "y"])
+    assert steps.registers <= 3
+    assert steps.masks == 0
+
+
+def test_masks_are_used_again() -> None:
+    text = "; ".join(
+        [
+            "t0 = x",
+            *(f"t{n} = where((t{n - 1} > y)*(x > {n}), t{n - 1} + 1, y)" for n in range(1, 50)),
+            "t49",
+        ]
+    )
+    graph = parse(text).graph
+    steps = plan(Program(graph, (graph.output,)), ["x", "y"])
+    assert (steps.registers <= 3, steps.masks <= 2) == (True, True)
+    assert {step.kind for step in steps.steps} <= {"gt", "and", "add", "where", "fill"}
+
+
+def test_a_result_stands_apart_where_a_step_takes_several_calls() -> None:
+    graph = parse("sign(x + 1)*2").graph
+    steps = plan(Program(graph, (graph.output,)), ["x"], SEVERAL)
+    (step,) = [step for step in steps.steps if step.kind == "sign"]
+    assert step.cells[0] != step.cells[1]
+
+
+def chain(length: int) -> str:
+    steps = [f"t{n} = t{n - 1}*(x + t{n - 1}*0.5)" for n in range(1, length)]
+    return "; ".join(["t0 = x*y", *steps, f"t{length - 1}"])
+
+
+@pytest.mark.parametrize("registers", [0, 1, 30, 300, 3_000, 30_000, 100_000, 10**6])
+def test_blocks_grow_smaller_where_much_is_alive(registers: int) -> None:
+    kernel = Kernel(Plan(1, 1, (), registers, 0, [], []), TABLE.__getitem__)
+    size, room = kernel.block * registers * 8, ROOM if kernel.block > FEW else SPACE
+    assert kernel.block in (MOST, FEW) or 2 * size > room
+    assert kernel.block == LEAST or size <= room
+    assert 2 * size > ROOM or kernel.block == MOST
+    assert kernel.block.bit_count() == 1
+    assert kernel.threads == 1 or kernel.threads * size <= MEMORY
+
+
+def test_memory_is_kept_for_as_many_threads_as_there_may_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    f = parse("x*y + sin(x)")
+    kernel = build(gradient(f.graph, f.inputs), f.inputs)
+    play, inner = kernel.play, list[int]()
+
+    def nested(*arguments: Any) -> None:
+        if len(inner) < 3:
+            inner.append(0)
+            call()
+        play(*arguments)
+
+    def call() -> None:
+        kernel([np.ones(8)] * 2, [np.empty(8) for _ in range(3)], 0, 8)
+
+    monkeypatch.setattr(kernel, "play", nested)
+    call()
+    assert len(inner) == 3
+    assert len(kernel.spare) == 2
+
+
+@pytest.mark.slow
+def test_time_and_memory_grow_with_the_size() -> None:
+    """From 10^3 to 10^5 operations one costs what it did, in a row, within a factor of 2."""
+    costs = []
+    for length in (300, 30_000):
+        f = parse(chain(length))
+        program = gradient(f.graph, f.inputs)
+        start = time.process_time()
+        kernel = build(program, f.inputs)
+        built = time.process_time() - start
+        columns = [np.full(128, 1e-3), np.full(128, 1e-3)]
+        outputs = [np.empty(128) for _ in range(3)]
+        kernel(columns, outputs, 0, 128)
+        times = []
+        for _ in range(5):
+            start = time.process_time()
+            kernel(columns, outputs, 0, 128)
+            times.append(time.process_time() - start)
+        steps = len(kernel.plan.steps)
+        costs.append((built / steps, min(times) / steps, kernel.plan.registers / steps))
+    small, large = costs
+    assert all(many <= 2 * few for few, many in zip(small, large, strict=True)), costs
+
+
+ARITHMETIC = tuple(BY_NAME[name] for name in ("add", "sub", "mul", "div", "neg", "neg"))
+LEAVES = ("x", "y", "2", "0.5", "100", "3", "0.1", "4")
+CELLS = (1.5, -0.3, 0.0, 1e308, 5e-324, 3e-308, -1e-160, 1e200, math.inf, math.nan)
+
+
+@settings(max_examples=80, deadline=None)
+@given(seeds)
+def test_what_is_shorter_is_the_same_double(random: Random) -> None:
+    graph = parse(tree(random, LEAVES, ARITHMETIC, random.randint(1, 12))).graph
+    written = written_out(Program(graph, (graph.output,)), NATIVE)
+    for _ in range(6):
+        point = {name: random.choice(CELLS) for name in graph.inputs}
+        expected = forward(graph, point)[graph.output]
+        found = forward(written.graph, point)[written.outputs[0]]
+        assert alike([found], [expected]), point

@@ -1,0 +1,43 @@
+"""The forward sweep by a plan against the plain one, to the bit."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exprgrad.language.parse import parse
+from exprgrad.run.plan import follow, plan
+from exprgrad.run.sweeps import forward
+from strategies import everyday, expressions
+
+Point = tuple[float, float]
+doubles = st.sampled_from((0.0, -0.0, 1.0, -2.5, 1e-300, 1e200)) | everyday
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(
+    expressions(("x", "y", "0", "2", "pi")),
+    st.tuples(doubles, doubles),
+    st.tuples(doubles, doubles),
+)
+def test_a_plan_finds_what_a_sweep_finds(text: str, one: Point, other: Point) -> None:
+    """At one point and then at another: nothing stays behind."""
+    graph = parse(text)
+    planned = plan(graph)
+    for point in (one, other):
+        inputs = dict(zip("xy", point, strict=True))
+        assert list(map(repr, follow(planned, inputs))) == list(map(repr, forward(graph, inputs)))
+
+
+def test_operations_of_one_two_and_more_operands() -> None:
+    graph = parse(
+        "t = max(a, b, c, -2); u = where(a > b, t, -c); clamp(u, 0, 1)*hypot(a, b) + tanh(c)"
+    )
+    planned = plan(graph)
+    for inputs in ({"a": 1.0, "b": 2.0, "c": 0.5}, {"a": -1.0, "b": -2.0, "c": -0.0}):
+        assert list(map(repr, follow(planned, inputs))) == list(map(repr, forward(graph, inputs)))
+
+
+def test_a_leaf_alone() -> None:
+    assert follow(plan(parse("x")), {"x": -0.0}) == [0.0]
+    assert follow(plan(parse("2")), {}) == [2.0]

@@ -1,0 +1,85 @@
+"""Running the page's script without a page: its sweeps, paths and steps, in Node."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from exprgrad import Run
+from exprgrad.draw.page.arithmetic import arithmetic
+from exprgrad.draw.page.model import model
+from exprgrad.draw.page.squeeze import squeezed_script
+from programs import require
+
+PARTS = ("numbers", "engine", "paths", "timeline", "kinks")
+"""The files of the script that do not touch the document, in their order."""
+NODE = """
+const {parts, cases} = JSON.parse(require("fs").readFileSync(0));
+const given = x => typeof x === "string" ? Number(x.replace("inf", "Infinity")) : x;
+const plain = x => typeof x === "bigint" ? {count: String(x)} : x instanceof Set ? [...x]
+  : typeof x !== "number" || Number.isFinite(x) && !Object.is(x, -0) ? x
+  : {number: Object.is(x, -0) ? "-0" : String(x).replace("Infinity", "inf")};
+const answers = cases.map(({ops, page, args, body}) => {
+  const source = `"use strict";${ops}\\nconst PAGE = ${JSON.stringify(page)};\\n${parts}`;
+  return new Function("ARGS", "given", `${source}\\n${body}`)(args, given) ?? null;
+});
+console.log(JSON.stringify(answers, (key, x) => plain(x)));
+"""
+
+
+def as_json(x: float) -> float | str:
+    """A number as JSON has it; ``given`` reads it."""
+    return x if math.isfinite(x) else str(x)
+
+
+def script() -> str:
+    """The engine's files as one script, squeezed as on the page."""
+    folder = files("exprgrad.draw.page").joinpath("assets")
+    parts = [folder.joinpath(f"{part}.js").read_text("utf-8") for part in PARTS]
+    return "\n".join(map(squeezed_script, parts))
+
+
+def ask(cases: Sequence[tuple[Run | None, str, Any]]) -> list[Any]:
+    """What the script answers: for each case a run, the body of a function of ``ARGS``, and its ARGS.
+
+    The body sees ``PAGE``, ``OPS`` and all that the script defines; ``given`` reads a number that JSON has
+    as a text.  A case without a run has no page.
+    """
+    require("javascript")
+    asked = [
+        {
+            "ops": "" if run is None else squeezed_script(arithmetic(run)),
+            "page": None if run is None else model(run),
+            "args": args,
+            "body": body,
+        }
+        for run, body, args in cases
+    ]
+    done = subprocess.run(
+        ["node", "-e", NODE],
+        input=json.dumps({"parts": script(), "cases": asked}, allow_nan=False),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[:4000]
+    return [read(answer) for answer in json.loads(done.stdout)]
+
+
+def read(answer: Any) -> Any:
+    """An answer with its numbers as Python's."""
+    if isinstance(answer, int) and abs(answer) > 2**53:
+        return float(answer)
+    if isinstance(answer, list):
+        return [read(item) for item in answer]
+    if not isinstance(answer, dict):
+        return answer
+    if answer.keys() == {"number"}:
+        return float(answer["number"])
+    if answer.keys() == {"count"} and isinstance(answer["count"], str):
+        return int(answer["count"])
+    return {key: read(item) for key, item in answer.items()}
