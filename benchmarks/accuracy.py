@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 from benchmarks.compositions import compositions_table
 from benchmarks.formulas import CASES
 from benchmarks.gradients import Gradient, contestants, missing
-from benchmarks.measure import machine, table
+from benchmarks.machine import machine
+from benchmarks.measure import Report, table
+from benchmarks.pages import fill
 from benchmarks.truth import from_tests, true_gradient
 from benchmarks.worst import rows_table
 from exprgrad.api import Expression, parse
@@ -52,7 +54,7 @@ class Error(NamedTuple):
     text: str
 
 
-def report(*, quick: bool) -> str:
+def report(*, quick: bool) -> Report:
     """All tables; of what is sampled, less with ``quick``."""
     generated = compositions_table(contestants(), 25 if quick else COMPOSITIONS)
     parts = (
@@ -60,7 +62,7 @@ def report(*, quick: bool) -> str:
         ("Generated formulas", generated),
         ("Every row's worst", rows_table(quick=quick)),
     )
-    return "\n".join(f"### {title}\n\n{part}" for title, part in parts)
+    return Report("\n".join(f"### {title}\n\n{part}" for title, part in parts))
 
 
 def cases() -> Iterator[Case]:
@@ -147,12 +149,7 @@ def write_page() -> None:
         "compositions": compositions_table(contestants(), COMPOSITIONS),
         "rows": rows_table(quick=False),
     }
-    text = PAGE.read_text("utf-8")
-    for name, part in parts.items():
-        start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-        before, _, rest = text.partition(start)
-        text = f"{before}{start}\n{part}\n{end}{rest.partition(end)[2]}"
-    PAGE.write_text(text, "utf-8")
+    fill(PAGE, parts)
 
 
 if __name__ == "__main__":

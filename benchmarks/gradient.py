@@ -13,7 +13,18 @@ from typing import Any
 
 import exprgrad
 from benchmarks.formulas import VALUES, chain, tree
-from benchmarks.measure import interleaved, peer, table, times
+from benchmarks.measure import (
+    Call,
+    Ratio,
+    Report,
+    left_out,
+    medians,
+    peer,
+    ratio,
+    table,
+    times,
+    turns,
+)
 
 __all__ = ["report"]
 
@@ -22,35 +33,40 @@ Answer = tuple[float, list[float]]
 Contestant = Callable[[], Answer]
 
 
-def report(*, quick: bool) -> str:
+def report(*, quick: bool) -> Report:
     """The table: how many times exprgrad's time a peer takes."""
     makers = {"micrograd": micrograd, "autograd": autograd, "PyTorch": pytorch}
     peers = {"micrograd": "micrograd.engine", "autograd": "autograd.numpy", "PyTorch": "torch"}
     there = {name: module for name in makers if (module := peer(peers[name])) is not None}
-    sizes = (100, 1000, 10_000) if quick else (100, 1000, 10_000, 20_000, 100_000)
+    sizes = (100, 1000, 10_000)
+    largest = () if quick else (100_000,)
     rows = []
-    for shape in (tree, chain):
-        for size in sizes:
+    figures: dict[str, Ratio] = {}
+    for shape, counts in ((tree, sizes + largest), (chain, sizes)):
+        for size in counts:
             contestants = {name: (makers[name], module) for name, module in there.items()}
-            rows.append(
-                [f"{shape.__name__}, {size:,} nodes", *row(shape(size), contestants, quick)]
-            )
-    head = ["formula", *there, "reading it", "first call", "largest difference"]
-    missing = [name for name in makers if name not in there]
-    left_out = f"\nLeft out, not being installed: {', '.join(missing)}.\n" if missing else ""
-    return table(head, rows) + left_out
+            cells, ratios = row(shape(size), contestants, quick)
+            rows.append([f"{shape.__name__}, {size:,} nodes", *cells])
+            if shape is tree:
+                figures = ratios
+    head = ["formula", "its value", *there, "reading it", "first call", "largest difference"]
+    missing = left_out(name for name in makers if name not in there)
+    return Report(table(head, rows) + missing, figures)
 
 
 def row(
     text: str, peers: dict[str, tuple[Callable[..., Contestant], Any]], quick: bool
-) -> list[str]:
-    """One formula: the peers' times, exprgrad's own for reading and first calling, in its calls."""
+) -> tuple[list[str], dict[str, Ratio]]:
+    """One formula, in exprgrad's calls: the time of the value, of peers, of reading and first calling.
+
+    And the ratios that have a bar.
+    """
     exprgrad.parse("relu(a*b + 1)").gradient(a=1, b=1)
-    start = time.perf_counter()
+    start = time.process_time()
     expression = exprgrad.parse(text)
-    read = time.perf_counter()
+    read = time.process_time()
     expression.gradient(VALUES)
-    called = time.perf_counter()
+    called = time.process_time()
     graph = expression.graph
     steps = list(zip(graph.kinds, graph.operands, graph.payloads, strict=True))
 
@@ -60,7 +76,7 @@ def row(
         return run.value, [gradient.get(name, 0.0) for name in VALUES]
 
     expected = ours()
-    calls: dict[str, Contestant] = {"exprgrad": ours}
+    calls: dict[str, Call] = {"exprgrad": ours, "value": lambda: expression.evaluate(VALUES).value}
     failed: dict[str, str] = {}
     worst = 0.0
     for name, (maker, module) in peers.items():
@@ -70,15 +86,20 @@ def row(
             calls[name] = contestant
         except RecursionError:
             failed[name] = "RecursionError"
-    rounds, turn = (3, 20_000) if quick else (5, 60_000)
-    found = interleaved(calls, rounds, max(1, turn // len(graph)))
-    unit = found["exprgrad"]
-    return [
-        *[failed.get(name) or times(found[name] / unit) for name in peers],
+    rounds, turn = (3, 5_000) if quick else (8, 10_000)
+    taken = turns(calls, rounds, max(1, turn // len(graph)), ("autograd", "PyTorch"))
+    unit = medians(taken)["exprgrad"]
+    cells = [
+        times(ratio(taken, "value", "exprgrad").median),
+        *[failed.get(name) or times(ratio(taken, name, "exprgrad").median) for name in peers],
         times((read - start) / unit),
         times((called - read) / unit),
         f"{worst:.0e}",
     ]
+    found = {"sweeps": ratio(taken, "exprgrad", "value")}
+    if "micrograd" in taken:
+        found["micrograd"] = ratio(taken, "micrograd", "exprgrad")
+    return cells, found
 
 
 def difference(one: Answer, other: Answer) -> float:

@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 import gc
-import platform
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["Call", "interleaved", "machine", "peer", "table", "times"]
+__all__ = [
+    "Call", "Ratio", "Report", "Taken", "in_turns", "interleaved", "left_out", "medians", "peer", "ratio",
+    "table", "timed", "times", "turns",
+]  # fmt: skip
 
 Call = Callable[[], object]
+Taken = Mapping[str, Mapping[int, float]]
+"""By contestant: the seconds of a call, by the number of the round."""
+SELDOM = 4
+"""In one of so many rounds, those have a turn that take long and decide nothing."""
+
+
+class Ratio(NamedTuple):
+    """One contestant's time in another's: the median over rounds, and least by least."""
+
+    median: float
+    least: float
+
+
+class Report(NamedTuple):
+    """What a part found.
+
+    ``text``      its tables, in Markdown
+    ``figures``   what has a bar, by the name of its regime
+    ``pictures``  SVG, by the file's name
+    """
+
+    text: str
+    figures: Mapping[str, Ratio] = {}
+    pictures: Mapping[str, str] = {}
 
 
 def peer(module: str) -> Any:
@@ -24,25 +50,87 @@ def peer(module: str) -> Any:
         return None
 
 
-def interleaved(calls: Mapping[str, Call], rounds: int, calls_a_turn: int = 1) -> dict[str, float]:
-    """The median seconds of each call, over rounds in which each has one turn.
+def used() -> float:
+    """The processor's seconds for this process, all threads, and for its children that have ended.
 
-    A turn is some calls in a row, as in a loop.  One round goes ahead unmeasured.  The garbage
-    collector stays on, as it is for everybody; but nobody is charged for the modules that others
-    imported, nor for the garbage of their turns.
+    On one core that is the time on the wall, less what other processes took in between.  Where a system
+    does not tell, it is the time on the wall.
     """
-    taken: dict[str, list[float]] = {name: [] for name in calls}
+    try:
+        import resource
+    except ImportError:
+        return time.perf_counter()
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def turns(
+    calls: Mapping[str, Call],
+    rounds: int,
+    calls_a_turn: int = 1,
+    seldom: Collection[str] = (),
+    clock: Callable[[], float] = used,
+) -> Taken:
+    """The seconds of each call: a turn is some calls in a row, as in a loop.
+
+    Nobody is charged for what is there already: modules that others imported, say.
+    """
     gc.collect()
     gc.freeze()
-    for _ in range(rounds + 1):
-        for name, call in calls.items():
-            gc.collect()
-            start = time.perf_counter()
-            for _ in range(calls_a_turn):
-                call()
-            taken[name].append((time.perf_counter() - start) / calls_a_turn)
+    one_each = {name: partial(timed, call, calls_a_turn, clock) for name, call in calls.items()}
+    taken = in_turns(one_each, rounds, seldom)
     gc.unfreeze()
-    return {name: statistics.median(seconds[1:]) for name, seconds in taken.items()}
+    return taken
+
+
+def in_turns(
+    contestants: Mapping[str, Callable[[], float]], rounds: int, seldom: Collection[str] = ()
+) -> Taken:
+    """What each contestant says that its turn took, over rounds; who is ``seldom`` has one in some of them.
+
+    One round goes ahead unmeasured.
+    """
+    taken: dict[str, dict[int, float]] = {name: {} for name in contestants}
+    for number in range(rounds + 1):
+        for name, turn in contestants.items():
+            if name not in seldom or number <= 1 or number % SELDOM == 0:
+                taken[name][number] = turn()
+    for seconds in taken.values():
+        del seconds[0]
+    return taken
+
+
+def timed(call: Call, calls: int = 1, clock: Callable[[], float] = used) -> float:
+    """The seconds of a call, of some in a row.
+
+    The garbage collector stays on, as it is for everybody; but nobody is charged for others' garbage.
+    """
+    gc.collect()
+    start = clock()
+    for _ in range(calls):
+        call()
+    return (clock() - start) / calls
+
+
+def medians(taken: Taken) -> dict[str, float]:
+    """The median seconds of each contestant."""
+    return {name: statistics.median(seconds.values()) for name, seconds in taken.items()}
+
+
+def interleaved(calls: Mapping[str, Call], rounds: int, calls_a_turn: int = 1) -> dict[str, float]:
+    """The median seconds of each call, taken in turns."""
+    return medians(turns(calls, rounds, calls_a_turn))
+
+
+def ratio(taken: Taken, one: str, other: str) -> Ratio:
+    """One contestant's time in another's.
+
+    A round's two turns are milliseconds apart, so its ratio stays when the processor's clock does not: the
+    median is that of the rounds' ratios.
+    """
+    over, under = taken[one], taken[other]
+    both = [seconds / under[number] for number, seconds in over.items() if number in under]
+    return Ratio(statistics.median(both), min(over.values()) / min(under.values()))
 
 
 def times(ratio: float) -> str:
@@ -56,25 +144,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def machine() -> str:
-    """What the numbers were taken on."""
-    system = platform.freedesktop_os_release().get("PRETTY_NAME", "") if on_linux() else ""
-    return (
-        f"{processor()}; {system or platform.system()}; "
-        f"{platform.python_implementation()} {platform.python_version()}"
-    )
-
-
-def on_linux() -> bool:
-    """Whether this system describes itself in files."""
-    return Path("/proc/cpuinfo").exists() and Path("/etc/os-release").exists()
-
-
-def processor() -> str:
-    """The processor's model, as far as the system tells."""
-    if on_linux():
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            name, _, model = line.partition(":")
-            if name.strip() == "model name":
-                return model.strip()
-    return platform.processor() or platform.machine()
+def left_out(names: Iterable[str]) -> str:
+    """A line on the peers that are not installed; nothing if all are."""
+    missing = ", ".join(names)
+    return f"\nLeft out, not being installed: {missing}.\n" if missing else ""

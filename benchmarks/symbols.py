@@ -14,8 +14,8 @@ from benchmarks.points import Point
 from exprgrad.graph.graph import CONST, INPUT, Graph
 
 __all__ = [
-    "MASKS", "Contestant", "Words", "casadi_contestant", "casadi_read", "sympy_contestant", "sympy_read",
-    "translated",
+    "MASKS", "Contestant", "Words", "arithmetic", "casadi_contestant", "casadi_read", "sympy_contestant",
+    "sympy_operations", "sympy_read", "translated",
 ]  # fmt: skip
 
 MASKS = ("lt", "le", "gt", "ge", "eq", "ne")

@@ -1,0 +1,28 @@
+"""exprgrad's engines over columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import exprgrad
+from benchmarks.problems import Answer, Columns, Problem
+
+__all__ = ["compile_anew", "engine"]
+
+
+def engine(name: str, problem: Problem, given: Columns) -> Answer:
+    """A compiled formula, into columns that are there already."""
+    compiled = exprgrad.parse(problem.text).compile(name, threads=1)
+    value, gradient = compiled(given)
+    out = value, gradient
+
+    def call() -> Any:
+        value, gradient = compiled(given, out=out)
+        return [value, *[gradient[name] for name in given]]
+
+    return call
+
+
+def compile_anew(name: str, problem: Problem) -> object:
+    """What the text is compiled to, read anew so that nothing is remembered."""
+    return exprgrad.parse(problem.text).compile(name, threads=1)

@@ -1,0 +1,173 @@
+"""The page on speed, and what measures it: rows, ratios of rounds, the plot.  Nothing is timed here."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "explanation" / "speed.md"
+SVG = "{http://www.w3.org/2000/svg}"
+
+ASKED = {
+    "startup": ("≤", 1.3, 1.15),
+    "parse": ("≥", 3, 4),
+    "micrograd": ("≥", 10, 15),
+    "sweeps": ("≤", 3.2, 2.6),
+    **{f"c {name}": ("≤", 1.15, 1.0) for name in ("neuron", "rosenbrock", "black_scholes")},
+    "jax neuron": ("≤", 1.1, 0.95),
+    "jax rosenbrock": ("≤", 0.7, 0.4),
+    "jax black_scholes": ("≤", 0.4, 0.25),
+    **{f"compile {name}": ("≤", 50, 15) for name in ("neuron", "rosenbrock", "black_scholes")},
+    **{f"numpy {name}": ("≤", 0.6, 0.4) for name in ("neuron", "rosenbrock", "black_scholes")},
+    **{
+        f"{quantity} {stage}": ("≤", 2, 2)
+        for quantity in ("time", "memory")
+        for stage in ("parse", "sweep", "derive", "compile", "batch")
+    },
+}
+"""What was promised: the bar and the goal of each regime."""
+PARTS = (
+    "startup", "parse", "gradient", "sides", "batch", "compile", "growth", "derive", "tensor",
+)  # fmt: skip
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The benchmarks' modules, by name."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    return lambda name: importlib.import_module(f"benchmarks.{name}")
+
+
+def table_of(text: str) -> dict[str, list[str]]:
+    """The cells of a Markdown table, by the first of each line."""
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return {line[0]: line[1:] for line in lines[2:]}
+
+
+def part(name: str) -> str:
+    """What the benchmark wrote between two markers of the page."""
+    found = re.search(
+        rf"<!-- {name} -->\n(.*)<!-- end of {name} -->", PAGE.read_text("utf-8"), re.DOTALL
+    )
+    assert found is not None
+    return found[1]
+
+
+def test_the_regimes_are_those_that_were_asked_for(module: Any) -> None:
+    regimes = module("regimes").REGIMES
+    assert {
+        name: ("≥" if regime.least else "≤", regime.bar, regime.goal)
+        for name, regime in regimes.items()
+    } == ASKED
+
+
+def test_every_regime_is_on_the_page(module: Any) -> None:
+    rows = table_of(part("regimes"))
+    assert [*rows] == [regime.words for regime in module("regimes").REGIMES.values()]
+    for regime in module("regimes").REGIMES.values():
+        bar, goal, median, _, reached = rows[regime.words]
+        assert [bar, goal] == [regime.wanted(regime.bar), regime.wanted(regime.goal)]
+        assert (reached == "—") == (median == "—")
+        if median != "—":
+            near = float(median.removesuffix(regime.unit))
+            known = {regime.verdict(near * factor) for factor in (0.99, 1, 1.01)}
+            assert reached in known
+
+
+def test_the_page_has_every_part_and_no_path_of_the_machine() -> None:
+    text = PAGE.read_text("utf-8") + (ROOT / "docs" / "images" / "growth.svg").read_text("utf-8")
+    for name in (*PARTS, "machine", "regimes"):
+        assert part(name).strip(), "run python -m benchmarks --write"
+    assert not re.search(r"/(home|root|tmp|work|usr)\b", text)
+
+
+@pytest.mark.parametrize("option", ["--quick", "--only=batch"])
+def test_the_page_is_of_a_whole_run(module: Any, option: str) -> None:
+    before = PAGE.read_bytes()
+    result = CliRunner().invoke(module("__main__").main, ["--write", option])
+    assert result.exit_code == 2 and "--write takes a whole run" in result.output
+    assert PAGE.read_bytes() == before
+
+
+def test_verdicts(module: Any) -> None:
+    regimes, ratio = module("regimes"), module("measure").Ratio
+    figures = {
+        "startup": ratio(1.1, 1.0),
+        "parse": ratio(3.5, 3.6),
+        "compile neuron": ratio(60, 55),
+    }
+    rows = [*table_of(regimes.summary(figures)).values()]
+    assert rows[0] == ["≤ 1.3", "≤ 1.15", "1.10", "1.00", "goal"]
+    assert rows[1] == ["≥ 3", "≥ 4", "3.50", "3.60", "bar"]
+    assert rows[2] == ["≥ 10", "≥ 15", "—", "—", "—"]
+    assert rows[10] == ["≤ 50 ms", "≤ 15 ms", "60.0 ms", "55.0 ms", "**neither**"]
+
+
+def test_turns_and_ratios(module: Any) -> None:
+    measure = module("measure")
+    clock = itertools.chain.from_iterable((0.0, took) for took in itertools.cycle((1.0, 2.0)))
+    called: list[str] = []
+    calls = {name: lambda name=name: called.append(name) for name in ("a", "b")}
+    taken = measure.turns(calls, 8, 3, ("b",), clock=lambda: next(clock))
+    assert [*taken["a"]] == [*range(1, 9)] and [*taken["b"]] == [1, 4, 8]
+    assert called[:6] == ["a"] * 3 + ["b"] * 3
+    taken = {"a": {1: 2.0, 2: 30.0, 3: 10.0}, "b": {1: 1.0, 2: 10.0, 3: 1.0}}
+    assert measure.ratio(taken, "a", "b") == (3.0, 2.0)
+    assert measure.medians(taken) == {"a": 10.0, "b": 1.0}
+
+
+def test_contestants_are_held_to_the_scalar_engine(module: Any) -> None:
+    problems, numpy = module("problems"), module("peers.by_column").numpy
+    pytest.importorskip("scipy", reason="pip install scipy")
+    for problem in problems.PROBLEMS:
+        given = problems.columns(problem, 17)
+        answer = numpy(problem, given)
+        problems.agree(problem, given, "NumPy", answer)
+        assert {column.ctypes.data % 4096 for column in given.values()} != {0}
+        for place in range(len(given) + 1):
+            wrong = [np.array(column) for column in answer()]
+            wrong[place][8] += 1e-6 * max(abs(column[8]) for column in wrong)
+            with pytest.raises(ValueError, match="in row 8"):
+                problems.agree(problem, given, "NumPy", lambda wrong=wrong: wrong)
+
+
+def test_stages_of_a_formula(module: Any) -> None:
+    stages = module("stages")
+    found = {name: seconds for name, seconds, _ in stages.stages(module("formulas").tree(60), 2)}
+    assert [*found] == [*stages.STAGES]
+    assert all(len(seconds) == 2 for seconds in found.values())
+
+
+def test_growth_is_the_largest_in_the_smallest(module: Any) -> None:
+    growth = module("growth")
+    found = {
+        size: {stage: growth.Taken(3.0 + at, 2.0 - at, 8.0) for stage in module("stages").STAGES}
+        for at, size in enumerate((1000, 10_000))
+    }
+    report = growth.growth_report(found)
+    assert report.figures["time sweep"] == (4 / 3, 2.0)
+    assert report.figures["memory batch"] == (1.0, 1.0)
+    assert table_of(report.text)["derive"] == ["8", "8"]
+
+
+def test_the_plot_is_svg_and_true_to_scale(module: Any) -> None:
+    plot = module("plot")
+    curves = {"parse": {10**3: 1.0, 10**6: 100.0}, "derive": {10**3: 10.0, 10**6: 10.0}}
+    picture = ET.fromstring(plot.svg([plot.Panel("µs", curves), plot.Panel("bytes", {})]))
+    assert [path.text for path in picture.iter(f"{SVG}title")] == ["µs"]
+    lines = [line.attrib["points"].split() for line in picture.iter(f"{SVG}polyline")]
+    (low, high), (left, right) = [[[*map(float, xy.split(","))] for xy in line] for line in lines]
+    assert low[0] == left[0] < high[0] == right[0]
+    assert left[1] == right[1] == pytest.approx((low[1] + high[1]) / 2, abs=0.1)
+    assert low[1] > high[1]
+    words = [word.text for word in picture.iter(f"{SVG}text")]
+    assert {"10³", "10⁶", "parse", "derive", "nodes"} <= {*words}
