@@ -73,6 +73,8 @@ def test_an_interrupt() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # A shell's background jobs, and what they start, ignore interrupts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert running.stdin and running.stderr and running.stdout
     running.stdin.write(b"a +")
