@@ -144,6 +144,25 @@ def tree(random: Random, leaves: tuple[str, ...], ops: tuple[Op, ...], size: int
 
 
 seeds = st.integers(0, 2**32).map(Random)
+SPECIAL = (
+    0.0,
+    0.5,
+    -0.5,
+    1.0,
+    -1.0,
+    1.5,
+    2.5,
+    -2.5,
+    3.0,
+    -2.0,
+    800.0,
+    -800.0,
+    1e200,
+    math.inf,
+    -math.inf,
+    math.nan,
+)
+"""Numbers at which rows answer by a convention, overflow or end."""
 FREQUENT = (*OPS, *(op for op in OPS if op.infix or op.prefix for _ in range(3)))
 
 

@@ -27,7 +27,7 @@ from exprgrad.run.sweeps import forward
 from oracles import Real, holds, is_special, mp, reference, true_partial, true_value, ulps
 from programs import Answer, Program, run
 from rounding import Bounds, bounds
-from strategies import FREQUENT, points, tree
+from strategies import FREQUENT, SPECIAL, points, tree
 
 SLACK = {"python": 2, "numpy": 2, "c": 2, "javascript": 2, "jax": 4, "torch": 2}
 """glibc's cbrt is 3.7 ulp off, the formula for erfc 6.6 (the table: 2 and 5.3), XLA's expm1 2.3."""
@@ -35,24 +35,6 @@ SMALLEST = 2.3e-308
 """JAX on a CPU takes subnormal numbers for 0: nothing smaller is asked of it."""
 SETTLED = 2.0**-10
 """The ulps by which a difference quotient that settled may be wrong."""
-SPECIAL = (
-    0.0,
-    0.5,
-    -0.5,
-    1.0,
-    -1.0,
-    1.5,
-    2.5,
-    -2.5,
-    3.0,
-    -2.0,
-    800.0,
-    -800.0,
-    1e200,
-    math.inf,
-    -math.inf,
-    math.nan,
-)
 
 each_target = pytest.mark.parametrize("target", TARGETS)
 

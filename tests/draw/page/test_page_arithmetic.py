@@ -23,29 +23,12 @@ from exprgrad.explain.diagnostics import diagnose
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.run.sweeps import Adjoints
 from scripts import as_json, ask
-from strategies import FREQUENT, points, tree
+from strategies import FREQUENT, SPECIAL, points, tree
 
 APART = 3
 """How far the two may be apart, in units of a row's bound: 1 for the engine, 2 for JavaScript."""
 assert all(APART * max(op.value_ulp, op.partial_ulp) * 2.0**-52 < 1e-12 for op in OPS)
 
-SPECIAL = (
-    0.0,
-    0.5,
-    -0.5,
-    1.0,
-    -1.0,
-    1.5,
-    2.5,
-    3.0,
-    -2.0,
-    800.0,
-    -800.0,
-    1e200,
-    math.inf,
-    -math.inf,
-    math.nan,
-)
 EVERYWHERE = """
 return ARGS.map(point => {
   const edited = PAGE.inputs.map(([, id], at) => [id, given(point[at])]);
