@@ -31,7 +31,8 @@ __all__ = [
 ]
 
 NATIVE, NUMPY, JAX = "exprgrad `native`", "exprgrad `numpy`", "exprgrad `jax`"
-C, GREEKS, BY_JAX, BY_NUMPY = "C", "C, the textbook's greeks", "JAX", "NumPy, naive"
+C, GREEKS, BY_JAX = "C", "C, the textbook's greeks", "JAX"
+BY_NUMPY, BY_HAND = "NumPy, naive", "NumPy, by hand"
 MAKERS: dict[str, tuple[str, Callable[[Problem, Columns], Answer]]] = {
     NATIVE: ("llvmlite", partial(ours.engine, "native")),
     NUMPY: ("numpy", partial(ours.engine, "numpy")),
@@ -40,7 +41,8 @@ MAKERS: dict[str, tuple[str, Callable[[Problem, Columns], Answer]]] = {
     GREEKS: ("gcc", limit.greeks),
     BY_JAX: ("jax", frameworks.jax),
     "numba": ("numba", by_row.numba),
-    BY_NUMPY: ("numpy", by_column.numpy),
+    BY_NUMPY: ("numpy", by_column.derived),
+    BY_HAND: ("numpy", by_column.by_hand),
     "NumExpr": ("numexpr", by_column.numexpr),
     "PyTorch": ("torch", frameworks.pytorch),
     "autograd": ("autograd", frameworks.autograd),

@@ -1,17 +1,21 @@
-"""Whole columns at a time: NumPy as one writes it, and NumExpr."""
+"""Whole columns at a time: NumPy on the derived formulas, NumPy by hand, and NumExpr."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
+from runpy import run_path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+import exprgrad
 from benchmarks.measure import peer
 from benchmarks.problems import Answer, Columns, Problem, staggered
 
-__all__ = ["numexpr", "numpy"]
+__all__ = ["by_hand", "derived", "numexpr"]
 
 
 def functions() -> Any:
@@ -74,11 +78,28 @@ BY_HAND: dict[str, Callable[..., list[Any]]] = {
 }
 
 
-def numpy(problem: Problem, given: Columns) -> Answer:
-    """The derived formulas as one writes them, each operation a new column."""
+def by_hand(problem: Problem, given: Columns) -> Answer:
+    """The gradient as one works it out for oneself, each operation a new column."""
     if problem.name == "black_scholes":
         functions()
     return lambda: BY_HAND[problem.name](*given.values())
+
+
+def derived(problem: Problem, given: Columns) -> Answer:
+    """The derived formulas as ``exprgrad code --to numpy`` writes them, each operation a new column."""
+    expression = exprgrad.parse(problem.text)
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "derived.py"
+        program.write_text(expression.code("numpy"), encoding="utf-8")
+        function = run_path(str(program))["f"]
+    columns = [given[name] for name in expression.inputs]
+
+    def call() -> Any:
+        value, slopes = function(*columns)
+        by_input = dict(zip(expression.inputs, slopes, strict=True))
+        return [value, *[by_input[name] for name in given]]
+
+    return call
 
 
 NUMEXPR: dict[str, list[tuple[str, str]]] = {

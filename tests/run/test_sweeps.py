@@ -14,7 +14,7 @@ from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.parse import parse
 from exprgrad.run.primitives import functions
-from exprgrad.run.sweeps import Adjoints, forward, reverse
+from exprgrad.run.sweeps import Adjoints, forward, play, record, reverse
 from exprgrad.run.templates import compile_template
 from oracles import evaluate, gradient, holds, mp, mpf
 from rounding import Bounds, bounds
@@ -284,3 +284,20 @@ def test_a_long_sum_accumulates() -> None:
 def test_evaluation_in_mpmath_reads_the_same_graph() -> None:
     graph = parse("t = x*y; t^2 + where(x > 0, t, 0)")
     assert [float(v) for v in evaluate(graph, {"x": 2, "y": 3})] == forward(graph, {"x": 2, "y": 3})
+
+
+def test_what_a_sum_passes_on_is_not_worked_out_again() -> None:
+    """A grad that is another's takes no edge of the sweep; every node has its own all the same."""
+    graph = parse("t = a*b; t + c + (d + a)")
+    tape = record(graph, graph.inputs.values())
+    names = {node: name for name, node in graph.inputs.items()}
+    passed = {names.get(node, graph.kinds[node]) for node in tape.passed[0]}
+    assert passed == {"mul", "c", "d", "add"}
+    assert set(tape.passed[1]) == {graph.output}
+    edges = [*zip(tape.visits.firsts, tape.visits.first_sources, strict=True)]
+    edges += zip(tape.visits.seconds, tape.visits.second_sources, strict=True)
+    assert sorted(names[node] for node, _ in edges if node in names) == ["a", "a", "b"]
+    found = play(tape, forward(graph, {"a": 2.0, "b": 3.0, "c": 5.0, "d": 7.0}))
+    assert found.grads[graph.inputs["a"]] == 4.0
+    assert [found.grads[graph.inputs[name]] for name in "bcd"] == [2.0, 1.0, 1.0]
+    assert found.locals[graph.output] == (1.0, 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, shown, slots, template
@@ -13,6 +13,10 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Pass, Structural
 
 __all__ = ["Source", "active_from", "passing", "users_of"]
+
+
+LONG = 16
+"""From so many nodes on it pays to keep what a rule becomes where some of its names are numbers."""
 
 
 @cache
@@ -54,6 +58,17 @@ def active_from(users: Sequence[Sequence[int]], nodes: Iterable[int]) -> list[in
         found.update(fresh)
         todo += fresh
     return sorted(found)
+
+
+@lru_cache(maxsize=1024)
+def specialised(rule: str, numbers: tuple[tuple[str, str], ...]) -> Graph:
+    """A rule's graph where some of its names are numbers: what is left of it to be done."""
+    builder, graph, known = Builder(), template(rule), dict(numbers)
+    given = {
+        name: builder.constant(float.fromhex(known[name])) if name in known else builder.input(name)
+        for name in graph.inputs
+    }
+    return builder.program([builder.include(graph, given)[graph.output]]).graph
 
 
 class Source:
@@ -189,8 +204,13 @@ class Source:
 
     def instantiate(self, rule: str, given: dict[str, int]) -> int:
         """A rule of the table on nodes."""
+        builder = self.builder
         graph = template(rule)
-        return self.builder.include(graph, given)[graph.output]
+        if len(graph) > LONG and not builder.plain and builder.graph.shapes is None:
+            values = [(name, builder.value(given[name])) for name in graph.inputs]
+            numbers = tuple([(name, value.hex()) for name, value in values if value is not None])
+            graph = specialised(rule, numbers) if numbers else graph
+        return builder.include(graph, given)[graph.output]
 
     def slots(self, op: Op, user: int) -> dict[str, int]:
         """The nodes that a rule's names stand for; for a variadic row, what all operands share."""

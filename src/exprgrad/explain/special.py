@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Run
 from exprgrad.run.special import special_of
 from exprgrad.run.sweeps import Adjoints
-from exprgrad.run.templates import sides
+from exprgrad.run.templates import Template, sides
 
 if TYPE_CHECKING:
     from exprgrad.explain.sides.kinks import OneSided
@@ -86,6 +87,24 @@ class Moving:
         if not operands or not self.active[node]:
             self.known[node] = bool(self.active[node])
             return None
+        passing = self.passing(node)
+        return self.settle(node, passing) if passing is not None else self.ask_rules(node)
+
+    def passing(self, node: int) -> list[int] | None:
+        """The active operands of a smooth operation, none of whose local derivatives is 0; else None."""
+        graph, values, active = self.run.graph, self.run.values, self.active
+        operands = graph.operands[node]
+        rules = smooth(graph.kinds[node])
+        if rules is None:
+            return None
+        view = [*[values[operand] for operand in operands], values[node]]
+        view += [float(active[operand]) for operand in operands]
+        found = [o for o, rule in zip(operands, rules, strict=True) if active[o] and not rule(view)]
+        return None if found else [operand for operand in operands if active[operand]]
+
+    def ask_rules(self, node: int) -> int | None:
+        """The same of an operation that meets a kink, perhaps, or passes nothing on, perhaps."""
+        operands = self.run.graph.operands[node]
         op = BY_NAME[self.run.graph.kinds[node]]
         mobile = [bool(self.active[operand]) for operand in operands]
         views = self.views(node, mobile)
@@ -96,6 +115,9 @@ class Moving:
             if not mobile[position]:
                 continue
             if not local_rule(op.name, position)(view):
+                finite = all(map(math.isfinite, view))
+                if finite and not stirs_edge(op, position, view, mobile):
+                    continue  # not even if all of them move
                 named = [operands[at] for at in named_in(op.name, position)]
                 unknown = [o for o in named if self.active[o] and o not in self.known]
                 if unknown and position not in op.branches:
@@ -110,7 +132,7 @@ class Moving:
         """A node moves if one of those operands does that pass their movement on."""
         missing = None
         for operand in passing:
-            if self.known.get(operand):
+            if self.known.get(operand) or not self.run.graph.operands[operand]:
                 self.known[node] = True
                 return None
             if operand not in self.known and missing is None:
@@ -118,6 +140,15 @@ class Moving:
         if missing is None:
             self.known[node] = False
         return missing
+
+
+@cache
+def smooth(name: str) -> tuple[Template, ...] | None:
+    """The rules of a row without kinks and jumps, as functions of its slots; None of any other."""
+    op = BY_NAME[name]
+    if op.special or op.variadic or op.branches:
+        return None
+    return tuple([local_rule(name, position) for position in range(len(op.names))])
 
 
 @cache

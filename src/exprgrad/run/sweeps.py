@@ -12,7 +12,7 @@ from typing import Any
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
 from exprgrad.run.primitives import functions
-from exprgrad.run.tape import Tape, edge_sources, record
+from exprgrad.run.tape import Tape, record
 
 __all__ = ["Adjoints", "Locals", "forward", "play", "record", "reverse"]
 
@@ -74,8 +74,8 @@ class Adjoints:
         """By node: the local derivatives; None for a node that passed nothing on."""
         tape, cells = self.tape, self.cells
         found: list[Locals | None] = [None] * len(tape.graph)
-        sources = edge_sources(tape)
-        for user in dict.fromkeys(tape.visits.users):
+        sources = iter(tape.edges.sources)
+        for user in dict.fromkeys(tape.edges.users):
             operands = tape.graph.operands[user]
             local = [cells[next(sources)] if self.active[o] else None for o in operands]
             if self.grads[user] is not None:
@@ -99,8 +99,10 @@ def play(tape: Tape, values: Sequence[float]) -> Adjoints:
             grad = grads[user]
             grads[first] += grad * cells[source]
             grads[second] += grad * cells[second_source]
+        for node, other in zip(*tape.passed, strict=True):
+            grads[node] = grads[other]
     else:
-        for user, operand, source, gated in zip(*tape.visits[:3], tape.gated, strict=True):
+        for user, operand, source, gated in zip(*tape.edges, tape.gated, strict=True):
             grad, local = grads[user], cells[source]
             if grad is not None and not (gated and local == 0):
                 before = grads[operand]

@@ -8,7 +8,7 @@ every point.  So it is worked out once for a graph, and the sweep itself is one 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from itertools import repeat
 from operator import itemgetter
@@ -22,7 +22,7 @@ from exprgrad.run.templates import Template, compile_template, sides
 if TYPE_CHECKING:
     from exprgrad.run.special import Suspects
 
-__all__ = ["Tape", "close", "edge_sources", "gated", "record"]
+__all__ = ["Tape", "close", "gated", "record"]
 
 Rule = tuple[int | None, float | None, Template, bool]
 """A local derivative: the slot that it names, or a constant, or a function of the slots; if it is gated."""
@@ -32,8 +32,16 @@ Step = tuple[Template, Callable[[Sequence[float]], Any]]
 """A local derivative to compute: the function, and what picks its arguments from the cells."""
 
 
+class Edges(NamedTuple):
+    """Active edges in the order of the visits: the user, the operand, and the local derivative's cell."""
+
+    users: Sequence[int]
+    operands: Sequence[int]
+    sources: Sequence[int]
+
+
 class Visits(NamedTuple):
-    """Edges in the order of the visits, one or two of a node at a time; their local derivatives by cell.
+    """The same, one or two edges from a grad at a time.
 
     The second edge's operand is one that nobody asks for where there is no second edge.
     """
@@ -54,16 +62,21 @@ class Tape(NamedTuple):
     ``active``    by node: whether it depends on a differentiated input
     ``start``     by node: the grad before the sweep; None where none is certain to arrive.  One more
                   stands behind them, which nobody asks for
-    ``visits``    the edges, two by two; where there are gates one by one, without the seconds
-    ``gated``     by visit: whether it passes nothing when the local derivative is 0; None: none is
+    ``edges``     the edges, one by one
+    ``gated``     by edge: whether it passes nothing when the local derivative is 0; None: none is
+    ``visits``    the edges, two by two, where there are no gates; but for those of ``passed``
+    ``passed``    nodes whose grad is another's, and those others: what a sum passes on to what is
+                  used nowhere else
     ``suspects``  the nodes that may meet a kink or a jump, if any
     """
 
     graph: Graph
     active: bytearray
     start: list[float | None]
-    visits: Visits
+    edges: Edges
     gated: bytearray | None
+    visits: Visits
+    passed: tuple[list[int], list[int]]
     constants: list[float]
     steps: list[Step]
     suspects: Suspects | None = None
@@ -156,26 +169,54 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
         from exprgrad.run.special import suspects
 
         found_suspects = suspects(graph, list(dict.fromkeys(users)), active)
-    visits = Visits(users, operands, sources, [], [])
+    met = Edges(users, operands, sources)
+    passed: dict[int, int] = {}
+    visits = Visits([], [], [], [], [])
     if certain:
-        visits = paired(visits, len(graph), cell[0.0])
+        rest, passed = shortened(met, len(graph), cell[1.0])
+        visits = Visits(*map(close, paired(rest, len(graph), cell[0.0])))
     return Tape(
         graph,
         active,
         [*start, 0.0],
-        Visits(*map(close, visits)),
+        Edges(*[array("q", numbers) if certain else close(numbers) for numbers in met]),
         None if certain else gates,
+        visits,
+        (close(passed), close(passed.values())),
         constants,
         steps,
         found_suspects,
     )
 
 
-def paired(edges: Visits, nobody: int, zero: int) -> Visits:
-    """The edges two by two, as far as they are of one node; the rest with what stands for no edge."""
+def shortened(edges: Edges, size: int, one: int) -> tuple[Edges, dict[int, int]]:
+    """The edges that take a product or a sum, and the nodes whose grad is another's, by node.
+
+    Where the local derivative is ``one`` and nothing else arrives, the grad is the user's.
+    """
+    arrivals = [0] * size
+    for operand in edges.operands:
+        arrivals[operand] += 1
+    passed: dict[int, int] = {}
+    users: list[int] = []
+    operands: list[int] = []
+    sources: list[int] = []
+    for user, operand, source in zip(*edges, strict=True):
+        user = passed.get(user, user)
+        if source == one and arrivals[operand] == 1:
+            passed[operand] = user
+        else:
+            users.append(user)
+            operands.append(operand)
+            sources.append(source)
+    return Edges(users, operands, sources), passed
+
+
+def paired(edges: Edges, nobody: int, zero: int) -> Visits:
+    """The edges two by two, as far as they are of one grad; the rest with what stands for no edge."""
     users, firsts, first_sources, seconds, second_sources = found = Visits([], [], [], [], [])
     alone = -1
-    for user, operand, source in zip(*edges[:3], strict=True):
+    for user, operand, source in zip(*edges, strict=True):
         if user == alone:
             seconds[-1], second_sources[-1] = operand, source
             alone = -1
@@ -192,19 +233,6 @@ def paired(edges: Visits, nobody: int, zero: int) -> Visits:
 def close(numbers: Iterable[int]) -> list[int]:
     """The numbers as objects that lie side by side in memory: a sweep over them is up to a third faster."""
     return list(array("q", numbers))
-
-
-def edge_sources(tape: Tape) -> Iterator[int]:
-    """The cells of the local derivatives, edge by edge."""
-    visits, nobody = tape.visits, len(tape.graph)
-    if tape.gated is not None:
-        yield from visits.first_sources
-        return
-    found = zip(visits.first_sources, visits.seconds, visits.second_sources, strict=True)
-    for first, operand, second in found:
-        yield first
-        if operand != nobody:
-            yield second
 
 
 def ties(op: Op, values: Sequence[float]) -> float:

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 from engines import each_engine
 from exprgrad import ExprgradError, InputError, RequestError, parse
 from exprgrad.run.engines.columns import take
-from exprgrad.run.engines.memory import staggered
+from exprgrad.run.engines.memory import address, staggered
 
 F = parse("x*y + sin(x)")
 X = np.linspace(-2, 2, 37)
@@ -257,6 +258,27 @@ def test_what_was_given_is_not_overwritten_though_it_was_converted(kind: str) ->
 
 def test_nothing_was_written_to_the_columns() -> None:
     assert X.tolist() == np.linspace(-2, 2, 37).tolist()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [X, X[3:], X[::2], X[::-1], X[:0], read_only(X), X.astype("f4"), X.view(np.memmap)],
+    ids=["whole", "later", "strided", "reversed", "empty", "read-only", "float32", "memmap"],
+)
+def test_where_a_column_begins(column: Any) -> None:
+    assert address(column) == column.ctypes.data
+
+
+def test_a_mapped_file_may_be_written(tmp_path: Path) -> None:
+    """An answer may be larger than memory."""
+    g = F.compile("numpy")
+    expected = g({"x": X, "y": X})
+    shape = (3, len(X))
+    mapped = np.memmap(tmp_path / "answer", dtype=np.float64, mode="w+", shape=shape)
+    g({"x": X, "y": X}, out=(mapped[0], {"x": mapped[1], "y": mapped[2]}))
+    mapped.flush()
+    found = np.fromfile(tmp_path / "answer").reshape(shape)
+    assert found.tolist() == [expected.value.tolist(), *map(list, expected.gradient.values())]
 
 
 @pytest.mark.parametrize("error", [InputError, RequestError])

@@ -6,7 +6,7 @@ import copy
 import math
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
 from threading import Thread
@@ -83,8 +83,9 @@ def test_a_row_is_the_same_at_every_length_and_place(engine: str) -> None:
 
 @either
 def test_any_number_of_threads_gives_the_same(engine: str) -> None:
-    given = columns(3 * module.CHUNK + 5)
-    expected = F.compile(engine, threads=1)(given)
+    g = F.compile(engine, threads=1)
+    given = columns(3 * g.kernel.chunk + 5)
+    expected = g(given)
     for threads in (None, 2, 5):
         assert same(F.compile(engine, threads=threads)(given), expected)
 
@@ -113,9 +114,49 @@ def test_an_error_in_a_thread_is_the_callers() -> None:
     def fail(columns: Sequence[Any], outputs: Sequence[Any], start: int, stop: int) -> None:
         raise MemoryError
 
-    g.kernel = fail
+    g.kernel = Recorded(fail)
     with pytest.raises(MemoryError):
-        g(columns(3 * module.CHUNK))
+        g(columns(50))
+
+
+class Recorded:
+    """A kernel that threads share ten rows at a time, from a hundred operations on."""
+
+    threads, chunk, work = 3, 10, 100
+
+    def __init__(self, play: Callable[..., None]) -> None:
+        self.play = play
+
+    def __call__(  # noqa: D102
+        self, columns: Sequence[Any], outputs: Sequence[Any], start: int, stop: int
+    ) -> None:
+        self.play(columns, outputs, start, stop)
+
+
+@pytest.mark.parametrize(
+    ("rows", "cores", "threads", "chunks"),
+    [
+        (9, 8, None, [(0, 9)]),
+        (10, 8, None, [(0, 10)]),
+        (25, 8, None, [(0, 10), (10, 20), (20, 25)]),
+        (25, 1, None, [(0, 25)]),
+        (25, 1, 2, [(0, 10), (10, 20), (20, 25)]),
+        (25, 8, 1, [(0, 25)]),
+    ],
+)
+def test_threads_share_what_pays(
+    monkeypatch: pytest.MonkeyPatch,
+    rows: int,
+    cores: int,
+    threads: int | None,
+    chunks: list[tuple[int, int]],
+) -> None:
+    played = []
+    monkeypatch.setattr(module, "cores", lambda: cores)
+    g = F.compile("numpy", threads=threads)
+    g.kernel = Recorded(lambda columns, outputs, start, stop: played.append((start, stop)))
+    g(columns(rows))
+    assert sorted(played) == chunks
 
 
 @each_engine

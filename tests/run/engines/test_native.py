@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import signal
 import struct
 import sys
@@ -26,6 +27,7 @@ from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.parse import parse
 from exprgrad.run.engines import llvm, native
 from exprgrad.run.engines.compiled import compiled as compile_columns
+from exprgrad.run.engines.llvm_text import SELDOM, Dialect, module
 from exprgrad.run.sweeps import forward
 from oracles import graph_of, is_special, true_partial, true_value, ulps
 from strategies import double, expressions, points
@@ -542,3 +544,49 @@ def test_rows_are_spelled_or_have_a_formula() -> None:
         for op in OPS:
             assert op.name in spelled or op.value or op.formula or op.joint, op.name
     assert {row for row in spelled if row not in BY_NAME} <= {"scale", "fma"}
+
+
+def dialect(*, fetches: bool) -> Dialect:
+    return native.fast(llvm.machine())._replace(fetches=fetches)
+
+
+@pytest.mark.parametrize("text", [TEXT, "exp(x) + log(y)*erfc(x)", "0.1*x*y + 0.1*x - 0.1*y + 0.1"])
+def test_numbers_that_the_loop_fetches_are_the_same(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """On every machine, whether its loops do so or not."""
+    found = []
+    for fetches in (False, True):
+        chosen = dialect(fetches=fetches)
+        with monkeypatch.context() as patch:
+            patch.setattr(native, "fast", lambda found, chosen=chosen: chosen)
+            kernel, program, inputs = compiled(text)
+        assert ("@numbers" in kernel.text) == fetches
+        outputs = [np.empty(100) for _ in program.outputs]
+        kernel(columns(len(inputs), 100), outputs, 0, 100)
+        found.append([output.tobytes() for output in outputs])
+    assert found[0] == found[1]
+
+
+def test_numbers_that_many_need_are_not_fetched() -> None:
+    """They stay in a register."""
+    graph = parse(" + ".join(f"0.1*x{n}" for n in range(SELDOM + 1)) + " + 0.7*x0")
+    program = Program(graph, (graph.output,))
+    source, _ = module(program, list(graph.inputs), dialect(fetches=True))
+    (line,) = [line for line in source.splitlines() if line.startswith("@numbers")]
+    assert [float_of(number) for number in re.findall("0x([0-9A-F]+)", line)] == [0.7]
+
+
+def float_of(bits: str) -> float:
+    found: float = struct.unpack(">d", bytes.fromhex(bits))[0]
+    return found
+
+
+def test_what_is_put_away_stands_at_the_end_of_a_page() -> None:
+    """Else it may share its place in the cache with the literals, by the depth of the caller's stack."""
+    source = compiled("exp(x) + log(y)*erfc(x)*erfc(y)")[0].text
+    binding = llvm.binding()
+    if not binding.get_process_triple().startswith("x86_64"):
+        pytest.skip("another machine's language")
+    assembly = llvm.target(1000).emit_assembly(binding.parse_assembly(source))
+    assert re.search(r"and[ql]?\s+\$-4096, %rsp", assembly)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.exact import COMPARISONS
 from exprgrad.graph.graph import INPUT, Graph, Program, dependencies
+from exprgrad.run.engines.order import ordered
 
 __all__ = ["Plan", "Step", "plan"]
 
@@ -106,10 +107,9 @@ def sequence(
                 chosen[node] = found
     wanted = forms(graph, outputs, needed, chosen)
     operations: list[Operation] = []
-    for node, kind in enumerate(graph.kinds):
-        if not needed[node] or node in constants:
-            continue
-        number, mask = 2 * node + NUMBER, 2 * node + MASK
+    inputs = [node for node in graph.inputs.values() if needed[node]]
+    for node in inputs + ordered(graph, outputs, needed):
+        kind, number, mask = graph.kinds[node], 2 * node + NUMBER, 2 * node + MASK
         if node in chosen:
             name, operands = chosen[node]
             form = NUMBER if name in COMPARISONS else MASK

@@ -14,7 +14,7 @@ from exprgrad.errors import InputError
 from exprgrad.graph.graph import Graph
 from exprgrad.run.inputs import absent, as_number, detached, normal, surplus
 
-__all__ = ["Note", "Taken", "take"]
+__all__ = ["Note", "Taken", "is_ready", "take"]
 
 NUMBERS = "fiub"
 """The kinds of NumPy's types that are real numbers."""
@@ -46,6 +46,22 @@ def take(columns: Any, graph: Graph, text: str, known: Sequence[str] = ()) -> Ta
     not read.  Raises ``InputError`` for a column that is missing, not asked for, not of real numbers, or
     of another length.
     """
+    given = columns if is_exact(columns, graph) else looked_up(columns, graph, text, known)
+    notes: list[Note] = []
+    converted: list[Any] = []
+    found = {name: as_column(given[name], name, notes, converted) for name in graph.inputs}
+    rows = common_length(found)
+    filled = [np.full(rows, x) if isinstance(x, float) else x for x in found.values()]
+    return Taken(filled, rows, tuple(notes), tuple(converted))
+
+
+def is_exact(columns: Any, graph: Graph) -> bool:
+    """Whether it is a dictionary of just the inputs: nothing else has to be looked into."""
+    return type(columns) is dict and columns.keys() == graph.inputs.keys()
+
+
+def looked_up(columns: Any, graph: Graph, text: str, known: Sequence[str]) -> dict[str, Any]:
+    """The columns that were given, one for each input at least."""
     given = by_name(columns, graph, known)
     for name in given:
         if name not in graph.inputs:
@@ -57,12 +73,7 @@ def take(columns: Any, graph: Graph, text: str, known: Sequence[str] = ()) -> Ta
         many = "columns" if len(missing) > 1 else "a column"
         error.help = f"give {many}, or a number for every row: columns['{missing[0]}'] = …"
         raise error
-    notes: list[Note] = []
-    converted: list[Any] = []
-    found = {name: as_column(given[name], name, notes, converted) for name in graph.inputs}
-    rows = common_length(found)
-    filled = [np.full(rows, x) if isinstance(x, float) else x for x in found.values()]
-    return Taken(filled, rows, tuple(notes), tuple(converted))
+    return given
 
 
 def by_name(columns: Any, graph: Graph, known: Sequence[str]) -> dict[str, Any]:

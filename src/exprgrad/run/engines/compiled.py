@@ -19,14 +19,18 @@ from exprgrad.source import Source
 
 __all__ = ["Compiled", "Kernel", "Rows", "compiled"]
 
-CHUNK = 2**16
-"""The rows that a thread takes at a time, of a small formula; all chunks but the last are as large."""
-WORK = 2**22
-"""For how many operations, counted row by row, one more thread pays: one or two milliseconds."""
-
 
 class Kernel(Protocol):
-    """A program that an engine has made ready: columns in, outputs written, some of the rows."""
+    """A program that an engine has made ready: columns in, outputs written, some of the rows.
+
+    ``threads``  how many may play it at once
+    ``chunk``    the rows that a thread takes at a time, where there are several
+    ``work``     for how many operations, counted row by row, one more thread pays: a millisecond's
+    """
+
+    threads: int
+    chunk: int
+    work: int
 
     def __call__(
         self, columns: Sequence[Any], outputs: Sequence[Any], start: int, stop: int
@@ -98,21 +102,20 @@ class Compiled:
 
     def run(self, columns: Sequence[Any], outputs: Sequence[Any], rows: int) -> None:
         """Compute all rows, with as many threads as pay."""
-        threads = self.settings.threads
+        kernel, threads = self.kernel, self.settings.threads
         if threads is None:
-            threads = min(cores(), max(rows * self.size // WORK, 1))
-        threads = min(threads, getattr(self.kernel, "threads", threads))
-        chunk = max(CHUNK >> max(self.size.bit_length() - 8, 0), 2**14)
-        if threads == 1 or rows <= chunk or self.engine == "jax":
-            self.kernel(columns, outputs, 0, rows)
+            threads = min(cores(), rows * self.size // kernel.work)
+        threads = min(threads, kernel.threads)
+        if threads <= 1 or rows <= kernel.chunk:
+            kernel(columns, outputs, 0, rows)
             return
         from concurrent.futures import ThreadPoolExecutor
 
         def play(start: int) -> None:
-            self.kernel(columns, outputs, start, min(start + chunk, rows))
+            kernel(columns, outputs, start, min(start + kernel.chunk, rows))
 
         with ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(play, range(0, rows, chunk)):
+            for _ in pool.map(play, range(0, rows, kernel.chunk)):
                 pass
 
     def __reduce__(self) -> tuple[Any, ...]:

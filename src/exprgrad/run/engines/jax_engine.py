@@ -102,7 +102,9 @@ def doubles() -> Any:
 
 
 class Kernel:
-    """A plan as a jitted function of whole columns."""
+    """A plan as a jitted function of whole columns; JAX has its own threads."""
+
+    threads, chunk, work = 1, 1, 1
 
     def __init__(self, plan: Plan, table: dict[str, Function]) -> None:
         self.plan = plan

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache, reduce
+from itertools import chain
 from typing import NamedTuple
 
 from exprgrad.derive.exact import COMPARISONS
@@ -59,8 +61,14 @@ KEPT = "!invariant.load !0"
 """Said of what no output shares memory with: it may be loaded whenever it is needed."""
 STORED = "align 8 ; of an output"
 """How a store of an output ends."""
+PAGE = 4096
+"""The bytes of a page: addresses so far apart share their place in the first cache."""
 AHEAD = 400
 """How many instructions are sorted at a time."""
+SELDOM = 3
+"""Numbers that so many instructions need, or fewer, are fetched in each turn of the loop."""
+NUMBER = re.compile(r"splat \(double (0x[0-9A-F]+)\)")
+ARITHMETIC = re.compile(r"= f(?:add|sub|mul|div) |@llvm\.fma\.")
 WIDE = 5
 """Where there are so many instructions for each one of the longest chain, few wait in any order."""
 
@@ -72,12 +80,14 @@ class Dialect(NamedTuple):
     ``texts``    row → its steps
     ``scalar``   row → the function that computes one row; each is called for each row of a vector
     ``vector``   row → the function that computes a vector
+    ``fetches``  whether an operand in memory may be one number for all rows of a vector
     """
 
     width: int
     texts: Mapping[str, str]
     scalar: Mapping[str, str]
     vector: Mapping[str, str]
+    fetches: bool = False
 
 
 class Step(NamedTuple):
@@ -122,6 +132,7 @@ class Writer:
         self.lines: list[str] = []
         self.depths: list[int] = []
         self.known: dict[str, str] = {}
+        self.numbers: list[str] = []
         self.declared: dict[str, str] = {}
         self.vector = vector = f"<{dialect.width} x double>"
         types = {"$V": vector, "$I": f"<{dialect.width} x i64>", "$M": f"<{dialect.width} x i1>"}
@@ -173,7 +184,35 @@ class Writer:
         order = list(range(len(self.lines)))
         if len(order) < WIDE * max(self.depths, default=0) and not self.declared:
             order.sort(key=lambda at: (at // AHEAD, self.depths[at]))
-        return "\n".join([self.lines[at] for at in order])
+        lines = [self.lines[at] for at in order]
+        return "\n".join(self.fetched(lines) if self.dialect.fetches else lines)
+
+    def fetched(self, lines: Sequence[str]) -> list[str]:
+        """The lines with numbers that few of them need fetched where they are needed.
+
+        The compiler would fetch each once, before the loop, and put it away as a whole vector, where there
+        are more numbers than registers.  It cannot do so with what an output might overwrite.
+        """
+        uses = Counter(chain.from_iterable(map(NUMBER.findall, filter(ARITHMETIC.search, lines))))
+        found: list[str] = []
+
+        def fetch(match: re.Match[str]) -> str:
+            """Fetch a number, if it is needed seldom enough; returns the vector of it."""
+            if uses[match[1]] > SELDOM:
+                return match[0]
+            name = f"%n{len(self.numbers)}"
+            place = f"getelementptr (double, ptr @numbers, i64 {len(self.numbers)})"
+            self.numbers.append(match[1])
+            found.append(f"  {name}.one = load <1 x double>, ptr {place}, align 8")
+            one = f"<1 x double> {name}.one, <1 x double> poison"
+            found.append(
+                f"  {name} = shufflevector {one}, <{self.dialect.width} x i32> zeroinitializer"
+            )
+            return name
+
+        for line in lines:
+            found.append(NUMBER.sub(fetch, line) if ARITHMETIC.search(line) else line)
+        return found
 
     def operation(self, kind: str, operands: Sequence[str]) -> str:
         """A row's result for its operands."""
@@ -237,11 +276,20 @@ def module(program: Program, inputs: Sequence[str], dialect: Dialect) -> tuple[s
         name=ENTRY,
         width=dialect.width,
         bits=64 * dialect.width,
+        page=PAGE,
         entry="\n".join(writer.entry),
         body=writer.body(),
-        declared="\n".join(writer.declared.values()),
+        declared="\n".join([*writer.declared.values(), *table(writer.numbers)]),
     )
     return text, list(writer.declared)
+
+
+def table(numbers: Sequence[str]) -> list[str]:
+    """The definition of the numbers that are fetched, if there are any."""
+    if not numbers:
+        return []
+    listed = ", ".join([f"double {number}" for number in numbers])
+    return [f"@numbers = internal global [{len(numbers)} x double] [{listed}]"]
 
 
 def streamed(text: str, width: int) -> str:
@@ -326,6 +374,7 @@ LOOP = """\
 {declared}
 define void @{name}(ptr %columns, ptr %outputs, i64 %start, i64 %stop) #0 {{
 entry:
+  %page = alloca [{page} x i8], align {page}
 {entry}
   %last = sub i64 %stop, {width}
   br label %loop
@@ -342,4 +391,9 @@ exit:
 }}
 attributes #0 = {{ nounwind "min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}" }}
 !0 = !{{}}
+"""
+"""``page`` is there for its alignment alone: what does not fit into registers is kept below it, at the end
+of a page, and literals are at the beginning of one.  Where both have the same place in their pages, a
+processor takes a literal for what it has just put away, until it finds that it is not: the loop then takes
+up to 1.4 × as long, at one call in five.
 """

@@ -7,6 +7,7 @@ derived graph → values and partials that share their work (``derive/fuse.py``)
 from __future__ import annotations
 
 import ctypes
+from array import array
 from collections.abc import Iterable, Sequence
 from functools import cache
 from threading import Lock
@@ -21,6 +22,7 @@ from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.engines.llvm import Code, Machine, compiled, machine, symbol
 from exprgrad.run.engines.llvm_text import ENTRY, Dialect, module, streamed
+from exprgrad.run.engines.memory import address
 from exprgrad.run.engines.polynomials import FMA, contracted
 from exprgrad.run.engines.rows import written_out
 from exprgrad.run.engines.vector_math import EXACT, FAST, LIBRARY, VECTOR_LIBRARY, WRITTEN
@@ -34,6 +36,13 @@ MEMORY = 2_000
 """Formulas of so many lines compute for longer than memory takes, and have no other stores for it."""
 LARGE = 2**24
 """From so many bytes on outputs are written past the caches, which would have to fetch them first."""
+
+THREADS = 2**10
+"""More threads than a machine has."""
+CHUNK = 2**16
+"""The rows that one of several threads takes at a time."""
+WORK = 2**25
+"""The operations, counted row by row, that take about a millisecond."""
 
 
 class NativeKernel:
@@ -52,6 +61,7 @@ class NativeKernel:
         self.symbols = symbols
         self.width = width
         self.streams = text.count("\n") <= MEMORY
+        self.threads, self.chunk, self.work = THREADS, CHUNK, WORK
         self.lock = Lock()
         self.twin: Streaming | None = None
         self.code = compiled(text, ENTRY, symbols)
@@ -70,9 +80,11 @@ class NativeKernel:
     ) -> None:
         """Compute the rows from ``start`` to before ``stop``."""
         if stop - start >= self.width:
-            given, found = addresses(columns), addresses(outputs)
+            places = array("Q", [*map(address, columns), *map(address, outputs)])
+            given, _ = places.buffer_info()
+            found = given + places.itemsize * len(columns)
             large = self.streams and len(outputs) * outputs[0].nbytes >= LARGE
-            place = first_aligned(found, start, self.width) if large else None
+            place = first_aligned(places[len(columns) :], start, self.width) if large else None
             if place is None or stop - place < self.width:
                 self.function(given, found, start, stop)
                 return
@@ -92,7 +104,7 @@ class NativeKernel:
             row[:] = column[0]
             row[: len(column)] = column
         found = np.empty((len(outputs), self.width))
-        self.function(addresses(given), addresses(found), 0, self.width)
+        self([*given], [*found], 0, self.width)
         for output, row in zip(outputs, found, strict=True):
             output[:] = row[: len(output)]
 
@@ -106,12 +118,6 @@ class Streaming(NamedTuple):
 
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 """Two arrays of addresses, and two rows."""
-
-
-def addresses(columns: Iterable[np.ndarray]) -> Any:
-    """Where the columns begin."""
-    found = [column.__array_interface__["data"][0] for column in columns]
-    return (ctypes.c_void_p * len(found))(*found)
 
 
 def first_aligned(outputs: Iterable[int], start: int, width: int) -> int | None:
@@ -180,4 +186,4 @@ def fast(found: Machine) -> Dialect:
         texts[FMA] = "fma x y z"
     if found.scales:
         texts["scale"] = "scalef x y"
-    return Dialect(found.width, texts, {row: row for row in own}, vector)
+    return Dialect(found.width, texts, {row: row for row in own}, vector, fetches=found.scales)

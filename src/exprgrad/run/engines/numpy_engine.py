@@ -1,7 +1,7 @@
 """The engine that NumPy runs: a program block by block, each function into memory that is there already.
 
-Blocks are small enough that what is alive stays in a cache, and large enough that calling a function, which
-takes 0.4 µs, costs little beside 2 to 4 µs that a sum of 16,384 numbers takes: see
+Blocks are small enough that what is alive stays in a cache, and large enough that calling a function costs
+little beside what it does, and that threads seldom wait for each other to call one: see
 ``docs/explanation/engines.md``.
 """
 
@@ -31,7 +31,7 @@ __all__ = ["Kernel", "build"]
 Function = Callable[..., object]
 """An operation on blocks: the operands, then where the result goes."""
 
-MOST, FEW, LEAST = 2**14, 2**11, 2**8
+MOST, FEW, LEAST = 2**15, 2**11, 2**8
 """The most rows of a block, few, and the fewest, powers of two; columns with few rows take fewer."""
 ROOM, SPACE = 2**25, 2**30
 """The bytes of all registers, as far as that is enough for blocks of few rows, and of the fewest.
@@ -40,6 +40,10 @@ Beside a call, which takes 0.35 µs, it matters little whether registers are in 
 """
 MEMORY = 2**32
 """The bytes that all threads together take for registers, if one can do with that."""
+CHUNK = 2**14
+"""The fewest rows that one of several threads takes at a time."""
+WORK = 2**22
+"""The operations, counted row by row, that take about a millisecond."""
 
 
 def sign(x: Any, out: Any) -> None:
@@ -149,7 +153,8 @@ def within(memory: int, row: int) -> int:
 class Kernel:
     """A plan, and memory to play it in: what one call leaves the next one takes, thread by thread.
 
-    ``threads`` is how many may play it at once without taking more memory than they should.
+    ``threads`` is how many may play it at once without taking more memory than they should; ``chunk`` and
+    ``work`` are those of ``compiled.Kernel``.
     """
 
     def __init__(self, plan: Plan, function: Callable[[str], Function]) -> None:
@@ -160,6 +165,7 @@ class Kernel:
         row = 8 * max(plan.registers, 1)
         self.block = max(min(within(ROOM, row), MOST), min(within(SPACE, row), FEW), LEAST)
         self.threads = max(MEMORY // (row * self.block), 1)
+        self.chunk, self.work = max(self.block, CHUNK), WORK
 
     def __call__(
         self, columns: Sequence[Any], outputs: Sequence[Any], start: int, stop: int
