@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -109,11 +110,11 @@ def curves(found: Growth, quantity: str) -> dict[str, Curve]:
 
 
 def figures(found: Growth) -> dict[str, Ratio]:
-    """The largest figure for a node in the smallest, over the sizes."""
+    """By what factor a figure for a node rises from a size to a larger one."""
     least = curves(found, "least")
     return {
         f"{quantity} {stage}": Ratio(
-            spread(curve), spread((least if quantity == "time" else known)[stage])
+            rise(curve), rise((least if quantity == "time" else known)[stage])
         )
         for quantity in ("time", "memory")
         for known in (curves(found, quantity),)
@@ -121,9 +122,10 @@ def figures(found: Growth) -> dict[str, Ratio]:
     }
 
 
-def spread(curve: Curve) -> float:
-    """By what factor a curve varies."""
-    return max(curve.values()) / min(curve.values())
+def rise(curve: Curve) -> float:
+    """By what factor a curve rises from a size to a larger one; at least 1."""
+    least = accumulate(curve.values(), min)
+    return max(here / low for here, low in zip(curve.values(), least, strict=True))
 
 
 def figure(value: float) -> str:

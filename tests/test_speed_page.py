@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+
+from programs import require
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "explanation" / "speed.md"
@@ -125,19 +130,69 @@ def test_turns_and_ratios(module: Any) -> None:
     assert measure.medians(taken) == {"a": 10.0, "b": 1.0}
 
 
-def test_contestants_are_held_to_the_scalar_engine(module: Any) -> None:
-    problems, numpy = module("problems"), module("peers.by_column").numpy
-    pytest.importorskip("scipy", reason="pip install scipy")
+@pytest.mark.parametrize("name", ["derived", "by_hand", "c"])
+def test_contestants_are_held_to_the_scalar_engine(module: Any, name: str) -> None:
+    """C may be off by what ``-ffast-math`` takes; no contestant by more than ``agree`` allows."""
+    problems = module("problems")
+    if name == "c":
+        require("c")
+        make = module("peers.limit").by_hand
+    else:
+        make = getattr(module("peers.by_column"), name)
+    if name == "by_hand":
+        pytest.importorskip("scipy", reason="pip install scipy")
     for problem in problems.PROBLEMS:
         given = problems.columns(problem, 17)
-        answer = numpy(problem, given)
-        problems.agree(problem, given, "NumPy", answer)
+        answer = make(problem, given)
+        problems.agree(problem, given, name, answer)
         assert {column.ctypes.data % 4096 for column in given.values()} != {0}
         for place in range(len(given) + 1):
             wrong = [np.array(column) for column in answer()]
             wrong[place][8] += 1e-6 * max(abs(column[8]) for column in wrong)
             with pytest.raises(ValueError, match="in row 8"):
                 problems.agree(problem, given, "NumPy", lambda wrong=wrong: wrong)
+
+
+def test_the_textbooks_greeks_are_the_derivatives(module: Any) -> None:
+    require("c")
+    problems, limit = module("problems"), module("peers.limit")
+    *others, call = problems.PROBLEMS
+    given = problems.columns(call, 17)
+    problems.agree(call, given, "greeks", limit.greeks(call, given))
+    for problem in others:
+        with pytest.raises(NotImplementedError):
+            limit.greeks(problem, given)
+
+
+def test_the_counter_sees_what_is_held_at_once(module: Any, tmp_path: Path) -> None:
+    """100 kB for a list of numbers, 300 kB for three at a time, let go one after the other."""
+    require("c")
+    if sys.platform != "linux":
+        pytest.skip("LD_PRELOAD is Linux's")
+    growth, library = module("growth"), tmp_path / "heap.so"
+    module("peers.limit").build(growth.HEAP, library, ("-O2",))
+    program = """
+import ctypes
+this = ctypes.CDLL(None)
+this.heap_reset.restype = this.heap_most.restype = ctypes.c_long
+for lists in (1, 3):
+    before = this.heap_reset()
+    found = [bytearray(100_000) for _ in range(lists)]
+    del found
+    for _ in range(5):
+        bytearray(100_000)
+    print(this.heap_most() - before)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "LD_PRELOAD": str(library), "PYTHONMALLOC": "malloc"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    one, three = map(int, done.stdout.split())
+    assert 100_000 <= one < 110_000
+    assert 300_000 <= three < 310_000
 
 
 def test_stages_of_a_formula(module: Any) -> None:
@@ -147,16 +202,17 @@ def test_stages_of_a_formula(module: Any) -> None:
     assert all(len(seconds) == 2 for seconds in found.values())
 
 
-def test_growth_is_the_largest_in_the_smallest(module: Any) -> None:
+def test_growth_is_a_rise_from_a_size_to_a_larger_one(module: Any) -> None:
     growth = module("growth")
+    median, least, memory = (3.0, 2.0, 4.0), (2.0, 1.0, 3.0), (8.0, 4.0, 2.0)
     found = {
-        size: {stage: growth.Taken(3.0 + at, 2.0 - at, 8.0) for stage in module("stages").STAGES}
-        for at, size in enumerate((1000, 10_000))
+        size: {stage: growth.Taken(*figures) for stage in module("stages").STAGES}
+        for size, *figures in zip((1000, 10_000, 100_000), median, least, memory, strict=True)
     }
     report = growth.growth_report(found)
-    assert report.figures["time sweep"] == (4 / 3, 2.0)
+    assert report.figures["time sweep"] == (2.0, 3.0)
     assert report.figures["memory batch"] == (1.0, 1.0)
-    assert table_of(report.text)["derive"] == ["8", "8"]
+    assert table_of(report.text)["derive"] == ["8", "4", "2"]
 
 
 def test_the_plot_is_svg_and_true_to_scale(module: Any) -> None:

@@ -274,6 +274,15 @@ def test_jax_takes_small_numbers_on_the_way_for_0() -> None:
     assert (f.compile("jax")(point).value[0], f.evaluate(point).value > 0) == (0.0, True)
 
 
+def test_jax_takes_the_first_lengths_as_they_come() -> None:
+    pytest.importorskip("jax")
+    g = parse("x*y + x").compile("jax")
+    lengths = [1000, 777, 1000, 1001, 5, 777, 1003, 999, 5]
+    taken = [g.kernel.length(rows) for rows in lengths]  # type: ignore[attr-defined]
+    assert taken == [1000, 777, 1000, 1001, 5, 777, 1024, 1024, 5]
+    assert jax_engine.lengthened(1003) == 1024
+
+
 @pytest.mark.slow
 def test_jax_compiles_for_a_few_lengths() -> None:
     pytest.importorskip("jax")
@@ -292,6 +301,7 @@ def test_jax_compiles_for_a_few_lengths() -> None:
         assert value.tolist() == (x * x + x)[:rows].tolist()
         assert gradient["y"].tolist() == x[:rows].tolist()
     lengths = sorted({shape[0] for shape in traced})
+    assert lengths[: jax_engine.FIRST] == [*range(jax_engine.FIRST)]
     assert len(lengths) <= 51
     assert all(big <= 1.15 * small + 1 for small, big in pairwise(lengths))
 

@@ -2,8 +2,8 @@
 
 Columns go to the device whole, and answers come back as NumPy's arrays.  Doubles are switched on for
 these calls alone.  JAX compiles anew for every length of columns that it meets, which takes half a second
-and, for a formula of some thousand operations, minutes, and 1.5 MB that it keeps.  So columns are made
-longer, by an eighth at most, to one of a few lengths.
+and, for a formula of some thousand operations, minutes, and 1.5 MB that it keeps.  So from the fifth length
+on, columns are made longer, by an eighth at most, to one of a few lengths.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ __all__ = ["Kernel", "build"]
 
 Function = Callable[..., Any]
 
+FIRST = 4
+"""So many lengths of columns are taken as they come: copies would take as long as a small formula does."""
 PARTS = 4
 """Columns are made longer, to four binary digits, for JAX compiles anew for every length."""
 LOG1P = "u = 1 + x; where((u > 0)*(u < inf), log(u) + (x - (u - 1))/u, log(u))"
@@ -109,6 +111,7 @@ class Kernel:
     def __init__(self, plan: Plan, table: dict[str, Function]) -> None:
         self.plan = plan
         self.table = table
+        self.lengths: set[int] = set()
         self.jitted = package().jit(self.traced, compiler_options=OPTIONS)
 
     def traced(self, one: Any, *columns: Any) -> list[Any]:
@@ -137,11 +140,18 @@ class Kernel:
     ) -> None:
         """Write rows ``start`` to ``stop`` of every output."""
         rows = stop - start
-        given = [stretched(column[start:stop], lengthened(rows)) for column in columns]
+        length = self.length(rows)
+        given = [stretched(column[start:stop], length) for column in columns]
         with doubles():
             found = self.jitted(np.float64(1.0), *given)
         for output, column in zip(outputs, found, strict=True):
             np.copyto(output[start:stop], np.asarray(column)[:rows])
+
+    def length(self, rows: int) -> int:
+        """For how many rows there is a function, or is to be one, for some rows."""
+        if len(self.lengths) < FIRST:
+            self.lengths.add(rows)
+        return rows if rows in self.lengths else lengthened(rows)
 
 
 def lengthened(rows: int) -> int:
