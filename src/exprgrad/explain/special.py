@@ -91,16 +91,24 @@ class Moving:
         return self.settle(node, passing) if passing is not None else self.ask_rules(node)
 
     def passing(self, node: int) -> list[int] | None:
-        """The active operands of a smooth operation, none of whose local derivatives is 0; else None."""
+        """The operands that a smooth operation moves with; None where that takes a closer look.
+
+        In x*y with x at 0, the rule for y is x, and is 0 until x moves: but then the product moves anyway.
+        """
         graph, values, active = self.run.graph, self.run.values, self.active
-        operands = graph.operands[node]
-        rules = smooth(graph.kinds[node])
+        operands, kind = graph.operands[node], graph.kinds[node]
+        rules = smooth(kind)
         if rules is None:
             return None
         view = [*[values[operand] for operand in operands], values[node]]
         view += [float(active[operand]) for operand in operands]
-        found = [o for o, rule in zip(operands, rules, strict=True) if active[o] and not rule(view)]
-        return None if found else [operand for operand in operands if active[operand]]
+        passes = [active[o] and rule(view) != 0 for o, rule in zip(operands, rules, strict=True)]
+        for position, passed in enumerate(passes):
+            if not passed and active[operands[position]]:
+                other = named_alone(kind, position)
+                if other is None or not (passes[other] and all(map(math.isfinite, view))):
+                    return None
+        return [operand for operand, passed in zip(operands, passes, strict=True) if passed]
 
     def ask_rules(self, node: int) -> int | None:
         """The same of an operation that meets a kink, perhaps, or passes nothing on, perhaps."""
@@ -149,6 +157,14 @@ def smooth(name: str) -> tuple[Template, ...] | None:
     if op.special or op.variadic or op.branches:
         return None
     return tuple([local_rule(name, position) for position in range(len(op.names))])
+
+
+@cache
+def named_alone(name: str, position: int) -> int | None:
+    """The operand, by position, that is a row's rule for another; None where the rule is no such name."""
+    op = BY_NAME[name]
+    rule = op.partial(position)
+    return op.names.index(rule) if rule in op.names else None
 
 
 @cache
