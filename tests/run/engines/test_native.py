@@ -27,7 +27,8 @@ from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.parse import parse
 from exprgrad.run.engines import llvm, native
 from exprgrad.run.engines.compiled import compiled as compile_columns
-from exprgrad.run.engines.llvm_text import SELDOM, Dialect, module
+from exprgrad.run.engines.llvm_text import module
+from exprgrad.run.engines.llvm_writer import SELDOM, Dialect
 from exprgrad.run.sweeps import forward
 from oracles import graph_of, is_special, true_partial, true_value, ulps
 from strategies import double, expressions, points

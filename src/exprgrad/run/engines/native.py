@@ -21,7 +21,8 @@ from exprgrad.derive.rules import template
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.engines.llvm import Code, Machine, compiled, machine, symbol
-from exprgrad.run.engines.llvm_text import ENTRY, Dialect, module, streamed
+from exprgrad.run.engines.llvm_text import ENTRY, module, streamed
+from exprgrad.run.engines.llvm_writer import Dialect
 from exprgrad.run.engines.memory import address
 from exprgrad.run.engines.polynomials import FMA, contracted
 from exprgrad.run.engines.rows import written_out

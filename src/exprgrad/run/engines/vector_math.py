@@ -1,8 +1,8 @@
 """The op table's primitives for many rows at a time: a line of vector code each, or a few.
 
 A text is a list of steps, ``name = opcode operand…``, of which the last is the result; its operands are the
-row's, ``x``, ``y`` and ``z``, names of steps before it, and numbers.  ``llvm_text.py`` writes the steps in
-LLVM's language, and says what the opcodes are; an opcode may also be another text here.
+row's, ``x``, ``y`` and ``z``, names of steps before it, and numbers.  ``llvm_writer.py`` writes the steps
+in LLVM's language, and says what the opcodes are; an opcode may also be another text here.
 
 An opcode ``library.row`` is a library's function.  ``LIBRARY`` are those of the C library that Python's
 ``math`` calls too.  They are called for each row on its own where answers must be the scalar engine's to
