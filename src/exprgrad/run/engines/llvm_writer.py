@@ -1,7 +1,7 @@
 """The instructions of a loop's turn in LLVM's language.
 
-Each operation is a few steps (``vector_math.py``), each step an instruction on vectors: of doubles, of their
-bits, or of truth values.  What is computed already is not computed again.
+Each operation is a few steps (``vector_math.py``), each step an instruction on vectors: of doubles, of
+their bits, or of truth values.  What is computed already is not computed again.
 """
 
 from __future__ import annotations
