@@ -48,9 +48,7 @@ def of_batches() -> dict[str, Regime]:
     for name, words in shown.items():
         found[f"compile {name}"] = Regime(f"native compile: {words}", 50, 15, unit=" ms")
     for name, words in shown.items():
-        found[f"numpy {name}"] = Regime(
-            f"numpy engine / naive NumPy, same formulas: {words}", 0.6, 0.4
-        )
+        found[f"numpy {name}"] = Regime(f"numpy engine / naive NumPy: {words}", 0.6, 0.4)
     return found
 
 

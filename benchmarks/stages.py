@@ -22,8 +22,8 @@ from exprgrad.derive.gradient import gradient
 
 __all__ = ["ROWS", "STAGES"]
 
-ROWS = 32
-"""How many rows a batch has: a block of the largest formulas, so that what is measured are the steps."""
+ROWS = 1024
+"""How many rows a batch has: a block of the largest formulas."""
 STAGES = ("parse", "sweep", "derive", "compile", "batch")
 
 

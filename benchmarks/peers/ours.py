@@ -24,5 +24,5 @@ def engine(name: str, problem: Problem, given: Columns) -> Answer:
 
 
 def compile_anew(name: str, problem: Problem) -> object:
-    """What the text is compiled to, read anew so that nothing is remembered."""
+    """What the text is compiled to, read anew so that no graph is remembered; what the op table says is."""
     return exprgrad.parse(problem.text).compile(name, threads=1)

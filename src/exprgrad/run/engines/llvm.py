@@ -17,13 +17,14 @@ OPTIMIZATION = {2_000: 2, 10**9: 1}
 class Machine(NamedTuple):
     """This machine: the rows of its widest vectors, and whether it multiplies and adds in one step.
 
-    ``scales``: it has an instruction that multiplies by powers of two (AVX-512's ``vscalefpd``).
+    ``avx512``: it has an instruction that multiplies by powers of two, and others read one number of memory
+    for all rows of a vector.
     ``prefix`` is how the vector library's functions for this width are named; empty where it has none.
     """
 
     width: int
     fused: bool
-    scales: bool
+    avx512: bool
     prefix: str
 
 

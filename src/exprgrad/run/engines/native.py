@@ -185,6 +185,6 @@ def fast(found: Machine) -> Dialect:
     texts = {row: text for row, text in FAST.items() if found.fused or row not in WRITTEN}
     if found.fused:
         texts[FMA] = "fma x y z"
-    if found.scales:
+    if found.avx512:
         texts["scale"] = "scalef x y"
-    return Dialect(found.width, texts, {row: row for row in own}, vector, fetches=found.scales)
+    return Dialect(found.width, texts, {row: row for row in own}, vector, fetches=found.avx512)

@@ -33,7 +33,7 @@ Function = Callable[..., object]
 
 MOST, FEW, LEAST = 2**15, 2**11, 2**8
 """The most rows of a block, few, and the fewest, powers of two; columns with few rows take fewer."""
-ROOM, SPACE = 2**25, 2**30
+ROOM, SPACE = 2**25, 2**31
 """The bytes of all registers, as far as that is enough for blocks of few rows, and of the fewest.
 
 Beside a call, which takes 0.35 µs, it matters little whether registers are in a cache.
