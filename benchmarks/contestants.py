@@ -19,6 +19,7 @@ from benchmarks.peers import by_column, by_row, frameworks, limit, ours
 from benchmarks.problems import PROBLEMS, Answer, Columns, Problem, agree, columns
 
 __all__ = [
+    "BY_HAND",
     "BY_JAX",
     "BY_NUMPY",
     "MAKERS",

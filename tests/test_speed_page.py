@@ -130,6 +130,18 @@ def test_turns_and_ratios(module: Any) -> None:
     assert measure.medians(taken) == {"a": 10.0, "b": 1.0}
 
 
+def test_whose_time_is_in_whose(module: Any) -> None:
+    """Ours above, the peer's below."""
+    batch, compiling, names = module("batch"), module("compile"), module("contestants")
+    seconds = {names.NATIVE: 6.0, names.NUMPY: 24.0, names.C: 3.0, names.BY_JAX: 12.0}
+    seconds |= {names.BY_NUMPY: 48.0, names.BY_HAND: 1.0}
+    taken = {name: {1: x, 2: x} for name, x in seconds.items()}
+    found = dict(batch.ratios({"neuron": taken, "rosenbrock": {names.C: {1: 1.0}}}))
+    assert found == {"c neuron": (2, 2), "jax neuron": (0.5, 0.5), "numpy neuron": (0.5, 0.5)}
+    taken = {names.NATIVE: {1: 0.009, 2: 0.011, 3: 0.01}, "gcc, all three": {1: 1.0}}
+    assert compiling.figures({"neuron": taken}) == {"compile neuron": (10.0, 9.0)}
+
+
 @pytest.mark.parametrize("name", ["derived", "by_hand", "c"])
 def test_contestants_are_held_to_the_scalar_engine(module: Any, name: str) -> None:
     """C may be off by what ``-ffast-math`` takes; no contestant by more than ``agree`` allows."""

@@ -59,7 +59,7 @@ CONVERTED: dict[str, tuple[Any, str]] = {
     "swapped": (X.astype(">f8"), "column 'x' is not of this machine's byte order: copied"),
     "list": (X.tolist(), "column 'x' is a list: converted to an array"),
     "tuple": (tuple(X.tolist()), "column 'x' is a tuple: converted to an array"),
-    "array": (array("d", X.tolist()), "column 'x' is a array: converted to an array"),
+    "array": (array("d", X.tolist()), "column 'x' is an array: converted to an array"),
     "float32": (X.astype(np.float32), "column 'x' is float32: converted to float64"),
     "longdouble": (
         X.astype(np.longdouble),
@@ -142,6 +142,39 @@ def test_numbers_alone_are_one_row() -> None:
     ]
 
 
+class Frame:
+    """What pandas' frames are to us: names, some of them twice, and columns."""
+
+    def __init__(self, more: str = "", **columns: Any) -> None:
+        self.columns = columns
+        self.more = more
+
+    def keys(self) -> list[str]:  # noqa: D102
+        return [*self.columns, *self.more]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.columns[name]
+
+
+class Held:
+    """An array of another library, which holds what it says, and gives doubles."""
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype = dtype
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return X
+
+
+@pytest.mark.parametrize(
+    ("dtype", "noted"), [("Int64", True), ("float64", False), ("torch.float64", False)]
+)
+def test_what_another_library_converted_is_said_too(dtype: str, noted: bool) -> None:
+    rows = F.compile("numpy")({"x": Held(dtype), "y": X})
+    expected = [f"column 'x' is {dtype}: converted to float64"] if noted else []
+    assert [note.message for note in rows.notes] == expected
+
+
 REFUSED: dict[str, tuple[Any, str, str]] = {
     "missing": ({"x": X}, "missing-input", "input 'y' has no value"),
     "none": ({}, "missing-input", "inputs 'x', 'y' have no value"),
@@ -156,6 +189,19 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "other objects": ({"x": X, "y": [1.0, object()]}, "bad-column", "'y' holds objects, not real"),
     "nothing": ({"x": X, "y": None}, "bad-column", "no column of numbers: NoneType"),
     "generator": ({"x": X, "y": (x for x in X)}, "bad-column", "make it a list"),
+    "dictionary": ({"x": X, "y": {1: 2}}, "bad-column", "make it a list: list(….values())"),
+    "structured": (
+        np.zeros(37, dtype=[("x", float), ("y", float)]),
+        "bad-columns",
+        "take them out of it: {name: table[name] for name in g.inputs}",
+    ),
+    "frame": (Frame(x=X, y=X, z=X), "unknown-input", "columns[list(g.inputs)]"),
+    "typo in a frame": (Frame(x=X, Y=X), "unknown-input", "did you mean 'y'?"),
+    "frame with a name twice": (
+        Frame("xy", x=X, y=X),
+        "bad-columns",
+        "two columns are named 'x'",
+    ),
     "set": ({"x": X, "y": {1, 2}}, "bad-column", "no column of numbers: set"),
     "too large": ({"x": X, "y": [10**400, 1]}, "bad-value", "'y' is too large for a double"),
     "not a number": ({"x": X, "y": [Decimal("sNaN")] * 37}, "bad-value", "'y' is not a number"),

@@ -66,7 +66,10 @@ def looked_up(columns: Any, graph: Graph, text: str, known: Sequence[str]) -> di
     for name in given:
         if name not in graph.inputs:
             free = [other for other in graph.inputs if other not in given]
-            raise surplus(graph, text, name, free, {})
+            error = surplus(graph, text, name, free, {})
+            if not (free or isinstance(columns, Mapping)):
+                error.help = "choose those that it reads: columns[list(g.inputs)]"
+            raise error
     missing = [name for name in graph.inputs if name not in given]
     if missing:
         error = absent(graph, text, missing)
@@ -82,15 +85,25 @@ def by_name(columns: Any, graph: Graph, known: Sequence[str]) -> dict[str, Any]:
         kind = type(columns).__name__
         message = f"columns are given by name, in a dictionary, not as {kind}"
         names = ", ".join(f"'{name}': …" for name in list(graph.inputs)[:4])
-        raise InputError("bad-columns", message, help=f"{{{names}}}")
+        help = f"{{{names}}}"
+        if has_names(columns):
+            help = "take them out of it: {name: table[name] for name in g.inputs}"
+        raise InputError("bad-columns", message, help=help)
     given: dict[str, Any] = {}
     for name in columns.keys():  # noqa: SIM118
         if normal(name) in given:
-            message = f"two columns are named '{normal(name)}', by different spellings of it"
-            raise InputError("bad-columns", message)
+            how = "" if name in given else ", by different spellings of it"
+            raise InputError("bad-columns", f"two columns are named '{normal(name)}'{how}")
         given[normal(name)] = columns[name]
     unread = set(known).difference(graph.inputs)
     return {name: column for name, column in given.items() if name not in unread}
+
+
+def has_names(table: Any) -> bool:
+    """Whether something that is no mapping has columns with names: a structured array, some tables."""
+    return bool(getattr(getattr(table, "dtype", None), "names", None)) or any(
+        hasattr(table, name) for name in ("columns", "column_names")
+    )
 
 
 def as_column(value: Any, name: str, notes: list[Note], converted: list[Any]) -> Any:
@@ -114,7 +127,15 @@ def as_column(value: Any, name: str, notes: list[Note], converted: list[Any]) ->
     listed = not hasattr(value, "__array__")
     if listed or not is_ready(array):
         notes.append(Note(name, said(array, value if listed else None, name)))
+    elif not holds_doubles(value):
+        notes.append(Note(name, f"column '{name}' is {value.dtype}: converted to float64"))
     return doubles
+
+
+def holds_doubles(value: Any) -> bool:
+    """Whether what gave an array of doubles held doubles itself, as far as it says what it holds."""
+    held = str(getattr(value, "dtype", "double")).lower()
+    return any(name in held for name in ("float64", "double"))
 
 
 def is_ready(array: Any) -> bool:
@@ -153,7 +174,7 @@ def unfit(array: Any, name: str) -> InputError:
         help = "a missing number is nan" if wrong is None else None
         if array.ndim == 0:
             if isinstance(wrong, Iterable):
-                help = "make it a list: list(…)"
+                help = f"make it a list: list(…{'.values()' * isinstance(wrong, Mapping)})"
             message = f"the column '{name}' is no column of numbers: {type(wrong).__name__}"
             return InputError("bad-column", message, help=help)
     held = {"O": "objects", "U": "texts", "S": "texts", "c": "complex numbers"}
@@ -167,7 +188,8 @@ def said(array: Any, listed: Any, name: str) -> str:
     """What was done to an array that was not ready, or to a list."""
     if listed is not None:
         kind = type(listed).__name__
-        return f"column '{name}' is a {kind}: converted to an array{rounded(array, listed)}"
+        article = "an" if kind[0] in "aeiou" else "a"
+        return f"column '{name}' is {article} {kind}: converted to an array{rounded(array, listed)}"
     if array.dtype.newbyteorder("=") != np.float64:
         how = f"converted to float64{rounded(array, ())}"
         return f"column '{name}' is {array.dtype.name}: {how}"
