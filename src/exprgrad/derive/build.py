@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exprgrad.derive.broadcasting import broadcast, filled, structural
-from exprgrad.derive.exact import COMPARISONS, folded
+from exprgrad.derive.exact import COMPARISONS, folded, is_flag
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, Program, dependencies
 from exprgrad.graph.literal import Literal, Settings, Shape
 from exprgrad.graph.ops import BY_NAME
@@ -67,7 +67,7 @@ class Builder:
             node = self.known[key] = self.append(CONST, (), value, ())
             if symbol is not None:
                 self.graph.symbols[node] = symbol
-            elif value in (0, 1):
+            elif is_flag(value):
                 self.flags.add(node)
         return node
 
@@ -202,8 +202,10 @@ class Builder:
             return self.apply("neg", other)
         if other not in self.flags:
             return None
-        if value == 0:
-            return self.constant(0.0) if kind == "mul" else other
+        if value == 0 and kind == "mul":
+            return self.constant(value)
+        if value == 0 and (kind == "add" or is_flag(value)):
+            return other
         return self.constant(1.0) if (kind, value) == ("max", 1.0) else None
 
     def choice(self, condition: int, x: int, y: int) -> int | None:

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-__all__ = ["COMPARISONS", "folded", "result"]
+__all__ = ["COMPARISONS", "folded", "is_flag", "result"]
 
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "lt": operator.lt,
@@ -34,6 +34,11 @@ ARITHMETIC: dict[str, Callable[..., Fraction]] = {
 }
 LARGEST_EXPONENT = 1100
 """A power beyond this is no double anyway."""
+
+
+def is_flag(value: float) -> bool:
+    """Whether a number is what a comparison gives: 1, or the 0 without a sign."""
+    return value == 1 or (value == 0 and math.copysign(1, value) == 1)
 
 
 def folded(kind: str, values: Sequence[float]) -> float | None:

@@ -212,6 +212,7 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "masked": ({"x": X, "y": np.ma.masked_less(X, 0)}, "bad-column", "'y' has masked numbers"),
     "text": ({"x": X, "y": "z"}, "bad-value", "it reads 'z'"),
     "nameless": ({"x": X, 1: X}, "unknown-input", "an input's name is a text, not int"),
+    "class": (dict, "bad-columns", "columns are given by name, in a dictionary, not as type"),
     "no names": ([X, X], "bad-columns", "columns are given by name, in a dictionary, not as list"),
 }
 
@@ -228,6 +229,16 @@ def test_a_derivative_takes_the_columns_of_its_formula() -> None:
     g = parse("x^2 + y").derivative("x").compile("numpy")
     assert g({"x": X, "y": X}).value.tobytes() == (2 * X).tobytes()
     assert g({"x": X}).value.tobytes() == (2 * X).tobytes()
+
+
+def test_a_derivative_that_is_a_number_has_the_rows_of_what_was_given() -> None:
+    g = parse("x^2 + 3*y").derivative("y").compile("numpy")
+    assert g({"x": X, "y": X}).value.tolist() == [3.0] * len(X)
+    assert g({"x": X.tolist(), "y": 1}).value.tolist() == [3.0] * len(X)
+    assert g({"x": 2.0, "y": "4/3"}).value.tolist() == [3.0]
+    assert g({}).value.tolist() == [3.0]
+    with pytest.raises(InputError, match="different lengths: 'x' 37, 'y' 36"):
+        g({"x": X, "y": X[1:]})
 
 
 # An earlier answer's memory.

@@ -306,6 +306,32 @@ def test_jax_compiles_for_a_few_lengths() -> None:
     assert all(big <= 1.15 * small + 1 for small, big in pairwise(lengths))
 
 
+@each_engine
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x/where(x > 0, -(1 - 1), 1)",
+        "1/((-0.0)*(x > 0))",
+        "1/where(x > 0, 0*-1, 1)",
+        "1/max(0*-1, x < 0)",
+        "1/min(0*-1, x < 0)",
+        "1/(0*-1 + 0*-1*(x > 0))",
+        "t = x < x; t % t",
+        "z = x < x; u = z/z; where(u == 2, 0, u)",
+    ],
+)
+def test_a_zero_with_a_sign_is_no_truth_value(engine: str, text: str) -> None:
+    """But which of two equal zeros ``max`` and ``min`` give is no promise, unless they are precise."""
+    run = parse(text).gradient(x=2.0)
+    rows = parse(text).compile(engine)({"x": [2.0] * 9})
+    if "max" not in text and "min" not in text:
+        assert set(map(repr, rows.value.tolist())) == {repr(run.value)}
+    if engine != "jax":
+        precise = parse(text).compile(engine, precise=True)({"x": [2.0] * 9})
+        assert set(map(repr, precise.value.tolist())) == {repr(run.value)}
+        assert set(map(repr, precise.gradient["x"].tolist())) == {repr(run.swept["x"])}
+
+
 def test_what_it_says_of_itself() -> None:
     assert repr(parse("x*y").compile("numpy")) == "<'x*y' compiled for columns: engine numpy>"
     g = parse("x" + " + x" * 99).compile("numpy", precise=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Sequence
 from typing import NamedTuple
 
-from exprgrad.derive.exact import COMPARISONS
+from exprgrad.derive.exact import COMPARISONS, is_flag
 from exprgrad.graph.graph import INPUT, Graph, Program, dependencies
 from exprgrad.run.engines.order import ordered
 
@@ -138,7 +138,10 @@ def as_mask(
         return ("and" if kind == "mul" else "or"), operands
     if kind == "where":
         c, x, y = operands
-        first, second = constants.get(x), constants.get(y)
+        first, second = (
+            value if value is not None and is_flag(value) else None
+            for value in (constants.get(x), constants.get(y))
+        )
         if (first, second) == (1, 0):
             return "or", (c, c)
         if (first, second) == (0, 1):
@@ -203,8 +206,6 @@ def allocate(
             else:
                 cells[result] = -2 - count[1] if pool else first + count[0]
                 count[pool] += 1
-            if last[result] == -1:
-                free[pool].append(cells[result])
         for form in late:
             free[form & 1].append(cells[form])
     return count[0], count[1]

@@ -46,11 +46,14 @@ def take(columns: Any, graph: Graph, text: str, known: Sequence[str] = ()) -> Ta
     not read.  Raises ``InputError`` for a column that is missing, not asked for, not of real numbers, or
     of another length.
     """
-    given = columns if is_exact(columns, graph) else looked_up(columns, graph, text, known)
+    unread: Mapping[str, Any] = {}
+    given = columns
+    if not is_exact(columns, graph):
+        given, unread = looked_up(columns, graph, text, known)
     notes: list[Note] = []
     converted: list[Any] = []
     found = {name: as_column(given[name], name, notes, converted) for name in graph.inputs}
-    rows = common_length(found)
+    rows = common_length(found, unread)
     filled = [np.full(rows, x) if isinstance(x, float) else x for x in found.values()]
     return Taken(filled, rows, tuple(notes), tuple(converted))
 
@@ -60,9 +63,12 @@ def is_exact(columns: Any, graph: Graph) -> bool:
     return type(columns) is dict and columns.keys() == graph.inputs.keys()
 
 
-def looked_up(columns: Any, graph: Graph, text: str, known: Sequence[str]) -> dict[str, Any]:
-    """The columns that were given, one for each input at least."""
-    given = by_name(columns, graph, known)
+def looked_up(
+    columns: Any, graph: Graph, text: str, known: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The inputs' columns, and those that are known and not read."""
+    given = by_name(columns, graph)
+    unread = {name: given.pop(name) for name in {*known} - {*graph.inputs} if name in given}
     for name in given:
         if name not in graph.inputs:
             free = [other for other in graph.inputs if other not in given]
@@ -76,12 +82,13 @@ def looked_up(columns: Any, graph: Graph, text: str, known: Sequence[str]) -> di
         many = "columns" if len(missing) > 1 else "a column"
         error.help = f"give {many}, or a number for every row: columns['{missing[0]}'] = …"
         raise error
-    return given
+    return given, unread
 
 
-def by_name(columns: Any, graph: Graph, known: Sequence[str]) -> dict[str, Any]:
-    """The columns that were given, but for those that are known and not read."""
-    if not isinstance(columns, Mapping) and not callable(getattr(columns, "keys", None)):
+def by_name(columns: Any, graph: Graph) -> dict[str, Any]:
+    """The columns that were given."""
+    keys = None if isinstance(columns, type) else getattr(columns, "keys", None)
+    if not callable(keys):
         kind = type(columns).__name__
         message = f"columns are given by name, in a dictionary, not as {kind}"
         names = ", ".join(f"'{name}': …" for name in list(graph.inputs)[:4])
@@ -90,13 +97,12 @@ def by_name(columns: Any, graph: Graph, known: Sequence[str]) -> dict[str, Any]:
             help = "take them out of it: {name: table[name] for name in g.inputs}"
         raise InputError("bad-columns", message, help=help)
     given: dict[str, Any] = {}
-    for name in columns.keys():  # noqa: SIM118
+    for name in keys():
         if normal(name) in given:
             how = "" if name in given else ", by different spellings of it"
             raise InputError("bad-columns", f"two columns are named '{normal(name)}'{how}")
         given[normal(name)] = columns[name]
-    unread = set(known).difference(graph.inputs)
-    return {name: column for name, column in given.items() if name not in unread}
+    return given
 
 
 def has_names(table: Any) -> bool:
@@ -142,6 +148,11 @@ def is_ready(array: Any) -> bool:
     """Whether an array's rows are doubles of this machine, one after another."""
     flags = array.flags
     return bool(array.dtype == np.float64 and flags.c_contiguous and flags.aligned)
+
+
+def is_column(value: Any) -> bool:
+    """Whether something that is not read stands for rows, and not for one number."""
+    return not isinstance(value, str) and hasattr(value, "__len__") and np.ndim(value) == 1
 
 
 def as_array(value: Any, name: str) -> Any:
@@ -214,9 +225,11 @@ def rounded(array: Any, listed: Any) -> str:
     return "; numbers beyond 2^53 are rounded" if beyond else ""
 
 
-def common_length(columns: Mapping[str, Any]) -> int:
-    """The number of rows; 1 where there are only numbers."""
+def common_length(columns: Mapping[str, Any], unread: Mapping[str, Any]) -> int:
+    """The number of rows: where there are only numbers, that of what is not read; else 1."""
     lengths = {name: len(x) for name, x in columns.items() if not isinstance(x, float)}
+    if not lengths:
+        lengths = {name: len(x) for name, x in unread.items() if is_column(x)}
     if not lengths:
         return 1
     first, rows = next(iter(lengths.items()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from exprgrad.derive.exact import COMPARISONS
+from exprgrad.derive.exact import COMPARISONS, is_flag
 from exprgrad.graph.graph import Graph, Program, dependencies
 from exprgrad.run.engines.llvm_writer import STORED, Dialect, Writer, literal
 
@@ -122,7 +122,8 @@ def conditions(graph: Graph) -> bytearray:
     found = bytearray(len(graph))
     for node, kind in enumerate(graph.kinds):
         operands = graph.operands[node]
-        if kind in COMPARISONS or graph.payloads[node] in (0.0, 1.0):
+        payload = graph.payloads[node]
+        if kind in COMPARISONS or (isinstance(payload, float) and is_flag(payload)):
             found[node] = 1
         elif kind in LOGIC:
             given = operands[1:] if kind == "where" else operands

@@ -108,9 +108,6 @@ FIRST_OF_TWO = {
 def each(function: Callable[..., float], *arguments: Any) -> None:
     """A function of numbers, on every row."""
     *operands, out = arguments
-    if not any(isinstance(x, np.ndarray) for x in operands):
-        out[:] = function(*operands)
-        return
     listed = [x.tolist() if isinstance(x, np.ndarray) else repeat(x) for x in operands]
     out[:] = list(map(function, *listed))
 
