@@ -68,7 +68,8 @@ def looked_up(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The inputs' columns, and those that are known and not read."""
     given = by_name(columns, graph)
-    unread = {name: given.pop(name) for name in {*known} - {*graph.inputs} if name in given}
+    unasked = [name for name in known if name in given and name not in graph.inputs]
+    unread = {name: given.pop(name) for name in unasked}
     for name in given:
         if name not in graph.inputs:
             free = [other for other in graph.inputs if other not in given]
