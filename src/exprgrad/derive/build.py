@@ -183,6 +183,8 @@ class Builder:
             return self.graph.operands[inner][0] if self.graph.kinds[inner] == "neg" else None
         if len(operands) != 2:
             return None
+        if kind in ("lt", "gt") and operands[0] == operands[1]:
+            return self.constant(0.0)
         for value, other in (values, operands[::-1]), (values[::-1], operands):
             if kind in ("mul", "add", "max") and value[0] is not None:
                 found_node = self.with_constant(kind, value[0], other[0])

@@ -87,35 +87,36 @@ class Moving:
         if not operands or not self.active[node]:
             self.known[node] = bool(self.active[node])
             return None
-        passing = self.passing(node)
-        return self.settle(node, passing) if passing is not None else self.ask_rules(node)
+        mobile = [bool(self.active[operand]) for operand in operands]
+        views = self.views(node, mobile)
+        passing = self.passing(node, mobile, views[0])
+        if passing is None:
+            return self.ask_rules(node, mobile, views)
+        return self.settle(node, passing)
 
-    def passing(self, node: int) -> list[int] | None:
+    def passing(self, node: int, mobile: Sequence[bool], view: Sequence[float]) -> list[int] | None:
         """The operands that a smooth operation moves with; None where that takes a closer look.
 
         In x*y with x at 0, the rule for y is x, and is 0 until x moves: but then the product moves anyway.
         """
-        graph, values, active = self.run.graph, self.run.values, self.active
-        operands, kind = graph.operands[node], graph.kinds[node]
+        operands, kind = self.run.graph.operands[node], self.run.graph.kinds[node]
         rules = smooth(kind)
         if rules is None:
             return None
-        view = [*[values[operand] for operand in operands], values[node]]
-        view += [float(active[operand]) for operand in operands]
-        passes = [active[o] and rule(view) != 0 for o, rule in zip(operands, rules, strict=True)]
+        passes = [moves and rule(view) != 0 for moves, rule in zip(mobile, rules, strict=True)]
         for position, passed in enumerate(passes):
-            if not passed and active[operands[position]]:
+            if mobile[position] and not passed:
                 other = named_alone(kind, position)
                 if other is None or not (passes[other] and all(map(math.isfinite, view))):
                     return None
         return [operand for operand, passed in zip(operands, passes, strict=True) if passed]
 
-    def ask_rules(self, node: int) -> int | None:
+    def ask_rules(
+        self, node: int, mobile: Sequence[bool], views: Sequence[Sequence[float]]
+    ) -> int | None:
         """The same of an operation that meets a kink, perhaps, or passes nothing on, perhaps."""
         operands = self.run.graph.operands[node]
         op = BY_NAME[self.run.graph.kinds[node]]
-        mobile = [bool(self.active[operand]) for operand in operands]
-        views = self.views(node, mobile)
         if op.special and met(op, views, mobile) is not None:
             return self.settle(node, [o for o, m in zip(operands, mobile, strict=True) if m])
         passing: list[int] = []

@@ -62,7 +62,7 @@ class Tape(NamedTuple):
     ``active``    by node: whether it depends on a differentiated input
     ``start``     by node: the grad before the sweep; None where none is certain to arrive.  One more
                   stands behind them, which nobody asks for
-    ``edges``     the edges, one by one
+    ``edges``     the edges, one by one; where ``visits`` are played instead, packed, for few read them
     ``gated``     by edge: whether it passes nothing when the local derivative is 0; None: none is
     ``visits``    the edges, two by two, where there are no gates; but for those of ``passed``
     ``passed``    nodes whose grad is another's, and those others: what a sum passes on to what is

@@ -75,8 +75,6 @@ def edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool], de
     if any(math.isinf(given[name]) for name in moving):
         rule = op.shown_partial(position)
         moving |= {"out"}
-    if rule in given:
-        return rule in moving
     return stirs(template(rule), given, moving, depth - 1)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from exprgrad.derive.exact import COMPARISONS, is_flag
 from exprgrad.graph.graph import Graph, Program, dependencies
 from exprgrad.run.engines.llvm_writer import STORED, Dialect, Writer, literal
+from exprgrad.run.engines.memory import PAGE
 
 __all__ = ["ENTRY", "module", "streamed"]
 
@@ -20,8 +21,6 @@ LOGIC = {"mul": "and x y", "max": "or x y", "where": "choose x y z"}
 """Rows on truth values."""
 FEW = 12
 """Addresses of so many columns stay in registers; of more they are fetched in each turn of the loop."""
-PAGE = 4096
-"""The bytes of a page: addresses so far apart share their place in the first cache."""
 
 
 def module(program: Program, inputs: Sequence[str], dialect: Dialect) -> tuple[str, list[str]]:

@@ -11,7 +11,7 @@ import numpy as np
 from exprgrad.errors import RequestError
 from exprgrad.run.engines.columns import Taken, is_ready
 
-__all__ = ["APART", "LINE", "address", "aligned", "checked", "staggered"]
+__all__ = ["APART", "LINE", "PAGE", "address", "aligned", "checked", "staggered"]
 
 LINE = 8
 """The doubles of a cache's line."""

@@ -57,12 +57,13 @@ class NativeKernel:
     vector.
     """
 
+    threads, chunk, work = THREADS, CHUNK, WORK
+
     def __init__(self, text: str, symbols: dict[str, int], width: int) -> None:
         self.text = text
         self.symbols = symbols
         self.width = width
         self.streams = text.count("\n") <= MEMORY
-        self.threads, self.chunk, self.work = THREADS, CHUNK, WORK
         self.lock = Lock()
         self.twin: Streaming | None = None
         self.code = compiled(text, ENTRY, symbols)

@@ -154,6 +154,8 @@ class Kernel:
     ``work`` are those of ``compiled.Kernel``.
     """
 
+    work = WORK
+
     def __init__(self, plan: Plan, function: Callable[[str], Function]) -> None:
         self.plan = plan
         table = {kind: function(kind) for kind in {step.kind for step in plan.steps}}
@@ -162,7 +164,7 @@ class Kernel:
         row = 8 * max(plan.registers, 1)
         self.block = max(min(within(ROOM, row), MOST), min(within(SPACE, row), FEW), LEAST)
         self.threads = max(MEMORY // (row * self.block), 1)
-        self.chunk, self.work = max(self.block, CHUNK), WORK
+        self.chunk = max(self.block, CHUNK)
 
     def __call__(
         self, columns: Sequence[Any], outputs: Sequence[Any], start: int, stop: int

@@ -81,8 +81,6 @@ class Maker(NamedTuple):
         values = [builder.value(operand) for operand in operands]
         if None not in values:
             return builder.constant(functions[kind](*values))
-        if kind in ("lt", "gt") and operands[0] == operands[1]:
-            return builder.constant(0.0)
         if kind in self.rows:
             if self.exact:
                 return builder.apply(kind, *operands)
