@@ -17,9 +17,9 @@ class TablesHook(BuildHookInterface):
         """Compile the grammar that stands beside this file."""
         root = Path(self.root)
         sys.path.insert(0, str(root / "src"))
-        from exprgrad.language.grammar import compile_grammar, grammar_text
+        from exprgrad.language.read.grammar import compile_grammar, grammar_text
 
         tables = tuple(compile_grammar(grammar_text()))
         text = f"{HEADER}TABLES = {pformat(tables, width=100, compact=True)}\n"
-        path = root / "src" / "exprgrad" / "language" / "_tables.py"
+        path = root / "src" / "exprgrad" / "language" / "read" / "_tables.py"
         path.write_text(text, encoding="utf-8")

@@ -19,7 +19,7 @@ from exprgrad.graph.ops import OPS, Op
 
 __all__ = ["record", "text"]
 
-RECORD = Path(exprgrad.__file__).parent / "draw" / "conventions.json"
+RECORD = Path(exprgrad.__file__).parent / "draw" / "text" / "conventions.json"
 CALLED = {"heaviside": "(x, 0.5)"}
 """How a function is called that takes more than the row's operands."""
 LIBRARIES: dict[str, Callable[[Any], Library]] = {"torch": torch_library, "jax": jax_library}
@@ -63,7 +63,7 @@ def answer(library: Library, name: str, point: tuple[float, ...]) -> list[Any]:
 
 def known(number: float | None) -> float | str | None:
     """A number as JSON can hold it."""
-    from exprgrad.draw.document import finite
+    from exprgrad.draw.documents.document import finite
 
     return finite(number)
 

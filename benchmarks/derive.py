@@ -22,11 +22,11 @@ from benchmarks.measure import Call, Report, interleaved, left_out, peer, table,
 from benchmarks.peers.symengine import symengine_contestant
 from benchmarks.points import find_point, values
 from benchmarks.symbols import MASKS, Contestant, casadi_contestant, sympy_contestant
-from exprgrad.derive.gradient import gradient
 from exprgrad.derive.rules import Rule, computed, fewest, shown
-from exprgrad.derive.simplify import simplify
+from exprgrad.derive.simplify.simplify import simplify
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 
 __all__ = ["report"]
 

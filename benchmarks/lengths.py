@@ -12,10 +12,10 @@ from benchmarks.formulas import table_of
 from benchmarks.measure import Call, interleaved, table, times
 from benchmarks.points import find_point, values
 from benchmarks.symbols import sympy_read
-from exprgrad.derive.formula import derivatives
+from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.language.infix import program as printed
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
+from exprgrad.language.write.infix import program as printed
 
 __all__ = ["lengths"]
 

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from exprgrad.draw import look
-from exprgrad.draw.svg import style
+from exprgrad.draw.picture import theme as look
+from exprgrad.draw.picture.svg import style
 
 __all__ = ["Panel", "svg"]
 

@@ -6,7 +6,7 @@ import math
 from random import Random
 
 from exprgrad.graph.graph import Program
-from exprgrad.run.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward
 
 __all__ = ["Point", "find_point", "values"]
 

@@ -18,7 +18,7 @@ import numpy as np
 
 import exprgrad
 from benchmarks.formulas import VALUES, tree
-from exprgrad.derive.gradient import gradient
+from exprgrad.derive.sweeps.gradient import gradient
 
 __all__ = ["ROWS", "STAGES"]
 

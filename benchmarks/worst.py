@@ -8,7 +8,7 @@ from random import Random
 from benchmarks.measure import table
 from benchmarks.truth import from_tests
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.run.primitives import functions
+from exprgrad.run.numbers.primitives import functions
 
 __all__ = ["rows_table"]
 

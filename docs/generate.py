@@ -8,7 +8,7 @@ import click
 
 from exprgrad.cli.commands import COMMANDS, load
 from exprgrad.cli.group import group
-from exprgrad.draw.operations import details, usage
+from exprgrad.draw.text.operations import details, usage
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import STRUCTURAL

@@ -19,8 +19,8 @@ from mpmath import mpf as mpf
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.language.parse import parse
-from exprgrad.run.sweeps import forward, reverse
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.sweeps import forward, reverse
 
 Real = Any
 """An mpf: mpmath has no type annotations."""

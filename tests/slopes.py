@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from exprgrad.derive.rules import slots
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 from oracles import Real, decimal, evaluate, holds, mp, mpf
 
 __all__ = ["Point"]

@@ -16,7 +16,7 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.shapes import axis_of
 from exprgrad.graph.structural import Parameter, Structural
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
-from exprgrad.language.parse import FUNCTIONS
+from exprgrad.language.read.parse import FUNCTIONS
 from oracles import computed, mp, true_partial, true_value, ulps
 from strategies import points
 

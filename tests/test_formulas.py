@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from exprgrad.graph.graph import check
-from exprgrad.language.parse import parse
-from exprgrad.run.sweeps import forward, reverse
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.sweeps import forward, reverse
 from oracles import Real, mp, mpf
 from rounding import bounds
 

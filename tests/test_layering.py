@@ -18,12 +18,12 @@ ROOT = Path(exprgrad.__file__).parent
 ROOMS = ["base", "graph", "language", "derive", "run", "explain", "draw", "data", "api", "cli"]
 DOORS = {
     "click": "cli",
-    "lark": "language/grammar.py",
-    "rich": "draw/table.py",
+    "lark": "language/read/grammar.py",
+    "rich": "draw/text/table.py",
     "graphviz": "draw",
     "pygraphviz": "draw",
     "numpy": "run",
-    "flint": "run/balls.py",
+    "flint": "run/balls/balls.py",
     "jax": "run/engines/jax_engine.py",
     "llvmlite": "run/engines/llvm.py",
 }
@@ -32,7 +32,7 @@ FILES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
 MODULES = sorted(
     name
     for _, name, _ in pkgutil.walk_packages([str(ROOT)], "exprgrad.")
-    if name not in ("exprgrad.__main__", "exprgrad.language._tables")
+    if name not in ("exprgrad.__main__", "exprgrad.language.read._tables")
 )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.measure import peer
 from benchmarks.problems import Answer, Columns, Problem, pitch, staggered
 from benchmarks.symbols import casadi_read
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 
 __all__ = ["casadi", "numba", "numba_compiled"]
 

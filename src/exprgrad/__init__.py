@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from exprgrad.api.value import Value
     from exprgrad.draw.page.lessons import LESSONS, Lesson
     from exprgrad.draw.page.page import Page
-    from exprgrad.draw.picture import Picture, draw
+    from exprgrad.draw.picture.picture import Picture, draw
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.graph.graph import Graph
@@ -73,10 +73,10 @@ LAZY = {
     "Node": "run.result",
     "Op": "graph.ops",
     "Page": "draw.page.page",
-    "Picture": "draw.picture",
+    "Picture": "draw.picture.picture",
     "Run": "api",
     "Value": "api.value",
-    "draw": "draw.picture",
+    "draw": "draw.picture.picture",
     "parse": "api",
 }
 

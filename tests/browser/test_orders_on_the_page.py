@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exprgrad.api import parse
-from exprgrad.draw.markup import number
+from exprgrad.draw.picture.markup import number
 from exprgrad.explain.walks.orders import Visited
 from pages import edit, html_of, lesson_html, panel, results, run_of
 

@@ -9,7 +9,7 @@ import pytest
 
 import golden
 from corpus import table
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 from oracles import evaluate, gradient, mp, mpf
 from shell import command, process, spelled
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from exprgrad import RequestError, parse
-from exprgrad.derive.expand import expanded, rows_to_expand
-from exprgrad.derive.gradient import gradient
+from exprgrad.derive.lower.expand import expanded, rows_to_expand
 from exprgrad.derive.rules import shown
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, check, same
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from oracles import Real, agree, evaluate, graph_of, holds, is_special, mp, mpf

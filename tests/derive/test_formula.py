@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus import table
-from exprgrad.derive.formula import derivatives, with_steps
-from exprgrad.derive.gradient import gradient
 from exprgrad.derive.rules import fewest, shown
-from exprgrad.derive.simplify import formulas, simplify
+from exprgrad.derive.simplify.formula import derivatives, with_steps
+from exprgrad.derive.simplify.simplify import formulas, simplify
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, Program, check
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.language.infix import program
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
+from exprgrad.language.write.infix import program
 from oracles import Real, decimal, evaluate, graph_of, mp, mpf
 from strategies import tree
 

@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from exprgrad.derive.fuse import fused
-from exprgrad.derive.gradient import gradient
+from exprgrad.derive.lower.fuse import fused
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Program, check, dependents
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.language.parse import parse
-from exprgrad.run.sweeps import forward
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.sweeps import forward
 from oracles import graph_of, holds, is_special, true_partial, true_value, ulps
 from strategies import points
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exprgrad.derive.gradient import gradient
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import check
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.language.parse import parse
-from exprgrad.run.sweeps import forward, reverse
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.sweeps import forward, reverse
 from oracles import graph_of
 from strategies import double, expressions, points
 

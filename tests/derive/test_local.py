@@ -11,10 +11,10 @@ from random import Random
 import pytest
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.local import LONG, specialised
 from exprgrad.derive.rules import template
+from exprgrad.derive.sweeps.local import LONG, specialised
 from exprgrad.graph.ops import BY_NAME, OPS
-from exprgrad.run.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward
 
 RULES = [
     (op.name, rule)

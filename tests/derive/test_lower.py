@@ -10,17 +10,17 @@ import pytest
 
 from exprgrad import parse as parse_expression
 from exprgrad.derive.build import Builder
-from exprgrad.derive.gradient import gradient
-from exprgrad.derive.lower import formula_of, formulas, lower
+from exprgrad.derive.lower.lower import formula_of, formulas, lower
 from exprgrad.derive.rules import template
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, check
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.libraries import LIBRARIES
-from exprgrad.language.parse import parse
-from exprgrad.language.targets import TARGETS
-from exprgrad.run.sweeps import forward
-from exprgrad.run.templates import compile_template
+from exprgrad.language.code.libraries import LIBRARIES
+from exprgrad.language.code.targets import TARGETS
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.templates import compile_template
 from oracles import holds, true_value, ulps
 from strategies import FREQUENT, points, tree
 
@@ -41,7 +41,7 @@ def value(text: str) -> Program:
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 def test_every_row_comes_down_to_what_a_target_spells(op: object, target: object) -> None:
     from exprgrad.graph.op import Op
-    from exprgrad.language.target import Target
+    from exprgrad.language.code.target import Target
 
     assert isinstance(op, Op) and isinstance(target, Target)
     graph = Builder()
@@ -130,7 +130,7 @@ def test_formulas_are_accurate(name: str, count: int) -> None:
 
 @pytest.mark.parametrize("name", [op.name for op in OPS if op.formula])
 def test_formulas_end_where_the_rows_do(name: str) -> None:
-    from exprgrad.run.primitives import functions
+    from exprgrad.run.numbers.primitives import functions
 
     names = BY_NAME[name].formula_names
     formula = compile_template(template(formula_of(name)), names)
@@ -154,7 +154,7 @@ TENSORS: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
 def test_programs_of_tensors_stay_graphs_with_shapes_and_numbers(kind: str) -> None:
     """Lowered, it finds the same numbers, bit for bit; its rows' functions are well-formed graphs."""
     np = pytest.importorskip("numpy")
-    from exprgrad.run import arrays
+    from exprgrad.run.arrays import arrays
 
     text, shapes = TENSORS[kind]
     f = parse_expression(text, shapes=shapes)

@@ -9,13 +9,13 @@ from statistics import median
 import pytest
 
 from corpus import table
-from exprgrad.derive.gradient import gradient, hessian
-from exprgrad.derive.orders import every
 from exprgrad.derive.rules import fewest
-from exprgrad.derive.simplify import simplify
+from exprgrad.derive.simplify.orders import every
+from exprgrad.derive.simplify.simplify import simplify
+from exprgrad.derive.sweeps.gradient import gradient, hessian
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, check
-from exprgrad.language.parse import parse
-from exprgrad.run.sweeps import forward
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.sweeps import forward
 from oracles import Real, evaluate, mp, mpf
 from rounding import bounds
 

@@ -9,8 +9,8 @@ import pytest
 
 from exprgrad.derive.rules import operation_count, slots, template
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.language.parse import parse
-from exprgrad.run.sweeps import forward, reverse
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.sweeps import forward, reverse
 from oracles import Real, computed, evaluate, holds, is_special, mp, mpf, reference
 from strategies import points
 

@@ -16,12 +16,12 @@ import pytest
 from corpus import table
 from exprgrad import Expression, errors, parse
 from exprgrad.cli.shapes import shapes_in
-from exprgrad.derive.formula import derivatives
-from exprgrad.derive.orders import every
+from exprgrad.derive.simplify.formula import derivatives
+from exprgrad.derive.simplify.orders import every
 from exprgrad.graph.graph import check
 from exprgrad.graph.literal import Shape
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.infix import program
+from exprgrad.language.write.infix import program
 from tensor_formulas import SHAPES, drawn
 
 Array = Any

@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exprgrad import parse
-from exprgrad.derive import gradient as derive
 from exprgrad.derive.build import Builder
+from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.graph.graph import Graph, Program, check
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run import arrays
+from exprgrad.run.arrays import arrays
 from oracles import Real, mp, mpf
 from programs import require
 from structures import PLAIN, SAMPLERS, TORCH, Case, case_of, exact, graph_of, narrower, shapes

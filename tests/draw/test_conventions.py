@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import golden
-from exprgrad.draw import conventions, operations
-from exprgrad.draw.conventions import LIBRARIES, convention_fields, convention_lines, record
-from exprgrad.draw.document import finite
+from exprgrad.draw.documents.document import finite
+from exprgrad.draw.text import conventions, operations
+from exprgrad.draw.text.conventions import LIBRARIES, convention_fields, convention_lines, record
 from exprgrad.explain.critical import critical_points
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from programs import require

@@ -8,9 +8,9 @@ import re
 import pytest
 
 import golden
-from exprgrad.draw.steps import fields, lines
+from exprgrad.draw.text.steps import fields, lines
 from exprgrad.explain.derivations.steps import steps
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 from exprgrad.source import display_width
 
 OPTION = (

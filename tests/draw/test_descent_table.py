@@ -9,8 +9,8 @@ import math
 import pytest
 
 from exprgrad import parse
-from exprgrad.draw.descent import BARS, CELLS, descent_csv, descent_table, sparkline
-from exprgrad.draw.table import plain
+from exprgrad.draw.text.descent import BARS, CELLS, descent_csv, descent_table, sparkline
+from exprgrad.draw.text.table import plain
 
 
 def test_sparklines() -> None:

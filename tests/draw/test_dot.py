@@ -11,13 +11,13 @@ import re
 import pytest
 
 import exprgrad
-from exprgrad.draw.dot import LARGEST, source
-from exprgrad.draw.markup import number, shown
+from exprgrad.draw.picture.dot import LARGEST, source
+from exprgrad.draw.picture.markup import number, shown
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT, Graph
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import forward, reverse
 from exprgrad.source import bytes_text
 from golden import agree
 

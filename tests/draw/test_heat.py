@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 import golden
 from exprgrad import RequestError, parse
-from exprgrad.draw.heat import NONE, heat, level, owners
-from exprgrad.language.parse import parse as graph_of
+from exprgrad.draw.text.grad_map import NONE, heat, level, owners
+from exprgrad.language.read.parse import parse as graph_of
 from exprgrad.source import display_width
 from shell import command, on_terminal, spelled
 from strategies import programs

@@ -8,14 +8,14 @@ import pytest
 
 import golden
 from exprgrad.derive.rules import template
-from exprgrad.draw import operations
-from exprgrad.draw.structural_operations import cases, structural_usage
-from exprgrad.draw.table import plain, rich
+from exprgrad.draw.text import operations
+from exprgrad.draw.text.structural_operations import cases, structural_usage
+from exprgrad.draw.text.table import plain, rich
 from exprgrad.errors import RequestError
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.graph.structural import Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 
 SAMPLE = ["add", "mul", "pow", "neg", "lt", "where", "max", "abs", "sin", "log", "relu"]
 

@@ -14,15 +14,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from exprgrad.draw.dot import source
-from exprgrad.draw.look import DARK, DATA, GRAD, QUIET, WIRE
-from exprgrad.draw.render import FORMATS, render
-from exprgrad.draw.svg import finished
+from exprgrad.draw.picture.dot import source
+from exprgrad.draw.picture.render import FORMATS, render
+from exprgrad.draw.picture.svg import finished
+from exprgrad.draw.picture.theme import DARK, DATA, GRAD, QUIET, WIRE
 from exprgrad.errors import MissingExtraError, RequestError
 from exprgrad.graph.graph import INPUT, Graph
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import forward, reverse
 
 SVG = "{http://www.w3.org/2000/svg}"
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
@@ -157,7 +157,7 @@ def test_user_text_is_shown_as_text() -> None:
 @needs_pygraphviz
 def test_nothing_is_written_to_stderr(no_dot: Path) -> None:
     script = (
-        "from exprgrad.draw.render import render\n"
+        "from exprgrad.draw.picture.render import render\n"
         "import sys\n"
         "sys.stdout.write(str(len(render('digraph { a -> b }', 'png'))))\n"
     )

@@ -16,8 +16,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from exprgrad import Run, parse
-from exprgrad.draw.document import run_csv, run_json, trace_csv
-from exprgrad.draw.tensor_document import MOST_NUMBERS, answer_lines, json_numbers, lists
+from exprgrad.draw.documents.document import run_csv, run_json, trace_csv
+from exprgrad.draw.documents.tensor_document import MOST_NUMBERS, answer_lines, json_numbers, lists
 from shell import command
 from tensor_runs import NETWORK, RUNS, network
 

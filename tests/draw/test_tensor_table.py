@@ -7,8 +7,8 @@ import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.draw.table import node_table, plain, rich
-from exprgrad.draw.tensors import VIEWS, view
+from exprgrad.draw.text.table import node_table, plain, rich
+from exprgrad.draw.text.tensors import VIEWS, view
 from exprgrad.source import display_width
 from shell import command
 from tensor_runs import RUNS

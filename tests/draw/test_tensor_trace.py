@@ -9,7 +9,7 @@ import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.draw.trace import trace
+from exprgrad.draw.text.trace import trace
 from exprgrad.source import bytes_text, display_width
 from tensor_runs import RUNS
 

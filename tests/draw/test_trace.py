@@ -8,7 +8,7 @@ import pytest
 
 import golden
 from exprgrad import RequestError, Run, parse
-from exprgrad.draw.trace import trace
+from exprgrad.draw.text.trace import trace
 
 TRACES: dict[str, Run] = {
     "lesson": parse("e = a + b\nf = e*c").gradient(a=2, b=-3, c=10),

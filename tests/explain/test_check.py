@@ -14,7 +14,7 @@ import golden
 from exprgrad import Check, RequestError, parse
 from exprgrad.explain.checking import check as checks
 from exprgrad.graph.ops import BY_NAME, OPS
-from exprgrad.run import balls
+from exprgrad.run.balls import balls
 from oracles import gradient, mpf
 from shell import command, spelled
 from strategies import tree

@@ -10,12 +10,13 @@ from itertools import product
 import pytest
 
 from exprgrad import Op, parse
-from exprgrad.derive import local
+from exprgrad.derive.sweeps import local
 from exprgrad.explain.checking import suspects
 from exprgrad.explain.checking.check import Check, check_nodes
 from exprgrad.graph.ops import BY_NAME, OPS
-from exprgrad.run import balls, tape, templates
-from exprgrad.run.primitives import functions
+from exprgrad.run.balls import balls
+from exprgrad.run.numbers import tape, templates
+from exprgrad.run.numbers.primitives import functions
 from oracles import is_special
 from shell import command
 from strategies import apply

@@ -10,10 +10,11 @@ import pytest
 
 import golden
 from exprgrad import Check, InputError, LanguageError, MissingExtraError, RequestError, parse
-from exprgrad.derive import local
+from exprgrad.derive.sweeps import local
 from exprgrad.explain.checking import claims
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run import balls, tape
+from exprgrad.run.balls import balls
+from exprgrad.run.numbers import tape
 from shell import command, spelled
 
 RIGHT = [

@@ -19,8 +19,8 @@ from exprgrad.explain.checking.differences import (
 from exprgrad.explain.checking.quotients import quotients, steps
 from exprgrad.explain.checking.true_differences import true_differences
 from exprgrad.graph.graph import CONST, INPUT, check
-from exprgrad.language.parse import parse
-from exprgrad.run.sweeps import forward
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.sweeps import forward
 from oracles import evaluate, gradient, mp, mpf
 from strategies import everyday, smooth
 

@@ -26,7 +26,7 @@ from exprgrad.explain.rewriting.rewrites import (
 )
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import program, texts
+from exprgrad.language.write.infix import program, texts
 
 ROWS = [*REWRITES, *EXTENSIONS]
 USERS = {"w": "r_1", "x": "tau*p - q", "y": "sqrt(q)*r", "z": "(s + p)^2"}

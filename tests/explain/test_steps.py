@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus import table
-from exprgrad.derive.formula import derivatives
+from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.explain.derivations.steps import Step, steps
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.language.infix import program
-from exprgrad.language.parse import CONSTANTS, parse
+from exprgrad.language.read.parse import CONSTANTS, parse
+from exprgrad.language.write.infix import program
 from oracles import Real, graph_of, mp, mpf
 from slopes import Point
 from strategies import tree

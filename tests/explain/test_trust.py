@@ -14,7 +14,7 @@ from exprgrad import parse
 from exprgrad.errors import MissingExtraError, RequestError
 from exprgrad.explain.digits.trust import trust
 from exprgrad.explain.digits.trusted import Trusted
-from exprgrad.run import balls
+from exprgrad.run.balls import balls
 from exprgrad.run.result import Run
 from oracles import evaluate, mp, mpf
 from strategies import FREQUENT, double, tree

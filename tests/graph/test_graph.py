@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, check, dependencies, dependents, same
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 from strategies import programs
 
 steady = settings(derandomize=True, deadline=None)

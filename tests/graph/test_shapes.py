@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exprgrad.derive.gradient import gradient, jvp, vjp
+from exprgrad.derive.sweeps.gradient import gradient, jvp, vjp
 from exprgrad.errors import LanguageError, ShapeError
 from exprgrad.graph.graph import CONST, Graph, Program, check
 from exprgrad.graph.literal import Literal, Shape, size
-from exprgrad.graph.moves import placed
+from exprgrad.graph.movement import placed
 from exprgrad.graph.shapes import axes_of, axis_of, broadcast_shape, kept, reduced, spread_axes
 from exprgrad.graph.structural import Mismatch, shape_text
-from exprgrad.language.parse import parse
-from exprgrad.language.shaping import shaped
+from exprgrad.language.read.parse import parse
+from exprgrad.language.read.shaping import shaped
 from well_shaped import Formula, formulas
 
 steady = settings(derandomize=True, deadline=None)

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from exprgrad.draw.structural_operations import cases
+from exprgrad.draw.text.structural_operations import cases
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter, Structural
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 
 ROWS = pytest.mark.parametrize("row", STRUCTURAL.values(), ids=lambda row: row.name)
 SOURCE = re.compile(r"(Giles|Griewank and Walther|Boyd and Vandenberghe|Bishop) \((\d{4})\)")

@@ -18,12 +18,12 @@ from typing import NamedTuple
 import pytest
 
 from exprgrad import parse
+from exprgrad.derive.lower.translate import translate
 from exprgrad.derive.rules import slots
-from exprgrad.derive.translate import translate
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.language.targets import TARGETS
-from exprgrad.run.sweeps import forward
+from exprgrad.language.code.targets import TARGETS
+from exprgrad.run.numbers.sweeps import forward
 from oracles import Real, holds, is_special, mp, reference, true_partial, true_value, ulps
 from programs import Answer, Program, run
 from rounding import Bounds, bounds

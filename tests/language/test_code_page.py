@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from exprgrad import parse
-from exprgrad.language.targets import TARGETS
+from exprgrad.language.code.targets import TARGETS
 from programs import Program, call, near, run
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "generate-code.md"

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.gradient import gradient
-from exprgrad.derive.translate import translate
+from exprgrad.derive.lower.translate import translate
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.literal import size
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run import arrays
+from exprgrad.run.arrays import arrays
 from programs import call, near, require
 from structures import Case, case_of
 

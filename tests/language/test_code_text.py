@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from exprgrad import parse
-from exprgrad.derive.translate import translate
+from exprgrad.derive.lower.translate import translate
 from exprgrad.errors import RequestError
-from exprgrad.language.targets import TARGETS
+from exprgrad.language.code.targets import TARGETS
 from golden import agree
 from programs import C_FLAGS, Program, compiled, function, require, run
 from shell import command

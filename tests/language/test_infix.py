@@ -11,10 +11,10 @@ from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import CONST, Graph, check, same
 from exprgrad.graph.literal import Literal
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import label, number, program, rule_text, texts
-from exprgrad.language.parse import parse
-from exprgrad.language.shaping import shaped
-from exprgrad.language.structural import literal_text
+from exprgrad.language.read.parse import parse
+from exprgrad.language.read.shaping import shaped
+from exprgrad.language.write.infix import label, number, program, rule_text, texts
+from exprgrad.language.write.structural import literal_text
 from strategies import INPUTS, NUMBERS, programs
 from well_shaped import Formula, formulas
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exprgrad.language import grammar, lalr
-from exprgrad.language.grammar import Tables, compile_grammar, grammar_text, lark_parser, load
+from exprgrad.language.read import grammar, lalr
+from exprgrad.language.read.grammar import Tables, compile_grammar, grammar_text, lark_parser, load
 from strategies import programs
 from well_shaped import formulas
 
@@ -149,7 +149,9 @@ def renumbered(one: Tables, other: Tables) -> bool:
 
 
 def test_the_shipped_tables_are_those_of_the_grammar() -> None:
-    shipped = pytest.importorskip("exprgrad.language._tables", reason="written by hatch_build.py")
+    shipped = pytest.importorskip(
+        "exprgrad.language.read._tables", reason="written by hatch_build.py"
+    )
     fresh, tables = compile_grammar(grammar_text()), Tables(*shipped.TABLES)
     assert tables.grammar == grammar_text()
     assert tables.terminals == fresh.terminals

@@ -20,8 +20,8 @@ from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.literal import Settings
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.latex import expression, formula, latex, page, symbol, symbols
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
+from exprgrad.language.write.latex import expression, formula, latex, page, symbol, symbols
 from golden import agree
 from strategies import programs
 

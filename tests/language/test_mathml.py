@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.language.latex import latex, symbol
-from exprgrad.language.mathml import mathml
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
+from exprgrad.language.write.latex import latex, symbol
+from exprgrad.language.write.mathml import mathml
 from golden import CASES
 from strategies import programs
 

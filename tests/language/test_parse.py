@@ -10,7 +10,7 @@ from exprgrad import LanguageError
 from exprgrad.graph.graph import check
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import WORDS
-from exprgrad.language.parse import CONSTANTS, FUNCTIONS, parse
+from exprgrad.language.read.parse import CONSTANTS, FUNCTIONS, parse
 
 
 def shape(text: str) -> str:

@@ -14,8 +14,8 @@ import pytest
 import golden
 from exprgrad.errors import ShapeError, render
 from exprgrad.graph.literal import Shape
-from exprgrad.language.parse import parse
-from exprgrad.language.shaping import shaped
+from exprgrad.language.read.parse import parse
+from exprgrad.language.read.shaping import shaped
 from exprgrad.source import display_width
 from shell import command
 

@@ -20,10 +20,8 @@ from exprgrad.explain.digits.trust import trust
 from exprgrad.explain.digits.trusted import derivative, enclosed, judged
 from exprgrad.graph.graph import Graph, dependents
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.language.parse import parse
-from exprgrad.run.ball_sweep import sweep
-from exprgrad.run.ball_text import nearest
-from exprgrad.run.balls import (
+from exprgrad.language.read.parse import parse
+from exprgrad.run.balls.balls import (
     CARE,
     Ball,
     apply,
@@ -36,7 +34,9 @@ from exprgrad.run.balls import (
     unknown,
     working,
 )
-from exprgrad.run.sweeps import forward, reverse
+from exprgrad.run.balls.sweep import sweep
+from exprgrad.run.balls.text import nearest
+from exprgrad.run.numbers.sweeps import forward, reverse
 from oracles import (
     Real,
     evaluate,
@@ -472,7 +472,7 @@ def test_a_wide_tie_takes_a_few_comparisons_for_each_operand(
         counted.append(kind)
         return apply(kind, operands)
 
-    monkeypatch.setattr("exprgrad.run.ball_sweep.apply", counting)
+    monkeypatch.setattr("exprgrad.run.balls.sweep.apply", counting)
     for count in (50, 100):
         names = [f"x{number}" for number in range(count)]
         counted.clear()

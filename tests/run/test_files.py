@@ -11,7 +11,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.errors import InputError
-from exprgrad.run.inputs import as_value
+from exprgrad.run.values.inputs import as_value
 
 nan, inf = np.nan, np.inf
 

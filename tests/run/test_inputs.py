@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exprgrad import InputError, LanguageError
-from exprgrad.language.parse import parse
-from exprgrad.run.inputs import as_number, as_value, constant, is_plain, resolve, select
+from exprgrad.language.read.parse import parse
+from exprgrad.run.values.inputs import as_number, as_value, constant, is_plain, resolve, select
 
 
 @settings(derandomize=True, deadline=None, max_examples=500)

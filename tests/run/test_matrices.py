@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from exprgrad import Expression, parse
-from exprgrad.derive.gradient import cotangent, tangent
+from exprgrad.derive.sweeps.gradient import cotangent, tangent
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.run.matrices import MOST

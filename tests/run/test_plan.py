@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exprgrad.language.parse import parse
-from exprgrad.run.plan import follow, plan
-from exprgrad.run.sweeps import forward
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.plan import follow, plan
+from exprgrad.run.numbers.sweeps import forward
 from strategies import everyday, expressions
 
 Point = tuple[float, float]

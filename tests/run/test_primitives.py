@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.language.parse import parse
-from exprgrad.run.primitives import functions
-from exprgrad.run.sweeps import forward, reverse
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import forward, reverse
 from oracles import Real, computed, holds, is_special, mp, true_partial, true_value, ulp, ulps
 from strategies import double, points
 

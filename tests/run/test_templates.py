@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.language.parse import parse
-from exprgrad.run.primitives import functions
-from exprgrad.run.sweeps import forward
-from exprgrad.run.templates import compile_template
+from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.templates import compile_template
 from strategies import expressions, points
 
 steady = settings(derandomize=True, deadline=None)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.derive import gradient as derive
+from exprgrad.derive.sweeps import gradient as derive
 
 inf, nan = math.inf, math.nan
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.api.run import Run
 from exprgrad.graph.graph import Graph, is_scalar
 from exprgrad.graph.literal import Shape
-from exprgrad.language.parse import parse as parse_graph
-from exprgrad.run.inputs import as_number, declared, resolve, select
-from exprgrad.run.plan import Plan, follow, plan
-from exprgrad.run.sweeps import play
-from exprgrad.run.tape import Tape, record
+from exprgrad.language.read.parse import parse as parse_graph
+from exprgrad.run.numbers.plan import Plan, follow, plan
+from exprgrad.run.numbers.sweeps import play
+from exprgrad.run.numbers.tape import Tape, record
+from exprgrad.run.values.inputs import as_number, declared, resolve, select
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +90,7 @@ class Expression:
         """The graph for the shapes that were said; a formula without tensors has none."""
         if self.is_scalar and not any(self.shapes.values()):
             return self.graph
-        from exprgrad.language.shaping import shaped_as_said
+        from exprgrad.language.read.shaping import shaped_as_said
 
         return shaped_as_said(self.graph, self.text, self.shapes)
 
@@ -116,7 +116,7 @@ class Expression:
         """
         given = self.given(values, inputs)
         if self.is_tensor(given):
-            from exprgrad.run import tensors
+            from exprgrad.run.arrays import tensors
 
             graph = self.prepared(given).graph
             return Run(self.text, graph, given, tensors.forward(graph, given))
@@ -135,7 +135,7 @@ class Expression:
         self, given: Mapping[str, Any], origins: Mapping[str, str] | None = None
     ) -> Prepared:
         """The graph for the shapes of some values, and what was derived from it; raises ``ShapeError``."""
-        from exprgrad.language.shaping import shaped
+        from exprgrad.language.read.shaping import shaped
         from exprgrad.run.matrices import Prepared
 
         shapes = {name: tuple(getattr(value, "shape", ())) for name, value in given.items()}
@@ -168,8 +168,8 @@ class Expression:
 
     def tensor_gradient(self, given: Mapping[str, Any], wrt: tuple[str, ...]) -> Run:
         """Both sweeps, over tensors."""
-        from exprgrad.language.shaping import need_number
-        from exprgrad.run import tensors
+        from exprgrad.language.read.shaping import need_number
+        from exprgrad.run.arrays import tensors
 
         prepared = self.prepared(given)
         need_number(prepared.graph, self.text, "grad")
@@ -194,12 +194,12 @@ class Expression:
         answer has every step, and says how it ended: see ``Descent``.
         """
         from exprgrad.explain.descent import descend
-        from exprgrad.run.inputs import as_number
+        from exprgrad.run.values.inputs import as_number
 
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
         if self.is_tensor(given):
-            from exprgrad.language.shaping import need_number
+            from exprgrad.language.read.shaping import need_number
 
             need_number(self.prepared(given).graph, self.text, "descend")
 
@@ -245,7 +245,7 @@ class Expression:
         ``of`` names statements of the expression (``y1 = …; y2 = …``), and the answer is by their
         names, even for one: ``{"y1": {"a": 1.0}}``.  Values and ``wrt`` are as in ``gradient``.
         """
-        from exprgrad.run import directions
+        from exprgrad.run.values import directions
 
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
@@ -270,7 +270,7 @@ class Expression:
         chosen = select(self.graph, wrt)
         matrices, graph, programs = self.matrices_for(given)
         if graph.shapes is not None:
-            from exprgrad.language.shaping import need_number
+            from exprgrad.language.read.shaping import need_number
 
             need_number(graph, self.text, "hess")
         return by_name(matrices.hessian(programs, graph, given, chosen))
@@ -281,7 +281,7 @@ class Expression:
 
         chosen = select(self.graph, wrt)
         if self.typed.shapes is not None:
-            from exprgrad.language.shaping import need_number
+            from exprgrad.language.read.shaping import need_number
             from exprgrad.run import tensor_matrices
 
             need_number(self.typed, self.text, "hess")
@@ -301,7 +301,7 @@ class Expression:
 
         ``tangent`` says how each input moves; 0 holds one fixed.  Values are as in ``evaluate``.
         """
-        from exprgrad.run import directions
+        from exprgrad.run.values import directions
 
         given = self.given(values, inputs)
         matrices, graph, programs = self.matrices_for(given)
@@ -325,7 +325,7 @@ class Expression:
         With ``of``, the derivative of the outputs' sum, each weighted by its cotangent:
         ``cotangent={"y1": 1, "y2": 0}``; 0 leaves one out.  Values and ``wrt`` are as in ``gradient``.
         """
-        from exprgrad.run import directions
+        from exprgrad.run.values import directions
 
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
@@ -375,9 +375,9 @@ class Expression:
         ``InputError`` for what is no input, ``RequestError`` for an order that is not from 1 to 100, or
         not 1 by a tensor, and ``ShapeError`` for a formula that is no number.
         """
-        from exprgrad.derive.formula import derivatives
-        from exprgrad.derive.orders import refuse_tensors
-        from exprgrad.language.infix import program
+        from exprgrad.derive.simplify.formula import derivatives
+        from exprgrad.derive.simplify.orders import refuse_tensors
+        from exprgrad.language.write.infix import program
 
         if not isinstance(order, int) or not 1 <= order <= HIGHEST:
             from exprgrad.errors import RequestError
@@ -400,7 +400,7 @@ class Expression:
 
         Raises ``RequestError`` for a formula of tensors.
         """
-        from exprgrad.draw.steps import lines
+        from exprgrad.draw.text.steps import lines
         from exprgrad.explain.derivations.steps import steps
 
         (chosen,) = select(self.graph, [name])
@@ -420,7 +420,7 @@ class Expression:
         the inputs to differentiate.  Raises ``RequestError`` for another target.  NumPy, JAX and PyTorch
         take tensors, of the shapes that were said when the formula was read; others refuse them.
         """
-        from exprgrad.derive.translate import translate
+        from exprgrad.derive.lower.translate import translate
 
         chosen = select(self.graph, wrt)
         return translate(
@@ -457,7 +457,7 @@ class Expression:
 
     def latex(self) -> str:
         """The formula in LaTeX, for math mode; named statements stand in an ``aligned``."""
-        from exprgrad.language.latex import latex
+        from exprgrad.language.write.latex import latex
 
         return latex(self.typed if self.shapes else self.graph)
 
@@ -472,26 +472,26 @@ class Expression:
         ``["tanh"]`` leaves no ``tanh``, ``"all"`` nothing that has a definition (``exprgrad ops NAME``
         shows it).  Raises ``RequestError`` for what is no operation, or has no definition.
         """
-        from exprgrad.derive.expand import expanded, rows_to_expand
+        from exprgrad.derive.lower.expand import expanded, rows_to_expand
 
         kinds = rows_to_expand([names] if isinstance(names, str) else names, self.graph)
         return derived(expanded(self.graph, kinds), self.known, self.shapes)
 
     def dot(self, *, all: bool = False) -> str:
         """The formula's graph as DOT source; above 500 nodes only with ``all``."""
-        from exprgrad.draw.dot import source
+        from exprgrad.draw.picture.dot import source
 
         return source(self.typed if self.shapes else self.graph, all=all)
 
     def svg(self, *, all: bool = False) -> str:
         """The formula's graph as SVG.  Raises ``MissingExtraError`` without Graphviz."""
-        from exprgrad.draw.files import picture
+        from exprgrad.draw.picture.files import picture
 
         return picture(self.dot(all=all), "svg").decode()
 
     def save(self, path: str | Path, *, all: bool = False) -> None:
         """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file."""
-        from exprgrad.draw.files import write
+        from exprgrad.draw.picture.files import write
 
         write(self.dot(all=all), path)
 
@@ -499,7 +499,7 @@ class Expression:
         return derived, (self.text, self.known, self.shapes)
 
     def __str__(self) -> str:
-        from exprgrad.language.infix import program
+        from exprgrad.language.write.infix import program
 
         return program(self.graph)
 
@@ -510,6 +510,6 @@ class Expression:
         return f"$\\displaystyle {self.latex()}$"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        from exprgrad.draw.files import notebook
+        from exprgrad.draw.picture.files import notebook
 
         return {**notebook(str(self), self.svg), "text/latex": self._repr_latex_()}

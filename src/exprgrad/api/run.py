@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.run import result
-from exprgrad.run.sweeps import Adjoints
+from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Run(result.Run):
         """Whether a sweep over numbers met a kink or a jump, so that its answer rests on a convention."""
         if not isinstance(self.adjoints, Adjoints) or self.adjoints.quiet:
             return False
-        from exprgrad.explain.special import flagged
+        from exprgrad.explain.kinks_met import flagged
 
         return bool(flagged(self))
 
@@ -105,7 +105,7 @@ class Run(result.Run):
 
     def table(self, *, digits: int = 6, all: bool = False) -> str:
         """The table of nodes as plain text; a long one in full with ``all``."""
-        from exprgrad.draw.table import node_table, plain
+        from exprgrad.draw.text.table import node_table, plain
 
         return plain(node_table(self, digits, all_nodes=all))
 
@@ -117,7 +117,7 @@ class Run(result.Run):
             raise RequestError(
                 "no-gradient", "only a run of gradient() has a reverse sweep to trace"
             )
-        from exprgrad.draw.trace import trace
+        from exprgrad.draw.text.trace import trace
 
         return trace(self, digits, all_visits=all)
 
@@ -127,7 +127,7 @@ class Run(result.Run):
         Lines are at most ``width`` cells wide; a long formula is whole with ``all``.  Needs a run of
         ``gradient``.
         """
-        from exprgrad.draw.heat import heat
+        from exprgrad.draw.text.grad_map import heat
 
         return heat(self, digits, whole=all, width=width)
 
@@ -169,26 +169,26 @@ class Run(result.Run):
 
     def json(self, command: str | None = None, *, all: bool = False) -> str:
         """The run as the JSON document that the command prints; with ``all`` no tensor is left out."""
-        from exprgrad.draw.document import run_json
+        from exprgrad.draw.documents.document import run_json
 
         name = command or ("eval" if self.adjoints is None else "grad")
         return "".join(run_json(self, name, self.diagnostics, whole=all))
 
     def dot(self, *, digits: int = 6, all: bool = False) -> str:
         """The graph with its numbers as DOT source; above 500 nodes only with ``all``."""
-        from exprgrad.draw.dot import source
+        from exprgrad.draw.picture.dot import source
 
         return source(self.graph, self, digits=digits, all=all)
 
     def svg(self, *, digits: int = 6, all: bool = False) -> str:
         """The graph with its numbers as SVG.  Raises ``MissingExtraError`` without Graphviz."""
-        from exprgrad.draw.files import picture
+        from exprgrad.draw.picture.files import picture
 
         return picture(self.dot(digits=digits, all=all), "svg").decode()
 
     def save(self, path: str | Path, *, digits: int = 6, all: bool = False) -> None:
         """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file."""
-        from exprgrad.draw.files import write
+        from exprgrad.draw.picture.files import write
 
         write(self.dot(digits=digits, all=all), path)
 
@@ -218,6 +218,6 @@ class Run(result.Run):
         return self._repr_mimebundle_().get("image/svg+xml")
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        from exprgrad.draw.files import notebook
+        from exprgrad.draw.picture.files import notebook
 
         return notebook(str(self), self.svg)

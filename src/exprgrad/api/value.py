@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from exprgrad.api.value_graph import described, grads, reached
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.run.inputs import as_number
-from exprgrad.run.primitives import functions
+from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.values.inputs import as_number
 
 if TYPE_CHECKING:
     from exprgrad.api.expression import Expression

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph
-from exprgrad.language.infix import program
-from exprgrad.language.naming import fresh, name_shared
-from exprgrad.language.parse import CONSTANTS
-from exprgrad.run.sweeps import play
-from exprgrad.run.tape import record
+from exprgrad.language.read.parse import CONSTANTS
+from exprgrad.language.write.infix import program
+from exprgrad.language.write.naming import fresh, name_shared
+from exprgrad.run.numbers.sweeps import play
+from exprgrad.run.numbers.tape import record
 
 if TYPE_CHECKING:
     from exprgrad.api.value import Value

@@ -123,7 +123,7 @@ def refuse_second(given: dict[str, str], option: str, value: str) -> None:
 
 def unknown_option(arg: str, head: str, options: set[str]) -> RequestError:
     """The error for a word that looks like an option and is none."""
-    from exprgrad.language.hints import nearest
+    from exprgrad.language.mistakes.hints import nearest
 
     known = nearest(head, options) if len(head) > 2 else None
     help = f"did you mean '{known}'?" if known else "--help lists the options"
@@ -207,7 +207,7 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
         help = f"write {argument[:start]} {more}"
         raise InputError("usage", message, source=source, span=(start, start + 1), help=help)
     if equals and name.strip().isidentifier() and value.strip()[:1] not in ("", "="):
-        from exprgrad.run.inputs import normal
+        from exprgrad.run.values.inputs import normal
 
         return normal(name.strip()), value.strip()
     if equals and not value.strip():
@@ -240,7 +240,7 @@ def second_assignment(value: str) -> int | None:
 
 def file_text(path: str) -> str:
     """The text of a file, or of standard input if that is ``-``."""
-    from exprgrad.run.text_files import decode, read_bytes
+    from exprgrad.run.values.text_files import decode, read_bytes
 
     if path == "-":
         return decode(read_stdin(), "standard input")
@@ -257,7 +257,7 @@ def read_stdin() -> bytes:
 
 def read_inputs(path: str) -> dict[str, object]:
     """The values in a JSON object: numbers, constant expressions as strings, or lists of these."""
-    from exprgrad.run.text_files import json_in, json_value
+    from exprgrad.run.values.text_files import json_in, json_value
 
     found = json_in(path)
     if not isinstance(found, dict):

@@ -7,13 +7,14 @@ from typing import Any
 
 from exprgrad.cli.matrices import Asked, Forms, answer
 from exprgrad.cli.weights import number_or_weights, weights
-from exprgrad.draw import blocks as drawn
+from exprgrad.draw.text import blocks as drawn
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.tensor_outputs import diagnose_tensor_hessian, diagnose_tensor_outputs
 from exprgrad.graph.literal import Shape
-from exprgrad.language.shaping import need_number
-from exprgrad.run import directions, tensor_matrices
-from exprgrad.run.measure import all_finite
+from exprgrad.language.read.shaping import need_number
+from exprgrad.run import tensor_matrices
+from exprgrad.run.arrays.measure import all_finite
+from exprgrad.run.values import directions
 
 __all__ = ["hess", "jac", "jvp", "vjp"]
 

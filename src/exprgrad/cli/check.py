@@ -60,7 +60,7 @@ def check_command(
     derivative agrees, or what is wrong: a kink, lost digits, overflow, or a rule that is to blame.  Exits
     with 1 if one disagrees.
     """
-    from exprgrad.draw import checks as drawn
+    from exprgrad.draw.text import checks as drawn
 
     only_one(options)
     expression, request = start(arguments, file, inputs)
@@ -100,7 +100,7 @@ def check_command(
 
 def show_warnings(text: str, checks: Sequence[Check], run: Run | None, color: str) -> None:
     """What does not agree, on stderr: in the formula, or in the claim, each at its place."""
-    from exprgrad.draw.checks import check_diagnostics
+    from exprgrad.draw.text.checks import check_diagnostics
 
     if run is not None:
         show_diagnostics(text, check_diagnostics(checks, run), color)
@@ -120,7 +120,7 @@ def refuse(option: str, others: Mapping[str, object]) -> None:
 
 def step_in(written: str) -> float:
     """The value of ``--h``: a number or a constant expression."""
-    from exprgrad.run.inputs import as_number
+    from exprgrad.run.values.inputs import as_number
 
     return as_number(written, "--h")
 
@@ -147,7 +147,7 @@ def claims_in(arguments: Sequence[str]) -> dict[str, str]:
 
 def partly_given(expression: Expression, request: Request) -> dict[str, Any]:
     """The values that were given; inputs without one are free."""
-    from exprgrad.run.inputs import resolve
+    from exprgrad.run.values.inputs import resolve
 
     graph = expression.graph
     others = {name: 0.0 for name in graph.inputs if name not in request.values}

@@ -41,8 +41,8 @@ def code_command(
     as_json: bool,
 ) -> int:
     """A program for value and gradient: one self-contained function."""
-    from exprgrad.draw.document import envelope
-    from exprgrad.run.inputs import select
+    from exprgrad.draw.documents.document import envelope
+    from exprgrad.run.values.inputs import select
 
     try:
         expression = start_alone(arguments, file, "code", shape)
@@ -69,8 +69,8 @@ def code_command(
 
 def no_tensors(target: str) -> str | None:
     """What to do where a formula needs tensors, and programs in its language have none."""
-    from exprgrad.language.libraries import LIBRARIES
-    from exprgrad.language.targets import TARGETS
+    from exprgrad.language.code.libraries import LIBRARIES
+    from exprgrad.language.code.targets import TARGETS
 
     if target in LIBRARIES or target not in TARGETS:
         return None

@@ -9,8 +9,8 @@ import click
 __all__ = ["COMMANDS", "load"]
 
 COMMANDS = {
-    "eval": "sweeps",
-    "grad": "sweeps",
+    "eval": "eval_grad",
+    "grad": "eval_grad",
     "paths": "paths",
     "descend": "descend",
     "check": "check",

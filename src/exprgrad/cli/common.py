@@ -158,7 +158,7 @@ def only_one(options: dict[str, Any]) -> None:
 
 def compute(expression: Expression, request: Request, wrt: list[str] | None, *, grad: bool) -> Run:
     """Evaluate or differentiate, with the arguments at hand for errors."""
-    from exprgrad.run.inputs import resolve
+    from exprgrad.run.values.inputs import resolve
 
     values = resolve(expression.graph, expression.text, request.values, request.spelled)
     request.values.update(values)  # so that files are read once
@@ -169,7 +169,7 @@ def compute(expression: Expression, request: Request, wrt: list[str] | None, *, 
 
 def draw(content: Any, color: str) -> str:
     """A table by Rich on a terminal or where colour is asked for, else as plain columns."""
-    from exprgrad.draw import table
+    from exprgrad.draw.text import table
 
     on_terminal = sys.stdout.isatty()
     colored = colorful(color, sys.stdout)

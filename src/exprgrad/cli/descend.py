@@ -59,9 +59,9 @@ def descend_command(
     finite.  Warnings are about the last point.  With --strict the exit status is 1 if there is one, or
     if it diverged or met a nan.
     """
-    from exprgrad.draw import descent as drawn
+    from exprgrad.draw.text import descent as drawn
     from exprgrad.explain.descent import divergence
-    from exprgrad.run.inputs import as_number, resolve
+    from exprgrad.run.values.inputs import as_number, resolve
 
     only_one(options)
     expression, request = start(arguments, file, inputs)

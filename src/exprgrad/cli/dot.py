@@ -43,9 +43,9 @@ def dot_command(
     Without values it draws the formula; with them, every node's data, and its grad if the output is a
     number.
     """
-    from exprgrad.draw.document import envelope
-    from exprgrad.draw.files import format_of
-    from exprgrad.draw.files import write as write_file
+    from exprgrad.draw.documents.document import envelope
+    from exprgrad.draw.picture.files import format_of
+    from exprgrad.draw.picture.files import write as write_file
 
     expression, request = start(arguments, file, inputs)
     if path is not None:

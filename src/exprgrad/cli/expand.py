@@ -33,7 +33,7 @@ def taken_apart(
     if expand is None:
         return expression
     from exprgrad.graph.graph import same
-    from exprgrad.run.inputs import resolve
+    from exprgrad.run.values.inputs import resolve
 
     if values:
         given = resolve(expression.graph, expression.text, request.values, request.spelled)

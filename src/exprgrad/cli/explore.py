@@ -111,8 +111,8 @@ def given_values(expression: Expression, request: Request) -> dict[str, Any]:
     """The values of the inputs.  Tensors are refused, also where it is the output that is one."""
     from exprgrad.draw.page.lessons import LESSONS
     from exprgrad.draw.page.page import no_tensors
-    from exprgrad.language.hints import nearest
-    from exprgrad.run.inputs import resolve
+    from exprgrad.language.mistakes.hints import nearest
+    from exprgrad.run.values.inputs import resolve
 
     try:
         values = resolve(expression.graph, expression.text, request.values, request.spelled)
@@ -128,7 +128,7 @@ def given_values(expression: Expression, request: Request) -> dict[str, Any]:
 
 def document(run: Run, page: Page, lesson: str | None, path: str | None) -> str:
     """The JSON document: the page itself, or the file that it was written to."""
-    from exprgrad.draw.document import envelope, finite
+    from exprgrad.draw.documents.document import envelope, finite
 
     return envelope(
         "explore",

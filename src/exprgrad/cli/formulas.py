@@ -40,7 +40,7 @@ def refuse_with_steps(chosen: dict[str, bool]) -> None:
 
 def derivations(graph: Graph, wrt: Sequence[str], color: str) -> Iterator[str]:
     """How each derivative comes about, for a terminal of its width or a pipe."""
-    from exprgrad.draw.steps import lines
+    from exprgrad.draw.text.steps import lines
     from exprgrad.explain.derivations.steps import steps
 
     width = terminal_width() if sys.stdout.isatty() else None
@@ -89,11 +89,11 @@ def diff_command(
     color: str,
 ) -> int:
     """Derivatives as formulas, simplified."""
-    from exprgrad.derive.orders import every, refuse_tensors
-    from exprgrad.draw import formulas as drawn
-    from exprgrad.draw.steps import fields
+    from exprgrad.derive.simplify.orders import every, refuse_tensors
+    from exprgrad.draw.text import formulas as drawn
+    from exprgrad.draw.text.steps import fields
     from exprgrad.explain.derivations.steps import steps
-    from exprgrad.run.inputs import select
+    from exprgrad.run.values.inputs import select
 
     only_one({"as_json": as_json, "as_csv": as_csv, "quiet": quiet})
     expression = start_alone(arguments, file, "diff", shape)

@@ -37,7 +37,7 @@ class Group(click.Group):
         word = args[0]
         if word in COMMANDS:
             return word, load(word), args[1:]
-        from exprgrad.language.hints import nearest
+        from exprgrad.language.mistakes.hints import nearest
 
         known = nearest(word, COMMANDS) if word.isalpha() else None
         help = f"did you mean '{known}'?" if known else "--help lists the commands"

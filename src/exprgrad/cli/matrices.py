@@ -13,7 +13,7 @@ from exprgrad.cli.common import draw, exit_status, formula, names_in, only_one, 
 from exprgrad.cli.output import show_diagnostics, terminal_width, write, write_exactly
 
 if TYPE_CHECKING:
-    from exprgrad.draw.table import Table
+    from exprgrad.draw.text.table import Table
     from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.graph.graph import Graph
     from exprgrad.run.matrices import Programs
@@ -46,13 +46,13 @@ class Asked(NamedTuple):
 
     def outputs(self, of: str | None) -> dict[str, int]:
         """The outputs that ``--of`` names, or the expression's own: name → node."""
-        from exprgrad.run.directions import outputs
+        from exprgrad.run.values.directions import outputs
 
         return outputs(self.graph, None if of is None else names_in(of, "--of"))
 
     def chosen(self, wrt: str | None) -> tuple[str, ...]:
         """The inputs that ``--wrt`` names, or all."""
-        from exprgrad.run.inputs import select
+        from exprgrad.run.values.inputs import select
 
         return select(self.graph, None if wrt is None else names_in(wrt))
 
@@ -65,8 +65,8 @@ def ask(
     arguments: tuple[str, ...], file: str | None, inputs: str | None, options: dict[str, Any]
 ) -> Asked:
     """Read a request as far as all four commands agree."""
-    from exprgrad.run.inputs import resolve
-    from exprgrad.run.sweeps import forward
+    from exprgrad.run.numbers.sweeps import forward
+    from exprgrad.run.values.inputs import resolve
 
     only_one(options)
     expression, request = start(arguments, file, inputs)
@@ -74,7 +74,7 @@ def ask(
     given = resolve(graph, text, request.values, request.spelled)
     digits, whole = options["digits"], options["show_all"]
     if expression.is_tensor(given):
-        from exprgrad.run import tensors
+        from exprgrad.run.arrays import tensors
 
         graph, programs, _ = expression.prepared(given, request.origins)
         return Asked(text, graph, programs, given, tensors.forward(graph, given), digits, whole)
@@ -114,11 +114,11 @@ def document(
 ) -> Iterable[str]:
     """An answer as a JSON document."""
     if asked.is_tensor:
-        from exprgrad.draw.blocks import block_document
+        from exprgrad.draw.text.blocks import block_document
 
         given = command, asked.text, asked.inputs, fields, diagnostics
         return block_document(*given, whole=asked.whole)
-    from exprgrad.draw.matrices import document
+    from exprgrad.draw.text.matrices import document
 
     return document(command, asked.text, asked.inputs, fields, diagnostics)
 
@@ -137,7 +137,7 @@ def jac_command(
     **options: Any,
 ) -> int:
     """Jacobian: the derivative of each output by each input."""
-    from exprgrad.draw import matrices as drawn
+    from exprgrad.draw.text import matrices as drawn
     from exprgrad.explain.outputs import diagnose_outputs
     from exprgrad.run.matrices import jacobian
 
@@ -177,7 +177,7 @@ def hess_command(
     **options: Any,
 ) -> int:
     """Hessian: the output's second derivatives."""
-    from exprgrad.draw import matrices as drawn
+    from exprgrad.draw.text import matrices as drawn
     from exprgrad.explain.outputs import diagnose_hessian
     from exprgrad.run.matrices import hessian, second, slopes
 
@@ -224,10 +224,10 @@ def jvp_command(
 ) -> int:
     """Forward mode: how the outputs change along a direction."""
     from exprgrad.cli.weights import weights
-    from exprgrad.draw import matrices as drawn
+    from exprgrad.draw.text import matrices as drawn
     from exprgrad.explain.outputs import diagnose_outputs
-    from exprgrad.run.directions import tangents
     from exprgrad.run.matrices import jvp
+    from exprgrad.run.values.directions import tangents
 
     asked = ask(arguments, file, inputs, options)
     if asked.is_tensor:
@@ -280,10 +280,10 @@ def vjp_command(
 ) -> int:
     """Reverse mode: the gradient of a weighted sum of outputs."""
     from exprgrad.cli.weights import number_or_weights
-    from exprgrad.draw import matrices as drawn
+    from exprgrad.draw.text import matrices as drawn
     from exprgrad.explain.outputs import diagnose_outputs
-    from exprgrad.run.directions import cotangents
     from exprgrad.run.matrices import vjp
+    from exprgrad.run.values.directions import cotangents
 
     asked = ask(arguments, file, inputs, options)
     if asked.is_tensor:

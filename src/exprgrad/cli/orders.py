@@ -38,7 +38,7 @@ def order_answer(run: Run, options: dict[str, Any]) -> int:
 
     Grads that are wrong are the lesson, and no error; ``--strict`` takes them for one.
     """
-    from exprgrad.draw import orders as drawn
+    from exprgrad.draw.text import orders as drawn
 
     if options.get("show_trust"):
         help = "leave out one of the two"
@@ -48,7 +48,7 @@ def order_answer(run: Run, options: dict[str, Any]) -> int:
     found = run.visited(options["order"], options["accumulate"], most=most)
     traced = options["show_trace"]
     if options["as_json"]:
-        from exprgrad.draw.document import run_json
+        from exprgrad.draw.documents.document import run_json
 
         visits = (found.order, drawn.visit_order_field(found))
         write(run_json(run, "grad", run.diagnostics, whole=whole, visits=visits))
@@ -61,7 +61,7 @@ def order_answer(run: Run, options: dict[str, Any]) -> int:
         color = bool(colorful(options["color"], sys.stdout))
         parts = drawn.visited_parts(run, found, digits, whole=whole, width=width, color=color)
         if traced:
-            from exprgrad.draw.order_trace import order_trace
+            from exprgrad.draw.text.order_trace import order_trace
 
             trace = order_trace(run, found, digits, whole=whole, width=width, color=color)
             parts[0] = f"{trace}\n"

@@ -90,7 +90,7 @@ def terminal_width() -> int:
 def report(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:
     """Render an error, once: as JSON on stdout, or as text on stderr."""
     if json:
-        from exprgrad.draw.document import envelope
+        from exprgrad.draw.documents.document import envelope
 
         write([envelope(command or "", error=error.as_json()) + "\n"])
         return

@@ -51,7 +51,7 @@ def paths_command(
     All paths from the output to an input are counted, and the largest are listed with the products of
     their local derivatives.  -q prints the counts.
     """
-    from exprgrad.draw import paths as drawn
+    from exprgrad.draw.text import paths as drawn
     from exprgrad.explain.walks.paths import paths_to, sums, whole
     from exprgrad.explain.walks.web import web_of
 

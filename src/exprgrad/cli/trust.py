@@ -23,8 +23,8 @@ def trust_answer(run: Run, options: dict[str, Any]) -> int:
 
     Under ``--strict`` that is 1 also if a number has lost more than half of its digits.
     """
-    from exprgrad.draw import document
-    from exprgrad.draw import trust as drawn
+    from exprgrad.draw.documents import document
+    from exprgrad.draw.text import trust as drawn
 
     if options["show_trace"]:
         help = "choose one: a trace shows the numbers as they were computed"

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from exprgrad.errors import ExprgradError, InputError
-from exprgrad.run.inputs import constant, is_plain
+from exprgrad.run.values.inputs import constant, is_plain
 from exprgrad.source import Source, Span, cut
 
 __all__ = ["number_or_weights", "pieces", "trimmed", "weights"]

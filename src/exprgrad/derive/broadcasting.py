@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from exprgrad.graph.graph import CONST
 from exprgrad.graph.literal import Settings, Shape
-from exprgrad.graph.moves import permutation
+from exprgrad.graph.movement import permutation
 from exprgrad.graph.shapes import axes_of, broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL
 

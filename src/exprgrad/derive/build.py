@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exprgrad.derive.broadcasting import broadcast, filled, structural
-from exprgrad.derive.exact import COMPARISONS, folded, is_flag
+from exprgrad.derive.constant_folding import COMPARISONS, folded, is_flag
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, Program, dependencies
 from exprgrad.graph.literal import Literal, Settings, Shape
 from exprgrad.graph.ops import BY_NAME

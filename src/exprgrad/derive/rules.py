@@ -10,7 +10,7 @@ from functools import cache
 
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import Op
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 
 __all__ = ["Rule", "computed", "fewest", "operation_count", "shown", "slots", "template"]
 

@@ -1,6 +1,6 @@
 """Tables, traces and pictures.
 
-The room can be called: ``exprgrad.draw(run)`` is ``exprgrad.draw.picture.draw(run)``.
+The room can be called: ``exprgrad.draw(run)`` is ``exprgrad.draw.picture.picture.draw(run)``.
 """
 
 import sys
@@ -14,8 +14,8 @@ class Room(ModuleType):
     """A package whose name is a verb, too: Python binds ``exprgrad.draw`` to it once a file is read."""
 
     def __call__(self, what: Any, **options: Any) -> Any:
-        """See ``exprgrad.draw.picture.draw``."""
-        from exprgrad.draw.picture import draw
+        """See ``exprgrad.draw.picture.picture.draw``."""
+        from exprgrad.draw.picture.picture import draw
 
         return draw(what, **options)
 

@@ -14,9 +14,9 @@ from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS
 from exprgrad.graph.graph import CONST, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import ATOM, LIMIT, label, number, operation_text, rule_text
+from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
+from exprgrad.run.numbers.templates import at_pole, holds
 from exprgrad.run.result import Edge, Run
-from exprgrad.run.templates import at_pole, holds
 from exprgrad.source import Span, cut
 
 __all__ = [

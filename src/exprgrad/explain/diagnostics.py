@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from exprgrad.graph.graph import dependencies
+from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import Adjoints
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
@@ -52,7 +52,7 @@ def troubles(
 
         yield from forward_trouble(run, used)
     if special:
-        from exprgrad.explain.special import special_points
+        from exprgrad.explain.kinks_met import special_points
 
         yield from special_points(run, used, one_sided)
     if reverse:

@@ -60,7 +60,7 @@ def reading(run: Run, written: str) -> list[int]:
 
 def hint(run: Run, written: str, known: Iterable[str], others: Iterable[str]) -> str:
     """What was probably meant by a word that names no node."""
-    from exprgrad.language.hints import nearest
+    from exprgrad.language.mistakes.hints import nearest
 
     near = nearest(written, [*known, *run.texts[:MOST_TEXTS]])
     if near:

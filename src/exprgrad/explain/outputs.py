@@ -10,10 +10,10 @@ from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import diagnose
 from exprgrad.explain.live import live
 from exprgrad.graph.graph import Graph
-from exprgrad.language.infix import number
+from exprgrad.language.write.infix import number
 from exprgrad.run.matrices import Derived
+from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import forward, reverse
 
 __all__ = ["NOT_FINITE", "diagnose_hessian", "diagnose_outputs", "merged", "seen_from"]
 

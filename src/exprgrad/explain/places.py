@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import template
 from exprgrad.graph.literal import size
-from exprgrad.run import arrays, measure
+from exprgrad.run.arrays import arrays, measure
 from exprgrad.run.result import Run
 
 __all__ = ["Found", "held", "where", "written"]

@@ -9,8 +9,9 @@ from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.outputs import NOT_FINITE, merged, seen_from
 from exprgrad.explain.tensors import diagnose_tensors
 from exprgrad.graph.graph import Graph
-from exprgrad.language.infix import number
-from exprgrad.run import measure, tensor_matrices, tensors
+from exprgrad.language.write.infix import number
+from exprgrad.run import tensor_matrices
+from exprgrad.run.arrays import measure, tensors
 from exprgrad.run.matrices import Programs
 from exprgrad.run.result import Run
 

@@ -11,7 +11,7 @@ from exprgrad.explain.places import Found, held, where
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run import measure
+from exprgrad.run.arrays import measure
 from exprgrad.run.result import Run
 
 __all__ = ["special_points"]

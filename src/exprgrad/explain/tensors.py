@@ -13,10 +13,10 @@ from exprgrad.explain.tensor_points import special_points
 from exprgrad.graph.graph import CONST, dependencies
 from exprgrad.graph.literal import size
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import LIMIT, number
-from exprgrad.run import measure
+from exprgrad.language.write.infix import LIMIT, number
+from exprgrad.run.arrays import measure
+from exprgrad.run.numbers.templates import at_pole, holds
 from exprgrad.run.result import Edge, Run
-from exprgrad.run.templates import at_pole, holds
 from exprgrad.source import cut
 
 __all__ = ["diagnose_tensors"]

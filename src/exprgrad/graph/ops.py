@@ -14,7 +14,7 @@ subgradient of least norm.  ``docs/how-to/add-an-operation.md`` walks through on
 
 from __future__ import annotations
 
-from exprgrad.graph.networks import NETWORKS
+from exprgrad.graph.functions import NETWORKS
 from exprgrad.graph.op import Op, Special
 
 __all__ = ["BY_INFIX", "BY_NAME", "OPS", "Op", "Special"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from exprgrad.graph.literal import Settings, Shape
-from exprgrad.graph.others import others
+from exprgrad.graph.product_of_others import others
 from exprgrad.graph.shapes import axes_of, kept, reduced, spread, volume
 from exprgrad.graph.structural import Nodes, Parameter, Pass, Structural
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exprgrad.graph.moves import MOVES
+from exprgrad.graph.movement import MOVES
 from exprgrad.graph.products import PRODUCTS
 from exprgrad.graph.reductions import REDUCTIONS
 from exprgrad.graph.softmax import SOFTMAX

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from exprgrad.derive import gradient as derive
+from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.graph.graph import CONST, Graph, Program
-from exprgrad.run.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward
 
 __all__ = [
     "Derived", "Matrix", "Prepared", "Programs", "hessian", "jacobian", "jvp", "kept", "pattern", "second",

@@ -10,8 +10,8 @@ from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.literal import Shape
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import LIMIT, label, rule_text, texts
-from exprgrad.run.tape import gated
+from exprgrad.language.write.infix import LIMIT, label, rule_text, texts
+from exprgrad.run.numbers.tape import gated
 from exprgrad.source import Span
 
 __all__ = ["Edge", "Node", "Run", "rule_of"]
@@ -179,7 +179,7 @@ class Run:
         """The grad of a node that no gradient reached."""
         if self.shapes is None or not self.shapes[node]:
             return 0.0
-        from exprgrad.run.arrays import zeros
+        from exprgrad.run.arrays.arrays import zeros
 
         return zeros(self.shapes[node])
 
@@ -232,7 +232,7 @@ class Run:
         if self.adjoints is None:
             return
         if self.shapes is not None:
-            from exprgrad.run.tensors import edges_of
+            from exprgrad.run.arrays.tensors import edges_of
 
             yield from edges_of(self, user)
             return
@@ -259,7 +259,7 @@ class Run:
         Among tensors it is 0 for an operand that is passed nothing.
         """
         if self.shapes is not None:
-            from exprgrad.run.tensors import pass_texts
+            from exprgrad.run.arrays.tensors import pass_texts
 
             return pass_texts(self, user).get(position, "0")
         return rule_of(self.graph, user, position, self.names, self.texts)[0]

@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from exprgrad.derive import gradient as derive
+from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, Graph, Program, dependencies
 from exprgrad.graph.literal import Shape, size
-from exprgrad.run import arrays
+from exprgrad.run.arrays import arrays
 from exprgrad.run.matrices import Derived, Programs, kept, slopes_at, weights_by_node
 from exprgrad.source import Span, bytes_text
 

@@ -18,10 +18,10 @@ import pytest
 from exprgrad import Run, parse
 from exprgrad.draw.page.arithmetic import arithmetic, rows
 from exprgrad.draw.page.model import edges
-from exprgrad.draw.table import minus
+from exprgrad.draw.text.table import minus
 from exprgrad.explain.diagnostics import diagnose
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.run.sweeps import Adjoints
+from exprgrad.run.numbers.sweeps import Adjoints
 from scripts import as_json, ask
 from strategies import FREQUENT, SPECIAL, points, tree
 

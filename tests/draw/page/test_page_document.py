@@ -15,9 +15,9 @@ from importlib.util import find_spec
 import pytest
 
 from exprgrad.api import parse
-from exprgrad.draw import look
 from exprgrad.draw.page.document import SWEEPS, VIEWS, code, document
 from exprgrad.draw.page.lessons import LESSONS, Lesson
+from exprgrad.draw.picture import theme as look
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("dot") or find_spec("pygraphviz"))

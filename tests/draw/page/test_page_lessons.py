@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from exprgrad.api import Run, parse
-from exprgrad.draw.markup import number
 from exprgrad.draw.page.lessons import LESSONS
+from exprgrad.draw.picture.markup import number
 
 NUMBER = re.compile(r"(?<![\w^])−?\d+(?:\.\d+)?")
 FORMULA = re.compile(r"o\^2")

@@ -12,10 +12,10 @@ from xml.etree import ElementTree
 import pytest
 
 from exprgrad.api import Run, parse
-from exprgrad.draw.dot import source
-from exprgrad.draw.markup import number
 from exprgrad.draw.page.picture import picture
-from exprgrad.draw.render import command, graphviz
+from exprgrad.draw.picture.dot import source
+from exprgrad.draw.picture.markup import number
+from exprgrad.draw.picture.render import command, graphviz
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("dot") or find_spec("pygraphviz"))

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from exprgrad import Run, parse
-from exprgrad.draw.markup import number
 from exprgrad.draw.page.lessons import LESSONS
+from exprgrad.draw.picture.markup import number
 from golden import agree
 from scripts import ask
 

@@ -14,11 +14,10 @@ import pytest
 from hypothesis import given, settings
 
 from exprgrad import parse
-from exprgrad.derive.gradient import gradient
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Program, check
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.arrays import NATIVE
-from exprgrad.run.engines.blocks import Plan, plan
+from exprgrad.run.arrays.arrays import NATIVE
 from exprgrad.run.engines.numpy_engine import (
     FEW,
     LEAST,
@@ -31,9 +30,10 @@ from exprgrad.run.engines.numpy_engine import (
     Kernel,
     build,
 )  # fmt: skip
+from exprgrad.run.engines.registers import Plan, plan
 from exprgrad.run.engines.rows import written_out
-from exprgrad.run.primitives import functions
-from exprgrad.run.sweeps import forward
+from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import forward
 from strategies import programs, seeds, tree
 
 MASKS: dict[str, Callable[..., Any]] = {

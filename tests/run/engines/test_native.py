@@ -20,16 +20,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from exprgrad.derive.gradient import gradient
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import MissingExtraError
 from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 from exprgrad.run.engines import llvm, native
 from exprgrad.run.engines.compiled import compiled as compile_columns
 from exprgrad.run.engines.llvm_text import module
 from exprgrad.run.engines.llvm_writer import SELDOM, Dialect
-from exprgrad.run.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward
 from oracles import graph_of, is_special, true_partial, true_value, ulps
 from strategies import double, expressions, points
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from exprgrad.derive.gradient import gradient
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Program, dependencies
-from exprgrad.language.parse import parse
-from exprgrad.run.engines.blocks import plan
-from exprgrad.run.engines.order import ordered
+from exprgrad.language.read.parse import parse
+from exprgrad.run.engines.registers import plan
+from exprgrad.run.engines.schedule import ordered
 from strategies import programs
 
 SINES = " + ".join(f"sin(x{n}*a{n})" for n in range(50))

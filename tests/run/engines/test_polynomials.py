@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exprgrad.graph.graph import CONST, INPUT, Program
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 from exprgrad.run.engines.polynomials import FMA, contracted
 
 

@@ -13,16 +13,16 @@ from dataclasses import replace
 from functools import cache
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.local import Source
-from exprgrad.derive.lower import formulas, lower
+from exprgrad.derive.lower.lower import formulas, lower
 from exprgrad.derive.rules import slots, template
+from exprgrad.derive.sweeps.local import Source
 from exprgrad.explain.diagnostic import special_words
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, dependents
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.language.code import Writer, helpers
-from exprgrad.language.infix import number
-from exprgrad.language.target import Row
-from exprgrad.language.targets import TARGETS
+from exprgrad.language.code.program import Writer, helpers
+from exprgrad.language.code.target import Row
+from exprgrad.language.code.targets import TARGETS
+from exprgrad.language.write.infix import number
 from exprgrad.run.result import Run
 
 __all__ = ["SPECIAL", "arithmetic", "rows"]

@@ -15,12 +15,12 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from exprgrad.draw import look
 from exprgrad.draw.page.arithmetic import SPECIAL, arithmetic
 from exprgrad.draw.page.lessons import Lesson
 from exprgrad.draw.page.model import model
 from exprgrad.draw.page.picture import picture
 from exprgrad.draw.page.squeeze import squeezed_script, squeezed_style
+from exprgrad.draw.picture import theme as look
 from exprgrad.run.result import Run
 from exprgrad.source import cut, printable
 

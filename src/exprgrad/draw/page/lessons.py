@@ -119,7 +119,7 @@ def lesson_named(name: str) -> Lesson:
     """The built-in lesson of this name.  Raises ``RequestError`` if there is none."""
     if name in LESSONS:
         return LESSONS[name]
-    from exprgrad.language.hints import nearest
+    from exprgrad.language.mistakes.hints import nearest
 
     known = nearest(name, LESSONS)
     help = f"did you mean '{known}'?" if known else f"the lessons are {', '.join(LESSONS)}"

@@ -10,21 +10,21 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from exprgrad.draw.cards import operation
-from exprgrad.draw.document import finite
-from exprgrad.draw.markup import directed
-from exprgrad.draw.operations import usage
+from exprgrad.draw.documents.document import finite
 from exprgrad.draw.page.arithmetic import rows
 from exprgrad.draw.page.rules import rule_math
-from exprgrad.draw.table import minus
+from exprgrad.draw.picture.cards import operation
+from exprgrad.draw.picture.markup import directed
+from exprgrad.draw.text.operations import usage
+from exprgrad.draw.text.table import minus
 from exprgrad.explain.diagnostics import diagnose
 from exprgrad.graph.gates import GATES
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import ATOM, SIGN, SUM, operation_text
+from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
+from exprgrad.run.numbers.sweeps import Adjoints
+from exprgrad.run.numbers.tape import gated
 from exprgrad.run.result import Run, rule_of
-from exprgrad.run.sweeps import Adjoints
-from exprgrad.run.tape import gated
 from exprgrad.source import cut, printable
 
 __all__ = ["edges", "model"]

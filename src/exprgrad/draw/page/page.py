@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from exprgrad.draw.dot import LARGEST
-from exprgrad.draw.files import misnamed, put
 from exprgrad.draw.page.lessons import Lesson, lesson_named
+from exprgrad.draw.picture.dot import LARGEST
+from exprgrad.draw.picture.files import misnamed, put
 from exprgrad.errors import MissingExtraError, RequestError
 from exprgrad.run.result import Run
 from exprgrad.source import cut, printable

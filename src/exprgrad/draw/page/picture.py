@@ -13,9 +13,9 @@ from math import ceil
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from exprgrad.draw import look
-from exprgrad.draw.dot import source
-from exprgrad.draw.render import command, graphviz
+from exprgrad.draw.picture import theme as look
+from exprgrad.draw.picture.dot import source
+from exprgrad.draw.picture.render import command, graphviz
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.run.result import Run
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from exprgrad.errors import LanguageError
-from exprgrad.language.latex import formula
-from exprgrad.language.mathml import mathml
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
+from exprgrad.language.write.latex import formula
+from exprgrad.language.write.mathml import mathml
 from exprgrad.run.result import Run
 
 __all__ = ["rule_math"]

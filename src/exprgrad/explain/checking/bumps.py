@@ -16,9 +16,9 @@ from exprgrad.explain.checking.quotients import SCALE, STEP, Quotients, quotient
 from exprgrad.explain.checking.verdicts import Verdict, agreement
 from exprgrad.explain.nodes import node_in
 from exprgrad.graph.graph import CONST
-from exprgrad.language.infix import number
+from exprgrad.language.write.infix import number
+from exprgrad.run.numbers.sweeps import forward
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import forward
 from exprgrad.source import Source
 
 __all__ = ["at_step", "find_nodes"]

@@ -25,10 +25,10 @@ from exprgrad.explain.checking.verdicts import (
     one_side,
     unsettled,
 )
+from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.sides.kinks import OneSided, one_sided
-from exprgrad.explain.special import flagged
 from exprgrad.graph.graph import CONST, INPUT, dependencies, dependents
-from exprgrad.run.balls import Ball, working
+from exprgrad.run.balls.balls import Ball, working
 from exprgrad.run.result import Run
 from exprgrad.source import Span
 

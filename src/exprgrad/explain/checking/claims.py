@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.formula import derivatives
-from exprgrad.derive.simplify import simplify
+from exprgrad.derive.simplify.formula import derivatives
+from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.errors import InputError, MissingExtraError, RequestError
 from exprgrad.explain.checking.check import MOST_WORK, Check
 from exprgrad.explain.checking.numbers import balls_apart
@@ -18,9 +18,9 @@ from exprgrad.explain.checking.points import Formulas, Obstacle, Place, at, samp
 from exprgrad.explain.checking.terms import Compared, difference
 from exprgrad.explain.checking.true_differences import least_work
 from exprgrad.graph.graph import CONST, Graph, is_scalar
-from exprgrad.language.parse import parse
-from exprgrad.run.balls import working
-from exprgrad.run.inputs import not_an_input
+from exprgrad.language.read.parse import parse
+from exprgrad.run.balls.balls import working
+from exprgrad.run.values.inputs import not_an_input
 from exprgrad.source import Source
 
 __all__ = ["check_claims"]
@@ -63,7 +63,7 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
     known = {*graph.inputs, *(binding.name for binding in graph.bindings)}
     for read, node in claim.inputs.items():
         if read not in known:
-            from exprgrad.language.hints import nearest
+            from exprgrad.language.mistakes.hints import nearest
 
             near = nearest(read, known)
             help = f"did you mean '{near}'?" if near else "a claim reads what the formula reads"

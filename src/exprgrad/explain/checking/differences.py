@@ -15,9 +15,9 @@ from typing import NamedTuple
 from exprgrad.explain.checking.quotients import Quotients, quotients, steps
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.run.primitives import functions
-from exprgrad.run.sweeps import forward
-from exprgrad.run.templates import at_pole
+from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.templates import at_pole
 
 __all__ = [
     "SETTLED", "Estimate", "Sample", "Sides", "differences", "extrapolated", "follow", "moved_errors",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from exprgrad.language.infix import number
-from exprgrad.run.ball_text import nearest
-from exprgrad.run.balls import Ball
+from exprgrad.language.write.infix import number
+from exprgrad.run.balls.balls import Ball
+from exprgrad.run.balls.text import nearest
 
 __all__ = ["FULL", "apart", "balls_apart", "decimal", "digits_of", "short"]
 

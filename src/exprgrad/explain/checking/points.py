@@ -16,12 +16,12 @@ from exprgrad.explain.checking.true_differences import (
     least_work,
     true_differences,
 )
-from exprgrad.explain.special import flagged
+from exprgrad.explain.kinks_met import flagged
 from exprgrad.graph.graph import Graph
-from exprgrad.language.infix import number
-from exprgrad.run.balls import Ball, ball, evaluate
+from exprgrad.language.write.infix import number
+from exprgrad.run.balls.balls import Ball, ball, evaluate
+from exprgrad.run.numbers.sweeps import forward, play, record
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import forward, play, record
 
 __all__ = ["Formulas", "Obstacle", "Place", "at", "sampled_places"]
 

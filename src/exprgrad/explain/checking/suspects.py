@@ -18,9 +18,9 @@ from exprgrad.explain.checking.numbers import apart
 from exprgrad.explain.checking.true_differences import true_differences
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.balls import enclose
+from exprgrad.run.balls.balls import enclose
+from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import Adjoints
 from exprgrad.source import Span
 
 __all__ = ["Suspect", "Wrong", "accused", "blamed", "wrong_numbers"]

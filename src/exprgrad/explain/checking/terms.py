@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from exprgrad.explain.checking.numbers import decimal
 from exprgrad.graph.graph import Graph
-from exprgrad.language.infix import ATOM, operand_level, texts
-from exprgrad.language.infix import PRODUCT as LEVEL_OF_PRODUCTS
-from exprgrad.language.infix import SUM as LEVEL_OF_SUMS
-from exprgrad.run.balls import Ball, ball
+from exprgrad.language.write.infix import ATOM, operand_level, texts
+from exprgrad.language.write.infix import PRODUCT as LEVEL_OF_PRODUCTS
+from exprgrad.language.write.infix import SUM as LEVEL_OF_SUMS
+from exprgrad.run.balls.balls import Ball, ball
 from exprgrad.source import Span
 
 __all__ = ["Compared", "Found", "difference"]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from exprgrad.explain.checking.quotients import SCALE, STEP, Quotients, quotients
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS
-from exprgrad.run.balls import Ball, ball, evaluate, working
+from exprgrad.run.balls.balls import Ball, ball, evaluate, working
 
 __all__ = ["CLOSE", "Truth", "below_doubles", "least_work", "true_differences"]
 

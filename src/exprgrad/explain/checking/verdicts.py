@@ -13,10 +13,10 @@ from exprgrad.explain.checking.true_differences import Truth, below_doubles
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import dependencies
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import number
-from exprgrad.run.balls import Ball
+from exprgrad.language.write.infix import number
+from exprgrad.run.balls.balls import Ball
+from exprgrad.run.numbers.templates import at_pole
 from exprgrad.run.result import Run
-from exprgrad.run.templates import at_pole
 from exprgrad.source import Span
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from exprgrad.explain.derivations.derivation import Derivation, is_choice
 from exprgrad.explain.derivations.laws import notes_on, partials, rule_name, said
 from exprgrad.explain.derivations.texts import NOTHING, ONE, Text, chained, filled, total, written
-from exprgrad.language.infix import ATOM
+from exprgrad.language.write.infix import ATOM
 
 __all__ = ["Law", "Part", "linear", "nonlinear"]
 

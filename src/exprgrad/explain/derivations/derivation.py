@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.gradient import gradient
 from exprgrad.derive.rules import shown
-from exprgrad.derive.simplify import formulas
+from exprgrad.derive.simplify.simplify import formulas
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.explain.derivations.reading import LONGEST, Reading
 from exprgrad.explain.derivations.texts import ONE, Text, total
 from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import ATOM, operand_level, program
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
+from exprgrad.language.write.infix import ATOM, operand_level, program
 
 __all__ = ["Derivation", "is_choice"]
 

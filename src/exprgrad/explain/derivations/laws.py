@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from exprgrad.derive.gradient import gradient
 from exprgrad.derive.rules import shown
-from exprgrad.derive.simplify import formulas
+from exprgrad.derive.simplify.simplify import formulas
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.language.infix import program
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
+from exprgrad.language.write.infix import program
 
 __all__ = ["notes_on", "partials", "rule_name", "said"]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, count
 
-from exprgrad.derive.local import active_from, passing, users_of
+from exprgrad.derive.sweeps.local import active_from, passing, users_of
 from exprgrad.explain.derivations.texts import Text, written
 from exprgrad.graph.graph import INPUT, Graph, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import label, leaf, operand_level
-from exprgrad.language.parse import CONSTANTS
+from exprgrad.language.read.parse import CONSTANTS
+from exprgrad.language.write.infix import label, leaf, operand_level
 
 __all__ = ["LONGEST", "Reading"]
 

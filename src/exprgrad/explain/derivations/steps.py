@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from exprgrad.derive.formula import derivatives
+from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.errors import RequestError
 from exprgrad.explain.derivations.applied import Law, Part, linear, nonlinear
 from exprgrad.explain.derivations.derivation import Derivation
@@ -18,7 +18,7 @@ from exprgrad.explain.derivations.reading import LONGEST
 from exprgrad.explain.derivations.texts import Text
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import ATOM, POWER, program
+from exprgrad.language.write.infix import ATOM, POWER, program
 from exprgrad.source import Span
 
 __all__ = ["Part", "Step", "steps"]

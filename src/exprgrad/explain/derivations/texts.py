@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import Graph
-from exprgrad.language.infix import ATOM, PRODUCT, SUM, level, operation_text, rule_text
+from exprgrad.language.write.infix import ATOM, PRODUCT, SUM, level, operation_text, rule_text
 
 __all__ = ["NOTHING", "ONE", "Text", "chained", "filled", "scaled", "total", "written"]
 

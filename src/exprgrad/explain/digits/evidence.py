@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from exprgrad.explain.digits.trusted import Enclosed
 from exprgrad.graph.graph import dependents
-from exprgrad.run.balls import Ball, ball, unknown
+from exprgrad.run.balls.balls import Ball, ball, unknown
 from exprgrad.run.result import Run
 
 __all__ = ["Evidence", "Step"]

@@ -7,9 +7,9 @@ import math
 from exprgrad.explain.digits.evidence import Evidence, Step
 from exprgrad.explain.digits.trusted import FULL
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import number
-from exprgrad.run.ball_text import nearest
-from exprgrad.run.balls import Ball
+from exprgrad.language.write.infix import number
+from exprgrad.run.balls.balls import Ball
+from exprgrad.run.balls.text import nearest
 
 __all__ = ["reason"]
 

@@ -16,8 +16,8 @@ from exprgrad.explain.digits.evidence import Evidence, Step
 from exprgrad.explain.digits.losses import reason
 from exprgrad.explain.digits.trusted import FULL, Lost, right_digits
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.ball_sweep import locals_of
-from exprgrad.run.balls import Ball, ball, unknown, working
+from exprgrad.run.balls.balls import Ball, ball, unknown, working
+from exprgrad.run.balls.sweep import locals_of
 
 __all__ = ["find_lost"]
 

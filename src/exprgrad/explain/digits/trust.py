@@ -10,10 +10,10 @@ from exprgrad.errors import RequestError
 from exprgrad.explain.digits.evidence import Evidence
 from exprgrad.explain.digits.lost import find_lost
 from exprgrad.explain.digits.trusted import Trust, Trusted, derivative, enclosed, judged
+from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.rewriting.better import Menders
-from exprgrad.explain.special import flagged
 from exprgrad.graph.graph import dependents
-from exprgrad.run.balls import Ball
+from exprgrad.run.balls.balls import Ball
 from exprgrad.run.result import Run
 
 __all__ = ["trust"]

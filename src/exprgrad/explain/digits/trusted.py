@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from exprgrad.graph.graph import Graph
-from exprgrad.language.infix import number as number_text
-from exprgrad.run.ball_sweep import Sweep, sweep
-from exprgrad.run.ball_text import bounds, nearest
-from exprgrad.run.balls import Ball, ball, enclose, is_infinite, working
+from exprgrad.language.write.infix import number as number_text
+from exprgrad.run.balls.balls import Ball, ball, enclose, is_infinite, working
+from exprgrad.run.balls.sweep import Sweep, sweep
+from exprgrad.run.balls.text import bounds, nearest
 from exprgrad.source import Span
 
 __all__ = [

@@ -16,10 +16,10 @@ from exprgrad.explain.digits.trusted import (
 )
 from exprgrad.explain.rewriting.mending import is_true
 from exprgrad.explain.rewriting.rewrites import Mend, applied, mends
-from exprgrad.language.parse import parse
-from exprgrad.run.balls import Ball
+from exprgrad.language.read.parse import parse
+from exprgrad.run.balls.balls import Ball
+from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import forward, reverse
 
 __all__ = ["Menders"]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from exprgrad.explain.rewriting.likeness import Key, Keys, Reading, Terms
 from exprgrad.explain.rewriting.matching import Match
 from exprgrad.graph.graph import CONST, INPUT, Graph
-from exprgrad.language.infix import (
+from exprgrad.language.write.infix import (
     ATOM,
     PRODUCT,
     SIGN,

@@ -10,10 +10,10 @@ from exprgrad.explain.live import live
 from exprgrad.explain.rewriting.rewrites import REWRITES, Mend, Rewrite, mends
 from exprgrad.graph.copying import copied
 from exprgrad.graph.graph import INPUT, Graph, dependencies
-from exprgrad.language.infix import LIMIT
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
+from exprgrad.language.write.infix import LIMIT
+from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import forward, reverse
 from exprgrad.source import cut
 
 __all__ = ["advice", "is_true", "replaced", "verified"]

@@ -20,7 +20,7 @@ from exprgrad.explain.rewriting.likeness import SUMS, Reading
 from exprgrad.explain.rewriting.matching import Match, matches
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import level
+from exprgrad.language.write.infix import level
 from exprgrad.source import Span
 
 __all__ = ["EXTENSIONS", "REWRITES", "Mend", "Rewrite", "applied", "mends"]

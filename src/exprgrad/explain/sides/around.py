@@ -7,12 +7,12 @@ from itertools import product
 from typing import NamedTuple
 
 from exprgrad.derive.rules import template
-from exprgrad.explain.sides.measured import Measured
+from exprgrad.explain.sides.running_error import Measured
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.run.numbers.sweeps import Adjoints
+from exprgrad.run.numbers.templates import holds
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import Adjoints
-from exprgrad.run.templates import holds
 
 __all__ = ["Around", "around", "error_of"]
 

@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 from exprgrad.explain.checking.differences import Estimate, differences
-from exprgrad.explain.sides.measured import SURE
+from exprgrad.explain.sides.running_error import SURE
+from exprgrad.run.numbers.sweeps import forward
 from exprgrad.run.result import Run
-from exprgrad.run.sweeps import forward
 
 __all__ = ["Guess", "guesses"]
 

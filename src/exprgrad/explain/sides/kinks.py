@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.kinks_met import flagged, too_many
 from exprgrad.explain.live import live
 from exprgrad.explain.sides.around import Around, around
-from exprgrad.explain.sides.beside import UNDEFINED, Towards, towards
-from exprgrad.explain.sides.measured import SURE, Measured
-from exprgrad.explain.special import flagged, too_many
+from exprgrad.explain.sides.one_sided import UNDEFINED, Towards, towards
+from exprgrad.explain.sides.running_error import SURE, Measured
 from exprgrad.graph.graph import dependencies
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.infix import number
+from exprgrad.language.write.infix import number
+from exprgrad.run.numbers.templates import at_pole
 from exprgrad.run.result import Run
-from exprgrad.run.templates import at_pole
 
 __all__ = ["OneSided", "corrections", "one_sided", "verdicts"]
 

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from itertools import product
 
 from exprgrad.derive.rules import slots
-from exprgrad.explain.sides.measured import rounded
-from exprgrad.explain.sides.stirring import local_rule
+from exprgrad.explain.sides.movement import local_rule
+from exprgrad.explain.sides.running_error import rounded
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.run.numbers.templates import sides
 from exprgrad.run.result import Run
-from exprgrad.run.templates import sides
 
 __all__ = ["noise", "noise_of"]
 

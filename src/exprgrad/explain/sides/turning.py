@@ -7,9 +7,9 @@ from functools import cache
 from itertools import product
 
 from exprgrad.derive.rules import template
-from exprgrad.explain.sides.measured import Measured
+from exprgrad.explain.sides.running_error import Measured
 from exprgrad.graph.ops import Special
-from exprgrad.run.templates import compile_template
+from exprgrad.run.numbers.templates import compile_template
 
 __all__ = ["decide", "names_in"]
 

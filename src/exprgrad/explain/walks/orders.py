@@ -14,7 +14,7 @@ from typing import NamedTuple
 from exprgrad.errors import RequestError
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.explain.walks.contributions import Contribution, simulate
-from exprgrad.explain.walks.misses import Outcome, outcome, tally
+from exprgrad.explain.walks.lost_paths import Outcome, outcome, tally
 from exprgrad.explain.walks.repeats import recount, repeated_outcome
 from exprgrad.explain.walks.sequences import WRONG, wanted
 from exprgrad.explain.walks.web import Web, web_of

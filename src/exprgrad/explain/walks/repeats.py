@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from exprgrad.explain.walks.contributions import Contribution
-from exprgrad.explain.walks.misses import Lost, Outcome, Part, Repeated
+from exprgrad.explain.walks.lost_paths import Lost, Outcome, Part, Repeated
 from exprgrad.explain.walks.paths import Sums, sums
 from exprgrad.explain.walks.web import Path, Web, by_size, order_of, total
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from exprgrad.errors import RequestError
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.run.numbers.tape import gated
 from exprgrad.run.result import Run
-from exprgrad.run.tape import gated
 
 __all__ = [
     "Move", "Path", "Size", "Web", "by_size", "largest", "order_of", "size", "times", "total", "web_of",

@@ -12,7 +12,7 @@ import numpy as np
 
 from exprgrad.errors import InputError
 from exprgrad.graph.graph import Graph
-from exprgrad.run.inputs import absent, as_number, detached, normal, surplus
+from exprgrad.run.values.inputs import absent, as_number, detached, normal, surplus
 
 __all__ = ["Note", "Taken", "is_ready", "take"]
 

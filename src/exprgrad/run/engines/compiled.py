@@ -8,13 +8,13 @@ from importlib.util import find_spec
 from operator import index
 from typing import Any, NamedTuple, Protocol
 
-from exprgrad.derive.gradient import gradient
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import ExprgradError, RequestError
 from exprgrad.graph.graph import INPUT, Graph, Program, is_scalar
-from exprgrad.language.parse import parse
+from exprgrad.language.read.parse import parse
 from exprgrad.run.engines.columns import Note, take
 from exprgrad.run.engines.memory import checked, staggered
-from exprgrad.run.inputs import select
+from exprgrad.run.values.inputs import select
 from exprgrad.source import Source
 
 __all__ = ["Compiled", "Kernel", "Rows", "compiled"]
@@ -196,7 +196,7 @@ def is_tensor(graph: Graph, node: int, elementwise: bool) -> bool:
 
 def unknown(engine: object) -> RequestError:
     """The error for an engine that is none."""
-    from exprgrad.language.hints import nearest
+    from exprgrad.language.mistakes.hints import nearest
 
     name = str(engine)
     known = nearest(name, ENGINES)

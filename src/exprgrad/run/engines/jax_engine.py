@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from exprgrad.derive.fuse import fused
-from exprgrad.derive.lower import formula_of
+from exprgrad.derive.lower.fuse import fused
+from exprgrad.derive.lower.lower import formula_of
 from exprgrad.errors import MissingExtraError
 from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.targets import TARGETS
-from exprgrad.run.engines.blocks import Plan, plan
+from exprgrad.language.code.targets import TARGETS
+from exprgrad.run.engines.registers import Plan, plan
 from exprgrad.run.engines.rows import written_out
 
 __all__ = ["Kernel", "build"]

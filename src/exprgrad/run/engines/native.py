@@ -1,7 +1,7 @@
 """The engine that is machine code: a program of numbers, compiled for this machine.
 
-derived graph → values and partials that share their work (``derive/fuse.py``) → rows that the engine spells
-(``rows.py``) → a loop over vectors (``llvm_text.py``) → machine code (``llvm.py``).
+derived graph → values and partials that share their work (``derive/lower/fuse.py``) → rows that the engine
+spells (``rows.py``) → a loop over vectors (``llvm_text.py``) → machine code (``llvm.py``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.fuse import fused
+from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME

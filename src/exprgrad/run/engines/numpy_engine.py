@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from exprgrad.derive.fuse import fused
-from exprgrad.derive.lower import formula_of
+from exprgrad.derive.lower.fuse import fused
+from exprgrad.derive.lower.lower import formula_of
 from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.arrays import NATIVE
-from exprgrad.run.engines.blocks import Plan, plan
+from exprgrad.run.arrays.arrays import NATIVE
 from exprgrad.run.engines.memory import APART, LINE, aligned
+from exprgrad.run.engines.registers import Plan, plan
 from exprgrad.run.engines.rows import written_out
-from exprgrad.run.primitives import functions
+from exprgrad.run.numbers.primitives import functions
 
 __all__ = ["Kernel", "build"]
 

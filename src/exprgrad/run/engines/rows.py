@@ -1,6 +1,6 @@
 """A program in the rows that an engine has functions for, and nothing else.
 
-What an engine lacks is written out by its formula (``derive/lower.py`` says which), all of it, for
+What an engine lacks is written out by its formula (``derive/lower/lower.py`` says which), all of it, for
 engines run programs that nobody reads.
 """
 
@@ -11,12 +11,12 @@ from functools import partial, reduce
 from typing import NamedTuple, cast
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.lower import formula_of
+from exprgrad.derive.lower.lower import formula_of
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.engines.shorter import shorter
-from exprgrad.run.primitives import functions
+from exprgrad.run.engines.strength_reduction import shorter
+from exprgrad.run.numbers.primitives import functions
 
 __all__ = ["written_out"]
 

@@ -1,0 +1,1 @@
+"""Lowering: programs in the operations that a target has."""

@@ -1,0 +1,124 @@
+"""Operations taken apart into simpler ones: ``tanh`` into ``exp``, ``-`` and ``/``, as rows define them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from exprgrad.derive.rules import template
+from exprgrad.errors import RequestError
+from exprgrad.graph.copying import copied
+from exprgrad.graph.graph import INPUT, Binding, Graph
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
+from exprgrad.graph.tensors import STRUCTURAL, WORDS
+from exprgrad.language.write.infix import program
+from exprgrad.language.write.naming import name_shared
+from exprgrad.source import Source
+
+__all__ = ["expanded", "rows_to_expand"]
+
+ALL = "all"
+"""The word for every row that has a definition."""
+NOWHERE = (0, 0)
+
+
+def rows_to_expand(names: Iterable[str], graph: Graph) -> list[str]:
+    """The rows that are meant by some names or symbols; ``all`` is every row that has a definition.
+
+    Raises ``RequestError`` for a name that is no operation, and for one that has no definition; ``graph``
+    is the formula, whose operations are then suggested.
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        op = BY_NAME.get(name) or BY_INFIX.get(name)
+        if name == ALL:
+            found.update(dict.fromkeys(row.name for row in BY_NAME.values() if row.definition))
+        elif op is None or not op.definition:
+            raise refusal(name, op, graph)
+        else:
+            found[op.name] = None
+    return [*found]
+
+
+def refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
+    """The error for a name that cannot be taken apart."""
+    source = Source(name, is_expression=False)
+    span = (0, len(name))
+    if op is None and name not in (*WORDS, *STRUCTURAL):
+        from exprgrad.language.mistakes.hints import nearest_operation
+
+        meant = nearest_operation(name, [*BY_NAME, *WORDS])
+        help = f"did you mean '{meant}'?" if meant else "'exprgrad ops' lists the operations"
+        message = f"there is no operation '{name}'"
+        return RequestError("unknown-operation", message, source=source, span=span, help=help)
+    kinds = [kind for kind in dict.fromkeys(graph.kinds) if kind in BY_NAME]
+    listed = ", ".join(kind for kind in kinds if BY_NAME[kind].definition)
+    help = f"of this formula's operations these can be taken apart: {listed}"
+    other = "what can be taken apart has a line 'the same as' in 'exprgrad ops NAME'"
+    help = help if listed else other
+    why = (
+        "is not made of simpler operations"
+        if op
+        else "works on whole tensors, not number by number"
+    )
+    return RequestError("no-definition", f"'{name}' {why}", source=source, span=span, help=help)
+
+
+def expanded(graph: Graph, kinds: Collection[str]) -> str:
+    """The text of a formula with operations taken apart until none of ``kinds`` is left.
+
+    ``graph`` is as a text was read, without shapes.  Statements keep their names; what a definition uses
+    more than once becomes a statement of its own, t1, t2, ….
+    """
+    while not set(kinds).isdisjoint(graph.kinds):
+        graph = once(graph, kinds)
+    name_shared(graph)
+    return program(graph)
+
+
+def once(graph: Graph, kinds: Collection[str]) -> Graph:
+    """A graph with every operation of ``kinds`` replaced by its definition."""
+    found = Graph()
+    bound = {binding.name for binding in graph.bindings}
+    images: list[int] = []
+    for node, kind in enumerate(graph.kinds):
+        operands = [images[operand] for operand in graph.operands[node]]
+        if kind in kinds:
+            images.append(defined(found, BY_NAME[kind], operands, bound))
+        else:
+            images.append(copied(found, graph, node, operands, NOWHERE))
+    found.inputs = {name: images[node] for name, node in graph.inputs.items()}
+    found.bindings = [Binding(b.name, images[b.node], b.span) for b in graph.bindings]
+    found.output, found.output_name = images[graph.output], graph.output_name
+    return found
+
+
+def defined(found: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
+    """An operation's definition on some operands; one of two operands is folded over more from the left."""
+    if not op.variadic:
+        return included(found, op, operands, bound)
+    first, *others = operands
+    for other in others:
+        first = included(found, op, (first, other), bound)
+    return first
+
+
+def included(found: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
+    """The nodes of a definition, its equal parts made once.
+
+    A constant whose name the formula gives to something else (``bound``) is written as a number.
+    """
+    text = template(op.definition)
+    values = dict(zip(op.formula_names, operands, strict=True))
+    known: dict[object, int] = {}
+    images: list[int] = []
+    for node, kind in enumerate(text.kinds):
+        inner = [images[operand] for operand in text.operands[node]]
+        key = kind, tuple(inner), repr(text.payloads[node])
+        if kind == INPUT:
+            known[key] = values[str(text.payloads[node])]
+        elif key not in known:
+            known[key] = image = copied(found, text, node, inner, NOWHERE)
+            if found.symbols.get(image) in bound:
+                del found.symbols[image]
+        images.append(known[key])
+    return images[text.output]

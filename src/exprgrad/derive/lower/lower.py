@@ -1,0 +1,164 @@
+"""Programs in the operations that a target has.
+
+A row that a target cannot spell is replaced by its formula where that is short; a longer formula becomes
+a function of its own (``formulas``), so that the program stays readable.  The formula is the row's
+``value``, else its ``formula``, else its ``definition``; of a structural row, what its ``value`` does
+(``values.py``).  Lowering comes after differentiation: the derivatives are those of the rows, not of the
+formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import cast
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.rules import operation_count, template
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
+from exprgrad.graph.literal import Literal, Settings
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.code.target import Row, Variant
+
+__all__ = ["formula_of", "formulas", "lower", "total"]
+
+SHORT = 2
+"""The most operations of a formula that is written in place."""
+
+
+def formula_of(kind: str) -> str:
+    """What a row is in other operations, as accurate as the table can say."""
+    op = BY_NAME[kind]
+    return op.value or op.formula or op.definition
+
+
+def lower(program: Program, spelled: Container[str], written: Graph | None = None) -> Program:
+    """The program in operations that are ``spelled``, or whose formulas are too long to be in place.
+
+    It computes the same numbers, but where a formula replaces a row, and that ``x^2`` is ``x*x``, which
+    is correctly rounded.  ``written`` is the formula that the program came from: what it names is named
+    in the program too.
+    """
+    builder = Builder(shapes=program.graph.shapes is not None)
+    if written is not None:
+        images = rebuild(builder, written, spelled)
+        bindings = [Binding(b.name, images[b.node], b.span) for b in written.bindings]
+    images = rebuild(builder, program.graph, spelled)
+    outputs = tuple([images[output] for output in program.outputs])
+    graph = builder.graph
+    graph.output = outputs[0]
+    if written is not None:
+        graph.bindings = bindings
+        graph.output_name = written.output_name
+    return Program(graph, outputs)
+
+
+def formulas(program: Program, spelled: Container[str]) -> dict[Row, Program]:
+    """The rows that a lowered program needs as functions, each before those that call it."""
+    found: dict[Row, Program] = {}
+    todo = missing(program.graph, spelled)
+    while todo:
+        row = todo[-1]
+        if row in found:
+            todo.pop()
+            continue
+        lowered = function_of(row, spelled)
+        first = [other for other in missing(lowered.graph, spelled) if other not in found]
+        if first:
+            todo += first
+        else:
+            found[todo.pop()] = lowered
+    return found
+
+
+def function_of(row: Row, spelled: Container[str]) -> Program:
+    """A row as a program of its own, lowered."""
+    if isinstance(row, Variant):
+        from exprgrad.derive.lower.numpy_stand_in import value_of
+
+        return lower(value_of(row), spelled)
+    text = template(formula_of(row))
+    return lower(Program(text, (text.output,)), spelled, text)
+
+
+def missing(graph: Graph, spelled: Container[str]) -> list[Row]:
+    """The rows in a graph that a target does not spell."""
+    found: dict[Row, None] = {}
+    for node, kind in enumerate(graph.kinds):
+        if kind in (INPUT, CONST) or kind in spelled:
+            continue
+        if kind in BY_NAME:
+            found[kind] = None
+        else:
+            from exprgrad.language.code.spellings import variant
+
+            found[variant(graph, node)] = None
+    return list(found)
+
+
+def rebuild(builder: Builder, graph: Graph, spelled: Container[str]) -> list[int]:
+    """Build every node of a graph again, lowered.  Returns the new nodes.
+
+    What elementwise operations make of stretched operands alone is made first and stretched then.
+    """
+    images: list[int] = []
+    for node, kind in enumerate(graph.kinds):
+        payload = graph.payloads[node]
+        if kind == INPUT:
+            shape = () if graph.shapes is None else graph.shapes[node]
+            images.append(builder.input(str(payload), shape))
+        elif isinstance(payload, Literal):
+            images.append(builder.literal(payload))
+        elif kind == CONST:
+            images.append(builder.constant(cast(float, payload), graph.symbols.get(node)))
+        else:
+            operands = [images[operand] for operand in graph.operands[node]]
+            if kind in BY_NAME:
+                operands = [unstretched(builder, operand) for operand in operands]
+                image = operation(builder, kind, operands, spelled)
+            else:
+                image = builder.apply(kind, *operands, settings=cast(Settings, payload))
+            if graph.shapes is not None and builder.shape(image) != graph.shapes[node]:
+                image = builder.apply("broadcast", image, settings=(graph.shapes[node],))
+            images.append(image)
+    return images
+
+
+def unstretched(builder: Builder, node: int) -> int:
+    """A node before it was broadcast."""
+    return builder.graph.operands[node][0] if builder.graph.kinds[node] == "broadcast" else node
+
+
+def operation(builder: Builder, kind: str, operands: Sequence[int], spelled: Container[str]) -> int:
+    """One operation, lowered: with two operands at most where the row takes any number."""
+    op = BY_NAME[kind]
+    if op.variadic and len(operands) > 2:
+        found = operands[0]
+        for operand in operands[1:]:
+            found = operation(builder, kind, (found, operand), spelled)
+        return found
+    if kind == "pow" and builder.value(operands[1]) == 2:
+        return builder.apply("mul", operands[0], operands[0])
+    if kind == "add":
+        return total(builder, operands[0], operands[1])
+    branches = [builder.value(branch) for branch in operands[1:]]
+    if kind == "where" and operands[0] in builder.flags and branches == [1, 0]:
+        return operands[0]
+    if kind in spelled or operation_count(formula_of(kind)) > SHORT:
+        return builder.apply(kind, *operands)
+    text = template(formula_of(kind))
+    lowered = lower(Program(text, (text.output,)), spelled)
+    given = dict(zip(op.formula_names, operands, strict=True))
+    return builder.include(lowered.graph, given)[lowered.outputs[0]]
+
+
+def total(builder: Builder, x: int, y: int) -> int:
+    """A sum; what is added with a minus is subtracted, which is the same to the last bit."""
+    value = builder.value(y)
+    if value is not None and value < 0:
+        return builder.apply("sub", x, builder.constant(-value))
+    kinds, operands = builder.graph.kinds, builder.graph.operands
+    if kinds[y] == "neg":
+        return builder.apply("sub", x, operands[y][0])
+    if kinds[x] == "neg":
+        return builder.apply("sub", y, operands[x][0])
+    return builder.apply("add", x, y)

@@ -1,0 +1,52 @@
+"""A formula as a program in another language: differentiate, lower, write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from exprgrad.derive.lower.lower import formulas, lower
+from exprgrad.derive.sweeps.gradient import gradient
+from exprgrad.graph.graph import Graph, Program
+from exprgrad.language.code.program import find_target, source
+
+__all__ = ["translate"]
+
+
+def translate(
+    graph: Graph,
+    to: str,
+    *,
+    wrt: Sequence[str] | None = None,
+    name: str = "f",
+    value_only: bool = False,
+    text: str = "",
+) -> str:
+    """The source code of one self-contained function for a formula's value and gradient.
+
+    ``to`` is ``python``, ``numpy``, ``c``, ``javascript``, ``jax`` or ``torch``; ``wrt`` are names of
+    inputs, all by default.  A graph with shapes gives a program of tensors, for exactly those shapes;
+    ``text`` is its formula, for errors.  Raises ``RequestError`` for another target, a name that no
+    function has, or tensors where the target has none, ``ShapeError`` for the gradient of a tensor.
+    """
+    target = find_target(to)
+    library = None
+    if graph.shapes is not None:
+        from exprgrad.language.code.libraries import find_library
+        from exprgrad.language.read.shaping import need_number
+
+        library = find_library(target, graph, text)
+        if not value_only:
+            need_number(graph, text, "code")
+    spelled = target.spelled if library is None else target.spelled.union(library.spellings)
+    chosen = tuple(graph.inputs) if wrt is None else tuple(wrt)
+    program = Program(graph, (graph.output,)) if value_only else gradient(graph, chosen)
+    lowered = lower(program, spelled, graph)
+    return source(
+        lowered,
+        target,
+        formula=graph,
+        wrt=None if value_only else chosen,
+        name=name,
+        formulas=formulas(lowered, spelled),
+        library=library,
+    )

@@ -1,0 +1,1 @@
+"""Simplifying: programs as formulas for people."""

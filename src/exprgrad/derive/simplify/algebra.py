@@ -1,0 +1,294 @@
+"""Sums, products and powers of normal forms, and every other operation on them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from fractions import Fraction
+from typing import TypeGuard
+
+from exprgrad.derive.constant_folding import COMPARISONS, result
+from exprgrad.derive.simplify.linear import Operand
+from exprgrad.derive.simplify.normal_form import (
+    ONE,
+    Call,
+    Form,
+    Forms,
+    Items,
+    Number,
+    Product,
+    Sum,
+    root,
+)
+from exprgrad.derive.simplify.product_rules import STEPS
+from exprgrad.derive.simplify.structural_rules import canonical, rewritten
+from exprgrad.derive.simplify.sum_rules import shortest
+from exprgrad.derive.simplify.where_rules import (
+    LONG,
+    asked,
+    branch,
+    comparison,
+    gather_choices,
+    opposite,
+    tidy_ties,
+)  # fmt: skip
+from exprgrad.graph.literal import Settings, Shape
+
+__all__ = ["Algebra"]
+
+HALF = Fraction(1, 2)
+INVERSES = {("exp", "log"), ("log", "exp"), ("expm1", "log1p"), ("log1p", "expm1")}
+
+
+class Algebra(Forms):
+    """The forms of one simplification, and how new ones are made of them."""
+
+    def call(self, kind: str, operands: tuple[int, ...]) -> int:
+        """Any operation but sums, products and powers of numbers."""
+        values = [self.value(operand) for operand in operands]
+        if None not in values:
+            exact = self.settled(kind, values)  # type: ignore[arg-type]
+            if exact is not None:
+                return self.number(exact)
+        if kind == "where":
+            return self.where(*operands)
+        if kind == "sqrt":
+            return self.root(operands[0])
+        inner = self.forms[operands[0]]
+        if isinstance(inner, Call) and (kind, inner.kind) in INVERSES:
+            return inner.operands[0]
+        if kind in COMPARISONS and operands[0] == operands[1] and values[0] is None:
+            return self.number(Fraction(kind in ("le", "ge", "eq")))
+        if kind in COMPARISONS:
+            kind, operands = comparison(self, kind, operands)
+        weight = 1 + sum(self.weights[operand] for operand in operands)
+        return self.intern(Call(kind, operands), (kind, operands), weight)
+
+    def structural(self, kind: str, operands: tuple[Operand, ...], settings: Settings) -> int:
+        """A structural operation; to be read first is to stay as it was written."""
+        if kind == "broadcast":
+            return operands[0][0]
+        whole = tuple([self.stretched(*operand) for operand in operands])
+        key = (kind, whole, canonical(kind, settings, operands[0][1]))
+        if key not in self.known:
+            found = None if self.order is None else rewritten(self, kind, operands, settings)
+            if found is None:
+                weight = 1 + sum(self.weights[form] for form in whole)
+                return self.intern(Call(kind, whole, settings), key, weight)
+            self.known[key] = found
+        return self.known[key]
+
+    def stretched(self, form: int, shape: Shape) -> int:
+        """A form in the shape of what it stands for."""
+        if self.shape(form) == shape:
+            return form
+        weight = 1 + self.weights[form]
+        return self.intern(Call("broadcast", (form,), (shape,)), ("broadcast", form, shape), weight)
+
+    def root(self, form: int) -> int:
+        """A square root: a power; the root of a product of constants is the product of their roots."""
+        found = self.forms[form]
+        parts = [(form, HALF)]
+        if isinstance(found, Product) and all(self.is_positive(base) for base, _ in found.factors):
+            parts = [(base, exponent / 2) for base, exponent in found.factors]
+            parts.insert(0, (self.number(found.coefficient), HALF))
+        return self.product(parts)
+
+    def where(self, condition: int, x: int, y: int) -> int:
+        """A choice; its branches are one if they are equal, and the same question is asked once."""
+        condition = asked(self, condition)
+        known = self.value(condition)
+        if known is not None:
+            return x if known else y
+        x, y = branch(self, condition, x, 0), branch(self, condition, y, 1)
+        if x == y:
+            return x
+        other = opposite(self, condition)
+        if x == self.zero and other != condition:
+            return self.where(other, y, x)
+        weight = 1 + self.weights[condition] + self.weights[x] + self.weights[y]
+        return self.intern(Call("where", (condition, x, y)), ("where", condition, x, y), weight)
+
+    def power(self, base: int, exponent: int, whole: Collection[int] = ()) -> int:
+        """A power: part of a product if the exponent is a number."""
+        value = self.value(exponent)
+        if value is not None:
+            return self.product([(base, value)], whole=whole)
+        if base == self.one:
+            return base
+        if self.share:
+            raised = self.known.get(("pow", base, self.sum([(exponent, ONE), (self.one, ONE)])))
+            if raised is not None:
+                return self.product([(raised, ONE), (base, -ONE)])
+        if self.is_negative(exponent):
+            positive = self.power(base, self.negated(exponent))
+            return self.product([(positive, -ONE)])
+        weight = 1 + self.weights[base] + self.weights[exponent]
+        return self.intern(Call("pow", (base, exponent)), ("pow", base, exponent), weight)
+
+    def negated(self, form: int) -> int:
+        """The negative of a form that is written with a minus throughout."""
+        found = self.forms[form]
+        if isinstance(found, Product):
+            return self.signed_product(-found.coefficient, list(found.factors))
+        assert isinstance(found, Sum)
+        return self.sum(found.terms, scale=-ONE)
+
+    def without_sign(self, form: int) -> tuple[Fraction, int]:
+        """The sign of a form's coefficient, and the form without it."""
+        found = self.forms[form]
+        if isinstance(found, Product) and found.coefficient < 0:
+            return -ONE, self.signed_product(-found.coefficient, list(found.factors))
+        return ONE, form
+
+    def product(
+        self, items: Items, coefficient: Fraction = ONE, whole: Collection[int] = ()
+    ) -> int:
+        """A product of powers, like factors gathered; the products in ``whole`` are one factor."""
+        powers: dict[int, Fraction] = {}
+        for form, exponent in items:
+            if form in whole:
+                if exponent.denominator == 1:
+                    sign, form = self.without_sign(form)
+                    coefficient *= sign ** int(exponent)
+                powers[form] = powers.get(form, Fraction(0)) + exponent
+            else:
+                coefficient = self.multiply(powers, coefficient, form, exponent)
+        if not coefficient and not any(map(self.is_infinite, powers)):
+            return self.zero
+        for step in STEPS:
+            coefficient = step(self, powers, coefficient)
+        choice = tidy_ties(self, powers, coefficient)
+        if choice is not None:
+            return choice
+        factors = [(base, exponent) for base, exponent in powers.items() if exponent]
+        for base, exponent in factors:
+            inside = self.forms[base]
+            if exponent != 1 or self.weights[base] > LONG or len(factors) + (coefficient != 1) < 2:
+                continue
+            if isinstance(inside, Call) and inside.kind == "where":
+                condition, x, y = inside.operands
+                if self.zero in (x, y):
+                    rest = [item for item in factors if item[0] != base]
+                    both = [self.product([*rest, (branch, ONE)], coefficient) for branch in (x, y)]
+                    return self.where(condition, *both)
+        return self.signed_product(coefficient, factors)
+
+    def signed_product(self, coefficient: Fraction, factors: list[tuple[int, Fraction]]) -> int:
+        """A product with its sign gathered: ``-(a - b)`` is ``b - a``."""
+        if coefficient < 0:
+            for place, (base, exponent) in enumerate(factors):
+                inside = self.forms[base]
+                if base in self.named or not is_mixed(inside):
+                    continue
+                if exponent.denominator == 1 and exponent % 2:
+                    flipped = self.sum(inside.terms, scale=-ONE)
+                    rest = factors[:place] + factors[place + 1 :]
+                    if flipped in dict(rest):
+                        return self.product([*rest, (flipped, exponent)], -coefficient)
+                    factors[place] = flipped, exponent
+                    coefficient = -coefficient
+                    break
+        if not factors:
+            return self.number(coefficient)
+        if coefficient == 1 and len(factors) == 1 and factors[0][1] == 1:
+            return factors[0][0]
+        base, exponent = factors[0]
+        inside = self.forms[base]
+        alone = len(factors) == 1 and coefficient == -1 and exponent == 1
+        if alone and is_mixed(inside) and base not in self.named:
+            return self.sum(inside.terms, scale=-ONE)
+        weight = sum(self.weights[base] + 1 + (abs(q) != 1) for base, q in factors) - 1
+        weight += abs(coefficient.numerator) != 1
+        weight += coefficient.denominator != 1 and not self.decimals
+        key = ("product", coefficient, frozenset(factors))
+        if self.order is not None:
+            factors.sort(key=self.rank)
+        return self.intern(Product(coefficient, tuple(factors)), key, weight)
+
+    def multiply(
+        self, powers: dict[int, Fraction], coefficient: Fraction, form: int, exponent: Fraction
+    ) -> Fraction:
+        """Multiply a product in the making by a power of a form; return the new coefficient."""
+        found = self.forms[form]
+        whole = exponent.denominator == 1
+        if isinstance(found, Number) and exponent.denominator == 2:
+            exact = root(found.value) if found.value > 0 else None
+            if exact is not None:
+                return self.multiply(powers, coefficient, self.number(exact), exponent * 2)
+        if isinstance(found, Number) and whole and (found.value or exponent > 0):
+            exact = result("pow", [found.value, exponent]) if found.value else Fraction(0)
+            if exact is not None and self.writable(coefficient * exact):
+                return coefficient * exact
+        if isinstance(found, Product) and whole:
+            exact = result("pow", [found.coefficient, exponent])
+            if exact is not None and self.writable(coefficient * exact):
+                for base, inner in found.factors:
+                    powers[base] = powers.get(base, Fraction(0)) + inner * exponent
+                return coefficient * exact
+        if exponent:
+            powers[form] = powers.get(form, Fraction(0)) + exponent
+        return coefficient
+
+    def sum(self, items: Items, whole: Collection[int] = (), scale: Fraction = ONE) -> int:
+        """A sum of multiples of forms, like terms gathered; the sums in ``whole`` are one term."""
+        terms: dict[int, Fraction] = {}
+        for form, coefficient in items:
+            if form in whole:
+                self.add_term(terms, form, coefficient * scale)
+            else:
+                self.add(terms, form, coefficient * scale)
+        gather_choices(self, terms)
+        return self.sum_of([(term, c) for term, c in terms.items() if c])
+
+    def sum_of(self, terms: list[tuple[int, Fraction]]) -> int:
+        """A sum whose terms are gathered already, in the shortest of the ways to write it."""
+        if not terms:
+            return self.zero
+        if len(terms) == 1:
+            term, coefficient = terms[0]
+            return self.product([(term, ONE)], coefficient)
+        key = ("sum", frozenset(terms))
+        if key in self.known:
+            return self.known[key]
+        best = shortest(self, terms, self.plain_sum(terms))
+        self.known[key] = best
+        return best
+
+    def add(self, terms: dict[int, Fraction], form: int, coefficient: Fraction) -> None:
+        """Add a multiple of a form to a sum in the making."""
+        found = self.forms[form]
+        if isinstance(found, Sum):
+            for term, inner in found.terms:
+                self.add_term(terms, term, inner * coefficient)
+        elif isinstance(found, Number):
+            self.add_term(terms, self.one, found.value * coefficient)
+        elif isinstance(found, Product) and found.coefficient != 1:
+            bare = self.signed_product(ONE, list(found.factors))
+            self.add_term(terms, bare, found.coefficient * coefficient)
+        else:
+            self.add_term(terms, form, coefficient)
+
+    def add_term(self, terms: dict[int, Fraction], term: int, coefficient: Fraction) -> None:
+        """Add to a term's coefficient, if the result can be written; else keep the two apart."""
+        gathered = terms.get(term, Fraction(0)) + coefficient
+        if self.writable(gathered):
+            terms[term] = gathered
+        else:
+            if term == self.one:  # 1e300 + 1e-300: two numbers
+                term, coefficient = (
+                    self.number(abs(coefficient)),
+                    Fraction(1 if coefficient > 0 else -1),
+                )
+                terms[term] = terms.get(term, Fraction(0)) + coefficient
+                return
+            apart = self.intern(
+                Product(coefficient, ((term, ONE),)),
+                ("apart", coefficient, term),
+                self.weights[term] + 1,
+            )
+            terms[apart] = terms.get(apart, Fraction(0)) + 1
+
+
+def is_mixed(form: Form) -> TypeGuard[Sum]:
+    """Whether a form is a sum with a negative term: one whose negative is no longer to write."""
+    return isinstance(form, Sum) and any(coefficient < 0 for _, coefficient in form.terms)

@@ -1,0 +1,105 @@
+"""Derivatives as formulas that people read: shown rules, simplified, long shared parts as named steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+from exprgrad.derive.rules import shown
+from exprgrad.derive.simplify.simplify import formulas
+from exprgrad.derive.sweeps.gradient import gradient
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
+from exprgrad.graph.literal import Literal
+from exprgrad.language.read.parse import CONSTANTS
+from exprgrad.language.write.infix import label, leaf, operation_text
+
+__all__ = ["derivatives", "with_steps"]
+
+WORTH_A_NAME = 40
+"""How many characters a new name must save."""
+WORTH_ITS_NAME = 12
+"""The most characters of what is written out although a person gave it a name."""
+
+
+def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iterator[Graph]:
+    """The output's derivative by each input, in turn.
+
+    Without ``steps`` the only statements are a person's, as for a derivative to be derived again.
+    A derivative by a tensor is a tensor of its shape; with ``steps`` nobody knows the shapes of its nodes.
+    """
+    program = gradient(graph, wrt, shown)
+    for formula, names in formulas(Program(program.graph, program.outputs[1:]), graph):
+        whole = graph.output_name
+        if steps:
+            yield with_steps(formula, names, whole)
+        else:
+            yield reshaped(with_names(formula, names), graph)
+
+
+def reshaped(formula: Graph, graph: Graph) -> Graph:
+    """A formula with the shapes of its nodes, if those of what it was derived from are known."""
+    if graph.shapes is None:
+        return formula
+    from exprgrad.language.read.shaping import shaped
+
+    shapes = {name: graph.shapes[node] for name, node in graph.inputs.items()}
+    return shaped(formula, "", shapes)
+
+
+def with_names(graph: Graph, known: dict[int, str]) -> Graph:
+    """A formula with the names that a person gave to some of its nodes."""
+    for node in sorted(known):
+        if graph.operands[node] and node != graph.output:
+            graph.bindings.append(Binding(known[node], node, graph.span(node)))
+    return graph
+
+
+def with_steps(graph: Graph, known: dict[int, str], whole: str | None) -> Graph:
+    """A formula in which what is long and used more than once is a named statement.
+
+    ``known`` are names that a person gave to some of its nodes, ``whole`` the one of what was derived;
+    the others are t1, t2, ….  If one of a person's names is kept, all are.
+    """
+    own = {node for node, name in known.items() if name != whole and graph.operands[node]}
+    if not named(graph, known, own, WORTH_ITS_NAME) & own:
+        own = set()
+    named(graph, known, own, 0, bind=True)
+    return graph
+
+
+def named(
+    graph: Graph, known: dict[int, str], own: set[int], short: int, *, bind: bool = False
+) -> set[int]:
+    """The nodes that get a name: those of ``own`` that are not ``short``, and what is worth one.
+
+    With ``bind`` they become statements of the graph.
+    """
+    uses = [0] * len(graph)
+    for operands in graph.operands:
+        for operand in operands:
+            uses[operand] += 1
+    taken = {*graph.inputs, *known.values(), *CONSTANTS}
+    fresh = (name for number in count(1) if (name := f"t{number}") not in taken)
+    names = {node: name for name, node in graph.inputs.items()}
+    found: set[int] = set()
+    written: list[str] = []
+    for node, kind in enumerate(graph.kinds):
+        operands = graph.operands[node]
+        if kind in (INPUT, CONST):
+            payload = graph.payloads[node]
+            text = str(payload) if kind == INPUT else graph.symbols.get(node, repr(payload))
+            if isinstance(payload, Literal):
+                text = leaf(graph, node)
+        else:
+            settings = graph.payloads[node]
+            called = [label(graph, o, names, written) for o in operands]
+            text = operation_text(kind, called, settings=settings)
+            saved = (uses[node] - 1) * (len(text) - 2)
+            kept = node in own and len(text) > short
+            if node != graph.output and (kept or saved > WORTH_A_NAME):
+                found.add(node)
+                names[node] = known.get(node) or next(fresh)
+                if bind:
+                    graph.bindings.append(Binding(names[node], node, graph.span(node)))
+        written.append(text)
+    return found

@@ -1,0 +1,275 @@
+"""Normal forms: expressions as sums and products whose terms and factors are gathered.
+
+A form is a number in a table; equal forms are one, whatever the order of their terms.  What is kept
+of an order is the one in which a form was met first, so that people find their own terms as they wrote
+them.  Numbers are fractions: a constant is the decimal that was typed.  Every rewrite is exact in real
+arithmetic wherever both sides are defined; none of them expands a product, unless that gets shorter.
+
+This file holds the table; ``algebra`` makes sums and products, and ``tidy``, ``choices`` and ``shorten``
+say how they are rewritten.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from exprgrad.derive.constant_folding import COMPARISONS, result
+from exprgrad.graph.literal import Literal, Settings, Shape
+from exprgrad.graph.shapes import broadcast_shape
+from exprgrad.graph.tensors import STRUCTURAL
+
+__all__ = [
+    "ONE", "Call", "Form", "Forms", "Items", "Leaf", "Number", "Product", "Sum", "common_number",
+    "is_decimal", "root",
+]  # fmt: skip
+
+
+class Number(NamedTuple):
+    """An exact number."""
+
+    value: Fraction
+
+
+class Leaf(NamedTuple):
+    """An input by its name, or a constant that is no fraction: a named one, ``inf`` or ``nan``."""
+
+    name: str
+    value: float | None
+
+
+class Call(NamedTuple):
+    """An operation on forms that is neither a sum nor a product; a power if its exponent is no number.
+
+    ``settings`` are those of a structural operation, which is given every operand in its full shape.
+    """
+
+    kind: str
+    operands: tuple[int, ...]
+    settings: Settings | None = None
+
+
+class Product(NamedTuple):
+    """A coefficient times powers of forms, at least one; none of them a number to a whole power."""
+
+    coefficient: Fraction
+    factors: tuple[tuple[int, Fraction], ...]
+
+
+class Sum(NamedTuple):
+    """Two or more terms with their coefficients; a constant is a multiple of the number 1."""
+
+    terms: tuple[tuple[int, Fraction], ...]
+
+
+Form = Number | Leaf | Literal | Call | Product | Sum
+Items = Iterable[tuple[int, Fraction]]
+
+ONE = Fraction(1)
+LATEST = 8
+"""How many products with the same factor are remembered."""
+MOST = 10**9
+"""Where counting the operations of a form stops."""
+
+
+class Forms:
+    """The forms of one simplification.
+
+    ``decimals``  whether numbers are written as decimals where that is exact, or as fractions
+    ``share``     whether what is there already is used rather than written as usual
+    ``weights``   by form: how many operations it takes to write
+    ``named``     what a person gave a name, if it is long: it stays whole, and counts as a name
+    ``names_by_factor``  products that are used as a whole, by their longest factor
+    ``attempts``  how many attempts to shorten a sum are under way, one within the other
+    ``order``     the inputs' places in the formula; while it is None, what is read is left as it was typed
+    ``typed``     the number of forms that were there when the order became known
+    ``inputs``    the shapes of the inputs that are tensors
+    ``shapes``    the forms' own shapes, as far as anyone asked
+    """
+
+    def __init__(self, *, decimals: bool, share: bool = False) -> None:
+        self.decimals = decimals
+        self.share = share
+        self.forms: list[Form] = []
+        self.weights: list[int] = []
+        self.known: dict[object, int] = {}
+        self.attempts = 0
+        self.order: dict[int, int] | None = None
+        self.typed = 0
+        self.named: dict[int, Form] = {}
+        self.names_by_factor: dict[int, list[int]] = {}
+        self.inputs: dict[str, Shape] = {}
+        self.shapes: list[Shape] = []
+        self.one = self.number(ONE)
+        self.zero = self.number(Fraction(0))
+
+    def intern(self, form: Form, key: object, weight: int) -> int:
+        """The number of a form; ``key`` is what all its spellings have in common."""
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = len(self.forms)
+            self.forms.append(form)
+            self.weights.append(min(weight, MOST))
+        return found
+
+    def name(self, form: int) -> None:
+        """Note that a form has a name."""
+        self.remember(form)
+        self.named[form] = self.forms[form]
+        self.weights[form] = 0
+
+    def remember(self, form: int) -> None:
+        """Note a product that others may use as a whole; of those with the same factor, the latest."""
+        found = self.forms[form]
+        if isinstance(found, Product) and len(found.factors) > 1:
+            rarest = max(found.factors, key=lambda factor: self.weights[factor[0]])[0]
+            alike = self.names_by_factor.setdefault(rarest, [])
+            if form not in alike:
+                alike.append(form)
+                del alike[:-LATEST]
+
+    def number(self, value: Fraction) -> int:
+        """An exact number."""
+        weight = 0 if value.denominator == 1 or self.decimals else 1
+        return self.intern(Number(value), value, weight)
+
+    def leaf(self, name: str, value: float | None) -> int:
+        """An input, or with a value a named constant."""
+        return self.intern(Leaf(name, value), ("leaf", name, value is None), 0)
+
+    def literal(self, literal: Literal) -> int:
+        """A tensor that is written out."""
+        return self.intern(literal, ("literal", repr(literal)), 0)
+
+    def constant(self, value: float, symbol: str | None) -> int:
+        """A constant: by its name if it has one, else the decimal that it is written as."""
+        if symbol is not None or not math.isfinite(value):
+            return self.leaf(symbol or repr(value), value)
+        return self.number(Fraction(repr(value)))
+
+    def value(self, form: int) -> Fraction | None:
+        """A number's value; None for other forms."""
+        found = self.forms[form]
+        return found.value if isinstance(found, Number) else None
+
+    def shape(self, form: int) -> Shape:
+        """A form's own shape: what its parts broadcast to."""
+        for found in self.forms[len(self.shapes) : form + 1]:
+            self.shapes.append(self.shape_of(found))
+        return self.shapes[form]
+
+    def shape_of(self, form: Form) -> Shape:
+        """The same, the shapes of its parts being known."""
+        if isinstance(form, Leaf):
+            return self.inputs.get(form.name, ()) if form.value is None else ()
+        if isinstance(form, Literal):
+            return form.shape
+        if isinstance(form, Number):
+            return ()
+        if isinstance(form, Call):
+            given = [self.shapes[operand] for operand in form.operands]
+            if form.settings is not None:
+                return STRUCTURAL[form.kind].shape(given, form.settings)
+            return broadcast_shape(given)
+        parts = form.factors if isinstance(form, Product) else form.terms
+        return broadcast_shape([self.shapes[part] for part, _ in parts])
+
+    def factors_of(self, term: int) -> dict[int, Fraction]:
+        """A term's factors with their powers."""
+        found = self.forms[term]
+        return dict(found.factors) if isinstance(found, Product) else {term: ONE}
+
+    def settled(self, kind: str, values: Sequence[Fraction]) -> Fraction | None:
+        """The result of an operation on numbers, where it can be written."""
+        if kind in COMPARISONS:
+            if not all(map(is_double, values)):
+                return None  # as decimals they may compare otherwise than as doubles
+            first, second = map(float, values)
+            return Fraction(COMPARISONS[kind](first, second))
+        exact = result(kind, values)
+        return exact if exact is not None and self.writable(exact) else None
+
+    def writable(self, value: Fraction) -> bool:
+        """Whether a number reads back as itself: as a decimal, or as a quotient of whole numbers."""
+        if self.decimals and is_decimal(value):
+            return True
+        return is_decimal(Fraction(value.numerator)) and is_decimal(Fraction(value.denominator))
+
+    def is_negative(self, form: int) -> bool:
+        """Whether a form is written with a minus throughout."""
+        found = self.forms[form]
+        if isinstance(found, Sum):
+            return all(coefficient < 0 for _, coefficient in found.terms)
+        return isinstance(found, Product) and found.coefficient < 0
+
+    def is_infinite(self, form: int) -> bool:
+        """Whether a form is ``inf`` or ``nan``, which times 0 is no 0."""
+        found = self.forms[form]
+        return (
+            isinstance(found, Leaf) and found.value is not None and not math.isfinite(found.value)
+        )
+
+    def is_positive(self, form: int) -> bool:
+        """Whether a form is a constant above 0."""
+        found = self.forms[form]
+        return isinstance(found, Number | Leaf) and found.value is not None and found.value > 0
+
+    def plain_sum(self, terms: Sequence[tuple[int, Fraction]]) -> int:
+        """A sum as it is."""
+        weight = len(terms) - 1
+        for term, coefficient in terms:
+            weight += self.weights[term] + (abs(coefficient) != 1 and term != self.one)
+        return self.intern(Sum(tuple(terms)), ("sum", frozenset(terms)), weight)
+
+    def rank(self, factor: tuple[int, Fraction]) -> tuple[int, int, int]:
+        """Where a factor stands: constants, names and their powers, other powers and calls, sums."""
+        base = factor[0]
+        found = self.forms[base]
+        if isinstance(found, Leaf) and found.value is None:
+            return 1, (self.order or {}).get(base, 0), 0
+        if isinstance(found, Literal):
+            return 0, 0, base
+        if isinstance(found, Leaf | Number):
+            return (0 if factor[1].denominator == 1 else 2), 0, base
+        if isinstance(found, Sum):
+            return 4, self.weights[base], base
+        is_power = isinstance(found, Call) and found.kind == "pow"
+        return 2 if is_power else 3, self.weights[base], base
+
+
+def common_number(coefficients: Sequence[Fraction]) -> Fraction:
+    """A number of which all coefficients are whole multiples, with their sign if they all have one."""
+    sizes = [abs(c) for c in coefficients]
+    least = min(sizes)
+    sign = -1 if max(coefficients) < 0 else 1
+    if all(size.denominator == 1 for size in sizes):
+        return Fraction(sign * math.gcd(*[size.numerator for size in sizes]))
+    return (
+        sign * least if all((size / least).denominator == 1 for size in sizes) else Fraction(sign)
+    )
+
+
+def is_decimal(value: Fraction) -> bool:
+    """Whether a double's shortest text is exactly this number."""
+    try:
+        return Fraction(repr(float(value))) == value
+    except (OverflowError, ValueError):
+        return False
+
+
+def is_double(value: Fraction) -> bool:
+    """Whether a number is exactly a double."""
+    try:
+        return Fraction(float(value)) == value
+    except OverflowError:
+        return False
+
+
+def root(value: Fraction) -> Fraction | None:
+    """A square root, where it is rational."""
+    if value < 0:
+        return None
+    found = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
+    return found if found * found == value else None

@@ -1,0 +1,203 @@
+"""Products tidied while they are made.
+
+Each step takes the product so far, ``powers`` from base to exponent and a coefficient; it changes the
+powers in place and returns the new coefficient.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from exprgrad.derive.simplify.normal_form import (
+    ONE,
+    Call,
+    Leaf,
+    Number,
+    Product,
+    Sum,
+    common_number,
+)
+
+if TYPE_CHECKING:
+    from exprgrad.derive.simplify.algebra import Algebra
+
+__all__ = ["MOST_FACTORS", "STEPS"]
+
+QUOTIENTS = {"sin": ("cos", "tan"), "sinh": ("cosh", "tanh")}
+MOST_FACTORS = 12
+"""The most factors of a product that is taken apart."""
+HIGH = 64
+"""From this power on, nothing is taken out of a factor: the number would get too long."""
+MOST = 6
+"""The most terms of a factor from which something is taken out."""
+
+
+def take_out(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``x*(2*x*a - 4*x*b)`` is ``2*x^2*(a - 2*b)``: what all terms of a factor have is taken out.
+
+    Sums that a person wrote are left alone.
+    """
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers[base]
+        if base < forms.typed or forms.order is None or exponent.denominator != 1:
+            continue
+        if not isinstance(found, Sum) or len(found.terms) > MOST or not 0 < abs(exponent) < HIGH:
+            continue
+        number = common_number([c for _, c in found.terms])
+        common = common_names(forms, [forms.factors_of(term) for term, _ in found.terms])
+        if len(powers) < 2 or (not common and number == 1):
+            continue
+        out = [(name, -q) for name, q in common.items()]
+        inner = forms.sum([(forms.product([(t, ONE), *out]), c / number) for t, c in found.terms])
+        del powers[base]
+        powers[inner] = powers.get(inner, Fraction(0)) + exponent
+        for name, q in common.items():
+            powers[name] = powers.get(name, Fraction(0)) + q * exponent
+        coefficient *= number ** int(exponent)
+    return coefficient
+
+
+def common_names(forms: Algebra, terms: list[dict[int, Fraction]]) -> dict[int, Fraction]:
+    """The inputs that are factors of every term, with the least of their powers."""
+    common = {}
+    for base in terms[0]:
+        least = min([factors.get(base, Fraction(0)) for factors in terms])
+        if isinstance(forms.forms[base], Leaf) and least > 0:
+            common[base] = least
+    return common
+
+
+def unify_signs(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``(a - b)/(b - a)`` is -1: a sum and its negative are one factor."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers.get(base, Fraction(0))
+        if not isinstance(found, Sum) or exponent.denominator != 1 or len(powers) < 2:
+            continue
+        negative = forms.known.get(("sum", frozenset((term, -c) for term, c in found.terms)))
+        if negative is not None and negative != base and negative in powers:
+            del powers[base]
+            powers[negative] += exponent
+            coefficient *= Fraction(-1) ** int(exponent)
+    return coefficient
+
+
+def open_products(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``(a*b)^(1/2)*(a*b)^(1/2)`` is ``a*b``: what is a product to a whole power is taken apart."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers[base]
+        if not isinstance(found, Product) or base in forms.named or forms.share:
+            continue
+        if exponent.denominator == 1 and len(found.factors) <= MOST_FACTORS:
+            del powers[base]
+            coefficient = forms.multiply(powers, coefficient, base, exponent)
+    return coefficient
+
+
+def tidy_absolutes(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``abs(u)^2`` is u^2, ``abs(u)*sign(u)`` is u."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers.get(base, Fraction(0))
+        if not isinstance(found, Call) or found.kind != "abs" or not exponent:
+            continue
+        sign = forms.known.get(("sign", found.operands))
+        if exponent == 1 and powers.get(sign or -1) == 1:
+            del powers[sign or -1]
+        elif exponent % 2:
+            continue
+        del powers[base]
+        coefficient = forms.multiply(powers, coefficient, found.operands[0], exponent)
+    return coefficient
+
+
+def fold_numbers(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``2^(3/2)`` is ``2*2^(1/2)``, and ``2^(1/2)*8^(1/2)`` is 4: powers of numbers are worked out."""
+    parts: dict[Fraction, list[int]] = {}
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers[base]
+        if not isinstance(found, Number) or not found.value:
+            continue
+        whole = Fraction(math.trunc(exponent))
+        if whole:
+            del powers[base]
+            coefficient = forms.multiply(powers, coefficient, base, whole)
+            if exponent == whole:
+                continue
+            powers[base] = exponent - whole
+        if found.value > 0:
+            parts.setdefault(exponent - whole, []).append(base)
+    for exponent, bases in parts.items():
+        if len(bases) > 1:
+            for base in bases:
+                del powers[base]
+            inner = forms.product([(base, ONE) for base in bases])
+            coefficient = forms.multiply(powers, coefficient, inner, exponent)
+    return coefficient
+
+
+def tidy_powers(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``x^n*x`` is ``x^(n + 1)``: powers with exponents that are no numbers are gathered."""
+    if forms.share:
+        return coefficient
+    alike: dict[int, list[tuple[int, int]]] = {}
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if isinstance(found, Call) and found.kind == "pow" and exponent.denominator == 1:
+            inner, symbolic = found.operands
+            alike.setdefault(inner, []).append((base, symbolic))
+    for inner, raised in alike.items():
+        raised = [item for item in raised if item[0] in powers]  # the others were an inner, above
+        if not raised or (len(raised) == 1 == abs(powers[raised[0][0]]) and inner not in powers):
+            continue
+        exponents = [(symbolic, powers.pop(base)) for base, symbolic in raised]
+        exponents.append((forms.one, powers.pop(inner, Fraction(0))))
+        gathered = forms.power(inner, forms.sum(exponents))
+        coefficient = forms.multiply(powers, coefficient, gathered, ONE)
+    return coefficient
+
+
+def tidy_quotients(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """``sin(u)/cos(u)`` is tan(u), ``sinh(u)/cosh(u)`` is tanh(u)."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers.get(base, Fraction(0))
+        if isinstance(found, Call) and found.kind in QUOTIENTS:
+            below, whole = QUOTIENTS[found.kind]
+            other = forms.call(below, found.operands)
+            if exponent and powers.get(other) == -exponent:
+                del powers[base], powers[other]
+                quotient = forms.call(whole, found.operands)
+                coefficient = forms.multiply(powers, coefficient, quotient, exponent)
+    return coefficient
+
+
+def use_names(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+    """Where all factors of something named are met, its name takes their place.
+
+    So the derivative of ``d = (a + b)/c`` by c is ``-d/c``.
+    """
+    for name in [n for base in list(powers) for n in forms.names_by_factor.get(base, ())]:
+        found = forms.forms[name]
+        if not isinstance(found, Product) or forms.order is None:
+            continue
+        inside = dict(found.factors)
+        if all(powers.get(base) and 0 < q / powers[base] <= 1 for base, q in inside.items()):
+            for base, exponent in inside.items():
+                powers[base] -= exponent
+                if not powers[base]:
+                    del powers[base]
+            powers[name] = powers.get(name, Fraction(0)) + 1
+            coefficient /= found.coefficient
+    return coefficient
+
+
+STEPS = (
+    unify_signs,
+    take_out,
+    open_products,
+    fold_numbers,
+    tidy_absolutes,
+    tidy_powers,
+    tidy_quotients,
+    use_names,
+)

@@ -1,0 +1,174 @@
+"""Simplifying: a program read into normal forms, and written again as a person would write it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+
+from exprgrad.derive.simplify.algebra import Algebra
+from exprgrad.derive.simplify.normal_form import ONE, Forms, Product
+from exprgrad.derive.simplify.product_rules import MOST_FACTORS
+from exprgrad.derive.simplify.write import write
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.graph.literal import Literal
+from exprgrad.language.read.parse import CONSTANTS
+
+__all__ = ["formulas", "simplify"]
+
+SUMS = ("add", "sub")
+PRODUCTS = ("mul", "div", "neg")
+SHORT = 8
+"""The most operations of a shared sum that is taken apart by those who use it."""
+WORTH_A_NAME = 2
+"""What has more operations and a name stays whole."""
+OPENED = 200
+"""The most operations of any that is, so that the work stays linear."""
+
+
+def simplify(program: Program, typed: Graph | None = None) -> Program:
+    """The same numbers in real arithmetic, in fewer operations and in the usual order.
+
+    ``typed`` is what a person wrote: its terms keep their order.  A subexpression that is used twice stays
+    whole, so that the program as a whole is small.
+    """
+    forms, _ = forms_of(program.graph if typed is None else typed, share=True)
+    found = read(forms, program.graph, program.outputs, 0)
+    return write(forms, [found[output] for output in program.outputs], program.graph)[0]
+
+
+def formulas(program: Program, typed: Graph) -> Iterator[tuple[Graph, dict[int, str]]]:
+    """Each output as a formula of its own, with those of its nodes that the typed graph has names for."""
+    forms, names = forms_of(typed)
+    for output in program.outputs:
+        form = read(forms, program.graph, (output,), SHORT)[output]
+        if program.graph.shapes is not None:
+            form = forms.stretched(form, program.graph.shapes[output])
+        written, nodes = write(forms, [form], program.graph)
+        yield written.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
+
+
+def forms_of(typed: Graph, *, share: bool = False) -> tuple[Algebra, dict[int, str]]:
+    """The forms of what a person wrote, and the names that were given to some of them.
+
+    A statement that is named like a constant loses its name: a rule may bring in the constant.
+    """
+    numbers = [p for node, p in enumerate(typed.payloads) if node not in typed.symbols]
+    forms = Algebra(decimals=any(map(is_fraction, numbers)), share=share)
+    if typed.shapes is not None:
+        forms.inputs = {name: typed.shapes[node] for name, node in typed.inputs.items()}
+    bound = [binding.node for binding in typed.bindings]
+    found = read(forms, typed, (typed.output, *bound), SHORT, bound)
+    forms.typed = len(forms.forms)
+    forms.order = {forms.leaf(name, None): place for place, name in enumerate(typed.inputs)}
+    kept = [binding for binding in typed.bindings if binding.name not in CONSTANTS]
+    return forms, {found[binding.node]: binding.name for binding in reversed(kept)}
+
+
+def is_fraction(payload: object) -> bool:
+    """Whether a payload is a number such as 0.5."""
+    return isinstance(payload, float) and not payload.is_integer() and math.isfinite(payload)
+
+
+def read(
+    forms: Algebra,
+    graph: Graph,
+    outputs: tuple[int, ...],
+    short: int,
+    bound: Collection[int] = (),
+) -> dict[int, int]:
+    """By node that the outputs need: its form.
+
+    A chain of sums or of products, each used once, is read as one sum or product.  The nodes
+    ``bound`` have names.
+    """
+    uses = count_uses(graph, outputs)
+    absorbed = find_absorbed(graph, uses)
+    found: dict[int, int] = {}
+    whole = set(forms.named)
+    for node, kind in enumerate(graph.kinds):
+        if not uses[node] or absorbed[node]:
+            continue
+        operands, payload = graph.operands[node], graph.payloads[node]
+        if kind == INPUT:
+            form = forms.leaf(str(payload), None)
+        elif isinstance(payload, Literal):
+            form = forms.literal(payload)
+        elif kind == CONST:
+            assert isinstance(payload, float)
+            form = forms.constant(payload, graph.symbols.get(node))
+        elif kind in SUMS:
+            leaves, _ = chain(graph, node, SUMS, absorbed)
+            form = forms.sum([(found[leaf], sign) for leaf, sign in leaves], whole)
+        elif kind in PRODUCTS:
+            leaves, sign = chain(graph, node, PRODUCTS, absorbed)
+            form = forms.product([(found[leaf], power) for leaf, power in leaves], sign, whole)
+        elif kind == "pow":
+            form = forms.power(found[operands[0]], found[operands[1]], whole)
+        elif isinstance(payload, tuple):
+            assert graph.shapes is not None
+            given = [(found[operand], graph.shapes[operand]) for operand in operands]
+            form = forms.structural(kind, tuple(given), payload)
+        else:
+            form = forms.call(kind, tuple([found[operand] for operand in operands]))
+        found[node] = form
+        if forms.share:
+            forms.remember(form)
+        if node in bound and forms.weights[form] > WORTH_A_NAME:
+            forms.name(form)
+            whole.add(form)
+        elif is_long(forms, form, short if uses[node] > 1 else OPENED):
+            whole.add(form)
+    return found
+
+
+def is_long(forms: Forms, form: int, short: int) -> bool:
+    """Whether a form stays whole where it is used: a sum by its operations, a product by its factors."""
+    found = forms.forms[form]
+    if isinstance(found, Product) and not forms.share:
+        return len(found.factors) > MOST_FACTORS
+    return forms.weights[form] > short
+
+
+def count_uses(graph: Graph, outputs: tuple[int, ...]) -> list[int]:
+    """By node: how many edges and outputs lead to it, from what the outputs need."""
+    uses = [0] * len(graph)
+    for output in outputs:
+        uses[output] += 1
+    for user in range(len(graph) - 1, -1, -1):
+        if uses[user]:
+            for operand in graph.operands[user]:
+                uses[operand] += 1
+    return uses
+
+
+def find_absorbed(graph: Graph, uses: list[int]) -> bytearray:
+    """By node: whether it is a link in its only user's chain."""
+    absorbed = bytearray(len(graph))
+    for user, kind in enumerate(graph.kinds):
+        group = SUMS if kind in SUMS else PRODUCTS if kind in PRODUCTS else ()
+        for operand in graph.operands[user] if uses[user] else ():
+            if uses[operand] == 1 and graph.kinds[operand] in group:
+                absorbed[operand] = 1
+    return absorbed
+
+
+def chain(
+    graph: Graph, root: int, kinds: tuple[str, ...], absorbed: bytearray
+) -> tuple[list[tuple[int, Fraction]], Fraction]:
+    """The leaves of a chain in order, each with its sign or its power, and the sign of the whole."""
+    leaves: list[tuple[int, Fraction]] = []
+    sign = ONE
+    todo = [(root, ONE)]
+    while todo:
+        node, power = todo.pop()
+        kind, operands = graph.kinds[node], graph.operands[node]
+        if node != root and not absorbed[node]:
+            leaves.append((node, power))
+        elif kind == "neg":
+            sign = -sign
+            todo.append((operands[0], power))
+        else:
+            second = -power if kind in ("sub", "div") else power
+            todo += [(operands[1], second), (operands[0], power)]
+    return leaves, sign

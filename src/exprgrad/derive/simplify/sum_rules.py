@@ -1,0 +1,126 @@
+"""Ways to write a sum in fewer operations."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from exprgrad.derive.simplify.normal_form import ONE, Call, Product, Sum
+
+if TYPE_CHECKING:
+    from exprgrad.derive.simplify.algebra import Algebra
+
+__all__ = ["shortest"]
+
+FEW = 6
+"""The most terms of a sum that others ways are tried for."""
+DEEPEST = 3
+"""How many attempts to shorten a sum there may be within each other."""
+
+
+def shortest(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> int:
+    """The sum of some terms in the shortest way that is found; ``plain`` is the sum as it is."""
+    if forms.order is None or len(terms) > FEW or forms.attempts >= DEEPEST:
+        return plain
+    forms.attempts += 1
+    best = over_common_denominator(forms, terms, plain)
+    for other in (multiplied_out(forms, terms), factored(forms, terms)):
+        if other is not None and forms.weights[other] < forms.weights[best]:
+            best = other
+    forms.attempts -= 1
+    return best
+
+
+def over_common_denominator(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> int:
+    """``1/u - x^2/u^2`` as ``(u - x^2)/u^2``, where that is not longer, for u that all terms have."""
+    powers: dict[int, list[Fraction]] = {}
+    for term, _ in terms:
+        for base, exponent in forms.factors_of(term).items():
+            powers.setdefault(base, []).append(exponent)
+    below: dict[int, Fraction] = {}
+    leap = Fraction(0)
+    for base, exponents in powers.items():
+        lowest = min(exponents)
+        alike = all((exponent - lowest).denominator == 1 for exponent in exponents)
+        if lowest < 0 and len(exponents) == len(terms) and alike:
+            below[base] = lowest
+            leap = max(leap, max(exponents) - lowest)
+    for chosen in [below, *[{base: below[base]} for base in below if len(below) > 1]]:
+        whole = over(forms, terms, chosen) if chosen else None
+        if whole is not None and forms.weights[whole] + (leap > 1) <= forms.weights[plain]:
+            return whole
+    return plain
+
+
+def over(
+    forms: Algebra, terms: list[tuple[int, Fraction]], below: dict[int, Fraction]
+) -> int | None:
+    """A sum over a denominator, the numerator multiplied out if it does not get too long."""
+    above: dict[int, Fraction] = {}
+    up = [(base, -exponent) for base, exponent in below.items()]
+    for term, coefficient in terms:
+        add_multiplied(forms, above, forms.product([(term, ONE), *up]), coefficient, only=below)
+    if len(above) > len(terms) + 2:
+        return None
+    numerator = forms.sum_of([(term, c) for term, c in above.items() if c])
+    return forms.product([(numerator, ONE), *below.items()])
+
+
+def factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
+    """``x*u + u`` as ``(x + 1)*u``: calls and sums that all terms have as a factor are taken out.
+
+    So are names where that leaves a term of one factor: ``a*x*sin(x) + a*cos(x)``, and no polynomial.
+    """
+    every = [forms.factors_of(term) for term, _ in terms]
+    common = {base: min([factors.get(base, Fraction(0)) for factors in every]) for base in every[0]}
+    out = {base: exponent for base, exponent in common.items() if exponent > 0}
+    calls = {base: q for base, q in out.items() if isinstance(forms.forms[base], Call | Sum)}
+    left = [[base for base, q in factors.items() if q != out.get(base)] for factors in every]
+    bare = any(isinstance(forms.forms[base], Call) for bases in left for base in bases)
+    if not bare or min(map(len, left)) > 1:
+        out = calls
+    if not out:
+        return None
+    down = [(base, -exponent) for base, exponent in out.items()]
+    inner = [(forms.product([(term, ONE), *down]), c) for term, c in terms]
+    return forms.product([(forms.sum(inner), ONE), *out.items()])
+
+
+def multiplied_out(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
+    """The sum with the sums among its terms' factors multiplied out, once, if terms then meet."""
+    gathered: dict[int, Fraction] = {}
+    pieces = sum(add_multiplied(forms, gathered, term, c) for term, c in terms)
+    left = [(term, c) for term, c in gathered.items() if c]
+    if len(left) > len(terms) + 1 or len(left) == pieces:
+        return None
+    return forms.sum_of(left)
+
+
+def add_multiplied(
+    forms: Algebra,
+    terms: dict[int, Fraction],
+    form: int,
+    coefficient: Fraction,
+    only: Collection[int] | None = None,
+) -> int:
+    """Add a multiple of a form to a sum; a first power of a sum in it is multiplied out.
+
+    Returns how many terms that makes, before they meet others.
+    """
+    found = forms.forms[form]
+    factors = forms.factors_of(form)
+    own = found.coefficient if isinstance(found, Product) else ONE
+    for base, exponent in factors.items():
+        inside = forms.forms[base]
+        if exponent != 1 or not isinstance(inside, Sum):
+            continue
+        if only is not None and base not in only:
+            continue
+        if len(inside.terms) <= FEW and base != form:
+            rest = [item for item in factors.items() if item[0] != base]
+            for term, inner in inside.terms:
+                forms.add(terms, forms.product([*rest, (term, ONE)], own), inner * coefficient)
+            return len(inside.terms)
+    forms.add(terms, form, coefficient)
+    return len(found.terms) if isinstance(found, Sum) else 1

@@ -1,0 +1,190 @@
+"""Normal forms written as graphs, as a person would write them: one fraction, its minus in front."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.simplify.normal_form import (
+    ONE,
+    Call,
+    Forms,
+    Leaf,
+    Number,
+    Product,
+    Sum,
+    is_decimal,
+)
+from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.literal import Literal
+
+__all__ = ["write"]
+
+LARGE = 10**300
+"""A number above what doubles hold is written as a product with this."""
+
+
+def write(forms: Forms, outputs: list[int], inputs: Graph) -> tuple[Program, dict[int, int]]:
+    """The program of some forms, with all of a graph's inputs; and the node of each form in it."""
+    builder = Builder(plain=not forms.share)
+    for name in inputs.inputs:
+        builder.input(name)
+    nodes: dict[int, int] = {}
+    for form in needed(forms, outputs):
+        nodes[form] = write_form(forms, builder, nodes, form)
+    program, places = builder.pruned([nodes[output] for output in outputs])
+    return program, {form: places[node] for form, node in nodes.items() if places[node] >= 0}
+
+
+def needed(forms: Forms, outputs: list[int]) -> list[int]:
+    """The forms that have to be written, ascending: operands come first."""
+    flags = bytearray(len(forms.forms))
+    for output in outputs:
+        flags[output] = 1
+    for user in range(len(flags) - 1, -1, -1):
+        if flags[user]:
+            for operand in parts(forms, user):
+                flags[operand] = 1
+    return [form for form, flag in enumerate(flags) if flag]
+
+
+def parts(forms: Forms, form: int) -> list[int]:
+    """The forms that one is written with."""
+    found = forms.forms[form]
+    if isinstance(found, Call):
+        return list(found.operands)
+    if isinstance(found, Product):
+        return [base for base, _ in found.factors]
+    if isinstance(found, Sum):
+        return [part for term, c in found.terms for part in term_parts(forms, term, c)]
+    return []
+
+
+def term_parts(forms: Forms, term: int, coefficient: Fraction) -> list[int]:
+    """The forms that a term is written with: a product's coefficient goes among its factors."""
+    found = forms.forms[term]
+    own = isinstance(found, Product) and found.coefficient == 1 and coefficient != 1
+    return [term, *parts(forms, term)] if own else [term]
+
+
+def write_form(forms: Forms, builder: Builder, nodes: dict[int, int], form: int) -> int:
+    """Build one form, its parts being built."""
+    found = forms.forms[form]
+    if isinstance(found, Number):
+        return write_number(forms, builder, found.value)
+    if isinstance(found, Leaf):
+        if found.value is None:
+            return builder.input(found.name)
+        symbol = found.name if math.isfinite(found.value) else None
+        return builder.constant(found.value, symbol)
+    if isinstance(found, Literal):
+        return builder.literal(found)
+    if isinstance(found, Call) and found.settings is not None:
+        operands = tuple([nodes[operand] for operand in found.operands])
+        return builder.append(found.kind, operands, found.settings, ())
+    if isinstance(found, Call):
+        return builder.apply(found.kind, *[nodes[operand] for operand in found.operands])
+    if isinstance(found, Product):
+        return write_product(forms, builder, nodes, found.coefficient, found.factors)
+    return write_sum(forms, builder, nodes, found)
+
+
+def write_sum(forms: Forms, builder: Builder, nodes: dict[int, int], found: Sum) -> int:
+    """A sum, beginning with a term that has no minus if there is one."""
+    terms = list(found.terms)
+    first = next((place for place, (_, c) in enumerate(terms) if c > 0), 0)
+    terms.insert(0, terms.pop(first))
+    written: int | None = None
+    for term, coefficient in terms:
+        sign = coefficient if written is None else abs(coefficient)
+        node = write_term(forms, builder, nodes, term, sign)
+        if written is None:
+            written = node
+        else:
+            written = builder.apply("sub" if coefficient < 0 else "add", written, node)
+    assert written is not None
+    return written
+
+
+def write_term(
+    forms: Forms, builder: Builder, nodes: dict[int, int], term: int, coefficient: Fraction
+) -> int:
+    """A term with its coefficient."""
+    found = forms.forms[term]
+    if coefficient == 1:
+        return nodes[term]
+    if term == forms.one:
+        return write_number(forms, builder, coefficient)
+    if isinstance(found, Product) and found.coefficient == 1:
+        return write_product(forms, builder, nodes, coefficient, found.factors)
+    return write_product(forms, builder, nodes, coefficient, ((term, ONE),))
+
+
+def write_number(forms: Forms, builder: Builder, value: Fraction) -> int:
+    """A number: one constant, or a quotient of two."""
+    if value.denominator == 1 or (forms.decimals and is_decimal(value)):
+        return constant(builder, value)
+    above = constant(builder, Fraction(value.numerator))
+    return builder.apply("div", above, constant(builder, Fraction(value.denominator)))
+
+
+def constant(builder: Builder, value: Fraction) -> int:
+    """A constant; what is too large for a double is a product of several."""
+    if abs(value) <= LARGE:
+        return builder.constant(float(value))
+    rest = constant(builder, value / LARGE)
+    return builder.apply("mul", rest, builder.constant(float(LARGE)))
+
+
+def write_product(
+    forms: Forms,
+    builder: Builder,
+    nodes: dict[int, int],
+    coefficient: Fraction,
+    factors: tuple[tuple[int, Fraction], ...],
+) -> int:
+    """A product as one fraction, its minus on the first factor above the line."""
+    above: list[int] = []
+    below: list[int] = []
+    size = abs(coefficient)
+    if forms.decimals and is_decimal(size):
+        above += [constant(builder, size)] if size != 1 else []
+    elif forms.decimals and is_decimal(1 / size):
+        below.append(constant(builder, 1 / size))
+    else:
+        above += [constant(builder, Fraction(size.numerator))] if size.numerator != 1 else []
+        below += [constant(builder, Fraction(size.denominator))] if size.denominator != 1 else []
+    roots: dict[Fraction, list[int]] = {}
+    for base, exponent in factors:
+        side = above if exponent > 0 else below
+        if abs(exponent) == Fraction(1, 2) and forms.is_positive(base):
+            roots.setdefault(exponent, []).append(nodes[base])
+        else:
+            side.append(write_power(forms, builder, nodes[base], abs(exponent)))
+    for exponent, constants in roots.items():  # sqrt(2)*sqrt(pi) is sqrt(2*pi)
+        side = above if exponent > 0 else below
+        side.append(builder.apply("sqrt", multiplied(builder, constants)))
+    if coefficient < 0:
+        above[:1] = [builder.apply("neg", above[0] if above else builder.constant(1.0))]
+    top = multiplied(builder, above)
+    return builder.apply("div", top, multiplied(builder, below)) if below else top
+
+
+def write_power(forms: Forms, builder: Builder, base: int, exponent: Fraction) -> int:
+    """A power with a positive number for its exponent."""
+    if exponent == 1:
+        return base
+    if exponent == Fraction(1, 2):
+        return builder.apply("sqrt", base)
+    return builder.apply("pow", base, write_number(forms, builder, exponent))
+
+
+def multiplied(builder: Builder, factors: list[int]) -> int:
+    """The product of some nodes, from the left; 1 if there are none."""
+    if not factors:
+        return builder.constant(1.0)
+    product = factors[0]
+    for factor in factors[1:]:
+        product = builder.apply("mul", product, factor)
+    return product

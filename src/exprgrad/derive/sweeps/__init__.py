@@ -1,0 +1,1 @@
+"""Differentiating: the two sweeps over nodes, and the programs that are made of them."""

@@ -1,0 +1,149 @@
+"""Derivatives as graphs: gradient, Jacobian, Hessian, and their products with vectors.
+
+Each takes a graph and gives a ``Program``: another graph, in which equal nodes are shared, and its nodes
+of interest.  Evaluated forward, the gradient is what the reverse sweep over numbers finds, bit for bit (the
+sign of zero aside).  Sources: Griewank and Walther, Evaluating Derivatives (2008), section 3.2 (reverse
+propagation of gradients) and chapter 5 (forward over reverse for second derivatives).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.rules import Rule, computed
+from exprgrad.derive.sweeps.forward import push_forward
+from exprgrad.derive.sweeps.local import Source, active_from, users_of
+from exprgrad.derive.sweeps.masked import push_masked
+from exprgrad.derive.sweeps.reverse import pull_back
+from exprgrad.graph.graph import Graph, Program, dependents
+
+__all__ = [
+    "Entries", "adjoints", "cotangent", "gradient", "hessian", "jacobian", "jvp", "tangent", "vjp",
+]  # fmt: skip
+
+Entries = dict[tuple[int, int], int]
+"""A matrix by (row, column), each entry the position of an output; what is structurally 0 is left out."""
+
+
+def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program:
+    """The output, then its derivative by each of the inputs ``wrt``.
+
+    ``rule`` chooses the rules: ``shown`` are equal in real arithmetic, and less exact in doubles.
+    """
+    source = Source(Builder(), graph, rule)
+    nodes = [graph.inputs[name] for name in wrt]
+    active = set(active_from(users_of(graph, [graph.output]), nodes))
+    found = pull_back(source, {graph.output: source.builder.constant(1.0)}, set(nodes), active)
+    derivatives = [found[node] if node in found else source.zero(node) for node in nodes]
+    return source.builder.program([source.image[graph.output], *derivatives])
+
+
+def adjoints(graph: Graph, wrt: Sequence[str]) -> tuple[Program, list[int], list[int]]:
+    """Every node, then the adjoint of each of those that depend on an input of ``wrt``; and which they are.
+
+    It is what a reverse sweep finds, of the sum of an output that is a tensor.  A node that no gradient
+    reaches is left out.  Last come the conditions under which adjoints arrive, where there are any, and
+    the nodes whose they are.
+    """
+    source = Source(Builder(), graph)
+    nodes = [graph.inputs[name] for name in wrt]
+    active = {node for node, flag in enumerate(dependents(graph, nodes)) if flag}
+    seed = source.builder.fill(1.0, source.shape(graph.output))
+    masks: dict[int, int] = {}
+    found = pull_back(source, {graph.output: seed}, active, active, masks=masks)
+    reached = sorted(found)
+    outputs = [*source.image, *[found[node] for node in reached], *masks.values()]
+    return source.builder.program(outputs), reached, list(masks)
+
+
+def vjp(
+    graph: Graph, outputs: Sequence[int], wrt: Sequence[str], *, masked: bool = False
+) -> Program:
+    """By each input of ``wrt``, the derivative of the outputs' sum, weighted by their cotangents.
+
+    The cotangents are inputs of the program: see ``cotangent``.  With ``masked`` a number whose
+    cotangent is 0 passes nothing, not even 0 times infinity, as for one row of a Jacobian.
+    """
+    source = Source(Builder(), graph)
+    nodes = [graph.inputs[name] for name in wrt]
+    seeds = {
+        node: source.builder.input(cotangent(at), source.shape(node))
+        for at, node in enumerate(outputs)
+    }
+    active = set(active_from(users_of(graph, outputs), nodes))
+    found = pull_back(source, seeds, set(nodes), active, masked=masked)
+    return source.builder.program(
+        [found[node] if node in found else source.zero(node) for node in nodes]
+    )
+
+
+def jvp(
+    graph: Graph, directions: Sequence[str], outputs: Sequence[int], *, masked: bool = False
+) -> Program:
+    """Each output's derivative along a direction: by how much it changes as some inputs do.
+
+    The inputs' tangents are inputs of the program: see ``tangent``.  With ``masked`` a number whose
+    tangent is 0 passes nothing, not even 0 times infinity, as for one column of a Jacobian.
+    """
+    source = Source(Builder(), graph)
+    nodes = {name: graph.inputs[name] for name in directions}
+    seeds = {
+        node: source.builder.input(tangent(name), source.shape(node))
+        for name, node in nodes.items()
+    }
+    push = push_masked if masked else push_forward
+    found = push(source, seeds, active_from(users_of(graph, outputs), seeds))
+    return source.builder.program(
+        [found[node] if node in found else source.zero(node) for node in outputs]
+    )
+
+
+def tangent(name: str) -> str:
+    """What a derived program calls an input's tangent; no input can bear a name with a blank."""
+    return f"tangent of {name}"
+
+
+def cotangent(position: int) -> str:
+    """What a derived program calls the cotangent of the output at a position."""
+    return f"cotangent of {position}"
+
+
+def jacobian(graph: Graph, outputs: Sequence[int], wrt: Sequence[str]) -> tuple[Program, Entries]:
+    """The outputs, then each entry of their Jacobian: a row for an output, a column for an input."""
+    source = Source(Builder(), graph)
+    nodes = {graph.inputs[name]: column for column, name in enumerate(wrt)}
+    active = set(active_from(users_of(graph, outputs), nodes))
+    found = [source.image[output] for output in outputs]
+    entries: Entries = {}
+    for row, output in enumerate(outputs):
+        adjoints = pull_back(source, {output: source.builder.constant(1.0)}, nodes, active)
+        for node in sorted(adjoints):
+            entries[row, nodes[node]] = len(found)
+            found.append(adjoints[node])
+    return source.builder.program(found), entries
+
+
+def hessian(graph: Graph, wrt: Sequence[str]) -> tuple[Program, Entries]:
+    """The output, its gradient, then each entry of the Hessian, forward over reverse.
+
+    Only entries on and above the diagonal are derived; those below are the same outputs.
+    """
+    first = gradient(graph, wrt)
+    source = Source(Builder(), first.graph)
+    users = users_of(first.graph, first.outputs[1:])
+    found = [source.image[output] for output in first.outputs]
+    one = source.builder.constant(1.0)
+    entries: Entries = {}
+    columns: dict[int, list[int]] = {}
+    for column, node in enumerate(first.outputs[1:]):
+        columns.setdefault(node, []).append(column)
+    for row, name in enumerate(wrt):
+        seed = first.graph.inputs[name]
+        tangents = push_forward(source, {seed: one}, active_from(users, [seed]))
+        for node in sorted(tangents):
+            for column in columns.get(node, ()):
+                if column >= row:
+                    entries[row, column] = entries[column, row] = len(found)
+                    found.append(tangents[node])
+    return source.builder.program(found), entries

@@ -1,0 +1,151 @@
+"""The reverse sweep over nodes: the walk of ``run.sweeps.reverse``, with a graph's nodes for numbers.
+
+Users come before operands, each passes its adjoint times a local derivative to every active operand,
+and what arrives is summed.  A branch that a ``where`` did not take passes nothing, not even 0 times
+infinity; so an adjoint carries the condition under which anything arrives at all, and becomes
+``where(condition, …, 0)``, the products inside, where it meets others or ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterator, Mapping
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.rules import shown
+from exprgrad.derive.sweeps.local import Source
+
+__all__ = ["Adjoint", "contribution", "pull_back", "settled", "total"]
+
+
+class Adjoint(NamedTuple):
+    """``value`` where the node ``mask`` is not 0, else nothing; with no mask, ``value`` always.
+
+    ``is_settled``: the value is 0 where nothing arrives, as it is when it comes out of a sum.
+    """
+
+    value: int
+    mask: int | None
+    is_settled: bool = False
+
+
+def pull_back(
+    source: Source,
+    seeds: Mapping[int, int],
+    wrt: Collection[int],
+    active: Collection[int],
+    *,
+    masked: bool = False,
+    masks: dict[int, int] | None = None,
+) -> dict[int, int]:
+    """The adjoints of the nodes ``wrt``, given those of the outputs; 0 is left out.
+
+    ``seeds`` maps nodes of the source's graph to the builder's, as the answer does; ``active`` are the
+    nodes that ``wrt`` reaches (see ``active_from``), the only ones that are visited.  With ``masked`` a
+    number whose seed is 0 passes nothing.  ``masks`` takes down under which
+    conditions adjoints arrive, where there are any.
+    """
+    builder = source.builder
+    arrived = {
+        node: [
+            Adjoint(
+                seed, builder.apply("ne", seed, builder.constant(0.0)) if masked else None, True
+            )
+        ]
+        for node, seed in seeds.items()
+        if node in active
+    }
+    queue = [-node for node in arrived]
+    heapify(queue)
+    found: dict[int, int] = {}
+    while queue:
+        user = -heappop(queue)
+        adjoint = total(builder, arrived.pop(user), ascending=source.rule is shown)
+        if user in wrt:
+            found[user] = settled(builder, adjoint)
+            if masks is not None and adjoint.mask is not None:
+                masks[user] = adjoint.mask
+        for operand, passed in contributions(source, user, adjoint, active):
+            if operand not in arrived:
+                arrived[operand] = []
+                heappush(queue, -operand)
+            arrived[operand].append(passed)
+    return found
+
+
+def contributions(
+    source: Source, user: int, adjoint: Adjoint, active: Container[int]
+) -> Iterator[tuple[int, Adjoint]]:
+    """What a node passes on to each of its active operands."""
+    builder = source.builder
+    row = source.structural(user)
+    if row is not None:
+        value = settled(builder, adjoint)
+        for operand, passed, position in source.pulled(row, user, value, active):
+            mask = adjoint.mask
+            if mask is None and row.picks and source.rule is not shown:
+                mask = builder.constant(1.0)
+            if mask is not None and source.graph.operands[operand]:
+                mask = source.pulled_mask(row, user, position, mask)
+                yield operand, Adjoint(passed, mask, True)
+            else:  # an input has no local derivatives that the mask could keep out
+                yield operand, Adjoint(passed, None)
+        return
+    for operand, local, is_branch in source.edges(user, active):
+        passed_on = contribution(builder, adjoint, local, is_branch=is_branch)
+        if passed_on is not None:
+            yield operand, passed_on
+
+
+def contribution(
+    builder: Builder, adjoint: Adjoint, local: int, *, is_branch: bool
+) -> Adjoint | None:
+    """What an edge passes on; None where it can pass nothing."""
+    if not is_branch:
+        harmless = builder.value(local) in (1, -1)
+        value = builder.apply("mul", adjoint.value, local)
+        return Adjoint(value, adjoint.mask, adjoint.is_settled and harmless)
+    mask = local
+    if adjoint.mask is not None:
+        mask = builder.apply("where", adjoint.mask, local, builder.constant(0.0))
+    return arriving(builder, adjoint.value, mask)
+
+
+def arriving(builder: Builder, value: int, mask: int) -> Adjoint | None:
+    """An adjoint under a condition, which may turn out to be known."""
+    known = builder.value(mask)
+    if known is None:
+        return Adjoint(value, mask)
+    return Adjoint(value, None) if known else None
+
+
+def settled(builder: Builder, adjoint: Adjoint) -> int:
+    """An adjoint as a number at every point: 0 where nothing arrives."""
+    if adjoint.mask is None or adjoint.is_settled:
+        return adjoint.value
+    return builder.apply("where", adjoint.mask, adjoint.value, builder.constant(0.0))
+
+
+def total(builder: Builder, contributions: list[Adjoint], *, ascending: bool) -> Adjoint:
+    """The sum of what arrived, in that order; or, for people, in the order in which it is written."""
+    if ascending:
+        contributions = contributions[::-1]
+    first = contributions[0]
+    mask = first.mask
+    alike = all(adjoint.mask == mask for adjoint in contributions)
+    value = first.value if alike else settled(builder, first)
+    for adjoint in contributions[1:]:
+        term = adjoint.value if alike else settled(builder, adjoint)
+        value = builder.apply("add", value, term)
+        mask = either(builder, mask, adjoint.mask)
+    return Adjoint(value, mask, not alike or all(adjoint.is_settled for adjoint in contributions))
+
+
+def either(builder: Builder, one: int | None, other: int | None) -> int | None:
+    """The condition that one of two conditions holds."""
+    if one is None or other is None:
+        return None
+    both = builder.apply("where", one, builder.constant(1.0), other)
+    known = builder.value(both)
+    return None if known else both

@@ -1,0 +1,1 @@
+"""The picture: DOT, and what Graphviz makes of it."""

@@ -1,0 +1,116 @@
+"""Whether anything moves: rules of the op table asked whether they are constant around a point.
+
+A node whose operand moves need not move itself: a comparison away from a tie does not, nor does ``relu``
+below 0, nor 0 times what moves.  The rows tell, for a rule that is 0 and stays 0 passes no movement on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+
+from exprgrad.derive.rules import slots, template
+from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.ops import BY_NAME, Op, Special
+from exprgrad.run.numbers.kink_screen import special_tests
+from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.templates import Template, compile_template, sides
+
+__all__ = ["local_rule", "met", "stirs", "stirs_edge"]
+
+DEPTH = 2
+"""How many times a rule's own rules are asked; beyond, whatever might move does."""
+
+
+@cache
+def local_rule(name: str, position: int) -> Template:
+    """The local derivative of a row for the operand at a position, as a function of its slots."""
+    op = BY_NAME[name]
+    return compile_template(template(op.partial(position)), slots(op))
+
+
+def met(op: Op, views: Sequence[Sequence[float]], moves: Sequence[bool]) -> Special | None:
+    """The kink or jump that an operation meets, if an operand that is concerned moves.
+
+    ``views`` are the slots' values, by operand; ``varies`` in them says which operands move.
+    """
+    for special, test in special_tests(op.name):
+        if op.variadic:
+            found = any(m and test(view) for view, m in zip(views, moves, strict=True))
+        else:
+            found = any(moves) and bool(test(views[0]))
+        if found:
+            return special
+    return None
+
+
+def stirs_edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool]) -> bool:
+    """Whether an operand that moves makes its user move, away from kinks and jumps.
+
+    ``view`` are the values that the operand's rule sees.  A rule that is the constant 0 passes nothing, nor
+    does the branch that a ``where`` does not take; else a rule that is 0, and stays 0.
+
+    At an infinity that is a limit many a rule is 0 and is not on the way there, as that of ``exp``: what is
+    computed may be cut off, so the rule that is shown is asked, and its ``out`` is taken to move.  A step
+    function jumps ever again on its way to an infinity.
+    """
+    return edge(op, position, view, moves, DEPTH)
+
+
+def edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool], depth: int) -> bool:
+    rule = op.partial(position)
+    if rule == "0":
+        return math.isinf(view[position]) and math.isinf(view[len(op.names)])
+    if local_rule(op.name, position)(view) != 0:
+        return True
+    if position in op.branches:
+        return False
+    if not depth:
+        return True
+    given = dict(zip(slots(op), view, strict=True))
+    moving = (
+        {op.names[0]} if op.variadic else {n for n, m in zip(op.names, moves, strict=True) if m}
+    )
+    if any(math.isinf(given[name]) for name in moving):
+        rule = op.shown_partial(position)
+        moving |= {"out"}
+    return stirs(template(rule), given, moving, depth - 1)
+
+
+def stirs(
+    graph: Graph, given: Mapping[str, float], moving: Collection[str], depth: int = DEPTH
+) -> bool:
+    """Whether a template's value moves where some of its names do.
+
+    ``out`` is taken to stay: if nothing but ``out`` itself could move it, nothing does.
+    """
+    values: list[float] = []
+    flags: list[bool] = []
+    for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
+        if kind == INPUT:
+            values.append(given[str(payload)])
+            flags.append(payload in moving)
+        elif kind == CONST:
+            assert isinstance(payload, float)
+            values.append(payload)
+            flags.append(False)
+        else:
+            seen = [values[operand] for operand in operands]
+            values.append(functions[kind](*seen))
+            moves = [flags[operand] for operand in operands]
+            flags.append(any(moves) and stirs_node(BY_NAME[kind], seen, values[-1], moves, depth))
+    return flags[graph.output]
+
+
+def stirs_node(
+    op: Op, seen: Sequence[float], out: float, moves: Sequence[bool], depth: int
+) -> bool:
+    """Whether an operation of a template moves; at a kink or a jump it is taken to."""
+    views = sides(op, [*seen, out], [float(m) for m in moves])
+    if met(op, views, moves) is not None:
+        return True
+    return any(
+        moves[at] and edge(op, 0 if op.variadic else at, views[at], moves, depth)
+        for at in range(len(seen))
+    )

@@ -1,0 +1,1 @@
+"""Code: graphs as programs in other languages."""

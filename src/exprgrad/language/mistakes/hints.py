@@ -1,0 +1,262 @@
+"""What to suggest: the spellings of other languages, characters that look like ours, near misses."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from itertools import islice
+
+from exprgrad.graph.ops import BY_NAME, OPS
+from exprgrad.graph.tensors import WORDS
+from exprgrad.language.mistakes.call_text import arguments, owner_before
+from exprgrad.language.mistakes.foreign import MODULES, OTHER_SPELLINGS, WRITTEN, attribute_hint
+from exprgrad.language.mistakes.rewriting import rewritten
+from exprgrad.source import Span
+
+__all__ = [
+    "COMPOUNDS",
+    "FUNCTIONS",
+    "OPERATOR_WORDS",
+    "OTHER_SPELLINGS",
+    "WORD_HINTS",
+    "arity_hint",
+    "character_hint",
+    "nearest",
+    "nearest_operation",
+    "value_hint",
+]
+
+FUNCTIONS = frozenset([op.name for op in OPS if not op.infix and not op.prefix]) | WORDS.keys()
+"""Every word that is a function before parentheses."""
+OPERATOR_WORDS = WRITTEN | {
+    "add": "x + y", "div": "x/y", "divide": "x/y", "eq": "x == y", "fmod": "x%y", "ge": "x >= y",
+    "gt": "x > y", "if": "where(condition, x, y)", "if_else": "where(condition, x, y)", "ifelse":
+    "where(condition, x, y)", "le": "x <= y", "lt": "x < y", "mod": "x%y", "mul": "x*y",
+    "multiply": "x*y", "ne": "x != y", "neg": "-x", "piecewise": "where(condition, x, y)",
+    "pow": "x^y", "power": "x^y", "sqr": "x^2", "square": "x^2", "sub": "x - y", "subtract": "x - y",
+}  # fmt: skip
+WHERE = "a choice is where(condition, x, y)"
+ALONE = "write the formula alone: its names are its inputs"
+WORD_HINTS = {
+    "and": "for 'a and b' write a*b on comparisons: (x > 0)*(y > 0)",
+    "or": "for 'a or b' write max(a, b) on comparisons: max(x > 0, y > 0)",
+    "not": "for 'not a' write a == 0",
+    "if": WHERE,
+    "then": WHERE,
+    "else": WHERE,
+    "mod": "the modulus is written %",
+    "for": "there are no loops: operations work on whole tensors, as sum(x) and x^2 do",
+    "lambda": ALONE,
+    "def": ALONE,
+    "return": ALONE,
+}
+SECOND = {
+    "log": "for another base write log(x)/log(base), log2(x) or log10(x)",
+    "elu": "for another scale write where(x > 0, x, scale*expm1(x))",
+    "heaviside": "it is 1/2 at 0; for another value write where(x == 0, value, x > 0)",
+    "leaky_relu": "its slope is 1/100; for another write where(x > 0, x, slope*x)",
+}
+"""What to write in place of a second operand, which there is elsewhere."""
+COMPOUNDS = {
+    "//": "the whole part of a quotient is floor(a/b)",
+    "<>": "'not equal' is !=",
+    "===": "to compare, write ==",
+    "!==": "'not equal' is !=",
+    "=<": "'at most' is <=",
+    "=>": "'at least' is >=",
+    "->": ALONE,
+}
+CHARACTERS = {
+    "×": "*", "·": "*", "⋅": "*", "∗": "*", "•": "*", "÷": "/", "∕": "/", "⁄": "/", "−": "-", "–": "-",
+    "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/", "＾": "^", "（": "(", "）": ")", "，": ",",
+    "；": ";", "＝": "=", "≤": "<=", "≥": ">=", "≠": "!=", "∞": "inf", "½": "(1/2)", "⅓": "(1/3)",
+    "¼": "(1/4)", "¾": "(3/4)", "⊙": "*", "{": "(", "}": ")",
+}  # fmt: skip
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+ROOTS = {"√": "sqrt", "∛": "cbrt"}
+CHARACTER_HINTS = {
+    "|": "the absolute value is abs(x)",
+    "&": WORD_HINTS["and"].replace("a and b", "a & b"),
+    "!": "'not equal' is !=; there is no factorial",
+    "?": WHERE,
+    '"': "names and numbers stand without quotes",
+    "'": "names and numbers stand without quotes",
+    "`": "names and numbers stand without quotes",
+    "~": "where x is 0 or 1, write 1 - x; the negative is -x",
+    "‖": "the norm is norm(x)",
+    "∑": "a sum is sum(x)",
+    "∏": "a product of all is prod(x)",
+    "⊗": "the outer product is outer(x, y)",
+}
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that a misspelled word most likely means, or None.
+
+    Of those equally near, one with the same letters comes first, then the shortest.  Only so many
+    candidates are compared that the answer comes at once.
+    """
+    word = word[:40]
+    limit = max(len(word) // 3, 1)
+    ranked = [
+        (edits(word.casefold(), c.casefold()), sorted(c) != sorted(word), len(c), c)
+        for c in islice(candidates, 2_000)
+        if abs(len(c) - len(word)) <= limit
+    ]
+    distance, *_, best = min(ranked, default=(len(word), ""))
+    return best if distance <= limit and distance < len(word) else None
+
+
+def nearest_operation(word: str, names: Iterable[str] = FUNCTIONS) -> str | None:
+    """The operation that a word most likely means, other tools' spellings included, or None."""
+    known = nearest(word, [*names, *OTHER_SPELLINGS])
+    return OTHER_SPELLINGS.get(known or "", known)
+
+
+def edits(one: str, other: str) -> int:
+    """How many insertions, deletions, replacements and swaps of neighbours turn one into the other.
+
+    Optimal string alignment; see L. Boytsov, "Indexing methods for approximate dictionary searching"
+    (ACM JEA 16, 2011), section 2.
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        above_before, before, row = before, row, [i]
+        for j, b in enumerate(other, 1):
+            best = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                best = min(best, above_before[j - 2] + 1)
+            row.append(best)
+    return row[-1]
+
+
+def character_hint(text: str, span: Span) -> str | None:
+    """Our spelling of what a foreign character begins, as far as one can guess."""
+    start, end = span
+    character, rest = text[start], text[end:]
+    if character in CHARACTERS:
+        return f"write {CHARACTERS[character]}"
+    if character.translate(SUPERSCRIPTS) != character:
+        return superscript_hint(text, start)
+    if character in ROOTS:
+        operand = re.match(r"\s*(?:(\w{1,20})|\(([^()]{1,20})\))", rest)
+        inside = (operand[1] or operand[2]) if operand else "…"
+        return f"write {ROOTS[character]}({inside})"
+    if character == "|" and rest[:1] == "|":
+        return WORD_HINTS["or"].replace("a or b", "a || b")
+    if character == "'" and re.search(r"[\w)\]]$", text[:start]):
+        owner = re.search(r"\w{1,20}$", text[max(start - 20, 0) : start])
+        name = owner[0] if owner else "x"
+        if rest[:1] in ("(", "'"):
+            return "a derivative has no sign of its own; name a node, say, dx"
+        return f"the transpose is written {name}.T; a derivative has no sign of its own"
+    if character in CHARACTER_HINTS:
+        return CHARACTER_HINTS[character]
+    if character == "\\":
+        return latex_hint(text[start:])
+    if character == ".":
+        return dot_hint(text, span)
+    if unicodedata.digit(character, None) is not None:
+        return f"digits are 0 to 9: write {unicodedata.digit(character)}"
+    if "\udc80" <= character <= "\udcff":
+        return "the text is not UTF-8 here"
+    if not character.isprintable():
+        return "it does not print: delete it"
+    return "names are letters, digits and _"
+
+
+def superscript_hint(text: str, start: int) -> str:
+    """A power written with ^."""
+    end = start
+    while end < len(text) and text[end].translate(SUPERSCRIPTS) != text[end]:
+        end += 1
+    base = re.search(r"(?:\w{1,20}|\([^()]{1,20}\))$", text[max(start - 30, 0) : start])
+    return f"write {base[0] if base else ''}^{text[start:end].translate(SUPERSCRIPTS)}"
+
+
+def latex_hint(rest: str) -> str:
+    """Our spelling of what begins with a backslash."""
+    fraction = re.match(r"\\d?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}", rest)
+    if fraction:
+        above, below = (s if re.fullmatch(r"\w+", s) else f"({s})" for s in fraction.groups())
+        return f"this is not LaTeX: write {above}/{below}"
+    command = re.match(r"\\([A-Za-z]+)", rest)
+    word = command[1] if command else ""
+    spellings = {
+        "frac": "(a)/(b)", "dfrac": "(a)/(b)", "cdot": "*", "times": "*", "div": "/", "left": "(",
+        "right": ")", "infty": "inf", "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!=",
+        "neq": "!=", "bmod": "%",
+    }  # fmt: skip
+    if word in spellings:
+        return f"this is not LaTeX: write {spellings[word]}"
+    word = OTHER_SPELLINGS.get(word, word)
+    if word in FUNCTIONS:
+        return f"this is not LaTeX: write {word}(x)"
+    return f"this is not LaTeX: write {word}" if word else "a backslash means nothing here"
+
+
+def dot_hint(text: str, span: Span) -> str:
+    """Our spelling of ``np.exp(x)`` or ``x.sum()``, or what a lone dot should be."""
+    if text[span[0] : span[0] + 3] == "...":
+        return "there is no ellipsis: in an index write : for each axis"
+    owner = owner_before(text, span[0])
+    after = re.match(r"((?:[^\W\d]\w*\.)*)([^\W\d]\w*)", text[span[1] : span[1] + 90])
+    if not owner or not after:
+        return "a number needs a digit beside its point"
+    end = span[1] + after.end()
+    word, called, given = after[2], text[end : end + 1] == "(", arguments(text, end)
+    name, operands, settings = plain_name(word), *(given or (["…"], {}))
+    row = BY_NAME.get(name)
+    full = row is not None and not row.variadic and len(operands) == len(row.names)
+    is_module = bool(after[1]) or owner in MODULES or (full and called)
+    if not is_module:
+        hint = attribute_hint(owner, word, called=called, empty=given == ([], {}))
+        if hint is not None:
+            return hint
+    prefix = f"{owner}.{after[1]}"
+    if called and owner != "Math":
+        hint = rewritten(word, operands if is_module else [owner, *operands], settings, FUNCTIONS)
+        if hint is not None:
+            only = is_module and hint == f"write {name}({', '.join(operands)})"
+            return f"{hint}, without '{prefix}'" if only else hint
+    if word in OPERATOR_WORDS:
+        return f"here that is written {OPERATOR_WORDS[word]}"
+    if name in FUNCTIONS or name in ("pi", "tau", "inf", "nan"):
+        listed = "" if prefix.endswith("nn.") else ", ".join(operands)  # nn.SiLU() makes a function
+        inside = f"({listed or '…'})" if called else ""
+        return f"write {name}{inside}, without '{prefix}'"
+    if word == "e":
+        return "write exp(1)"
+    if called:
+        return "functions stand without a prefix; 'exprgrad ops' lists them"
+    return f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}"
+
+
+def plain_name(word: str) -> str:
+    """Our name for a function of another tool, which may be a class, such as ``SiLU``; else the word."""
+    lower = OTHER_SPELLINGS.get(word.casefold(), word.casefold())
+    return OTHER_SPELLINGS.get(word, lower if lower in FUNCTIONS else word)
+
+
+def arity_hint(name: str, count: int, signature: str) -> str:
+    """How a function that was given ``count`` operands is written."""
+    return SECOND[name] if count == 2 and name in SECOND else f"write {name}({signature})"
+
+
+def value_hint(name: str) -> str | None:
+    """What a name that reads as an input was probably meant to be."""
+    if name == "e":
+        return "there is no constant e: for a power of it write exp(x)"
+    if name in ("π", "τ"):
+        return f"the constant is written {'pi' if name == 'π' else 'tau'}"
+    if name in FUNCTIONS:
+        return f"to call the function, write {name}(…)"
+    if len(name) > 1 and name[-1] in "ᵀᵗ":
+        return f"the transpose is written {name[:-1]}.T"
+    if "·" in name:
+        return (
+            f"'·' may be part of a name, and is here: for a product write {name.replace('·', '*')}"
+        )
+    return None

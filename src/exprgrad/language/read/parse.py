@@ -1,0 +1,299 @@
+"""Text to graph: what each rule of the grammar builds, and what it refuses.
+
+The actions are called by the LALR loop as rules are recognised, operands first, so the nodes appear
+in topological order and nothing recurses.  The value of an expression is ``(node, start, end)``, its
+extent in the text; a parenthesised one adds the extent without the parentheses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+from exprgrad.errors import LanguageError
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
+from exprgrad.graph.ops import BY_INFIX, OPS
+from exprgrad.language.read import lalr
+from exprgrad.source import Source, Span
+
+__all__ = ["CONSTANTS", "FUNCTIONS", "Builder", "Value", "parse"]
+
+CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
+FUNCTIONS = {op.name: op for op in OPS if not op.infix and not op.prefix}
+INFIX = (
+    {symbol: op.name for symbol, op in BY_INFIX.items()}
+    | {
+        "**": BY_INFIX["^"].name,
+        "@": "matmul",  # the one structural row with a symbol; the others are looked up when they are met
+    }
+)
+TENSOR_RULES = (
+    "empty_list", "integer", "keyword", "list", "settings", "signed_integer", "slice", "slice_from",
+    "slice_to", "subscript", "transposed", "whole_slice", "word",
+)  # fmt: skip
+PREFIX = {op.prefix: op.name for op in OPS if op.prefix}
+
+Value = tuple[int, ...]
+"""(node, start, end), and where it stood in parentheses, its own start and end inside them."""
+
+
+def parse(text: str, *, is_expression: bool = True) -> Graph:
+    """Read a text into a graph, or raise ``LanguageError`` at the first thing that is wrong."""
+    source = Source(text, is_expression)
+    builder = Builder(source)
+    actions: dict[str, Callable[..., object]] = {
+        "number": builder.number,
+        "name": builder.name,
+        "group": builder.group,
+        "call": builder.call,
+        "empty_call": builder.empty_call,
+        "first_argument": builder.first_argument,
+        "more_arguments": builder.more_arguments,
+        "infix": builder.infix,
+        "prefix": builder.prefix,
+        "bind": builder.bind,
+        "result": builder.result,
+    }
+    actions |= {rule: partial(tensor_action, rule, builder) for rule in TENSOR_RULES}
+    try:
+        lalr.run(lalr.parser(), text, actions)
+    except lalr.Unexpected as unexpected:
+        from exprgrad.language.mistakes.complaints import complaint
+
+        raise complaint(source, unexpected) from None
+    return builder.finish()
+
+
+def tensor_action(rule: str, builder: Builder, *parts: Any) -> Any:
+    """What a rule of tensors builds; their module is imported when one is met."""
+    from exprgrad.language.read import literals as tensors
+
+    return tensors.ACTIONS[rule](builder, *parts)
+
+
+def is_operand(value: Any) -> bool:
+    """Whether what stands in parentheses is an operand, and no setting such as ``axis=1``."""
+    return type(value) is tuple
+
+
+class Builder:
+    """The state of one parse: the graph so far, and what each name means."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.text = source.text
+        self.graph = Graph()
+        self.known: dict[str, int] = {}
+        self.constants_read: dict[str, Span] = {}
+        self.pending: Value | None = None
+
+    def fail(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        help: str | None = None,
+        related: tuple[tuple[str, Span], ...] = (),
+    ) -> NoReturn:
+        """Raise a ``LanguageError`` at a place in the text."""
+        raise LanguageError(
+            code, message, source=self.source, span=span, help=help, related=related
+        )
+
+    # Atoms.
+
+    def number(self, span: Span) -> Value:
+        """A literal."""
+        value = float(self.text[span[0] : span[1]])
+        node = self.graph.append(CONST, (), value, span)
+        if value == math.inf:  # 1e999 is written as what it is
+            self.graph.symbols[node] = "inf"
+        return node, *span
+
+    def name(self, span: Span) -> Value:
+        """A name, read."""
+        text = self.text[span[0] : span[1]]
+        node = self.known.get(text)
+        if node is None:
+            node = self.new_name(text, span)
+        return node, *span
+
+    def new_name(self, text: str, span: Span) -> int:
+        """The node of a name that is not known as it is spelled."""
+        name = self.valid_name(text, span)
+        if name in self.known:
+            return self.known[name]
+        graph = self.graph
+        if name in CONSTANTS:
+            self.constants_read.setdefault(name, span)
+            node = graph.append(CONST, (), CONSTANTS[name], span)
+            graph.symbols[node] = name
+            return node
+        node = graph.append(INPUT, (), name, span)
+        graph.inputs[name] = self.known[name] = node
+        return node
+
+    def valid_name(self, text: str, span: Span) -> str:
+        """The name in NFC, or an error at the character that no name may hold."""
+        if text.isascii():
+            return text
+        import unicodedata
+
+        name = unicodedata.normalize("NFC", text)
+        if name.isidentifier():
+            return name
+        from exprgrad.language.mistakes.complaints import bad_name
+
+        raise bad_name(self.source, text, span)
+
+    def group(self, left: Span, value: Value, right: Span) -> Value:
+        """Parentheses."""
+        return value[0], left[0], right[1], value[-2], value[-1]
+
+    # Operations.
+
+    def infix(self, left: Value, symbol: Span, right: Value) -> Value:
+        """An operator between two operands."""
+        span = left[1], right[2]
+        kind = INFIX[self.text[symbol[0] : symbol[1]]]
+        node = self.graph.append(
+            kind,
+            (left[0], right[0]),
+            () if kind == "matmul" else None,
+            span,
+            (left[-2:], right[-2:]),  # type: ignore[arg-type]
+        )
+        return node, *span
+
+    def prefix(self, symbol: Span, value: Value) -> Value:
+        """A sign."""
+        kind = PREFIX.get(self.text[symbol[0] : symbol[1]])
+        span = symbol[0], value[2]
+        if kind is None:  # a unary plus is no operation
+            return value[0], *span, *value[-2:]
+        node = self.graph.append(kind, (value[0],), None, span, (value[-2:],))  # type: ignore[arg-type]
+        return node, *span
+
+    def first_argument(self, value: Value) -> list[Value]:
+        """The first operand of a call."""
+        return [value]
+
+    def more_arguments(self, values: list[Value], comma: Span, value: Value) -> list[Value]:
+        """A further operand of a call."""
+        values.append(value)
+        return values
+
+    def empty_call(self, name: Span, left: Span, right: Span) -> Value:
+        """A call without operands."""
+        return self.call(name, left, [], right)
+
+    def call(self, name: Span, left: Span, values: list[Any], right: Span) -> Value:
+        """A call."""
+        text = self.text[name[0] : name[1]]
+        op = FUNCTIONS.get(text)
+        if op is None or (op.variadic and len(values) < 2) or not all(map(is_operand, values)):
+            from exprgrad.language.read import settings as calls
+
+            found = calls.call(self, name, values, right, elementwise=op is not None)
+            if found is not None:
+                return found
+        if op is None:
+            from exprgrad.language.mistakes.complaints import unknown_function
+
+            known = self.known.keys() | CONSTANTS.keys()
+            raise unknown_function(self.source, self.valid_name(text, name), name, known)
+        count = len(values)
+        if count < 2 if op.variadic else count != len(op.names):
+            from exprgrad.language.mistakes.hints import arity_hint
+
+            signature = "x, y, …" if op.variadic else ", ".join(op.names)
+            self.fail(
+                "arity",
+                f"{op.name} takes {op.arity_words()}, but is given {count}",
+                (name[0], right[1]),
+                arity_hint(op.name, count, signature),
+            )
+        span = name[0], right[1]
+        operands = tuple([value[0] for value in values])
+        occurrences = tuple([(value[-2], value[-1]) for value in values])
+        node = self.graph.append(op.name, operands, None, span, occurrences)
+        return node, *span
+
+    # Statements.
+
+    def bind(self, name_span: Span, equals: Span, value: Value) -> None:
+        """``name = expression``."""
+        self.refuse_pending()
+        text = self.text[name_span[0] : name_span[1]]
+        name = self.valid_name(text, name_span)
+        node, graph = value[0], self.graph
+        if name in graph.inputs:
+            self.fail(
+                "bound-twice",
+                f"'{name}' is bound here, but was read as an input before",
+                name_span,
+                f"bind '{name}' before its first use, or choose another name",
+                (("read here", graph.span(graph.inputs[name])),),
+            )
+        if name in self.known:
+            first = next(b.span for b in graph.bindings if b.name == name)
+            self.fail(
+                "bound-twice",
+                f"'{name}' is bound twice",
+                name_span,
+                "a name stands for one node: choose another name",
+                (("first bound here", first),),
+            )
+        if name in self.constants_read:
+            self.fail(
+                "bound-twice",
+                f"'{name}' is bound here, but was read as a constant before",
+                name_span,
+                f"bind '{name}' before its first use, or choose another name",
+                (("read here", self.constants_read[name]),),
+            )
+        self.known[name] = node
+        graph.bindings.append(Binding(name, node, name_span))
+        graph.output, graph.output_name = node, name
+
+    def result(self, value: Value) -> None:
+        """An expression that is a statement of its own."""
+        self.refuse_pending()
+        self.pending = value
+
+    def refuse_pending(self) -> None:
+        """Only the last statement may be without a name."""
+        if self.pending is not None:
+            start, end = self.pending[1:3]
+            self.fail(
+                "unused-statement",
+                "only the last statement may be without a name",
+                (start, end),
+                "name it (t = …), or put a formula that spans lines in parentheses",
+            )
+
+    def finish(self) -> Graph:
+        """The graph, once the text is read."""
+        graph = self.graph
+        if self.pending is not None:
+            graph.output = self.pending[0]
+            graph.output_name = graph.names().get(graph.output)
+            self.refuse_broken_formula(self.pending[1])
+        return graph
+
+    def refuse_broken_formula(self, start: int) -> None:
+        """A formula pasted over two lines must not be read as a binding and a signed output."""
+        if not self.graph.bindings or self.text[start] not in "+-":
+            return
+        above = self.graph.bindings[-1]
+        between = self.text[above.span[1] : start]
+        unused = not dependencies(self.graph, self.graph.output)[above.node]
+        if unused and ("\n" in between or "\r" in between):
+            self.fail(
+                "unused-statement",
+                f"this line begins with '{self.text[start]}', and '{above.name}' above it is not used",
+                (start, start + 1),
+                "put a formula that spans lines in parentheses",
+            )

@@ -1,0 +1,209 @@
+"""Every node's shape, before anything is computed; and broadcasting, made explicit.
+
+The graph of a text is the same for numbers and tensors.  Once the inputs' shapes are known, ``shaped``
+gives the graph in which every node has its shape, and an operand that is stretched is a ``broadcast``
+node: so elementwise rows never see shapes, and gradients sum back by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from exprgrad.errors import ShapeError
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
+from exprgrad.graph.literal import Literal, Settings, Shape, size
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.shapes import broadcast_shape
+from exprgrad.graph.structural import MOST_AXES, Mismatch, shape_text
+from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.language.write.infix import ATOM, operand_level, texts
+from exprgrad.source import Source, Span, cut
+
+__all__ = ["need_number", "shaped", "shaped_as_said"]
+
+LABEL = 32
+"""The most characters of an operand in a message."""
+LISTED = 4
+"""How many operands a message lists."""
+MOST_NUMBERS = 2**36
+"""The most numbers that a tensor may hold: half a terabyte of them."""
+
+
+def shaped(
+    graph: Graph, text: str, shapes: Mapping[str, Shape], origins: Mapping[str, str] | None = None
+) -> Graph:
+    """The graph with every node's shape, given the inputs'; raises ``ShapeError`` where they do not fit.
+
+    ``origins`` says where an input's shape came from, such as a file.
+    """
+    found = Graph()
+    known: list[Shape] = []
+    found.shapes = known
+    place: list[int] = []
+    for node, kind in enumerate(graph.kinds):
+        payload, span = graph.payloads[node], graph.span(node)
+        operands = [place[operand] for operand in graph.operands[node]]
+        spans = [graph.occurrence(node, position) for position in range(len(operands))]
+        given = [known[operand] for operand in operands]
+        try:
+            if kind == INPUT:
+                shape = shapes[str(payload)]
+                found.inputs[str(payload)] = len(found)
+            elif kind == CONST:
+                shape = payload.shape if isinstance(payload, Literal) else ()
+            elif kind in STRUCTURAL:
+                shape = bounded(STRUCTURAL[kind].shape(given, cast(Settings, payload)))
+            else:
+                shape = bounded(broadcast_shape(given))
+                operands = [
+                    stretched(found, operand, shape, occurrence)
+                    for operand, occurrence in zip(operands, spans, strict=True)
+                ]
+        except Mismatch as mismatch:
+            raise complaint(graph, text, node, given, mismatch, origins or {}) from None
+        place.append(found.append(kind, tuple(operands), payload, span, tuple(spans)))
+        known.append(shape)
+        if node in graph.symbols:
+            found.symbols[place[node]] = graph.symbols[node]
+    found.bindings = [Binding(b.name, place[b.node], b.span) for b in graph.bindings]
+    found.output = place[graph.output]
+    found.output_name = graph.output_name
+    return found
+
+
+def need_number(graph: Graph, text: str, command: str) -> None:
+    """Raise ``ShapeError`` unless the output is a number."""
+    assert graph.shapes is not None
+    shape = graph.shapes[graph.output]
+    if shape:
+        name = f"'{graph.output_name}'" if graph.output_name else "this"
+        raise ShapeError(
+            "not-a-number",
+            f"{command} needs an output that is a number, and {name} is {shape_text(shape)}",
+            source=Source(text),
+            span=graph.span(graph.output),
+            help="sum(…) or mean(…) makes a number of it; jac gives the Jacobian, and vjp a product "
+            "with it",
+        )
+
+
+def shaped_as_said(graph: Graph, text: str, shapes: Mapping[str, Shape]) -> Graph:
+    """The graph with the shapes that were said of its inputs; the others are numbers.
+
+    Where that cannot be, the ``ShapeError`` says how to say them.
+    """
+    try:
+        return shaped(graph, text, {name: shapes.get(name, ()) for name in graph.inputs})
+    except ShapeError as error:
+        spans = [graph.span(node) for node in range(len(graph))]
+        needed = dependencies(graph, spans.index(error.span)) if error.span in spans else b""
+        unsaid = [
+            name for name, node in graph.inputs.items() if name not in shapes and needed[node]
+        ]
+        if unsaid:
+            said = [
+                f"{name}={'x'.join(map(str, shape))}" for name, shape in shapes.items() if shape
+            ]
+            listed = ",".join([*said, *[f"{name}=…" for name in unsaid[:LISTED]]])
+            error.help = (
+                f"say what is a tensor: --shape {listed}, sizes as in 150x4; in Python shapes={{…}}"
+            )
+        raise
+
+
+def stretched(found: Graph, operand: int, shape: Shape, span: Span) -> int:
+    """An operand in the shape of the result; a constant stretches by itself."""
+    assert found.shapes is not None
+    if found.shapes[operand] == shape:
+        return operand
+    if found.kinds[operand] == CONST and found.shapes[operand] == ():
+        return operand
+    node = found.append("broadcast", (operand,), (shape,), span, (span,))
+    found.shapes.append(shape)
+    found.implicit.add(node)
+    return node
+
+
+def bounded(shape: Shape) -> Shape:
+    """A shape that an array can have."""
+    if len(shape) > MOST_AXES:
+        raise Mismatch(f"{{op}} makes a tensor of more than {MOST_AXES} axes", None, ())
+    if len(shape) and size(shape) > MOST_NUMBERS:
+        raise Mismatch(f"{{op}} makes a tensor of {size(shape):.1e} numbers, which is too large")
+    return shape
+
+
+def complaint(
+    graph: Graph,
+    text: str,
+    node: int,
+    given: Sequence[Shape],
+    mismatch: Mismatch,
+    origins: Mapping[str, str],
+) -> ShapeError:
+    """The error for a node whose operands' shapes do not fit, with both and where they came from."""
+    operands = graph.operands[node]
+    names = graph.names()
+    written = texts(graph, names)
+    called = [cut(names.get(operand, written[operand]), LABEL) for operand in operands]
+    whole = range(len(operands)) if mismatch.operands is None else mismatch.operands
+    facts = list(dict.fromkeys(f"{called[at]} is {shape_text(given[at])}" for at in whole))
+    listed = ", ".join(facts[:LISTED] + (["…"] if len(facts) > LISTED else []))
+    related = []
+    for at in [*whole][:LISTED]:
+        name = names.get(operands[at], "")
+        origin = f", from {origins[name]}" if name in origins else ""
+        related.append((f"{shape_text(given[at])}{origin}", graph.occurrence(node, at)))
+    kind = graph.kinds[node]
+    span = graph.span(node)
+    why = mismatch.why.format(*called, op=title(kind, text[span[0]]))
+    help = (kind in BY_NAME and elementwise_hint(kind, given, whole)) or mismatch.help
+    if kind == "index" and text[span[0]] == "[" and help is None:
+        help = "between two lists stands a ',', as in [[1, 2], [3, 4]]"
+    return ShapeError(
+        "shape",
+        f"{why}: {listed}" if listed else why,
+        source=Source(text),
+        span=span,
+        help=help and mended(help, called, [operand_level(graph, n, names) for n in operands]),
+        related=tuple(related),
+    )
+
+
+def title(kind: str, first: str) -> str:
+    """What an operation is called; ``first`` is the first character of its text."""
+    if kind in STRUCTURAL:
+        return "a list" if (kind, first) == ("stack", "[") else STRUCTURAL[kind].word
+    return f"'{BY_NAME[kind].infix}'" if BY_NAME[kind].infix else kind
+
+
+def elementwise_hint(kind: str, given: Sequence[Shape], apart: Sequence[int]) -> str | None:
+    """What was probably meant by operands that do not broadcast; ``apart`` are those that differ."""
+    if len(apart) != 2:
+        return None
+    one, other = apart
+    x, y = given[one], given[other]
+    if kind == "mul" and 1 <= len(x) <= 2 and 1 <= len(y) <= 2 and x[-1] == y[0]:
+        return "for a product of matrices write {0} @ {1}"
+    if len(x) == 2 and y == x[::-1]:
+        return f"did you mean {{{other}}}.T?"
+    for narrow, wide, at in ((x, y, one), (y, x, other)):
+        if len(narrow) < len(wide) and wide[: len(narrow)] == narrow:
+            column = [*narrow, *[1] * (len(wide) - len(narrow))]
+            return f"to match the first axis, write reshape({{{at}}}, {column})"
+    return None
+
+
+def mended(help: str, called: Sequence[str], levels: Sequence[int]) -> str:
+    """A hint with the operands' texts in it, in parentheses where an operator would tear them apart."""
+    pairs = zip(called, levels, strict=True)
+    atoms = [
+        "(…)" if text[-1] == "…" else text if level == ATOM else f"({text})"
+        for text, level in pairs
+    ]
+    found = help.format(*atoms)
+    for text in called:
+        if text.endswith(".T"):
+            found = found.replace(f"{text}.T", text.removesuffix(".T"))
+    return found

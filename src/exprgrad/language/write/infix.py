@@ -1,0 +1,244 @@
+"""Graph to text: the language's own spelling, with the fewest parentheses that parse back.
+
+``program`` writes a whole graph; ``texts`` writes each node, cut short; ``rule_text`` writes local
+derivatives with the operands' names filled in.  None of them recurses or takes more than linear time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from exprgrad.graph.graph import CONST, INPUT, Graph, Payload
+from exprgrad.graph.literal import Literal
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.source import cut
+
+__all__ = [
+    "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Part", "expression",
+    "label", "leaf", "level", "number", "operand_level", "operation_text", "prefixes", "program",
+    "rule_text", "texts",
+]  # fmt: skip
+
+LIMIT = 60
+"""The longest text of a node or a rule, in characters."""
+
+# A product of matrices binds like other products, but is set apart from them: (X @ W)*2, X @ (W*2).
+COMPARISON, SUM, MATMUL, PRODUCT, SIGN, POWER, ATOM = range(7)
+LEVELS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "%": PRODUCT, "^": POWER}
+
+Part = str | tuple[int, int]
+"""Literal text, or an operand's position and the lowest level that it may have without parentheses."""
+
+
+def number(value: float) -> str:
+    """The shortest text that reads back as the same double; a whole number has no ``.0``."""
+    text = repr(value)
+    return text.removesuffix(".0")
+
+
+def pattern(kind: str, count: int, settings: Payload = None) -> tuple[Part, ...]:
+    """How an operation of so many operands is written, with its settings if it is structural."""
+    if kind in BY_NAME:
+        return elementwise_pattern(kind, count)
+    from exprgrad.language.write.structural import pattern as structural_pattern
+
+    return structural_pattern(kind, count, settings)
+
+
+@cache
+def elementwise_pattern(kind: str, count: int) -> tuple[Part, ...]:
+    """How an elementwise operation is written."""
+    op = BY_NAME[kind]
+    if op.prefix:
+        return op.prefix, (0, SIGN)
+    if not op.infix:
+        parts: list[Part] = [f"{op.name}("]
+        for position in range(count):
+            parts += [", ", (position, COMPARISON)] if position else [(position, COMPARISON)]
+        return *parts, ")"
+    level = LEVELS.get(op.infix, COMPARISON)
+    symbol = f" {op.infix} " if level <= SUM else op.infix
+    if level == POWER:
+        return (0, ATOM), symbol, (1, SIGN)
+    return (0, max(level, SUM)), symbol, (1, level + 1)
+
+
+@cache
+def level(kind: str) -> int:
+    """How tightly an operation binds."""
+    if kind not in BY_NAME:
+        return MATMUL if kind == "matmul" else ATOM
+    op = BY_NAME[kind]
+    if op.prefix:
+        return SIGN
+    return LEVELS.get(op.infix, COMPARISON) if op.infix else ATOM
+
+
+def leaf(graph: Graph, node: int, room: int | None = None) -> str:
+    """The text of an input or a constant, or the first ``room`` characters of a tensor."""
+    payload = graph.payloads[node]
+    if isinstance(payload, str):
+        return payload
+    if isinstance(payload, Literal):
+        from exprgrad.language.write.structural import literal_text
+
+        return literal_text(payload, room)
+    assert isinstance(payload, float)
+    return graph.symbols.get(node) or number(payload)
+
+
+def leaf_level(text: str) -> int:
+    """How tightly a leaf binds: a negative constant, as derived graphs have, binds like a sign."""
+    return SIGN if text.startswith("-") else ATOM
+
+
+def program(graph: Graph) -> str:
+    """The whole graph as text that parses back to it: its named statements, then its output."""
+    names = graph.names()
+    statements = [f"{b.name} = {expression(graph, b.node, names, b.name)}" for b in graph.bindings]
+    last = graph.bindings[-1] if graph.bindings else None
+    if last is None or (last.node, last.name) != (graph.output, graph.output_name):
+        statements.append(expression(graph, graph.output, names, None))
+    return "; ".join(statements)
+
+
+def expression(graph: Graph, root: int, names: Mapping[int, str], binding: str | None) -> str:
+    """One statement's right side; a node that has a name of its own is written as its name."""
+    pieces: list[str] = []
+    todo: list[str | int] = [root]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            if item == ".T" and pieces[-1].isdecimal():
+                pieces[-1] = f"({pieces[-1]})"  # for 2.T begins with the number 2.
+            pieces.append(item)
+            continue
+        item = written_for(graph, item)
+        kind, operands = graph.kinds[item], graph.operands[item]
+        if not operands or (item in names and (item != root or names[item] != binding)):
+            hidden = item == root and names.get(item) == binding
+            pieces.append(leaf(graph, item) if hidden or item not in names else names[item])
+            continue
+        for part in reversed(pattern(kind, len(operands), graph.payloads[item])):
+            if isinstance(part, str):
+                todo.append(part)
+                continue
+            operand = operands[part[0]]
+            if operand_level(graph, operand, names) < part[1]:
+                todo += [")", operand, "("]
+            else:
+                todo.append(operand)
+    return "".join(pieces)
+
+
+def written_for(graph: Graph, node: int) -> int:
+    """The node that is written in a node's place: broadcasting leaves no trace in a text."""
+    return graph.operands[node][0] if node in graph.implicit else node
+
+
+def operand_level(graph: Graph, node: int, names: Mapping[int, str]) -> int:
+    """How tightly a node binds where it is used: a name is an atom."""
+    node = written_for(graph, node)
+    if node in names:
+        return ATOM
+    kind = graph.kinds[node]
+    return leaf_level(leaf(graph, node, 1)) if kind in (INPUT, CONST) else level(kind)
+
+
+def texts(graph: Graph, names: Mapping[int, str], limit: int = LIMIT) -> list[str]:
+    """Every node's own text, its named operands by name, cut to ``limit`` characters."""
+    beginnings = prefixes(graph, names, {}, limit)
+    return [cut(text, limit) for text in beginnings]
+
+
+def prefixes(
+    graph: Graph, names: Mapping[int, str], given: Mapping[int, tuple[str, int]], limit: int
+) -> list[str]:
+    """The first ``limit + 1`` characters of every node's text.
+
+    ``given`` replaces nodes by a text and its level, as a rule's operands are.
+    """
+    room = limit + 1
+    written: list[str] = []
+    for node, kind in enumerate(graph.kinds):
+        operands = graph.operands[node]
+        if node in given:
+            written.append(given[node][0])
+        elif not operands:
+            written.append(leaf(graph, node, room)[:room])
+        else:
+            called = [
+                (written[operand], given[operand][1])
+                if operand in given
+                else label(graph, operand, names, written)
+                for operand in operands
+            ]
+            written.append(beginning(kind, called, room, settings=graph.payloads[node]))
+    return written
+
+
+def rule_text(
+    rule: Graph, values: Mapping[str, tuple[str, int]], limit: int = LIMIT
+) -> tuple[str, int]:
+    """A rule with each of its names replaced by a text and its level, and the level of the whole.
+
+    The text is cut to ``limit`` characters.  A whole number less a whole number is worked out and a
+    first power dropped, so that the derivative of ``x^3`` reads ``3*x^2``.
+    """
+    given = {node: values[name] for name, node in rule.inputs.items() if name in values}
+    for node, kind in enumerate(rule.kinds):
+        if kind == CONST:
+            given[node] = leaf(rule, node), ATOM
+        known = [given.get(operand, ("", ATOM)) for operand in rule.operands[node]]
+        if kind == "sub" and all(text.isdecimal() and text.isascii() for text, _ in known):
+            difference = str(int(known[0][0]) - int(known[1][0]))
+            given[node] = difference, leaf_level(difference)
+        elif kind == "pow" and known[1][0] == "1" and known[0][0]:
+            given[node] = known[0]
+    whole = given[rule.output][1] if rule.output in given else level(rule.kinds[rule.output])
+    return cut(prefixes(rule, {}, given, limit)[rule.output], limit), whole
+
+
+def label(
+    graph: Graph, node: int, names: Mapping[int, str], written: Sequence[str]
+) -> tuple[str, int]:
+    """What a node is called where it is an operand: its name, else its text; and the text's level."""
+    node = written_for(graph, node)
+    return names.get(node, written[node]), operand_level(graph, node, names)
+
+
+def operation_text(
+    kind: str,
+    operands: Sequence[tuple[str, int]],
+    *,
+    spaced: bool = False,
+    limit: int = LIMIT,
+    settings: Payload = None,
+) -> str:
+    """One operation on operands of given texts and levels; ``spaced`` sets every symbol apart."""
+    return cut(beginning(kind, operands, limit + 1, spaced=spaced, settings=settings), limit)
+
+
+def beginning(
+    kind: str,
+    operands: Sequence[tuple[str, int]],
+    room: int,
+    *,
+    spaced: bool = False,
+    settings: Payload = None,
+) -> str:
+    """The first ``room`` characters of an operation's text."""
+    text = ""
+    for part in pattern(kind, len(operands), settings):
+        if len(text) >= room:
+            break
+        if part == ".T" and text.isdecimal():
+            text = f"({text}).T"
+        elif isinstance(part, str):
+            apart = spaced and kind in BY_NAME and BY_NAME[kind].infix
+            text += f" {part.strip()} " if apart else part
+        else:
+            inner, own = operands[part[0]]
+            text += f"({inner})" if own < part[1] else inner
+    return text[:room]

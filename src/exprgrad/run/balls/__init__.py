@@ -1,0 +1,1 @@
+"""The evaluator in ball arithmetic: true numbers."""

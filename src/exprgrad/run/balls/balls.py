@@ -1,0 +1,322 @@
+"""Ball arithmetic: what a formula is worth in real arithmetic, at the exact double inputs.
+
+A ball is a midpoint and a radius, and every operation on balls gives one that holds each true result: F.
+Johansson, Arb: efficient arbitrary-precision midpoint-radius interval arithmetic, IEEE Trans. Comput. 66
+(2017), 1281-1292.  This is the one door to python-flint, whose ``arb`` they are.
+
+A row of the op table is arb's function of the same name, or one of ``CARE``, or else its ``definition``, so
+a new row needs no line here.  Beside finite balls there are four answers: an exact infinity, at a pole;
+``undefined()`` (nan), outside the domain; ``unknown()``, the whole line, where nothing was decided; and the
+ball [0, 1] for a comparison that the balls do not decide.  A zero has no sign here.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cache, reduce
+from typing import Any
+
+from exprgrad.derive.rules import template
+from exprgrad.errors import MissingExtraError
+from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.run.numbers.primitives import functions
+
+__all__ = [
+    "Ball", "apply", "ball", "either", "enclose", "evaluate", "formula", "is_double",
+    "is_infinite", "is_known", "truth", "undefined", "unknown", "where",
+    "working",
+]  # fmt: skip
+
+Ball = Any
+"""A ``flint.arb``: a finite ball, an exact infinity, nan for what has no value, or the whole line."""
+
+
+@cache
+def flint() -> Any:
+    """The package.  Raises ``MissingExtraError`` where it is not installed."""
+    try:
+        import flint as package
+    except ImportError:
+        raise MissingExtraError(
+            "missing-flint",
+            "trusted digits need python-flint, for ball arithmetic",
+            help="pip install 'exprgrad[exact]'",
+        ) from None
+    return package
+
+
+def working(bits: int) -> AbstractContextManager[Any]:
+    """A context in which balls are computed with so many bits."""
+    context: AbstractContextManager[Any] = flint().ctx.workprec(bits)
+    return context
+
+
+def ball(value: float | int) -> Ball:
+    """A double, or a whole number, as an exact ball."""
+    return flint().arb(value)
+
+
+def unknown() -> Ball:
+    """The whole line: nothing is known."""
+    return flint().arb(0, flint().arb.pos_inf())
+
+
+def undefined() -> Ball:
+    """What there is no value for."""
+    return flint().arb.nan()
+
+
+def either() -> Ball:
+    """0 or 1: a comparison that the balls do not decide."""
+    return flint().arb(0.5, 0.5)
+
+
+def is_infinite(x: Ball) -> bool:
+    """Whether a ball is one of the two infinities, and exactly that."""
+    return bool(not x.is_finite() and x.is_exact() and not x.is_nan())
+
+
+def is_known(x: Ball) -> bool:
+    """Whether a ball says anything: it is finite, or an infinity."""
+    return bool(x.is_finite()) or is_infinite(x)
+
+
+def truth(condition: Ball) -> bool | None:
+    """Whether a condition holds; None where that is not decided.  As in IEEE, nan is not 0."""
+    if condition.is_nan():
+        return True
+    if condition.is_zero():
+        return False
+    return True if bool(condition != 0) else None
+
+
+def enclose(graph: Graph, inputs: Mapping[str, float], bits: int) -> list[Ball]:
+    """Every node's true value as a ball, at the exact doubles; named constants are what they name."""
+    with working(bits):
+        return evaluate(graph, {name: ball(value) for name, value in inputs.items()})
+
+
+def evaluate(graph: Graph, given: Mapping[str, Ball]) -> list[Ball]:
+    """Every node's data in the precision at hand, given every input's."""
+    values: list[Ball] = []
+    columns = zip(graph.kinds, graph.operands, graph.payloads, strict=True)
+    for node, (kind, operands, payload) in enumerate(columns):
+        if operands:
+            values.append(apply(kind, [values[operand] for operand in operands]))
+        elif kind == INPUT:
+            values.append(given[str(payload)])
+        else:
+            assert isinstance(payload, float)
+            exact = CONSTANTS.get(graph.symbols.get(node, ""))
+            values.append(exact() if exact else ball(payload))
+    return values
+
+
+def formula(text: str, given: Mapping[str, Ball]) -> Ball:
+    """What a rule, a condition or a formula of the op table is worth."""
+    graph = template(text)
+    return evaluate(graph, given)[graph.output]
+
+
+CONSTANTS: dict[str, Callable[[], Ball]] = {
+    "pi": lambda: flint().arb.pi(),
+    "tau": lambda: 2 * flint().arb.pi(),
+}
+
+
+def apply(kind: str, operands: Sequence[Ball]) -> Ball:
+    """One operation on balls."""
+    finite = all(x.is_finite() for x in operands)
+    if not finite and kind not in TAKES_NAN and any(x.is_nan() for x in operands):
+        return undefined()
+    found = functions_on_balls[kind](*operands)
+    return found if finite and found.is_finite() else settled(BY_NAME[kind], operands, found)
+
+
+TAKES_NAN = frozenset(("lt", "le", "gt", "ge", "eq", "ne", "where"))
+"""What has a value even where an operand has none, as in IEEE."""
+
+
+def settled(op: Op, operands: Sequence[Ball], found: Ball) -> Ball:
+    """What an operation is worth at, or to, what is not finite: a pole, no value, or nobody knows.
+
+    A row says itself where it is defined and where its poles are.  At an infinite operand the row's
+    function on doubles is asked, and believed where doubles cannot but be exact.
+    """
+    given = dict(zip(op.names, operands, strict=False))
+    if op.domain and not op.variadic:
+        inside = truth(formula(op.domain, given))
+        if inside is None:
+            return unknown()
+        if not inside:
+            for where, value in op.poles:
+                here = truth(formula(where, given))
+                if here is not False:
+                    return formula(value, given) if here else unknown()
+            return undefined()
+    if found.is_finite():
+        return found
+    infinite = any(is_infinite(x) for x in operands)
+    if infinite and not found.is_nan() and not found.mid().is_finite():
+        # Infinity and a finite radius is that infinity; with an infinite radius it is any number.
+        return found.mid() if found.rad().is_finite() else unknown()
+    if infinite and all(is_double(x) for x in operands):
+        doubles = [float(x) for x in operands]
+        number = functions[op.name](*doubles)
+        if number != number:
+            return undefined()
+        if math.isinf(number) or op.value_ulp == 0 or number in (0.0, 1.0, -1.0, *doubles):
+            return ball(number)
+    if op.name == "where" and found.is_nan():
+        return undefined()
+    return unknown()
+
+
+def is_double(x: Ball) -> bool:
+    """Whether a ball is exactly a double."""
+    return bool(x.is_exact() and ball(float(x)) == x)
+
+
+# The operations that arb calls otherwise, or that need care.
+
+
+def comparison(holds: Callable[[Any, Any], Any], fails: Callable[[Any, Any], Any]) -> Any:
+    """A comparison: 1 where balls decide that it holds, 0 where they decide that it fails."""
+
+    def compare(x: Ball, y: Ball) -> Ball:
+        if x.is_nan() or y.is_nan():  # nan differs from everything, and is neither less nor greater
+            return ball(1 if holds is operator.ne else 0)
+        if not (is_known(x) and is_known(y)):
+            return either()
+        return ball(1) if holds(x, y) else ball(0) if fails(x, y) else either()
+
+    return compare
+
+
+def where(c: Ball, x: Ball, y: Ball) -> Ball:
+    """One of two; both in one ball where the condition is not decided."""
+    taken = truth(c)
+    if taken is None:
+        return x.union(y) if x.is_finite() and y.is_finite() else unknown()
+    return x if taken else y
+
+
+def rounded(x: Ball) -> Ball:
+    """The nearest whole number; of two, the even one."""
+    above = x + ball(0.5)
+    found = above.floor()
+    if above.is_exact() and above.is_integer() and int(found.unique_fmpz()) % 2:
+        return found - 1
+    return found
+
+
+def only_whole(x: Ball) -> Any:
+    """The one whole number in a ball; None if there is none, or one too long to be written out.
+
+    Arb ends the process where it is asked that of a number whose exponent is itself beyond 64 bits.
+    """
+    size = x.abs_upper()
+    return x.unique_fmpz() if x.is_zero() or (size > 0.5 and size < 2.0**1000) else None
+
+
+def power(x: Ball, y: Ball) -> Ball:
+    """x to the power y; nan stands for what ``settled`` must tell."""
+    if y.is_integer() and (whole := only_whole(y)) is not None:
+        if y == 0:
+            return ball(1)
+        return x**whole if y > 0 or bool(x != 0) else undefined()
+    if x.is_zero() and y > 0:
+        return ball(0)
+    return x**y if x > 0 else undefined()
+
+
+def cbrt(x: Ball) -> Ball:
+    """The cube root, exact for the cubes of whole numbers."""
+    if not bool(x != 0):
+        end = x.abs_upper().root(3)
+        return ball(0) if x.is_zero() else end.union(-end)
+    root = x.root(3) if x > 0 else -(-x).root(3)
+    whole = only_whole(root)
+    return ball(int(whole)) if whole is not None and ball(int(whole)) ** 3 == x else root
+
+
+def log2(x: Ball) -> Ball:
+    """The logarithm to base 2, exact for powers of 2."""
+    if x.is_exact() and x > 0 and x.is_finite():
+        mantissa, exponent = x.man_exp()
+        if mantissa == 1:
+            return ball(int(exponent))
+    return x.log() / flint().arb.const_log2()
+
+
+def log10(x: Ball) -> Ball:
+    """The logarithm to base 10, exact for whole powers of 10."""
+    found = x.log() / flint().arb.const_log10()
+    whole = only_whole(found)
+    return ball(int(whole)) if whole is not None and ball(10) ** whole == x else found
+
+
+def logsumexp(*operands: Ball) -> Ball:
+    """The greatest taken out, so that nothing overflows."""
+    top = reduce(lambda x, y: x.max(y), operands)
+    return top + sum((x - top).exp() for x in operands).log()
+
+
+CARE: dict[str, Callable[..., Ball]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "neg": operator.neg,
+    "pow": power,
+    "lt": comparison(operator.lt, operator.ge),
+    "le": comparison(operator.le, operator.gt),
+    "gt": comparison(operator.gt, operator.le),
+    "ge": comparison(operator.ge, operator.lt),
+    "eq": comparison(operator.eq, operator.ne),
+    "ne": comparison(operator.ne, operator.eq),
+    "where": where,
+    "min": lambda *operands: reduce(lambda x, y: x.min(y), operands),
+    "max": lambda *operands: reduce(lambda x, y: x.max(y), operands),
+    "abs": abs,
+    "sign": lambda x: x.sgn(),
+    "round": rounded,
+    "cbrt": cbrt,
+    "log2": log2,
+    "log10": log10,
+    "atan2": lambda y, x: flint().arb.atan2(y, x),
+    "hypot": lambda x, y: (x * x + y * y).nonnegative_part().sqrt(),
+    "logsumexp": logsumexp,
+    "softplus": lambda x: x.exp().log1p(),
+}
+
+
+def defined(op: Op) -> Callable[..., Ball]:
+    """A row by what it is in other rows; nobody knows what a row without a definition is."""
+    if not op.definition:
+        return lambda *operands: unknown()
+    names = op.formula_names
+
+    def call(*operands: Ball) -> Ball:
+        found = operands[0]
+        for rest in [operands[1:]] if not op.variadic else [(x,) for x in operands[1:]]:
+            found = formula(op.definition, dict(zip(names, (found, *rest), strict=True)))
+        return found
+
+    return call
+
+
+class Functions(dict[str, Callable[..., Ball]]):
+    """Row name → function on balls, made on first use."""
+
+    def __missing__(self, name: str) -> Callable[..., Ball]:
+        made = CARE.get(name) or getattr(flint().arb, name, None) or defined(BY_NAME[name])
+        self[name] = made
+        return made
+
+
+functions_on_balls = Functions()

@@ -1,0 +1,166 @@
+"""The reverse sweep in ball arithmetic: the true gradient, by the rules that people read.
+
+``shown`` is exact in real arithmetic; ``partials`` may hold what is as good only in doubles.  So these
+are asked at two kinds of points alone: kinks and jumps, where they state the convention (and where balls
+do not decide whether there is one, it is either), and points where ``shown`` has no value, such as 0^0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from exprgrad.derive.rules import slots, template
+from exprgrad.graph.graph import CONST, Graph, dependents
+from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.run.balls.balls import (
+    Ball,
+    apply,
+    ball,
+    either,
+    formula,
+    is_double,
+    is_infinite,
+    is_known,
+    truth,
+    undefined,
+    unknown,
+    where,
+    working,
+)
+from exprgrad.run.numbers.tape import gated
+from exprgrad.run.numbers.templates import compile_template
+
+__all__ = ["Sweep", "locals_of", "sweep"]
+
+
+class Sweep(NamedTuple):
+    """What a reverse sweep in balls finds.
+
+    ``grads``          by node; None where no gradient arrived
+    ``locals``         by node: the local derivatives, None for an operand that is not active; None for a
+                       node that passed nothing on
+    ``contributions``  the same for what was passed along each edge, None for an edge that passed nothing
+    """
+
+    grads: list[Ball | None]
+    locals: list[tuple[Ball | None, ...] | None]
+    contributions: list[tuple[Ball | None, ...] | None]
+
+
+def sweep(graph: Graph, values: Sequence[Ball], wrt: Iterable[int], bits: int) -> Sweep:
+    """Every node's true grad, given every node's true data: the walk of ``run/numbers/sweeps.py``."""
+    active = dependents(graph, wrt)
+    varying = dependents(graph, graph.inputs.values())
+    grads: list[Ball | None] = [None] * len(graph)
+    locals_: list[tuple[Ball | None, ...] | None] = [None] * len(graph)
+    passed: list[tuple[Ball | None, ...] | None] = [None] * len(graph)
+    with working(bits):
+        grads[graph.output] = ball(1)
+        for node in range(graph.output, -1, -1):
+            grad, operands = grads[node], graph.operands[node]
+            if grad is None or not operands or not active[node]:
+                continue
+            op = BY_NAME[graph.kinds[node]]
+            places = [place for place, operand in enumerate(operands) if active[operand]]
+            slopes = dict(zip(places, locals_of(graph, values, node, places, varying), strict=True))
+            mine = tuple(slopes.get(place) for place in range(len(operands)))
+            found: list[Ball | None] = []
+            for position, (operand, slope) in enumerate(zip(operands, mine, strict=True)):
+                if slope is None or (gated(op, position) and slope.is_zero()):
+                    found.append(None)
+                    continue
+                contribution = apply("mul", (grad, slope))
+                found.append(contribution)
+                before = grads[operand]
+                grads[operand] = (
+                    contribution if before is None else apply("add", (before, contribution))
+                )
+            locals_[node], passed[node] = mine, tuple(found)
+    return Sweep(grads, locals_, passed)
+
+
+def locals_of(
+    graph: Graph,
+    values: Sequence[Ball],
+    node: int,
+    positions: Iterable[int],
+    varying: Sequence[int],
+) -> list[Ball]:
+    """A node's local derivatives at some positions, in the precision at hand.
+
+    ``varying`` flags the nodes that depend on an input.
+    """
+    op = BY_NAME[graph.kinds[node]]
+    out = values[node]
+    if op.domain and not is_known(out):
+        return [undefined() if out.is_nan() else unknown() for _ in positions]
+    if op.variadic and op.special:
+        share = shares(graph, values, node, varying)
+        return [share[graph.operands[node][position]] for position in positions]
+    return [local(graph, values, node, position, varying) for position in positions]
+
+
+def local(
+    graph: Graph, values: Sequence[Ball], node: int, position: int, varying: Sequence[int]
+) -> Ball:
+    """One local derivative of a node that has a value, if its rule sees that operand or few."""
+    op = BY_NAME[graph.kinds[node]]
+    operands = graph.operands[node]
+    out = values[node]
+    if not op.special and (fixed := number(op, position)) is not None:
+        return ball(fixed)
+    if op.variadic:
+        given = {op.names[0]: values[operands[position]], "out": out}
+        return formula(op.shown_partial(position), given)
+    mine = [values[operand] for operand in operands]
+    given = dict(zip(slots(op), [*mine, out], strict=False))
+    for name, operand in zip(op.names, operands, strict=True):
+        given[f"varies_{name}"] = ball(varying[operand])
+    found = formula(op.shown_partial(position), given)
+    if not op.shown:
+        return found
+    if found.is_finite():
+        conventional = special(op, given)
+    else:
+        conventional = found.is_nan() or all(is_double(x) or is_infinite(x) for x in mine)
+    if conventional is False:
+        return found
+    convention = formula(op.partial(position), given)
+    return convention if conventional else where(either(), found, convention)
+
+
+@cache
+def number(op: Op, position: int) -> float | None:
+    """The local derivative of an edge if it is the same everywhere, such as 1 for a sum."""
+    rule = template(op.shown_partial(position))
+    is_plain = set(rule.kinds) <= {CONST, "neg"} and not rule.symbols
+    return compile_template(rule, ())(()) if is_plain else None
+
+
+def special(op: Op, given: dict[str, Ball]) -> bool | None:
+    """Whether a row is at a kink or a jump; None where the balls do not decide."""
+    found = [truth(formula(special.where, given)) for special in op.special]
+    return True if True in found else None if None in found else False
+
+
+def shares(
+    graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
+) -> dict[int, Ball]:
+    """By operand, what a row that chooses among its operands passes it: all, a share in a tie, or nothing.
+
+    An operand whose ball the result's does not meet is not chosen.  Those left tie if they are one node, or
+    the same exact number, which cannot be asked of the result's own ball; else that is not decided.  In a
+    tie a constant takes everything, as the row's ``ties`` say.
+    """
+    operands, out = graph.operands[node], values[node]
+    if not is_known(out):
+        return dict.fromkeys(operands, undefined() if out.is_nan() else unknown())
+    leading = [o for o in operands if truth(apply("eq", (values[o], out))) is not False]
+    first = leading[0]
+    passed = either()
+    if all(o == first or truth(apply("eq", (values[o], values[first]))) for o in leading):
+        equal = all(o == first or (varying[o] and varying[first]) for o in leading)
+        passed = ball(1) / len(leading) if equal else ball(0)
+    return {**dict.fromkeys(operands, ball(0)), **dict.fromkeys(leading, passed)}

@@ -1,0 +1,1 @@
+"""The evaluator for numbers: Python floats, without NumPy."""

@@ -1,0 +1,202 @@
+"""Where a sweep's numbers rest on a convention: the kinks and jumps that a run's values meet.
+
+Which nodes may meet one does not depend on the numbers, so it is worked out once for a graph.  Each
+evaluation then asks one quick question of all of them together: are there equal numbers where a kink
+needs some?  Only where there are, every node's own condition is tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import combinations, compress
+from operator import eq, itemgetter
+from typing import Any, NamedTuple
+
+from exprgrad.derive.rules import slots, template
+from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.ops import BY_NAME, Op, Special
+from exprgrad.run.numbers.templates import Template, compile_template, sides
+
+__all__ = ["Suspects", "special_of", "special_tests", "suspects"]
+
+Needed = list[tuple[int, int | float]]
+"""Pairs of nodes, or of a node and a number, of which one at least has to be equal."""
+Pick = Callable[[Sequence[float]], Any]
+MOST_PAIRS = 6
+"""Up to so many pairs of operands are compared one by one."""
+
+
+class Screen(NamedTuple):
+    """What many nodes need in common: ``owners`` need some ``ones`` to equal some ``others``, one by one.
+
+    All others are the same ``number`` where that is not None.
+    """
+
+    owners: list[int]
+    ones: Pick
+    others: Pick
+    number: float | None
+
+
+class Suspects(NamedTuple):
+    """The nodes of a graph that may meet a kink or a jump.
+
+    ``screens``  what most of them need, in common
+    ``others``   those of which that is not known
+    ``active``, ``moving``  by node: whether it depends on a differentiated input, and whether a small
+                            step of any input can move it
+    """
+
+    graph: Graph
+    screens: list[Screen]
+    others: list[int]
+    active: Sequence[int]
+    moving: Sequence[int]
+
+    def quiet(self, values: Sequence[float]) -> bool:
+        """Whether no suspect has what it needs for a kink or a jump: quick, as every run asks it."""
+        for _, ones, others, number in self.screens:
+            if number is None:
+                if any(map(eq, ones(values), others(values))):
+                    return False
+            elif number in ones(values):
+                return False
+        return not self.others or not any(
+            True for n in self.others for _ in special_of(self, n, values)
+        )
+
+    def meets(self, values: Sequence[float]) -> list[int]:
+        """The suspects that meet a kink or a jump, in the order of the visits."""
+        candidates = set(self.others)
+        for owners, ones, others, number in self.screens:
+            if number is None:
+                equal = map(eq, ones(values), others(values))
+                candidates.update(compress(owners, equal))
+            else:
+                candidates.update(compress(owners, map(number.__eq__, ones(values))))
+        return [n for n in sorted(candidates, reverse=True) if any(special_of(self, n, values))]
+
+
+def suspects(graph: Graph, nodes: Sequence[int], active: Sequence[int]) -> Suspects | None:
+    """The suspects among some nodes; None if there are none."""
+    moving = movable(graph)
+    others: list[int] = []
+    groups: dict[float | None, list[tuple[int, int, int]]] = {}
+    for node in nodes:
+        op = BY_NAME[graph.kinds[node]]
+        needed = equal_numbers(graph, node, op, moving) if op.special else []
+        if needed is None:
+            others.append(node)
+        for one, other in needed or ():
+            if isinstance(other, float):
+                groups.setdefault(other, []).append((node, one, one))
+            else:
+                groups.setdefault(None, []).append((node, one, other))
+    if not groups and not others:
+        return None
+    screens = []
+    for number, found in groups.items():
+        owners, first, second = (list(column) for column in zip(*found, strict=True))
+        screens.append(Screen(owners, picked(first), picked(second), number))
+    return Suspects(graph, screens, others, active, moving)
+
+
+def picked(nodes: Sequence[int]) -> Pick:
+    """What picks the data of some nodes: always a tuple."""
+    return itemgetter(*nodes, nodes[0])
+
+
+def equal_numbers(graph: Graph, node: int, op: Op, moving: Sequence[int]) -> Needed | None:
+    """What a node needs for a kink or a jump; None where the row's condition does not tell."""
+    operands = graph.operands[node]
+    if op.variadic:
+        pairs = list(combinations(operands, 2))
+        return list(pairs) if len(pairs) <= MOST_PAIRS else None
+    slot: dict[str, int | float] = dict(zip((*op.names, "out"), (*operands, node), strict=True))
+    for name, operand in zip(op.names, operands, strict=True):
+        slot[f"varies_{name}"] = float(moving[operand])
+    found: Needed = []
+    for special in op.special:
+        needed = implied(template(special.where), slot)
+        if needed is None:
+            return None
+        found += needed
+    return found
+
+
+def implied(where: Graph, slot: dict[str, int | float]) -> Needed | None:
+    """The equalities of which one holds where a condition does; none where it never does.
+
+    A condition is a sum of products of comparisons.  None where that does not tell.
+    """
+    known: list[Needed | None] = []
+    leaves: list[int | float | None] = []
+    for kind, operands, payload in zip(where.kinds, where.operands, where.payloads, strict=True):
+        leaf: int | float | None = None
+        needed: Needed | None = None
+        if kind == INPUT:
+            leaf = slot[str(payload)]
+        elif kind == CONST:
+            assert isinstance(payload, float)
+            leaf = payload
+        elif kind == "eq":
+            ends = [leaves[operand] for operand in operands]
+            nodes = [end for end in ends if isinstance(end, int)]
+            if nodes and None not in ends:
+                other = ends[1] if ends[0] == nodes[0] else ends[0]
+                assert other is not None
+                needed = [(nodes[0], other)]
+        elif kind == "mul":
+            choices = [known[operand] for operand in operands]
+            needed = min((c for c in choices if c is not None), key=len, default=None)
+        elif kind == "add":
+            one, other_needed = (known[operand] for operand in operands)
+            needed = None if one is None or other_needed is None else [*one, *other_needed]
+        if leaf == 0.0 and isinstance(leaf, float):
+            needed = []
+        known.append(needed)
+        leaves.append(leaf)
+    return known[where.output]
+
+
+def special_of(found: Suspects, node: int, values: Sequence[float]) -> Iterator[Special]:
+    """The kinks and jumps that one node meets."""
+    graph = found.graph
+    op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
+    arguments = [*[values[operand] for operand in operands], values[node]]
+    seen = sides(op, arguments, [float(found.moving[operand]) for operand in operands])
+    mine = [side for side, operand in zip(seen, operands, strict=True) if found.active[operand]]
+    for special, test in special_tests(op.name):
+        if any(test(side) for side in mine):
+            yield special
+
+
+@cache
+def special_tests(name: str) -> tuple[tuple[Special, Template], ...]:
+    """A row's kinks and jumps, each with its condition as a function of the row's slots."""
+    op = BY_NAME[name]
+    return tuple(
+        (special, compile_template(template(special.where), slots(op))) for special in op.special
+    )
+
+
+def movable(graph: Graph) -> bytearray:
+    """The nodes that a small step of an input can move: not comparisons and other steps."""
+    flags = bytearray(len(graph))
+    for node in graph.inputs.values():
+        flags[node] = 1
+    still = {kind: still_positions(BY_NAME[kind]) for kind in {*graph.kinds} - {INPUT, CONST}}
+    for node, operands in enumerate(graph.operands):
+        for position, operand in enumerate(operands):
+            if flags[operand] and position not in still[graph.kinds[node]]:
+                flags[node] = 1
+                break
+    return flags
+
+
+def still_positions(op: Op) -> tuple[int, ...]:
+    """The operands, by position, that a row's result does not move with."""
+    if op.variadic:
+        return ()
+    return tuple(at for at in range(len(op.names)) if op.partial(at) == "0")

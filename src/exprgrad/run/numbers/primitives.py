@@ -1,0 +1,159 @@
+"""The operations on doubles, IEEE throughout: a domain error is nan or an infinity, never an exception.
+
+Most rows are Python's ``math`` functions by the same name.  ``NATIVE`` holds those that Python spells
+otherwise; rows that state a formula are compiled from it.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from functools import cache
+
+from exprgrad.derive.rules import template
+from exprgrad.graph.ops import Op
+
+__all__ = ["Function", "functions"]
+
+Function = Callable[..., float]
+
+inf, nan, copysign = math.inf, math.nan, math.copysign
+
+
+def div(x: float, y: float) -> float:
+    """IEEE division: x/0 is an infinity with the sign of both zeros heeded, 0/0 is nan."""
+    try:
+        return x / y
+    except ZeroDivisionError:
+        return nan if x == 0 or x != x else copysign(inf, x) * copysign(1.0, y)
+
+
+def mod(x: float, y: float) -> float:
+    """The floor modulus, with the sign of y; nan where y is 0."""
+    try:
+        return x % y
+    except ZeroDivisionError:
+        return nan
+
+
+def power(x: float, y: float) -> float:
+    """IEEE pow; nan for a negative base with a fractional exponent."""
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return -inf if x < 0 and y % 2 == 1 else inf
+    except ValueError:
+        if x != 0:
+            return nan
+        return copysign(inf, x) if y % 2 == 1 else inf
+
+
+def sign(x: float) -> float:
+    return x if x == 0 or x != x else copysign(1.0, x)
+
+
+def whole(fn: Callable[[float], int]) -> Function:
+    """A rounding function that keeps nan, infinities and the sign of zero."""
+    return lambda x: copysign(float(fn(x)), x) if math.isfinite(x) else x
+
+
+def cbrt(x: float) -> float:
+    """The cube root: the C library's, 3.1 ulp off at worst, mended by one Newton step."""
+    root = math.cbrt(x)
+    if root == 0 or not math.isfinite(root):
+        return root
+    return root - (root - x / (root * root)) / 3
+
+
+def minimum(*operands: float) -> float:
+    return nan if any(map(math.isnan, operands)) else min(operands)
+
+
+def maximum(*operands: float) -> float:
+    return nan if any(map(math.isnan, operands)) else max(operands)
+
+
+def logsumexp(*operands: float) -> float:
+    """The greatest operand, and the logarithm of how many times as much the exponentials are together."""
+    top = maximum(*operands)
+    if not math.isfinite(top):
+        return top
+    rest = list(operands)
+    rest.remove(top)
+    return top + math.log1p(math.fsum(math.exp(x - top) for x in rest))
+
+
+NATIVE: dict[str, Function] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": div,
+    "mod": mod,
+    "pow": power,
+    "neg": operator.neg,
+    "lt": lambda x, y: 1.0 if x < y else 0.0,
+    "le": lambda x, y: 1.0 if x <= y else 0.0,
+    "gt": lambda x, y: 1.0 if x > y else 0.0,
+    "ge": lambda x, y: 1.0 if x >= y else 0.0,
+    "eq": lambda x, y: 1.0 if x == y else 0.0,
+    "ne": lambda x, y: 1.0 if x != y else 0.0,
+    "where": lambda c, x, y: x if c else y,
+    "min": minimum,
+    "max": maximum,
+    "logsumexp": logsumexp,
+    "abs": abs,
+    "sign": sign,
+    "floor": whole(math.floor),
+    "ceil": whole(math.ceil),
+    "round": whole(round),
+    "cbrt": cbrt,
+}
+
+
+def guarded(op: Op, fn: Function) -> Function:
+    """A ``math`` function with IEEE's answers where Python raises.
+
+    Overflow is an infinity with the function's sign on that side of 0; a domain error is the row's
+    value at a pole, elsewhere nan.
+    """
+    from exprgrad.run.numbers.templates import compile_template
+
+    def call(*operands: float) -> float:
+        try:
+            return fn(*operands)
+        except OverflowError:
+            return copysign(inf, fn(*(copysign(1.0, x) for x in operands)))
+        except ValueError:
+            for where, value in op.poles:
+                if compile_template(template(where), op.names)(operands):
+                    return compile_template(template(value), op.names)(operands)
+            return nan
+
+    return call
+
+
+@cache
+def function(op: Op) -> Function:
+    """One operation as a function of its operands."""
+    if op.name in NATIVE:
+        return NATIVE[op.name]
+    if not op.value:
+        return guarded(op, getattr(math, op.name))
+    from exprgrad.run.numbers.templates import compile_template
+
+    formula = compile_template(template(op.value), op.names)
+    return lambda *operands: formula(operands)
+
+
+class Functions(dict[str, Function]):
+    """Row name → function, made on first use."""
+
+    def __missing__(self, name: str) -> Function:
+        from exprgrad.graph.ops import BY_NAME
+
+        self[name] = made = function(BY_NAME[name])
+        return made
+
+
+functions = Functions()

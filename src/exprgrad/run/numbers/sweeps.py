@@ -1,0 +1,111 @@
+"""The two sweeps over numbers: forward for every node's data, in reverse for every node's grad.
+
+Both are plain loops: forward over the nodes in index order, which is topological, in reverse over the
+edges of a tape, two at a time.  Neither recurses.  ``plan.py`` has the forward sweep for many points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
+from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.tape import Tape, record
+
+__all__ = ["Adjoints", "Locals", "forward", "play", "record", "reverse"]
+
+Locals = tuple[float | None, ...]
+"""A node's local derivative for each operand; None for an operand that is not active."""
+
+
+def forward(graph: Graph, inputs: Mapping[str, float]) -> list[float]:
+    """Every node's data, given every input's: for a graph that is evaluated once."""
+    table = {kind: functions[kind] for kind in {*graph.kinds} - {INPUT, CONST}}
+    values: list[float] = []
+    push = values.append
+    for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
+        if len(operands) == 2:
+            first, second = operands
+            push(table[kind](values[first], values[second]))
+        elif operands:
+            push(table[kind](*[values[operand] for operand in operands]))
+        elif kind == INPUT:
+            push(inputs[payload])  # type: ignore[index]
+        else:
+            push(payload)  # type: ignore[arg-type]
+    return values
+
+
+class Adjoints:
+    """What a reverse sweep finds.
+
+    ``active``  by node: whether it depends on a differentiated input
+    ``grads``   by node; None for a node that no gradient reached
+    """
+
+    def __init__(self, tape: Tape, grads: list[float | None], cells: list[float]) -> None:
+        self.tape = tape
+        self.grads = grads
+        self.cells = cells
+        self.active = tape.active
+
+    @property
+    def quiet(self) -> bool:
+        """Whether no node meets a kink or a jump: quicker than to ask which."""
+        suspects = self.tape.suspects
+        return suspects is None or suspects.quiet(self.cells)
+
+    @cached_property
+    def special(self) -> list[int]:
+        """The nodes that meet a kink or a jump, in the order of the visits."""
+        return [] if self.tape.suspects is None else self.tape.suspects.meets(self.cells)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The nodes that the output depends on, in the order of the visits."""
+        graph = self.tape.graph
+        needed = dependencies(graph, graph.output)
+        return [node for node in range(graph.output, -1, -1) if needed[node]]
+
+    @cached_property
+    def locals(self) -> list[Locals | None]:
+        """By node: the local derivatives; None for a node that passed nothing on."""
+        tape, cells = self.tape, self.cells
+        found: list[Locals | None] = [None] * len(tape.graph)
+        sources = iter(tape.edges.sources)
+        for user in dict.fromkeys(tape.edges.users):
+            operands = tape.graph.operands[user]
+            local = [cells[next(sources)] if self.active[o] else None for o in operands]
+            if self.grads[user] is not None:
+                found[user] = tuple(local)
+        return found
+
+
+def reverse(graph: Graph, values: Sequence[float], wrt: Iterable[int]) -> Adjoints:
+    """Every node's grad, given every node's data; ``wrt`` are the inputs to differentiate."""
+    return play(record(graph, wrt), values)
+
+
+def play(tape: Tape, values: Sequence[float]) -> Adjoints:
+    """Pass each node's grad on to its operands, edge by edge in the order of the visits."""
+    cells = [*values, *tape.constants]
+    for function, pick in tape.steps:
+        cells.append(function(pick(cells)))
+    grads: list[Any] = tape.start.copy()
+    if tape.gated is None:
+        for user, first, source, second, second_source in zip(*tape.visits, strict=True):
+            grad = grads[user]
+            grads[first] += grad * cells[source]
+            grads[second] += grad * cells[second_source]
+        for node, other in zip(*tape.passed, strict=True):
+            grads[node] = grads[other]
+    else:
+        for user, operand, source, gated in zip(*tape.edges, tape.gated, strict=True):
+            grad, local = grads[user], cells[source]
+            if grad is not None and not (gated and local == 0):
+                before = grads[operand]
+                grads[operand] = grad * local if before is None else before + grad * local
+    grads.pop()
+    return Adjoints(tape, grads, cells)

@@ -1,0 +1,241 @@
+"""The tape: everything about a reverse sweep that does not depend on the numbers.
+
+A reverse sweep passes each node's grad along its active edges, times a local derivative.  Which edges
+those are, the order in which they are met, and where each finds its local derivative, is the same at
+every point.  So it is worked out once for a graph, and the sweep itself is one short loop.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from itertools import repeat
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exprgrad.derive.rules import slots, template
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependents
+from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.run.numbers.templates import Template, compile_template, sides
+
+if TYPE_CHECKING:
+    from exprgrad.run.numbers.kink_screen import Suspects
+
+__all__ = ["Tape", "close", "gated", "record"]
+
+Rule = tuple[int | None, float | None, Template, bool]
+"""A local derivative: the slot that it names, or a constant, or a function of the slots; if it is gated."""
+Row = tuple[tuple[Rule, ...], bool]
+"""The rules of a row of the op table, by operand; and if they see more than values: companions."""
+Step = tuple[Template, Callable[[Sequence[float]], Any]]
+"""A local derivative to compute: the function, and what picks its arguments from the cells."""
+
+
+class Edges(NamedTuple):
+    """Active edges in the order of the visits: the user, the operand, and the local derivative's cell."""
+
+    users: Sequence[int]
+    operands: Sequence[int]
+    sources: Sequence[int]
+
+
+class Visits(NamedTuple):
+    """The same, one or two edges from a grad at a time.
+
+    The second edge's operand is one that nobody asks for where there is no second edge.
+    """
+
+    users: list[int]
+    firsts: list[int]
+    first_sources: list[int]
+    seconds: list[int]
+    second_sources: list[int]
+
+
+class Tape(NamedTuple):
+    """A graph's active edges in the order of the visits, and where their local derivatives are.
+
+    A sweep's numbers stand in one list of cells: every node's data, then ``constants``, then what
+    each of the ``steps`` finds.
+
+    ``active``    by node: whether it depends on a differentiated input
+    ``start``     by node: the grad before the sweep; None where none is certain to arrive.  One more
+                  stands behind them, which nobody asks for
+    ``edges``     the edges, one by one; where ``visits`` are played instead, packed, for few read them
+    ``gated``     by edge: whether it passes nothing when the local derivative is 0; None: none is
+    ``visits``    the edges, two by two, where there are no gates; but for those of ``passed``
+    ``passed``    nodes whose grad is another's, and those others: what a sum passes on to what is
+                  used nowhere else
+    ``suspects``  the nodes that may meet a kink or a jump, if any
+    """
+
+    graph: Graph
+    active: bytearray
+    start: list[float | None]
+    edges: Edges
+    gated: bytearray | None
+    visits: Visits
+    passed: tuple[list[int], list[int]]
+    constants: list[float]
+    steps: list[Step]
+    suspects: Suspects | None = None
+
+
+def gated(op: Op, position: int) -> bool:
+    """Whether an edge passes nothing, not even 0 times infinity, when its local derivative is 0.
+
+    So it is for a rule that is the constant 0, and for a branch that a ``where`` did not take.
+    """
+    return op.partial(position) == "0" or position in op.branches
+
+
+@cache
+def row(op: Op) -> Row:
+    """The rules of one row, as plain as can be."""
+    graphs = [template(op.partial(position)) for position in range(len(op.names))]
+    names: tuple[str, ...] = (*op.names, "out")
+    companions = not {name for graph in graphs for name in graph.inputs} <= {*names}
+    if companions:
+        names = slots(op)
+    rules: list[Rule] = []
+    for position, graph in enumerate(graphs):
+        function = compile_template(graph, names)
+        name = graph.payloads[0] if len(graph) == 1 else None
+        slot = names.index(name) if isinstance(name, str) else None
+        constant = None if graph.inputs else function(())
+        rules.append((slot, constant, function, gated(op, position)))
+    return tuple(rules), companions
+
+
+def record(graph: Graph, wrt: Iterable[int]) -> Tape:
+    """The tape of a graph for the inputs to differentiate.
+
+    No local derivative is computed for an operand that depends on none of them.
+    """
+    active = dependents(graph, wrt)
+    rows = {kind: row(BY_NAME[kind]) for kind in {*graph.kinds} - {INPUT, CONST}}
+    found = [constant for rules, _ in rows.values() for _, constant, _, _ in rules]
+    constants = sorted({0.0, 1.0, *[number for number in found if number is not None]})
+    cell = {constant: len(graph) + index for index, constant in enumerate(constants)}
+    steps: list[Step] = []
+    first_step = len(graph) + len(constants)
+    varying = None
+    users: list[int] = []
+    operands: list[int] = []
+    sources: list[int] = []
+    gates = bytearray()
+    reached = bytearray(len(graph))
+    reached[graph.output] = 1
+    for node in range(graph.output, -1, -1):
+        mine = graph.operands[node]
+        if not (mine and reached[node] and active[node]):
+            continue
+        rules, companions = rows[graph.kinds[node]]
+        views: Iterable[tuple[int, ...]] = repeat((*mine, node))
+        if companions:
+            varying = varying or dependents(graph, graph.inputs.values())
+            varies = [cell[float(varying[operand])] for operand in mine]
+            op = BY_NAME[graph.kinds[node]]
+            view = (*mine, node, *varies)
+            views = repeat(view)
+            if op.variadic:
+                steps.append((partial(ties, op), itemgetter(*view)))
+                tied = first_step + len(steps) - 1
+                views = [(o, node, v, tied) for o, v in zip(mine, varies, strict=True)]
+                rules *= len(mine)
+        edges = zip(mine, views, rules, strict=False)
+        for operand, view, (slot, constant, function, gate) in edges:
+            if not active[operand]:
+                continue
+            if slot is not None:
+                source = view[slot]
+            elif constant is not None:
+                source = cell[constant]
+            else:
+                source = first_step + len(steps)
+                steps.append((function, itemgetter(*view)))
+            users.append(node)
+            operands.append(operand)
+            sources.append(source)
+            gates.append(gate)
+            reached[operand] = 1
+    certain = not any(gates)
+    # Adding a double to -0.0 gives that double, even where it is a zero.
+    start = [-0.0 if certain and flag else None for flag in reached]
+    start[graph.output] = 1.0
+    found_suspects = None
+    if any(BY_NAME[kind].special for kind in rows):
+        from exprgrad.run.numbers.kink_screen import suspects
+
+        found_suspects = suspects(graph, list(dict.fromkeys(users)), active)
+    met = Edges(users, operands, sources)
+    passed: dict[int, int] = {}
+    visits = Visits([], [], [], [], [])
+    if certain:
+        rest, passed = shortened(met, len(graph), cell[1.0])
+        visits = Visits(*map(close, paired(rest, len(graph), cell[0.0])))
+    return Tape(
+        graph,
+        active,
+        [*start, 0.0],
+        Edges(*[array("q", numbers) if certain else close(numbers) for numbers in met]),
+        None if certain else gates,
+        visits,
+        (close(passed), close(passed.values())),
+        constants,
+        steps,
+        found_suspects,
+    )
+
+
+def shortened(edges: Edges, size: int, one: int) -> tuple[Edges, dict[int, int]]:
+    """The edges that take a product or a sum, and the nodes whose grad is another's, by node.
+
+    Where the local derivative is ``one`` and nothing else arrives, the grad is the user's.
+    """
+    arrivals = [0] * size
+    for operand in edges.operands:
+        arrivals[operand] += 1
+    passed: dict[int, int] = {}
+    users: list[int] = []
+    operands: list[int] = []
+    sources: list[int] = []
+    for user, operand, source in zip(*edges, strict=True):
+        user = passed.get(user, user)
+        if source == one and arrivals[operand] == 1:
+            passed[operand] = user
+        else:
+            users.append(user)
+            operands.append(operand)
+            sources.append(source)
+    return Edges(users, operands, sources), passed
+
+
+def paired(edges: Edges, nobody: int, zero: int) -> Visits:
+    """The edges two by two, as far as they are of one grad; the rest with what stands for no edge."""
+    users, firsts, first_sources, seconds, second_sources = found = Visits([], [], [], [], [])
+    alone = -1
+    for user, operand, source in zip(*edges, strict=True):
+        if user == alone:
+            seconds[-1], second_sources[-1] = operand, source
+            alone = -1
+        else:
+            users.append(user)
+            firsts.append(operand)
+            first_sources.append(source)
+            seconds.append(nobody)
+            second_sources.append(zero)
+            alone = user
+    return found
+
+
+def close(numbers: Iterable[int]) -> list[int]:
+    """The numbers as objects that lie side by side in memory: a sweep over them is up to a third faster."""
+    return list(array("q", numbers))
+
+
+def ties(op: Op, values: Sequence[float]) -> float:
+    """A variadic row's ties, from its operands, ``out``, and which of them vary."""
+    count = len(values) // 2
+    return sides(op, values[: count + 1], values[count + 1 :])[0][-1]

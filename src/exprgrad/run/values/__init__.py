@@ -1,0 +1,1 @@
+"""Values for inputs: read, checked, and what is wrong with them."""

@@ -1,0 +1,156 @@
+"""Which outputs are asked about, with what tangents or cotangents, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from exprgrad.errors import InputError
+from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.graph.structural import shape_text
+from exprgrad.language.write.infix import LIMIT, number, texts
+from exprgrad.run.values.inputs import as_value, normal, not_an_input
+from exprgrad.source import Source
+
+__all__ = ["cotangents", "output_label", "outputs", "tangents"]
+
+LISTED = 8
+"""How many names a hint lists."""
+
+
+def output_label(graph: Graph) -> str:
+    """What the output is called: its name, else its text."""
+    return graph.output_name or texts(graph, graph.names(), LIMIT)[graph.output]
+
+
+def outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
+    """The outputs to answer about, name → node, in order of appearance.
+
+    ``of`` names statements of the expression; None stands for the expression's own output.
+    """
+    if of is None:
+        return {output_label(graph): graph.output}
+    bound = {binding.name: binding.node for binding in graph.bindings}
+    wanted = list(map(normal, [of] if isinstance(of, str) else of))
+    for name in wanted:
+        if name not in bound:
+            message = f"no statement is named '{name}'"
+            if name in graph.inputs:
+                message = f"'{name}' is an input, and no output"
+            raise unknown_output(message, name, bound)
+    if not wanted:
+        raise InputError("unknown-output", "no output is chosen")
+    return {name: bound[name] for name in bound if name in set(wanted)}
+
+
+def unknown_output(message: str, name: str, known: Iterable[str]) -> InputError:
+    """The error for a name that is no output; ``known`` are the outputs that there are."""
+    from exprgrad.language.mistakes.hints import nearest
+
+    names = list(known)
+    near = nearest(name, names)
+    help = f"the named statements are {in_a_row(names)}"
+    if len(names) == 1:
+        help = f"the only named statement is {names[0]}"
+    if not names:
+        help = "an output is a named statement: y1 = …; y2 = …"
+    if near is not None and len(names) > 1:
+        help = f"did you mean '{near}'? {help}"
+    elif near is not None:
+        help = f"did you mean '{near}'?"
+    source = Source(name, is_expression=False)
+    return InputError("unknown-output", message, source=source, span=(0, len(name)), help=help)
+
+
+def in_a_row(texts: Iterable[str], comma: str = ", ") -> str:
+    """Texts with commas, as far as anyone would read on."""
+    listed = list(texts)
+    return comma.join([*listed[:LISTED], "…"] if len(listed) > LISTED else listed)
+
+
+def tangents(graph: Graph, text: str, given: Mapping[str, object]) -> dict[str, Any]:
+    """Every input's tangent, in order of appearance; an error for what is missing or no input."""
+    if not isinstance(given, Mapping):
+        message = f"a tangent is a mapping from inputs to numbers, not {type(given).__name__}"
+        raise InputError("bad-value", message)
+    given = {normal(name): value for name, value in given.items()}
+    for name in given:
+        if name not in graph.inputs:
+            raise not_an_input(graph, name)
+    for name, node in graph.inputs.items():
+        if name not in given:
+            raise InputError(
+                "missing-tangent",
+                f"input '{name}' has no tangent",
+                source=Source(text),
+                span=graph.span(node),
+                help=f"write --tangent {example(graph.inputs, given)} (0 holds an input fixed)",
+            )
+    return {name: fitting(graph, node, given[name], name) for name, node in graph.inputs.items()}
+
+
+def cotangents(
+    graph: Graph, text: str, outputs: Mapping[str, int], given: object
+) -> dict[str, Any]:
+    """Every output's cotangent; a number will do for one output alone."""
+    if not isinstance(given, Mapping):
+        if len(outputs) == 1:
+            return {name: fitting(graph, node, given, name) for name, node in outputs.items()}
+        given = {}
+    numbers = {normal(name): value for name, value in given.items()}
+    for name in numbers:
+        if name not in outputs:
+            raise no_such_cotangent(graph, outputs, name)
+    for name in outputs:
+        if name not in numbers:
+            places = {binding.name: binding.span for binding in graph.bindings}
+            raise InputError(
+                "missing-cotangent",
+                f"output '{name}' has no cotangent",
+                source=Source(text),
+                span=places.get(name, graph.span(graph.output)),
+                help=f"write --cotangent {example(outputs, numbers)} (0 leaves an output out)",
+            )
+    return {name: fitting(graph, node, numbers[name], name) for name, node in outputs.items()}
+
+
+def fitting(graph: Graph, node: int, value: object, name: str) -> Any:
+    """A tangent or cotangent in the shape of its node; a number stands for a tensor full of it."""
+    found = as_value(value, name)
+    shape = () if graph.shapes is None else graph.shapes[node]
+    mine = tuple(getattr(found, "shape", ()))
+    if mine == shape:
+        return found
+    if mine:
+        kind = "tangent" if graph.kinds[node] == INPUT else "cotangent"
+        message = (
+            f"the {kind} of '{name}' is {shape_text(mine)}, and '{name}' is {shape_text(shape)}"
+        )
+        help = f"a {kind} has the shape of what it is for"
+        if shape:
+            help += "; a number stands for all of its numbers"
+        raise InputError("bad-value", message, help=help)
+    from exprgrad.run.arrays.arrays import full
+
+    return full(shape, found)
+
+
+def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> InputError:
+    """The error for a cotangent of what is not among the outputs."""
+    bound = [binding.name for binding in graph.bindings]
+    if name not in bound:
+        return unknown_output(f"'{name}' is not an output", name, bound)
+    source = Source(name, is_expression=False)
+    message = f"'{name}' is not among the outputs that are asked about"
+    help = f"add it to them: --of {in_a_row([*(o for o in outputs if o in bound), name], ',')}"
+    return InputError("unknown-output", message, source=source, span=(0, len(name)), help=help)
+
+
+def example(names: Iterable[str], given: Mapping[str, object]) -> str:
+    """What could be written for every name: what is given, or else 1 for the first and 0 for others."""
+    pairs = []
+    for at, name in enumerate(names):
+        value = given.get(name, 0 if at or given else 1)
+        written = number(value) if isinstance(value, float) else str(value)
+        pairs.append(f"{name}={'…' if getattr(value, 'shape', ()) else written}")
+    return in_a_row(pairs, ",")

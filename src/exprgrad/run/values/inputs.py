@@ -1,0 +1,303 @@
+"""Values for inputs: numbers, constant expressions, and what is wrong with the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from exprgrad.errors import InputError, LanguageError
+from exprgrad.graph.graph import Graph, is_scalar
+from exprgrad.graph.literal import Shape, size
+from exprgrad.language.read.parse import CONSTANTS, parse
+from exprgrad.run.numbers.sweeps import forward
+from exprgrad.source import Source, Span
+
+__all__ = [
+    "absent",
+    "as_number",
+    "as_value",
+    "constant",
+    "declared",
+    "detached",
+    "is_plain",
+    "normal",
+    "not_an_input",
+    "resolve",
+    "select",
+    "surplus",
+]
+
+PLAIN = frozenset("0123456789+-.eE")
+"""The characters of a number as it is typed; Python reads some others too, as in ``1_0``."""
+FILE = r"(?i)^[^@].*\.(?:npy|csv|json)$"
+"""A file's name where a value should stand."""
+NOT_REAL = "cSUmM"
+"""The kinds of NumPy's types whose scalars Python would turn into floats, and that are no real numbers."""
+MOST = 2**53
+"""The most numbers of a tensor whose shape is said: so many are counted exactly."""
+VALUE_WORDS = {
+    "e": "exp(1)", "false": "0", "inf": "inf", "infinity": "inf", "nan": "nan", "pi": "pi",
+    "tau": "tau", "true": "1", "π": "pi", "τ": "tau",
+}  # fmt: skip
+
+
+def constant(text: str, name: str) -> Any:
+    """The value of a number, a constant expression (``1/3``, ``[1, pi/2]``), or a file (``@x.npy``)."""
+    if is_plain(text):
+        return float(text)
+    source = Source(text, is_expression=False)
+    if text.lstrip()[:1] == "@":
+        from exprgrad.run.values.files import read_tensor
+
+        return read_tensor(text.strip()[1:], name)
+    refuse_forgotten(text, name)
+    try:
+        graph = parse(text, is_expression=False)
+    except LanguageError as error:
+        error.help = list_hint(text, name) or error.help
+        raise
+    for read, node in graph.inputs.items():
+        message = f"the value of '{name}' is not a constant: it reads '{read}'"
+        known = VALUE_WORDS.get(read.casefold())
+        help = "a value is a number or a constant expression, such as 1/3 or -2*pi"
+        if known is not None:
+            help = f"write {name}={known}" if text.strip() == read else f"write {known}"
+        raise InputError("bad-value", message, source=source, span=graph.span(node), help=help)
+    if is_scalar(graph):
+        return forward(graph, {})[graph.output]
+    from exprgrad.run.values.lists import evaluated
+
+    return evaluated(graph, text)
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is a number as it is typed."""
+    if not PLAIN.issuperset(text):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def refuse_forgotten(text: str, name: str) -> None:
+    """An error for a file's name that has no '@' before it."""
+    path = text.strip()
+    if re.search(FILE, path):
+        message = f"the value of '{name}' is a file's name without '@'"
+        help = f"to read a file write {name}=@{path}"
+        source, span = Source(text, is_expression=False), (0, len(text))
+        raise InputError("bad-value", message, source=source, span=span, help=help)
+
+
+def list_hint(text: str, name: str) -> str | None:
+    """How a value that is no formula is written as a list, or as several values; None if it is neither."""
+    another = re.search(r"\s([^\W\d]\w*)\s*=(?!=)", text)
+    before = text[: another.start()] if another else ""
+    if another and all(before.count(a) <= before.count(b) for a, b in ("()", "[]")):
+        return f"each value is an argument of its own: {name}=… {another[1]}=…"
+    plain = text.strip()
+    if plain[:1] in ("{", "(") and plain[-1:] in ("}", ")"):
+        plain = plain[1:-1]
+    if "," in plain and all(is_plain(part.strip()) for part in plain.split(",")):
+        decimal = "; a decimal point is '.'" if re.fullmatch(r"[0-9]+,[0-9]+", text.strip()) else ""
+        return f"for a list write {name}=[{','.join(part.strip() for part in plain.split(','))}]{decimal}"
+    return None
+
+
+def as_value(value: object, name: str) -> Any:
+    """A number as a double, or a tensor as a NumPy array of doubles; a text is read as a constant."""
+    if type(value) is float:
+        return value
+    if isinstance(value, str):
+        return constant(value, name)
+    if has_parts(value):
+        from exprgrad.run.values.lists import as_tensor
+
+        return as_tensor(value, name)
+    return as_number(value, name)
+
+
+def has_parts(value: object) -> bool:
+    """Whether a value is a list or an array of some library, and no number."""
+    listed = isinstance(value, Sequence) and not isinstance(value, bytes | bytearray)
+    return listed or bool(getattr(value, "ndim", 0))
+
+
+def as_number(value: object, name: str) -> float:
+    """Any number as a double; a text is read as a constant expression."""
+    found = constant(value, name) if isinstance(value, str) else as_double(value, name)
+    if isinstance(found, float):
+        return found
+    raise InputError("bad-value", f"the value of '{name}' is not a number but a tensor")
+
+
+def as_double(value: object, name: str) -> float:
+    """A number of Python or of some library as a double."""
+    dtype = getattr(value, "dtype", None)
+    value = detached(value)
+    try:
+        if getattr(dtype, "kind", "f") in NOT_REAL:
+            raise TypeError
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, RuntimeError) as error:
+        kind = type(value).__name__ if dtype is None else str(dtype)
+        message = f"the value of '{name}' is not a number: {kind}"
+        if isinstance(error, RuntimeError):
+            message = f"the value of '{name}' is not a real number"
+        raise InputError("bad-value", message) from None
+    except OverflowError:
+        message = f"the value of '{name}' is too large for a double"
+        raise InputError("bad-value", message) from None
+
+
+def detached(value: object) -> Any:
+    """A value, or a PyTorch tensor without the gradient that is wanted of it."""
+    detach = getattr(value, "detach", None)
+    return detach() if callable(detach) else value
+
+
+def resolve(
+    graph: Graph, text: str, given: Mapping[str, object], spelled: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Every input's value, in order of appearance; an error for what is missing or not asked for.
+
+    ``spelled`` holds the arguments as they were typed, for the excerpts in errors.
+    """
+    given = {normal(name): value for name, value in given.items()}
+    for name in given:
+        if name not in graph.inputs:
+            raise surplus(
+                graph, text, name, [n for n in graph.inputs if n not in given], spelled or {}
+            )
+    missing = [name for name in graph.inputs if name not in given]
+    if missing:
+        raise absent(graph, text, missing)
+    return {name: as_value(given[name], name) for name in graph.inputs}
+
+
+def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[str, Shape]:
+    """The shapes that were said of inputs; an error for what is no input or no shape."""
+    found: dict[str, Shape] = {}
+    for given, sizes in (shapes or {}).items():
+        name = normal(given)
+        if name not in graph.inputs:
+            raise not_an_input(graph, name)
+        listed = [sizes] if isinstance(sizes, int) else list(sizes)
+        if not all(isinstance(length, int) and length > 0 for length in listed):
+            message = f"the shape of '{name}' is not a list of positive whole numbers"
+            raise InputError("bad-shape", message, help="such as (150, 4); a number's shape is ()")
+        if size(tuple(listed)) > MOST:
+            raise InputError("bad-shape", f"the shape of '{name}' is for more than 2^53 numbers")
+        found[name] = tuple(listed)
+    return found
+
+
+def normal(name: object) -> str:
+    """A name as the language has it: in NFC."""
+    if not isinstance(name, str):
+        message = f"an input's name is a text, not {type(name).__name__}"
+        raise InputError("unknown-input", message)
+    if name.isascii():
+        return name
+    import unicodedata
+
+    return unicodedata.normalize("NFC", name)
+
+
+def surplus(
+    graph: Graph, text: str, name: str, missing: list[str], spelled: Mapping[str, str]
+) -> InputError:
+    """The error for a value that the expression has no use for."""
+    from exprgrad.language.mistakes.hints import nearest
+
+    expression = Source(text)
+    for binding in graph.bindings:
+        if binding.name == name:
+            message = f"'{name}' is bound by the expression and takes no value"
+            help = f"leave out {name}=…, or the statement that binds it"
+            return InputError(
+                "bound-name", message, source=expression, span=binding.span, help=help
+            )
+    if name in CONSTANTS:
+        message = f"'{name}' is a constant and takes no value"
+        help = f"leave out {name}=…, or choose another name"
+        places: list[Span] = [graph.span(n) for n, s in graph.symbols.items() if s == name]
+        if places:
+            return InputError("constant", message, source=expression, span=places[0], help=help)
+    else:
+        message = f"the expression does not read '{name}'"
+        known = nearest(name, missing or graph.inputs)
+        help = f"did you mean '{known}'?" if known else inputs_in_words(graph)
+    argument = spelled.get(name, name)
+    source = Source(argument, is_expression=False)
+    span = (0, min(len(name), len(argument)))
+    code = "constant" if name in CONSTANTS else "unknown-input"
+    return InputError(code, message, source=source, span=span, help=help)
+
+
+def inputs_in_words(graph: Graph) -> str:
+    """Which inputs an expression has, as far as anyone would read on."""
+    names = list(graph.inputs)
+    if len(names) < 2:
+        return f"its only input is {names[0]}" if names else "it has no inputs"
+    return f"its inputs are {', '.join(names[:20])}{', …' if len(names) > 20 else ''}"
+
+
+def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
+    """The error for inputs without a value."""
+    from exprgrad.language.mistakes.hints import value_hint
+
+    first, *others = missing
+    message = f"input '{first}' has no value"
+    if others:
+        more = f" and {len(others) - 4} more" if len(others) > 5 else ""
+        shown = others[:4] if more else others
+        message = f"inputs {', '.join(repr(n) for n in [first, *shown])}{more} have no value"
+    values = " ".join(f"{name}=…" for name in missing[:8])
+    help = f"give {'each' if others else 'it'} a number: {values}"
+    hint = next(filter(None, map(value_hint, missing)), None)
+    power = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*T\b", text) if "T" in missing else None
+    if power:
+        hint = f"the transpose is written {power[1]}.T"
+    if hint is not None:
+        help = f"{hint}; or {help}"
+    return InputError(
+        "missing-input",
+        message,
+        source=Source(text),
+        span=graph.span(graph.inputs[first]),
+        help=help,
+    )
+
+
+def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
+    """The inputs to differentiate, in order of appearance; all of them where none are chosen."""
+    if wrt is None:
+        return tuple(graph.inputs)
+    listed = isinstance(wrt, Iterable) and not isinstance(wrt, str)
+    chosen = list(map(normal, wrt if listed else [wrt]))
+    for name in chosen:
+        if name not in graph.inputs:
+            raise not_an_input(graph, name)
+    if not chosen:
+        raise InputError("unknown-input", "no input is chosen to differentiate")
+    wanted = set(chosen)
+    return tuple(name for name in graph.inputs if name in wanted)
+
+
+def not_an_input(graph: Graph, name: str) -> InputError:
+    """The error for a name in ``wrt`` that is not an input."""
+    from exprgrad.language.mistakes.hints import nearest
+
+    known = nearest(name, graph.inputs)
+    help = f"did you mean '{known}'?" if known else inputs_in_words(graph)
+    message = f"'{name}' is not an input of the expression"
+    if any(binding.name == name for binding in graph.bindings):
+        message = f"'{name}' is bound by the expression and is no input"
+    elif name in graph.symbols.values():
+        message = f"'{name}' is a constant and is no input"
+    source = Source(name, is_expression=False)
+    return InputError("unknown-input", message, source=source, span=(0, len(name)), help=help)
