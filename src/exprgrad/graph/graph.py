@@ -125,6 +125,10 @@ class Graph:
         edge = self.first_edge[user] + position
         return self.edge_starts[edge], self.edge_ends[edge]
 
+    def shape(self, node: int) -> Shape:
+        """A node's shape: ``()`` is a number, and all are where the graph carries no shapes."""
+        return () if self.shapes is None else self.shapes[node]
+
     def names(self) -> dict[int, str]:
         """Node → its name: an input's own, or the first that a statement bound to it."""
         names = {node: name for name, node in self.inputs.items()}

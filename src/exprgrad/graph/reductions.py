@@ -12,9 +12,9 @@ from typing import Any
 from exprgrad.graph.literal import Settings, Shape
 from exprgrad.graph.product_of_others import others
 from exprgrad.graph.shapes import axes_of, kept, reduced, spread, volume
-from exprgrad.graph.structural import Nodes, Parameter, Pass, Structural
+from exprgrad.graph.structural import Nodes, Numbers, Parameter, Pass, Structural
 
-__all__ = ["AXES", "REDUCTIONS", "reduction_shape", "spread_back"]
+__all__ = ["AXES", "REDUCTIONS", "folding", "reduction_shape", "spread_back"]
 
 AXES = (Parameter("axis", "axes"), Parameter("keepdims", "flag", False))
 
@@ -33,6 +33,11 @@ def reducing(name: str) -> Callable[[Any, Sequence[Any], Settings], Any]:
         return getattr(np, name)(x, axis=axes, keepdims=bool(keepdims))
 
     return value
+
+
+def folding(kind: str) -> Callable[[Numbers, Sequence[int], Settings], int]:
+    """A reduction as an elementwise row over all its numbers."""
+    return lambda b, operands, settings: b.fold(kind, operands[0], settings)
 
 
 def spread_back(b: Nodes, p: Pass, reduction: int) -> int:
@@ -122,6 +127,13 @@ def norm_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
     return np.reshape(root, reduced(np.shape(x), *settings))
 
 
+def norm_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+    """The length in two dimensions again and again; of one number, its size."""
+    (x,) = operands
+    sizes = b.apply("abs", x) if volume(b.shape(x), settings[0]) == 1 else x
+    return b.fold("hypot", sizes, settings)
+
+
 def unit(b: Nodes, p: Pass) -> int:
     """The operand over its norm; 0 where the norm is."""
     out = spread_back(b, p, p.out)
@@ -167,18 +179,21 @@ REDUCTIONS = (
         reduction_shape, reducing("max"), extremum_pull, extremum_push,
         parameters=AXES, spelled="max", latex=r"\max x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the greatest",
+        definition=folding("max"),
     ),
     Structural(
         "reduce_min", "x", "the least of all numbers, or along an axis",
         reduction_shape, reducing("min"), extremum_pull, extremum_push,
         parameters=AXES, spelled="min", latex=r"\min x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the least",
+        definition=folding("min"),
     ),
     Structural(
         "norm", "x", "the root of the sum of squares, of all numbers or along an axis",
         reduction_shape, norm_value, norm_pull, norm_push, norm_shown,
         parameters=AXES, latex=r"\left\|x\right\|", gate="scaler, to unit length",
         kink=lambda np, x, out, s: out == 0, kink_words="all its numbers are 0",
+        definition=norm_definition,
     ),
 )
 # fmt: on

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from exprgrad.graph.literal import Settings, Shape, size
-from exprgrad.graph.reductions import AXES, reduction_shape, spread_back
+from exprgrad.graph.reductions import AXES, folding, reduction_shape, spread_back
 from exprgrad.graph.shapes import axes_of, reduced, total
-from exprgrad.graph.structural import Mismatch, Nodes, Parameter, Pass, Structural
+from exprgrad.graph.structural import Mismatch, Nodes, Numbers, Parameter, Pass, Structural
 
 __all__ = ["SOFTMAX"]
 
@@ -31,6 +31,12 @@ def softmax_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
     axes = axes_of(settings[0], np.shape(x))
     raised = np.exp(x - np.max(x, axis=axes, keepdims=True))
     return raised / np.sum(raised, axis=axes, keepdims=True)
+
+
+def softmax_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+    """exp(x - log(sum(exp(x))))."""
+    (x,) = operands
+    return b.apply("exp", b.apply("sub", x, b.fold("logsumexp", x, (settings[0], True))))
 
 
 def softmax_pass(b: Nodes, p: Pass) -> int:
@@ -117,6 +123,20 @@ def cross_entropy_value(np: Any, operands: Sequence[Any], settings: Settings) ->
     return np.sum(terms) / (size(np.shape(x)) // np.shape(x)[-1])
 
 
+def cross_entropy_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+    """The gaps at the labels, or weighted by probabilities, added up and divided by the number of rows."""
+    x, y = operands
+    shape = b.shape(x)
+    gaps = b.apply("sub", b.fold("logsumexp", x, (-1, True)), x)
+    if is_labels(shape, b.shape(y)):
+        label = b.apply("onehot", y, settings=(shape[-1],))
+        terms = b.apply("where", label, gaps, b.constant(0.0))
+    else:
+        terms = b.apply("mul", y, gaps)
+    rows = b.constant(float(size(shape) // shape[-1]))
+    return b.apply("div", b.fold("add", terms, (None, False)), rows)
+
+
 def cross_entropy_slope(b: Nodes, p: Pass) -> int | None:
     """The derivative of a mean cross-entropy by its scores, or by its probabilities.
 
@@ -158,17 +178,20 @@ SOFTMAX = (
         "softmax", "x", "exp(x)/sum(exp(x)) along an axis, the last by default",
         softmax_shape, softmax_value, softmax_pass, softmax_pass,
         parameters=LAST, latex=r"\operatorname{softmax}(x)", gate="competition",
+        definition=softmax_definition,
     ),
     Structural(
         "reduce_logsumexp", "x", "log(sum(exp(x))) of all numbers, or along an axis",
         reduction_shape, logsumexp_value, logsumexp_pull, logsumexp_push,
         parameters=AXES, spelled="logsumexp", latex=r"\operatorname{logsumexp}(x)", gate="softmax router",
+        definition=folding("logsumexp"),
     ),
     Structural(
         "cross_entropy", "x y",
         "of scores x: mean over rows of -log(softmax(x)) at the labels y, or weighted by probabilities y",
         cross_entropy_shape, cross_entropy_value, cross_entropy_pull, cross_entropy_push,
         latex=r"\operatorname{cross\_entropy}(x, y)", gate="softmax less the targets",
+        definition=cross_entropy_definition,
     ),
     Structural(
         "onehot", "y", "a row for each label from 0 up: 1 in the label's place, 0 elsewhere",

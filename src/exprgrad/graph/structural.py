@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from exprgrad.graph.literal import Settings, Shape
 
 __all__ = [
-    "MOST_AXES", "Mismatch", "Nodes", "Parameter", "Pass", "Structural", "shape_text",
+    "MOST_AXES", "Mismatch", "Nodes", "Numbers", "Parameter", "Pass", "Structural", "shape_text",
 ]  # fmt: skip
 
 MOST_AXES = 32
@@ -63,6 +63,13 @@ class Nodes(Protocol):
         """A node's shape."""
 
 
+class Numbers(Nodes, Protocol):
+    """What builds nodes number by number, and so can take an operation over the numbers along some axes."""
+
+    def fold(self, kind: str, x: int, settings: Settings) -> int:
+        """An elementwise row over the numbers along some axes; the settings say which, and if they stay."""
+
+
 class Pass(NamedTuple):
     """What passes through a node: its operands, itself, and what is ``given`` to be passed on.
 
@@ -99,6 +106,8 @@ class Structural:
     ``spelled``     what a person writes, where that is another row's name too
     ``kink``        where the derivative is a convention, and why: a test of values, as ``value``
     ``picks``       whether it leaves numbers out: those pass nothing, not even 0 times infinity
+    ``definition``  what each of its numbers is in elementwise rows, where ``value`` does not say that: it
+                    scales against overflow, compares, or counts
     """
 
     name: str
@@ -117,6 +126,7 @@ class Structural:
     kink: Callable[[Any, Sequence[Any], Any, Settings], Any] | None = None
     kink_words: str = ""
     picks: bool = False
+    definition: Callable[[Numbers, Sequence[int], Settings], int] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,0 +1,294 @@
+"""A run over tensors written out number by number, so that whatever works on numbers works on tensors.
+
+An elementwise operation becomes a node for each number.  What moves numbers about leaves no nodes behind.
+Of the other structural rows the ``definition`` is taken, or their ``value``, called with arrays whose
+numbers build nodes.  What passes no derivative, such as a choice of labels, stays as the run found it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from exprgrad.errors import RequestError
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph
+from exprgrad.graph.literal import Settings, Shape, size
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.shapes import axes_of, kept
+from exprgrad.graph.structural import Structural
+from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.run.arrays.arrays import Array, as_array
+from exprgrad.run.numbers.sweeps import forward, reverse
+from exprgrad.run.result import Run
+from exprgrad.source import Span
+
+__all__ = ["MOST_ELEMENTS", "Elements", "Origin", "element_name", "elements", "refuse_many"]
+
+MOST_ELEMENTS = 4096
+"""The most numbers, over all nodes of a graph together, that are written out."""
+
+Place = tuple[int, ...]
+
+
+class Origin(NamedTuple):
+    """Where a number comes from: a node of the graph over tensors, and the number's place in it.
+
+    ``place`` is None for a number on the way to one of the node's, such as the sum of the first terms.
+    """
+
+    node: int
+    place: Place | None
+
+
+class Elements(NamedTuple):
+    """A run over tensors as one over numbers.
+
+    ``run``      the run over numbers; its inputs and statements are called ``X[0, 1]``
+    ``origins``  by node of that run: where it comes from
+    ``nodes``    by node of the run over tensors: the nodes of its numbers, an array of its shape
+    """
+
+    run: Run
+    origins: list[Origin]
+    nodes: list[Array]
+
+
+def element_name(name: str, place: Place | None) -> str:
+    """What one number of a tensor is called: ``X[0, 1]``; what is no tensor has its own name."""
+    return f"{name}{[*place]}" if place else name
+
+
+def refuse_many(graph: Graph) -> None:
+    """Raise ``RequestError`` for a graph whose nodes hold too many numbers to be written out."""
+    count = sum(map(size, graph.shapes or ()))
+    if count > MOST_ELEMENTS:
+        raise RequestError(
+            "too-large",
+            f"tensors are written out up to {MOST_ELEMENTS:,} elements over all nodes, "
+            f"and here are {count:,}",
+            help="try a smaller example of the same formula: fewer rows, fewer columns",
+        )
+
+
+def elements(run: Run) -> Elements:
+    """A run over tensors, written out; with a reverse sweep if it has one.
+
+    Raises ``RequestError`` above ``MOST_ELEMENTS``.
+    """
+    refuse_many(run.graph)
+    writer, source = Writer(run.graph, run.values), run.graph
+    for node in range(len(source)):
+        writer.write(node)
+    graph, nodes = writer.graph, writer.nodes
+    graph.output = int(nodes[source.output].flat[0])
+    graph.output_name = source.output_name
+    graph.bindings = [
+        Binding(element_name(name, place), int(number), span)
+        for name, node, span in source.bindings
+        for place, number in np.ndenumerate(nodes[node])
+    ]
+    inputs = {
+        element_name(name, place): float(number)
+        for name in source.inputs
+        for place, number in np.ndenumerate(as_array(run.inputs[name]))
+    }
+    values = forward(graph, inputs)
+    if run.wrt is None:
+        return Elements(Run(run.text, graph, inputs, values), writer.origins, nodes)
+    moved = [int(number) for name in run.wrt for number in nodes[source.inputs[name]].flat]
+    wrt = tuple([str(graph.payloads[number]) for number in moved])
+    swept = reverse(graph, values, moved)
+    return Elements(Run(run.text, graph, inputs, values, swept, wrt), writer.origins, nodes)
+
+
+class Number:
+    """A number of an array: a node.  What an array library does to it appends nodes."""
+
+    __slots__ = ("node", "writer")
+
+    def __init__(self, writer: Writer, node: int) -> None:
+        self.writer = writer
+        self.node = node
+
+
+def operator(kind: str, *, turned: bool = False) -> Callable[[Number, Any], Any]:
+    """An operator of Python's; ``turned``: its left operand comes second."""
+
+    def apply(self: Number, other: Any) -> Any:
+        return self.writer.operation(kind, (other, self) if turned else (self, other))
+
+    return apply
+
+
+for name, kind in (("add", "add"), ("mul", "mul"), ("truediv", "div")):
+    setattr(Number, f"__{name}__", operator(kind))
+    setattr(Number, f"__r{name}__", operator(kind, turned=True))
+
+
+class ObjectArrays:
+    """NumPy, but that what it makes by itself can hold ``Number`` objects too."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def zeros(self, shape: Shape) -> Array:
+        """A tensor of zeros."""
+        return np.zeros(shape, dtype=object)
+
+
+class Writer:
+    """A graph over numbers under construction.
+
+    To a row's ``definition`` it is what builds nodes (``Nodes``): there a handle stands for an array, whose
+    entries are ``Number`` objects, or doubles where nothing was computed.
+
+    ``nodes``   by node of the graph over tensors: the nodes of its numbers
+    ``arrays``  by handle
+    ``data``    by handle: the numbers themselves, where they are known
+    """
+
+    def __init__(self, source: Graph, values: Sequence[Array]) -> None:
+        self.source = source
+        self.values = values
+        self.graph = Graph()
+        self.origins: list[Origin] = []
+        self.nodes: list[Array] = []
+        self.arrays: list[Array] = []
+        self.data: dict[int, Array] = {}
+        self.node = 0
+
+    def write(self, node: int) -> None:
+        """Write out one node, its operands being written."""
+        source, before = self.source, len(self.graph)
+        self.node = node
+        kind, payload = source.kinds[node], source.payloads[node]
+        if kind in (INPUT, CONST):
+            found = self.leaves(node)
+        else:
+            operands = source.operands[node]
+            arrays = [self.numbers(self.nodes[operand]) for operand in operands]
+            if kind in BY_NAME:
+                spans = tuple([source.occurrence(node, at) for at in range(len(operands))])
+                found = self.elementwise(kind, arrays, spans)
+            else:
+                data = [self.values[operand] for operand in operands]
+                found = self.structural(STRUCTURAL[kind], arrays, data, cast(Settings, payload))
+        nodes = np.vectorize(self.node_of, otypes=[int])(found)
+        for place, number in np.ndenumerate(nodes):
+            if number >= before:
+                self.origins[number] = Origin(node, place)
+        self.nodes.append(nodes)
+
+    def leaves(self, node: int) -> Array:
+        """The numbers of an input or a constant."""
+        source, found = self.source, np.empty(self.source.shape(node), dtype=object)
+        for place, value in np.ndenumerate(as_array(self.values[node])):
+            if source.kinds[node] == INPUT:
+                name = element_name(str(source.payloads[node]), place)
+                number = self.append(INPUT, (), name)
+                self.graph.inputs[name] = number.node
+            else:
+                number = self.append(CONST, (), float(value))
+                if node in source.symbols:
+                    self.graph.symbols[number.node] = source.symbols[node]
+            found[place] = number
+        return found
+
+    def elementwise(
+        self, kind: str, arrays: Sequence[Array], spans: tuple[Span, ...] = ()
+    ) -> Array:
+        """An elementwise row over arrays."""
+        stretched = np.broadcast_arrays(*arrays)
+        found = np.empty(stretched[0].shape, dtype=object)
+        for place in np.ndindex(*found.shape):
+            found[place] = self.operation(kind, [array[place] for array in stretched], spans)
+        return found
+
+    def structural(
+        self, row: Structural, arrays: Sequence[Array], data: Sequence[Any], settings: Settings
+    ) -> Array:
+        """A structural row over arrays; what passes nothing on is what the run found."""
+        if row.gate == "blocker":
+            return np.asarray(row.value(np, data, settings), dtype=object)
+        if row.definition is None:
+            given = [array[()] for array in arrays]  # a number is no array of one
+            return np.asarray(row.value(ObjectArrays(), given, settings), dtype=object)
+        handles = [self.handle(array, known) for array, known in zip(arrays, data, strict=True)]
+        return self.arrays[row.definition(self, handles, settings)]
+
+    # What a definition builds.
+
+    def handle(self, array: Array, data: Array = None) -> int:
+        """The handle of an array."""
+        if data is not None:
+            self.data[len(self.arrays)] = data
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+    def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
+        """The handle of an operation; operands of different shapes are broadcast."""
+        arrays = [self.arrays[operand] for operand in operands]
+        if kind in BY_NAME:
+            return self.handle(self.elementwise(kind, arrays))
+        data = [self.data.get(operand) for operand in operands]
+        return self.handle(self.structural(STRUCTURAL[kind], arrays, data, settings or ()))
+
+    def constant(self, value: float) -> int:
+        """The handle of a number."""
+        return self.handle(np.asarray(value, dtype=object))
+
+    def shape(self, handle: int) -> Shape:
+        """The shape of a handle's array."""
+        return tuple(self.arrays[handle].shape)
+
+    def fold(self, kind: str, x: int, settings: Settings) -> int:
+        """An elementwise row over the numbers along some axes: over two after two, or over all at once."""
+        array, (axes, keepdims) = self.arrays[x], settings
+        gone = axes_of(axes, array.shape)
+        rows = np.moveaxis(array, gone, range(len(gone)))
+        rows = rows.reshape(-1, *rows.shape[len(gone) :])
+        if len(rows) == 1:
+            found = rows[0]
+        elif BY_NAME[kind].variadic:
+            found = self.elementwise(kind, rows)
+        else:
+            found = reduce(lambda one, other: self.elementwise(kind, (one, other)), rows)
+        return self.handle(found.reshape(kept(array.shape, axes)) if keepdims else found)
+
+    # Nodes.
+
+    def operation(self, kind: str, operands: Sequence[Any], spans: tuple[Span, ...] = ()) -> Any:
+        """The number of an operation; a choice or a sum that a double decides is not written."""
+        if kind == "where" and not isinstance(operands[0], Number):
+            return operands[1] if operands[0] else operands[2]
+        if kind == "add" and 0.0 in operands:
+            return operands[0] if operands[1] == 0.0 else operands[1]
+        return self.append(
+            kind, tuple([self.node_of(operand) for operand in operands]), None, spans
+        )
+
+    def append(
+        self,
+        kind: str,
+        operands: tuple[int, ...],
+        payload: str | float | None,
+        spans: tuple[Span, ...] = (),
+    ) -> Number:
+        """A new node, which stands where the node over tensors does."""
+        span = self.source.span(self.node)
+        self.origins.append(Origin(self.node, None))
+        spans = spans or (span,) * len(operands)
+        return Number(self, self.graph.append(kind, operands, payload, span, spans))
+
+    def node_of(self, number: Any) -> int:
+        """The node of a number of an array, which may be a double."""
+        return (
+            number if isinstance(number, Number) else self.append(CONST, (), float(number))
+        ).node
+
+    def numbers(self, nodes: Array) -> Array:
+        """Nodes as numbers of an array."""
+        return np.vectorize(lambda node: Number(self, node), otypes=[object])(nodes)
