@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exprgrad.errors import ExprgradError, render
-from exprgrad.source import Source, cut, display_width, excerpt, position, printable
+from exprgrad.errors import ExprgradError, LanguageError, render
+from exprgrad.source import Source, cut, depths, display_width, excerpt, position, printable
 
 quick = settings(derandomize=True, deadline=None, max_examples=200)
 texts = st.text(st.sampled_from("ab é長\u0301\t\r\n\x1b\u202e\ud800#"), max_size=30)
@@ -102,3 +102,28 @@ def test_the_error_as_a_value() -> None:
         "code": "code", "message": "message", "span": [3, 4], "line": 2, "column": 2, "help": "help",
     }  # fmt: skip
     assert str(error) == "message\n  2 │ bc\n    │  ^\n  help: help"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("a(b[c]d)e", [0, 0, 1, 1, 2, 1, 1, 0, 0]),
+        ("a)(b", [0, 0, 0, 1]),
+        ("(]", [0, 0]),
+        ("((", [0, 1]),
+    ],
+)
+def test_depths(text: str, expected: list[int]) -> None:
+    assert depths(text) == expected
+
+
+def test_an_error_gets_its_place() -> None:
+    def error() -> LanguageError:
+        return LanguageError("syntax", "wrong", span=(1, 2), related=(("here", (0, 1)),))
+
+    argument = Source("x=a$", is_expression=False)
+    placed = error().at(argument, 2)
+    assert (placed.source, placed.span, placed.related) == (argument, (3, 4), (("here", (2, 3)),))
+    assert error().at(Source("a$")).span == (1, 2)
+    assert error().at("x.json").message == "wrong, in 'x.json'"

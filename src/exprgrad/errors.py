@@ -13,6 +13,8 @@ An error carries a ``code`` for programs, a ``message`` for people, where it hap
 
 from __future__ import annotations
 
+from typing import Self
+
 from exprgrad.source import WIDTH, Source, Span, cut, excerpt, position, printable, shows
 
 __all__ = [
@@ -56,6 +58,20 @@ class ExprgradError(Exception):
         self.help = None if help is None else cut(help, LONGEST)
         self.related = related
 
+    def at(self, place: Source | str, start: int = 0) -> Self:
+        """The error with its place: the text whose offsets its spans are, or a file's name.
+
+        ``start`` is where that text begins in the source, if it is a part of it.
+        """
+        if isinstance(place, str):
+            self.message += f", in '{place}'"
+            return self
+        self.source = place
+        if self.span is not None:
+            self.span = moved(self.span, start)
+        self.related = tuple([(note, moved(span, start)) for note, span in self.related])
+        return self
+
     def __str__(self) -> str:
         return render(self).removeprefix("error: ")
 
@@ -86,6 +102,11 @@ class RequestError(ExprgradError):
 
 class MissingExtraError(ExprgradError):
     """An optional package that this needs is not installed."""
+
+
+def moved(span: Span, by: int) -> Span:
+    """A span so many characters further on."""
+    return span[0] + by, span[1] + by
 
 
 def render(error: ExprgradError, width: int = WIDTH) -> str:

@@ -11,6 +11,7 @@ __all__ = [
     "Span",
     "bytes_text",
     "cut",
+    "depths",
     "display_width",
     "excerpt",
     "position",
@@ -144,6 +145,20 @@ def window(first: int, last: int, start: int, end: int, room: int) -> tuple[int,
     margin = max((room - (end - start)) // 2, 4)
     left = max(min(start - margin, last - room), first)
     return left, left + room
+
+
+def depths(text: str) -> list[int]:
+    """How many brackets, ``(`` or ``[``, are open at each character; a pair's own do not count.
+
+    A closing bracket without a partner closes nothing.
+    """
+    found, depth = [], 0
+    for character in text:
+        if character in ")]" and depth:
+            depth -= 1
+        found.append(depth)
+        depth += character in "(["
+    return found
 
 
 def bytes_text(count: int) -> str:

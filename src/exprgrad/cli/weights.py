@@ -10,7 +10,7 @@ from typing import Any
 
 from exprgrad.errors import ExprgradError, InputError
 from exprgrad.run.values.inputs import constant, is_plain
-from exprgrad.source import Source, Span, cut
+from exprgrad.source import Source, Span, cut, depths
 
 __all__ = ["number_or_weights", "pieces", "trimmed", "weights"]
 
@@ -72,10 +72,9 @@ def last_list(argument: str, start: int) -> str:
 
 def pieces(argument: str) -> Iterator[Span]:
     """The parts between commas, as spans; a comma inside parentheses or brackets separates nothing."""
-    depth = start = 0
-    for at, character in enumerate(argument):
-        depth += (character in "([") - (character in ")]")
-        if character == "," and depth <= 0:
+    start = 0
+    for at, depth in enumerate(depths(argument)):
+        if argument[at] == "," and not depth:
             yield start, at
             start = at + 1
     yield start, len(argument)
@@ -83,12 +82,8 @@ def pieces(argument: str) -> Iterator[Span]:
 
 def outside(argument: str) -> str:
     """The text with a filler for whatever stands in parentheses or brackets."""
-    found, depth = [], 0
-    for character in argument:
-        depth -= character in ")]"
-        found.append("1" if depth > 0 else character)
-        depth += character in "(["
-    return "".join(found)
+    pairs = zip(argument, depths(argument), strict=True)
+    return "".join("1" if depth else character for character, depth in pairs)
 
 
 def trimmed(text: str, start: int, end: int) -> Span:
@@ -107,7 +102,5 @@ def value_in(argument: str, span: Span, name: str) -> Any:
         return constant(value, name)
     except ExprgradError as error:
         if error.span is not None and error.source is not None and error.source.text == value:
-            error.source = Source(argument, is_expression=False)
-            error.span = (error.span[0] + start, error.span[1] + start)
-            error.related = tuple((note, (a + start, b + start)) for note, (a, b) in error.related)
+            error.at(Source(argument, is_expression=False), start)
         raise

@@ -22,7 +22,7 @@ from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, operation_text
-from exprgrad.source import Source
+from exprgrad.source import Source, depths
 
 __all__ = ["Row", "details", "document", "find", "overview", "sections", "usage"]
 
@@ -211,9 +211,8 @@ def folded(text: str, width: int, indent: str = "") -> list[str]:
     """
     if len(indent + text) <= width:
         return [indent + text]
-    found = [
-        (depth_at(text, m.start()), text[m.start() - 1] != ",", m) for m in BREAK.finditer(text)
-    ]
+    deep = depths(text)
+    found = [(deep[m.start()], text[m.start() - 1] != ",", m) for m in BREAK.finditer(text)]
     if not found:
         return [indent + text]
     outermost = min((depth, is_sum) for depth, is_sum, _ in found)
@@ -231,12 +230,6 @@ def folded(text: str, width: int, indent: str = "") -> list[str]:
         for line in lines
         for part in folded(line.lstrip(), width, line[: len(line) - len(line.lstrip())])
     ]
-
-
-def depth_at(text: str, position: int) -> int:
-    """How many parentheses and brackets are open at a position."""
-    before = text[:position]
-    return sum(map(before.count, "([")) - sum(map(before.count, ")]"))
 
 
 def document(rows: Sequence[Row]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from exprgrad.draw.text.formulas import infix_name
 from exprgrad.explain.derivations.steps import Step
 from exprgrad.graph.graph import Graph
-from exprgrad.source import display_width, printable
+from exprgrad.source import depths, display_width, printable
 
 __all__ = ["fields", "lines"]
 
@@ -107,9 +107,7 @@ def break_at(formula: str, room: int) -> int | None:
     symbol, or behind a comma.
     """
     best, late, early = (0, 0), None, None
-    depth = 0
-    for at, character in enumerate(formula):
-        depth += (character in "([") - (character in ")]")
+    for at, (character, depth) in enumerate(zip(formula, depths(formula), strict=True)):
         before, after = formula[at - 1 : at], formula[at + 1 : at + 2]
         blank = character == " " and (before in (",", ";") or after in tuple("+-<>=!"))
         factor = character == "*" or (character == "/" and after != "d")  # not within du/dx

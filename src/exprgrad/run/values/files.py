@@ -55,8 +55,7 @@ def read_json(path: str, name: str) -> Any:
     try:
         return as_value(value, name)
     except InputError as error:
-        error.message += f", in '{path}'"
-        raise
+        raise error.at(path) from None
 
 
 def read_npy(path: str, name: str) -> Any:

@@ -27,8 +27,7 @@ def evaluated(graph: Graph, text: str) -> Any:
     try:
         found = shaped(graph, text, {})
     except ExprgradError as error:
-        error.source = Source(text, is_expression=False)
-        raise
+        raise error.at(Source(text, is_expression=False)) from None
     return arrays.plain(arrays.forward(found, {}, [found.output])[found.output])
 
 
@@ -106,15 +105,7 @@ def number_by_number(value: object, name: str) -> Any:
         level = [part for parts in lists for part in parts or ()]
         if len(shape) > MOST_AXES:
             raise wrong(f"the value of '{name}' is nested too deeply")
-    numbers = []
-    for at, part in enumerate(level):
-        try:
-            numbers.append(as_number(part, name))
-        except InputError as error:
-            if shape:
-                place = place_of(at, shape)
-                error.message = error.message.replace(f"'{name}'", f"'{name}{place}'", 1)
-            raise error from None
+    numbers = [as_number(part, f"{name}{place_of(at, shape)}") for at, part in enumerate(level)]
     return np.array(numbers, dtype=np.float64).reshape(shape)
 
 
