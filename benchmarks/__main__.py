@@ -41,7 +41,7 @@ PARTS = {
         "Growth",
         "Time and bytes for a node of a balanced tree of `+`, `*` and `relu`; a batch has 32 rows.",
     ),
-    "derive": Part("Derivation", "The value and the derivative by every input, as one program."),
+    "derive": Part("Derivation", "The value and the derivatives in all inputs, as one program."),
     "sides": Part(
         "Kinks looked for",
         "What a gradient takes, in times of its two sweeps alone: at smooth points, and at kinks.",

@@ -1,7 +1,7 @@
 """Derivation: how long it takes and how large a program it gives, beside SymPy and CasADi.
 
-All give the value and the derivative by every input, equal subexpressions being one: SymPy by ``diff``
-and ``cse``, CasADi by ``gradient`` and ``cse``.  Before anything is timed or counted, they have to agree
+All give the value and the gradient, with equal subexpressions shared: SymPy by ``diff`` and ``cse``,
+CasADi by ``gradient`` and ``cse``.  Before anything is timed or counted, they have to agree
 at a point.
 """
 

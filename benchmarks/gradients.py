@@ -16,7 +16,7 @@ from exprgrad.api import Expression
 __all__ = ["Gradient", "contestants", "missing"]
 
 Gradient = Callable[[Expression, Mapping[str, float]], list[float]]
-"""The derivative of a formula by each input, which the point has in the graph's order.
+"""The derivative of a formula with respect to each input, which the point has in the graph's order.
 
 Raises ``KeyError`` for an operation that the contestant does not know.
 """

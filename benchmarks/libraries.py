@@ -84,7 +84,7 @@ class Library(NamedTuple):
     gradient: Callable[[Callable[..., Any], Sequence[float]], tuple[float, list[float | None]]]
 
     def run(self, graph: Graph, point: Mapping[str, float]) -> list[float]:
-        """The derivative of a formula by each input.  Raises ``KeyError`` for a word that is missing."""
+        """A formula's gradient.  Raises ``KeyError`` for a word that is missing."""
 
         def formula(*inputs: Any) -> Any:
             return translated(graph, [*inputs], lambda value, _: plain(value), self.words)[0]

@@ -27,7 +27,7 @@ Words = Mapping[str, Callable[..., Any]]
 
 
 class Contestant(NamedTuple):
-    """One way to derive one formula: the value, then the derivative by each input.
+    """One way to derive one formula: the value, then the derivative with respect to each input.
 
     ``derive`` is what is timed, after ``prepare``; the others say of its answer how many operations it
     takes, and what it gives at a point.

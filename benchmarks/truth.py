@@ -25,7 +25,7 @@ def from_tests(module: str) -> Any:
 
 
 def true_gradient(graph: Graph, point: Mapping[str, float]) -> dict[str, Any]:
-    """The output's derivative by every input: difference quotients, ever more precise until they settle.
+    """The output's gradient: difference quotients, ever more precise until they settle.
 
     Raises ``ValueError`` where those from the two sides differ, for there is no derivative.
     """
@@ -33,7 +33,7 @@ def true_gradient(graph: Graph, point: Mapping[str, float]) -> dict[str, Any]:
 
 
 def true_derivative(graph: Graph, point: Mapping[str, float], name: str) -> Any:
-    """The derivative by one input.  A quotient's own error is about its step, 1/4 of the bits carried."""
+    """One input's derivative.  A quotient's own error is about its step, 1/4 of the bits carried."""
     mp = from_tests("oracles").mp
     before = None
     for bits in (1600, 3200, 6400, 12800):

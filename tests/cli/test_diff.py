@@ -91,7 +91,7 @@ def test_a_note_where_a_shape_may_be_missing() -> None:
 
 
 def test_a_formula_without_inputs() -> None:
-    note = "note: the formula has no inputs to differentiate by\n"
+    note = "note: the formula has no inputs to differentiate with respect to\n"
     assert command("diff", "2 + 2") == (0, "", note)
 
 

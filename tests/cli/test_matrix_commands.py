@@ -207,7 +207,7 @@ def test_diagnostics() -> None:
     assert codes("hess", "where(x < 1, x, (x - 5)^1.5)", "x=0") == [("nan", "note")]
     (found,) = document("hess", "y^2 + x^1.5", "x=0", "y=1")["diagnostics"]
     assert (found["span"], found["node"]) == ([6, 11], 5)
-    assert found["message"] == "the derivative by x twice is inf"
+    assert found["message"] == "the second derivative with respect to x is inf"
 
 
 def test_strict() -> None:

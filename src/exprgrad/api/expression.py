@@ -240,7 +240,7 @@ class Expression:
         of: Iterable[str] | None = None,
         **inputs: object,
     ) -> dict[str, Any]:
-        """The derivatives of the output by each input; of several outputs, a row for each.
+        """The derivatives of the output with respect to each input; of several outputs, a row for each.
 
         ``of`` names statements of the expression (``y1 = …; y2 = …``), and the answer is by their
         names, even for one: ``{"y1": {"a": 1.0}}``.  Values and ``wrt`` are as in ``gradient``.
@@ -369,11 +369,11 @@ class Expression:
         return check_run(self.gradient(given, wrt=None if nodes is not None else wrt), nodes, step)
 
     def derivative(self, name: str, order: int = 1) -> Expression:
-        """The derivative by an input as a formula, simplified: an expression again.
+        """The derivative with respect to an input as a formula, simplified: an expression again.
 
-        By a tensor it is a tensor of the same shape; ``shapes`` of ``parse`` says what is one.  Raises
-        ``InputError`` for what is no input, ``RequestError`` for an order that is not from 1 to 100, or
-        not 1 by a tensor, and ``ShapeError`` for a formula that is no number.
+        With respect to a tensor it is a tensor of the same shape; ``shapes`` of ``parse`` says what is one.
+        Raises ``InputError`` for what is not an input, ``RequestError`` for an order that is not from 1 to
+        100, or above 1 for a tensor, and ``ShapeError`` for a formula that is not a number.
         """
         from exprgrad.derive.simplify.formula import derivatives
         from exprgrad.derive.simplify.orders import refuse_tensors
@@ -396,7 +396,7 @@ class Expression:
         return derived(program(graph), names, self.shapes)
 
     def steps(self, name: str) -> str:
-        """How the derivative by an input comes about, rule by rule, as plain text.
+        """How the derivative with respect to an input comes about, rule by rule, as plain text.
 
         Raises ``RequestError`` for a formula of tensors.
         """

@@ -94,7 +94,7 @@ class Value:
         self._label = text
 
     def backward(self) -> None:
-        """The derivative of this value by every input, added to the inputs' grads.
+        """The derivative of this value with respect to every input, added to the inputs' grads.
 
         Data is worked out afresh from the inputs.  Results get the grad of this sweep alone.
         """

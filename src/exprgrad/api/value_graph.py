@@ -63,7 +63,7 @@ def graph_of(
 
 
 def grads(values: Sequence[Value], leaves: Collection[Value] = ()) -> list[float | None]:
-    """The derivative of the last of some values by each of them; None where there is none."""
+    """The derivative of the last of some values with respect to each of them; None where there is none."""
     graph = graph_of(values, {}, leaves)
     data = [value.data for value in values]
     return play(record(graph, graph.inputs.values()), data).grads

@@ -53,7 +53,7 @@ def blocks_of(
 
 
 def jac(asked: Asked, of: str | None, wrt: str | None, options: dict[str, Any]) -> int:
-    """The Jacobian of each output by each input."""
+    """The Jacobian of each output with respect to each input."""
     outputs, chosen = asked.outputs(of), asked.chosen(wrt)
     kind, count = tensor_matrices.sweeps(asked.graph, outputs, chosen)
     found = tensor_matrices.jacobian(asked.programs, asked.graph, asked.inputs, outputs, chosen)

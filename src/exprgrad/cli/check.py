@@ -25,7 +25,7 @@ __all__ = ["check_command"]
 
 @click.command("check", cls=FormulaCommand)
 @formula
-@click.option("--wrt", metavar="NAME[,NAME]", help="Check the derivatives by these inputs only.")
+@click.option("--wrt", metavar="NAME[,NAME]", help="Check these inputs only.")
 @click.option(
     "--node",
     "nodes",
@@ -133,7 +133,7 @@ def claims_in(arguments: Sequence[str]) -> dict[str, str]:
         source = Source(argument, is_expression=False)
         if not (equals and name.isidentifier() and claim) or claim.startswith("="):
             message = "this is not NAME=FORMULA"
-            help = "a claim names the input and says the derivative by it: --claim a=b*c"
+            help = "a claim gives the derivative with respect to an input: --claim a=b*c"
             span = (0, len(argument))
             raise RequestError("usage", message, source=source, span=span, help=help)
         if name in found:

@@ -54,7 +54,7 @@ formula_alone = stack(
 shape_option = click.option(
     "--shape",
     metavar="NAME=SIZES[,…]",
-    help="The shapes of inputs that are tensors: X=150x4,w=4.  Others are numbers.",
+    help="Shapes of the inputs that are tensors: X=150x4,w=4.  Others are numbers.",
 )
 color_option = click.option(
     "--color",

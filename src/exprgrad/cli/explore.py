@@ -77,7 +77,7 @@ def explore_command(
         raise RequestError("usage", "--open needs a file, not a pipe", help=help)
     if path is None and to_pipe and not as_json and sys.stdout.isatty():
         help = "-o page.html writes it, --open shows it in a browser"
-        raise RequestError("usage", "a page is nothing to read on a terminal", help=help)
+        raise RequestError("usage", "refusing to print HTML to a terminal", help=help)
     if path is not None and not to_pipe:
         check_path(path)
     lesson = None

@@ -54,7 +54,9 @@ def derivations(graph: Graph, wrt: Sequence[str], color: str) -> Iterator[str]:
 @click.command("diff", cls=FormulaCommand)
 @formula_alone
 @shape_option
-@click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate by these inputs only.")
+@click.option(
+    "--wrt", metavar="NAME[,NAME]", help="Differentiate with respect to these inputs only."
+)
 @click.option(
     "--order",
     type=Digits(1, 100),
@@ -109,7 +111,7 @@ def diff_command(
     refuse_tensors(graph, expression.text, chosen, order)
     found = every(graph, chosen, order)
     if not chosen:
-        write(["note: the formula has no inputs to differentiate by\n"], sys.stderr)
+        write(["note: the formula has no inputs to differentiate with respect to\n"], sys.stderr)
     if as_json:
         more = {"steps": {n: fields(steps(graph, n)) for n in chosen}} if show_steps else {}
         text, listed = expression.text, dict(found)

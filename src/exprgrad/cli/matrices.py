@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 wrt_option = click.option(
-    "--wrt", metavar="NAME[,NAME]", help="Differentiate by these inputs only."
+    "--wrt", metavar="NAME[,NAME]", help="Differentiate with respect to these inputs only."
 )
 of_option = click.option("--of", metavar="NAME[,NAME]", help="Outputs: these named statements.")
 
@@ -136,7 +136,7 @@ def jac_command(
     wrt: str | None,
     **options: Any,
 ) -> int:
-    """Jacobian: the derivative of each output by each input."""
+    """Jacobian: each output's derivative with respect to each input."""
     from exprgrad.draw.text import matrices as drawn
     from exprgrad.explain.outputs import diagnose_outputs
     from exprgrad.run.matrices import jacobian

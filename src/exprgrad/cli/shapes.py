@@ -36,7 +36,7 @@ def shapes_in(argument: str) -> dict[str, tuple[int, ...]]:
             raise InputError("usage", message, source=source, span=span, help=help)
         shape = shape_in(sizes)
         if shape is None:
-            message = f"this is no shape for '{name}'"
+            message = f"this is not a shape for '{name}'"
             help = f"sizes are positive whole numbers joined by x, such as {name}=150x4"
             if "=" in sizes:
                 help = "names and sizes are separated by commas: --shape X=150x4,w=4"

@@ -81,7 +81,7 @@ def sort_of(op: Op, operands: Sequence[float]) -> str:
 
 
 def answer(op: Op, operands: Sequence[float], rule: Rule) -> tuple[float, tuple[float, ...]]:
-    """The row's value, and its local derivatives by one of its rules; every operand varies."""
+    """The row's value, and its local derivatives according to ``rule``; every operand varies."""
     value = functions[op.name](*operands)
     views = sides(op, [*operands, value], [1.0] * len(operands))
     partials = [

@@ -208,8 +208,8 @@ def special_points(
             else "formulas that are not so long"
         )
         message = (
-            f"derivatives from the two sides are found for {limit}, and here are {count:,} inputs and "
-            f"{nodes:,} nodes: kinks and jumps are only flagged"
+            f"derivatives from the two sides are found for {limit}; this one has {count:,} inputs and "
+            f"{nodes:,} nodes, so kinks and jumps are only flagged"
         )
         node = run.graph.output
         help = "choose some: --wrt on the command line, wrt= in Python"

@@ -31,7 +31,7 @@ def diagnose_outputs(
     *,
     unused: bool = True,
 ) -> list[Diagnostic]:
-    """What is worth knowing about some outputs (name → node) and their derivatives by ``wrt``.
+    """What is worth knowing about some outputs (name → node) and their derivatives in ``wrt``.
 
     ``swept`` are the outputs that are differentiated, all by default.  What concerns several is said
     once, as a warning if it is one for any of them.  ``unused`` statements are left out where outputs
@@ -94,8 +94,8 @@ def diagnose_hessian(
             bad = (n for n in range(node) if used[n] and not math.isfinite(numbers[n]))
             span = program.graph.span(next(bad, node))
             places = [at for at in range(len(graph)) if graph.span(at) == span]
-            by = f"{wrt[row]} and {wrt[column]}" if row != column else f"{wrt[row]} twice"
-            message = f"the derivative by {by} is {number(numbers[node])}"
+            by = f"{wrt[row]} and {wrt[column]}" if row != column else wrt[row]
+            message = f"the second derivative with respect to {by} is {number(numbers[node])}"
             code = "nan-hessian" if numbers[node] != numbers[node] else "infinite-hessian"
             at = places[0] if places else graph.output
             return [*listed, Diagnostic(code, "warning", message, at, graph.span(at), None)]

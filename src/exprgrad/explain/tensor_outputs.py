@@ -1,4 +1,4 @@
-"""Diagnostics of answers about outputs that are tensors, and of second derivatives by tensors."""
+"""Diagnostics of answers about outputs and inputs that are tensors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def diagnose_tensor_outputs(
     *,
     unused: bool = True,
 ) -> list[Diagnostic]:
-    """What is worth knowing about some outputs (name → node) and their derivatives by ``wrt``.
+    """What is worth knowing about some outputs (name → node) and their derivatives in ``wrt``.
 
     ``values`` are the nodes' data.  Of an output that is a tensor all numbers are differentiated together.
     ``swept`` and ``unused`` are as in ``diagnose_outputs``.
@@ -91,11 +91,11 @@ def entry_trouble(
         f"{name}{list(at) if at else ''}"
         for name, at in ((row, index[:rank]), (column, index[rank:]))
     )
-    by = f"{first} twice" if first == second else f"{first} and {second}"
+    by = first if first == second else f"{first} and {second}"
     shown = measure.at(value, index)
     span = tensor_matrices.trouble(programs, graph, inputs, wrt, row, index[:rank])
     places = [at for at in range(len(graph)) if graph.span(at) == span]
     node = places[-1] if places else graph.output
     code = "nan-hessian" if shown != shown else "infinite-hessian"
-    message = f"the derivative by {by} is {number(shown)}"
+    message = f"the second derivative with respect to {by} is {number(shown)}"
     return Diagnostic(code, "warning", message, node, graph.span(node), None)

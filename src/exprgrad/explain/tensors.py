@@ -168,7 +168,7 @@ def wrong_labels(run: Run, node: int) -> str:
     value = number(measure.at(run.values[labels], found.place))
     name = written(run, labels)
     if not found.place:
-        return f"{name} = {value} is no label from 0 to {classes - 1}"
+        return f"{name} = {value} is not a label from 0 to {classes - 1}"
     are_none = f"{found.numbers(name)} no label{'s' * (found.many > 1)}"
     return f"{are_none} from 0 to {classes - 1}{found.first()}, where it is {value}"
 

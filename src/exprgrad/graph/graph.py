@@ -215,7 +215,7 @@ def check(graph: Graph) -> None:
             check_structural(graph, node, hold)
         else:
             op = BY_NAME.get(kind)
-            hold(op is not None and payload is None, f"node {node} is no operation")
+            hold(op is not None and payload is None, f"node {node} is not an operation")
             assert op is not None
             fits = len(operands) >= 2 if op.variadic else len(operands) == len(op.names)
             hold(fits, f"node {node} has {len(operands)} operands")
@@ -234,7 +234,7 @@ def check_structural(graph: Graph, node: int, hold: Callable[[bool, str], None])
 
     kind, operands, settings = graph.kinds[node], graph.operands[node], graph.payloads[node]
     row = STRUCTURAL.get(kind)
-    hold(row is not None, f"node {node} is no operation")
+    hold(row is not None, f"node {node} is not an operation")
     assert row is not None
     fits = len(operands) >= 1 if row.variadic else len(operands) == len(row.names)
     hold(fits, f"node {node} has {len(operands)} operands")

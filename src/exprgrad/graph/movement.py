@@ -235,7 +235,7 @@ def stack_pull(b: Nodes, p: Pass) -> int:
 
 
 def square(shape: Shape) -> None:
-    """Refuse what is no square matrix."""
+    """Refuse what is not a square matrix."""
     if len(shape) != 2 or shape[0] != shape[1]:
         raise Mismatch("{op} needs a square matrix")
 

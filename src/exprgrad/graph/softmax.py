@@ -138,7 +138,7 @@ def cross_entropy_definition(b: Numbers, operands: Sequence[int], settings: Sett
 
 
 def cross_entropy_slope(b: Nodes, p: Pass) -> int | None:
-    """The derivative of a mean cross-entropy by its scores, or by its probabilities.
+    """The derivative of a mean cross-entropy with respect to its scores, or to its probabilities.
 
     Bishop (2006), equation 4.109: softmax(x) less the targets, here over the number of rows.
     """

@@ -90,7 +90,7 @@ def jacobian(
     outputs: Mapping[str, int],
     wrt: Sequence[str],
 ) -> Matrix:
-    """The derivatives of ``outputs`` (name → node) by the inputs ``wrt``: a row for an output."""
+    """The derivatives of ``outputs`` (name → node) in the inputs ``wrt``: a row for each output."""
     nodes = tuple(outputs.values())
     program, entries = kept(
         programs, ("jacobian", nodes, *wrt), lambda: derive.jacobian(graph, nodes, wrt)
@@ -106,7 +106,7 @@ def second(programs: Programs, graph: Graph, wrt: Sequence[str]) -> Derived:
 def hessian(
     programs: Programs, graph: Graph, values: Mapping[str, float], wrt: Sequence[str]
 ) -> Matrix:
-    """The second derivatives of the output by each two of the inputs ``wrt``; symmetric."""
+    """The second derivatives of the output with respect to each pair of the inputs ``wrt``; symmetric."""
     program, entries = second(programs, graph, wrt)
     return matrix(program, entries, values, tuple(wrt), tuple(wrt))
 

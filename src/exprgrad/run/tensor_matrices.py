@@ -69,7 +69,7 @@ def jacobian(
     outputs: Mapping[str, int],
     wrt: Sequence[str],
 ) -> Blocks:
-    """The derivatives of ``outputs`` (name → node) by the inputs ``wrt``."""
+    """The derivatives of ``outputs`` (name → node) with respect to the inputs ``wrt``."""
     by_columns = sweeps(graph, outputs, wrt)[0] == "JVP"
     shapes = {name: shape(graph, graph.inputs[name]) for name in wrt}
     blocks: Blocks = {
@@ -159,7 +159,7 @@ def weighted(
 def hessian(
     programs: Programs, graph: Graph, values: Mapping[str, Any], wrt: Sequence[str]
 ) -> Blocks:
-    """The second derivatives of the output, a number, by each two of the inputs ``wrt``; symmetric."""
+    """The second derivatives of the output, a number, in each pair of the inputs ``wrt``; symmetric."""
     shapes = {name: shape(graph, graph.inputs[name]) for name in wrt}
     refuse_large(sum(map(size, shapes.values())) ** 2)
     found: Blocks = {row: {} for row in wrt}

@@ -8,7 +8,8 @@ def f(Q, K, V):
       mean((w @ V - [[1, 2], [3, 4], [5, 6]])^2)
 
     Inputs, in order: Q (3, 8), K (5, 8), V (5, 2).
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     The program is for exactly these shapes; each derivative has the shape of its input.  All
     is float64, and nothing is recorded for autograd.
     """

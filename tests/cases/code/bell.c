@@ -4,7 +4,8 @@
      exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)
 
    Inputs, in order: x, mu, sigma.
-   Returns the value; stores its derivatives by the inputs, in this order, in gradient.
+   Returns the value; stores its derivatives with respect to the inputs, in this order, in
+   gradient.
    C99; needs only <math.h> (link with -lm). */
 #include <math.h>
 

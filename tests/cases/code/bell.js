@@ -5,8 +5,8 @@
  *   exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)
  *
  * Inputs, in order: x, mu, sigma.
- * Returns {value, gradient}: the value, and by name its derivatives by the inputs, in this
- * order.
+ * Returns {value, gradient}: the value, and by name its derivatives with respect to the
+ * inputs, in this order.
  * ES2015, for browsers and Node.  Inputs are numbers.
  */
 function f(x, mu, sigma) {

@@ -9,7 +9,8 @@ def f(x, mu, sigma):
       exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)
 
     Inputs, in order: x, mu, sigma.
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     Inputs are numbers or arrays that broadcast; all that is returned has their common shape.
     """
     x, mu, sigma = map(np.float64, (x, mu, sigma))

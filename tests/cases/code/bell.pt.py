@@ -8,7 +8,8 @@ def f(x, mu, sigma):
       exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)
 
     Inputs, in order: x, mu, sigma.
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     Inputs are numbers or tensors that broadcast; all that is returned is float64, of their
     shape.
     """

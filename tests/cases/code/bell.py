@@ -8,7 +8,8 @@ def f(x, mu, sigma):
       exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)
 
     Inputs, in order: x, mu, sigma.
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     Python 3.11 or later.  Inputs are floats.  IEEE answers (inf, nan), never an exception.
     """
     z = f_div(x - mu, sigma)

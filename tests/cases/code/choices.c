@@ -4,7 +4,8 @@
      where((a < b)*(b < 3), m%a, relu(a) + sign(b)*round(a/b)^3)
 
    Inputs, in order: a, b.
-   Returns the value; stores its derivatives by the inputs, in this order, in gradient.
+   Returns the value; stores its derivatives with respect to the inputs, in this order, in
+   gradient.
    C99; needs only <math.h> (link with -lm). */
 #include <math.h>
 

@@ -5,8 +5,8 @@
  *   where((a < b)*(b < 3), m%a, relu(a) + sign(b)*round(a/b)^3)
  *
  * Inputs, in order: a, b.
- * Returns {value, gradient}: the value, and by name its derivatives by the inputs, in this
- * order.
+ * Returns {value, gradient}: the value, and by name its derivatives with respect to the
+ * inputs, in this order.
  * ES2015, for browsers and Node.  Inputs are numbers.
  */
 function f(a, b) {

@@ -9,7 +9,8 @@ def f(a, b):
       where((a < b)*(b < 3), m%a, relu(a) + sign(b)*round(a/b)^3)
 
     Inputs, in order: a, b.
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     Inputs are numbers or arrays that broadcast; all that is returned has their common shape.
     """
     a, b = map(np.float64, (a, b))

@@ -8,7 +8,8 @@ def f(a, b):
       where((a < b)*(b < 3), m%a, relu(a) + sign(b)*round(a/b)^3)
 
     Inputs, in order: a, b.
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     Inputs are numbers or tensors that broadcast; all that is returned is float64, of their
     shape.
     """

@@ -8,7 +8,8 @@ def f(a, b):
       where((a < b)*(b < 3), m%a, relu(a) + sign(b)*round(a/b)^3)
 
     Inputs, in order: a, b.
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     Python 3.11 or later.  Inputs are floats.  IEEE answers (inf, nan), never an exception.
     """
     m = f_max(f_max(a, b), 2.0)

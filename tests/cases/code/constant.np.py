@@ -8,7 +8,8 @@ def f():
       2 + 2
 
     Inputs, in order: none.
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     Inputs are numbers or arrays that broadcast; all that is returned has their common shape.
     """
     return np.float64(4.0), ()

@@ -7,7 +7,8 @@ def f():
       2 + 2
 
     Inputs, in order: none.
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     Inputs are numbers or tensors that broadcast; all that is returned is float64, of their
     shape.
     """

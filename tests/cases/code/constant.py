@@ -7,7 +7,8 @@ def f():
       2 + 2
 
     Inputs, in order: none.
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     Python 3.11 or later.  Inputs are floats.  IEEE answers (inf, nan), never an exception.
     """
     return 4.0, ()

@@ -11,7 +11,8 @@ def f(X, k, v):
       concat(m, [k, 1], v[1:3]) @ [0, 1, 2, 3, 4, 5] + X[0, 1]*prod(v)
 
     Inputs, in order: X (2, 3), k (a number), v (4,).
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     The program is for exactly these shapes; each derivative has the shape of its input.
     """
     X = f_input(X, (2, 3))

@@ -4,7 +4,8 @@
 
    Inputs, in order: lambda, π, y1, class, gradient, value, t1, exp.
    In the code, π is called pi, exp is called exp_.
-   Returns the value; stores its derivatives by the inputs, in this order, in gradient_.
+   Returns the value; stores its derivatives with respect to the inputs, in this order, in
+   gradient_.
    C99; needs only <math.h> (link with -lm). */
 #include <math.h>
 

@@ -5,8 +5,8 @@
  *
  * Inputs, in order: lambda, π, y1, class, gradient, value, t1, exp.
  * In the code, class is called class_.
- * Returns {value, gradient}: the value, and by name its derivatives by the inputs, in this
- * order.
+ * Returns {value, gradient}: the value, and by name its derivatives with respect to the
+ * inputs, in this order.
  * ES2015, for browsers and Node.  Inputs are numbers.
  */
 function f(lambda, π, y1, class_, gradient, value, t1, exp) {

@@ -8,7 +8,8 @@ def f(lambda_, π, y1, class_, gradient, value, t1, exp):
 
     Inputs, in order: lambda, π, y1, class, gradient, value, t1, exp.
     In the code, lambda is called lambda_, class is called class_.
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     Inputs are numbers or tensors that broadcast; all that is returned is float64, of their
     shape.
     """

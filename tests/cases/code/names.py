@@ -8,7 +8,8 @@ def f(lambda_, π, y1, class_, gradient, value, t1, exp):
 
     Inputs, in order: lambda, π, y1, class, gradient, value, t1, exp.
     In the code, lambda is called lambda_, class is called class_.
-    Returns the value and the tuple of its derivatives by the inputs, in this order.
+    Returns the value and the tuple of its derivatives with respect to the inputs, in this
+    order.
     Python 3.11 or later.  Inputs are floats.  IEEE answers (inf, nan), never an exception.
     """
     t2 = class_*class_

@@ -13,7 +13,7 @@ def f(X, W1, b1, W2, b2, y, k):
 
     Inputs, in order: X (150, 4), W1 (4, 8), b1 (8,), W2 (8, 3), b2 (3,), y (150,), k (a
     number).
-    Returns loss and the tuple of its derivatives by the inputs, in this order.
+    Returns loss and the tuple of its derivatives with respect to the inputs, in this order.
     The program is for exactly these shapes; each derivative has the shape of its input.
     """
     X = f_input(X, (150, 4))

@@ -3,7 +3,7 @@
      o = tanh(x1*w1 + x2*w2 + b)
 
    Inputs, in order: x1, w1, x2, w2, b.
-   Returns o; stores its derivatives by the inputs, in this order, in gradient.
+   Returns o; stores its derivatives with respect to the inputs, in this order, in gradient.
    C99; needs only <math.h> (link with -lm). */
 #include <math.h>
 

@@ -10,7 +10,7 @@ def f(x1, w1, x2, w2, b):
       o = tanh(x1*w1 + x2*w2 + b)
 
     Inputs, in order: x1, w1, x2, w2, b.
-    Returns o and the tuple of its derivatives by the inputs, in this order.
+    Returns o and the tuple of its derivatives with respect to the inputs, in this order.
     Inputs are numbers or arrays that broadcast; all that is returned has their common shape.
     """
     x1, w1, x2, w2, b = map(jnp.float64, (x1, w1, x2, w2, b))

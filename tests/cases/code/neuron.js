@@ -4,7 +4,8 @@
  *   o = tanh(x1*w1 + x2*w2 + b)
  *
  * Inputs, in order: x1, w1, x2, w2, b.
- * Returns {value, gradient}: o, and by name its derivatives by the inputs, in this order.
+ * Returns {value, gradient}: o, and by name its derivatives with respect to the inputs, in
+ * this order.
  * ES2015, for browsers and Node.  Inputs are numbers.
  */
 function f(x1, w1, x2, w2, b) {

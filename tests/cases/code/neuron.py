@@ -7,7 +7,7 @@ def f(x1, w1, x2, w2, b):
       o = tanh(x1*w1 + x2*w2 + b)
 
     Inputs, in order: x1, w1, x2, w2, b.
-    Returns o and the tuple of its derivatives by the inputs, in this order.
+    Returns o and the tuple of its derivatives with respect to the inputs, in this order.
     Python 3.11 or later.  Inputs are floats.  IEEE answers (inf, nan), never an exception.
     """
     t1 = x1*w1 + x2*w2 + b

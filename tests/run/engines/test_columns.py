@@ -183,11 +183,11 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "constant": ({"x": X, "y": X, "pi": X}, "constant", "'pi' is a constant and takes no value"),
     "lengths": ({"x": X, "y": X[:1]}, "column-lengths", "different lengths: 'x' 37, 'y' 1"),
     "two axes": ({"x": X, "y": X.reshape(37, 1)}, "bad-column", "'y' has 2 axes"),
-    "ragged": ({"x": X, "y": [[1], [2, 3]]}, "bad-column", "'y' is no column of numbers: list"),
+    "ragged": ({"x": X, "y": [[1], [2, 3]]}, "bad-column", "'y' is not a column of numbers: list"),
     "objects": ({"x": X, "y": [1.0, None]}, "bad-column", "'y' holds objects"),
     "missing numbers": ({"x": X, "y": [1, None]}, "bad-column", "a missing number is nan"),
     "other objects": ({"x": X, "y": [1.0, object()]}, "bad-column", "'y' holds objects, not real"),
-    "nothing": ({"x": X, "y": None}, "bad-column", "no column of numbers: NoneType"),
+    "nothing": ({"x": X, "y": None}, "bad-column", "not a column of numbers: NoneType"),
     "generator": ({"x": X, "y": (x for x in X)}, "bad-column", "make it a list"),
     "dictionary": ({"x": X, "y": {1: 2}}, "bad-column", "make it a list: list(….values())"),
     "structured": (
@@ -202,7 +202,7 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
         "bad-columns",
         "two columns are named 'x'",
     ),
-    "set": ({"x": X, "y": {1, 2}}, "bad-column", "no column of numbers: set"),
+    "set": ({"x": X, "y": {1, 2}}, "bad-column", "not a column of numbers: set"),
     "too large": ({"x": X, "y": [10**400, 1]}, "bad-value", "'y' is too large for a double"),
     "not a number": ({"x": X, "y": [Decimal("sNaN")] * 37}, "bad-value", "'y' is not a number"),
     "texts": ({"x": X, "y": ["1"] * 37}, "bad-column", "'y' holds texts"),
@@ -265,9 +265,9 @@ def new() -> Any:
 
 
 UNFIT: dict[str, tuple[Callable[[], Any], str]] = {
-    "number": (lambda: 3, "is no earlier answer"),
-    "one": (lambda: (new(),), "is no earlier answer"),
-    "wrt": (lambda: (new(), {"x": new()}), "is no earlier answer"),
+    "number": (lambda: 3, "is not an earlier answer"),
+    "one": (lambda: (new(),), "is not an earlier answer"),
+    "wrt": (lambda: (new(), {"x": new()}), "is not an earlier answer"),
     "list": (lambda: ([0.0] * 37, {"x": new(), "y": new()}), "has no column for the value"),
     "rows": (
         lambda: (new(), {"x": new()[1:], "y": new()}),

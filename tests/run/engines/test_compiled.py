@@ -352,10 +352,15 @@ REFUSED: dict[str, tuple[dict[str, Any], type[ExprgradError], str, str]] = {
     "engine": ({"engine": "nativ"}, RequestError, "unknown-engine", "did you mean 'native'?"),
     "engine's kind": ({"engine": 3}, RequestError, "unknown-engine", "there is no engine '3'"),
     "engines": ({"engine": ["native"]}, RequestError, "unknown-engine", "there is no engine"),
-    "true threads": ({"threads": True}, RequestError, "bad-threads", "True is no number of"),
+    "true threads": ({"threads": True}, RequestError, "bad-threads", "True is not a number of"),
     "a number": ({"wrt": 5}, InputError, "unknown-input", "an input's name is a text, not int"),
-    "no threads": ({"threads": 0}, RequestError, "bad-threads", "0 is no number of threads"),
-    "half a thread": ({"threads": 0.5}, RequestError, "bad-threads", "0.5 is no number of threads"),
+    "no threads": ({"threads": 0}, RequestError, "bad-threads", "0 is not a number of threads"),
+    "half a thread": (
+        {"threads": 0.5},
+        RequestError,
+        "bad-threads",
+        "0.5 is not a number of threads",
+    ),
     "wrt": ({"wrt": ["z"]}, InputError, "unknown-input", "'z' is not an input of the expression"),
     "no wrt": ({"wrt": []}, InputError, "unknown-input", "no input is chosen"),
 }

@@ -46,7 +46,7 @@ def value_of(variant: Variant) -> Program:
     try:
         found = row.value(ArrayLibrary(builder), operands, variant.settings)
     except (AttributeError, TypeError) as error:
-        message = f"'{row.word}' is not spelled in this language, nor made of what is"
+        message = f"'{row.word}' has no spelling in this language, nor in terms of what has"
         raise RequestError("no-spelling", message, help=f"its value needs more: {error}") from None
     return builder.program([found.node])
 

@@ -22,10 +22,11 @@ WORTH_ITS_NAME = 12
 
 
 def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iterator[Graph]:
-    """The output's derivative by each input, in turn.
+    """The output's derivative with respect to each input, in turn.
 
     Without ``steps`` the only statements are a person's, as for a derivative to be derived again.
-    A derivative by a tensor is a tensor of its shape; with ``steps`` nobody knows the shapes of its nodes.
+    A derivative with respect to a tensor is a tensor of its shape; with ``steps`` its nodes' shapes are not
+    known.
     """
     program = gradient(graph, wrt, shown)
     for formula, names in formulas(Program(program.graph, program.outputs[1:]), graph):

@@ -41,7 +41,7 @@ class Leaf(NamedTuple):
 
 
 class Call(NamedTuple):
-    """An operation on forms that is neither a sum nor a product; a power if its exponent is no number.
+    """An operation on forms that is neither a sum nor a product; a power if its exponent is not a number.
 
     ``settings`` are those of a structural operation, which is given every operand in its full shape.
     """

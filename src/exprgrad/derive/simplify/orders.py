@@ -13,13 +13,13 @@ from exprgrad.source import Source
 __all__ = ["Orders", "every", "refuse_tensors"]
 
 Orders = tuple[str, ...]
-"""The inputs of a mixed derivative, in the order of ``wrt``: the derivative by x twice is ``(x, x)``."""
+"""The inputs of a mixed derivative, in the order of ``wrt``: ``(x, x)`` is the second derivative in x."""
 
 
 def every(graph: Graph, wrt: Sequence[str], order: int) -> Iterator[tuple[Orders, Graph]]:
     """Every derivative of an order, each once: the inputs of a mixed one may be in any order.
 
-    Each derivative of the order before is derived by its last input and those after it.
+    Each derivative of the order before is differentiated with respect to its last input and those after it.
     """
     if order == 1:  # one by one, as there may be many
         yield from zip([(name,) for name in wrt], derivatives(graph, wrt), strict=True)
@@ -37,7 +37,7 @@ def every(graph: Graph, wrt: Sequence[str], order: int) -> Iterator[tuple[Orders
 def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> None:
     """Raise an error for what has no derivative as a formula of tensors.
 
-    What is derived must be a number; and what it is derived by, where that is done more than once.
+    The formula must be a number; beyond the first order, so must each input of ``wrt``.
     """
     if graph.shapes is None:
         return
@@ -48,8 +48,10 @@ def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> N
         node = graph.inputs[name]
         if graph.shapes[node]:
             shape = shape_text(graph.shapes[node])
-            message = f"derivatives of order {order} are by numbers, and '{name}' is {shape}"
-            help = "hess gives second derivatives by tensors as numbers; --wrt a,b chooses inputs"
+            message = f"derivatives of order {order} need inputs that are numbers, and '{name}' is {shape}"
+            help = (
+                "hess computes second derivatives with respect to tensors; --wrt a,b chooses inputs"
+            )
             span = graph.span(node)
             raise RequestError("bad-order", message, source=Source(text), span=span, help=help)
 
@@ -57,6 +59,6 @@ def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> N
 def onward(
     formula: Graph, inputs: Orders, wrt: Sequence[str], *, steps: bool
 ) -> Iterator[tuple[str, Graph]]:
-    """A derivative's derivatives by its last input and those after it."""
+    """A derivative's derivatives with respect to its last input and those after it."""
     rest = wrt[wrt.index(inputs[-1]) :] if inputs else wrt
     return zip(rest, derivatives(formula, rest, steps=steps), strict=True)

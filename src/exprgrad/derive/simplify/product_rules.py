@@ -137,7 +137,7 @@ def fold_numbers(forms: Algebra, powers: dict[int, Fraction], coefficient: Fract
 
 
 def tidy_powers(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
-    """``x^n*x`` is ``x^(n + 1)``: powers with exponents that are no numbers are gathered."""
+    """``x^n*x`` is ``x^(n + 1)``: powers whose exponents are not numbers are gathered."""
     if forms.share:
         return coefficient
     alike: dict[int, list[tuple[int, int]]] = {}
@@ -174,7 +174,7 @@ def tidy_quotients(forms: Algebra, powers: dict[int, Fraction], coefficient: Fra
 def use_names(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
     """Where all factors of something named are met, its name takes their place.
 
-    So the derivative of ``d = (a + b)/c`` by c is ``-d/c``.
+    So the derivative of ``d = (a + b)/c`` with respect to c is ``-d/c``.
     """
     for name in [n for base in list(powers) for n in forms.names_by_factor.get(base, ())]:
         found = forms.forms[name]

@@ -27,7 +27,7 @@ Entries = dict[tuple[int, int], int]
 
 
 def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program:
-    """The output, then its derivative by each of the inputs ``wrt``.
+    """The output, then its derivative with respect to each of the inputs ``wrt``.
 
     ``rule`` chooses the rules: ``shown`` are equal in real arithmetic, and less exact in doubles.
     """
@@ -44,7 +44,7 @@ def adjoints(graph: Graph, wrt: Sequence[str]) -> tuple[Program, list[int], list
 
     It is what a reverse sweep finds, of the sum of an output that is a tensor.  A node that no gradient
     reaches is left out.  Last come the conditions under which adjoints arrive, where there are any, and
-    the nodes whose they are.
+    the nodes that they belong to.
     """
     source = Source(Builder(), graph)
     nodes = [graph.inputs[name] for name in wrt]

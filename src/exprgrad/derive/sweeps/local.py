@@ -50,7 +50,7 @@ def users_of(graph: Graph, outputs: Sequence[int]) -> list[list[int]]:
 
 
 def active_from(users: Sequence[Sequence[int]], nodes: Iterable[int]) -> list[int]:
-    """The nodes that a derivative by one of ``nodes`` reaches, ascending; only they are visited."""
+    """The nodes that depend on one of ``nodes``, ascending; only they are visited."""
     found = set(nodes)
     todo = list(found)
     while todo:
@@ -120,7 +120,7 @@ class Source:
         return () if self.graph.shapes is None else self.graph.shapes[node]
 
     def zero(self, node: int) -> int:
-        """The derivative by a node that nothing depends on, or of one that depends on nothing."""
+        """Zero: the derivative where one node does not depend on the other."""
         return self.builder.fill(0.0, self.shape(node))
 
     def structural(self, user: int) -> Structural | None:

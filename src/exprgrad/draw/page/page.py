@@ -69,7 +69,7 @@ def page(
     if run.adjoints is None:
         raise RequestError("no-gradient", "only a run of gradient() has a page")
     if not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
-        message = f"digits is {digits!r}, which is no whole number from 1 to {MOST_DIGITS}"
+        message = f"digits is {digits!r}, which is not a whole number from 1 to {MOST_DIGITS}"
         raise RequestError("usage", message)
     if isinstance(lesson, str):
         lesson = lesson_named(lesson)

@@ -1,6 +1,7 @@
 """Jacobians, Hessians and products of tensors: block by block as tables, JSON, CSV, and lines for scripts.
 
-A block is the derivative of one tensor by another: it has the shape of the first, then that of the second.
+A block is the derivative of one tensor with respect to another: its shape is the first's, then the
+second's.
 """
 
 from __future__ import annotations

@@ -122,9 +122,9 @@ def ending(found: Descent[Any]) -> str:
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """A bar for each value, from the least to the greatest; of many every so manieth, the last included.
+    """A bar for each value, from the least to the greatest; a cross for what is not finite.
 
-    What is not finite is a cross.
+    Of many values, some are shown, evenly spaced, the first and the last among them.
     """
     count = min(len(values), CELLS)
     chosen = [values[at * (len(values) - 1) // max(count - 1, 1)] for at in range(count)]

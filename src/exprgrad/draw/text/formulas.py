@@ -15,7 +15,7 @@ from exprgrad.language.write.latex import latex, symbol, symbols
 __all__ = ["bare", "document", "infix_name", "latex_name", "lines", "table", "written"]
 
 OUTPUTS = ("f", "F", "y", "g", "h", "z")
-"""What an output without a name is called in LaTeX: the first of these that is no input."""
+"""What LaTeX calls an output without a name: the first of these that is not an input."""
 
 
 def written(formula: Graph, to: str) -> str:
@@ -68,7 +68,7 @@ def bare(found: Iterable[tuple[Orders, Graph]], to: str, *, alone: bool) -> Iter
 
 
 def table(found: Iterable[tuple[Orders, Graph]], to: str) -> Iterator[str]:
-    """The derivatives as CSV: what by, and the formula."""
+    """The derivatives as CSV: the inputs, and the formula."""
     yield csv_line(["wrt", "derivative"])
     for inputs, formula in found:
         yield csv_line([",".join(inputs), written(formula, to)])

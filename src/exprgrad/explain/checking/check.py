@@ -182,7 +182,7 @@ class Checker:
         return node, graph.span(node)
 
     def lost(self, node: int) -> int | None:
-        """The node at which the derivative by an input loses its digits, where that can be told."""
+        """The node where an input's derivative loses its digits, if that can be told."""
         found = self.trusted.get(self.run.names.get(node, ""))
         return None if found is None or found.lost is None else found.lost.node
 
@@ -222,7 +222,7 @@ def has_balls() -> bool:
 def check_run(
     run: Run, nodes: Iterable[str | int] | None = None, h: float | None = None
 ) -> list[Check]:
-    """Check a run of both sweeps: the derivatives by its inputs, or the grads of some nodes.
+    """Check a run of both sweeps: its gradient, or the grads of some nodes.
 
     ``h`` is the lesson's step.
     """
@@ -238,7 +238,7 @@ def check_run(
 def check_nodes(
     run: Run, nodes: Mapping[str, int], step: float | None = None, *, ids: bool = False
 ) -> list[Check]:
-    """Check the derivatives by some nodes, by what they are called; ``run`` has both sweeps.
+    """Check the derivatives with respect to some nodes (name → node); ``run`` has both sweeps.
 
     With a ``step`` the numbers are the lesson's: the node is bumped by it.  With ``ids`` the nodes are part
     of the answer.

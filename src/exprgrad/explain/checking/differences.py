@@ -67,7 +67,7 @@ class Sample(NamedTuple):
 
 
 def differences(graph: Graph, inputs: Mapping[str, float], node: int, at: float) -> Sides:
-    """The output's derivative by a node whose data is ``at``, and its derivatives from the sides.
+    """The output's derivative with respect to a node whose data is ``at``, and those from each side.
 
     Steps begin at an eighth of the node's data, and of 1 where that is larger, or where steps in
     proportion to the data never come near 1.  Those that do not follow the function are left out.

@@ -124,7 +124,7 @@ def true_value(graph: Graph, inputs: dict[str, float]) -> float | None:
 def true_local(
     graph: Graph, inputs: dict[str, float], place: int, local: float, work: int
 ) -> Estimate | None:
-    """One operation's derivative by one operand, by differences; None where they tell none.
+    """One operation's derivative with respect to one operand, by differences; None where they show none.
 
     So it is at a kink, at a jump, and where there are values on one side alone; in doubles also at data so
     large that all doubles are whole numbers: there nobody sees the steps of ``round``.
@@ -149,10 +149,10 @@ def true_local(
 def blamed(
     run: Run, found: Sequence[Wrong], node: int, analytic: float, numeric: float
 ) -> Suspect | None:
-    """Whom of the wrong numbers to blame for a derivative by a node; None if none explains it.
+    """Which wrong number explains a wrong derivative with respect to a node; None if none does.
 
     The derivative is found again with the true numbers instead of the wrong ones.  If that does not bring
-    it nearer to what differences say, they are innocent.  Blamed is the one that changes it most.
+    it nearer to what differences say, they are innocent.  The one that changes it most is blamed.
     """
     data = [wrong for wrong in found if wrong.position is None]
     if data:
@@ -183,7 +183,7 @@ def mended(run: Run, rules: Sequence[Wrong]) -> dict[int, list[float | None]]:
 def again(
     run: Run, locals_: dict[int, list[float | None]], node: int
 ) -> tuple[list[float], list[float]]:
-    """Every node's grad, and its derivative by a node, from local derivatives."""
+    """Every node's grad, and its derivative with respect to a node, from local derivatives."""
     graph = run.graph
     grads, tangents = [0.0] * len(graph), [0.0] * len(graph)
     grads[graph.output] = tangents[node] = 1.0

@@ -54,12 +54,12 @@ class Place(NamedTuple):
 def check_tensors(
     run: Run, nodes: Iterable[str | int] | None = None, h: float | None = None
 ) -> list[Check]:
-    """Check the derivatives by the numbers of a run's inputs: all, up to 64, else so many of them.
+    """Check the derivatives with respect to the inputs' numbers: all of them, or 64 of more.
 
     Raises ``RequestError`` for nodes and a step, which are for formulas of numbers.
     """
     if nodes is not None or h is not None:
-        message = "a formula of tensors is checked by its inputs alone, with steps of our choice"
+        message = "a formula of tensors is checked at its inputs alone, with steps of our choice"
         raise RequestError("no-tensors", message, help="--node and --h are for formulas of numbers")
     return [check_number(run, place) for place in chosen(run)]
 

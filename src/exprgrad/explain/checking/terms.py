@@ -83,7 +83,7 @@ def difference(compared: Compared) -> Found | None:
 
 
 def one_term(compared: Compared, extra: Part, missing: Part) -> Found:
-    """The one term that differs, and what of it."""
+    """The one term that differs, and how."""
     whole = extra.span == compared.claim.span(compared.claim.output)
     what = "it" if whole else f"its term {extra.text}"
     ratio = constant_ratio(extra.values, missing.values)

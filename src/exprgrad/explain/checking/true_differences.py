@@ -79,7 +79,7 @@ def true_differences(
     work: float = math.inf,
     expected: float | None = None,
 ) -> Truth:
-    """The output's true derivative by a node whose data is about ``at``, if the inputs are exact.
+    """The output's true derivative with respect to a node whose data is about ``at``, from exact inputs.
 
     Higher precisions than the first are taken as long as the ``work`` lasts, in bits times nodes: where the
     first tells no derivative, or another than is ``expected``, and at 0, where no size says what is small.

@@ -91,7 +91,7 @@ class Derivation:
         return alone and reading.is_linear(node) and reading.inner(node) == [self.x]
 
     def calls_names(self, node: int) -> bool:
-        """Whether a node's text has names in it that are no inputs."""
+        """Whether a node's text has names in it that are not inputs."""
         return any(name not in self.typed.inputs for name in parse(self.reading.texts[node]).inputs)
 
     def constancies(self, nodes: Iterable[int]) -> list[str]:

@@ -22,7 +22,7 @@ __all__ = ["notes_on", "partials", "rule_name", "said"]
 
 @lru_cache(maxsize=256)
 def partials(text: str, by: tuple[str, ...]) -> tuple[Graph, ...]:
-    """The derivatives of a formula by some of its inputs, as people read them."""
+    """The derivatives of a formula with respect to some of its inputs, as people read them."""
     typed = parse(text)
     found = gradient(typed, by, shown)
     return tuple(graph for graph, _ in formulas(Program(found.graph, found.outputs[1:]), typed))

@@ -163,7 +163,7 @@ class Reading:
 
 
 def passed_through(graph: Graph, inputs: list[int]) -> list[bool]:
-    """By node: whether it passes a derivative by one of the inputs on to the output."""
+    """By node: whether it passes a derivative with respect to one of the inputs on to the output."""
     users = users_of(graph, [graph.output])
     reached = set(active_from(users, inputs))
     found = [False] * len(graph)

@@ -55,9 +55,9 @@ class Step(NamedTuple):
 
 
 def steps(graph: Graph, wrt: str) -> list[Step]:
-    """The steps from a formula to its derivative by an input, which is the last step's last formula.
+    """The steps from a formula to its derivative with respect to ``wrt``: the last step's last formula.
 
-    Raises ``RequestError`` for a formula of tensors: the derivative of a part is no formula there.
+    Raises ``RequestError`` for a formula of tensors: there a part's derivative is not a formula.
     """
     if graph.shapes is not None:
         message = "steps are for formulas of numbers, and this one is about tensors"

@@ -48,10 +48,10 @@ def heaviest(errors: Sequence[Ball]) -> int:
 
 
 def find_lost(evidence: Evidence, name: str, digits: int) -> tuple[Lost | None, list[int]]:
-    """The node that loses most of a number's digits: of the value, or of the derivative by an input.
+    """The node that loses most of a number's digits: those of the value, or of an input's derivative.
 
     ``digits`` is how many the number has in the end: what a partial sum has fewer is not lost to it.  Then
-    all nodes on the way that its error came, this one first.
+    all nodes that the error came through, this one first.
     """
     graph = evidence.graph
     with working(max(evidence.found.bits, 128)):

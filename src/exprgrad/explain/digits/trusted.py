@@ -107,7 +107,7 @@ class Trust(NamedTuple):
     bits: int
 
     def numbers(self) -> Iterator[tuple[str, Trusted]]:
-        """The value by no name, then each derivative by its input's."""
+        """The value, named by an empty string, then each derivative, named by its input."""
         yield "", self.value
         yield from self.gradient.items()
 
@@ -136,7 +136,7 @@ def enclosed(graph: Graph, inputs: dict[str, float], wrt: Iterable[str] | None) 
 
 
 def derivative(found: Enclosed, graph: Graph, name: str) -> Ball:
-    """The true derivative by an input."""
+    """The true derivative with respect to an input."""
     grad = None if found.swept is None else found.swept.grads[graph.inputs[name]]
     return ball(0) if grad is None else grad
 

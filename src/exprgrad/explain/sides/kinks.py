@@ -27,7 +27,7 @@ __all__ = ["OneSided", "corrections", "one_sided", "verdicts"]
 
 
 class OneSided(NamedTuple):
-    """The output's derivative by an input from each side, and what they say together.
+    """The output's derivative with respect to an input from each side, and what they say together.
 
     ``left``, ``right``  None where undecided, or where the output is not defined on that side
     ``left_value``, ``right_value``  the output's limits from the sides, as far as they are known

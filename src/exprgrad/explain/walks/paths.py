@@ -52,7 +52,7 @@ class Sums(NamedTuple):
 def paths(run: Run, most: int = LISTED_PATHS) -> dict[str, Paths]:
     """The paths to each differentiated input, at most so many of them listed.
 
-    Raises ``RequestError`` for a forward run, one of tensors, and a ``most`` that is no count.
+    Raises ``RequestError`` for a forward run, one of tensors, and a ``most`` that is not a count.
     """
     web = web_of(run)
     found = sums(web)
@@ -60,13 +60,13 @@ def paths(run: Run, most: int = LISTED_PATHS) -> dict[str, Paths]:
 
 
 def whole(most: object) -> int:
-    """A number of paths to list; an error for what is none."""
+    """A number of paths to list; an error for what is not one."""
     if isinstance(most, int) and not isinstance(most, bool) and most >= 0:
         if most <= MOST_LISTED:
             return most
         message = f"{most:,} paths to each input are more than can be listed"
         raise RequestError("too-many", message, help=f"ask for {MOST_LISTED:,} at most")
-    message = f"there is no listing {most!r} paths"
+    message = f"cannot list {most!r} paths"
     raise RequestError("usage", message, help="a number of paths is a whole number, 0 or more")
 
 

@@ -89,7 +89,7 @@ class Target:
     ``calls``      row → the function that it is
     ``helpers``    row → the source of a function whose name is ``F_`` and the row's
     ``constants``  ``pi``, ``inf`` and ``nan``, where they have names
-    ``reserved``   words that are no names
+    ``reserved``   words that cannot be names
     ``library``    names that no function of ours may have
     ``about``      a line for the comment: what the program needs
     ``ascii``      whether names are in ASCII

@@ -83,7 +83,7 @@ def python_layout(imports: str, decorator: str = "") -> Layout:
         answer="return {value}",
         result=("return {value}, (", "{text}", ")"),
         lone=",",
-        returns="Returns {value} and the tuple of its derivatives by {wrt}.",
+        returns="Returns {value} and the tuple of its derivatives with respect to {wrt}.",
     )
 
 
@@ -190,7 +190,7 @@ C = Target(
         answer="return {value};",
         result=("", "{extra}[{index}] = {text};", "return {value};"),
         joined=False,
-        returns="Returns {value}; stores its derivatives by {wrt}, in {extra}.",
+        returns="Returns {value}; stores its derivatives with respect to {wrt}, in {extra}.",
     ),
     forms={**C_LIKE, "flag": Form("(double){0}", SIGN, (ATOM,))},
     calls=functions(
@@ -218,7 +218,7 @@ JAVASCRIPT = Target(
         define="const {name} = {text};",
         answer="return {value};",
         result=("return {{value: {value}, gradient: {{", "{key}: {text}", "}}}};"),
-        returns="Returns {{value, gradient}}: {value}, and by name its derivatives by {wrt}.",
+        returns="Returns {{value, gradient}}: {value}, and by name its derivatives with respect to {wrt}.",
         indent="  ",
     ),
     forms={

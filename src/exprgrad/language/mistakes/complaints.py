@@ -174,7 +174,7 @@ def unchained(text: str, span: Span) -> str:
 
 
 def wrong_name(source: Source, word: str, span: Span) -> LanguageError | None:
-    """An error if a word is no name, however it came to stand there."""
+    """An error if a word is not a name, however it came to stand there."""
     import unicodedata
 
     if unicodedata.normalize("NFC", word).isidentifier():

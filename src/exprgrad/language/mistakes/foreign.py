@@ -44,8 +44,8 @@ ABSENT = {
     "bmm": "@ multiplies one pair of matrices at a time: write X[0] @ Y[0]",
     "det": "there are no determinants",
     "einsum": "write it with @, sum, outer, trace and x.T",
-    "inv": "there is no inverse of matrices; of numbers it is 1/x",
-    "len": "sizes are no part of a formula; mean(x) is the sum over the count",
+    "inv": "there is no matrix inverse; of a number it is 1/x",
+    "len": "sizes are not part of a formula; mean(x) is the sum over the count",
     "solve": "there is no solver of linear systems",
     "tensordot": "write it with @, sum, outer, trace and x.T",
     "t": "the transpose is written x.T; for a product write t*(…)",
@@ -76,7 +76,7 @@ def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str |
     if word in ("H", "mH", "mT") or (word in ("t", "transpose") and (empty or not called)):
         return f"the transpose is written {owner}.T"
     if word in SIZES:
-        return "shapes are no part of a formula; 'exprgrad eval' shows every node's"
+        return "shapes are not part of a formula; 'exprgrad eval' shows every node's"
     if word in NOTHING and empty:
         return f"write {owner} alone: all is a tensor of doubles"
     if word in ("backward", "grad"):

@@ -169,11 +169,11 @@ def dropped(builder: Builder, row: Structural, value: Value) -> Setting:
     span = value[1], value[2]
     if literal is None or not all(number.is_integer() for number in literal.numbers):
         help = f"after its operands stand settings, such as {example(row.parameters[0])}"
-        builder.fail("bad-setting", f"this is no setting of {row.word}", span, help)
+        builder.fail("bad-setting", f"this is not a setting of {row.word}", span, help)
     builder.graph.truncate(first_of_literals(builder, node))
     whole = tuple(map(int, literal.numbers))
     if len(literal.shape) > 1:
-        builder.fail("bad-setting", f"this is no setting of {row.word}", span)
+        builder.fail("bad-setting", f"this is not a setting of {row.word}", span)
     return Setting(whole if literal.shape else whole[0], *span)
 
 

@@ -161,7 +161,7 @@ def as_array(value: Any, name: str) -> Any:
     try:
         array = np.asarray(detached(value))
     except (TypeError, ValueError, RuntimeError, OverflowError):
-        message = f"the column '{name}' is no column of numbers: {type(value).__name__}"
+        message = f"the column '{name}' is not a column of numbers: {type(value).__name__}"
         raise InputError("bad-column", message) from None
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         message = f"the column '{name}' has masked numbers"
@@ -179,7 +179,7 @@ def is_number(value: object) -> bool:
 
 
 def unfit(array: Any, name: str) -> InputError:
-    """The error for an array of what are no real numbers."""
+    """The error for an array that does not hold real numbers."""
     kind, help = array.dtype.kind, None
     if kind == "O":
         wrong = next(x for x in array.flat if not is_number(x))
@@ -187,7 +187,7 @@ def unfit(array: Any, name: str) -> InputError:
         if array.ndim == 0:
             if isinstance(wrong, Iterable):
                 help = f"make it a list: list(…{'.values()' * isinstance(wrong, Mapping)})"
-            message = f"the column '{name}' is no column of numbers: {type(wrong).__name__}"
+            message = f"the column '{name}' is not a column of numbers: {type(wrong).__name__}"
             return InputError("bad-column", message, help=help)
     held = {"O": "objects", "U": "texts", "S": "texts", "c": "complex numbers"}
     what = held.get(kind, str(array.dtype))

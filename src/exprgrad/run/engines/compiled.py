@@ -163,7 +163,7 @@ def counted(threads: Any) -> int | None:
     except TypeError:
         found = 0
     if found is not None and (found < 1 or isinstance(threads, bool)):
-        message = f"{threads!r} is no number of threads"
+        message = f"{threads!r} is not a number of threads"
         raise RequestError("bad-threads", message, help="a whole number from 1 up")
     return found
 

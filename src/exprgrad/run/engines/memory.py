@@ -59,7 +59,7 @@ def checked(out: Any, wrt: Sequence[str], taken: Taken) -> tuple[Any, dict[str, 
         value, gradient = out
         found = {name: gradient[name] for name in wrt}
     except (TypeError, ValueError, KeyError, IndexError):
-        raise refused("is no earlier answer of this formula, value and gradient") from None
+        raise refused("is not an earlier answer of this formula, value and gradient") from None
     for column in (value, *found.values()):
         if not fits(column, taken.rows):
             raise unfit(value, found, taken.rows)

@@ -43,7 +43,7 @@ class Edges(NamedTuple):
 class Visits(NamedTuple):
     """The same, one or two edges from a grad at a time.
 
-    The second edge's operand is one that nobody asks for where there is no second edge.
+    Where there is no second edge, its operand is a cell that nothing reads.
     """
 
     users: list[int]
@@ -61,7 +61,7 @@ class Tape(NamedTuple):
 
     ``active``    by node: whether it depends on a differentiated input
     ``start``     by node: the grad before the sweep; None where none is certain to arrive.  One more
-                  stands behind them, which nobody asks for
+                  stands behind them, which nothing reads
     ``edges``     the edges, one by one; where ``visits`` are played instead, packed, for few read them
     ``gated``     by edge: whether it passes nothing when the local derivative is 0; None: none is
     ``visits``    the edges, two by two, where there are no gates; but for those of ``passed``

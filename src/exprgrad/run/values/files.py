@@ -33,7 +33,7 @@ def read_tensor(path: str, name: str) -> Any:
     """The numbers in a file: a float, or an array of doubles."""
     readers = {".npy": read_npy, ".csv": read_csv, ".json": read_json}
     if not path:
-        message = f"there is no file's name behind the '@' of '{name}'"
+        message = f"the '@' of '{name}' needs a file name after it"
         raise InputError("bad-value", message, help=f"write {name}=@FILE, such as {name}=@x.npy")
     ending = Path(path).suffix.lower()
     if ending not in readers:
@@ -150,7 +150,7 @@ def numbers_in(row: Row, width: int, first: Row, text: str, path: str) -> list[f
     start = row.start + sum(len(before) + 1 for before in cells[:bad])
     where = f"in line {row.line}, column {bad + 1} of '{path}'"
     if not cell:
-        message, help = f"there is no number {where}", "a number that is not known is nan"
+        message, help = f"there is no number {where}", "write nan for a number that is not known"
         raise wrong(text, (start, start + 1), message, help)
     start += cells[bad].index(cell)
     message = f"'{cut(cell, LONGEST_CELL)}' {where} is not a number"

@@ -33,7 +33,7 @@ PLAIN = frozenset("0123456789+-.eE")
 FILE = r"(?i)^[^@].*\.(?:npy|csv|json)$"
 """A file's name where a value should stand."""
 NOT_REAL = "cSUmM"
-"""The kinds of NumPy's types whose scalars Python would turn into floats, and that are no real numbers."""
+"""The kinds of NumPy's types that are not real, though Python would turn their scalars into floats."""
 MOST = 2**53
 """The most numbers of a tensor whose shape is said: so many are counted exactly."""
 VALUE_WORDS = {
@@ -179,7 +179,7 @@ def resolve(
 
 
 def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[str, Shape]:
-    """The shapes that were said of inputs; an error for what is no input or no shape."""
+    """The shapes declared for inputs; an error for a name that is not an input, and for a bad shape."""
     found: dict[str, Shape] = {}
     for given, sizes in (shapes or {}).items():
         name = normal(given)
@@ -296,8 +296,8 @@ def not_an_input(graph: Graph, name: str) -> InputError:
     help = f"did you mean '{known}'?" if known else inputs_in_words(graph)
     message = f"'{name}' is not an input of the expression"
     if any(binding.name == name for binding in graph.bindings):
-        message = f"'{name}' is bound by the expression and is no input"
+        message = f"'{name}' is bound by the expression and is not an input"
     elif name in graph.symbols.values():
-        message = f"'{name}' is a constant and is no input"
+        message = f"'{name}' is a constant and is not an input"
     source = Source(name, is_expression=False)
     return InputError("unknown-input", message, source=source, span=(0, len(name)), help=help)
