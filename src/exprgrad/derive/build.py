@@ -14,6 +14,7 @@ from exprgrad.derive.constant_folding import COMPARISONS, folded, is_flag
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, Program, dependencies
 from exprgrad.graph.literal import Literal, Settings, Shape
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.transform import Rule, transform
 from exprgrad.source import Span
 
 __all__ = ["Builder"]
@@ -57,7 +58,7 @@ class Builder:
 
     def shape(self, node: int) -> Shape:
         """A node's shape."""
-        return () if self.graph.shapes is None else self.graph.shapes[node]
+        return self.graph.shape(node)
 
     def constant(self, value: float, symbol: str | None = None) -> int:
         """The node of a constant; ``symbol`` is its spelling where it has a name, such as ``pi``."""
@@ -110,20 +111,28 @@ class Builder:
             found = self.apply("add", found, term)
         return found
 
-    def include(self, graph: Graph, values: Mapping[str, int] | None = None) -> list[int]:
+    def include(
+        self, graph: Graph, values: Mapping[str, int] | None = None, rule: Rule | None = None
+    ) -> list[int]:
         """Build every node of a graph again; ``values`` stand for its inputs.  Returns the new nodes.
 
-        Without ``values`` the graph is a user's: its inputs stay inputs, its spans are kept.
+        Without ``values`` the graph is a user's: its inputs stay inputs, its spans are kept.  ``rule`` says
+        what else becomes of a node: it is given the node and the new nodes of those before it, and returns
+        a new node, or None for the same operation again.
         """
         images: list[int] = []
         for node, kind in enumerate(graph.kinds):
             if values is None:
                 self.span = graph.span(node)
             payload = graph.payloads[node]
-            if kind == INPUT:
+            image = None if rule is None else rule(node, images)
+            if image is not None:
+                images.append(image)
+            elif kind == INPUT:
                 name = str(payload)
-                shape = () if graph.shapes is None else graph.shapes[node]
-                images.append(self.input(name, shape) if values is None else values[name])
+                images.append(
+                    self.input(name, graph.shape(node)) if values is None else values[name]
+                )
             elif isinstance(payload, Literal):
                 images.append(self.literal(payload))
             elif isinstance(payload, float):
@@ -140,21 +149,8 @@ class Builder:
 
     def pruned(self, outputs: Sequence[int]) -> tuple[Program, list[int]]:
         """The same, and by node that was built its place in the program; -1 if it was not needed."""
-        graph, kept = self.graph, Graph()
-        kept.shapes = None if graph.shapes is None else []
-        wanted = dependencies(graph, *outputs, *graph.inputs.values())
-        place = [-1] * len(graph)
-        for node, kind in enumerate(graph.kinds):
-            if wanted[node]:
-                operands = tuple([place[operand] for operand in graph.operands[node]])
-                span = graph.span(node)
-                spans = (span,) * len(operands)
-                place[node] = kept.append(kind, operands, graph.payloads[node], span, spans)
-                if kept.shapes is not None:
-                    kept.shapes.append(self.shape(node))
-                if node in graph.symbols:
-                    kept.symbols[place[node]] = graph.symbols[node]
-        kept.inputs = {name: place[node] for name, node in graph.inputs.items()}
+        wanted = dependencies(self.graph, *outputs, *self.graph.inputs.values())
+        kept, place = transform(self.graph, wanted=wanted)
         kept.output = place[outputs[0]]
         return Program(kept, tuple([place[output] for output in outputs])), place
 

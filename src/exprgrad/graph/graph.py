@@ -104,6 +104,8 @@ class Graph:
 
     def truncate(self, length: int) -> None:
         """Take back the last nodes, which nothing uses yet."""
+        if length == len(self):
+            return
         edges = self.first_edge[length]
         for column in (
             self.kinds,
@@ -115,6 +117,10 @@ class Graph:
         ):
             del column[length:]
         del self.edge_starts[edges:], self.edge_ends[edges:]
+
+    def shape(self, node: int) -> Shape:
+        """A node's shape; that of a number, ``()``, where the graph carries no shapes."""
+        return () if self.shapes is None else self.shapes[node]
 
     def span(self, node: int) -> Span:
         """Where the node is written; an input's span is its first occurrence."""

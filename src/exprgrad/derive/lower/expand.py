@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import reduce
 
 from exprgrad.derive.rules import template
 from exprgrad.errors import RequestError
-from exprgrad.graph.copying import copied
-from exprgrad.graph.graph import INPUT, Binding, Graph
+from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
+from exprgrad.graph.transform import copied, copies, transform
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.naming import name_shared
 from exprgrad.source import Source
@@ -18,7 +19,6 @@ __all__ = ["expanded", "rows_to_expand"]
 
 ALL = "all"
 """The word for every row that has a definition."""
-NOWHERE = (0, 0)
 
 
 def rows_to_expand(names: Iterable[str], graph: Graph) -> list[str]:
@@ -77,32 +77,26 @@ def expanded(graph: Graph, kinds: Collection[str]) -> str:
 
 def once(graph: Graph, kinds: Collection[str]) -> Graph:
     """A graph with every operation of ``kinds`` replaced by its definition."""
-    found = Graph()
     bound = {binding.name for binding in graph.bindings}
-    images: list[int] = []
-    for node, kind in enumerate(graph.kinds):
+
+    def rule(made: Graph, node: int, images: Sequence[int]) -> int | None:
+        kind = graph.kinds[node]
+        if kind not in kinds:
+            return None
         operands = [images[operand] for operand in graph.operands[node]]
-        if kind in kinds:
-            images.append(defined(found, BY_NAME[kind], operands, bound))
-        else:
-            images.append(copied(found, graph, node, operands, NOWHERE))
-    found.inputs = {name: images[node] for name, node in graph.inputs.items()}
-    found.bindings = [Binding(b.name, images[b.node], b.span) for b in graph.bindings]
-    found.output, found.output_name = images[graph.output], graph.output_name
-    return found
+        return defined(made, BY_NAME[kind], operands, bound)
+
+    return transform(graph, rule)[0]
 
 
-def defined(found: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
+def defined(made: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
     """An operation's definition on some operands; one of two operands is folded over more from the left."""
     if not op.variadic:
-        return included(found, op, operands, bound)
-    first, *others = operands
-    for other in others:
-        first = included(found, op, (first, other), bound)
-    return first
+        return included(made, op, operands, bound)
+    return reduce(lambda one, other: included(made, op, (one, other), bound), operands)
 
 
-def included(found: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
+def included(made: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
     """The nodes of a definition, its equal parts made once.
 
     A constant whose name the formula gives to something else (``bound``) is written as a number.
@@ -110,15 +104,17 @@ def included(found: Graph, op: Op, operands: Sequence[int], bound: Collection[st
     text = template(op.definition)
     values = dict(zip(op.formula_names, operands, strict=True))
     known: dict[object, int] = {}
-    images: list[int] = []
-    for node, kind in enumerate(text.kinds):
-        inner = [images[operand] for operand in text.operands[node]]
-        key = kind, tuple(inner), repr(text.payloads[node])
+
+    def rule(node: int, images: Sequence[int]) -> int:
+        kind, payload = text.kinds[node], text.payloads[node]
+        inner = tuple([images[operand] for operand in text.operands[node]])
+        key = kind, inner, repr(payload)
         if kind == INPUT:
-            known[key] = values[str(text.payloads[node])]
-        elif key not in known:
-            known[key] = image = copied(found, text, node, inner, NOWHERE)
-            if found.symbols.get(image) in bound:
-                del found.symbols[image]
-        images.append(known[key])
-    return images[text.output]
+            return values[str(payload)]
+        if key not in known:
+            known[key] = image = copied(made, text, node, inner)
+            if made.symbols.get(image) in bound:
+                del made.symbols[image]
+        return known[key]
+
+    return copies(made, text, rule)[text.output]

@@ -7,7 +7,7 @@ operations are replaced by that, where the row has it, together with the partial
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import slots, template
@@ -48,21 +48,17 @@ def fused(
                 partial = seen.include(graph, given)[graph.output]
                 if partial < size:
                     chosen.setdefault(partial, (node, text))
+    seen.graph.truncate(size)
     builder = Builder()
-    made: list[int] = []
-    for node in range(size):
-        kind, payload = seen.graph.kinds[node], seen.graph.payloads[node]
-        builder.span = seen.graph.span(node)
-        if node in chosen:
-            operation, text = chosen[node]
-            op, operands = BY_NAME[seen.graph.kinds[operation]], seen.graph.operands[operation]
-            given = dict(zip(op.names, [made[operand] for operand in operands], strict=True))
-            graph = read(text)
-            made.append(builder.include(graph, given)[graph.output])
-        elif isinstance(payload, str):
-            made.append(builder.input(payload))
-        elif isinstance(payload, float):
-            made.append(builder.constant(payload, seen.graph.symbols.get(node)))
-        else:
-            made.append(builder.apply(kind, *[made[o] for o in seen.graph.operands[node]]))
+
+    def together(node: int, made: Sequence[int]) -> int | None:
+        if node not in chosen:
+            return None
+        operation, text = chosen[node]
+        op, operands = BY_NAME[seen.graph.kinds[operation]], seen.graph.operands[operation]
+        given = dict(zip(op.names, [made[operand] for operand in operands], strict=True))
+        graph = read(text)
+        return builder.include(graph, given)[graph.output]
+
+    made = builder.include(seen.graph, rule=together)
     return builder.program([made[images[output]] for output in program.outputs])

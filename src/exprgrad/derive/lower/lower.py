@@ -10,12 +10,10 @@ formulas.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import cast
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import operation_count, template
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
-from exprgrad.graph.literal import Literal, Settings
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.code.target import Row, Variant
 
@@ -100,27 +98,18 @@ def rebuild(builder: Builder, graph: Graph, spelled: Container[str]) -> list[int
 
     What elementwise operations make of stretched operands alone is made first and stretched then.
     """
-    images: list[int] = []
-    for node, kind in enumerate(graph.kinds):
-        payload = graph.payloads[node]
-        if kind == INPUT:
-            shape = () if graph.shapes is None else graph.shapes[node]
-            images.append(builder.input(str(payload), shape))
-        elif isinstance(payload, Literal):
-            images.append(builder.literal(payload))
-        elif kind == CONST:
-            images.append(builder.constant(cast(float, payload), graph.symbols.get(node)))
-        else:
-            operands = [images[operand] for operand in graph.operands[node]]
-            if kind in BY_NAME:
-                operands = [unstretched(builder, operand) for operand in operands]
-                image = operation(builder, kind, operands, spelled)
-            else:
-                image = builder.apply(kind, *operands, settings=cast(Settings, payload))
-            if graph.shapes is not None and builder.shape(image) != graph.shapes[node]:
-                image = builder.apply("broadcast", image, settings=(graph.shapes[node],))
-            images.append(image)
-    return images
+
+    def lowered(node: int, images: Sequence[int]) -> int | None:
+        kind = graph.kinds[node]
+        if kind not in BY_NAME:
+            return None
+        operands = [unstretched(builder, images[operand]) for operand in graph.operands[node]]
+        image = operation(builder, kind, operands, spelled)
+        if builder.shape(image) != graph.shape(node):
+            image = builder.apply("broadcast", image, settings=(graph.shape(node),))
+        return image
+
+    return builder.include(graph, rule=lowered)
 
 
 def unstretched(builder: Builder, node: int) -> int:

@@ -117,7 +117,7 @@ class Source:
 
     def shape(self, node: int) -> Shape:
         """The shape of a node of the graph."""
-        return () if self.graph.shapes is None else self.graph.shapes[node]
+        return self.graph.shape(node)
 
     def zero(self, node: int) -> int:
         """Zero: the derivative where one node does not depend on the other."""

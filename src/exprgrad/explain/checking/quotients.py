@@ -7,9 +7,11 @@ of the op table is read.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from exprgrad.graph.graph import INPUT, Graph, dependencies, dependents
+from exprgrad.graph.transform import copies, transform
 
 __all__ = ["SCALE", "STEP", "Quotients", "quotients", "steps"]
 
@@ -37,9 +39,7 @@ class Quotients(NamedTuple):
 
 def quotients(graph: Graph, node: int) -> Quotients:
     """The difference quotients of the output by a node, as a graph; two steps are ``steps(h)``."""
-    made = Graph()
-    made.inputs = dict(graph.inputs)
-    made.symbols = dict(graph.symbols)
+    made, _ = transform(graph)
     span = graph.span(graph.output)
 
     def add(kind: str, *operands: int, name: str | None = None) -> int:
@@ -47,21 +47,21 @@ def quotients(graph: Graph, node: int) -> Quotients:
             made.inputs[name] = len(made)
         return made.append(kind, operands, name, span, (span,) * len(operands))
 
-    for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
-        made.append(kind, operands, payload, span, (span,) * len(operands))
     step = add("mul", add(INPUT, name=STEP), add(INPUT, name=SCALE))
     minus, plus = add("sub", node, step), add("add", node, step)
     active, needed = dependents(graph, [node]), dependencies(graph, graph.output)
-    sides = []
-    for side in (minus, plus):
-        place = {node: side}
-        for user in range(node + 1, graph.output + 1):
+
+    def moved_to(side: int) -> int:
+        """The output, were the node that one."""
+
+        def rule(user: int, images: Sequence[int]) -> int | None:
             if active[user] and needed[user]:
-                place[user] = add(
-                    graph.kinds[user], *[place.get(o, o) for o in graph.operands[user]]
-                )
-        sides.append(place.get(graph.output, graph.output))
-    low, high = sides
+                return side if user == node else None
+            return user
+
+        return copies(made, graph, rule)[graph.output]
+
+    low, high = moved_to(minus), moved_to(plus)
     left = add("div", add("sub", graph.output, low), add("sub", node, minus))
     right = add("div", add("sub", high, graph.output), add("sub", plus, node))
     center = add("div", add("sub", high, low), add("sub", plus, minus))

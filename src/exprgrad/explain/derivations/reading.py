@@ -6,13 +6,14 @@ be written out: such parts are named u1, u2, ….  So every text is short, howev
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, count
 
 from exprgrad.derive.sweeps.local import active_from, passing, users_of
 from exprgrad.explain.derivations.texts import Text, written
-from exprgrad.graph.graph import INPUT, Graph, dependencies, dependents
+from exprgrad.graph.graph import Graph, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.transform import transform
 from exprgrad.language.read.parse import CONSTANTS
 from exprgrad.language.write.infix import label, leaf, operand_level
 
@@ -180,22 +181,16 @@ def free(name: str, taken: set[str]) -> bool:
 def shared(graph: Graph) -> tuple[Graph, list[int]]:
     """What the output needs, equal nodes being one unless they have names; and each node's origin."""
     wanted, names = dependencies(graph, graph.output), graph.names()
-    found, origin, images = Graph(), [], [-1] * len(graph)
+    origin: list[int] = []
     known: dict[object, int] = {}
-    for node, kind in enumerate(graph.kinds):
-        if not wanted[node]:
-            continue
+
+    def rule(made: Graph, node: int, images: Sequence[int]) -> int | None:
         operands = tuple([images[operand] for operand in graph.operands[node]])
-        payload, symbol = graph.payloads[node], graph.symbols.get(node)
-        key: object = node if node in names else (kind, operands, repr(payload), symbol)
-        if key not in known:
-            spans = (graph.span(node),) * len(operands)
-            known[key] = found.append(kind, operands, payload, graph.span(node), spans)
-            origin.append(node)
-            if kind == INPUT:
-                found.inputs[str(payload)] = known[key]
-            if symbol is not None:
-                found.symbols[known[key]] = symbol
-        images[node] = known[key]
-    found.output = images[graph.output]
-    return found, origin
+        form = graph.kinds[node], operands, repr(graph.payloads[node]), graph.symbols.get(node)
+        image = known.setdefault(node if node in names else form, len(made))
+        if image < len(made):
+            return image
+        origin.append(node)
+        return None
+
+    return transform(graph, rule, wanted=wanted)[0], origin

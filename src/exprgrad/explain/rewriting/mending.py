@@ -8,8 +8,8 @@ from itertools import islice
 
 from exprgrad.explain.live import live
 from exprgrad.explain.rewriting.rewrites import REWRITES, Mend, Rewrite, mends
-from exprgrad.graph.copying import copied
 from exprgrad.graph.graph import INPUT, Graph, dependencies
+from exprgrad.graph.transform import copies, transform
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.numbers.sweeps import forward, reverse
@@ -90,29 +90,20 @@ def health(run: Run, graph: Graph, output: int) -> int:
 def replaced(graph: Graph, place: int, text: str) -> tuple[Graph, list[int]]:
     """The graph with a formula in place of a node; and by node what stands in its place now."""
     known = {name: node for name, node, _ in graph.bindings} | graph.inputs
-    found = Graph()
-    images: list[int] = []
-    for node, kind in enumerate(graph.kinds):
-        if node == place:
-            images.append(
-                spliced(found, parse(text), {n: images[known[n]] for n in known if known[n] < node})
-            )
-            continue
-        image = copied(found, graph, node, [images[operand] for operand in graph.operands[node]])
-        images.append(image)
-        if kind == INPUT:
-            found.inputs[str(graph.payloads[node])] = image
-    found.output = images[graph.output]
-    return found, images
+
+    def rule(made: Graph, node: int, images: Sequence[int]) -> int | None:
+        if node != place:
+            return None
+        return spliced(made, parse(text), {n: images[known[n]] for n in known if known[n] < node})
+
+    return transform(graph, rule)
 
 
-def spliced(found: Graph, part: Graph, known: dict[str, int]) -> int:
+def spliced(made: Graph, part: Graph, known: dict[str, int]) -> int:
     """Another graph's nodes put in, its inputs being known nodes; its output's image."""
-    images: list[int] = []
-    for node, kind in enumerate(part.kinds):
-        name = str(part.payloads[node]) if kind == INPUT else part.symbols.get(node)
-        if name in known:  # it may be pi, which a statement has bound
-            images.append(known[name])
-        else:
-            images.append(copied(found, part, node, [images[o] for o in part.operands[node]]))
-    return images[part.output]
+
+    def rule(node: int, images: Sequence[int]) -> int | None:
+        name = part.payloads[node] if part.kinds[node] == INPUT else part.symbols.get(node)
+        return known.get(str(name))  # it may be pi, which a statement has bound
+
+    return copies(made, part, rule)[part.output]

@@ -7,6 +7,7 @@ product that is not rounded, what is 0 by its rounding becomes another number, a
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
@@ -36,22 +37,17 @@ def contracted(program: Program) -> Program:
     steps = chosen(program)
     gone = {step.product for step in steps.values()}
     builder = Builder()
-    made: list[int] = []
-    for node, kind in enumerate(graph.kinds):
-        payload = graph.payloads[node]
-        operands = [made[operand] for operand in graph.operands[node]]
+
+    def contract(node: int, made: Sequence[int]) -> int | None:
         if node in gone:
-            made.append(-1)
-        elif isinstance(payload, str):
-            made.append(builder.input(payload))
-        elif isinstance(payload, float):
-            made.append(builder.constant(payload))
-        elif node in steps:
-            step = steps[node]
-            x = builder.apply("neg", made[step.x]) if step.minus else made[step.x]
-            made.append(builder.apply(FMA, x, made[step.y], builder.constant(step.constant)))
-        else:
-            made.append(builder.apply(kind, *operands))
+            return -1
+        if node not in steps:
+            return None
+        step = steps[node]
+        x = builder.apply("neg", made[step.x]) if step.minus else made[step.x]
+        return builder.apply(FMA, x, made[step.y], builder.constant(step.constant))
+
+    made = builder.include(graph, rule=contract)
     return builder.program([made[output] for output in outputs])
 
 

@@ -6,7 +6,7 @@ engines run programs that nobody reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial, reduce
 from typing import NamedTuple, cast
 
@@ -56,21 +56,16 @@ class Maker(NamedTuple):
 
     def graph(self, graph: Graph, given: Mapping[str, int] | None = None) -> list[int]:
         """Every node of a graph, written out; of a formula, whose inputs are ``given`` nodes, too."""
-        builder = self.builder
-        images: list[int] = []
-        for node, kind in enumerate(graph.kinds):
-            payload = graph.payloads[node]
-            if given is None:
-                builder.span = graph.span(node)
+
+        def rule(node: int, images: Sequence[int]) -> int | None:
+            kind = graph.kinds[node]
             if kind == INPUT:
-                name = cast(str, payload)
-                images.append(builder.input(name) if given is None else given[name])
-            elif kind == CONST:
-                images.append(builder.constant(cast(float, payload)))
-            else:
-                operands = [images[operand] for operand in graph.operands[node]]
-                images.append(self.operation(kind, operands))
-        return images
+                return None
+            if kind == CONST:  # a named one too is but a number
+                return self.builder.constant(cast(float, graph.payloads[node]))
+            return self.operation(kind, [images[operand] for operand in graph.operands[node]])
+
+        return self.builder.include(graph, given, rule)
 
     def operation(self, kind: str, operands: list[int]) -> int:
         """One operation, written out; of constants, what the engine for single numbers makes of them."""

@@ -1,0 +1,70 @@
+"""The one loop that rebuilds a graph node by node, a rule saying what becomes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from exprgrad.graph.graph import INPUT, Binding, Graph
+
+__all__ = ["Rule", "copied", "copies", "transform"]
+
+Rule = Callable[[int, Sequence[int]], int | None]
+"""What becomes of a node: a new node, or None for a copy; given the new nodes of those before it."""
+MISSING = -1
+"""In place of a node that was left out."""
+
+
+def transform(
+    graph: Graph,
+    rule: Callable[[Graph, int, Sequence[int]], int | None] | None = None,
+    *,
+    wanted: Sequence[int] | None = None,
+) -> tuple[Graph, list[int]]:
+    """A graph rebuilt, and by old node its new one; -1 for a node that is not ``wanted``.
+
+    ``rule`` is given the new graph so far, an old node and the new nodes of those before it; it returns a
+    node of the new graph, or None for a copy.  Without a rule every node is copied.  Names, spans, shapes
+    and the output go along.
+    """
+    made = Graph()
+    made.shapes = None if graph.shapes is None else []
+    images = copies(made, graph, rule and (lambda *node: rule(made, *node)), wanted=wanted)
+    made.inputs = {name: images[node] for name, node in graph.inputs.items() if images[node] >= 0}
+    made.bindings = [
+        Binding(b.name, images[b.node], b.span) for b in graph.bindings if images[b.node] >= 0
+    ]
+    made.implicit = {images[node] for node in graph.implicit if images[node] >= 0}
+    made.output, made.output_name = images[graph.output], graph.output_name
+    return made, images
+
+
+def copies(
+    made: Graph, graph: Graph, rule: Rule | None = None, *, wanted: Sequence[int] | None = None
+) -> list[int]:
+    """By node of ``graph`` its new node in ``made``, which may hold nodes already: see ``transform``."""
+    images: list[int] = []
+    for node, operands in enumerate(graph.operands):
+        if wanted is not None and not wanted[node]:
+            images.append(MISSING)
+            continue
+        image = None if rule is None else rule(node, images)
+        if image is None:
+            image = copied(made, graph, node, tuple([images[operand] for operand in operands]))
+        images.append(image)
+    return images
+
+
+def copied(made: Graph, graph: Graph, node: int, operands: tuple[int, ...]) -> int:
+    """A node of ``graph`` again, in ``made`` and on operands there."""
+    kind, payload = graph.kinds[node], graph.payloads[node]
+    first = graph.first_edge[node]
+    edges = slice(first, first + len(operands))
+    spans = tuple(zip(graph.edge_starts[edges], graph.edge_ends[edges], strict=True))
+    image = made.append(kind, operands, payload, graph.span(node), spans)
+    if made.shapes is not None:
+        made.shapes.append(graph.shape(node))
+    if kind == INPUT:
+        made.inputs[str(payload)] = image
+    if node in graph.symbols:
+        made.symbols[image] = graph.symbols[node]
+    return image
