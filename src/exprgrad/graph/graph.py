@@ -118,10 +118,6 @@ class Graph:
             del column[length:]
         del self.edge_starts[edges:], self.edge_ends[edges:]
 
-    def shape(self, node: int) -> Shape:
-        """A node's shape; that of a number, ``()``, where the graph carries no shapes."""
-        return () if self.shapes is None else self.shapes[node]
-
     def span(self, node: int) -> Span:
         """Where the node is written; an input's span is its first occurrence."""
         return self.starts[node], self.ends[node]
