@@ -10,7 +10,7 @@ import pytest
 
 from exprgrad import Run, parse
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run.arrays.tensors import contribution_texts, pass_texts
+from exprgrad.run.edge_texts import contribution_texts, pass_texts
 
 DRAW = np.random.default_rng(7)
 A, B, C = DRAW.normal(size=(3, 4)), DRAW.normal(size=(4, 2)), DRAW.normal(size=(3, 4))

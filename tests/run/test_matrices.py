@@ -18,7 +18,7 @@ from exprgrad import Expression, parse
 from exprgrad.derive.sweeps.gradient import cotangent, tangent
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.run.matrices import MOST
+from exprgrad.run.matrices import MOST_PROGRAMS
 from oracles import evaluate, gradient, graph_of, holds, is_special
 from strategies import expressions
 
@@ -244,27 +244,27 @@ def test_programs_are_derived_once() -> None:
     at = {"a": 1.0, "b": 2.0}
     for tangents in ({"a": 1, "b": 2}, {"a": 3, "b": 4}):
         f.jvp(at, tangent=tangents)
-    assert len(f.programs) == 1
+    assert len(f.floats.programs) == 1
     f.jvp(at, tangent={"a": 1, "b": 0})
     f.vjp(at, cotangent=2)
     f.vjp(at, cotangent=3)
     f.hessian(at)
     f.hessian_pattern()
-    assert len(f.programs) == 4
-    before = dict(f.programs)
+    assert len(f.floats.programs) == 4
+    before = dict(f.floats.programs)
     f.jacobian(at)
     f.jacobian(at, of=["y1"])
     f.jacobian(at, of=["y1"], wrt="a")
-    assert len(f.programs) == 7
-    assert all(f.programs[key] is program for key, program in before.items())
+    assert len(f.floats.programs) == 7
+    assert all(f.floats.programs[key] is program for key, program in before.items())
 
 
 def test_few_programs_are_kept() -> None:
-    f = parse("+".join(f"x{i}" for i in range(MOST + 10)))
+    f = parse("+".join(f"x{i}" for i in range(MOST_PROGRAMS + 10)))
     at = dict.fromkeys(f.inputs, 1.0)
     for name in f.inputs:
         assert f.jvp(at, tangent={**dict.fromkeys(f.inputs, 0), name: 2}) == 2.0
-    assert len(f.programs) == MOST
+    assert len(f.floats.programs) == MOST_PROGRAMS
 
 
 @pytest.mark.parametrize("text", ["+".join(["x*x"] * 5_000), "sin(" * 2_000 + "x" + ")" * 2_000])

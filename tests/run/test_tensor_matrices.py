@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from exprgrad import RequestError, ShapeError, parse
 from exprgrad.api import Expression
-from exprgrad.run import tensor_matrices
+from exprgrad.run.arrays import basis
+from exprgrad.run.evaluator import Evaluator
+from exprgrad.run.matrices import along, sweeps, weighted
 
 inf = math.inf
 FORMULAS: dict[str, tuple[dict[str, str], Callable[..., Any]]] = {
@@ -98,12 +100,9 @@ def test_both_modes_agree_and_products_are_transposes(text: str, data: st.DataOb
     f, shapes = parse(text), FORMULAS[text][0]
     values = values_for(shapes, sizes, data.draw(st.integers(0, 99)))
     tangents = values_for(shapes, sizes, 100)
-    graph, programs, _ = f.prepared(f.given(values, {}))
+    evaluator = f.evaluator(f.given(values, {}))
     whole = f.jacobian(values)
-    forward, backward = (
-        filled(fill, programs, graph, values)
-        for fill in (tensor_matrices.by_jvps, tensor_matrices.by_vjps)
-    )
+    forward, backward = (made(evaluator, values) for made in (by_columns, by_rows))
     out = np.shape(f.evaluate(values).value)
     cotangent = np.random.default_rng(7).normal(size=out)
     pushed = f.jvp(values, tangent=tangents)
@@ -125,12 +124,26 @@ def test_both_modes_agree_and_products_are_transposes(text: str, data: st.DataOb
     assert abs(np.vdot(cotangent, pushed) - inner) <= 1e-12 * scale
 
 
-def filled(fill: Any, programs: Any, graph: Any, values: dict[str, Any]) -> dict[str, Any]:
-    """The flat blocks of the Jacobian of the output, made in one of the two ways."""
-    rows = int(np.prod(graph.shapes[graph.output]))
-    blocks = {"y": {name: np.zeros((rows, np.size(value))) for name, value in values.items()}}
-    fill(programs, graph, values, {"y": graph.output}, list(values), blocks)
-    return blocks["y"]
+def by_columns(evaluator: Evaluator, values: dict[str, Any]) -> dict[str, Any]:
+    """The Jacobian of the output as matrices, made by JVPs."""
+    nodes = (evaluator.graph.output,)
+    programs = (along(evaluator, (name,), nodes, masked=True) for name in values)
+    return flat(basis.by_columns(evaluator, programs, values, nodes, list(values)), values)
+
+
+def by_rows(evaluator: Evaluator, values: dict[str, Any]) -> dict[str, Any]:
+    """The same, made by VJPs."""
+    nodes = (evaluator.graph.output,)
+    programs = [weighted(evaluator, nodes, list(values), masked=True)]
+    return flat(basis.by_rows(evaluator, programs, values, nodes, list(values)), values)
+
+
+def flat(blocks: dict[tuple[int, int], Any], values: dict[str, Any]) -> dict[str, Any]:
+    """The blocks of one row by the input's name, each a matrix."""
+    return {
+        name: np.reshape(blocks[0, column], (-1, np.size(value)))
+        for column, (name, value) in enumerate(values.items())
+    }
 
 
 def test_central_differences() -> None:
@@ -151,8 +164,8 @@ def test_central_differences() -> None:
 
 def passes(f: Expression, **values: Any) -> tuple[str, int]:
     """How the Jacobian of an expression's output is made."""
-    graph = f.prepared(f.given(values, {})).graph
-    return tensor_matrices.sweeps(graph, {"y": graph.output}, list(graph.inputs))
+    graph = f.evaluator(f.given(values, {})).graph
+    return sweeps(graph, {"y": graph.output}, list(graph.inputs))
 
 
 def test_the_fewer_products() -> None:
@@ -183,11 +196,8 @@ def test_what_does_not_move_passes_nothing() -> None:
         "sqrt(x)[0:2]/2",
     ):
         f = parse(text)
-        graph, programs, _ = f.prepared(given := f.given(at, {}))
-        columns, rows = (
-            filled(fill, programs, graph, given)["x"]
-            for fill in (tensor_matrices.by_jvps, tensor_matrices.by_vjps)
-        )
+        evaluator = f.evaluator(given := f.given(at, {}))
+        columns, rows = (made(evaluator, given)["x"] for made in (by_columns, by_rows))
         assert np.array_equal(columns, rows), text
         assert np.isfinite(columns).sum() == columns.size - 1, text
     found = parse("sum(x^1.5)*y").hessian(at, y=4)

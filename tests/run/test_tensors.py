@@ -204,7 +204,7 @@ def test_programs_grow_with_the_number_of_operands(join: str) -> None:
 
     def nodes(count: int) -> int:
         f = parse(f"sum({join.format(', '.join(f'tanh({k}*x)' for k in range(count)))})")
-        graph = f.prepared({"x": np.ones(3)}).graph
+        graph = f.evaluator({"x": np.ones(3)}).graph
         sizes = [derive.gradient(graph, ["x"]), derive.jvp(graph, ["x"], [graph.output])]
         return sum(len(program.graph) for program in sizes)
 

@@ -10,9 +10,7 @@ from exprgrad.api.run import Run
 from exprgrad.graph.graph import Graph, is_scalar
 from exprgrad.graph.literal import Shape
 from exprgrad.language.read.parse import parse as parse_graph
-from exprgrad.run.numbers.plan import Plan, follow, plan
-from exprgrad.run.numbers.sweeps import play
-from exprgrad.run.numbers.tape import Tape, record
+from exprgrad.run.evaluator import Evaluator, evaluator_for, kept
 from exprgrad.run.values.inputs import as_number, declared, resolve, select
 
 if TYPE_CHECKING:
@@ -21,13 +19,11 @@ if TYPE_CHECKING:
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.descent import Descent
     from exprgrad.run.engines.compiled import Compiled
-    from exprgrad.run.matrices import Matrix, Prepared, Programs
-    from exprgrad.run.tensor_matrices import Blocks
 
 __all__ = ["Expression", "parse"]
 
-MOST_KEPT = 8
-"""For how many shapes of the inputs derived programs are kept, and for how many choices of inputs tapes."""
+MOST_SHAPES = 8
+"""For how many shapes of the inputs evaluators are kept."""
 HIGHEST = 100
 """The highest order of a derivative: formulas grow with it."""
 
@@ -51,17 +47,6 @@ def derived(
     return Expression(text, parse_graph(text), known, shapes)
 
 
-def by_name(found: Matrix | Blocks) -> dict[str, dict[str, Any]]:
-    """A matrix row by row, zeros filled in; that of tensors is so already."""
-    return found if isinstance(found, dict) else found.whole()
-
-
-def make_room(kept: dict[Any, Any]) -> None:
-    """Let the oldest of what is kept go where there is no room for one more."""
-    while len(kept) >= MOST_KEPT:
-        del kept[next(iter(kept))]
-
-
 class Expression:
     """A formula, read once and evaluated as often as you like.
 
@@ -82,8 +67,7 @@ class Expression:
         self.graph = graph
         self.known = known
         self.shapes = dict(shapes or {})
-        self.by_shape: dict[object, Prepared] = {}
-        self.tapes: dict[tuple[str, ...], Tape] = {}
+        self.by_shape: dict[object, Evaluator] = {}
 
     @cached_property
     def typed(self) -> Graph:
@@ -115,36 +99,37 @@ class Expression:
         keywords go into the mapping.  Raises ``InputError`` for a missing or surplus value.
         """
         given = self.given(values, inputs)
-        if self.is_tensor(given):
-            from exprgrad.run.arrays import tensors
+        evaluator = self.evaluator(given)
+        return Run(self.text, evaluator.graph, given, evaluator.forward(given))
 
-            graph = self.prepared(given).graph
-            return Run(self.text, graph, given, tensors.forward(graph, given))
-        return Run(self.text, self.graph, given, follow(self.plan, given))
+    def evaluator(
+        self, given: Mapping[str, Any], origins: Mapping[str, str] | None = None
+    ) -> Evaluator:
+        """What evaluates the formula for values of these shapes, worked out once for some of them.
 
-    def is_tensor(self, given: Mapping[str, Any]) -> bool:
-        """Whether values, or the formula itself, are about tensors; NumPy is not imported for others."""
-        return not (self.is_scalar and all(type(value) is float for value in given.values()))
+        ``origins`` says where a value came from, such as a file.  Raises ``ShapeError`` where the
+        shapes do not fit.
+        """
+        if self.is_scalar and all(type(value) is float for value in given.values()):
+            return self.floats
+        from exprgrad.language.read.shaping import shaped
+
+        shapes = {name: tuple(getattr(value, "shape", ())) for name, value in given.items()}
+
+        def make() -> Evaluator:
+            return evaluator_for(shaped(self.graph, self.text, shapes, origins))
+
+        return kept(self.by_shape, tuple(shapes.items()), make, MOST_SHAPES)
+
+    @cached_property
+    def floats(self) -> Evaluator:
+        """What evaluates the formula where every input is a number."""
+        return evaluator_for(self.graph)
 
     @cached_property
     def is_scalar(self) -> bool:
         """Whether nothing in the formula makes or takes a tensor, its inputs aside."""
         return is_scalar(self.graph)
-
-    def prepared(
-        self, given: Mapping[str, Any], origins: Mapping[str, str] | None = None
-    ) -> Prepared:
-        """The graph for the shapes of some values, and what was derived from it; raises ``ShapeError``."""
-        from exprgrad.language.read.shaping import shaped
-        from exprgrad.run.matrices import Prepared
-
-        shapes = {name: tuple(getattr(value, "shape", ())) for name, value in given.items()}
-        key = tuple(shapes.items())
-        if key not in self.by_shape:
-            make_room(self.by_shape)
-            graph = shaped(self.graph, self.text, shapes, origins)
-            self.by_shape[key] = Prepared(graph, {}, {})
-        return self.by_shape[key]
 
     def gradient(
         self,
@@ -158,25 +143,19 @@ class Expression:
 
         ``wrt`` chooses the inputs to differentiate, all by default.  Values are as in ``evaluate``.
         """
-        graph = self.graph
         given = self.given(values, inputs)
-        chosen = select(graph, wrt)
-        if self.is_tensor(given):
-            return self.tensor_gradient(given, chosen)
-        data = follow(self.plan, given)
-        return Run(self.text, graph, given, data, play(self.tape(chosen), data), chosen)
+        chosen = select(self.graph, wrt)
+        evaluator = self.evaluator(given)
+        self.need_number(evaluator.graph, "grad")
+        data, adjoints = evaluator.gradient(given, chosen)
+        return Run(self.text, evaluator.graph, given, data, adjoints, chosen)
 
-    def tensor_gradient(self, given: Mapping[str, Any], wrt: tuple[str, ...]) -> Run:
-        """Both sweeps, over tensors."""
-        from exprgrad.language.read.shaping import need_number
-        from exprgrad.run.arrays import tensors
+    def need_number(self, graph: Graph, command: str) -> None:
+        """Raise ``ShapeError`` unless the output is a number."""
+        if graph.shape(graph.output):
+            from exprgrad.language.read.shaping import need_number
 
-        prepared = self.prepared(given)
-        need_number(prepared.graph, self.text, "grad")
-        if wrt not in prepared.sweeps:
-            prepared.sweeps[wrt] = tensors.record(prepared.graph, wrt)
-        data, found = tensors.play(prepared.graph, given, wrt, prepared.sweeps[wrt])
-        return Run(self.text, prepared.graph, given, data, found, wrt)
+            need_number(graph, self.text, command)
 
     def descend(
         self,
@@ -198,38 +177,12 @@ class Expression:
 
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
-        if self.is_tensor(given):
-            from exprgrad.language.read.shaping import need_number
-
-            need_number(self.prepared(given).graph, self.text, "descend")
+        self.need_number(self.evaluator(given).graph, "descend")
 
         def at(here: Mapping[str, Any]) -> Run:
             return self.gradient(here, wrt=None if wrt is None else chosen)
 
         return descend(at, given, chosen, as_number(rate, "rate"), steps)
-
-    def matrices_for(self, given: Mapping[str, Any]) -> tuple[Any, Graph, Programs]:
-        """What finds Jacobians and Hessians for some values, with the graph and its derived programs."""
-        if self.is_tensor(given):
-            from exprgrad.run import tensor_matrices
-
-            graph, programs, _ = self.prepared(given)
-            return tensor_matrices, graph, programs
-        from exprgrad.run import matrices
-
-        return matrices, self.graph, self.programs
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The forward sweep, worked out once."""
-        return plan(self.graph)
-
-    def tape(self, wrt: tuple[str, ...]) -> Tape:
-        """The reverse sweep for some inputs, worked out once."""
-        if wrt not in self.tapes:
-            make_room(self.tapes)
-            self.tapes[wrt] = record(self.graph, [self.graph.inputs[name] for name in wrt])
-        return self.tapes[wrt]
 
     def jacobian(
         self,
@@ -245,13 +198,14 @@ class Expression:
         ``of`` names statements of the expression (``y1 = …; y2 = …``), and the answer is by their
         names, even for one: ``{"y1": {"a": 1.0}}``.  Values and ``wrt`` are as in ``gradient``.
         """
+        from exprgrad.run import matrices
         from exprgrad.run.values import directions
 
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
-        matrices, graph, programs = self.matrices_for(given)
-        outputs = directions.outputs(graph, of)
-        found = by_name(matrices.jacobian(programs, graph, given, outputs, chosen))
+        evaluator = self.evaluator(given)
+        outputs = directions.outputs(evaluator.graph, of)
+        found = matrices.jacobian(evaluator, given, outputs, chosen).whole()
         return next(iter(found.values())) if of is None else found
 
     def hessian(
@@ -266,27 +220,22 @@ class Expression:
 
         Values and ``wrt`` are as in ``gradient``.
         """
+        from exprgrad.run import matrices
+
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
-        matrices, graph, programs = self.matrices_for(given)
-        if graph.shapes is not None:
-            from exprgrad.language.read.shaping import need_number
-
-            need_number(graph, self.text, "hess")
-        return by_name(matrices.hessian(programs, graph, given, chosen))
+        evaluator = self.evaluator(given)
+        self.need_number(evaluator.graph, "hess")
+        return matrices.hessian(evaluator, given, chosen).whole()
 
     def hessian_pattern(self, wrt: Iterable[str] | None = None) -> list[tuple[str, str]]:
         """The entries of the Hessian, (row, column), that are not 0 at every point by its structure."""
         from exprgrad.run import matrices
 
         chosen = select(self.graph, wrt)
-        if self.typed.shapes is not None:
-            from exprgrad.language.read.shaping import need_number
-            from exprgrad.run import tensor_matrices
-
-            need_number(self.typed, self.text, "hess")
-            return tensor_matrices.pattern({}, self.typed, chosen)
-        return matrices.pattern(self.programs, self.graph, chosen)
+        self.need_number(self.typed, "hess")
+        shaped = self.typed is not self.graph
+        return matrices.pattern(evaluator_for(self.typed) if shaped else self.floats, chosen)
 
     def jvp(
         self,
@@ -301,13 +250,14 @@ class Expression:
 
         ``tangent`` says how each input moves; 0 holds one fixed.  Values are as in ``evaluate``.
         """
+        from exprgrad.run import matrices
         from exprgrad.run.values import directions
 
         given = self.given(values, inputs)
-        matrices, graph, programs = self.matrices_for(given)
-        outputs = directions.outputs(graph, of)
-        direction = directions.tangents(graph, self.text, tangent)
-        found = matrices.jvp(programs, graph, given, outputs, direction)
+        evaluator = self.evaluator(given)
+        outputs = directions.outputs(evaluator.graph, of)
+        direction = directions.tangents(evaluator.graph, self.text, tangent)
+        found = matrices.jvp(evaluator, given, outputs, direction)
         return next(iter(found.values())) if of is None else found
 
     def vjp(
@@ -325,15 +275,15 @@ class Expression:
         With ``of``, the derivative of the outputs' sum, each weighted by its cotangent:
         ``cotangent={"y1": 1, "y2": 0}``; 0 leaves one out.  Values and ``wrt`` are as in ``gradient``.
         """
+        from exprgrad.run import matrices
         from exprgrad.run.values import directions
 
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
-        matrices, graph, programs = self.matrices_for(given)
-        outputs = directions.outputs(graph, of)
-        weights = directions.cotangents(graph, self.text, outputs, cotangent)
-        found: dict[str, Any] = matrices.vjp(programs, graph, given, outputs, weights, chosen)
-        return found
+        evaluator = self.evaluator(given)
+        outputs = directions.outputs(evaluator.graph, of)
+        weights = directions.cotangents(evaluator.graph, self.text, outputs, cotangent)
+        return matrices.vjp(evaluator, given, outputs, weights, chosen)
 
     def check(
         self,
@@ -460,11 +410,6 @@ class Expression:
         from exprgrad.language.write.latex import latex
 
         return latex(self.typed if self.shapes else self.graph)
-
-    @cached_property
-    def programs(self) -> Programs:
-        """Derived programs, each worked out once: by what they answer."""
-        return {}
 
     def expand(self, names: Iterable[str]) -> Expression:
         """The formula with some operations taken apart into simpler ones, by their definitions.

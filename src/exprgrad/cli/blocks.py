@@ -12,7 +12,7 @@ from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.tensor_outputs import diagnose_tensor_hessian, diagnose_tensor_outputs
 from exprgrad.graph.literal import Shape
 from exprgrad.language.read.shaping import need_number
-from exprgrad.run import tensor_matrices
+from exprgrad.run import matrices
 from exprgrad.run.arrays.measure import all_finite
 from exprgrad.run.values import directions
 
@@ -21,13 +21,12 @@ __all__ = ["hess", "jac", "jvp", "vjp"]
 
 def shapes_of(asked: Asked, nodes: Mapping[str, int]) -> dict[str, Shape]:
     """The shapes of nodes, by name."""
-    assert asked.graph.shapes is not None
-    return {name: asked.graph.shapes[node] for name, node in nodes.items()}
+    return {name: asked.graph.shape(node) for name, node in nodes.items()}
 
 
 def blocks_of(
     asked: Asked,
-    found: tensor_matrices.Blocks,
+    found: matrices.Matrix,
     rows: Mapping[str, int],
     columns: Sequence[str],
     called: Callable[[str, str], str],
@@ -44,19 +43,19 @@ def blocks_of(
             row_shapes[row],
             name,
             column_shapes[name],
-            found[row][name],
+            found.block(at, place),
             named,
         )
-        for row in rows
-        for name in columns
+        for at, row in enumerate(rows)
+        for place, name in enumerate(columns)
     ]
 
 
 def jac(asked: Asked, of: str | None, wrt: str | None, options: dict[str, Any]) -> int:
     """The Jacobian of each output with respect to each input."""
     outputs, chosen = asked.outputs(of), asked.chosen(wrt)
-    kind, count = tensor_matrices.sweeps(asked.graph, outputs, chosen)
-    found = tensor_matrices.jacobian(asked.programs, asked.graph, asked.inputs, outputs, chosen)
+    kind, count = matrices.sweeps(asked.graph, outputs, chosen)
+    found = matrices.jacobian(asked.evaluator, asked.inputs, outputs, chosen)
     values = asked.values(outputs)
     named = of is not None or asked.graph.output_name is not None
     blocks = blocks_of(
@@ -73,10 +72,10 @@ def jac(asked: Asked, of: str | None, wrt: str | None, options: dict[str, Any]) 
     forms = Forms(
         {
             "value": drawn.answers(values, of),
-            "jacobian": drawn.answers(found, of),
+            "jacobian": drawn.answers(found.whole(), of),
         },
         drawn.block_csv(blocks),
-        drawn.block_lines(blocks) if of else drawn.numbers_lines(next(iter(found.values()))),
+        drawn.block_lines(blocks) if of else drawn.numbers_lines(found.row(0)),
         lambda width: [
             *drawn.sections(blocks, asked.digits, whole=asked.whole, width=width),
             *feet,
@@ -109,8 +108,8 @@ def hess(asked: Asked, wrt: str | None, options: dict[str, Any]) -> int:
     """The Hessian of an output that is a number."""
     outputs, chosen = asked.outputs(None), asked.chosen(wrt)
     need_number(asked.graph, asked.text, "hess")
-    found = tensor_matrices.hessian(asked.programs, asked.graph, asked.inputs, chosen)
-    pattern = tensor_matrices.pattern(asked.programs, asked.graph, chosen)
+    found = matrices.hessian(asked.evaluator, asked.inputs, chosen)
+    pattern = matrices.pattern(asked.evaluator, chosen)
     values = asked.values(outputs)
     rows = {name: asked.graph.inputs[name] for name in chosen}
     label = drawn.grouped(next(iter(outputs)))
@@ -121,12 +120,12 @@ def hess(asked: Asked, wrt: str | None, options: dict[str, Any]) -> int:
     feet = [drawn.outputs_foot(values, asked.digits)]
     if len(shown) < len(blocks):
         feet.append(f"{len(shown):,} of {len(blocks):,} blocks are not structurally 0")
-    gradient = tensor_matrices.slopes(asked.programs, asked.graph, asked.inputs, chosen)
+    gradient = matrices.gradient(asked.evaluator, asked.inputs, chosen)
     forms = Forms(
         {
             "value": drawn.answers(values, None),
             "gradient": gradient,
-            "hessian": found,
+            "hessian": found.whole(),
             "pattern": [list(place) for place in pattern],
         },
         drawn.block_csv(blocks, "row", "column"),
@@ -137,7 +136,7 @@ def hess(asked: Asked, wrt: str | None, options: dict[str, Any]) -> int:
         ],
     )
     diagnostics = diagnose_tensor_hessian(
-        asked.text, asked.graph, asked.inputs, asked.data, chosen, asked.programs, found
+        asked.text, asked.evaluator, asked.inputs, asked.data, chosen, found
     )
     return answer(asked, options, "hess", forms, diagnostics)
 
@@ -147,7 +146,7 @@ def jvp(asked: Asked, tangent: str, of: str | None, options: dict[str, Any]) -> 
     outputs = asked.outputs(of)
     given = weights(tangent, "--tangent") if tangent.strip() else {}
     direction = directions.tangents(asked.graph, asked.text, given)
-    found = tensor_matrices.jvp(asked.programs, asked.graph, asked.inputs, outputs, direction)
+    found = matrices.jvp(asked.evaluator, asked.inputs, outputs, direction)
     values = asked.values(outputs)
     rows = {name: (values[name], found[name]) for name in outputs}
     forms = Forms(
@@ -174,7 +173,7 @@ def vjp(
     outputs, chosen = asked.outputs(of), asked.chosen(wrt)
     given = number_or_weights(cotangent, "--cotangent")
     weight = directions.cotangents(asked.graph, asked.text, outputs, given)
-    found = tensor_matrices.vjp(asked.programs, asked.graph, asked.inputs, outputs, weight, chosen)
+    found = matrices.vjp(asked.evaluator, asked.inputs, outputs, weight, chosen)
     values = asked.values(outputs)
     foot = drawn.outputs_foot(values, asked.digits, weight, whole=asked.whole)
     rows = {name: (asked.inputs[name], number) for name, number in found.items()}

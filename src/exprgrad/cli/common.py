@@ -162,8 +162,7 @@ def compute(expression: Expression, request: Request, wrt: list[str] | None, *, 
 
     values = resolve(expression.graph, expression.text, request.values, request.spelled)
     request.values.update(values)  # so that files are read once
-    if expression.is_tensor(values):
-        expression.prepared(values, request.origins)  # an error about shapes names their files
+    expression.evaluator(values, request.origins)  # an error about shapes names their files
     return expression.gradient(values, wrt=wrt) if grad else expression.evaluate(values)
 
 

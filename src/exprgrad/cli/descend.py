@@ -67,8 +67,7 @@ def descend_command(
     expression, request = start(arguments, file, inputs)
     size = as_number(rate, "--rate")
     given = resolve(expression.graph, expression.text, request.values, request.spelled)
-    if expression.is_tensor(given):
-        expression.prepared(given, request.origins)  # an error about shapes names their files
+    expression.evaluator(given, request.origins)  # an error about shapes names their files
     names = None if wrt is None else names_in(wrt)
     found = expression.descend(given, rate=size, steps=count, wrt=names)
     failed = found.verdict in ("diverged", "nan")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from exprgrad.draw.text.table import Table
     from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.graph.graph import Graph
-    from exprgrad.run.matrices import Programs
+    from exprgrad.run.evaluator import Evaluator
 
 __all__ = [
     "Asked", "Forms", "answer", "hess_command", "jac_command", "jvp_command", "vjp_command",
@@ -32,12 +32,16 @@ class Asked(NamedTuple):
     """A request that was read, and every node's data."""
 
     text: str
-    graph: Graph
-    programs: Programs
+    evaluator: Evaluator
     inputs: dict[str, Any]
     data: list[Any]
     digits: int
     whole: bool
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, for these values' shapes."""
+        return self.evaluator.graph
 
     @property
     def is_tensor(self) -> bool:
@@ -65,20 +69,15 @@ def ask(
     arguments: tuple[str, ...], file: str | None, inputs: str | None, options: dict[str, Any]
 ) -> Asked:
     """Read a request as far as all four commands agree."""
-    from exprgrad.run.numbers.sweeps import forward
     from exprgrad.run.values.inputs import resolve
 
     only_one(options)
     expression, request = start(arguments, file, inputs)
-    graph, text = expression.graph, expression.text
-    given = resolve(graph, text, request.values, request.spelled)
+    text = expression.text
+    given = resolve(expression.graph, text, request.values, request.spelled)
     digits, whole = options["digits"], options["show_all"]
-    if expression.is_tensor(given):
-        from exprgrad.run.arrays import tensors
-
-        graph, programs, _ = expression.prepared(given, request.origins)
-        return Asked(text, graph, programs, given, tensors.forward(graph, given), digits, whole)
-    return Asked(text, graph, expression.programs, given, forward(graph, given), digits, whole)
+    evaluator = expression.evaluator(given, request.origins)
+    return Asked(text, evaluator, given, evaluator.forward(given), digits, whole)
 
 
 class Forms(NamedTuple):
@@ -147,7 +146,7 @@ def jac_command(
 
         return blocks.jac(asked, of, wrt, options)
     outputs, chosen = asked.outputs(of), asked.chosen(wrt)
-    found = jacobian(asked.programs, asked.graph, asked.inputs, outputs, chosen)
+    found = jacobian(asked.evaluator, asked.inputs, outputs, chosen)
     values = asked.values(outputs)
     foot = drawn.outputs_foot(values, asked.digits, whole=asked.whole)
     forms = Forms(
@@ -179,7 +178,7 @@ def hess_command(
     """Hessian: the output's second derivatives."""
     from exprgrad.draw.text import matrices as drawn
     from exprgrad.explain.outputs import diagnose_hessian
-    from exprgrad.run.matrices import hessian, second, slopes
+    from exprgrad.run.matrices import gradient, hessian, second
 
     asked = ask(arguments, file, inputs, options)
     if asked.is_tensor:
@@ -187,15 +186,15 @@ def hess_command(
 
         return blocks.hess(asked, wrt, options)
     outputs, chosen = asked.outputs(None), asked.chosen(wrt)
-    derived = second(asked.programs, asked.graph, chosen)
-    found = hessian(asked.programs, asked.graph, asked.inputs, chosen)
+    derived = second(asked.evaluator, chosen)
+    found = hessian(asked.evaluator, asked.inputs, chosen)
     values = asked.values(outputs)
     feet = [drawn.outputs_foot(values, asked.digits), drawn.pattern_foot(found)]
     foot = "\n".join(filter(None, feet))
-    gradient = slopes(derived, asked.inputs, chosen)
+    slopes = gradient(asked.evaluator, asked.inputs, chosen)
     fields = {
         "value": drawn.answers(values, None),
-        "gradient": drawn.named(gradient),
+        "gradient": drawn.named(slopes),
         "hessian": found,
         "pattern": [place[:2] for place in found.listed()],
     }
@@ -238,7 +237,7 @@ def jvp_command(
     direction = tangents(
         asked.graph, asked.text, weights(tangent, "--tangent") if tangent.strip() else {}
     )
-    found = jvp(asked.programs, asked.graph, asked.inputs, outputs, direction)
+    found = jvp(asked.evaluator, asked.inputs, outputs, direction)
     values = asked.values(outputs)
     rows = {name: (values[name], found[name]) for name in outputs}
     forms = Forms(
@@ -293,7 +292,7 @@ def vjp_command(
     outputs, chosen = asked.outputs(of), asked.chosen(wrt)
     given = number_or_weights(cotangent, "--cotangent")
     weight = cotangents(asked.graph, asked.text, outputs, given)
-    found = vjp(asked.programs, asked.graph, asked.inputs, outputs, weight, chosen)
+    found = vjp(asked.evaluator, asked.inputs, outputs, weight, chosen)
     values = asked.values(outputs)
     foot = drawn.outputs_foot(values, asked.digits, weight, whole=asked.whole)
     rows = {name: (asked.inputs[name], number) for name, number in found.items()}

@@ -1,193 +1,295 @@
 """Jacobians, Hessians and their products with vectors, at a point: derived programs, evaluated.
 
-A derived program does not depend on the numbers, so it is worked out once for an expression and kept
-in the expression's ``Programs``.
+A derived program does not depend on the numbers, so it is worked out once and kept by the evaluator.  Over
+numbers one program has an output for each entry of a matrix; over tensors a matrix is made along basis
+directions (``arrays/basis.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from exprgrad.derive.sweeps import gradient as derive
+from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, Graph, Program
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.graph.literal import Shape, size
+from exprgrad.run.evaluator import Evaluator, kept
+from exprgrad.source import bytes_text
 
 __all__ = [
-    "Derived", "Matrix", "Prepared", "Programs", "hessian", "jacobian", "jvp", "kept", "pattern", "second",
-    "slopes", "slopes_at", "vjp", "weights_by_node",
+    "MOST_PROGRAMS", "Derived", "Matrix", "along", "gradient", "hessian", "jacobian", "jvp", "moves",
+    "pattern", "row_program", "second", "sweeps", "vjp", "weighted",
 ]  # fmt: skip
 
 Derived = tuple[Program, derive.Entries]
-Programs = dict[tuple[object, ...], Derived]
-"""Derived programs, by what they answer."""
+"""A derived program; and, if it has the entries of a matrix, which output each of them is."""
 
-MOST = 64
-"""How many derived programs are kept; then the oldest goes."""
-
-
-class Prepared(NamedTuple):
-    """A graph for some shapes of its inputs, and the programs and reverse sweeps derived from it."""
-
-    graph: Graph
-    programs: Programs
-    sweeps: dict[tuple[str, ...], Any]
+MOST_PROGRAMS = 64
+"""How many derived programs an evaluator keeps."""
+LARGEST = 50_000_000
+"""The most numbers of a Jacobian or Hessian of tensors: 400 MB."""
 
 
 class Matrix(NamedTuple):
-    """Numbers by row and column; what ``entries`` leaves out is structurally 0: at every point."""
+    """Derivatives by row (an output, or an input) and column (an input), in blocks.
+
+    A block has the shape of its row and then that of its column; that of two numbers is a float.  What
+    ``entries`` leaves out is structurally 0: at every point.
+    """
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    entries: dict[tuple[int, int], float]
+    entries: dict[tuple[int, int], Any]
+    row_shapes: tuple[Shape, ...] = ()
+    column_shapes: tuple[Shape, ...] = ()
 
-    def row(self, row: int) -> dict[str, float]:
+    def block(self, row: int, column: int) -> Any:
+        """One block, zeros filled in."""
+        entry = self.entries.get((row, column))
+        if entry is not None:
+            return entry
+        shape = self.shape(row, column)
+        if not shape:
+            return 0.0
+        from exprgrad.run.arrays.arrays import zeros
+
+        return zeros(shape)
+
+    def shape(self, row: int, column: int) -> Shape:
+        """The shape of one block."""
+        return self.row_shapes[row] + self.column_shapes[column] if self.row_shapes else ()
+
+    def row(self, row: int) -> dict[str, Any]:
         """One row by column, zeros filled in."""
-        return {
-            name: self.entries.get((row, column), 0.0) for column, name in enumerate(self.columns)
-        }
+        return {name: self.block(row, column) for column, name in enumerate(self.columns)}
 
-    def whole(self) -> dict[str, dict[str, float]]:
+    def whole(self) -> dict[str, dict[str, Any]]:
         """Every row, zeros filled in."""
         return {name: self.row(row) for row, name in enumerate(self.rows)}
 
-    def listed(self) -> Iterator[tuple[str, str, float]]:
-        """What is not structurally 0, row by row: the row, the column, the number."""
+    def listed(self) -> Iterator[tuple[str, str, Any]]:
+        """What is not structurally 0, row by row: the row, the column, the block."""
         for row, column in sorted(self.entries):
             yield self.rows[row], self.columns[column], self.entries[row, column]
 
 
-def kept(programs: Programs, key: tuple[object, ...], derived: Callable[[], Derived]) -> Derived:
+def derived(evaluator: Evaluator, key: tuple[object, ...], make: Callable[[], Derived]) -> Derived:
     """The program for a key, derived now if it is not there."""
-    found = programs.get(key)
-    if found is None:
-        if len(programs) >= MOST:
-            del programs[next(iter(programs))]
-        found = programs[key] = without_zeros(*derived())
-    return found
+    program: Derived = kept(evaluator.programs, key, lambda: without_zeros(*make()), MOST_PROGRAMS)
+    return program
 
 
 def without_zeros(program: Program, entries: derive.Entries) -> Derived:
     """The same without the entries that are the constant 0."""
-    kinds, payloads = program.graph.kinds, program.graph.payloads
-    zeros = {
-        at
-        for at, node in enumerate(program.outputs)
-        if kinds[node] == CONST and payloads[node] == 0
+    outputs = program.outputs
+    return program, {
+        place: at for place, at in entries.items() if not is_zero(program.graph, outputs[at])
     }
-    return program, {place: at for place, at in entries.items() if at not in zeros}
 
 
-def slopes_at(programs: Programs, graph: Graph, wrt: Sequence[str]) -> Program:
+def is_zero(graph: Graph, node: int) -> bool:
+    """Whether a node is the constant 0, stretched or not."""
+    if graph.kinds[node] == "broadcast":
+        (node,) = graph.operands[node]
+    return graph.kinds[node] == CONST and graph.payloads[node] == 0
+
+
+# Programs.
+
+
+def first(evaluator: Evaluator, wrt: Sequence[str]) -> Program:
     """The program of the output and its gradient."""
-    return kept(programs, ("gradient", *wrt), lambda: (derive.gradient(graph, wrt), {}))[0]
+    graph = evaluator.graph
+    return derived(evaluator, ("gradient", *wrt), lambda: (derive.gradient(graph, wrt), {}))[0]
+
+
+def second(evaluator: Evaluator, wrt: Sequence[str]) -> Derived:
+    """The program of the second derivatives of numbers, and the position of each entry."""
+    graph = evaluator.graph
+    return derived(evaluator, ("hessian", *wrt), lambda: derive.hessian(graph, wrt))
+
+
+def row_program(evaluator: Evaluator, wrt: Sequence[str], at_row: int) -> Program:
+    """The program of a row of blocks of the Hessian, from the diagonal on: JVPs of the gradient."""
+    graph, outputs = first(evaluator, wrt)
+    row, nodes = wrt[at_row], outputs[1 + at_row :]
+
+    def make() -> Derived:
+        return derive.jvp(graph, [row], nodes, masked=True), {}
+
+    return derived(evaluator, ("hessian row", row, *wrt), make)[0]
+
+
+def along(
+    evaluator: Evaluator, moving: Sequence[str], nodes: tuple[int, ...], *, masked: bool
+) -> Program:
+    """The program of a JVP."""
+
+    def make() -> Derived:
+        return derive.jvp(evaluator.graph, moving, nodes, masked=masked), {}
+
+    return derived(evaluator, ("jvp", nodes, masked, *moving), make)[0]
+
+
+def weighted(
+    evaluator: Evaluator, nodes: tuple[int, ...], wrt: Sequence[str], *, masked: bool
+) -> Program:
+    """The program of a VJP."""
+
+    def make() -> Derived:
+        return derive.vjp(evaluator.graph, nodes, wrt, masked=masked), {}
+
+    return derived(evaluator, ("vjp", nodes, masked, *wrt), make)[0]
+
+
+# Matrices.
 
 
 def jacobian(
-    programs: Programs,
-    graph: Graph,
-    values: Mapping[str, float],
+    evaluator: Evaluator,
+    values: Mapping[str, Any],
     outputs: Mapping[str, int],
     wrt: Sequence[str],
 ) -> Matrix:
-    """The derivatives of ``outputs`` (name → node) in the inputs ``wrt``: a row for each output."""
+    """The derivatives of ``outputs`` (name → node) with respect to the inputs ``wrt``."""
     nodes = tuple(outputs.values())
-    program, entries = kept(
-        programs, ("jacobian", nodes, *wrt), lambda: derive.jacobian(graph, nodes, wrt)
-    )
-    return matrix(program, entries, values, tuple(outputs), tuple(wrt))
+    if evaluator.by_entries:
+        program = derived(
+            evaluator,
+            ("jacobian", nodes, *wrt),
+            lambda: derive.jacobian(evaluator.graph, nodes, wrt),
+        )
+        return matrix(evaluator, outputs, wrt, entries(evaluator, program, values))
+    from exprgrad.run.arrays import basis
+
+    if sweeps(evaluator.graph, outputs, wrt)[0] == "JVP":
+        programs = (along(evaluator, (name,), nodes, masked=True) for name in wrt)
+        blocks = basis.by_columns(evaluator, programs, values, nodes, wrt)
+    else:
+        programs = (weighted(evaluator, (node,), wrt, masked=True) for node in nodes)
+        blocks = basis.by_rows(evaluator, programs, values, nodes, wrt)
+    return matrix(evaluator, outputs, wrt, blocks)
 
 
-def second(programs: Programs, graph: Graph, wrt: Sequence[str]) -> Derived:
-    """The program of the second derivatives, and the position of each of its entries."""
-    return kept(programs, ("hessian", *wrt), lambda: derive.hessian(graph, wrt))
+def hessian(evaluator: Evaluator, values: Mapping[str, Any], wrt: Sequence[str]) -> Matrix:
+    """The second derivatives of the output, a number, with respect to each two of ``wrt``; symmetric."""
+    nodes = {name: evaluator.graph.inputs[name] for name in wrt}
+    if evaluator.by_entries:
+        return matrix(evaluator, nodes, wrt, entries(evaluator, second(evaluator, wrt), values))
+    from exprgrad.run.arrays.basis import symmetric
+
+    refuse_large(sum(size(evaluator.graph.shape(node)) for node in nodes.values()) ** 2)
+    programs = (row_program(evaluator, wrt, at) for at in range(len(wrt)))
+    return matrix(evaluator, nodes, wrt, symmetric(evaluator, programs, values, wrt))
 
 
-def hessian(
-    programs: Programs, graph: Graph, values: Mapping[str, float], wrt: Sequence[str]
-) -> Matrix:
-    """The second derivatives of the output with respect to each pair of the inputs ``wrt``; symmetric."""
-    program, entries = second(programs, graph, wrt)
-    return matrix(program, entries, values, tuple(wrt), tuple(wrt))
-
-
-def slopes(derived: Derived, values: Mapping[str, float], wrt: Sequence[str]) -> dict[str, float]:
-    """The gradient, which a program of second derivatives finds on its way."""
-    program = derived[0]
-    numbers = forward(program.graph, values)
-    nodes = program.outputs[1 : 1 + len(wrt)]
-    return dict(zip(wrt, [numbers[node] for node in nodes], strict=True))
-
-
-def pattern(programs: Programs, graph: Graph, wrt: Sequence[str]) -> list[tuple[str, str]]:
-    """The entries of the Hessian that are not structurally 0, row by row."""
-    entries = second(programs, graph, wrt)[1]
-    return [(wrt[row], wrt[column]) for row, column in sorted(entries)]
+def entries(
+    evaluator: Evaluator, program: Derived, values: Mapping[str, Any]
+) -> dict[tuple[int, int], Any]:
+    """The entries of a program's matrix at a point."""
+    numbers = evaluator.answers(program[0], values)
+    return {place: numbers[at] for place, at in program[1].items()}
 
 
 def matrix(
-    program: Program,
-    entries: derive.Entries,
-    values: Mapping[str, float],
-    rows: tuple[str, ...],
-    columns: tuple[str, ...],
+    evaluator: Evaluator,
+    rows: Mapping[str, int],
+    wrt: Sequence[str],
+    found: dict[tuple[int, int], Any],
 ) -> Matrix:
-    """A program's matrix at a point."""
-    numbers = forward(program.graph, values)
-    found = {place: numbers[program.outputs[at]] for place, at in entries.items()}
-    return Matrix(rows, columns, found)
+    """Some blocks as a matrix, with the shapes of its rows and columns."""
+    graph = evaluator.graph
+    row_shapes = tuple(map(graph.shape, rows.values()))
+    column_shapes = tuple(graph.shape(graph.inputs[name]) for name in wrt)
+    return Matrix(tuple(rows), tuple(wrt), found, row_shapes, column_shapes)
+
+
+def pattern(evaluator: Evaluator, wrt: Sequence[str]) -> list[tuple[str, str]]:
+    """The blocks of the Hessian, (row, column), that are not structurally 0, row by row."""
+    if evaluator.by_entries:
+        return [(wrt[row], wrt[column]) for row, column in sorted(second(evaluator, wrt)[1])]
+    found = set()
+    for at_row, row in enumerate(wrt):
+        graph, outputs = row_program(evaluator, wrt, at_row)
+        for column, output in zip(wrt[at_row:], outputs, strict=True):
+            if not is_zero(graph, output):
+                found |= {(row, column), (column, row)}
+    return [(row, column) for row in wrt for column in wrt if (row, column) in found]
+
+
+def sweeps(
+    graph: Graph, outputs: Mapping[str, int], wrt: Sequence[str]
+) -> tuple[Literal["JVP", "VJP"], int]:
+    """Which products a Jacobian is made of, and how many: the fewer; VJPs, its rows, if they are equal."""
+    rows = sum(size(graph.shape(node)) for node in outputs.values())
+    columns = sum(size(graph.shape(graph.inputs[name])) for name in wrt)
+    refuse_large(rows * columns)
+    return ("JVP", columns) if columns < rows else ("VJP", rows)
+
+
+def refuse_large(count: int) -> None:
+    """Raise ``RequestError`` for a matrix that would fill the memory."""
+    if count > LARGEST:
+        message = f"that matrix would have {count:,} numbers, or {bytes_text(8 * count)}"
+        help = "jvp and vjp give products with it, and never form it"
+        raise RequestError("too-large", message, help=help)
+
+
+# Vectors.
+
+
+def gradient(evaluator: Evaluator, values: Mapping[str, Any], wrt: Sequence[str]) -> dict[str, Any]:
+    """The gradient, of which the Hessian is the derivative."""
+    slopes = evaluator.answers(first(evaluator, wrt), values)[1:]
+    return dict(zip(wrt, slopes, strict=True))
 
 
 def jvp(
-    programs: Programs,
-    graph: Graph,
-    values: Mapping[str, float],
+    evaluator: Evaluator,
+    values: Mapping[str, Any],
     outputs: Mapping[str, int],
-    tangents: Mapping[str, float],
-) -> dict[str, float]:
+    tangents: Mapping[str, Any],
+) -> dict[str, Any]:
     """By output, the derivative along the direction ``tangents``.
 
-    An input whose tangent is 0 is held fixed: its derivatives, which may be infinite, play no part.
+    A number whose tangent is 0 is held fixed: its derivatives, which may be infinite, play no part.
     """
-    nodes = tuple(outputs.values())
-    moving = [name for name, number in tangents.items() if number != 0]
-    program, _ = kept(
-        programs, ("jvp", nodes, *moving), lambda: (derive.jvp(graph, moving, nodes), {})
-    )
-    given = {derive.tangent(name): tangents[name] for name in moving}
-    numbers = forward(program.graph, {**values, **given})
-    return dict(zip(outputs, [numbers[node] for node in program.outputs], strict=True))
+    moving = {name: tangent for name, tangent in tangents.items() if moves(tangent)}
+    masked = not all(map(moves_everywhere, moving.values()))
+    program = along(evaluator, tuple(moving), tuple(outputs.values()), masked=masked)
+    given = {derive.tangent(name): tangent for name, tangent in moving.items()}
+    return dict(zip(outputs, evaluator.answers(program, {**values, **given}), strict=True))
 
 
 def vjp(
-    programs: Programs,
-    graph: Graph,
-    values: Mapping[str, float],
+    evaluator: Evaluator,
+    values: Mapping[str, Any],
     outputs: Mapping[str, int],
-    cotangents: Mapping[str, float],
+    cotangents: Mapping[str, Any],
     wrt: Sequence[str],
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """By input of ``wrt``, the derivative of the outputs' sum, weighted by their cotangents.
 
-    An output whose cotangent is 0 is left out: its derivatives, which may be infinite, play no part.
+    A number whose cotangent is 0 is left out: its derivatives, which may be infinite, play no part.
     """
     if not wrt:
         return {}
-    weights = weights_by_node(outputs, cotangents, bool)
-    nodes = tuple(weights)
-    program, _ = kept(programs, ("vjp", nodes, *wrt), lambda: (derive.vjp(graph, nodes, wrt), {}))
-    given = {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
-    numbers = forward(program.graph, {**values, **given})
-    return dict(zip(wrt, [numbers[node] for node in program.outputs], strict=True))
-
-
-def weights_by_node(
-    outputs: Mapping[str, int], cotangents: Mapping[str, Any], counts: Callable[[Any], Any]
-) -> dict[int, Any]:
-    """The cotangents that count, by node; two names may stand for one node, which then weighs both."""
     weights: dict[int, Any] = {}
-    for name, node in outputs.items():
-        weight = cotangents[name]
-        if counts(weight):
+    for name, node in outputs.items():  # two names may stand for one node, which then weighs both
+        if moves(weight := cotangents[name]):
             weights[node] = weights[node] + weight if node in weights else weight
-    return weights
+    masked = not all(map(moves_everywhere, weights.values()))
+    program = weighted(evaluator, tuple(weights), wrt, masked=masked)
+    given = {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
+    return dict(zip(wrt, evaluator.answers(program, {**values, **given}), strict=True))
+
+
+def moves(direction: Any) -> bool:
+    """Whether a number, or any number of a tensor, is not 0."""
+    return bool(direction) if isinstance(direction, float) else bool(direction.any())
+
+
+def moves_everywhere(direction: Any) -> bool:
+    """Whether a number, or every number of a tensor, is not 0."""
+    return bool(direction) if isinstance(direction, float) else bool(direction.all())

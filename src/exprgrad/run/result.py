@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from exprgrad.derive.rules import template
-from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependents
 from exprgrad.graph.literal import Shape
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import LIMIT, label, rule_text, texts
-from exprgrad.run.numbers.tape import gated
 from exprgrad.source import Span
 
-__all__ = ["Edge", "Node", "Run", "rule_of"]
+__all__ = ["Edge", "Node", "Run", "Swept", "rule_of"]
 
 
 class Node(NamedTuple):
@@ -89,6 +88,12 @@ class Swept(Protocol):
     def order(self) -> list[int]:
         """The visits."""
 
+    def zero(self, node: int) -> Any:
+        """The grad of a node that no gradient reached."""
+
+    def passed(self, user: int) -> Iterator[tuple[int, Any, Any]]:
+        """A node's active edges: position, local derivative (None if not even diagonal), contribution."""
+
 
 class Run:
     """One evaluation of an expression: inputs in, every node's data and perhaps grad out.
@@ -158,7 +163,7 @@ class Run:
         for name in self.wrt or ():
             node = nodes[name]
             grad = grads[node]
-            found[name] = self.zero(node) if grad is None else grad
+            found[name] = self.adjoints.zero(node) if grad is None else grad
         return found
 
     @property
@@ -172,16 +177,8 @@ class Run:
             return None
         grad = self.adjoints.grads[node]
         if self.adjoints.active[node]:
-            return self.zero(node) if grad is None else grad
+            return self.adjoints.zero(node) if grad is None else grad
         return None if self.graph.kinds[node] in (CONST, INPUT) else grad
-
-    def zero(self, node: int) -> Any:
-        """The grad of a node that no gradient reached."""
-        if self.shapes is None or not self.shapes[node]:
-            return 0.0
-        from exprgrad.run.arrays.arrays import zeros
-
-        return zeros(self.shapes[node])
 
     def passed(self, node: int) -> bool:
         """Whether a gradient reached the node and went on to its operands."""
@@ -229,40 +226,44 @@ class Run:
 
     def edges_of(self, user: int) -> Iterator[Edge]:
         """The active edges from a node to its operands."""
-        if self.adjoints is None:
+        if self.adjoints is None or not self.passed(user):
             return
-        if self.shapes is not None:
-            from exprgrad.run.arrays.tensors import edges_of
-
-            yield from edges_of(self, user)
-            return
-        locals_, grad = self.adjoints.locals[user], self.grad(user)
-        if locals_ is None or grad is None:
-            return
-        op = BY_NAME[self.graph.kinds[user]]
-        for position, operand in enumerate(self.graph.operands[user]):
-            local = locals_[position]
-            if local is not None:
-                contribution = 0.0 if local == 0 and gated(op, position) else grad * local
-                span = self.graph.occurrence(user, position)
-                rule = self.rule(user, position)
-                yield Edge(user, position, operand, rule, local, contribution, span)
+        graph, rules = self.graph, self.rules(user)
+        for position, local, contribution in self.adjoints.passed(user):
+            operand = graph.operands[user][position]
+            span = graph.occurrence(user, position)
+            jacobian = None
+            if graph.shapes is not None:
+                jacobian = graph.shape(user), graph.shape(operand)
+            yield Edge(
+                user, position, operand, rules(position), local, contribution, span, jacobian
+            )
 
     @cached_property
     def edges(self) -> list[Edge]:
         """Every active edge, in the order of the visits."""
         return list(self.iter_edges())
 
-    def rule(self, user: int, position: int) -> str:
-        """The local derivative of an edge as people read it, with the operands' names filled in.
+    def rules(self, user: int) -> Callable[[int], str]:
+        """The local derivatives of a node's edges as people read them, by the operand's position.
 
-        Among tensors it is 0 for an operand that is passed nothing.
+        The operands' names are filled in.  Among tensors it is 0 for an operand that is passed nothing.
         """
-        if self.shapes is not None:
-            from exprgrad.run.arrays.tensors import pass_texts
+        if self.graph.shapes is None:
+            return lambda position: rule_of(self.graph, user, position, self.names, self.texts)[0]
+        from exprgrad.run.edge_texts import pass_texts
 
-            return pass_texts(self, user).get(position, "0")
-        return rule_of(self.graph, user, position, self.names, self.texts)[0]
+        rules = pass_texts(self, user)
+        return lambda position: rules.get(position, "0")
+
+    def rule(self, user: int, position: int) -> str:
+        """The local derivative of one edge as people read it: see ``rules``."""
+        return self.rules(user)(position)
+
+    @cached_property
+    def varying(self) -> Sequence[int]:
+        """By node: whether it depends on an input."""
+        return dependents(self.graph, self.graph.inputs.values())
 
 
 def rule_of(

@@ -75,11 +75,10 @@ def rules_of(run: Run, user: int, varies: bytearray) -> dict[int, Chip]:
     operands = run.graph.operands[user]
     moving = [position for position, operand in enumerate(operands) if varies[operand]]
     if run.shapes is not None and moving:
-        from exprgrad.run.arrays.tensors import Adjoints, pass_texts
+        from exprgrad.run.edge_texts import pass_texts
 
         graph, shapes = run.graph, run.shapes
-        unswept = Adjoints(graph, tuple(graph.inputs), [None] * len(graph))
-        texts = pass_texts(Run(run.text, graph, {}, [], unswept), user)
+        texts = pass_texts(run, user)
         is_whole = graph.kinds[user] not in BY_NAME
         return {
             position: matrix_chip(text, (shapes[user], shapes[operands[position]]), is_whole)

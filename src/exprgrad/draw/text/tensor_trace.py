@@ -14,7 +14,7 @@ from exprgrad.graph.literal import Shape, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import ATOM, operand_level, operation_text
-from exprgrad.run.arrays.tensors import PASSED, EdgeTexts, contribution_texts, grouped, passed_by
+from exprgrad.run.edge_texts import PASSED, EdgeTexts, contribution_texts, grouped
 from exprgrad.run.numbers.tape import gated
 from exprgrad.run.result import Run
 from exprgrad.source import bytes_text, cut, display_width, printable
@@ -150,7 +150,7 @@ def visit(
     assert run.adjoints is not None and shapes is not None
     row = BY_NAME.get(kind) or STRUCTURAL[kind]
     call = names.__getitem__
-    passed = {position: found for position, *found in passed_by(run, node)}
+    passed = {position: found for position, *found in run.adjoints.passed(node)}
     texts: dict[int, EdgeTexts] = {}
     rules: dict[int, EdgeTexts] = {}
     if visible:

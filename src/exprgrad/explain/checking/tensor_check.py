@@ -111,7 +111,7 @@ def check_number(run: Run, place: Place) -> Check:
 
 def moved(run: Run, place: Place) -> Callable[[float], float]:
     """The output as a function of one number."""
-    from exprgrad.run.arrays.tensors import forward
+    from exprgrad.run.arrays.sweeps import forward
 
     def value(x: float) -> float:
         given: Any = x

@@ -6,13 +6,14 @@ edges of a tape, two at a time.  Neither recurses.  ``plan.py`` has the forward 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.numbers.primitives import functions
-from exprgrad.run.numbers.tape import Tape, record
+from exprgrad.run.numbers.tape import Tape, gated, record
 
 __all__ = ["Adjoints", "Locals", "forward", "play", "record", "reverse"]
 
@@ -81,6 +82,21 @@ class Adjoints:
             if self.grads[user] is not None:
                 found[user] = tuple(local)
         return found
+
+    def zero(self, node: int) -> float:
+        """The grad of a node that no gradient reached."""
+        return 0.0
+
+    def passed(self, user: int) -> Iterator[tuple[int, float, float]]:
+        """A node's active edges: position, local derivative and contribution."""
+        locals_, grad = self.locals[user], self.grads[user]
+        if locals_ is None or grad is None:
+            return
+        op = BY_NAME[self.tape.graph.kinds[user]]
+        for position, local in enumerate(locals_):
+            if local is not None:
+                closed = local == 0 and gated(op, position)
+                yield position, local, 0.0 if closed else grad * local
 
 
 def reverse(graph: Graph, values: Sequence[float], wrt: Iterable[int]) -> Adjoints:

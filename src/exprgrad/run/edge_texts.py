@@ -1,0 +1,147 @@
+"""What people read of a node's edges where shapes are known: contributions and local derivatives.
+
+The texts are those of the programs that compute them, so they follow from a structural row's ``pull``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from exprgrad.derive.rules import shown
+from exprgrad.derive.sweeps.edges import GRAD, edge_program
+from exprgrad.graph.graph import CONST, Graph
+from exprgrad.language.write.infix import ATOM, LIMIT, leaf, operand_level, operation_text, prefixes
+from exprgrad.source import cut
+
+__all__ = ["PASSED", "EdgeTexts", "contribution_texts", "grouped", "pass_texts"]
+
+PASSED = "·"
+"""What stands for the cotangent in the name of a Jacobian: ``· @ W.T``."""
+
+
+class Named(Protocol):
+    """A graph whose nodes have names and texts: a run."""
+
+    graph: Graph
+
+    @property
+    def adjoints(self) -> Any:
+        """What a reverse sweep found, or None: then every input counts as differentiated."""
+
+    @property
+    def varying(self) -> Sequence[int]:
+        """By node: whether it depends on an input."""
+
+    @property
+    def names(self) -> Mapping[int, str]:
+        """Node → its name."""
+
+    @property
+    def texts(self) -> list[str]:
+        """Every node's text."""
+
+    def label(self, node: int) -> str:
+        """A node's name, else its text."""
+
+
+def pass_texts(run: Named, user: int) -> dict[int, str]:
+    """By operand: what an edge's local derivative is called, such as ``diag(1 - out^2)`` or ``· @ W.T``."""
+
+    def called(node: int) -> str:
+        """What a node is called; broadcasting leaves no trace."""
+        return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
+
+    written = contribution_texts(run, user, called, PASSED)
+    return {position: texts.local or texts.passed for position, texts in written.items()}
+
+
+class EdgeTexts(NamedTuple):
+    """What people read of an edge.
+
+    ``passed``  its contribution in matrix form: ``Y.grad @ W.T``
+    ``shapes``  the same with the shapes of what the last operation takes: ``(4, 3) @ (3, 2)``
+    ``local``   the diagonal local derivative of an elementwise edge, ``diag(1 - out^2)``, else nothing
+    """
+
+    passed: str
+    shapes: str
+    local: str
+
+
+def contribution_texts(
+    run: Named, user: int, called: Callable[[int], str], grad: str, limit: int = LIMIT
+) -> dict[int, EdgeTexts]:
+    """By operand: what people read of its edge, the node's grad being called ``grad``."""
+    flags = run.varying if run.adjoints is None else run.adjoints.active
+    active = {operand for operand in run.graph.operands[user] if flags[operand]}
+    program = edge_program(run.graph, user, active, run.varying, shown)
+    (graph, outputs), positions, is_local = program
+    texts = prefixes(graph, {}, labels(run, graph, called, grad), limit)
+    found = {}
+    for at, (position, local) in enumerate(zip(positions, is_local, strict=True)):
+        passed, slope = outputs[2 * at], outputs[2 * at + 1]
+        found[position] = EdgeTexts(
+            cut(texts[passed], limit),
+            by_shapes(graph, passed),
+            diagonal(run, user, texts[slope], limit) if local else "",
+        )
+    return found
+
+
+def labels(
+    run: Named, graph: Graph, called: Callable[[int], str], grad: str
+) -> dict[int, tuple[str, int]]:
+    """By node of the program of a node's edges: the text that stands for it, and its level.
+
+    An operand that is ``K.T``, transposed, is ``K``.
+    """
+    whose = {node: int(name) for name, node in graph.inputs.items() if name != GRAD}
+    found = {node: labelled(run, own, called) for node, own in whose.items()}
+    if GRAD in graph.inputs:
+        found[graph.inputs[GRAD]] = grad, ATOM
+    for node, kind in enumerate(graph.kinds):
+        if node in graph.implicit and graph.operands[node][0] in found:
+            found[node] = found[graph.operands[node][0]]
+        elif kind == "transpose" and graph.operands[node][0] in whose:
+            own = whose[graph.operands[node][0]]
+            twice = (run.graph.kinds[own], run.graph.payloads[own]) == (kind, (None,))
+            if twice and called(own) == run.texts[own] and own not in run.names:
+                found[node] = labelled(run, run.graph.operands[own][0], called)
+    return found
+
+
+def labelled(run: Named, node: int, called: Callable[[int], str]) -> tuple[str, int]:
+    """What a node is called, and its level."""
+    label = called(node)
+    own = run.graph.operands[node][0] if node in run.graph.implicit else node
+    is_bare = label != run.texts[own]
+    return label, ATOM if is_bare else operand_level(run.graph, own, run.names)
+
+
+def grouped(run: Named, node: int, called: Callable[[int], str]) -> str:
+    """What a node is called, in parentheses if that is more than a name."""
+    label, level = labelled(run, node, called)
+    return label if level == ATOM else f"({label})"
+
+
+def by_shapes(graph: Graph, node: int) -> str:
+    """An operation with the shapes of its operands in their places."""
+    if not graph.operands[node]:
+        return str(graph.shape(node))
+    operands = [graph.operands[o][0] if o in graph.implicit else o for o in graph.operands[node]]
+    called = [
+        (
+            leaf(graph, o)
+            if graph.kinds[o] == CONST and not graph.shape(o)
+            else str(graph.shape(o)),
+            ATOM,
+        )
+        for o in operands
+    ]
+    return operation_text(graph.kinds[node], called, settings=graph.payloads[node], spaced=True)
+
+
+def diagonal(run: Named, user: int, slope: str, limit: int) -> str:
+    """A local derivative, number by number: a diagonal matrix, or a number."""
+    return cut(f"diag({slope})" if run.graph.shape(user) else slope, limit)

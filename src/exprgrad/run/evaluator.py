@@ -1,0 +1,125 @@
+"""What evaluates a graph, with all that is worked out only once: floats, or NumPy's arrays.
+
+A number is a tensor of shape ``()``.  That a graph of nothing but numbers is swept by a flat plan and a
+tape over Python's floats, for which NumPy is never imported, is known here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
+
+from exprgrad.graph.graph import Graph, Program
+from exprgrad.run.numbers.plan import Plan, follow, plan
+from exprgrad.run.numbers.sweeps import Adjoints, forward, play
+from exprgrad.run.numbers.tape import Tape, record
+from exprgrad.run.result import Swept
+
+__all__ = ["Evaluator", "evaluator_for", "kept"]
+
+MOST_SWEEPS = 8
+"""For how many choices of inputs reverse sweeps are kept."""
+
+V = TypeVar("V")
+
+
+class Evaluator(Protocol):
+    """A graph, ready to be evaluated at many points.
+
+    ``programs``    what was derived from it, by what that answers
+    ``by_entries``  whether a matrix of derivatives is one program with an output for each entry; else it is
+                    made along basis directions
+    """
+
+    graph: Graph
+    programs: dict[tuple[object, ...], Any]
+    by_entries: bool
+
+    def forward(self, inputs: Mapping[str, Any]) -> list[Any]:
+        """Every node's data: floats, and arrays of doubles where the shape is not ``()``."""
+
+    def gradient(self, inputs: Mapping[str, Any], wrt: tuple[str, ...]) -> tuple[list[Any], Swept]:
+        """Every node's data, and what the reverse sweep finds for the inputs ``wrt``."""
+
+    def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
+        """The outputs of a program that was derived from the graph."""
+
+
+def evaluator_for(graph: Graph) -> Evaluator:
+    """What evaluates a graph: arrays where it carries shapes, else floats."""
+    return Floats(graph) if graph.shapes is None else Arrays(graph)
+
+
+def kept(memory: dict[Any, V], key: object, make: Callable[[], V], most: int) -> V:
+    """What is remembered under a key, made now if it is not there; of ``most`` the oldest goes."""
+    found = memory.get(key)
+    if found is None:
+        while len(memory) >= most:
+            del memory[next(iter(memory))]
+        found = memory[key] = make()
+    return found
+
+
+class Floats:
+    """The evaluator of a graph of numbers: a plan forward, a tape in reverse."""
+
+    by_entries = True
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.programs: dict[tuple[object, ...], Any] = {}
+        self.tapes: dict[tuple[str, ...], Tape] = {}
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The forward sweep, worked out once."""
+        return plan(self.graph)
+
+    def tape(self, wrt: tuple[str, ...]) -> Tape:
+        """The reverse sweep for some inputs, worked out once."""
+        nodes = [self.graph.inputs[name] for name in wrt]
+        return kept(self.tapes, wrt, lambda: record(self.graph, nodes), MOST_SWEEPS)
+
+    def forward(self, inputs: Mapping[str, Any]) -> list[Any]:
+        """Every node's data."""
+        return follow(self.plan, inputs)
+
+    def gradient(
+        self, inputs: Mapping[str, Any], wrt: tuple[str, ...]
+    ) -> tuple[list[Any], Adjoints]:
+        """Every node's data and grad."""
+        data = follow(self.plan, inputs)
+        return data, play(self.tape(wrt), data)
+
+    def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
+        """The outputs of a derived program."""
+        numbers = forward(program.graph, inputs)
+        return [numbers[output] for output in program.outputs]
+
+
+class Arrays:
+    """The evaluator of a graph with shapes: NumPy, which is imported here and not before."""
+
+    by_entries = False
+
+    def __init__(self, graph: Graph) -> None:
+        from exprgrad.run.arrays import sweeps
+
+        self.graph = graph
+        self.programs: dict[tuple[object, ...], Any] = {}
+        self.recorded: dict[tuple[str, ...], Any] = {}
+        self.sweeps = sweeps
+
+    def forward(self, inputs: Mapping[str, Any]) -> list[Any]:
+        """Every node's data."""
+        return self.sweeps.forward(self.graph, inputs)
+
+    def gradient(self, inputs: Mapping[str, Any], wrt: tuple[str, ...]) -> tuple[list[Any], Swept]:
+        """Every node's data and grad."""
+        sweep = kept(self.recorded, wrt, lambda: self.sweeps.record(self.graph, wrt), MOST_SWEEPS)
+        return self.sweeps.play(self.graph, inputs, wrt, sweep)
+
+    def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
+        """The outputs of a derived program; none of them shares memory with an input."""
+        return self.sweeps.answers(program, inputs)
