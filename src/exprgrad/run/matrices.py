@@ -152,7 +152,7 @@ def jacobian(
     outputs: Mapping[str, int],
     wrt: Sequence[str],
 ) -> Matrix:
-    """The derivatives of ``outputs`` (name → node) with respect to the inputs ``wrt``."""
+    """The derivatives of ``outputs`` (name → node) in the inputs ``wrt``: a row for each output."""
     nodes = tuple(outputs.values())
     if evaluator.by_entries:
         program = derived(
