@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from heapq import heappop
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -112,7 +113,12 @@ def test_two_hundred_diamonds(link: str, monkeypatch: pytest.MonkeyPatch) -> Non
     """2^200 paths, many of them equally large or nearly: exact, and in few steps."""
     run = parse(chain(link, 200)).gradient(x=0.3)
     taken: list[object] = []
-    monkeypatch.setattr(web, "heappop", lambda heap: taken.append(None) or heappop(heap))
+
+    def counted(heap: list[Any]) -> Any:
+        taken.append(heap[0])
+        return heappop(heap)
+
+    monkeypatch.setattr(web, "heappop", counted)
     found = run.paths(5)["x"]
     assert len(taken) <= 5 * max(len(path.nodes) for path in found.listed)
     assert found.count == 2**200

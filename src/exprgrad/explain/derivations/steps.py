@@ -1,24 +1,25 @@
 """How a derivative comes about, rule by rule, as a textbook would show it: from the inside out.
 
 Every part that needs a rule of its own is a step: first what is inside, then what contains it, equal parts
-once.  What is long has a name (see ``reading``), so that a step is short however long the formula.
+once.  What is long has a name (see ``worksheet``), so that a step is short however long the formula.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from exprgrad.derive.build import Builder
+from exprgrad.derive.rules import shown, template
 from exprgrad.derive.simplify.formula import derivatives
+from exprgrad.derive.simplify.simplify import formulas
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import RequestError
-from exprgrad.explain.derivations.applied import Law, Part, linear, nonlinear
-from exprgrad.explain.derivations.derivation import Derivation
-from exprgrad.explain.derivations.laws import notes_on
-from exprgrad.explain.derivations.reading import LONGEST
-from exprgrad.explain.derivations.texts import Text
-from exprgrad.graph.graph import Graph
+from exprgrad.explain.derivations.rules import is_choice, notes_on, rule_name
+from exprgrad.explain.derivations.worksheet import LONGEST, Worksheet
+from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.write.infix import ATOM, POWER, program
+from exprgrad.language.write.infix import POWER, operand_level, program
 from exprgrad.source import Span
 
 __all__ = ["Part", "Step", "steps"]
@@ -26,6 +27,23 @@ __all__ = ["Part", "Step", "steps"]
 
 PUT_IN = "what the names stand for is put in, and the whole simplified"
 WHOLE = "the whole simplified, with a name for what is long and used twice"
+SHORT = 15
+"""The longest derivative of what has a name that is written out, in characters."""
+FEW = 3
+"""The most operands that get letters, and the most constants that are mentioned."""
+QUOTIENT = "(v*du - u*dv)/v^2"
+"""The derivative of u/v."""
+
+
+class Part(NamedTuple):
+    """What a letter or a name stands for.
+
+    ``derivative`` is given where no step derives the part, because it is seen at a glance.
+    """
+
+    name: str
+    text: str
+    derivative: str
 
 
 class Step(NamedTuple):
@@ -54,6 +72,16 @@ class Step(NamedTuple):
     span: Span
 
 
+class Law(NamedTuple):
+    """What a rule says of a node: in letters, unless that says no more, and with the parts put in."""
+
+    rule: str
+    letters: int | None
+    whole: int
+    parts: list[Part]
+    notes: list[str]
+
+
 def steps(graph: Graph, wrt: str) -> list[Step]:
     """The steps from a formula to its derivative with respect to ``wrt``: the last step's last formula.
 
@@ -63,74 +91,364 @@ def steps(graph: Graph, wrt: str) -> list[Step]:
         message = "steps are for formulas of numbers, and this one is about tensors"
         help = "diff without --steps gives the derivative; grad --trace shows every step in numbers"
         raise RequestError("no-steps", message, help=help)
-    answer = program(next(derivatives(graph, [wrt])))
-    work = Derivation(graph, wrt)
-    found: list[Step] = []
-    for node in work.reading.read():
-        found += steps_for(work, node, answer)
-    last = found[-1]
-    if last.formulas[-1] != answer:
-        named = work.calls_names(work.reading.graph.output)
+    answer = next(derivatives(graph, [wrt]))
+    work = Derivation(graph, wrt, answer)
+    found = [step for node in work.sheet.read() for step in work.steps_for(node)]
+    last, text = found[-1], program(answer)
+    if last.formulas[-1] != text:
+        named = work.calls_names(work.sheet.graph.output)
         notes = (PUT_IN if named else WHOLE,)
-        found.append(last._replace(rule="put together", formulas=(answer,), parts=(), notes=notes))
+        found.append(last._replace(rule="put together", formulas=(text,), parts=(), notes=notes))
     return found
 
 
-def steps_for(work: Derivation, node: int, answer: str) -> Iterator[Step]:
-    """The step for a node, if it needs one."""
-    reading = work.reading
-    is_output = node == reading.graph.output
-    if not reading.active[node] or node == work.x:
-        if is_output:
-            yield without_rule(work, node)
-        return
-    if reading.link[node] and node not in reading.names:
-        return
-    if reading.is_wide(node):
-        reading.name(node, output=len(reading.texts[node]) > LONGEST // 2)
-    law = linear(work, node) if reading.is_linear(node) else nonlinear(work, node)
-    final = work.derive(node, law.text)
-    if is_output and ";" not in answer and not work.calls_names(node):
-        final = work.found[node] = answer, ATOM
-    if not work.at_a_glance(node):
-        yield made(work, node, law, final)
+class Derivation:
+    """A derivation under way; its nodes are those of the ``sheet``.
 
+    ``typed``      the user's graph
+    ``answer``     the whole derivative, as ``diff`` has it
+    ``x``          the node of the input ``wrt``; None if the output does not depend on it
+    ``found``      by node: its derivative
+    ``open``       the nodes whose derivatives are written with the derivatives of names
+    ``glances``    the nodes that are derived at a glance, without a step
+    ``nodes``      by name: the active node that it stands for
+    ``explained``  the made names of inactive nodes that a step has explained
+    ``laws``       by an operation's text and names in it: its derivatives with respect to these
+    """
 
-def made(work: Derivation, node: int, law: Law, final: Text) -> Step:
-    """A step, from its law to its last formula; no formula is repeated."""
-    reading = work.reading
-    text, binding = reading.own(node)
-    name = reading.names.get(node, "") if reading.graph.operands[node] else ""
-    whole = text if binding >= POWER else f"({text})"
-    left = reading.tangent(name) if name else f"d/d{work.wrt} {whole}"
-    formulas = dict.fromkeys(filter(None, (law.letters, law.text[0], final[0])))
-    explained = [Part(name, text, "") for name, text in work.explanations(node)]
-    origin = reading.origin[node]
-    return Step(
-        law.rule,
-        text,
-        name,
-        left,
-        tuple(formulas),
-        (*explained, *law.parts),
-        tuple(law.notes),
-        origin,
-        work.typed.span(origin),
-    )
+    def __init__(self, graph: Graph, wrt: str, answer: Graph) -> None:
+        self.sheet = Worksheet(graph, wrt)
+        self.typed = graph
+        self.answer = answer
+        self.wrt = wrt
+        self.x = self.sheet.graph.inputs.get(wrt)
+        self.found: dict[int, int] = {}
+        self.open: set[int] = set()
+        self.glances: set[int] = set()
+        self.nodes: dict[str, int] = {}
+        self.explained: set[str] = set()
+        self.laws: dict[tuple[str, ...], list[Graph]] = {}
 
+    # Steps.
 
-def without_rule(work: Derivation, node: int) -> Step:
-    """The only step of a formula that is the input itself, or that no derivative passes through."""
-    reading = work.reading
-    if reading.active[node]:
-        law = Law("the input itself", "", ("1", ATOM), [], [])
-    elif not reading.depends[node]:
-        law = Law("constant", "", ("0", ATOM), [], work.constancies([node]))
-    else:
-        kind = reading.graph.kinds[node]
-        only = (
-            f"only conditions and steps depend on {work.wrt}, and they are flat between their jumps"
+    def steps_for(self, node: int) -> Iterator[Step]:
+        """The step for a node, if it needs one."""
+        sheet = self.sheet
+        if not sheet.active[node] or node == self.x:
+            if node == sheet.graph.output:
+                yield self.without_rule(node)
+            return
+        if sheet.link[node] and node not in sheet.names:
+            return
+        if sheet.is_wide(node):
+            sheet.name(node, output=len(sheet.texts[node]) > LONGEST // 2)
+        law = self.linear(node) if sheet.is_linear(node) else self.nonlinear(node)
+        self.derive(node, law.whole)
+        is_whole = node == sheet.graph.output and not self.answer.bindings
+        if is_whole and not self.calls_names(node):
+            self.found[node] = sheet.filled(self.answer, {})
+        if node not in self.glances:
+            yield self.made(node, law, self.found[node])
+
+    def made(self, node: int, law: Law, final: int) -> Step:
+        """A step, from its law to its last formula; no formula is repeated."""
+        sheet = self.sheet
+        text = sheet.texts[node]
+        name = sheet.names.get(node, "") if sheet.graph.operands[node] else ""
+        whole = text if operand_level(sheet.graph, node, {}) >= POWER else f"({text})"
+        left = sheet.tangent(name) if name else f"d/d{self.wrt} {whole}"
+        written = [each for each in (law.letters, law.whole, final) if each is not None]
+        origin = sheet.origin[node]
+        return Step(
+            law.rule,
+            text,
+            name,
+            left,
+            tuple(dict.fromkeys([sheet.texts[each] for each in written])),
+            (*self.explanations(node), *law.parts),
+            tuple(law.notes),
+            origin,
+            self.typed.span(origin),
         )
-        notes = notes_on("flat", kind) if BY_NAME[kind].gate == "blocker" else [only]
-        law = Law("flat", "", ("0", ATOM), [], notes)
-    return made(work, node, law, law.text)
+
+    def without_rule(self, node: int) -> Step:
+        """The only step of a formula that is the input itself, or that no derivative passes through."""
+        sheet, kind = self.sheet, self.sheet.graph.kinds[node]
+        only = (
+            f"only conditions and steps depend on {self.wrt}, and they are flat between their jumps"
+        )
+        if sheet.active[node]:
+            rule, notes = "the input itself", []
+        elif not sheet.depends[node]:
+            rule, notes = "constant", self.constancies([node])
+        else:
+            jumps = BY_NAME[kind].gate == "blocker"
+            rule, notes = "flat", notes_on("flat", kind) if jumps else [only]
+        value = sheet.constant(float(sheet.active[node]))
+        return self.made(node, Law(rule, None, value, [], notes), value)
+
+    def derive(self, node: int, whole: int) -> None:
+        """Keep a node's derivative, simplified if it can be; a long one gives the node a name.
+
+        ``whole`` is what a rule made of it.
+        """
+        sheet, texts, names = self.sheet, self.sheet.texts, self.sheet.names
+        for leaf in sheet.inner(node):
+            if leaf in self.open or (leaf in names and leaf != self.x and self.is_opaque(leaf)):
+                self.open.add(node)
+        found = self.simplified(node, whole)
+        if found is None or (node in self.open and len(texts[found]) >= len(texts[whole])):
+            found = whole
+        self.found[node] = found
+        if len(texts[found]) > LONGEST:
+            sheet.name(node)
+        if node in names:
+            self.nodes[names[node]] = node
+        elif self.is_simple(node):
+            self.glances.add(node)
+
+    # What is known of nodes.
+
+    def derivative(self, node: int) -> int:
+        """A node's derivative where it is used: by name if it is long."""
+        if node == self.x:
+            return self.sheet.constant(1.0)
+        if node in self.sheet.names and self.is_opaque(node):
+            return self.sheet.variable(self.sheet.tangent(self.sheet.names[node]))
+        return self.found[node]
+
+    def is_opaque(self, node: int) -> bool:
+        """Whether a named node's derivative is called by name too."""
+        return node in self.open or len(self.sheet.texts[self.found[node]]) > SHORT
+
+    def is_simple(self, node: int) -> bool:
+        """Whether a node is one operation on the input and a constant, such as -x or x/2."""
+        sheet = self.sheet
+        alone = sheet.group(node)[0] == [node] and node != sheet.graph.output
+        return alone and sheet.is_linear(node) and sheet.inner(node) == [self.x]
+
+    def calls_names(self, node: int) -> bool:
+        """Whether a node's text has names in it that are not inputs."""
+        return any(name not in self.typed.inputs for name in self.sheet.part(node).inputs)
+
+    def constancies(self, nodes: Iterable[int]) -> list[str]:
+        """Why the derivatives of some inactive nodes are 0."""
+        number = "is a constant", "are constants"
+        apart = f"does not depend on {self.wrt}", f"do not depend on {self.wrt}"
+        flat = "is flat between its jumps", "are flat between their jumps"
+        found: dict[tuple[str, str], list[str]] = {number: [], apart: [], flat: []}
+        for node in nodes:
+            which = flat if self.sheet.depends[node] else apart
+            is_number = self.sheet.graph.kinds[node] == CONST
+            found[number if is_number else which].append(self.sheet.label(node))
+        return [f"{both(texts)} {said[len(texts) > 1]}" for said, texts in found.items() if texts]
+
+    def explanations(self, node: int) -> list[Part]:
+        """The made names in a node's text that no step has explained, with their texts, operands first."""
+        sheet = self.sheet
+        fresh: list[int] = []
+        todo = [node]
+        while todo:
+            for name in sheet.part(todo.pop()).inputs:
+                inside = sheet.made.get(name)
+                if inside is None or sheet.active[inside] or name in self.explained:
+                    continue
+                self.explained.add(name)
+                fresh.append(inside)
+                todo.append(inside)
+        return [Part(sheet.names[inside], sheet.texts[inside], "") for inside in sorted(fresh)]
+
+    # Rules applied to one node.
+
+    def linear(self, root: int) -> Law:
+        """A sum of multiples: each term's derivative, with its constant factor."""
+        sheet, kinds, operands = self.sheet, self.sheet.graph.kinds, self.sheet.graph.operands
+        inside, leaves = sheet.group(root)
+        found = {leaf: self.derivative(leaf) for leaf in leaves if sheet.active[leaf]}
+        for node in inside:
+            found[node] = self.linear_part(node, [found.get(operand) for operand in operands[node]])
+        sums = [kinds[node] for node in inside if kinds[node] in ("add", "sub")]
+        rule = (
+            "difference rule" if sums == ["sub"] else "sum rule" if sums else "constant factor rule"
+        )
+        notes = notes_on(rule)
+        if len(sums) < len(inside):
+            notes.append("constant factors stay")
+        terms = {o for node in inside for o in operands[node] if kinds[node] in ("add", "sub")}
+        constants = [leaf for leaf in leaves if not sheet.active[leaf]]
+        zero = dict.fromkeys(leaf for leaf in constants if leaf in terms or sheet.depends[leaf])
+        if len(zero) <= FEW:
+            notes += self.constancies(zero)
+        return Law(rule, None, found[root], [], notes)
+
+    def linear_part(self, node: int, inner: list[int | None]) -> int:
+        """The derivative of one operation of a sum of multiples; a constant operand has none.
+
+        It is the operation again, on the derivatives.
+        """
+        sheet, kind = self.sheet, self.sheet.graph.kinds[node]
+        first, second = inner[0], inner[-1]
+        if kind in ("mul", "div"):
+            place = int(first is None)
+            factors = list(self.sheet.graph.operands[node])
+            found = first if second is None else second
+            assert found is not None
+            if kind == "mul" and sheet.value(found) == 1:
+                return factors[1 - place]
+            factors[place] = found
+            return sheet.apply(kind, *factors)
+        if kind == "neg" or (kind == "sub" and first is None):
+            assert second is not None
+            return sheet.apply("neg", second)
+        if kind == "sub" and first is not None and second is not None:
+            return sheet.apply(kind, first, second)
+        return sheet.total([(None, term) for term in inner if term is not None])
+
+    def nonlinear(self, node: int) -> Law:
+        """Any other rule: the sum over the active operands of local times inner derivative."""
+        sheet = self.sheet
+        kind, leaves, varying = (
+            sheet.graph.kinds[node],
+            sheet.graph.operands[node],
+            sheet.varying(node),
+        )
+        if sheet.is_product(node):
+            leaves = tuple(sheet.group(node)[1])
+            varying = list(range(len(leaves)))
+        direct = [leaves[place] for place in varying] == [self.x]
+        rule = rule_name(kind, varying, direct=direct)
+        notes = notes_on(rule, kind)
+        letters = [sheet.variable(name) for name in sheet.letters_for(len(varying))]
+        unused = iter(letters)
+        symbols = {
+            place: leaves[place] if direct or self.has_own_name(leaves, place) else next(unused)
+            for place in varying
+        }
+        values = {place: leaves[place] for place in varying}
+        derivatives = {place: self.derivative(leaf) for place, leaf in values.items()}
+        whole = self.put_in(node, leaves, symbols, values, derivatives)
+        if not is_choice(kind):
+            flat = [leaf for leaf in leaves if sheet.depends[leaf] and not sheet.active[leaf]]
+            notes += self.constancies(flat)
+        if direct or len(varying) > FEW:
+            return Law(rule, None, whole, [], notes)
+        names = {place: sheet.names[symbol] for place, symbol in symbols.items()}
+        seen = {place: self.found[leaf] for place, leaf in values.items() if leaf in self.glances}
+        parts = [
+            Part(names[place], sheet.label(leaf), sheet.texts[seen[place]] if place in seen else "")
+            for place, leaf in values.items()
+            if symbols[place] != leaf
+        ]
+        if rule == "chain rule" and not sheet.is_wide(node):
+            model = list(leaves)
+            for letter, place in zip(letters, varying, strict=True):
+                model[place] = letter
+            notes.append(self.said(sheet.apply(kind, *model), [sheet.names[u] for u in letters]))
+        tangents = {place: sheet.variable(sheet.tangent(name)) for place, name in names.items()}
+        return Law(rule, self.put_in(node, leaves, symbols, symbols, tangents), whole, parts, notes)
+
+    def has_own_name(self, leaves: Sequence[int], place: int) -> bool:
+        """Whether an operand is called by its own name in a law."""
+        leaf = leaves[place]
+        return leaf != self.x and leaf in self.sheet.names and leaves.count(leaf) == 1
+
+    def put_in(
+        self,
+        node: int,
+        leaves: Sequence[int],
+        symbols: Mapping[int, int],
+        values: Mapping[int, int],
+        derivatives: Mapping[int, int],
+    ) -> int:
+        """A law with something for each of its letters, the ``symbols``, and for their derivatives.
+
+        All three are by position among the ``leaves``, the active ones.
+        """
+        sheet, kind = self.sheet, self.sheet.graph.kinds[node]
+        if is_choice(kind):
+            nothing = sheet.constant(0.0)
+            branches = [derivatives.get(place, nothing) for place in BY_NAME[kind].branches]
+            return sheet.apply(kind, leaves[0], *branches)
+        if sheet.is_wide(node):
+            given = [values.get(place, leaf) for place, leaf in enumerate(leaves)]
+            own = node if node in sheet.names else sheet.apply(kind, *given)
+            terms = [
+                (sheet.apply("eq", values[place], own), derivatives[place]) for place in values
+            ]
+            ties = [sheet.apply("eq", operand, own) for operand in given]
+            return sheet.apply("div", sheet.total(terms), sheet.chained("add", ties))
+        if kind == "div" and len(values) == 2:
+            slots = zip(
+                ("u", "v", "du", "dv"), (*values.values(), *derivatives.values()), strict=True
+            )
+            return sheet.filled(template(QUOTIENT), dict(slots))
+        operands = [symbols.get(place, leaf) for place, leaf in enumerate(leaves)]
+        names = [sheet.names[symbol] for symbol in symbols.values()]
+        model = (
+            sheet.chained(kind, operands)
+            if sheet.is_product(node)
+            else sheet.apply(kind, *operands)
+        )
+        given_names = dict(zip(names, values.values(), strict=True))
+        locals_ = [sheet.filled(law, given_names) for law in self.partials(model, names)]
+        if names == [self.wrt]:
+            return locals_[0]
+        return sheet.total(zip(locals_, derivatives.values(), strict=True))
+
+    def partials(self, model: int, names: Sequence[str]) -> list[Graph]:
+        """The derivatives of an operation with respect to some of its names, as people read them."""
+        key = (self.sheet.texts[model], *names)
+        if key not in self.laws:
+            typed = self.sheet.part(model)
+            found = gradient(typed, names, shown)
+            self.laws[key] = tidy(Program(found.graph, found.outputs[1:]), typed)
+        return self.laws[key]
+
+    def said(self, model: int, names: Sequence[str]) -> str:
+        """The law of an operation on letters, in words."""
+        laws = [program(law) for law in self.partials(model, names)]
+        each = [f"by {name} {law}" for name, law in zip(names, laws, strict=True)]
+        which = " and ".join(each) if each[1:] else laws[0]
+        return f"the derivative of {self.sheet.texts[model]} is {which}"
+
+    def simplified(self, node: int, whole: int) -> int | None:
+        """A node's derivative as ``diff`` would print it, with the names; None where that says less."""
+        sheet = self.sheet
+        typed = sheet.part(node)
+        if sheet.is_wide(node):  # with its ties, it would be very long
+            raw = sheet.part(whole)
+            if node in self.open:
+                return None
+            return sheet.filled(tidy(Program(raw, (raw.output,)), typed)[0], {})
+        if node in self.open and any(map(is_choice, typed.kinds)):
+            return None
+        names = [name for name in typed.inputs if name == self.wrt or name in self.nodes]
+        found = gradient(typed, names, shown)
+        builder = Builder()
+        images = builder.include(found.graph)
+        total = builder.constant(0.0)
+        opaque: dict[str, int] = {}
+        for name, output in zip(names, found.outputs[1:], strict=True):
+            local = images[output]
+            if name != self.wrt and self.is_opaque(self.nodes[name]):
+                opaque[name] = local
+                continue
+            if name != self.wrt:
+                inner = sheet.part(self.found[self.nodes[name]])
+                local = builder.apply("mul", local, builder.include(inner)[inner.output])
+            total = local if builder.value(total) == 0 else builder.apply("add", total, local)
+        laws = tidy(builder.program([total, *opaque.values()]), typed)
+        first, *rest = [sheet.filled(law, {}) for law in laws]
+        tangents = [sheet.variable(sheet.tangent(name)) for name in opaque]
+        terms = [(None, first)] if sheet.value(first) != 0 or not rest else []
+        return sheet.total([*terms, *zip(rest, tangents, strict=True)])
+
+
+def tidy(made: Program, typed: Graph) -> list[Graph]:
+    """A program's outputs, simplified; ``typed`` is what a person wrote."""
+    return [graph for graph, _ in formulas(made, typed)]
+
+
+def both(texts: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))

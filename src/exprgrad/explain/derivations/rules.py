@@ -1,4 +1,4 @@
-"""The rules of differentiation in words, and the laws of the op table's rows in letters.
+"""The rules of differentiation in words.
 
 Only arithmetic has rules with names of their own.  Every other row's law is the chain rule, with the
 partials that people read.
@@ -7,25 +7,10 @@ partials that people read.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
-from exprgrad.derive.rules import shown
-from exprgrad.derive.simplify.simplify import formulas
-from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.language.read.parse import parse
-from exprgrad.language.write.infix import program
 
-__all__ = ["notes_on", "partials", "rule_name", "said"]
-
-
-@lru_cache(maxsize=256)
-def partials(text: str, by: tuple[str, ...]) -> tuple[Graph, ...]:
-    """The derivatives of a formula with respect to some of its inputs, as people read them."""
-    typed = parse(text)
-    found = gradient(typed, by, shown)
-    return tuple(graph for graph, _ in formulas(Program(found.graph, found.outputs[1:]), typed))
+__all__ = ["is_choice", "notes_on", "rule_name"]
 
 
 def rule_name(kind: str, varying: Sequence[int], *, direct: bool) -> str:
@@ -83,10 +68,6 @@ def call(op: Op) -> str:
     return f"{op.name}({', '.join(op.names)}{', …' if op.variadic else ''})"
 
 
-def said(model: str, names: Sequence[str]) -> str:
-    """The law of an operation on letters, in words."""
-    laws = [program(law) for law in partials(model, tuple(names))]
-    if len(laws) == 1:
-        return f"the derivative of {model} is {laws[0]}"
-    each = [f"by {name} {law}" for name, law in zip(names, laws, strict=True)]
-    return f"the derivative of {model} is {' and '.join(each)}"
+def is_choice(kind: str) -> bool:
+    """Whether an operation chooses a branch."""
+    return kind in BY_NAME and bool(BY_NAME[kind].branches)
