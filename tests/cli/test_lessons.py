@@ -208,4 +208,4 @@ def test_how_many_paths_are_listed_at_most() -> None:
 
 def test_the_name_of_an_order_among_nodes() -> None:
     status, _, err = command("grad", "a*b", "a=1", "b=2", "--order", "naive,a")
-    assert status == 2 and "'naive' is an order, and no node" in err and "did you mean" not in err
+    assert status == 2 and "'naive' is an order, not a node" in err and "did you mean" not in err

@@ -96,7 +96,7 @@ def test_it_excludes_what_has_no_room(more: list[str]) -> None:
 @pytest.mark.parametrize("more", [["--order", "preorder"], ["--accumulate", "set"]])
 def test_it_speaks_of_the_right_order(more: list[str]) -> None:
     status, _, err = command("grad", *LESSON, "--map", *more)
-    assert status == 2 and err.startswith("error: --map speaks of the right order only")
+    assert status == 2 and err.startswith("error: --map applies only to the right order")
 
 
 def test_the_library_and_the_command_agree() -> None:

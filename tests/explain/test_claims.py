@@ -203,7 +203,7 @@ def test_a_wrong_rule_vouches_for_nobody(monkeypatch: pytest.MonkeyPatch) -> Non
     tape.row.cache_clear()
     found = claimed("sin(x)", "x=sin(x)")
     assert found.verdict == "undecided"
-    assert found.message.startswith("undecided: differences deny our own formula at x = ")
+    assert found.message.startswith("undecided: differences contradict our own formula at x = ")
     monkeypatch.undo()
     local.passing.cache_clear()
     tape.row.cache_clear()

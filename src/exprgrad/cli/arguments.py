@@ -201,7 +201,7 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
     whole = (0, len(argument))
     second = second_assignment(value)
     if equals and second is not None:
-        message = "values are separated by blanks, not by ','"
+        message = "values are separated by spaces, not by ','"
         start = len(name) + second
         more = re.sub(r"\s*=\s*", "=", argument[start + 1 :].strip())
         help = f"write {argument[:start]} {more}"
@@ -212,15 +212,15 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
         return normal(name.strip()), value.strip()
     if equals and not value.strip():
         message = f"there is no value for '{name}'"
-        help = f"write {name}=2, without blanks around the '='"
+        help = f"write {name}=2, without spaces around the '='"
         raise InputError("usage", message, source=source, span=whole, help=help)
     example = f"{argument if argument.isidentifier() else 'a'}=2"
-    help = f"a value is given as NAME=VALUE without blanks, such as {example}"
+    help = f"a value is given as NAME=VALUE without spaces, such as {example}"
     help += "; " + (
-        "the formula comes from -f" if formula is None else "a formula with blanks needs quotes"
+        "the formula comes from -f" if formula is None else "a formula with spaces needs quotes"
     )
     if argument.rstrip().endswith("]"):
-        help = "a list with blanks needs quotes, as in 'x=[1, 2]'"
+        help = "a list with spaces needs quotes, as in 'x=[1, 2]'"
     if formula is not None and formula.startswith("--"):
         help = f"'{formula}' was taken for the formula; --help lists the options"
     raise InputError("usage", "this is not NAME=VALUE", source=source, span=whole, help=help)

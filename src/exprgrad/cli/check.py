@@ -42,7 +42,7 @@ __all__ = ["check_command"]
     help="Check a derivative found by hand, as a=b*c, at points of its domain.  May be repeated.",
 )
 @expand_option
-@output_as("a check a line")
+@output_as("one check per line")
 def check_command(
     arguments: tuple[str, ...],
     file: str | None,

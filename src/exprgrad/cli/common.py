@@ -90,7 +90,7 @@ def output_as(
     )
 
 
-output = output_as("a node a line")
+output = output_as("one node per line")
 
 
 def names_in(wrt: str, option: str = "--wrt") -> list[str]:

@@ -40,10 +40,10 @@ __all__ = ["descend_command"]
     default=20,
     show_default=True,
     metavar="N",
-    help="How many steps, if nothing ends it earlier.",
+    help="The most steps to take.",
 )
 @click.option("--wrt", metavar="NAME[,NAME]", help="Move these inputs only.")
-@output_as("a step a line")
+@output_as("one step per line")
 def descend_command(
     arguments: tuple[str, ...],
     file: str | None,

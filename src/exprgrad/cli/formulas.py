@@ -34,7 +34,7 @@ def refuse_with_steps(chosen: dict[str, bool]) -> None:
     """Steps lead to first derivatives, in our language, for people."""
     for option, wanted in chosen.items():
         if wanted:
-            help = "steps are for first derivatives, in infix, in full: leave one of the two out"
+            help = "steps are for first derivatives, in infix, in full: leave out one of the two"
             raise RequestError("usage", f"--steps and {option} exclude each other", help=help)
 
 
@@ -74,7 +74,7 @@ def derivations(graph: Graph, wrt: Sequence[str], color: str) -> Iterator[str]:
 )
 @click.option("--steps", "show_steps", is_flag=True, help="Show how each derivative comes about.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, a derivative a line.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one derivative per line.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the formulas.")
 @color_option
 def diff_command(

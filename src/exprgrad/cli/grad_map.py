@@ -23,7 +23,7 @@ def refuse_map(options: dict[str, Any]) -> None:
             raise RequestError("usage", f"--map and {flag} exclude each other", help="choose one")
     if options["order"] is not None or options["accumulate"] == "set":
         help = "leave out one of the two"
-        raise RequestError("usage", "--map speaks of the right order only", help=help)
+        raise RequestError("usage", "--map applies only to the right order", help=help)
 
 
 def map_text(run: Run, options: dict[str, Any]) -> str:

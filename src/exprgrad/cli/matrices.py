@@ -126,7 +126,7 @@ def document(
 @formula
 @of_option
 @wrt_option
-@output_as("a line an output")
+@output_as("one line per output")
 def jac_command(
     arguments: tuple[str, ...],
     file: str | None,
@@ -167,7 +167,7 @@ def jac_command(
 @click.command("hess", cls=FormulaCommand)
 @formula
 @wrt_option
-@output_as("a line an input")
+@output_as("one line per input")
 def hess_command(
     arguments: tuple[str, ...],
     file: str | None,
@@ -212,7 +212,7 @@ def hess_command(
 @formula
 @click.option("--tangent", metavar="NAME=VALUE[,...]", default="", help="How each input moves.")
 @of_option
-@output_as("a line an output")
+@output_as("one line per output")
 def jvp_command(
     arguments: tuple[str, ...],
     file: str | None,
@@ -267,7 +267,7 @@ def jvp_command(
 )  # fmt: skip
 @of_option
 @wrt_option
-@output_as("a line an input")
+@output_as("one line per input")
 def vjp_command(
     arguments: tuple[str, ...],
     file: str | None,

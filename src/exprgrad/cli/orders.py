@@ -42,7 +42,7 @@ def order_answer(run: Run, options: dict[str, Any]) -> int:
 
     if options.get("show_trust"):
         help = "leave out one of the two"
-        raise RequestError("usage", "--trust speaks of the right order only", help=help)
+        raise RequestError("usage", "--trust applies only to the right order", help=help)
     digits, whole = options["digits"], options["show_all"]
     most = MOST_WHOLE if whole else LISTED_PATHS
     found = run.visited(options["order"], options["accumulate"], most=most)

@@ -32,11 +32,11 @@ __all__ = ["paths_command"]
 @formula
 @click.option(
     "-k", "--most", type=Digits(0), default=LISTED_PATHS, show_default=True, metavar="K",
-    help="List so many paths for each input, those with the largest products.",
+    help="List this many paths for each input, those with the largest products.",
 )  # fmt: skip
 @click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
 @expand_option
-@output_as("a path a line", "Show every input, and paths whole; -k says how many paths.")
+@output_as("one path per line", "Show every input, and paths whole; -k says how many paths.")
 def paths_command(
     arguments: tuple[str, ...],
     file: str | None,

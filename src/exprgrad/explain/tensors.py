@@ -169,8 +169,8 @@ def wrong_labels(run: Run, node: int) -> str:
     name = written(run, labels)
     if not found.place:
         return f"{name} = {value} is not a label from 0 to {classes - 1}"
-    are_none = f"{found.numbers(name)} no label{'s' * (found.many > 1)}"
-    return f"{are_none} from 0 to {classes - 1}{found.first()}, where it is {value}"
+    label = "labels" if found.many > 1 else "a label"
+    return f"{found.numbers(name)} not {label} from 0 to {classes - 1}{found.first()}, where it is {value}"
 
 
 # The reverse sweep.

@@ -79,7 +79,7 @@ def page(
         raise RequestError(
             "too-large",
             f"a page of {len(run.graph):,} nodes is too large to read: the limit is {LARGEST}",
-            help="--all makes it nevertheless",
+            help="--all makes it anyway",
         )
     from exprgrad.draw.page.document import document
 

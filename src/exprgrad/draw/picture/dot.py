@@ -37,7 +37,7 @@ def source(
         raise RequestError(
             "too-large",
             f"a picture of {len(graph):,} nodes is too large to read: the limit is {LARGEST}",
-            help="--all draws it nevertheless",
+            help="--all draws it anyway",
         )
     from graphviz import Digraph
 

@@ -42,7 +42,7 @@ def check_claims(
     without python-flint.
     """
     if not is_scalar(graph):
-        raise RequestError("no-tensors", "claims are checked for formulas of numbers alone")
+        raise RequestError("no-tensors", "only claims about formulas of numbers can be checked")
     read = {name: read_claim(graph, name, claim) for name, claim in claims.items()}
     try:
         with working(BITS):

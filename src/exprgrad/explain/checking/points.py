@@ -64,7 +64,7 @@ class Obstacle(NamedTuple):
     """A point at which nothing can be compared: the verdict, in words too, and the sides of a kink.
 
     ``in_domain``  whether it is not that the formula, or the claim, has no value there
-    ``denies``     whether differences deny our own formula there
+    ``denies``     whether differences contradict our own formula there
     """
 
     point: dict[str, float]
@@ -136,7 +136,7 @@ def looked_at(
         return Place(point, said, formed, (near - margin).union(near + margin), special=True)
     if not ours.is_finite():
         return undecided("our own formula has no value", in_domain=False)
-    return undecided("differences deny our own formula")._replace(denies=True)
+    return undecided("differences contradict our own formula")._replace(denies=True)
 
 
 def at_no_derivative(truth: Truth, point: dict[str, float]) -> Obstacle:

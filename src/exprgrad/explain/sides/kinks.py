@@ -217,7 +217,7 @@ def undecided_help(run: Run, side: OneSided) -> str:
     """Why no rule tells what the sides come to, and what there is instead."""
     why = HELP["undecided"]
     if any(map(math.isinf, run.values)):
-        why = "something is infinite on the way, and no rule is left to tell"
+        why = "something on the way is infinite, and no rule can tell"
     elif side.left == side.right is not None:
         why = "only terms of higher order would tell"
     is_told = side.estimated or None not in (side.left, side.right)

@@ -145,7 +145,7 @@ def visited_in(run: Run, source: Source, span: Span) -> int:
     """The node that a part of a text names."""
     written = source.text[slice(*span)]
     if written in WRONG and written not in {*run.names.values(), *run.graph.inputs}:
-        message = f"'{written}' is an order, and no node"
+        message = f"'{written}' is an order, not a node"
         help = f"it is given alone: {written}"
         raise RequestError("unknown-node", message, source=source, span=span, help=help)
     if written in run.graph.symbols.values():

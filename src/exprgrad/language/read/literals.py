@@ -87,7 +87,7 @@ def slice_of(start: Setting | None, stop: Setting | None, span: Span) -> Setting
 def empty_list(builder: Builder, left: Span, right: Span) -> NoReturn:
     """``[]``."""
     span = left[0], right[1]
-    builder.fail("empty-list", "this list is empty", span, "a tensor holds a number at least")
+    builder.fail("empty-list", "this list is empty", span, "a tensor holds at least one number")
 
 
 def list_literal(builder: Builder, left: Span, elements: list[Value], right: Span) -> Value:

@@ -165,7 +165,7 @@ def as_array(value: Any, name: str) -> Any:
         raise InputError("bad-column", message) from None
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         message = f"the column '{name}' has masked numbers"
-        raise InputError("bad-column", message, help="say what they are: column.filled(nan)")
+        raise InputError("bad-column", message, help="fill them in: column.filled(nan)")
     if array.dtype.kind == "O" and all(is_number(x) for x in array.flat):
         return array
     if array.dtype.kind not in NUMBERS:
@@ -237,6 +237,6 @@ def common_length(columns: Mapping[str, Any], unread: Mapping[str, Any]) -> int:
     for name, other in lengths.items():
         if other != rows:
             message = f"columns have different lengths: '{first}' {rows}, '{name}' {other}"
-            help = "a number, instead of a column, stands for every row"
+            help = "a number in place of a column stands for every row"
             raise InputError("column-lengths", message, help=help)
     return rows

@@ -36,7 +36,7 @@ def outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
         if name not in bound:
             message = f"no statement is named '{name}'"
             if name in graph.inputs:
-                message = f"'{name}' is an input, and no output"
+                message = f"'{name}' is an input, not an output"
             raise unknown_output(message, name, bound)
     if not wanted:
         raise InputError("unknown-output", "no output is chosen")
@@ -126,7 +126,7 @@ def fitting(graph: Graph, node: int, value: object, name: str) -> Any:
         message = (
             f"the {kind} of '{name}' is {shape_text(mine)}, and '{name}' is {shape_text(shape)}"
         )
-        help = f"a {kind} has the shape of what it is for"
+        help = f"a {kind} has the shape of what it belongs to"
         if shape:
             help += "; a number stands for all of its numbers"
         raise InputError("bad-value", message, help=help)
@@ -141,7 +141,7 @@ def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> In
     if name not in bound:
         return unknown_output(f"'{name}' is not an output", name, bound)
     source = Source(name, is_expression=False)
-    message = f"'{name}' is not among the outputs that are asked about"
+    message = f"'{name}' is not among the chosen outputs"
     help = f"add it to them: --of {in_a_row([*(o for o in outputs if o in bound), name], ',')}"
     return InputError("unknown-output", message, source=source, span=(0, len(name)), help=help)
 

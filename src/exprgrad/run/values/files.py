@@ -47,7 +47,7 @@ def read_json(path: str, name: str) -> Any:
     """The number or the nested lists in a JSON file."""
     found = json_in(path)
     if isinstance(found, dict):
-        message = f"'{path}' holds a JSON object, and no list of numbers"
+        message = f"'{path}' holds a JSON object, not a list of numbers"
         raise InputError(
             "bad-value", message, help="--inputs reads an object: a value for each name"
         )
