@@ -16,7 +16,6 @@ from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, check
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.code.libraries import LIBRARIES
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward
@@ -159,7 +158,7 @@ def test_programs_of_tensors_stay_graphs_with_shapes_and_numbers(kind: str) -> N
     text, shapes = TENSORS[kind]
     f = parse_expression(text, shapes=shapes)
     program = gradient(f.typed, f.inputs)
-    spelled = EVERYTHING | LIBRARIES["numpy"].spellings.keys()
+    spelled = TARGETS["numpy"].spelled | EVERYTHING
     lowered = lower(program, spelled, f.typed)
     check(lowered.graph)
     for function in formulas(lowered, spelled).values():

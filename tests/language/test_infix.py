@@ -13,8 +13,7 @@ from exprgrad.graph.literal import Literal
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import parse
 from exprgrad.language.read.shaping import shaped
-from exprgrad.language.write.infix import label, number, program, rule_text, texts
-from exprgrad.language.write.structural import literal_text
+from exprgrad.language.write.infix import label, literal_text, number, program, rule_text, texts
 from strategies import INPUTS, NUMBERS, programs
 from well_shaped import Formula, formulas
 

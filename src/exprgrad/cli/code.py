@@ -10,8 +10,11 @@ from exprgrad.cli.arguments import FormulaCommand
 from exprgrad.cli.common import formula_alone, names_in, shape_option, start_alone
 from exprgrad.cli.output import write, write_exactly
 from exprgrad.errors import RequestError, ShapeError
+from exprgrad.language.code.targets import TARGETS
 
 __all__ = ["code_command"]
+
+NAMES = list(TARGETS)
 
 
 @click.command("code", cls=FormulaCommand)
@@ -22,7 +25,7 @@ __all__ = ["code_command"]
     "target",
     metavar="LANGUAGE",
     required=True,
-    help="python, numpy, c, javascript, jax or torch.",
+    help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.",
 )
 @click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
 @click.option("--value-only", is_flag=True, help="Leave out the gradient.")
@@ -69,16 +72,12 @@ def code_command(
 
 def no_tensors(target: str) -> str | None:
     """What to do where a formula needs tensors, and programs in its language have none."""
-    from exprgrad.language.code.libraries import LIBRARIES
-    from exprgrad.language.code.targets import TARGETS
+    from exprgrad.language.code.program import takers_of_tensors
 
-    if target in LIBRARIES or target not in TARGETS:
+    if target not in TARGETS or TARGETS[target].arrays:
         return None
-    *others, last = LIBRARIES
     title = TARGETS[target].title
-    return (
-        f"a program in {title} computes with numbers; {', '.join(others)} and {last} take tensors"
-    )
+    return f"a program in {title} computes with numbers; {takers_of_tensors()}"
 
 
 def save(code: str, path: str) -> None:

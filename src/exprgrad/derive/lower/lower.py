@@ -15,7 +15,7 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import operation_count, template
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.code.target import Row, Variant
+from exprgrad.language.code.target import Row, Variant, variant
 
 __all__ = ["formula_of", "formulas", "lower", "total"]
 
@@ -87,8 +87,6 @@ def missing(graph: Graph, spelled: Container[str]) -> list[Row]:
         if kind in BY_NAME:
             found[kind] = None
         else:
-            from exprgrad.language.code.spellings import variant
-
             found[variant(graph, node)] = None
     return list(found)
 

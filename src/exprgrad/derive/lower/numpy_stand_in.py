@@ -14,8 +14,7 @@ from exprgrad.errors import RequestError
 from exprgrad.graph.graph import Program
 from exprgrad.graph.literal import Literal, Shape
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.code.spellings import operands_of
-from exprgrad.language.code.target import Variant
+from exprgrad.language.code.target import Variant, operands_of
 from exprgrad.language.code.targets import TARGETS
 
 __all__ = ["value_of"]

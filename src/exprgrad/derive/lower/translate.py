@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from exprgrad.derive.lower.lower import formulas, lower
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.language.code.program import find_target, source
+from exprgrad.language.code.program import check_tensors, find_target, source
+from exprgrad.language.read.shaping import need_number
 
 __all__ = ["translate"]
 
@@ -29,24 +30,17 @@ def translate(
     function has, or tensors where the target has none, ``ShapeError`` for the gradient of a tensor.
     """
     target = find_target(to)
-    library = None
-    if graph.shapes is not None:
-        from exprgrad.language.code.libraries import find_library
-        from exprgrad.language.read.shaping import need_number
-
-        library = find_library(target, graph, text)
-        if not value_only:
-            need_number(graph, text, "code")
-    spelled = target.spelled if library is None else target.spelled.union(library.spellings)
+    check_tensors(target, graph, text)
+    if not value_only:
+        need_number(graph, text, "code")
     chosen = tuple(graph.inputs) if wrt is None else tuple(wrt)
     program = Program(graph, (graph.output,)) if value_only else gradient(graph, chosen)
-    lowered = lower(program, spelled, graph)
+    lowered = lower(program, target.spelled, graph)
     return source(
         lowered,
         target,
         formula=graph,
         wrt=None if value_only else chosen,
         name=name,
-        formulas=formulas(lowered, spelled),
-        library=library,
+        formulas=formulas(lowered, target.spelled),
     )

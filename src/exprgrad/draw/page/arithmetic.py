@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 
 from exprgrad.derive.build import Builder
@@ -19,7 +18,8 @@ from exprgrad.derive.sweeps.local import Source
 from exprgrad.explain.diagnostic import special_words
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, dependents
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.language.code.program import Writer, helpers
+from exprgrad.language.code.program import helpers
+from exprgrad.language.code.statements import Statements, Writer
 from exprgrad.language.code.target import Row
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.write.infix import number
@@ -84,10 +84,10 @@ def arithmetic(run: Run) -> str:
             places = enumerate(graph.operands[node])
             wanted.setdefault(row, set()).update(at for at, operand in places if active[operand])
     varying = dependents(graph, graph.inputs.values())
-    layout = replace(
-        JAVASCRIPT.layout, helper="function {name}({parameters}) {{\n{body}\n}}\n", gaps=("", "")
+    layout = JAVASCRIPT.layout._replace(
+        helper="function {name}({parameters}) {{\n{body}\n}}\n", gaps=("", "")
     )
-    writer = Writer(replace(JAVASCRIPT, layout=layout), None, PREFIX, {})
+    writer = Writer(JAVASCRIPT._replace(layout=layout), PREFIX, {})
     called: dict[Row, None] = {}
     programs: dict[Row, Program] = {}
     entries = []
@@ -190,7 +190,7 @@ def function(
     """A program as an arrow function of what it may see, and the helpers that it calls."""
     names = writer.names()
     parameters = {name: names.claim(name) for name in seen}
-    body = writer.body(program, names, parameters)
+    body = Statements(writer, program, names, parameters)
     answers = [*body.answers()]
     if field == "special":
         told = [f"{special_words(one.code)[0]} here: {one.why}" for one in op.special]

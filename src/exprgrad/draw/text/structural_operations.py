@@ -17,8 +17,7 @@ from exprgrad.draw.text.table import Column, Table
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.literal import Settings, Shape
 from exprgrad.graph.structural import Mismatch, Parameter, Structural, shape_text
-from exprgrad.language.write.infix import ATOM, expression, operation_text
-from exprgrad.language.write.structural import setting_text
+from exprgrad.language.write.infix import ATOM, expression, operation_text, setting_text
 
 __all__ = ["Case", "cases", "pairs", "row_fields", "structural_overview", "structural_usage"]
 

@@ -1,68 +1,100 @@
 """The statements of a program: what is shared or long gets a name, everything else stands where it is used.
 
 One loop over the nodes writes them, in linear time, with the spellings of a target.  A comparison is a
-condition where one is asked for, and a number elsewhere.
+condition where one is asked for, and a number elsewhere.  Broadcasting is explicit in graphs and implicit
+in array libraries: an operand is written as it was before it was stretched wherever the result has its
+shape without that.
 """
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, Graph, Program
+from exprgrad.graph.literal import Literal
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.language.code.identifiers import Names
 from exprgrad.language.code.nonzero import never_zero
-from exprgrad.language.code.target import ATOM, CHOICE, SIGN, Form, Row, Target
+from exprgrad.language.code.target import (
+    ATOM,
+    CHOICE,
+    LIKE,
+    SIGN,
+    Form,
+    Row,
+    Target,
+    application,
+    structure,
+    variant,
+)  # fmt: skip
 
-__all__ = ["LONGEST", "Need", "Statements", "Text", "call", "number"]
+__all__ = ["Statements", "Writer"]
 
-LONGEST = 72
+LONGEST_TEXT = 72
 """The longest text without a name, in characters; so nothing nests deeper than a compiler likes."""
-SHORT = 40
+LONGEST_OUTPUT = 40
 """The longest text, in characters, of an output that stands in a larger expression."""
+LITERAL_WIDTH = 92
+"""Where a tensor that is written out is broken, in characters."""
+COUNTED = 3
+"""The length from which 0, 1, 2… is written as a range."""
 COMPARISONS = {"lt", "le", "gt", "ge", "eq", "ne"}
+VIEWS = {"broadcast", "diag", "index", "reshape", "transpose"}
+"""Operations that may look at the numbers where they are."""
+
+
+class Writer(NamedTuple):
+    """What all functions of a program share: target, the helpers' prefix, and what variants are called."""
+
+    target: Target
+    prefix: str
+    called: Mapping[Row, str]
+
+    def names(self) -> Names:
+        """The names that are taken before a function has any of its own."""
+        helpers = {*BY_NAME, *self.target.helpers, *self.called.values()}
+        taken = {*self.target.words, *(self.prefix + row for row in helpers)}
+        return Names(taken, ascii=self.target.ascii)
+
+    def helper(self, row: Row) -> str:
+        """The name of a row's function."""
+        return self.prefix + self.called.get(row, str(row))
 
 
 class Text(NamedTuple):
     """A node's text, how it binds, and whether it is a condition."""
 
     text: str
-    level: int
-    condition: bool
+    level: int = ATOM
+    condition: bool = False
 
 
 class Need(NamedTuple):
     """An operand, and whether it is needed as a condition."""
 
     node: int
-    condition: bool
+    condition: bool = False
 
 
 class Statements:
     """The body of one function.
 
-    ``called``   what the functions of rows are called, where it is not the row's own name
     ``lines``    the statements
     ``helpers``  the rows that it calls as helpers, in order
     ``read``     the inputs that it reads
     """
 
     def __init__(
-        self,
-        program: Program,
-        target: Target,
-        names: Names,
-        inputs: dict[str, str],
-        prefix: str,
-        called: Mapping[Row, str],
+        self, writer: Writer, program: Program, names: Names, inputs: dict[str, str]
     ) -> None:
         self.graph, self.outputs = program
-        self.called = called
-        self.target = target
+        self.writer, self.target, self.arrays = writer, writer.target, writer.target.arrays
         self.names = names
         self.inputs = inputs
-        self.prefix = prefix
         self.lines: list[str] = []
         self.helpers: dict[Row, None] = {}
         self.read: set[str] = set()
@@ -90,25 +122,42 @@ class Statements:
                 self.number_uses[operand] += not condition
 
     def form(self, node: int) -> tuple[str, tuple[Need, ...]]:
-        """How a node is written: a row, or ``and``, ``or``, ``not``, ``same`` on conditions."""
-        kind, operands = self.graph.kinds[node], self.graph.operands[node]
-        conditions = tuple([Need(operand, True) for operand in operands])
+        """How a node is written, with operands that are not stretched needlessly."""
+        form, needs = self.logic(node)
+        graph, shapes = self.graph, self.graph.shapes
+        stretched = [graph.kinds[operand] == "broadcast" for operand, _ in needs]
+        if shapes is None or graph.kinds[node] not in BY_NAME or not any(stretched):
+            return form, needs
+        before = tuple(
+            [
+                Need(graph.operands[need.node][0], need.condition) if is_stretched else need
+                for need, is_stretched in zip(needs, stretched, strict=True)
+            ]
+        )
+        same = broadcast_shape([shapes[operand] for operand, _ in before]) == shapes[node]
+        return form, before if same else needs
+
+    def logic(self, node: int) -> tuple[str, tuple[Need, ...]]:
+        """How a node is written: its row, or ``and``, ``or``, ``not``, ``same`` on conditions."""
+        kind, payloads = self.graph.kinds[node], self.graph.payloads
+        needs = tuple([Need(operand) for operand in self.graph.operands[node]])
+        conditions = tuple([Need(operand, True) for operand, _ in needs])
         if kind in ("mul", "max") and self.flags[node]:
             return ("and" if kind == "mul" else "or"), conditions
-        if kind == "where":
-            condition, yes, no = operands
-            if not self.number_uses[node]:
-                payloads = self.graph.payloads[yes], self.graph.payloads[no]
-                if payloads == (1, 0):
-                    return "same", conditions[:1]
-                if payloads == (0, 1):
-                    return "not", conditions[:1]
-                if payloads[1] == 0:
-                    return "and", conditions[:2]
-                if payloads[0] == 1:
-                    return "or", (conditions[0], conditions[2])
-            return kind, (Need(condition, True), Need(yes, False), Need(no, False))
-        return kind, tuple([Need(operand, False) for operand in operands])
+        if kind != "where":
+            return kind, needs
+        condition, yes, no = conditions
+        if not self.number_uses[node]:
+            ends = payloads[yes.node], payloads[no.node]
+            if ends == (1, 0):
+                return "same", (condition,)
+            if ends == (0, 1):
+                return "not", (condition,)
+            if ends[1] == 0:
+                return "and", (condition, yes)
+            if ends[0] == 1:
+                return "or", (condition, no)
+        return kind, (condition, *needs[1:])
 
     def write(self) -> None:
         """Write every node that is needed, operands before users."""
@@ -127,11 +176,11 @@ class Statements:
 
     def deserves_name(self, node: int) -> bool:
         """Whether a node is more than a name or a number."""
-        return bool(self.graph.operands[node])
+        return bool(self.graph.operands[node]) or isinstance(self.graph.payloads[node], Literal)
 
     def is_number(self, node: int) -> bool:
         """Whether a node is a number that is written out."""
-        return self.graph.kinds[node] == CONST
+        return isinstance(self.graph.payloads[node], float)
 
     def is_name(self, node: int) -> bool:
         """Whether a node is another by a name that it has already."""
@@ -139,63 +188,85 @@ class Statements:
         return form == "same" and needs[0].node in self.named
 
     def leaf(self, node: int) -> Text:
-        """An input or a constant."""
+        """An input or a constant, be it a tensor."""
         payload = self.graph.payloads[node]
         if isinstance(payload, str):
             self.read.add(payload)
-            return Text(self.inputs[payload], ATOM, False)
+            return Text(self.inputs[payload])
+        if isinstance(payload, Literal):
+            return Text(self.literal(payload))
         symbol = self.graph.symbols.get(node, "")
-        text = self.target.constants.get(symbol) or number(cast(float, payload), self.target)
-        return Text(text, SIGN if text.startswith("-") else ATOM, False)
+        text = self.target.constants.get(symbol) or double(cast(float, payload), self.target)
+        return Text(text, SIGN if text.startswith("-") else ATOM)
+
+    def literal(self, tensor: Literal) -> str:
+        """A tensor that is written out."""
+        assert self.arrays is not None
+        count = len(tensor.numbers)
+        if count >= COUNTED and tensor == ((count,), tuple(range(count))):
+            return self.alike(self.arrays.range).format(count)
+        rows = [double(value, self.target) for value in tensor.numbers]
+        for length in reversed(tensor.shape):
+            rows = [f"[{', '.join(rows[at : at + length])}]" for at in range(0, len(rows), length)]
+        return self.alike(self.arrays.literal).format(rows[0])
+
+    def alike(self, text: str) -> str:
+        """The text of a new tensor: on the device of the inputs, where the library has devices."""
+        if LIKE not in text:
+            return text
+        tensors = [name for name in self.inputs if self.graph.shape(self.graph.inputs[name])]
+        first = next(iter(tensors or self.inputs), None)
+        return text.replace(LIKE, f"{self.make()}(0.0)" if first is None else self.inputs[first])
 
     def compose(self, node: int) -> Text:
         """An operation; while it is too long, its longest operand gets a name."""
         form, needs = self.forms[node]
         while True:
-            found = self.written(node, form, needs)
-            if len(found.text) <= LONGEST:
+            found = self.operation(node, form, needs)
+            if len(found.text) <= LONGEST_TEXT:
                 return found
             inline = [n for n, _ in needs if n not in self.named and self.deserves_name(n)]
             if not inline:
                 return found
             self.name(max(inline, key=lambda operand: len(self.texts[operand].text)))
 
-    def written(self, node: int, form: str, needs: Sequence[Need]) -> Text:
+    def operation(self, node: int, form: str, needs: Sequence[Need]) -> Text:
         """An operation on its operands as they are written now."""
         if form == "same":
             return self.operand(needs[0])
-        kind = self.graph.kinds[node]
         spelling, takes_arrays = self.spelling(node, form, len(needs))
         operands = [self.operand(need) for need in needs]
-        if self.target.array:
-            literals = [
-                position
-                for position, (operand, condition) in enumerate(needs)
-                if self.is_number(operand) and not condition
-            ]
-            if not takes_arrays and len(literals) == len(needs) and spelling.level != ATOM:
-                takes_arrays, literals = True, literals[:1]
-            for position in literals if takes_arrays else ():
-                operands[position] = self.array(operands[position])
-        condition = kind in COMPARISONS or form in ("and", "or", "not")
-        return Text(combined(spelling, operands), spelling.level, condition)
+        literals = [
+            position
+            for position, (operand, condition) in enumerate(needs)
+            if self.arrays and self.is_number(operand) and not condition
+        ]
+        if not takes_arrays and len(literals) == len(needs) and spelling.level != ATOM:
+            takes_arrays, literals = True, literals[:1]
+        for position in literals if takes_arrays else ():
+            operands[position] = self.array(operands[position])
+        condition = self.graph.kinds[node] in COMPARISONS or form in ("and", "or", "not")
+        return Text(filled_in(spelling, operands), spelling.level, condition)
 
     def spelling(self, node: int, form: str, count: int) -> tuple[Form, bool]:
-        """The form of an operation, and whether it calls a function that takes arrays only."""
-        target = self.target
-        plain = form != "div" or self.nonzero[self.graph.operands[node][1]]
-        if form in target.forms and (form not in target.helpers or plain):
-            found = target.forms[form]
-            return found, target.strict and form == "where"
-        name = target.calls.get(form)
-        if name is None:
-            name = self.helper(form)
-        return call(name, count), target.strict
+        """The form of an operation, and whether it takes arrays only, no plain numbers."""
+        target, operands = self.target, self.graph.operands[node]
+        strict = self.arrays is not None and self.arrays.strict
+        if self.arrays and form in self.arrays.spellings:
+            given = structure(self.graph, node)
+            text, level, least = self.arrays.spellings[form](given)
+            fills = form == "broadcast" and given.literal
+            return Form(self.alike(text), level, least), strict and not fills
+        if self.graph.kinds[node] not in BY_NAME:
+            return application(self.helper(variant(self.graph, node)), count), True
+        if form in target.forms and (form not in target.helpers or self.nonzero[operands[-1]]):
+            return target.forms[form], strict and form == "where"
+        return application(target.calls.get(form) or self.helper(form), count), strict
 
     def helper(self, row: Row) -> str:
         """The name of a helper, which is noted."""
         self.helpers[row] = None
-        return self.prefix + self.called.get(row, str(row))
+        return self.writer.helper(row)
 
     def operand(self, need: Need) -> Text:
         """A node where it is needed, as a number or as a condition."""
@@ -203,52 +274,77 @@ class Statements:
         if found.condition == need.condition:
             return found
         if found.condition:
-            return self.wrapped("flag", found)
-        zero = Text(number(0.0, self.target), ATOM, False)
-        if self.target.array and self.is_number(need.node):
+            return self.flag(found)
+        if self.arrays and self.is_number(need.node):
             found = self.array(found)
         form = self.target.forms["ne"]
-        return Text(combined(form, [found, zero]), form.level, True)
+        return Text(filled_in(form, [found, Text(double(0.0, self.target))]), form.level, True)
 
-    def wrapped(self, form: str, inner: Text) -> Text:
-        """A text in a form of one operand."""
-        found = self.target.forms[form]
-        return Text(combined(found, [inner]), found.level, form == "not")
+    def flag(self, condition: Text) -> Text:
+        """A condition as a number."""
+        form = self.target.forms["flag"]
+        return Text(filled_in(form, [condition]), form.level)
 
-    def array(self, literal: Text) -> Text:
-        """A literal as an array of one double."""
-        return Text(f"{self.array_function()}({literal.text})", ATOM, False)
+    def array(self, number: Text) -> Text:
+        """A number that is written out as an array of one double."""
+        assert self.arrays is not None
+        if self.arrays.number and self.graph.shapes is not None:
+            return Text(self.alike(self.arrays.number).format(number.text))
+        return Text(f"{self.make()}({number.text})")
 
-    def array_function(self) -> str:
+    def make(self) -> str:
         """The function that makes arrays of doubles."""
-        name = self.target.array
+        name = self.arrays.make if self.arrays else ""
         return self.helper(name.removeprefix("F_")) if name.startswith("F_") else name
 
     def name(self, node: int, name: str | None = None) -> None:
-        """Give a node a name, and its statement."""
-        layout = self.target.layout
-        found = self.texts[node]
+        """Give a node a name, and its statement, on several lines where a tensor is written out."""
+        layout, found = self.target.layout, self.texts[node]
         define = layout.define
         if found.condition and self.number_uses[node]:
-            found = self.wrapped("flag", found)
+            found = self.flag(found)
         elif found.condition and layout.define_condition:
             define = layout.define_condition
         name = name or self.names.temporary()
-        self.lines.append(define.format(name=name, text=found.text))
+        line = define.format(name=name, text=found.text)
+        broken = isinstance(self.graph.payloads[node], Literal) and len(line) > LONGEST_TEXT
+        self.lines += broken_at(line, layout.indent) if broken else [line]
         self.texts[node] = Text(name, ATOM, found.condition)
         self.named.add(node)
 
     def settle(self, output: int, wanted: str = "") -> None:
         """Give an output a name of its own, if it is too long to stand among others."""
-        if self.deserves_name(output) and len(self.texts[output].text) > SHORT:
+        if self.deserves_name(output) and len(self.texts[output].text) > LONGEST_OUTPUT:
             self.name(output, self.names.claim(wanted) if wanted else None)
 
     def answers(self) -> Iterator[str]:
-        """The outputs, as numbers."""
+        """The outputs, as numbers, no two tensors sharing memory: people change arrays in place."""
+        taken = set(self.graph.inputs.values())
         for output in self.outputs:
-            found = self.operand(Need(output, False))
-            literal = self.target.array and self.is_number(output)
-            yield self.array(found).text if literal else found.text
+            found = self.operand(Need(output))
+            if self.arrays and self.is_number(output):
+                found = self.array(found)
+            own = self.owner(output)
+            shared = own in taken and self.graph.shape(output)
+            taken.add(own)
+            yield self.arrays.copy.format(found.text) if self.arrays and shared else found.text
+
+    def owner(self, node: int) -> int:
+        """The node whose array another may only look at in another way."""
+        while self.graph.kinds[node] in VIEWS:
+            (node,) = self.graph.operands[node]
+        return node
+
+
+def broken_at(line: str, indent: str) -> list[str]:
+    """A statement with a long literal, on several lines."""
+    return textwrap.wrap(
+        line,
+        LITERAL_WIDTH - len(indent),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def flags(graph: Graph) -> list[bool]:
@@ -268,22 +364,16 @@ def flags(graph: Graph) -> list[bool]:
     return found
 
 
-def call(name: str, count: int) -> Form:
-    """A call of a function."""
-    operands = ", ".join(f"{{{position}}}" for position in range(count))
-    return Form(f"{name}({operands})", ATOM, (CHOICE,) * count)
-
-
-def combined(form: Form, operands: Sequence[Text]) -> str:
+def filled_in(form: Form, operands: Sequence[Text]) -> str:
     """A form with its operands in it, in parentheses where they bind less tightly than they must."""
     texts = [
         operand.text if operand.level >= least else f"({operand.text})"
-        for operand, least in zip(operands, form.operands, strict=True)
+        for operand, least in zip(operands, form.operands or [CHOICE] * len(operands), strict=True)
     ]
     return form.text.format(*texts)
 
 
-def number(value: float, target: Target) -> str:
+def double(value: float, target: Target) -> str:
     """The shortest text that reads back as the same double."""
     if math.isnan(value):
         return target.constants["nan"]

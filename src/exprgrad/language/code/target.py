@@ -1,17 +1,25 @@
-"""What it takes to write a program in a language: spellings, a layout, and words to keep away from."""
+"""What it takes to write programs in a language: a value of plain data, which the generator reads.
+
+Each target is a file in ``targets/``; what several of them share is here, and in ``arrays.py`` for those
+that compute with arrays.  A row of the op table is spelled as a form (an operator), as a call of a library
+function, or as a call of a helper, which is written out where it is used.  What a target does not spell is
+lowered to what it does (``derive/lower/lower.py``), so a new row needs no change in any target.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, cast
 
+from exprgrad.graph.graph import CONST, Graph
 from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "AND", "ATOM", "CHOICE", "COMPARISON", "MATMUL", "OR", "PRODUCT", "SIGN", "SUM", "Form", "Layout",
-    "Row", "Target", "Variant",
+    "AND", "ARITHMETIC", "ATOM", "CHOICE", "COMPARISON", "C_LIKE", "LIKE", "MATMUL", "OR", "PRODUCT",
+    "SIGN", "SUM", "Arrays", "Form", "Layout", "Row", "Spelling", "Structure", "Target", "Variant",
+    "application", "named", "operands_of", "operator", "structure", "variant",
 ]  # fmt: skip
 
 CHOICE, OR, AND, COMPARISON, SUM, MATMUL, PRODUCT, SIGN, ATOM = range(9)
@@ -19,14 +27,19 @@ CHOICE, OR, AND, COMPARISON, SUM, MATMUL, PRODUCT, SIGN, ATOM = range(9)
 
 Python's ``@`` binds as ``*`` does; people read it more easily as if it were looser.
 """
+LIKE = "{like}"
+"""In a spelling: a tensor of the program, which says on which device a new one is to be."""
 
 
 class Form(NamedTuple):
-    """How something is written: ``text`` with its operands, how it binds, how they must bind."""
+    """How something is written: ``text`` with its operands, how it binds, how they must bind.
+
+    Without levels for its operands, it takes any text as it is, as a call does.
+    """
 
     text: str
-    level: int
-    operands: tuple[int, ...]
+    level: int = ATOM
+    operands: tuple[int, ...] = ()
 
 
 class Variant(NamedTuple):
@@ -41,25 +54,40 @@ Row = str | Variant
 """What a function is written for: an elementwise row, or a structural one with all that it depends on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Structure(NamedTuple):
+    """A structural operation that is to be written: settings, operands' shapes, its own.
+
+    ``literal`` says whether its operand is a number that is written out.
+    """
+
+    settings: Settings
+    operands: tuple[Shape, ...]
+    shape: Shape
+    literal: bool
+
+
+Spelling = Callable[[Structure], Form]
+
+
+class Layout(NamedTuple):
     """How a function is laid out.
 
     ``file``       all of it, with ``{comment}``, ``{head}``, ``{body}`` and ``{helpers}``
     ``comment``    what stands before, before each line of, and after the comment
     ``head``       what stands before and after the parameters
-    ``parameter``  one of them; ``none`` stands where there are none
     ``helper``     a function for a row that is lowered
     ``gaps``       what stands before and after each helper
     ``define``, ``define_condition``  a statement that names a number or a condition
+    ``answer``     returns the value alone
+    ``result``     what stands before, is, and stands after each derivative, where they are returned too
+    ``returns``    what is returned, in words
+    ``parameter``  one of the parameters; ``none`` stands where there are none
     ``extra``      a parameter in which the derivatives are returned
     ``indent``     before each statement
     ``unused``     a statement for a parameter that is not used, where the language wants one
-    ``answer``     returns the value alone
-    ``result``     what stands before, is, and stands after each derivative, where they are returned too
     ``joined``     whether the derivatives are a list, rather than a statement each
     ``lone``       what follows a derivative that is alone in its list
-    ``returns``    what is returned, in words
+    ``key``        an input's name as the key of its derivative
     """
 
     file: str
@@ -72,59 +100,152 @@ class Layout:
     result: tuple[str, str, str]
     returns: str
     parameter: str = "{name}"
-    extra: str = ""
     none: str = ""
+    extra: str = ""
     indent: str = "    "
     define_condition: str = ""
     unused: str = ""
     joined: bool = True
     lone: str = ""
+    key: Callable[[str], str] = str
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One language, or one library.
+class Arrays(NamedTuple):
+    """What a target with arrays states beside, to write programs of tensors.
 
-    ``forms``      operators, and ``and``, ``or``, ``not``; ``flag`` is a condition as a number
-    ``calls``      row → the function that it is
-    ``helpers``    row → the source of a function whose name is ``F_`` and the row's
-    ``constants``  ``pi``, ``inf`` and ``nan``, where they have names
-    ``reserved``   words that cannot be names
-    ``library``    names that no function of ours may have
-    ``about``      a line for the comment: what the program needs
-    ``ascii``      whether names are in ASCII
-    ``point``      whether a whole number is written with ``.0``
-    ``array``      the function that makes a double or an array of doubles, where there are arrays
+    ``spellings``  structural row → how it is written
+    ``make``       the function that makes a double or an array of doubles
     ``broadcast``  an output that does not depend on every input, in the shape of them all
     ``shapes``     the function that finds that shape
+    ``literal``    a tensor that is written out; ``range``: the numbers 0, 1, 2… below one
+    ``copy``       an array of its own, where arrays can be changed
+    ``number``     a number that is written out, as an array beside tensors, if not as ``make`` makes it
+    ``about``      what else the comment on a program of tensors says
     ``strict``     whether library functions take arrays only, no plain numbers
+    """
+
+    spellings: Mapping[str, Spelling]
+    make: str
+    broadcast: str
+    shapes: str
+    literal: str
+    range: str
+    copy: str = "{0}"
+    number: str = ""
+    about: str = ""
+    strict: bool = False
+
+
+class Target(NamedTuple):
+    """One language, or one library.
+
+    ``name``       what ``--to`` calls it, and its file in ``targets/``
+    ``title``      what people call it
+    ``place``      where it stands in lists: ascending
+    ``layout``     how a function is laid out
+    ``forms``      operators, and ``and``, ``or``, ``not``; ``flag`` is a condition as a number.  A row
+                   that has a helper, too, has its form only where its last operand is never 0
+    ``calls``      row → the function that it is
+    ``helpers``    row → the source of a function whose name is ``F_`` and the row's: ``F_`` stands for the
+                   name of the program and an underscore.  ``input`` takes an input of a program of tensors
+    ``constants``  ``pi``, ``inf`` and ``nan``, where they have names
+    ``reserved``   words that cannot be names, or name something else
+    ``about``      a line for the comment: what the program needs
+    ``library``    names that no function of ours may have
+    ``ascii``      whether names are in ASCII
+    ``point``      whether a whole number is written with ``.0``
+    ``slack``      how many times the rounding bound of ``grad`` its numbers may be off; the tests hold it
+    ``arrays``     what it has of arrays, if anything
     """
 
     name: str
     title: str
+    place: int
     layout: Layout
     forms: Mapping[str, Form]
     calls: Mapping[str, str]
     constants: Mapping[str, str]
     reserved: frozenset[str]
     about: str
-    helpers: Mapping[str, str]
+    helpers: Mapping[str, str] = {}
     library: frozenset[str] = frozenset()
     ascii: bool = False
     point: bool = True
-    array: str = ""
-    broadcast: str = ""
-    shapes: str = ""
-    strict: bool = False
+    slack: float = 2.0
+    arrays: Arrays | None = None
 
     @property
     def spelled(self) -> frozenset[str]:
         """The rows that need no lowering."""
-        return frozenset(self.forms) | frozenset(self.calls) | frozenset(self.helpers)
+        spellings = self.arrays.spellings if self.arrays else {}
+        return frozenset((*self.forms, *self.calls, *self.helpers, *spellings))
 
     @property
     def words(self) -> frozenset[str]:
         """Every name that a program may use beside its own, and every reserved word."""
-        texts = (*self.calls.values(), *self.constants.values(), self.array)
-        texts = (*texts, *(form.text for form in self.forms.values()))
+        texts = [*self.calls.values(), *self.constants.values()]
+        texts += [form.text for form in self.forms.values()]
+        texts.append(self.arrays.make if self.arrays else "")
         return self.reserved.union(*(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text) for text in texts))
+
+
+def structure(graph: Graph, node: int) -> Structure:
+    """What is to be known of a structural node to write it."""
+    operands, settings = graph.operands[node], cast(Settings, graph.payloads[node])
+    shapes = tuple([graph.shape(operand) for operand in operands])
+    literal = graph.kinds[operands[0]] == CONST and not shapes[0]
+    return Structure(settings, shapes, graph.shape(node), literal)
+
+
+def variant(graph: Graph, node: int) -> Variant:
+    """A structural node's row, settings and shapes."""
+    settings, shapes, _, _ = structure(graph, node)
+    return Variant(graph.kinds[node], settings, shapes)
+
+
+def operands_of(row: Variant) -> tuple[str, ...]:
+    """What a structural row's function calls its operands."""
+    names = STRUCTURAL[row.kind].names
+    if not STRUCTURAL[row.kind].variadic:
+        return names
+    return tuple([f"{names[0]}{at}" for at in range(1, len(row.operands) + 1)])
+
+
+def operator(symbol: str, level: int, left: int, right: int) -> Form:
+    """An operator between its operands."""
+    return Form(f"{{0}}{symbol}{{1}}", level, (left, right))
+
+
+def application(function: str, count: int) -> Form:
+    """A function applied to so many operands."""
+    return Form(f"{function}({', '.join(f'{{{position}}}' for position in range(count))})")
+
+
+def named(prefix: str, rows: str) -> dict[str, str]:
+    """Rows whose functions bear their names, behind a prefix; ``row=name`` for others."""
+    pairs = [row.partition("=") for row in rows.split()]
+    return {row: prefix + (name or row) for row, _, name in pairs}
+
+
+ARITHMETIC = {
+    "add": operator(" + ", SUM, SUM, MATMUL),
+    "sub": operator(" - ", SUM, SUM, MATMUL),
+    "mul": operator("*", PRODUCT, PRODUCT, SIGN),
+    "div": operator("/", PRODUCT, PRODUCT, SIGN),
+    "neg": Form("-{0}", SIGN, (ATOM,)),
+    "lt": operator(" < ", COMPARISON, SUM, SUM),
+    "le": operator(" <= ", COMPARISON, SUM, SUM),
+    "gt": operator(" > ", COMPARISON, SUM, SUM),
+    "ge": operator(" >= ", COMPARISON, SUM, SUM),
+    "eq": operator(" == ", COMPARISON, SUM, SUM),
+    "ne": operator(" != ", COMPARISON, SUM, SUM),
+}
+"""The operators that all targets so far have in common."""
+C_LIKE = {
+    **ARITHMETIC,
+    "where": Form("{0} ? {1} : {2}", CHOICE, (OR, OR, CHOICE)),
+    "and": operator(" && ", AND, AND, COMPARISON),
+    "or": operator(" || ", OR, COMPARISON, COMPARISON),
+    "not": Form("!{0}", SIGN, (ATOM,)),
+}
+"""Operators as C and its kin write them."""

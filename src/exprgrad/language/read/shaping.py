@@ -74,8 +74,7 @@ def shaped(
 
 def need_number(graph: Graph, text: str, command: str) -> None:
     """Raise ``ShapeError`` unless the output is a number."""
-    assert graph.shapes is not None
-    shape = graph.shapes[graph.output]
+    shape = graph.shape(graph.output)
     if shape:
         name = f"'{graph.output_name}'" if graph.output_name else "this"
         raise ShapeError(

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any, cast
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload
-from exprgrad.graph.literal import Literal
+from exprgrad.graph.literal import Literal, Settings, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.source import cut
 
 __all__ = [
     "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Part", "expression",
-    "label", "leaf", "level", "number", "operand_level", "operation_text", "prefixes", "program",
-    "rule_text", "texts",
+    "label", "leaf", "level", "literal_text", "number", "operand_level", "operation_text", "place_text",
+    "prefixes", "program", "rule_text", "setting_text", "texts",
 ]  # fmt: skip
 
 LIMIT = 60
@@ -41,9 +42,7 @@ def pattern(kind: str, count: int, settings: Payload = None) -> tuple[Part, ...]
     """How an operation of so many operands is written, with its settings if it is structural."""
     if kind in BY_NAME:
         return elementwise_pattern(kind, count)
-    from exprgrad.language.write.structural import pattern as structural_pattern
-
-    return structural_pattern(kind, count, settings)
+    return structural_pattern(kind, count, cast(Settings, settings))
 
 
 @cache
@@ -64,6 +63,30 @@ def elementwise_pattern(kind: str, count: int) -> tuple[Part, ...]:
     return (0, max(level, SUM)), symbol, (1, level + 1)
 
 
+def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Part, ...]:
+    """How a structural operation is written, with its settings."""
+    from exprgrad.graph.tensors import STRUCTURAL
+
+    row = STRUCTURAL[kind]
+    if kind == "matmul":
+        return (0, MATMUL), " @ ", (1, SIGN)
+    if kind == "transpose" and settings[0] is None:
+        return (0, ATOM), ".T"
+    if kind == "index":
+        return (0, ATOM), f"[{', '.join(map(place_text, settings[0]))}]"
+    opening, closing = f"{row.word}(", ")"
+    if kind == "stack" and settings[0] == 0:
+        opening, closing = "[", "]"
+    parts: list[Part] = [opening]
+    for position in range(count):
+        parts += [", ", (position, COMPARISON)] if position else [(position, COMPARISON)]
+    if opening != "[":
+        for parameter, value in zip(row.parameters, settings, strict=True):
+            if value != parameter.default:
+                parts.append(f", {parameter.name}={setting_text(value)}")
+    return *parts, closing
+
+
 @cache
 def level(kind: str) -> int:
     """How tightly an operation binds."""
@@ -81,8 +104,6 @@ def leaf(graph: Graph, node: int, room: int | None = None) -> str:
     if isinstance(payload, str):
         return payload
     if isinstance(payload, Literal):
-        from exprgrad.language.write.structural import literal_text
-
         return literal_text(payload, room)
     assert isinstance(payload, float)
     return graph.symbols.get(node) or number(payload)
@@ -242,3 +263,30 @@ def beginning(
             inner, own = operands[part[0]]
             text += f"({inner})" if own < part[1] else inner
     return text[:room]
+
+
+def place_text(place: Any) -> str:
+    """An index or a slice."""
+    if isinstance(place, int):
+        return str(place)
+    return ":".join("" if end is None else str(end) for end in place)
+
+
+def setting_text(value: Any) -> str:
+    """A setting."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(setting_text, value))}]"
+    return str(value)
+
+
+def literal_text(literal: Literal, room: int | None = None) -> str:
+    """A tensor that is written out, or its first ``room`` characters."""
+    shape = literal.shape
+    sizes = [size(shape[at:]) for at in range(len(shape) - 1, 0, -1)]
+    pieces = ["[" * len(shape)]
+    for at, value in enumerate(literal.numbers[:room]):
+        if at:
+            ended = next((depth for depth, count in enumerate(sizes) if at % count), len(sizes))
+            pieces.append(f"{']' * ended}, {'[' * ended}")
+        pieces.append(number(value))
+    return "".join([*pieces, "]" * len(shape)])[:room]

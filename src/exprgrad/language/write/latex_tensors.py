@@ -15,9 +15,8 @@ from exprgrad.graph.literal import Literal, Settings
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.write.infix import number
+from exprgrad.language.write.infix import number, place_text
 from exprgrad.language.write.latex_names import numeral
-from exprgrad.language.write.structural import place_text
 
 __all__ = ["HADAMARD", "as_written", "entrywise", "indexed", "literal", "structural_text"]
 

@@ -1,0 +1,88 @@
+"""JavaScript: ES2015, in browsers and Node."""
+
+from __future__ import annotations
+
+import json
+
+from exprgrad.language.code.target import (
+    C_LIKE,
+    COMPARISON,
+    SUM,
+    Form,
+    Layout,
+    Target,
+    named,
+    operator,
+)  # fmt: skip
+
+__all__ = ["JAVASCRIPT"]
+
+RESERVED = """
+    abstract arguments async await boolean break byte case catch char class const continue debugger
+    default delete do double else enum eval export extends false final finally float for function
+    get goto if implements import in instanceof int interface let long native new null of package
+    private protected public return set short static super switch synchronized this throw throws
+    transient true try typeof undefined var void volatile while with yield Infinity NaN Math Number
+"""
+HELPERS = {
+    "mod": """/** The floor modulus, with the sign of y; NaN where y is 0. */
+function F_mod(x, y) {
+  const r = x % y;
+  return r !== 0 && (r < 0) !== (y < 0) ? r + y : r;
+}
+""",
+    "pow": """/** IEEE's x to the power y: unlike Math.pow, 1 for the bases 1, and -1 if y is infinite. */
+function F_pow(x, y) {
+  return x === 1 || (x === -1 && Math.abs(y) === Infinity) ? 1 : Math.pow(x, y);
+}
+""",
+    "round": """/** The nearest whole number; halves go to the even one, unlike those of Math.round. */
+function F_round(x) {
+  const r = Math.round(x);
+  return Math.abs(x - Math.trunc(x)) === 0.5 ? 2*Math.round(x/2) : r;
+}
+""",
+}
+
+
+def key(name: str) -> str:
+    """A name as a key of an object."""
+    if name == "__proto__":
+        return '["__proto__"]'
+    return name if name.isascii() else json.dumps(name, ensure_ascii=False)
+
+
+JAVASCRIPT = Target(
+    name="javascript",
+    title="JavaScript",
+    place=4,
+    layout=Layout(
+        file="{comment}\n{head} {{\n{body}\n}}\n{helpers}",
+        comment=("/**\n * ", " * ", "\n */"),
+        head=("function {name}(", ")"),
+        helper="/** {about} */\nfunction {name}({parameters}) {{\n{body}\n}}\n",
+        gaps=("\n", ""),
+        define="const {name} = {text};",
+        answer="return {value};",
+        result=("return {{value: {value}, gradient: {{", "{key}: {text}", "}}}};"),
+        returns="Returns {{value, gradient}}: {value}, and by name its derivatives with respect to {wrt}.",
+        indent="  ",
+        key=key,
+    ),
+    forms={
+        **C_LIKE,
+        "eq": operator(" === ", COMPARISON, SUM, SUM),
+        "ne": operator(" !== ", COMPARISON, SUM, SUM),
+        "flag": Form("Number({0})"),
+    },
+    calls=named(
+        "Math.",
+        "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh "
+        "atanh cbrt hypot abs sign floor ceil trunc min max",
+    ),
+    constants={"pi": "Math.PI", "inf": "Infinity", "nan": "NaN"},
+    reserved=frozenset(RESERVED.split()),
+    about="ES2015, for browsers and Node.  Inputs are numbers.",
+    helpers=HELPERS,
+    point=False,
+)

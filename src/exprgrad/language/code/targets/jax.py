@@ -1,0 +1,37 @@
+"""JAX: NumPy's functions, traced."""
+
+from __future__ import annotations
+
+from exprgrad.language.code.arrays import elementwise, structural, taking
+from exprgrad.language.code.target import Arrays, Form, Target, named
+from exprgrad.language.code.targets.numpy import ABOUT, FUNCTIONS
+from exprgrad.language.code.targets.python import RESERVED, layout
+
+__all__ = ["JAX"]
+
+JAX = Target(
+    name="jax",
+    title="JAX",
+    place=5,
+    layout=layout(
+        "import jax\nimport jax.numpy as jnp\n\n"
+        'jax.config.update("jax_enable_x64", True)  # doubles; else JAX has single precision'
+    ),
+    forms=elementwise("jnp", Form("jnp.where({0}, 1.0, 0.0)")),
+    # jnp.exp2 is off by up to 680 ulp, jnp.sinh and jnp.cosh by 500, jax.lax.erfc by 360, jnp.arctanh by
+    # 60, jax.nn.gelu by 1,300, elu and selu by 3 and 4: lowered.
+    calls={**named("jnp.", FUNCTIONS), "erf": "jax.lax.erf", "xlogy": "jax.scipy.special.xlogy"},
+    constants={"pi": "jnp.pi", "inf": "jnp.inf", "nan": "jnp.nan"},
+    reserved=RESERVED,
+    about=ABOUT,
+    helpers={"input": taking("jnp.asarray(x, dtype=jnp.float64)", "an array of doubles")},
+    slack=4.0,  # XLA's expm1 is off by 2.3 ulp
+    arrays=Arrays(
+        spellings=structural("jnp"),
+        make="jnp.float64",
+        broadcast="jnp.broadcast_to({text}, {shape})",
+        shapes="jnp.broadcast_shapes",
+        literal="jnp.array({0})",
+        range="jnp.arange({0}.0)",
+    ),
+)

@@ -1,0 +1,149 @@
+"""Python: floats and ``math``, which raises where IEEE has an answer."""
+
+from __future__ import annotations
+
+import keyword
+
+from exprgrad.language.code.target import (
+    AND,
+    ARITHMETIC,
+    ATOM,
+    CHOICE,
+    COMPARISON,
+    OR,
+    Form,
+    Layout,
+    Target,
+    named,
+    operator,
+)  # fmt: skip
+
+__all__ = ["PYTHON", "RESERVED", "layout"]
+
+RESERVED = frozenset(keyword.kwlist) | {"abs", "float", "map", "round"}
+
+
+def layout(imports: str, decorator: str = "") -> Layout:
+    """A function in Python."""
+    return Layout(
+        file=f"{imports}\n\n\n{decorator}{{head}}\n{{comment}}\n{{body}}\n{{helpers}}",
+        comment=('    """', "    ", '\n    """'),
+        head=("def {name}(", "):"),
+        helper='def {name}({parameters}):\n    """{about}."""\n{body}\n',
+        gaps=("\n\n", ""),
+        define="{name} = {text}",
+        answer="return {value}",
+        result=("return {value}, (", "{text}", ")"),
+        lone=",",
+        returns="Returns {value} and the tuple of its derivatives with respect to {wrt}.",
+    )
+
+
+OUTSIDE = {
+    "sqrt": ("x >= 0.0", "math.nan"),
+    "log": ("x > 0.0", "-math.inf if x == 0.0 else math.nan"),
+    "log2": ("x > 0.0", "-math.inf if x == 0.0 else math.nan"),
+    "log10": ("x > 0.0", "-math.inf if x == 0.0 else math.nan"),
+    "log1p": ("x > -1.0", "-math.inf if x == -1.0 else math.nan"),
+    "sin": ("math.isfinite(x)", "math.nan"),
+    "cos": ("math.isfinite(x)", "math.nan"),
+    "tan": ("math.isfinite(x)", "math.nan"),
+    "asin": ("abs(x) <= 1.0", "math.nan"),
+    "acos": ("abs(x) <= 1.0", "math.nan"),
+    "acosh": ("x >= 1.0", "math.nan"),
+    "atanh": ("abs(x) < 1.0", "x*math.inf if abs(x) == 1.0 else math.nan"),
+}
+"""Functions that raise outside their domain: the domain, and IEEE's answer elsewhere."""
+OVERFLOWING = {
+    "exp": "math.inf",
+    "exp2": "math.inf",
+    "expm1": "math.inf",
+    "sinh": "math.copysign(math.inf, x)",
+    "cosh": "math.inf",
+}
+"""Functions that raise where they overflow, and IEEE's answer there."""
+WHOLE = {
+    "floor": ("math.floor", "The greatest whole number not above x"),
+    "ceil": ("math.ceil", "The least whole number not below x"),
+    "round": ("round", "The nearest whole number; halves go to the even one"),
+}
+"""Roundings, which raise for what is not finite and lose the sign of 0."""
+HELPERS = {
+    **{
+        row: f'''def F_{row}(x):
+    """math.{row}, with IEEE's answer outside its domain."""
+    return math.{row}(x) if {domain} else {other}
+'''
+        for row, (domain, other) in OUTSIDE.items()
+    },
+    **{
+        row: f'''def F_{row}(x):
+    """math.{row}, infinite where it overflows."""
+    try:
+        return math.{row}(x)
+    except OverflowError:
+        return {other}
+'''
+        for row, other in OVERFLOWING.items()
+    },
+    **{
+        row: f'''def F_{row}(x):
+    """{about}."""
+    return math.copysign({function}(x), x) if math.isfinite(x) else x
+'''
+        for row, (function, about) in WHOLE.items()
+    },
+    "div": '''def F_div(x, y):
+    """IEEE's x/y: infinite or nan where y is 0."""
+    if y != 0.0:
+        return x/y
+    return math.nan if x == 0.0 or x != x else math.copysign(math.inf, x)*math.copysign(1.0, y)
+''',
+    "mod": '''def F_mod(x, y):
+    """x % y, with the sign of y; nan where y is 0."""
+    return x % y if y != 0.0 else math.nan
+''',
+    "pow": '''def F_pow(x, y):
+    """IEEE's x to the power y."""
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return -math.inf if x < 0.0 and y % 2.0 == 1.0 else math.inf
+    except ValueError:
+        if x != 0.0:
+            return math.nan
+        return math.copysign(math.inf, x) if y % 2.0 == 1.0 else math.inf
+''',
+    "sign": '''def F_sign(x):
+    """-1, 0 or 1; nan for nan."""
+    return math.copysign(1.0, x) if x != 0.0 and x == x else x
+''',
+    "max": '''def F_max(x, y):
+    """The greater; nan if either is nan."""
+    return x if x > y or x != x else y
+''',
+    "min": '''def F_min(x, y):
+    """The lesser; nan if either is nan."""
+    return x if x < y or x != x else y
+''',
+}
+
+PYTHON = Target(
+    name="python",
+    title="Python",
+    place=1,
+    layout=layout("import math"),
+    forms={
+        **ARITHMETIC,
+        "where": Form("{1} if {0} else {2}", CHOICE, (OR, OR, CHOICE)),
+        "and": operator(" and ", AND, AND, COMPARISON),
+        "or": operator(" or ", OR, OR, AND),
+        "not": Form("not {0}", AND, (ATOM,)),
+        "flag": Form("float({0})"),
+    },
+    calls={"abs": "abs", **named("math.", "tanh atan asinh hypot atan2 cbrt erf erfc")},
+    constants={"pi": "math.pi", "tau": "math.tau", "inf": "math.inf", "nan": "math.nan"},
+    reserved=RESERVED,
+    about="Python 3.11 or later.  Inputs are floats.  IEEE answers (inf, nan), never an exception.",
+    helpers=HELPERS,
+)

@@ -1,0 +1,88 @@
+"""PyTorch: tensors of doubles, on the device where the inputs are."""
+
+from __future__ import annotations
+
+from exprgrad.graph.shapes import axes_of
+from exprgrad.language.code.arrays import (
+    ITSELF,
+    broadcast,
+    elementwise,
+    padded,
+    structural,
+    taking,
+)
+from exprgrad.language.code.target import ATOM, LIKE, Arrays, Form, Structure, Target, named
+from exprgrad.language.code.targets.python import RESERVED, layout
+
+__all__ = ["TORCH"]
+
+
+def product(o: Structure) -> Form:
+    """A product, whose axes PyTorch takes one at a time: the last first."""
+    axes, kept = axes_of(o.settings[0], o.operands[0]), bool(o.settings[1])
+    if len(axes) == len(o.operands[0]) and not kept:
+        return Form("torch.prod({0})")
+    if not axes:
+        return ITSELF
+    text = "{0}"
+    for axis in reversed(axes):
+        text = f"torch.prod({text}, dim={axis}{', keepdim=True' if kept else ''})"
+    return Form(text)
+
+
+TORCH = Target(
+    name="torch",
+    title="PyTorch",
+    place=6,
+    layout=layout("import torch"),
+    forms=elementwise("torch", Form("{0}.double()", ATOM, (ATOM,))),
+    # torch.nn.functional.softplus is linear from 20 on, silu is 0 below -710, gelu below -9: lowered.
+    calls={
+        **named(
+            "torch.",
+            "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh "
+            "asinh acosh atanh hypot erf erfc mod=remainder pow abs floor ceil round trunc min=minimum "
+            "max=maximum xlogy logaddexp",
+        ),
+        **named("torch.nn.functional.", "elu selu logsigmoid"),
+    },
+    constants={"pi": "torch.pi", "inf": "torch.inf", "nan": "torch.nan"},
+    reserved=RESERVED,
+    about="Inputs are numbers or tensors that broadcast; all that is returned is float64, of their shape.",
+    helpers={
+        "input": taking(
+            "torch.as_tensor(x, dtype=torch.float64).detach()",
+            "a tensor of doubles, whose history autograd does not see",
+        ),
+        "tensor": '''def F_tensor(x):
+    """x as a tensor of doubles."""
+    return torch.as_tensor(x, dtype=torch.float64)
+''',
+        "sign": '''def F_sign(x):
+    """-1, 0 or 1; nan for nan, where torch.sign gives 0."""
+    return torch.where(x == x, torch.sign(x), x)
+''',
+    },
+    arrays=Arrays(
+        spellings={
+            **structural(
+                "torch",
+                "reduce_max=amax reduce_min=amin transpose=permute concat=cat",
+                axis="dim",
+                keep="keepdim",
+            ),
+            "prod": product,
+            "broadcast": broadcast("torch.broadcast_to", f"{LIKE}.new_full({{shape}}, {{0}})"),
+            "place": padded("torch.nn.functional.pad", "torch.reshape", flat=True),
+        },
+        make="F_tensor",
+        broadcast="torch.broadcast_to({text}, {shape})",
+        shapes="torch.broadcast_shapes",
+        literal=f"{LIKE}.new_tensor({{0}})",
+        range=f"{LIKE}.new_tensor(range({{0}}))",
+        copy="torch.clone({0})",
+        number=f"{LIKE}.new_tensor({{0}})",
+        about="All is float64, and nothing is recorded for autograd.",
+        strict=True,
+    ),
+)
