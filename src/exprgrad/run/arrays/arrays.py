@@ -18,7 +18,8 @@ import numpy as np
 
 from exprgrad.derive.lower.lower import formula_of
 from exprgrad.derive.rules import template
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
+from exprgrad.graph.graph import Graph
+from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.literal import Literal, Settings, Shape
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
@@ -162,48 +163,23 @@ def forward(
     What is not kept is let go when its last user has it, so that only what is needed is in memory.
     """
     with np.errstate(all="ignore"):
-        return compute(graph, inputs, keep)
+        return interpret(graph, ARRAYS, inputs, keep)
 
 
-def compute(graph: Graph, inputs: Mapping[str, Array], keep: Collection[int] | None) -> list[Array]:
-    """``forward``, with NumPy's warnings as they are."""
-    kept = range(len(graph)) if keep is None else set(keep)
-    needed = bytearray(b"\1" * len(graph)) if keep is None else dependencies(graph, *keep)
-    last = last_uses(graph, needed) if keep is not None else None
-    values: list[Array] = [None] * len(graph)
-    for node, kind in enumerate(graph.kinds):
-        if not needed[node]:
-            continue
-        payload, operands = graph.payloads[node], graph.operands[node]
-        given = [values[operand] for operand in operands]
-        if kind == INPUT:
-            values[node] = inputs[cast(str, payload)]
-        elif kind == CONST:
-            values[node] = constant(payload)
-        elif kind in BY_NAME:
-            values[node] = function(kind)(*given)
-        else:
-            values[node] = STRUCTURAL[kind].value(np, given, cast(Settings, payload))
-        del given
-        if last is not None:
-            for operand in operands:
-                if last[operand] == node and operand not in kept:
-                    values[operand] = None
-    return values
+def applied(graph: Graph, node: int, operands: Sequence[Array]) -> Array:
+    """One operation: an elementwise row's function, or a structural row's value."""
+    kind = graph.kinds[node]
+    if kind in BY_NAME:
+        return function(kind)(*operands)
+    return STRUCTURAL[kind].value(np, operands, cast(Settings, graph.payloads[node]))
 
 
-def constant(payload: object) -> Array:
+def constant(graph: Graph, node: int) -> Array:
     """A constant's number, or its tensor."""
+    payload = graph.payloads[node]
     if isinstance(payload, Literal):
         return np.array(payload.numbers, dtype=np.float64).reshape(payload.shape)
     return np.float64(cast(float, payload))
 
 
-def last_uses(graph: Graph, needed: Sequence[int]) -> list[int]:
-    """By node: the last of the needed nodes that use it."""
-    last = [-1] * len(graph)
-    for user, operands in enumerate(graph.operands):
-        if needed[user]:
-            for operand in operands:
-                last[operand] = user
-    return last
+ARRAYS = Algebra(constant, applied)

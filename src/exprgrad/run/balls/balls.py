@@ -17,11 +17,12 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache, reduce
-from typing import Any
+from typing import Any, cast
 
 from exprgrad.derive.rules import template
 from exprgrad.errors import MissingExtraError
-from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.graph.graph import Graph
+from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.numbers.primitives import functions
 
@@ -102,18 +103,16 @@ def enclose(graph: Graph, inputs: Mapping[str, float], bits: int) -> list[Ball]:
 
 def evaluate(graph: Graph, given: Mapping[str, Ball]) -> list[Ball]:
     """Every node's data in the precision at hand, given every input's."""
-    values: list[Ball] = []
-    columns = zip(graph.kinds, graph.operands, graph.payloads, strict=True)
-    for node, (kind, operands, payload) in enumerate(columns):
-        if operands:
-            values.append(apply(kind, [values[operand] for operand in operands]))
-        elif kind == INPUT:
-            values.append(given[str(payload)])
-        else:
-            assert isinstance(payload, float)
-            exact = CONSTANTS.get(graph.symbols.get(node, ""))
-            values.append(exact() if exact else ball(payload))
-    return values
+    return interpret(graph, BALLS, given)
+
+
+def constant(graph: Graph, node: int) -> Ball:
+    """A constant as a ball, exact but for one that has a name."""
+    exact = CONSTANTS.get(graph.symbols.get(node, ""))
+    return exact() if exact else ball(cast(float, graph.payloads[node]))
+
+
+BALLS = Algebra(constant, lambda graph, node, operands: apply(graph.kinds[node], operands))
 
 
 def formula(text: str, given: Mapping[str, Ball]) -> Ball:
