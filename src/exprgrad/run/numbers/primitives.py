@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import cache
+from operator import itemgetter
+from typing import cast
 
 from exprgrad.derive.rules import template
-from exprgrad.graph.ops import Op
+from exprgrad.graph.graph import Graph
+from exprgrad.graph.interpret import Algebra, interpret
+from exprgrad.graph.ops import BY_NAME, Op
 
-__all__ = ["Function", "functions"]
+__all__ = ["Function", "Template", "compile_template", "functions"]
 
 Function = Callable[..., float]
+Template = Callable[[Sequence[float]], float]
+Part = Template | int | float
+"""A part of a template: a slot by its position, a number, or what it takes to find it."""
 
 inf, nan, copysign = math.inf, math.nan, math.copysign
 
@@ -117,9 +125,8 @@ def guarded(op: Op, fn: Function) -> Function:
     Overflow is an infinity with the function's sign on that side of 0; a domain error is the row's
     value at a pole, elsewhere nan.
     """
-    from exprgrad.run.numbers.templates import compile_template
 
-    def call(*operands: float) -> float:
+    def ieee(*operands: float) -> float:
         try:
             return fn(*operands)
         except OverflowError:
@@ -130,7 +137,7 @@ def guarded(op: Op, fn: Function) -> Function:
                     return compile_template(template(value), op.names)(operands)
             return nan
 
-    return call
+    return ieee
 
 
 @cache
@@ -140,8 +147,6 @@ def function(op: Op) -> Function:
         return NATIVE[op.name]
     if not op.value:
         return guarded(op, getattr(math, op.name))
-    from exprgrad.run.numbers.templates import compile_template
-
     formula = compile_template(template(op.value), op.names)
     return lambda *operands: formula(operands)
 
@@ -150,10 +155,95 @@ class Functions(dict[str, Function]):
     """Row name → function, made on first use."""
 
     def __missing__(self, name: str) -> Function:
-        from exprgrad.graph.ops import BY_NAME
-
         self[name] = made = function(BY_NAME[name])
         return made
 
 
 functions = Functions()
+
+
+# Formulas as functions.  A template becomes a tree of closures over a tuple of slot values; the branch that
+# a ``where`` does not take is not evaluated.
+
+
+def number(graph: Graph, node: int) -> float:
+    """A constant of a template."""
+    return cast(float, graph.payloads[node])
+
+
+@cache
+def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
+    """The template as a function of its slots' values, in the order of ``slots``.
+
+    A node that is used twice is evaluated once, ahead of the rest.  Templates come from the op table, so
+    their depth is small and known.
+    """
+    uses = Counter(operand for operands in graph.operands for operand in operands)
+    shared: list[Template] = []
+
+    def part(graph: Graph, node: int, operands: Sequence[Part]) -> Part:
+        kind = graph.kinds[node]
+        if all(isinstance(operand, float) for operand in operands):
+            return functions[kind](*operands)
+        made = closure(kind, operands)
+        if uses[node] == 1:
+            return made
+        shared.append(made)
+        return len(slots) + len(shared) - 1
+
+    inputs: dict[str, Part] = {name: slots.index(name) for name in graph.inputs}
+    parts = interpret(graph, Algebra(number, part), inputs)
+    answer = reader(parts[graph.output])
+    if not shared:
+        return answer
+
+    def with_shared(values: Sequence[float]) -> float:
+        extended = list(values)
+        for function in shared:
+            extended.append(function(extended))
+        return answer(extended)
+
+    return with_shared
+
+
+def reader(part: Part) -> Template:
+    """A part of a template as a function."""
+    if isinstance(part, float):
+        return lambda values: part
+    return itemgetter(part) if isinstance(part, int) else part
+
+
+def closure(kind: str, operands: Sequence[Part]) -> Template:
+    """One operation on parts of a template: one call less for each operand that is a slot or a number."""
+    if kind == "where":
+        return choice(*operands)
+    function = functions[kind]
+    if len(operands) > 2:
+        parts = [reader(operand) for operand in operands]
+        return lambda values: function(*(part(values) for part in parts))
+    x, y = operands[0], operands[-1]
+    if len(operands) == 1:
+        if isinstance(x, int):
+            return lambda values: function(values[x])
+        inner = reader(x)
+        return lambda values: function(inner(values))
+    if isinstance(x, int) and isinstance(y, int):
+        return lambda values: function(values[x], values[y])
+    if isinstance(x, int) and isinstance(y, float):
+        return lambda values: function(values[x], y)
+    first, second = reader(x), reader(y)
+    if isinstance(y, int):
+        return lambda values: function(first(values), values[y])
+    if isinstance(y, float):
+        return lambda values: function(first(values), y)
+    if isinstance(x, int):
+        return lambda values: function(values[x], second(values))
+    return lambda values: function(first(values), second(values))
+
+
+def choice(c: Part, x: Part, y: Part) -> Template:
+    """A ``where``, of which the branch that is not taken is not evaluated."""
+    condition, first, second = reader(c), reader(x), reader(y)
+    if isinstance(x, float) and isinstance(y, float):
+        return lambda values: x if condition(values) else y
+    return lambda values: first(values) if condition(values) else second(values)
