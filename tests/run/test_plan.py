@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.plan import follow, plan
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import follow, forward, plan
 from strategies import everyday, expressions
 
 Point = tuple[float, float]

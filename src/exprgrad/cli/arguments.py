@@ -240,7 +240,7 @@ def second_assignment(value: str) -> int | None:
 
 def file_text(path: str) -> str:
     """The text of a file, or of standard input if that is ``-``."""
-    from exprgrad.run.values.text_files import decode, read_bytes
+    from exprgrad.run.values.files import decode, read_bytes
 
     if path == "-":
         return decode(read_stdin(), "standard input")
@@ -257,7 +257,7 @@ def read_stdin() -> bytes:
 
 def read_inputs(path: str) -> dict[str, object]:
     """The values in a JSON object: numbers, constant expressions as strings, or lists of these."""
-    from exprgrad.run.values.text_files import json_in, json_value
+    from exprgrad.run.values.files import json_in, json_value
 
     found = json_in(path)
     if not isinstance(found, dict):

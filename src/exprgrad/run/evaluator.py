@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.run.numbers.plan import Plan, follow, plan
-from exprgrad.run.numbers.sweeps import Adjoints, forward, play
+from exprgrad.run.numbers.sweeps import Adjoints, Plan, follow, forward, plan, play
 from exprgrad.run.numbers.tape import Tape, record
 from exprgrad.run.result import Swept
 

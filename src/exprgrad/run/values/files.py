@@ -1,26 +1,23 @@
-"""Files of numbers: ``.npy``, ``.csv`` and ``.json``.
+"""Files that a user names: their bytes, their text, and the numbers in ``.npy``, ``.csv`` and ``.json``.
 
-A ``.npy`` file holds the one array that ``numpy.save`` wrote; nothing in it is ever unpickled.  A ``.csv``
-file holds rows of numbers, one row or one column being a vector; a first line without a number is its
-header.  A ``.json`` file holds a number or nested lists.
+A ``.npy`` file holds the one array that ``numpy.save`` wrote; nothing in it is ever unpickled, and nothing
+else here needs NumPy.  A ``.csv`` file holds rows of numbers, one row or one column being a vector; a first
+line without a number is its header.  A ``.json`` file holds a number or nested lists.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from exprgrad.errors import InputError, RequestError
-from exprgrad.run.values.inputs import as_value
-from exprgrad.run.values.lists import as_tensor
-from exprgrad.run.values.text_files import decode, json_in, json_value, read_bytes, unreadable
 from exprgrad.source import Source, Span, cut
 
-__all__ = ["read_tensor"]
+__all__ = ["decode", "json_in", "json_value", "read_bytes", "read_tensor"]
 
 SEPARATORS = {",": "','", ";": "';'", "\t": "tab"}
 """What may stand between cells."""
@@ -29,8 +26,109 @@ LONGEST_CELL = 40
 """Where a cell is cut in a message."""
 
 
+SHOWN = 40
+"""The longest index in a message."""
+
+
+# Bytes, text and JSON.
+
+
+def read_bytes(path: str) -> bytes:
+    """The bytes of a file."""
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
+def unreadable(path: str, error: Exception) -> RequestError:
+    """The error for a file that cannot be read, and why."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return RequestError("file", f"cannot read '{path}': {reason}")
+
+
+def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:
+    """Text from UTF-8, without the mark that may stand at its beginning; ``name`` says whose it is."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        source = Source(content.decode("utf-8", errors="replace"), is_expression)
+        place = len(content[: error.start].decode("utf-8", errors="replace"))
+        raise RequestError(
+            "encoding",
+            f"{name} is not UTF-8 text: byte 0x{content[error.start]:02x} at offset {error.start}",
+            source=source,
+            span=(place, place + 1),
+        ) from None
+
+
+def json_in(path: str) -> Any:
+    """What a JSON file holds; an error if an object has a field twice."""
+    content = read_bytes(path)
+    if path.lower().endswith((".npy", ".csv")):
+        help = f"--inputs reads a JSON object; for one array write x=@{path}"
+        raise RequestError("file", f"'{path}' is not JSON", help=help)
+    text = decode(content, f"'{path}'", is_expression=False)
+    try:
+        return json.loads(text, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        source = Source(text, is_expression=False)
+        message = f"'{path}' is not JSON: {error.msg.lower()}, in line {error.lineno}"
+        span = (error.pos, error.pos + 1)
+        raise RequestError("file", message, source=source, span=span) from None
+    except (ValueError, RecursionError):
+        message = f"'{path}' is nested too deeply, or holds too long a number"
+        raise RequestError("file", message) from None
+
+
+def json_value(value: object, name: str, path: str) -> Any:
+    """A value from JSON as it is; an error if it holds anything but numbers, texts and lists of them."""
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, list):
+            todo += part
+        elif is_wrong(part):
+            place, kind = first_wrong(value)
+            message = f"the value of '{name}{place}' in '{path}' is not a number but {kind}"
+            help = 'a value is a number, a text like "pi/2", or a list of them'
+            raise InputError("bad-value", message, help=help)
+    return value
+
+
+def is_wrong(part: object) -> bool:
+    """Whether a part of a value from JSON is neither a number nor a text."""
+    return isinstance(part, bool) or not isinstance(part, (int, float, str))
+
+
+def first_wrong(value: object) -> tuple[str, str]:
+    """The index of the first part that is wrong, and what it is."""
+    todo: list[tuple[object, tuple[int, ...]]] = [(value, ())]
+    while todo:
+        part, index = todo.pop()
+        if isinstance(part, list):
+            todo += [(part[at], (*index, at)) for at in reversed(range(len(part)))]
+        elif is_wrong(part):
+            break
+    kind = "an object" if isinstance(part, dict) else json.dumps(part)
+    return (cut(str(list(index)), SHOWN) if index else ""), kind
+
+
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object's fields; an error if one is given twice."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        name = next(name for name, count in counts.items() if count > 1)
+        raise InputError("given-twice", f"'{name}' is given twice")
+    return fields
+
+
+# Numbers.
+
+
 def read_tensor(path: str, name: str) -> Any:
-    """The numbers in a file: a float, or an array of doubles."""
+    """What a file of numbers holds: a number, lists of them, or an array."""
     readers = {".npy": read_npy, ".csv": read_csv, ".json": read_json}
     if not path:
         message = f"the '@' of '{name}' needs a file name after it"
@@ -51,23 +149,21 @@ def read_json(path: str, name: str) -> Any:
         raise InputError(
             "bad-value", message, help="--inputs reads an object: a value for each name"
         )
-    value = json_value(found, name, path)
-    try:
-        return as_value(value, name)
-    except InputError as error:
-        raise error.at(path) from None
+    return json_value(found, name, path)
 
 
 def read_npy(path: str, name: str) -> Any:
     """The array in a ``.npy`` file."""
+    import numpy as np
+
     try:
         with Path(path).open("rb") as file:
-            dtype = dtype_in(file)
+            dtype = dtype_in(np.lib.format, file)
             if dtype.hasobject:
                 message = f"'{path}' holds Python objects, which are not read"
                 raise InputError("bad-value", message, help="save an array of numbers")
             file.seek(0)
-            found = np.lib.format.read_array(file, allow_pickle=False)
+            return np.lib.format.read_array(file, allow_pickle=False)
     except OSError as error:
         raise unreadable(path, error) from None
     except (ValueError, EOFError, SyntaxError, OverflowError, MemoryError) as error:
@@ -75,15 +171,13 @@ def read_npy(path: str, name: str) -> Any:
             raise unreadable(path, error) from None
         message = f"'{path}' is not a whole file of one array, as numpy.save writes it"
         raise RequestError("file", message) from None
-    return as_tensor(found, name)
 
 
-def dtype_in(file: Any) -> Any:
-    """What kind of numbers the array in an open ``.npy`` file has."""
-    version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        return np.lib.format.read_array_header_1_0(file)[2]
-    return np.lib.format.read_array_header_2_0(file)[2]
+def dtype_in(format: Any, file: Any) -> Any:
+    """What kind of numbers the array in an open ``.npy`` file has, by NumPy's module ``format``."""
+    if format.read_magic(file) == (1, 0):
+        return format.read_array_header_1_0(file)[2]
+    return format.read_array_header_2_0(file)[2]
 
 
 class Row(NamedTuple):
@@ -110,8 +204,9 @@ def read_csv(path: str, name: str) -> Any:
         raise InputError("bad-value", f"'{path}' holds no numbers")
     width = len(rows[0].cells)
     table = [numbers_in(row, width, rows[0], text, path) for row in rows]
-    found = np.array(table, dtype=np.float64)
-    return found.ravel() if 1 in found.shape else found
+    if len(table) == 1:
+        return table[0]
+    return [number for (number,) in table] if width == 1 else table
 
 
 def rows_in(text: str, path: str) -> list[Row]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from exprgrad.errors import InputError, LanguageError
+from exprgrad.errors import ExprgradError, InputError, LanguageError
 from exprgrad.graph.graph import Graph, is_scalar
 from exprgrad.graph.literal import Shape, size
 from exprgrad.language.read.parse import CONSTANTS, parse
@@ -48,9 +48,7 @@ def constant(text: str, name: str) -> Any:
         return float(text)
     source = Source(text, is_expression=False)
     if text.lstrip()[:1] == "@":
-        from exprgrad.run.values.files import read_tensor
-
-        return read_tensor(text.strip()[1:], name)
+        return in_file(text.strip()[1:], name)
     refuse_forgotten(text, name)
     try:
         graph = parse(text, is_expression=False)
@@ -66,9 +64,25 @@ def constant(text: str, name: str) -> Any:
         raise InputError("bad-value", message, source=source, span=graph.span(node), help=help)
     if is_scalar(graph):
         return forward(graph, {})[graph.output]
-    from exprgrad.run.values.lists import evaluated
+    from exprgrad.language.read.shaping import shaped
+    from exprgrad.run.evaluator import evaluator_for
 
-    return evaluated(graph, text)
+    try:
+        found = shaped(graph, text, {})
+    except ExprgradError as error:
+        raise error.at(source) from None
+    return evaluator_for(found).forward({})[found.output]
+
+
+def in_file(path: str, name: str) -> Any:
+    """The number or the tensor in a file."""
+    from exprgrad.run.values.files import read_tensor
+
+    value = read_tensor(path, name)
+    try:
+        return as_value(value, name)
+    except InputError as error:
+        raise error.at(path) from None
 
 
 def is_plain(text: str) -> bool:
@@ -116,7 +130,7 @@ def as_value(value: object, name: str) -> Any:
     if has_parts(value):
         from exprgrad.run.values.lists import as_tensor
 
-        return as_tensor(value, name)
+        return as_tensor(detached(value), name, as_number)
     return as_number(value, name)
 
 

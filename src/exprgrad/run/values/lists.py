@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from exprgrad.errors import ExprgradError, InputError
-from exprgrad.graph.graph import Graph
-from exprgrad.language.read.shaping import shaped
+from exprgrad.errors import InputError
 from exprgrad.run.arrays import arrays
-from exprgrad.run.values.inputs import as_number, detached
-from exprgrad.source import Source
 
-__all__ = ["as_tensor", "evaluated"]
+__all__ = ["as_tensor"]
+
+Number = Callable[[object, str], float]
+"""What reads a number, given what the value is called."""
 
 MOST_AXES = 32
 """The most axes of a tensor: NumPy 1 has no more."""
@@ -22,20 +21,11 @@ NUMBERS = "biuf"
 """The kinds of NumPy's types that are real numbers."""
 
 
-def evaluated(graph: Graph, text: str) -> Any:
-    """The value of a constant expression with lists in it."""
-    try:
-        found = shaped(graph, text, {})
-    except ExprgradError as error:
-        raise error.at(Source(text, is_expression=False)) from None
-    return arrays.plain(arrays.forward(found, {}, [found.output])[found.output])
-
-
-def as_tensor(value: object, name: str) -> Any:
+def as_tensor(value: object, name: str, as_number: Number) -> Any:
     """Nested lists, or an array of some library, as an array of doubles; a float if it has no axes.
 
-    An array of doubles is not copied.  Raises ``InputError`` for what is ragged or empty, or holds what is
-    no real number.
+    An array of doubles is not copied.  ``as_number`` reads what NumPy does not take for a number.  Raises
+    ``InputError`` for what is ragged or empty, or holds what is not a real number.
     """
     listed = isinstance(value, Sequence)
     if listed:
@@ -43,7 +33,7 @@ def as_tensor(value: object, name: str) -> Any:
     found = array_of(value)
     if found is None or found.dtype.kind == "O" or (listed and found.dtype.kind not in NUMBERS):
         objects = found is not None and found.dtype.kind == "O" and found.ndim and not listed
-        found = number_by_number(found if objects else value, name)
+        found = number_by_number(found if objects else value, name, as_number)
     elif found.dtype.kind not in NUMBERS:
         found = as_doubles(found)
         if found is None:
@@ -75,7 +65,7 @@ def refuse_depth(value: object, name: str) -> None:
 def array_of(value: object) -> Any:
     """Whatever NumPy makes of a value; None if that is nothing good."""
     try:
-        found = np.asarray(detached(value))
+        found = np.asarray(value)
     except Exception:  # whatever another library raises
         return None
     masked = isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value)
@@ -92,7 +82,7 @@ def as_doubles(found: Any) -> Any:
         return None
 
 
-def number_by_number(value: object, name: str) -> Any:
+def number_by_number(value: object, name: str, as_number: Number) -> Any:
     """Nested lists whose numbers NumPy does not take as they are; or what is wrong with them."""
     level = [value]
     shape: list[int] = []
