@@ -13,9 +13,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from exprgrad import Edge, RequestError, Run, parse
-from exprgrad.explain.walks import web
-from exprgrad.explain.walks.paths import paths
-from exprgrad.explain.walks.web import size, times, total, web_of
+from exprgrad.explain.walks import paths as web
+from exprgrad.explain.walks.paths import paths, size, times, total, web_of
 from strategies import everyday, smooth
 from walks import exact_run, nodes_of, product_of, walks
 

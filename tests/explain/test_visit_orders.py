@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from exprgrad import Edge, RequestError, Run, parse
-from exprgrad.explain.walks import web
+from exprgrad.explain.walks import paths as web
 from exprgrad.explain.walks.orders import Visited, visit
-from exprgrad.explain.walks.web import Path
+from exprgrad.explain.walks.paths import Path
 from walks import exact_run, nodes_of, product_of, random_order, walks
 
 LESSON = parse("t=a*b; y=t+t*a").gradient(a=2, b=-3)

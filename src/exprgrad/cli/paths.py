@@ -52,8 +52,7 @@ def paths_command(
     their local derivatives.  -q prints the counts.
     """
     from exprgrad.draw.text import paths as drawn
-    from exprgrad.explain.walks.paths import paths_to, sums, whole
-    from exprgrad.explain.walks.web import web_of
+    from exprgrad.explain.walks.paths import paths_to, sums, web_of, whole
 
     only_one(options)
     whole(most)
@@ -62,7 +61,7 @@ def paths_command(
     run = compute(expression, request, None if wrt is None else names_in(wrt), grad=True)
     web = web_of(run)
     found = sums(web)
-    counts = {name: found.to(web, name) for name in web.inputs}
+    counts = {name: found.ways(web, 2 * node) for name, node in web.inputs.items()}
 
     def ask(name: str) -> Paths:
         return paths_to(web, found, name, most)

@@ -12,8 +12,8 @@ import pytest
 from exprgrad import Run, parse
 from exprgrad.draw.page.model import edges as page_edges
 from exprgrad.explain.walks.orders import Visited
-from exprgrad.explain.walks.sequences import WRONG
-from exprgrad.explain.walks.web import Path, Web
+from exprgrad.explain.walks.paths import Path, Web
+from exprgrad.explain.walks.visits import WRONG
 from scripts import ask
 from strategies import FREQUENT, tree
 from walks import exact_run, random_order, walks

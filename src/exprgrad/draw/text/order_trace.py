@@ -18,8 +18,8 @@ from exprgrad.draw.text.trace import (
     signed,
     stack,
 )
-from exprgrad.explain.walks.contributions import Contribution
 from exprgrad.explain.walks.orders import Visited
+from exprgrad.explain.walks.visits import Contribution
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Edge, Run

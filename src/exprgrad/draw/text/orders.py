@@ -20,9 +20,8 @@ from exprgrad.draw.text.paths import (
 )
 from exprgrad.draw.text.table import Column, Table, corrections, decimal
 from exprgrad.draw.text.trace import signed
-from exprgrad.explain.walks.lost_paths import Lost, Outcome, Part
-from exprgrad.explain.walks.orders import Visited
-from exprgrad.explain.walks.web import Web
+from exprgrad.explain.walks.orders import Lost, Outcome, Part, Visited
+from exprgrad.explain.walks.paths import Web
 from exprgrad.graph.graph import CONST
 from exprgrad.run.result import Run
 from exprgrad.source import printable

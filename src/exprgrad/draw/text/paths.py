@@ -12,8 +12,7 @@ from exprgrad.draw.text.packing import packed
 from exprgrad.draw.text.table import EDGE_ROWS, LONGEST_WHOLE
 from exprgrad.draw.text.trace import define, short_names, signed
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.explain.walks.paths import Paths
-from exprgrad.explain.walks.web import Path, Web
+from exprgrad.explain.walks.paths import Path, Paths, Web
 from exprgrad.run.result import Run
 from exprgrad.source import display_width, printable
 

@@ -4,26 +4,98 @@ A visit passes the grad that a node has then, times the local derivatives, on to
 of an input reads its grad off.  What arrives later is lost.  So a path counts exactly when each node on
 it is visited after the node before it on the way from the output, and what an order reads is the sum of
 the products of the paths that count.
+
+Naive recursion visits a node again and again, and each time passes on all that has arrived so far.  So a
+path counts as often as there are visits of its nodes, one after the other, of which each passed on what
+the one before had contributed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from exprgrad.errors import RequestError
 from exprgrad.explain.limits import LISTED_PATHS
-from exprgrad.explain.walks.contributions import Contribution, simulate
-from exprgrad.explain.walks.lost_paths import Outcome, outcome, tally
-from exprgrad.explain.walks.repeats import recount, repeated_outcome
-from exprgrad.explain.walks.sequences import WRONG, wanted
-from exprgrad.explain.walks.web import Web, web_of
+from exprgrad.explain.walks.paths import (
+    Path,
+    Sums,
+    Web,
+    by_size,
+    largest,
+    order_of,
+    sums,
+    total,
+    web_of,
+)  # fmt: skip
+from exprgrad.explain.walks.visits import WRONG, Contribution, Sweep, simulate, wanted
 from exprgrad.run.result import Run
 
-__all__ = ["Visited", "visit"]
+__all__ = ["Lost", "Outcome", "Part", "Repeated", "Visited", "visit"]
 
 ACCUMULATE = ("add", "set")
 """What a contribution does to a grad: ``+=``, or the ``=`` of those who forget the ``+``."""
+
+
+class Lost(NamedTuple):
+    """A path that did not count.
+
+    ``at``   where on it that happened first: the contribution of ``path.nodes[at]`` to the next node
+    ``why``  ``late``: the next node had been visited by then; ``unvisited``: one of the two never was;
+             ``overwritten``: by another contribution
+    ``by``   the node that is to blame: that was visited too early, or never, or that overwrote it
+    """
+
+    path: Path
+    at: int
+    why: str
+    by: int
+
+
+class Repeated(NamedTuple):
+    """A path that counted more than once."""
+
+    path: Path
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """So many paths, and what their products sum to."""
+
+    count: int
+    sum: float
+
+
+NONE = Part(0, 0.0)
+
+
+class Outcome(NamedTuple):
+    """What an order read for one input.
+
+    ``got``, ``true``  the grad that was read, and the one of the reverse sweep
+    ``counted``   the paths that counted, each once
+    ``lost``      the others; ``listed`` are the largest of them, and ``rest`` is what all but those sum to
+    ``again``     how often paths counted beyond the first time; ``repeated`` are the largest of them
+
+    In real arithmetic lost + counted is true, and counted + again is got.
+    """
+
+    got: float
+    true: float
+    counted: Part
+    lost: Part = NONE
+    listed: tuple[Lost, ...] = ()
+    rest: float = 0.0
+    again: Part = NONE
+    repeated: tuple[Repeated, ...] = ()
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether a path was lost or counted again, be it one worth 0."""
+        return bool(self.lost.count or self.again.count)
 
 
 class Visited(NamedTuple):
@@ -90,14 +162,171 @@ def visit(
     web = web_of(run)
     rule = order.strip() if isinstance(order, str) and order.strip() in WRONG else None
     visits = tuple(run.order) if order is None else wanted(run, order)
-    contributions, got, reads, carried = simulate(web, visits, overwrite=accumulate == "set")
-    inputs: dict[str, Outcome] = {}
-    if len({*visits}) < len(visits):
-        again = recount(web, contributions, visits, overwrite=accumulate == "set")
-        for name, node in web.inputs.items():
-            inputs[name] = repeated_outcome(web, node, got[name], again, most)
+    sweep = simulate(web, visits, overwrite=accumulate == "set")
+    if len({*visits}) == len(visits):
+        inputs = outcomes(web, sweep, most)
     else:
-        kept = tally(web, contributions, visits, carried)
-        for name, node in web.inputs.items():
-            inputs[name] = outcome(web, node, got[name], kept, most)
-    return Visited(visits, rule, accumulate, inputs, contributions, reads, web)
+        again = recount(web, sweep, overwrite=accumulate == "set")
+        inputs = {
+            name: repeated_outcome(web, node, sweep.got[name], again, most)
+            for name, node in web.inputs.items()
+        }
+    return Visited(visits, rule, accumulate, inputs, sweep.contributions, sweep.reads, web)
+
+
+# Where each node is visited once.
+
+
+def outcomes(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
+    """What became of each input."""
+    late = {passed.edge for passed in sweep.contributions if passed.late}
+    clobbers = {c.replaced: c.edge for c in sweep.contributions if c.replaced is not None}
+    visited, found = {*sweep.visits}, sums(web, sweep.carried)
+
+    def first_miss(path: Path) -> Lost:
+        """Where and why a path was lost first."""
+        at = next(at for at, edge in enumerate(path.edges) if edge not in sweep.carried)
+        edge = path.edges[at]
+        user, operand = path.nodes[at : at + 2]
+        if edge in late:
+            return Lost(path, at, "late", operand)
+        if edge in clobbers:
+            return Lost(path, at, "overwritten", web.users[clobbers[edge]])
+        return Lost(path, at, "unvisited", operand if user in visited else user)
+
+    outcomes = {}
+    for name, node in web.inputs.items():
+        every, gone = (found.ways(web, state) for state in (2 * node, 2 * node + 1))
+        listed, left = largest(web, found, 2 * node + 1, most) if gone else ([], [])
+        rest = total(product * found.totals[state] for state, product in left)
+        got, lost = sweep.got[name], Part(gone, found.totals.get(2 * node + 1) or 0.0)
+        missed = tuple(map(first_miss, listed))
+        outcomes[name] = Outcome(got, web.grad(node), Part(every - gone, got), lost, missed, rest)
+    return outcomes
+
+
+# Naive recursion.
+
+
+class Recount(NamedTuple):
+    """What one pass over the contributions finds.
+
+    ``sums``      counts and sizes of all paths
+    ``visits``    by node: its visits
+    ``times``     by node: how often paths to it counted, all together; None where contributions overwrite
+    ``last``      by node: the contribution that it holds at the end
+    ``source``    by visit: the contribution that its node held; None where that was nothing, or the seed
+    ``passed``    by edge: its contributions
+    ``following`` by contribution, as visit and edge: the next one to the same node
+    """
+
+    sums: Sums
+    visits: dict[int, list[int]]
+    times: dict[int, int] | None
+    last: dict[int, Contribution]
+    source: list[Contribution | None]
+    passed: dict[int, list[Contribution]]
+    following: dict[tuple[int, int], Contribution]
+
+
+def recount(web: Web, sweep: Sweep, *, overwrite: bool) -> Recount:
+    """How often paths counted, or what became of the contributions."""
+    by_node: dict[int, list[int]] = {}
+    for at, node in enumerate(sweep.visits):
+        by_node.setdefault(node, []).append(at)
+    times = {web.output: 1}
+    last: dict[int, Contribution] = {}
+    source: list[Contribution | None] = []
+    along: dict[int, list[Contribution]] = {}
+    following: dict[tuple[int, int], Contribution] = {}
+    for passed in sweep.contributions:
+        user, operand = web.users[passed.edge], web.operands[passed.edge]
+        while len(source) <= passed.visit:
+            source.append(last.get(sweep.visits[len(source)]))
+        times[operand] = times.get(operand, 0) + times.get(user, 0)
+        if operand in last:
+            following[last[operand].visit, last[operand].edge] = passed
+        last[operand] = passed
+        along.setdefault(passed.edge, []).append(passed)
+    counted = None if overwrite else times
+    return Recount(sums(web), by_node, counted, last, source, along, following)
+
+
+def repeated_outcome(web: Web, node: int, got: float, again: Recount, most: int) -> Outcome:
+    """What became of one input under naive recursion."""
+    count = again.sums.ways(web, 2 * node)
+    true = web.grad(node)
+    if again.times is None:
+        return survivor_outcome(web, node, got, again, most, count)
+    beyond = again.times[node] - count if count else 0
+    listed = repeated(web, node, again, most) if beyond else []
+    more = Part(beyond, total([got, -true]) if beyond else 0.0)
+    return Outcome(got, true, Part(count, true), again=more, repeated=tuple(listed))
+
+
+def repeated(web: Web, node: int, again: Recount, most: int) -> list[Repeated]:
+    """The largest paths that counted more than once; smaller ones are looked at as far as it takes."""
+    counted: dict[tuple[int, ...], int] = {}
+
+    def looked_at() -> Iterator[Repeated]:
+        for path in by_size(web, again.sums, node):
+            if path.nodes not in counted:
+                counted[path.nodes] = how_often(path, again)
+            if counted[path.nodes] > 1:
+                yield Repeated(path, counted[path.nodes])
+
+    return sorted(islice(looked_at(), most), key=lambda found: order_of(found.path))
+
+
+def how_often(path: Path, again: Recount) -> int:
+    """How often a path counted: the rising sequences of visits of its nodes, the input being read last."""
+    first, *others = path.nodes[:-1] or path.nodes
+    ways = dict.fromkeys(again.visits.get(first, ()), 1)
+    for node in others:
+        arrived = iter([*ways.items()])
+        following = next(arrived, None)
+        sofar, here = 0, {}
+        for at in again.visits.get(node, ()):
+            while following is not None and following[0] < at:
+                sofar += following[1]
+                following = next(arrived, None)
+            here[at] = sofar
+        ways = here
+    return sum(ways.values())
+
+
+def survivor_outcome(
+    web: Web, node: int, got: float, again: Recount, most: int, count: int
+) -> Outcome:
+    """Where contributions overwrite, one path is left: the others were lost on its way."""
+    edges: list[int] = []
+    passed = again.last.get(node)
+    while passed is not None:
+        edges.append(passed.edge)
+        passed = again.source[passed.visit]
+    survivor = tuple(reversed(edges))
+    left = count and int(count == 1 or bool(survivor))
+    others = (p for p in by_size(web, again.sums, node) if p.edges != survivor)
+    largest = sorted(islice(others, most if count > left else 0), key=order_of)
+    lost = [overwritten(web, path, again) for path in largest]
+    gone = total([web.grad(node), -got]) if count > left else 0.0
+    rest = total([gone, *[-path.product for path, *_ in lost]]) if len(lost) < count - left else 0.0
+    others_sum = Part(count - left, gone)
+    return Outcome(got, web.grad(node), Part(left, got), others_sum, tuple(lost), rest)
+
+
+def overwritten(web: Web, path: Path, again: Recount) -> Lost:
+    """How far a path got before a contribution that carried it was overwritten, and by which node."""
+    at, carried = 0, again.passed[path.edges[0]]
+    for further, edge in enumerate(path.edges[1:], 1):
+        held = {(passed.visit, passed.edge) for passed in carried}
+        following = [
+            passed
+            for passed in again.passed.get(edge, ())
+            if (source := again.source[passed.visit]) and (source.visit, source.edge) in held
+        ]
+        if not following:
+            break
+        at, carried = further, following
+    by = again.following[carried[-1].visit, carried[-1].edge]
+    return Lost(path, at, "overwritten", web.users[by.edge])

@@ -1,4 +1,4 @@
-"""Orders of visits: as someone names them, and the wrong ones that people really write.
+"""Reverse sweeps in any order: the visits that are asked for, right or wrong, and what they pass on.
 
 The right order visits a node after all its users.  The wrong ones follow the operands from the output
 down and visit a node as soon as they meet it; they visit inner nodes only, as the code they stand for
@@ -8,51 +8,44 @@ does, for a leaf has nothing to pass on.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from exprgrad.errors import RequestError
 from exprgrad.explain.nodes import node_in
+from exprgrad.explain.walks.paths import Web
 from exprgrad.run.result import Run
 from exprgrad.source import Source, Span
 
-__all__ = ["WRONG", "wanted"]
+__all__ = ["WRONG", "Contribution", "Sweep", "simulate", "wanted"]
 
 MOST_VISITS = 10_000
 """The most visits of naive recursion that are simulated: it makes as many as there are ways to a node."""
+WRONG = ("preorder", "bfs", "naive")
+"""The wrong orders: depth first, each node when it is met first; the same level by level; and depth first
+without a set of visited nodes, each node once for each way that leads to it."""
 
 
-def preorder(run: Run) -> list[int]:
-    """Depth first, each node when it is met first: recursion with a set of visited nodes, too early."""
+def wrong_order(run: Run, name: str) -> list[int]:
+    """The visits of a wrong order; for naive recursion raises ``RequestError`` where they are too many."""
+    if name == "naive":
+        refuse_too_many(run)
     seen: set[int] = set()
     order: list[int] = []
-    todo = inner(run, [run.graph.output])
+    todo = deque(inner(run, [run.graph.output]))
     while todo:
-        node = todo.pop()
-        if node not in seen:
-            seen.add(node)
-            order.append(node)
-            todo += reversed(inner(run, run.graph.operands[node]))
+        node = todo.popleft() if name == "bfs" else todo.pop()
+        if node in seen and name != "naive":
+            continue
+        seen.add(node)
+        order.append(node)
+        below = inner(run, run.graph.operands[node])
+        todo += below if name == "bfs" else reversed(below)
     return order
 
 
-def breadth_first(run: Run) -> list[int]:
-    """Level by level, each node when it is met first."""
-    order = inner(run, [run.graph.output])
-    seen, queue = {*order}, deque(order)
-    while queue:
-        for operand in inner(run, run.graph.operands[queue.popleft()]):
-            if operand not in seen:
-                seen.add(operand)
-                order.append(operand)
-                queue.append(operand)
-    return order
-
-
-def naive(run: Run) -> list[int]:
-    """Depth first without a set of visited nodes: a node once for each way that leads to it.
-
-    Raises ``RequestError`` where those are too many to simulate.
-    """
+def refuse_too_many(run: Run) -> None:
+    """Refuse naive recursion whose visits are too many to simulate."""
     ways = [0] * len(run.graph)
     ways[run.graph.output] = 1
     visits = 0
@@ -70,13 +63,6 @@ def naive(run: Run) -> list[int]:
             f"it is simulated up to {MOST_VISITS:,} visits; preorder and bfs visit each node once"
         )
         raise RequestError("too-many", message, help=help)
-    order: list[int] = []
-    todo = inner(run, [run.graph.output])
-    while todo:
-        node = todo.pop()
-        order.append(node)
-        todo += reversed(inner(run, run.graph.operands[node]))
-    return order
 
 
 def many(count: int) -> str:
@@ -93,14 +79,6 @@ def inner(run: Run, nodes: Iterable[int]) -> list[int]:
     return [node for node in nodes if active[node] and operands[node]]
 
 
-WRONG: dict[str, Callable[[Run], list[int]]] = {
-    "preorder": preorder,
-    "bfs": breadth_first,
-    "naive": naive,
-}
-"""The wrong orders by name."""
-
-
 def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
     """The visits that are asked for: a wrong order by its name, or nodes by name or id.
 
@@ -108,7 +86,7 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
     """
     if isinstance(order, str):
         if order.strip() in WRONG:
-            return tuple(WRONG[order.strip()](run))
+            return tuple(wrong_order(run, order.strip()))
         listed = list(split(order))
     else:
         listed = [(Source(str(item), is_expression=False), (0, len(str(item)))) for item in order]
@@ -154,3 +132,83 @@ def visited_in(run: Run, source: Source, span: Span) -> int:
             "unknown-node", message, source=source, span=span, help="it need not be listed"
         )
     return node_in(run, source, span, WRONG)
+
+
+class Contribution(NamedTuple):
+    """What one visit passed to one operand.
+
+    ``visit``   the number of the visit, from 0
+    ``edge``    the edge of the web
+    ``grad``    the user's grad at that visit
+    ``value``   the contribution: the grad times the local derivative
+    ``before``, ``after``  the operand's grad
+    ``late``    whether the operand had been visited, for the last time, so that this is lost
+    ``replaced``  the edge whose contribution this one overwrote before it was passed on; else None
+    """
+
+    visit: int
+    edge: int
+    grad: float
+    value: float
+    before: float
+    after: float
+    late: bool
+    replaced: int | None
+
+
+class Sweep(NamedTuple):
+    """A reverse sweep in some order.
+
+    ``visits``   the nodes, in that order
+    ``contributions``  all that was passed, in order
+    ``got``      by input: the grad that was read
+    ``reads``    by input: the visit that read it; None for one that is read at the end
+    ``carried``  the edges whose contributions went on
+    """
+
+    visits: tuple[int, ...]
+    contributions: list[Contribution]
+    got: dict[str, float]
+    reads: dict[str, int | None]
+    carried: set[int]
+
+
+def simulate(web: Web, visits: tuple[int, ...], *, overwrite: bool) -> Sweep:
+    """The sweep that visits some nodes in turn; a grad begins at 0, that of the output at 1."""
+    below: dict[int, list[int]] = {}
+    for edge, user in enumerate(web.users):
+        below.setdefault(user, []).append(edge)
+    last = {node: at for at, node in enumerate(visits)}
+    grads: dict[int, float] = {web.output: 1.0}
+    holding: dict[int, list[int]] = {}
+    carried: set[int] = set()
+    inputs = {node: name for name, node in web.inputs.items()}
+    got: dict[str, float] = {}
+    reads: dict[str, int | None] = dict.fromkeys(web.inputs)
+    passed: list[Contribution] = []
+    for at, user in enumerate(visits):
+        carried.update(holding.pop(user, ()))
+        grad = grads.get(user)
+        if user in inputs:
+            got[inputs[user]] = grad or 0.0
+            reads[inputs[user]] = at
+        for edge in below.get(user, ()):
+            operand = web.operands[edge]
+            # Where nothing has arrived, nothing goes on, not even nothing times infinity.
+            value = 0.0 if grad is None else grad * web.locals[edge]
+            before = grads.get(operand, 0.0)
+            after = value if overwrite else before + value
+            late = last.get(operand, len(visits)) <= at
+            replaced = None
+            if not late:
+                held = holding.setdefault(operand, [])
+                if overwrite and held:
+                    replaced = held.pop()
+                held.append(edge)
+            passed.append(Contribution(at, edge, grad or 0.0, value, before, after, late, replaced))
+            grads[operand] = after
+    for name, node in web.inputs.items():
+        if name not in got:
+            got[name] = grads.get(node, 0.0)
+            carried.update(holding.pop(node, ()))
+    return Sweep(visits, passed, got, reads, carried)
