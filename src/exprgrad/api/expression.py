@@ -10,7 +10,7 @@ from exprgrad.api.run import Run
 from exprgrad.graph.graph import Graph, is_scalar
 from exprgrad.graph.literal import Shape
 from exprgrad.language.read.parse import parse as parse_graph
-from exprgrad.run.evaluator import Evaluator, evaluator_for, kept
+from exprgrad.run.evaluator import Evaluator, evaluator_at, kept, shapes_of
 from exprgrad.run.values.inputs import as_number, declared, resolve, select
 
 if TYPE_CHECKING:
@@ -110,21 +110,18 @@ class Expression:
         ``origins`` says where a value came from, such as a file.  Raises ``ShapeError`` where the
         shapes do not fit.
         """
-        if self.is_scalar and all(type(value) is float for value in given.values()):
-            return self.floats
-        from exprgrad.language.read.shaping import shaped
+        return self.for_shapes(shapes_of(given), origins)
 
-        shapes = {name: tuple(getattr(value, "shape", ())) for name, value in given.items()}
-
-        def make() -> Evaluator:
-            return evaluator_for(shaped(self.graph, self.text, shapes, origins))
-
-        return kept(self.by_shape, tuple(shapes.items()), make, MOST_SHAPES)
-
-    @cached_property
-    def floats(self) -> Evaluator:
-        """What evaluates the formula where every input is a number."""
-        return evaluator_for(self.graph)
+    def for_shapes(
+        self, shapes: Mapping[str, Shape], origins: Mapping[str, str] | None = None
+    ) -> Evaluator:
+        """The same, given every input's shape, in order."""
+        return kept(
+            self.by_shape,
+            tuple(shapes.values()),
+            lambda: evaluator_at(self.graph, self.text, shapes, origins),
+            MOST_SHAPES,
+        )
 
     @cached_property
     def is_scalar(self) -> bool:
@@ -234,8 +231,8 @@ class Expression:
 
         chosen = select(self.graph, wrt)
         self.need_number(self.typed, "hess")
-        shaped = self.typed is not self.graph
-        return matrices.pattern(evaluator_for(self.typed) if shaped else self.floats, chosen)
+        shapes = {name: self.shapes.get(name, ()) for name in self.inputs}
+        return matrices.pattern(self.for_shapes(shapes), chosen)
 
     def jvp(
         self,

@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.limits import LISTED_PATHS
+from exprgrad.language.read.parse import parse
 from exprgrad.run import result
+from exprgrad.run.evaluator import evaluator_at, shapes_of
 from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.source import WIDTH
 
@@ -28,12 +30,11 @@ __all__ = ["Run"]
 
 def run_again(text: str, inputs: dict[str, Any], wrt: tuple[str, ...] | None) -> Run:
     """A run from what it was made of: how runs are pickled and copied."""
-    from exprgrad.api.expression import parse
-
-    expression = parse(text)
-    return (
-        expression.evaluate(inputs) if wrt is None else expression.gradient(inputs, wrt=wrt or None)
-    )
+    evaluator = evaluator_at(parse(text), text, shapes_of(inputs))
+    if wrt is None:
+        return Run(text, evaluator.graph, inputs, evaluator.forward(inputs))
+    values, adjoints = evaluator.gradient(inputs, wrt)
+    return Run(text, evaluator.graph, inputs, values, adjoints, wrt)
 
 
 class Run(result.Run):

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.graph import Graph, Program, is_scalar
+from exprgrad.graph.literal import Shape
 from exprgrad.run.numbers.sweeps import Adjoints, Plan, follow, forward, plan, play
 from exprgrad.run.numbers.tape import Tape, record
 from exprgrad.run.result import Swept
 
-__all__ = ["Evaluator", "evaluator_for", "kept"]
+__all__ = ["Evaluator", "evaluator_at", "evaluator_for", "kept", "shapes_of"]
 
 MOST_SWEEPS = 8
 """For how many choices of inputs reverse sweeps are kept."""
@@ -48,6 +49,25 @@ class Evaluator(Protocol):
 def evaluator_for(graph: Graph) -> Evaluator:
     """What evaluates a graph: arrays where it carries shapes, else floats."""
     return Floats(graph) if graph.shapes is None else Arrays(graph)
+
+
+def shapes_of(values: Mapping[str, Any]) -> dict[str, Shape]:
+    """The shapes of inputs, given their values."""
+    return {name: getattr(value, "shape", ()) for name, value in values.items()}
+
+
+def evaluator_at(
+    graph: Graph, text: str, shapes: Mapping[str, Shape], origins: Mapping[str, str] | None = None
+) -> Evaluator:
+    """What evaluates the graph of a text at inputs of some shapes; ``ShapeError`` if they do not fit.
+
+    ``origins`` says where an input came from, such as a file.
+    """
+    if is_scalar(graph) and not any(shapes.values()):
+        return Floats(graph)
+    from exprgrad.language.read.shaping import shaped
+
+    return Arrays(shaped(graph, text, shapes, origins))
 
 
 def kept(memory: dict[Any, V], key: object, make: Callable[[], V], most: int) -> V:
