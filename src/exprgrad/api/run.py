@@ -46,10 +46,6 @@ class Run(result.Run):
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
         """Where the numbers stop being finite, and the kinks and jumps that were met."""
-        if self.shapes is not None:
-            from exprgrad.explain.tensors import diagnose_tensors
-
-            return diagnose_tensors(self)
         from exprgrad.explain.diagnostics import diagnose
 
         return diagnose(self, self.one_sided)

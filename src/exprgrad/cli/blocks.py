@@ -9,11 +9,10 @@ from exprgrad.cli.matrices import Asked, Forms, answer
 from exprgrad.cli.weights import number_or_weights, weights
 from exprgrad.draw.text import blocks as drawn
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.explain.tensor_outputs import diagnose_tensor_hessian, diagnose_tensor_outputs
+from exprgrad.explain.diagnostics import diagnose_hessian, diagnose_outputs
 from exprgrad.graph.literal import Shape
 from exprgrad.language.read.shaping import need_number
 from exprgrad.run import matrices
-from exprgrad.run.arrays.measure import all_finite
 from exprgrad.run.values import directions
 
 __all__ = ["hess", "jac", "jvp", "vjp"]
@@ -93,15 +92,9 @@ def diagnose(
     answers: Iterable[Any],
     swept: Collection[str] | None = None,
 ) -> list[Diagnostic]:
-    """What is worth knowing about outputs and their derivatives, the ``answers``.
-
-    Where these are finite, what is infinite on the way met a direction that is 0 there.
-    """
-    given = asked.text, asked.graph, asked.inputs, asked.data, outputs, wrt, swept
-    listed = diagnose_tensor_outputs(*given, unused=of is None)
-    if not all(map(all_finite, answers)):
-        return listed
-    return [d for d in listed if d.code not in ("nan-gradient", "infinite-gradient")]
+    """What is worth knowing about outputs and their derivatives, the ``answers``."""
+    given = asked.text, asked.evaluator, asked.inputs, outputs, wrt, answers
+    return diagnose_outputs(*given, swept=swept, unused=of is None)
 
 
 def hess(asked: Asked, wrt: str | None, options: dict[str, Any]) -> int:
@@ -135,9 +128,7 @@ def hess(asked: Asked, wrt: str | None, options: dict[str, Any]) -> int:
             *feet,
         ],
     )
-    diagnostics = diagnose_tensor_hessian(
-        asked.text, asked.evaluator, asked.inputs, asked.data, chosen, found
-    )
+    diagnostics = diagnose_hessian(asked.text, asked.evaluator, asked.inputs, chosen, found)
     return answer(asked, options, "hess", forms, diagnostics)
 
 

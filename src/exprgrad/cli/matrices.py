@@ -137,7 +137,7 @@ def jac_command(
 ) -> int:
     """Jacobian: each output's derivative with respect to each input."""
     from exprgrad.draw.text import matrices as drawn
-    from exprgrad.explain.outputs import diagnose_outputs
+    from exprgrad.explain.diagnostics import diagnose_outputs
     from exprgrad.run.matrices import jacobian
 
     asked = ask(arguments, file, inputs, options)
@@ -159,7 +159,7 @@ def jac_command(
         lambda width: drawn.matrix_table(found, asked.digits, foot, whole=asked.whole, width=width),
     )
     diagnostics = diagnose_outputs(
-        asked.text, asked.graph, asked.inputs, outputs, chosen, unused=of is None
+        asked.text, asked.evaluator, asked.inputs, outputs, chosen, unused=of is None
     )
     return answer(asked, options, "jac", forms, diagnostics)
 
@@ -177,8 +177,8 @@ def hess_command(
 ) -> int:
     """Hessian: the output's second derivatives."""
     from exprgrad.draw.text import matrices as drawn
-    from exprgrad.explain.outputs import diagnose_hessian
-    from exprgrad.run.matrices import gradient, hessian, second
+    from exprgrad.explain.diagnostics import diagnose_hessian
+    from exprgrad.run.matrices import gradient, hessian
 
     asked = ask(arguments, file, inputs, options)
     if asked.is_tensor:
@@ -186,7 +186,6 @@ def hess_command(
 
         return blocks.hess(asked, wrt, options)
     outputs, chosen = asked.outputs(None), asked.chosen(wrt)
-    derived = second(asked.evaluator, chosen)
     found = hessian(asked.evaluator, asked.inputs, chosen)
     values = asked.values(outputs)
     feet = [drawn.outputs_foot(values, asked.digits), drawn.pattern_foot(found)]
@@ -204,7 +203,7 @@ def hess_command(
         drawn.matrix_lines(found),
         lambda width: drawn.matrix_table(found, asked.digits, foot, whole=asked.whole, width=width),
     )
-    diagnostics = diagnose_hessian(asked.text, asked.graph, asked.inputs, derived, chosen)
+    diagnostics = diagnose_hessian(asked.text, asked.evaluator, asked.inputs, chosen, found)
     return answer(asked, options, "hess", forms, diagnostics)
 
 
@@ -224,7 +223,7 @@ def jvp_command(
     """Forward mode: how the outputs change along a direction."""
     from exprgrad.cli.weights import weights
     from exprgrad.draw.text import matrices as drawn
-    from exprgrad.explain.outputs import diagnose_outputs
+    from exprgrad.explain.diagnostics import diagnose_outputs
     from exprgrad.run.matrices import jvp
     from exprgrad.run.values.directions import tangents
 
@@ -254,7 +253,7 @@ def jvp_command(
     )
     moving = [name for name, number in direction.items() if number != 0]
     diagnostics = diagnose_outputs(
-        asked.text, asked.graph, asked.inputs, outputs, moving, unused=of is None
+        asked.text, asked.evaluator, asked.inputs, outputs, moving, unused=of is None
     )
     return answer(asked, options, "jvp", forms, diagnostics)
 
@@ -280,7 +279,7 @@ def vjp_command(
     """Reverse mode: the gradient of a weighted sum of outputs."""
     from exprgrad.cli.weights import number_or_weights
     from exprgrad.draw.text import matrices as drawn
-    from exprgrad.explain.outputs import diagnose_outputs
+    from exprgrad.explain.diagnostics import diagnose_outputs
     from exprgrad.run.matrices import vjp
     from exprgrad.run.values.directions import cotangents
 
@@ -310,6 +309,6 @@ def vjp_command(
     )
     swept = [name for name, number in weight.items() if number != 0]
     diagnostics = diagnose_outputs(
-        asked.text, asked.graph, asked.inputs, outputs, chosen, swept, unused=of is None
+        asked.text, asked.evaluator, asked.inputs, outputs, chosen, swept=swept, unused=of is None
     )
     return answer(asked, options, "vjp", forms, diagnostics)

@@ -1,20 +1,26 @@
-"""Diagnostics of a run: the first node to become nan or infinite, and every kink or jump met."""
+"""Diagnostics: where a run's numbers stop being finite, and every kink or jump met."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from exprgrad.graph.graph import dependencies
-from exprgrad.run.numbers.sweeps import Adjoints
+from exprgrad.explain.places import Found, at, is_finite, live, not_finite
+from exprgrad.graph.graph import dependencies, seen_from
+from exprgrad.graph.literal import element_name
+from exprgrad.language.write.infix import number
+from exprgrad.run.evaluator import Evaluator, evaluator_for
 from exprgrad.run.result import Run
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.explain.sides.kinks import OneSided
+    from exprgrad.run.matrices import Matrix
 
-__all__ = ["diagnose", "unused_bindings"]
+__all__ = ["NOT_FINITE", "diagnose", "diagnose_hessian", "diagnose_outputs"]
+
+NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
+"""The codes that explain by themselves why a second derivative is not finite."""
 
 
 def diagnose(run: Run, one_sided: Mapping[str, OneSided] | None = None) -> list[Diagnostic]:
@@ -23,11 +29,26 @@ def diagnose(run: Run, one_sided: Mapping[str, OneSided] | None = None) -> list[
     ``one_sided`` are the derivatives from the sides, where somebody asks what a kink comes to.
     """
     found = [*unused_bindings(run)]
-    forward = not all(map(math.isfinite, run.values))
-    special = isinstance(run.adjoints, Adjoints) and not run.adjoints.quiet
-    reverse = run.adjoints is not None and not all_finite(run)
+    forward, special = not all(map(is_finite, run.values)), False
+    reverse = False
+    if run.adjoints is not None:
+        special = not run.adjoints.quiet
+        grads = (grad for grad in run.adjoints.grads if grad is not None)
+        reverse = not all(map(is_finite, grads))
     if forward or special or reverse:
-        found += troubles(run, one_sided, forward=forward, special=special, reverse=reverse)
+        used = live(run)
+        if forward:
+            from exprgrad.explain.not_finite import forward_trouble
+
+            found += forward_trouble(run, used)
+        if special:
+            from exprgrad.explain.kinks_met import special_points
+
+            found += special_points(run, used, one_sided)
+        if reverse:
+            from exprgrad.explain.not_finite import reverse_trouble
+
+            found += reverse_trouble(run, used)
     if one_sided:
         from exprgrad.explain.sides.kinks import verdicts
 
@@ -35,54 +56,98 @@ def diagnose(run: Run, one_sided: Mapping[str, OneSided] | None = None) -> list[
     return found
 
 
-def troubles(
-    run: Run,
-    one_sided: Mapping[str, OneSided] | None,
-    *,
-    forward: bool,
-    special: bool,
-    reverse: bool,
-) -> Iterator[Diagnostic]:
-    """What is behind numbers that are not finite, forward and in reverse, and behind special points."""
-    from exprgrad.explain.live import live
-
-    used = live(run)
-    if forward:
-        from exprgrad.explain.blame import forward_trouble
-
-        yield from forward_trouble(run, used)
-    if special:
-        from exprgrad.explain.kinks_met import special_points
-
-        yield from special_points(run, used, one_sided)
-    if reverse:
-        from exprgrad.explain.blame import reverse_trouble
-
-        yield from reverse_trouble(run, used)
-
-
-def all_finite(run: Run) -> bool:
-    """Whether the reverse sweep met finite numbers alone.
-
-    What is not finite reaches an input, unless an edge passes nothing on.
-    """
-    if not all(map(math.isfinite, run.swept.values())):
-        return False
-    sweep = run.adjoints
-    if not isinstance(sweep, Adjoints) or sweep.tape.gated is None:
-        return True
-    return all(map(math.isfinite, filter(None, sweep.grads)))
-
-
 def unused_bindings(run: Run) -> Iterator[Diagnostic]:
     """The named statements that the output does not depend on."""
-    if not run.graph.bindings:
-        return
-    from exprgrad.explain.diagnostic import Diagnostic
+    if run.graph.bindings:
+        from exprgrad.explain.diagnostic import Diagnostic
 
-    needed = dependencies(run.graph, run.graph.output)
-    for name, node, span in run.graph.bindings:
-        if not needed[node]:
-            yield Diagnostic(
-                "unused", "note", f"the output does not use '{name}'", node, span, None
-            )
+        needed = dependencies(run.graph, run.graph.output)
+        for name, node, span in run.graph.bindings:
+            if not needed[node]:
+                message = f"the output does not use '{name}'"
+                yield Diagnostic("unused", "note", message, node, span, None)
+
+
+def diagnose_outputs(
+    text: str,
+    evaluator: Evaluator,
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, int],
+    wrt: Sequence[str],
+    answers: Iterable[Any] = (),
+    *,
+    swept: Collection[str] | None = None,
+    unused: bool = True,
+) -> list[Diagnostic]:
+    """What is worth knowing about some outputs (name → node) and their derivatives, the ``answers``.
+
+    ``swept`` are the outputs that are differentiated, all by default; of one that is a tensor all numbers
+    are differentiated together.  Where the answers are finite, what is infinite on the way met a direction
+    that is 0 there.  What concerns several outputs is said once, as a warning if it is one for any of them.
+    ``unused`` statements are left out where outputs are chosen: the others are not there by mistake.
+    """
+    values = evaluator.forward(inputs)
+    once: dict[tuple[str, int, str], Diagnostic] = {}
+    for name, output in outputs.items():
+        view = seen_from(evaluator.graph, output)
+        run = Run(text, view, inputs, values)
+        if swept is None or name in swept:
+            found = evaluator_for(view).gradient(inputs, tuple(wrt))[1]
+            run = Run(text, view, inputs, values, found, tuple(wrt))
+        for diagnostic in diagnose(run):
+            key = (diagnostic.code, diagnostic.node, diagnostic.message)
+            if key not in once or diagnostic.severity == "warning":
+                once[key] = diagnostic
+    left_out = set() if unused else {"unused"}
+    if answers and all(map(is_finite, answers)):
+        left_out |= {"nan-gradient", "infinite-gradient"}
+    return [diagnostic for diagnostic in once.values() if diagnostic.code not in left_out]
+
+
+def diagnose_hessian(
+    text: str,
+    evaluator: Evaluator,
+    inputs: Mapping[str, Any],
+    wrt: Sequence[str],
+    hessian: Matrix,
+) -> list[Diagnostic]:
+    """What is worth knowing about the output, its gradient and its second derivatives.
+
+    Of second derivatives that are not finite the first is named, if all before them was finite.
+    """
+    listed = diagnose_outputs(text, evaluator, inputs, {"": evaluator.graph.output}, wrt)
+    if any(diagnostic.code in NOT_FINITE for diagnostic in listed):
+        return listed
+    for place, value in sorted(hessian.entries.items()):
+        if found := not_finite(value):
+            return [*listed, entry_trouble(text, evaluator, inputs, wrt, place, value, found)]
+    return listed
+
+
+def entry_trouble(
+    text: str,
+    evaluator: Evaluator,
+    inputs: Mapping[str, Any],
+    wrt: Sequence[str],
+    place: tuple[int, int],
+    value: Any,
+    found: Found,
+) -> Diagnostic:
+    """The diagnostic of a block of the Hessian that is not finite, at the first node that is not."""
+    graph, names = evaluator.graph, [wrt[at] for at in place]
+    rank = len(graph.shape(graph.inputs[names[0]]))
+    indices = found.place[:rank], found.place[rank:]
+    first, second = map(element_name, names, indices)
+    by = first if first == second else f"{first} and {second}"
+    shown = at(value, found.place)
+    from exprgrad.explain.diagnostic import Diagnostic
+    from exprgrad.run.matrices import entry_data
+
+    derived, entry, data = entry_data(evaluator, inputs, wrt, place, indices[0])
+    used = live(Run(text, seen_from(derived, entry), {}, data))
+    bad = (node for node in range(entry) if used[node] and not is_finite(data[node]))
+    span = derived.span(next(bad, entry))
+    node = next((at for at in range(len(graph)) if graph.span(at) == span), graph.output)
+    code = "nan-hessian" if shown != shown else "infinite-hessian"
+    message = f"the second derivative with respect to {by} is {number(shown)}"
+    return Diagnostic(code, "warning", message, node, graph.span(node), None)

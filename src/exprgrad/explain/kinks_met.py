@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from exprgrad.derive.rules import template
 from exprgrad.explain.diagnostic import Diagnostic, special_words
-from exprgrad.explain.live import live
+from exprgrad.explain.places import live, where
 from exprgrad.explain.sides.movement import local_rule, met, stirs_edge
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.numbers.kink_screen import special_of
 from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.run.numbers.templates import Template, sides
 from exprgrad.run.result import Run
-
-if TYPE_CHECKING:
-    from exprgrad.explain.sides.kinks import OneSided
 
 __all__ = ["flagged", "special_points", "too_many"]
 
@@ -33,12 +28,12 @@ def flagged(run: Run, used: bytearray | None = None) -> list[int]:
 
     ``used`` are the nodes that the answer comes from, where they are known.
     """
-    if not isinstance(run.adjoints, Adjoints) or not run.adjoints.special:
+    if run.adjoints is None or run.adjoints.quiet:
         return []
-    moving = Moving(run)
-    found = [node for node in run.adjoints.special if moving.meets(node)]
-    if not found or run.adjoints.tape.gated is None:
-        return found  # where no branch is left out, the answer depends on all that was visited
+    found = [*run.adjoints.met]
+    if isinstance(run.adjoints, Adjoints):
+        moving = Moving(run)
+        found = [node for node in found if moving.meets(node)]
     used = live(run) if used is None else used
     return [node for node in found if used[node]]
 
@@ -183,22 +178,22 @@ def too_many(run: Run) -> bool:
 
 
 def special_points(
-    run: Run, used: bytearray, one_sided: Mapping[str, OneSided] | None
+    run: Run, used: bytearray, one_sided: Mapping[str, object] | None
 ) -> Iterator[Diagnostic]:
     """Every kink and jump on the active path; help comes with the first of its kind.
 
     Where derivatives from the sides were found, those say all that there is to help.
     """
-    assert isinstance(run.adjoints, Adjoints)
-    suspects = run.adjoints.tape.suspects
+    assert run.adjoints is not None
     helped = set()
     for node in flagged(run, used):
-        assert suspects is not None
-        for special in special_of(suspects, node, run.values):
+        for special, flags in run.adjoints.met[node]:
             verb, words = special_words(special.code)
             help = None if one_sided or special.code in helped else words
             helped.add(special.code)
-            message = f"{run.label(node)} {verb} here: {special.why}"
+            found = where(flags)
+            place = f"at{found.counted().removeprefix(' for')}" if found and found.place else "here"
+            message = f"{run.label(node)} {verb} {place}: {special.why}"
             yield Diagnostic(special.code, "warning", message, node, run.graph.span(node), help)
     if helped and one_sided is not None and too_many(run):
         count, nodes = len(run.wrt or ()), len(run.graph)

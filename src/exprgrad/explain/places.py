@@ -1,24 +1,31 @@
-"""Where something holds among a node's numbers, and how it is said."""
+"""Where something holds, among a run's nodes and among one node's numbers, and how that is said.
+
+Data, grads and flags are floats and booleans, or NumPy arrays of them: what is done to them here is what
+both can do, so that NumPy is imported for neither.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import Any, NamedTuple
 
-from exprgrad.derive.rules import template
-from exprgrad.graph.literal import size
-from exprgrad.run.arrays import arrays, measure
+from exprgrad.graph.graph import dependencies
+from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Run
 
-__all__ = ["Found", "held", "where", "written"]
+__all__ = ["Found", "at", "is_finite", "live", "not_finite", "where", "written"]
 
 
 class Found(NamedTuple):
-    """Where something was found in a node's numbers: in how many of how many, and the first."""
+    """Where something was found in a node's numbers: in how many of how many, and the first.
+
+    Of what is a number itself the place is ``()``, and nothing is said of it.
+    """
 
     many: int
     of: int
-    place: tuple[int, ...]
+    place: Shape
 
     def numbers(self, label: str) -> str:
         """What is so: ``3 of 450 numbers of log(X) are``."""
@@ -50,16 +57,56 @@ class Found(NamedTuple):
 
 def where(flags: Any) -> Found | None:
     """Where a condition holds; None if nowhere."""
-    count, index = measure.places(flags)
-    return Found(count, size(measure.shape(flags)), index) if count else None
+    many = int(getattr(flags, "sum", flags.__int__)())
+    if not many:
+        return None
+    shape, place = getattr(flags, "shape", ()), []
+    rest = int(flags.argmax()) if shape else 0
+    for length in reversed(shape):
+        rest, index = divmod(rest, length)
+        place.append(index)
+    return Found(many, size(shape), tuple(reversed(place)))
+
+
+def at(value: Any, place: Shape) -> float:
+    """A tensor's number in a place; a number is the same everywhere."""
+    return float(value) if type(value) is float else float(value[place])
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a number, or every number of a tensor, is finite."""
+    if type(value) is float:
+        return math.isfinite(value)
+    return bool((abs(value) < math.inf).all())
+
+
+def not_finite(value: Any) -> Found | None:
+    """Where a number or a tensor is nan or infinite; nan first."""
+    return where(value != value) or where(abs(value) == math.inf)
+
+
+def live(run: Run) -> bytearray:
+    """The nodes that the answer comes from: not those behind a branch that was taken nowhere."""
+    graph = run.graph
+    branches = {kind: BY_NAME[kind].branches for kind in {*graph.kinds} & BY_NAME.keys()}
+    if not any(branches.values()):
+        return dependencies(graph, graph.output)
+    used = bytearray(len(graph))
+    used[graph.output] = 1
+    for node in range(graph.output, -1, -1):
+        operands = graph.operands[node]
+        if used[node] and operands:
+            untaken = None
+            if either := branches.get(graph.kinds[node]):
+                taken = where(run.values[operands[0]] != 0)
+                if taken is None or taken.many == taken.of:
+                    untaken = either[0 if taken is None else 1]
+            for position, operand in enumerate(operands):
+                if position != untaken:
+                    used[operand] = 1
+    return used
 
 
 def written(run: Run, node: int) -> str:
     """What a node is called; broadcasting leaves no trace."""
     return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
-
-
-def held(text: str, names: Sequence[str], arguments: Sequence[Any]) -> Any:
-    """A condition of a row, evaluated at every number of its arguments."""
-    graph = template(text)
-    return arrays.forward(graph, dict(zip(names, arguments, strict=True)))[graph.output]

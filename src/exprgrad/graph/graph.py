@@ -17,7 +17,7 @@ from exprgrad.source import Span
 
 __all__ = [
     "CONST", "INPUT", "Binding", "Graph", "Payload", "Program", "check", "dependencies", "dependents",
-    "is_scalar", "same",
+    "is_scalar", "same", "seen_from",
 ]  # fmt: skip
 
 INPUT = "input"
@@ -175,6 +175,17 @@ def dependents(graph: Graph, nodes: Iterable[int]) -> bytearray:
                 active[user] = 1
                 break
     return active
+
+
+def seen_from(graph: Graph, output: int) -> Graph:
+    """The same graph with another output."""
+    if output == graph.output:
+        return graph
+    view = Graph()
+    for column in Graph.__slots__:
+        setattr(view, column, getattr(graph, column))
+    view.output = output
+    return view
 
 
 def same(one: Graph, other: Graph) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Literal", "Settings", "Shape", "size"]
+__all__ = ["Literal", "Settings", "Shape", "element_name", "size"]
 
 Shape = tuple[int, ...]
 """The sizes of a tensor's axes; ``()`` is a number."""
@@ -17,6 +17,11 @@ class Literal(NamedTuple):
 
     shape: Shape
     numbers: tuple[float, ...]
+
+
+def element_name(name: str, place: Shape | None) -> str:
+    """What one number of a tensor is called: ``X[0, 1]``; what is a number has its own name."""
+    return f"{name}{[*place]}" if place else name
 
 
 def size(shape: Shape) -> int:

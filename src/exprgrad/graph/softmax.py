@@ -112,6 +112,12 @@ def cross_entropy_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return ()
 
 
+def cross_entropy_labels(shapes: Sequence[Shape], settings: Settings) -> tuple[int, int] | None:
+    """The targets, where they are labels."""
+    x, y = shapes
+    return (1, x[-1]) if is_labels(x, y) else None
+
+
 def cross_entropy_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
     """The mean over all rows of log(sum(exp(x))) - x at the label, or weighted by probabilities."""
     x, y = operands
@@ -191,12 +197,13 @@ SOFTMAX = (
         "of scores x: mean over rows of -log(softmax(x)) at the labels y, or weighted by probabilities y",
         cross_entropy_shape, cross_entropy_value, cross_entropy_pull, cross_entropy_push,
         latex=r"\operatorname{cross\_entropy}(x, y)", gate="softmax less the targets",
-        definition=cross_entropy_definition,
+        definition=cross_entropy_definition, labels=cross_entropy_labels,
     ),
     Structural(
         "onehot", "y", "a row for each label from 0 up: 1 in the label's place, 0 elsewhere",
         onehot_shape, onehot_value, nothing, nothing,
         parameters=(Parameter("classes", "size", ...),), latex=r"\operatorname{onehot}(y)", gate="blocker",
+        labels=lambda shapes, s: (0, s[0]),
     ),
 )
 # fmt: on

@@ -108,6 +108,7 @@ class Structural:
     ``picks``       whether it leaves numbers out: those pass nothing, not even 0 times infinity
     ``definition``  what each of its numbers is in elementwise rows, where ``value`` does not say that: it
                     scales against overflow, compares, or counts
+    ``labels``      which operand holds labels, if one does, and how many there are to choose from
     """
 
     name: str
@@ -127,6 +128,7 @@ class Structural:
     kink_words: str = ""
     picks: bool = False
     definition: Callable[[Numbers, Sequence[int], Settings], int] | None = None
+    labels: Callable[[Sequence[Shape], Settings], tuple[int, int] | None] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

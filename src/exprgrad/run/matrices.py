@@ -15,10 +15,12 @@ from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.graph.literal import Shape, size
 from exprgrad.run.evaluator import Evaluator, kept
+from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import bytes_text
 
 __all__ = [
-    "MOST_PROGRAMS", "Derived", "Matrix", "along", "gradient", "hessian", "jacobian", "jvp", "moves",
+    "MOST_PROGRAMS", "Derived", "Matrix", "along", "entry_data", "gradient", "hessian", "jacobian", "jvp",
+    "moves",
     "pattern", "row_program", "second", "sweeps", "vjp", "weighted",
 ]  # fmt: skip
 
@@ -182,6 +184,28 @@ def hessian(evaluator: Evaluator, values: Mapping[str, Any], wrt: Sequence[str])
     refuse_large(sum(size(evaluator.graph.shape(node)) for node in nodes.values()) ** 2)
     programs = (row_program(evaluator, wrt, at) for at in range(len(wrt)))
     return matrix(evaluator, nodes, wrt, symmetric(evaluator, programs, values, wrt))
+
+
+def entry_data(
+    evaluator: Evaluator,
+    values: Mapping[str, Any],
+    wrt: Sequence[str],
+    place: tuple[int, int],
+    index: tuple[int, ...],
+) -> tuple[Graph, int, list[Any]]:
+    """What finds an entry of the Hessian: a graph, the entry's node there, and every node's data.
+
+    ``index`` is the number's place in the input that is the row.
+    """
+    row, column = place
+    if evaluator.by_entries:
+        (graph, outputs), known = second(evaluator, wrt)
+        return graph, outputs[known[place]], forward(graph, values)
+    from exprgrad.run.arrays.basis import at_direction
+
+    program = row_program(evaluator, wrt, row)
+    data = at_direction(evaluator, program, values, wrt[row], index)
+    return program.graph, program.outputs[column - row], data
 
 
 def entries(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependents
 from exprgrad.graph.literal import Shape
+from exprgrad.graph.op import Special
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import LIMIT, label, rule_text, texts
 from exprgrad.source import Span
@@ -87,6 +88,14 @@ class Swept(Protocol):
     @property
     def order(self) -> list[int]:
         """The visits."""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether no node meets a kink or a jump."""
+
+    @property
+    def met(self) -> Mapping[int, Sequence[tuple[Special, Any]]]:
+        """By node, in the order of the visits: the kinks and jumps it meets, and flags that say where."""
 
     def zero(self, node: int) -> Any:
         """The grad of a node that no gradient reached."""

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from itertools import islice
 
-from exprgrad.explain.live import live
+from exprgrad.explain.places import live
 from exprgrad.explain.rewriting.rewrites import REWRITES, Mend, Rewrite, mends
-from exprgrad.graph.graph import INPUT, Graph, dependencies
+from exprgrad.graph.graph import INPUT, Graph, dependencies, seen_from
 from exprgrad.graph.transform import copies, transform
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import LIMIT
@@ -70,8 +70,6 @@ def health(run: Run, graph: Graph, output: int) -> int:
     It is 1 if its value is and no derivative is nan, and ``SOUND`` if all that it is made of is finite, and
     its gradient too.
     """
-    from exprgrad.explain.outputs import seen_from
-
     view = seen_from(graph, output)
     values = forward(view, run.inputs)
     wrt = tuple([name for name in run.wrt or () if name in view.inputs])

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.kinks_met import flagged, too_many
-from exprgrad.explain.live import live
+from exprgrad.explain.places import live
 from exprgrad.explain.sides.around import Around, around
 from exprgrad.explain.sides.one_sided import UNDEFINED, Towards, towards
 from exprgrad.explain.sides.running_error import SURE, Measured

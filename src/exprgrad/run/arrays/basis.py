@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from exprgrad.derive.sweeps import gradient as derive
-from exprgrad.graph.graph import Program, dependencies
+from exprgrad.graph.graph import Program
 from exprgrad.graph.literal import Shape, size
 from exprgrad.run.arrays import arrays
 from exprgrad.run.evaluator import Evaluator
-from exprgrad.source import Span
 
-__all__ = ["by_columns", "by_rows", "symmetric", "trouble"]
+__all__ = ["at_direction", "by_columns", "by_rows", "symmetric"]
 
 Blocks = dict[tuple[int, int], Any]
 """By row and column: a number or an array of the row's shape and then the column's."""
@@ -112,17 +111,15 @@ def symmetric(
     return shaped(evaluator, blocks, nodes, wrt)
 
 
-def trouble(
+def at_direction(
     evaluator: Evaluator,
     program: Program,
     values: Mapping[str, Any],
     row: str,
     index: tuple[int, ...],
-) -> Span:
-    """Where a row of the Hessian, made by ``program``, stops being finite: the first such node's span."""
+) -> list[Any]:
+    """Every node's data of a row of the Hessian, made by ``program``, along one basis direction."""
     direction = np.zeros(evaluator.graph.shape(evaluator.graph.inputs[row]))
     direction[index] = 1.0
-    numbers = arrays.forward(program.graph, {**values, derive.tangent(row): direction})
-    needed = dependencies(program.graph, *program.outputs)
-    bad = (at for at, flag in enumerate(needed) if flag and not np.all(np.isfinite(numbers[at])))
-    return program.graph.span(next(bad, program.outputs[0]))
+    given = {**values, derive.tangent(row): direction}
+    return [arrays.plain(value) for value in arrays.forward(program.graph, given)]

@@ -15,7 +15,7 @@ import numpy as np
 
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph
-from exprgrad.graph.literal import Settings, Shape, size
+from exprgrad.graph.literal import Settings, Shape, element_name, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.shapes import axes_of, kept
 from exprgrad.graph.structural import Structural
@@ -25,7 +25,7 @@ from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.run.result import Run
 from exprgrad.source import Span
 
-__all__ = ["MOST_ELEMENTS", "Elements", "Origin", "element_name", "elements", "refuse_many"]
+__all__ = ["MOST_ELEMENTS", "Elements", "Origin", "elements", "refuse_many"]
 
 MOST_ELEMENTS = 4096
 """The most numbers, over all nodes of a graph together, that are written out."""
@@ -54,11 +54,6 @@ class Elements(NamedTuple):
     run: Run
     origins: list[Origin]
     nodes: list[Array]
-
-
-def element_name(name: str, place: Place | None) -> str:
-    """What one number of a tensor is called: ``X[0, 1]``; what is no tensor has its own name."""
-    return f"{name}{[*place]}" if place else name
 
 
 def refuse_many(graph: Graph) -> None:

@@ -14,7 +14,10 @@ import numpy as np
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.derive.sweeps.edges import GRAD, edge_program
 from exprgrad.graph.graph import Graph, Program, dependencies, dependents
+from exprgrad.graph.op import Special
 from exprgrad.run.arrays import arrays
+from exprgrad.run.arrays.kinks import specials
+from exprgrad.run.numbers.kink_screen import movable
 
 __all__ = ["Adjoints", "Sweep", "answers", "forward", "play", "record"]
 
@@ -79,6 +82,22 @@ class Adjoints:
             flags = tuple([True if self.active[operand] else None for operand in operands])
             found.append(flags if reached else None)
         return found
+
+    @property
+    def quiet(self) -> bool:
+        """Whether no node meets a kink or a jump."""
+        return not self.met
+
+    @cached_property
+    def met(self) -> dict[int, list[tuple[Special, Any]]]:
+        """By node, in the order of the visits: the kinks and jumps that it meets, and where."""
+        moving = movable(self.graph)
+        found = {
+            node: specials(self.graph, node, self.values, self.active, moving)
+            for node in self.order
+            if self.active[node]
+        }
+        return {node: listed for node, listed in found.items() if listed}
 
     def zero(self, node: int) -> Any:
         """The grad of a node that no gradient reached."""

@@ -18,7 +18,7 @@ from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.numbers.templates import Template, compile_template, sides
 
-__all__ = ["Suspects", "special_of", "special_tests", "suspects"]
+__all__ = ["Suspects", "movable", "special_of", "special_tests", "suspects"]
 
 Needed = list[tuple[int, int | float]]
 """Pairs of nodes, or of a node and a number, of which one at least has to be equal."""
@@ -65,6 +65,10 @@ class Suspects(NamedTuple):
         return not self.others or not any(
             True for n in self.others for _ in special_of(self, n, values)
         )
+
+    def at(self, node: int, values: Sequence[float]) -> list[tuple[Special, Any]]:
+        """The kinks and jumps that one node meets, each with True: it holds."""
+        return [(special, True) for special in special_of(self, node, values)]
 
     def meets(self, values: Sequence[float]) -> list[int]:
         """The suspects that meet a kink or a jump, in the order of the visits."""
@@ -182,11 +186,11 @@ def special_tests(name: str) -> tuple[tuple[Special, Template], ...]:
 
 
 def movable(graph: Graph) -> bytearray:
-    """The nodes that a small step of an input can move: not comparisons and other steps."""
+    """The nodes that a small step of an input can move: not comparisons, other steps and labels."""
     flags = bytearray(len(graph))
     for node in graph.inputs.values():
         flags[node] = 1
-    still = {kind: still_positions(BY_NAME[kind]) for kind in {*graph.kinds} - {INPUT, CONST}}
+    still = {kind: still_positions(kind) for kind in {*graph.kinds} - {INPUT, CONST}}
     for node, operands in enumerate(graph.operands):
         for position, operand in enumerate(operands):
             if flags[operand] and position not in still[graph.kinds[node]]:
@@ -195,8 +199,14 @@ def movable(graph: Graph) -> bytearray:
     return flags
 
 
-def still_positions(op: Op) -> tuple[int, ...]:
+def still_positions(kind: str) -> Sequence[int]:
     """The operands, by position, that a row's result does not move with."""
+    op = BY_NAME.get(kind)
+    if op is None:
+        from exprgrad.graph.tensors import STRUCTURAL
+
+        row = STRUCTURAL[kind]
+        return range(len(row.names)) if row.gate == "blocker" else ()
     if op.variadic:
         return ()
     return tuple(at for at in range(len(op.names)) if op.partial(at) == "0")

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
+from exprgrad.graph.op import Special
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.numbers.primitives import functions
 from exprgrad.run.numbers.tape import Tape, close, gated, record
@@ -127,6 +128,14 @@ class Adjoints:
     def special(self) -> list[int]:
         """The nodes that meet a kink or a jump, in the order of the visits."""
         return [] if self.tape.suspects is None else self.tape.suspects.meets(self.cells)
+
+    @cached_property
+    def met(self) -> dict[int, list[tuple[Special, Any]]]:
+        """The kinks and jumps of those nodes, in the order of the visits; each with True: it holds."""
+        suspects = self.tape.suspects
+        if suspects is None:
+            return {}
+        return {node: suspects.at(node, self.cells) for node in self.special}
 
     @cached_property
     def order(self) -> list[int]:

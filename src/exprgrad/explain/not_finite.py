@@ -1,0 +1,328 @@
+"""Numbers that are not finite: which node made the first, from what, and its way to the answer.
+
+Loaded when there is such a number, and only then.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from exprgrad.derive.rules import template
+from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.places import Found, at, is_finite, not_finite, where, written
+from exprgrad.explain.rewriting.mending import advice
+from exprgrad.explain.rewriting.rewrites import EXTENSIONS
+from exprgrad.graph.graph import CONST, dependencies, dependents
+from exprgrad.graph.literal import Shape
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
+from exprgrad.run.numbers.templates import at_pole, holds
+from exprgrad.run.result import Edge, Run
+from exprgrad.source import cut
+
+__all__ = ["forward_trouble", "reverse_trouble"]
+
+LARGEST = "the largest double is 1.8e308"
+SMALLEST = "the least double is -1.8e308"
+WORD = re.compile(r"\w+")
+STEP = 30
+"""The longest text of a node on a path."""
+
+
+# The forward sweep.
+
+
+def forward_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
+    """The first node with data that is not finite, and the first with nan if that came of an infinity."""
+    values = run.values
+    needed = dependencies(run.graph, run.graph.output)
+    for flags in (used, needed):
+        bad = [node for node, flag in enumerate(flags) if flag and not is_finite(values[node])]
+        made = [node for node in bad if is_made(run, node)] or bad
+        if not made:
+            continue
+        is_fine = all(map(is_finite, [run.value, *run.swept.values()]))
+        severity = "note" if flags is needed or is_fine else "warning"
+        troubles = first_troubles(run, made)
+        for place, (node, found) in enumerate(troubles):
+            trouble = bad_data(run, node, found, severity)
+            if flags is used:
+                then = what_the_sweep_meets(run) if not place else ""
+                trouble = trouble._replace(
+                    message=trouble.message + then,
+                    help=with_advice(run, node, trouble.help),
+                    path=path(run, node, used),
+                )
+            yield trouble
+        return
+
+
+def first_troubles(run: Run, made: Sequence[int]) -> list[tuple[int, Found]]:
+    """The nan and the infinities of the first of some nodes; if it has no nan, the first nan after it."""
+    first = made[0]
+    nans = where(run.values[first] != run.values[first])
+    infinities = where(abs(run.values[first]) == math.inf)
+    listed = [(first, found) for found in (nans, infinities) if found is not None]
+    if nans is None:
+        later = ((node, where(run.values[node] != run.values[node])) for node in made[1:])
+        listed += list(islice(((node, found) for node, found in later if found is not None), 1))
+    return listed
+
+
+def is_made(run: Run, node: int) -> bool:
+    """Whether a node's data was not simply given."""
+    is_operation = bool(run.graph.operands[node]) and node not in run.graph.implicit
+    return is_operation or too_large(run, node)
+
+
+def bad_data(run: Run, node: int, found: Found, severity: str) -> Diagnostic:
+    """Why some of a node's numbers are nan or infinite, as far as its row and its operands tell."""
+    value, span = at(run.values[node], found.place), run.graph.span(node)
+    code = "nan" if value != value else "infinity"
+    shown = "infinite" if code == "infinity" and found.many > 1 else number(value)
+    what = f"{found.numbers(name_of(run, node))} {shown}"
+    labels = wrong_labels(run, node)
+    if labels:
+        return Diagnostic(code, severity, f"{what}: {labels}", node, span, None)
+    why, help = reason(run, node, found.place, value)
+    message = f"{what}{why}{at_operands(run, node, found)}"
+    return Diagnostic(code, severity, message, node, span, help)
+
+
+def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | None]:
+    """What is wrong with an operation at a place, in words; and help."""
+    kind, operands = run.graph.kinds[node], run.graph.operands[node]
+    overflow = ": overflow", LARGEST if value > 0 else SMALLEST
+    if not operands:
+        return overflow if too_large(run, node) else (" as given", None)
+    op = BY_NAME.get(kind)
+    if op is None:
+        is_new = value == value and all(is_finite(run.values[operand]) for operand in operands)
+        return overflow if is_new else ("", None)
+    arguments = [at(run.values[operand], place) for operand in operands]
+    if any(argument != argument for argument in arguments):
+        return "", None
+    finite = all(map(math.isfinite, arguments))
+    if finite and at_pole(op, arguments):
+        return ": a pole", domain_help(run, node)
+    form = ""
+    if op.infix and value != value and not any(x and abs(x) < math.inf for x in arguments):
+        form = operation_text(kind, [(number(abs(x)), ATOM) for x in arguments])
+        form = f": {form}"
+    if value != value and op.domain and not holds(op.domain, op.names, arguments):
+        return f"{form}{',' if form else ':'} outside the domain", domain_help(run, node)
+    return overflow if finite else (form, None)
+
+
+def at_operands(run: Run, node: int, found: Found) -> str:
+    """Where it is, and what the operands are there: ``, the first at [2, 0], where X = -1.5``."""
+    graph = run.graph
+    named = [o for o in graph.operands[node] if graph.kinds[o] != CONST]
+    if graph.kinds[node] not in BY_NAME:
+        bad = next((o for o in named if not is_finite(run.values[o])), None)
+        return found.first() + (f"; {not_finite_words(run, bad)}" if bad is not None else "")
+    pairs = [(written(run, o), number(at(run.values[o], found.place))) for o in named]
+    known = dict.fromkeys(f"{name} = {shown}" for name, shown in pairs[:4] if name != shown)
+    if not known:
+        return found.first()
+    return f"{found.first()}, {'where' if found.place else 'at'} {', '.join(known)}"
+
+
+def not_finite_words(run: Run, node: int) -> str:
+    """Which of a node's numbers are not finite: ``1 of 4 numbers of Z is nan, at [1, 1]``."""
+    found = not_finite(run.values[node])
+    assert found is not None
+    value = number(at(run.values[node], found.place))
+    return f"{found.numbers(written(run, node))} {value}{found.first()}"
+
+
+def wrong_labels(run: Run, node: int) -> str:
+    """What is said of labels that are none, for operations that take labels."""
+    graph, settings = run.graph, run.graph.payloads[node]
+    if not isinstance(settings, tuple):
+        return ""
+    from exprgrad.graph.tensors import STRUCTURAL
+    from exprgrad.run.arrays.kinks import held
+
+    operands = graph.operands[node]
+    row, shapes = STRUCTURAL[graph.kinds[node]], [graph.shape(operand) for operand in operands]
+    labels = row.labels(shapes, settings) if row.labels else None
+    if labels is None:
+        return ""
+    position, classes = labels
+    given = run.values[operands[position]]
+    none = "max(y != floor(y), y < 0, y >= classes)"
+    found = where(held(none, ("y", "classes"), (given, float(classes))) != 0)
+    if found is None:
+        return ""
+    name, value = written(run, operands[position]), number(at(given, found.place))
+    if not found.place:
+        return f"{name} = {value} is not a label from 0 to {classes - 1}"
+    label = "labels" if found.many > 1 else "a label"
+    return f"{found.numbers(name)} not {label} from 0 to {classes - 1}{found.first()}, where it is {value}"
+
+
+def too_large(run: Run, node: int) -> bool:
+    """Whether a node is a literal beyond the doubles, such as ``1e400``."""
+    start, end = run.graph.span(node)
+    symbol = run.graph.symbols.get(node)
+    return run.graph.kinds[node] == CONST and symbol == "inf" and run.text[start:end] != symbol
+
+
+def name_of(run: Run, node: int) -> str:
+    """What a node is called; a literal beyond the doubles as it is written."""
+    if too_large(run, node):
+        return cut(run.text[slice(*run.graph.span(node))], LIMIT)
+    return run.label(node)
+
+
+def domain_help(run: Run, node: int) -> str | None:
+    """Where a node's operation is defined: in its operands, or in the row's names if that is on numbers."""
+    graph = run.graph
+    op = BY_NAME[graph.kinds[node]]
+    if not op.domain:
+        return None
+    operands = dict(zip(op.names, graph.operands[node], strict=True))
+    varying = dependents(graph, graph.inputs.values())
+    if any(varying[operands[name]] for name in template(op.domain).inputs):
+        called = {n: label(graph, o, run.names, run.texts) for n, o in operands.items()}
+    else:
+        called = {name: (name, ATOM) for name in op.names}
+    where = rule_text(template(op.domain), called)[0]
+    if op.domain_words:
+        where = WORD.sub(lambda found: called.get(found[0], (found[0], ATOM))[0], op.domain_words)
+    return f"{operation_text(op.name, list(called.values()))} is defined where {where}"
+
+
+def with_advice(run: Run, node: int, help: str | None) -> str | None:
+    """The help, after what to write instead where something is known that is finite here."""
+
+    found = advice(run, node) or advice(run, node, EXTENSIONS)
+    return ": ".join(part for part in (found, help) if part) or None
+
+
+# The way to the answer.
+
+
+def path(run: Run, node: int, flags: Sequence[int]) -> str | None:
+    """The nodes by which one reaches the output, along what is not finite if that leads there."""
+    graph = run.graph
+    users: dict[int, int] = {}
+    for user in range(graph.output, node, -1):
+        if flags[user]:
+            for operand in graph.operands[user]:
+                held = users.get(operand)
+                if held is None or not is_finite(run.values[user]) or is_finite(run.values[held]):
+                    users[operand] = user
+    nodes = [node]
+    while nodes[-1] != graph.output:
+        nodes.append(users[nodes[-1]])
+    nodes = [step for step in nodes if step not in graph.implicit]
+    if len(nodes) <= 1:
+        return None
+    shown = nodes[:3] + nodes[3:][-1:]
+    labels = [cut(name_of(run, step), STEP) for step in shown]
+    if len(nodes) > 4:
+        labels[2] = "…"
+    return " → ".join(labels)
+
+
+# The reverse sweep.
+
+
+def reverse_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
+    """The first edge at which the reverse sweep leaves the finite numbers, if the data did not."""
+    lost = first_lost(run)
+    if lost is None:
+        return
+    user, edge, value, found = lost
+    if edge is None:
+        why: str | None = (
+            f"the contributions to the grad of {run.label(user)} add up to "
+            f"{number(at(value, found.place))}{found.counted()}"
+        )
+    else:
+        why = edge_message(run, edge, found)
+    if why is None:
+        return
+    if not is_nan_edge(edge, found.place):
+        why += what_the_sweep_meets(run)
+    code = (
+        "nan-gradient" if at(value, found.place) != at(value, found.place) else "infinite-gradient"
+    )
+    severity = "note" if all(map(is_finite, run.swept.values())) else "warning"
+    span = run.graph.span(user) if edge is None else edge.span
+    help, way = with_advice(run, user, None), path(run, user, used)
+    yield Diagnostic(code, severity, why, user, span, help, way)
+
+
+def first_lost(run: Run) -> tuple[int, Edge | None, Any, Found] | None:
+    """The first node whose grad is not finite, or edge whose contribution is not; and where."""
+    for user in run.order:
+        grad = run.grad(user)
+        if grad is None:
+            continue
+        if found := not_finite(grad):
+            return user, None, grad, found
+        for edge in run.edges_of(user):
+            if found := not_finite(edge.contribution):
+                return user, edge, edge.contribution, found
+    return None
+
+
+def is_nan_edge(edge: Edge | None, place: Shape) -> bool:
+    """Whether an edge's local derivative is nan."""
+    if edge is None or edge.local is None:
+        return False
+    return math.isnan(at(edge.local, place))
+
+
+def edge_message(run: Run, edge: Edge, found: Found) -> str | None:
+    """Why an edge passes on what is not finite; None if the data was not finite before."""
+    user, operand, place = edge.user, edge.operand, found.place
+    name, label = written(run, operand), run.label(user)
+    if edge.local is None:
+        value = number(at(edge.contribution, place))
+        data = [run.values[node] for node in (user, *run.graph.operands[user])]
+        message = f"the contribution of {label} to {name} is {value}{found.counted()}"
+        return message if all(map(is_finite, data)) else None
+    local = at(edge.local, place)
+    if math.isfinite(local):
+        grad = number(at(run.grad(user), place))
+        message = f"the contribution of {label} to {name} overflows{found.counted()}"
+        return f"{message}: {grad} times {number(local)}"
+    if not all(math.isfinite(at(run.values[node], place)) for node in (user, operand)):
+        return None
+    here = f"{name} = {number(at(run.values[operand], place))}"
+    where_words = f"{found.counted()}, where" if place else " at"
+    return f"the local derivative of {label} for {name} is {number(local)}{where_words} {here}"
+
+
+def what_the_sweep_meets(run: Run) -> str:
+    """Where the gradient becomes nan, if that is by 0 times infinity or only because of the data."""
+    met = first_nan(run)
+    if met is None:
+        return ""
+    edge, place = met
+    between = f"between {run.label(edge.user)} and {written(run, edge.operand)}"
+    if edge.local is not None and not is_nan_edge(edge, place):
+        return f"; the reverse sweep then meets 0 times infinity {between}"
+    return f"; the local derivative {between} is then nan" if is_finite(run.value) else ""
+
+
+def first_nan(run: Run) -> tuple[Edge, Shape] | None:
+    """The first edge that makes a gradient nan, of grads that are not; and where."""
+    if not any(where(grad != grad) for grad in run.swept.values()):
+        return None
+    for user in run.order:
+        grad = run.grad(user)
+        if grad is not None and where(grad != grad):
+            return None
+        for edge in run.edges_of(user):
+            if found := where(edge.contribution != edge.contribution):
+                return edge, found.place
+    return None
