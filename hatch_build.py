@@ -17,7 +17,7 @@ class TablesHook(BuildHookInterface):
         """Compile the grammar that stands beside this file."""
         root = Path(self.root)
         sys.path.insert(0, str(root / "src"))
-        from exprgrad.language.read.grammar import compile_grammar, grammar_text
+        from exprgrad.language.read.lalr import compile_grammar, grammar_text
 
         tables = tuple(compile_grammar(grammar_text()))
         text = f"{HEADER}TABLES = {pformat(tables, width=100, compact=True)}\n"

@@ -7,7 +7,7 @@ from typing import Any
 import exprgrad
 from benchmarks.formulas import tree
 from benchmarks.measure import Report, medians, peer, ratio, table, times, turns
-from exprgrad.language.read.grammar import grammar_text, lark_parser, load
+from exprgrad.language.read.lalr import grammar_text, lark_parser, load
 
 __all__ = ["report"]
 

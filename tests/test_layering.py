@@ -18,7 +18,7 @@ ROOT = Path(exprgrad.__file__).parent
 ROOMS = ["base", "graph", "language", "derive", "run", "explain", "draw", "data", "api", "cli"]
 DOORS = {
     "click": "cli",
-    "lark": "language/read/grammar.py",
+    "lark": "language/read/lalr.py",
     "rich": "draw/text/table.py",
     "graphviz": "draw",
     "pygraphviz": "draw",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "depths",
     "display_width",
     "excerpt",
+    "pieces",
     "position",
     "printable",
     "shows",
@@ -159,6 +160,16 @@ def depths(text: str) -> list[int]:
         found.append(depth)
         depth += character in "(["
     return found
+
+
+def pieces(text: str) -> Iterator[Span]:
+    """The parts between commas, as spans; a comma inside brackets separates nothing."""
+    start = 0
+    for at, depth in enumerate(depths(text)):
+        if text[at] == "," and not depth:
+            yield start, at
+            start = at + 1
+    yield start, len(text)
 
 
 def bytes_text(count: int) -> str:

@@ -17,6 +17,7 @@ SOURCE = re.compile(r"(Giles|Griewank and Walther|Boyd and Vandenberghe|Bishop) 
 SETTINGS: dict[str, tuple[type, ...]] = {
     "axis": (int,),
     "axes": (int, type(None)),
+    "order": (tuple, type(None)),
     "flag": (bool,),
     "size": (int,),
     "shape": (tuple,),

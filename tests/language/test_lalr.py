@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exprgrad.language.read import grammar, lalr
-from exprgrad.language.read.grammar import Tables, compile_grammar, grammar_text, lark_parser, load
+from exprgrad.language.read import lalr
+from exprgrad.language.read.lalr import Tables, compile_grammar, grammar_text, lark_parser, load
 from strategies import programs
 from well_shaped import formulas
 
@@ -166,7 +166,7 @@ def test_the_shipped_tables_are_those_of_the_grammar() -> None:
 def test_stale_tables_are_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     changed = grammar_text().replace("FACTOR: /[*\\/%@]/", "FACTOR: /[*\\/%@&]/")
     assert changed != grammar_text()
-    monkeypatch.setattr(grammar, "grammar_text", lambda: changed)
+    monkeypatch.setattr(lalr, "grammar_text", lambda: changed)
     load.cache_clear()
     try:
         tables = load()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import click
 
 from exprgrad.errors import InputError, RequestError
-from exprgrad.source import Source, cut, printable
+from exprgrad.source import Source, cut, pieces, printable
 
 __all__ = ["HELP", "FormulaCommand", "NameCommand", "Request", "read_request", "unknown_option"]
 
@@ -230,8 +230,6 @@ def second_assignment(value: str) -> int | None:
     """Where in a value, counted from 1, the comma stands behind which another ``NAME=`` follows."""
     if "," not in value or not re.search(SECOND, value):
         return None
-    from exprgrad.cli.weights import pieces
-
     second = re.compile(SECOND)
     return next(
         (start for start, _ in pieces(value) if start and second.match(value, start - 1)), None

@@ -6,10 +6,10 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from exprgrad.cli.weights import pieces, trimmed
+from exprgrad.cli.weights import trimmed
 from exprgrad.errors import InputError
 from exprgrad.graph.graph import Graph, dependencies
-from exprgrad.source import Source
+from exprgrad.source import Source, pieces
 
 __all__ = ["missing_shapes", "shapes_in"]
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
 from exprgrad.errors import ExprgradError, InputError
 from exprgrad.run.values.inputs import constant, is_plain
-from exprgrad.source import Source, Span, cut, depths
+from exprgrad.source import Source, Span, cut, depths, pieces
 
-__all__ = ["number_or_weights", "pieces", "trimmed", "weights"]
+__all__ = ["number_or_weights", "trimmed", "weights"]
 
 GLUED = re.compile(r"=[^,=]*?[^,=\s](\s*[;\s]\s*)[^\W\d]\w*\s*=(?!=)")
 """Two assignments with something other than a comma between."""
@@ -68,16 +67,6 @@ def last_list(argument: str, start: int) -> str:
     more = [argument[a:b].strip() for a, b in pieces(argument) if a >= start]
     plain = list(takewhile(is_plain, more))
     return cut(f"{name.strip()}=[{','.join([first.strip(), *plain])}]", 60)
-
-
-def pieces(argument: str) -> Iterator[Span]:
-    """The parts between commas, as spans; a comma inside parentheses or brackets separates nothing."""
-    start = 0
-    for at, depth in enumerate(depths(argument)):
-        if argument[at] == "," and not depth:
-            yield start, at
-            start = at + 1
-    yield start, len(argument)
 
 
 def outside(argument: str) -> str:

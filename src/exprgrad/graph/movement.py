@@ -270,7 +270,7 @@ MOVES = (
     Structural(
         "transpose", "x", "the axes in reverse, or in the order given by axes; x.T is the same",
         transpose_shape, lambda np, x, s: np.transpose(x[0], s[0]), transpose_pull,
-        parameters=(Parameter("axes", "axes"),), latex=r"x^{\top}", gate="mover",
+        parameters=(Parameter("axes", "order"),), latex=r"x^{\top}", gate="mover",
     ),
     Structural(
         "reshape", "x", "the same numbers, row by row, in another shape; one size may be -1",

@@ -41,8 +41,9 @@ class Mismatch(Exception):
 class Parameter(NamedTuple):
     """A setting of a row: ``axis=1``.  A default of ``...`` means that it must be given.
 
-    ``kind`` is ``axis`` (a whole number), ``axes`` (one or a list), ``flag``, ``size`` (a positive whole
-    number), ``shape`` (a list of them) or ``places`` (what an index takes, axis by axis).
+    ``kind`` is ``axis`` (a whole number), ``axes`` (one or a list), ``order`` (all of them, in a list),
+    ``flag``, ``size`` (a positive whole number), ``shape`` (a list of them) or ``places`` (what an index
+    takes, axis by axis).
     """
 
     name: str

@@ -57,12 +57,13 @@ def find(name: str | None) -> Sequence[Row]:
     found: list[Row] = [op, *structural] if op else [*structural]
     if found:
         return found
-    from exprgrad.language.mistakes.hints import OPERATOR_WORDS, OTHER_SPELLINGS, nearest_operation
+    from exprgrad.language.mistakes.foreign import NAMES, written
+    from exprgrad.language.mistakes.hints import nearest_operation
 
-    meant = OTHER_SPELLINGS.get(name) or nearest_operation(name, [*BY_NAME, *WORDS])
+    meant = NAMES.get(name) or nearest_operation(name, [*BY_NAME, *WORDS])
     help = f"did you mean '{meant}'?" if meant else "'exprgrad ops' lists the operations"
-    if name in OPERATOR_WORDS:
-        help = f"that is written {OPERATOR_WORDS[name]}"
+    if written(name):
+        help = f"that is written {written(name)}"
     source = Source(name, is_expression=False)
     message = f"there is no operation '{name}'"
     raise RequestError("unknown-operation", message, source=source, span=(0, len(name)), help=help)

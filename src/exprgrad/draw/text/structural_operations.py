@@ -106,8 +106,7 @@ def cases(name: str) -> tuple[Case, ...]:
 def all_settings(parameters: Sequence[Parameter]) -> Iterator[Settings]:
     """The defaults, then what differs from them in one setting; all combinations of what must be given."""
     choices = [
-        EXAMPLES[kind_of(p)] if p.default is ... else (p.default, *EXAMPLES[kind_of(p)])
-        for p in parameters
+        EXAMPLES[p.kind] if p.default is ... else (p.default, *EXAMPLES[p.kind]) for p in parameters
     ]
     optional = [p.default is not ... for p in parameters]
     for settings in product(*choices):
@@ -118,11 +117,6 @@ def all_settings(parameters: Sequence[Parameter]) -> Iterator[Settings]:
         ]
         if sum(changed) <= 1:
             yield settings
-
-
-def kind_of(parameter: Parameter) -> str:
-    """A setting's kind; axes by the name of axes are all of them, in some order."""
-    return "order" if parameter.name == "axes" else parameter.kind
 
 
 def case_of(row: Structural, shapes: tuple[Shape, ...], settings: Settings, result: Shape) -> Case:
@@ -205,7 +199,7 @@ def pairs(row: Structural) -> Iterator[tuple[str, str]]:
         by_default = (
             "" if parameter.default is ... else f"; {setting_text(parameter.default)} by default"
         )
-        yield f"setting {parameter.name}", KINDS[kind_of(parameter)] + by_default
+        yield f"setting {parameter.name}", KINDS[parameter.kind] + by_default
     for case in cases(row.name):
         yield case.written, taken(row, case)
         for at, (name, cotangent) in enumerate(zip(names_of(row), case.cotangents, strict=True)):
@@ -241,7 +235,7 @@ def row_fields(row: Structural) -> dict[str, Any]:
         "settings": [
             {
                 "name": p.name,
-                "kind": kind_of(p),
+                "kind": p.kind,
                 "required": p.default is ...,
                 "default": None if p.default is ... else p.default,
             }

@@ -1,43 +1,101 @@
-"""What other tools call what is done with tensors here, and what has no name of its own here."""
+"""What other languages and libraries call things: one table of foreign calls, and how it is read.
+
+A row says how a call is written here: by another name, as a form that the call's operands fill, or that it
+is not here and what to do instead.  A call is never parsed: its operands and settings are texts.
+"""
 
 from __future__ import annotations
 
-__all__ = ["ABSENT", "MODULES", "OTHER_SPELLINGS", "SETTINGS", "WRITTEN", "attribute_hint"]
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
-SPELLINGS = {
-    "amax": "max", "amin": "min", "average": "mean", "broadcast_to": "broadcast",
-    "cat": "concat", "concatenate": "concat", "crossentropy": "cross_entropy", "expand": "broadcast",
-    "ger": "outer", "inner": "dot", "log_sum_exp": "logsumexp", "mm": "matmul", "mv": "matmul",
-    "one_hot": "onehot", "permute": "transpose", "product": "prod", "swapaxes": "transpose", "tr": "trace",
-    "vdot": "dot", "vecdot": "dot", "view": "reshape",
+from exprgrad.graph.ops import OPS
+from exprgrad.graph.tensors import WORDS
+from exprgrad.source import depths, pieces
+
+__all__ = [
+    "ABSENT", "FUNCTIONS", "MODULES", "NAMES", "SETTINGS",
+    "arguments", "attribute_hint", "new_axis_hint", "norm_hint", "owner_before",
+    "second_hint", "swap_hint", "translated", "written",
+]  # fmt: skip
+
+FUNCTIONS = frozenset([op.name for op in OPS if not op.infix and not op.prefix]) | WORDS.keys()
+"""Every word that is a function before parentheses."""
+NAMES = {
+    "absolute": "abs", "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh",
+    "arcosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2",
+    "arctanh": "atanh", "arsinh": "asinh", "artanh": "atanh", "average": "mean",
+    "broadcast_to": "broadcast", "cat": "concat", "ceiling": "ceil", "clip": "clamp",
+    "concatenate": "concat", "crossentropy": "cross_entropy", "expand": "broadcast", "expit": "sigmoid",
+    "fabs": "abs", "fix": "trunc", "fmax": "max", "fmin": "min", "ger": "outer", "inner": "dot",
+    "int": "trunc", "leakyrelu": "leaky_relu", "lg": "log10", "ln": "log", "log_expit": "logsigmoid",
+    "log_sigmoid": "logsigmoid", "log_sum_exp": "logsumexp", "logistic": "sigmoid", "maximum": "max",
+    "minimum": "min", "mm": "matmul", "mv": "matmul", "one_hot": "onehot", "permute": "transpose",
+    "product": "prod", "rint": "round", "sgn": "sign", "signum": "sign", "step": "heaviside",
+    "swapaxes": "transpose", "swish": "silu", "tg": "tan", "tr": "trace", "truncate": "trunc",
+    "unit_step": "heaviside", "vdot": "dot", "vecdot": "dot", "view": "reshape",
 }  # fmt: skip
-"""A function of tensors of another tool → the one that does the same here."""
-OTHER_SPELLINGS = SPELLINGS | {
-    "arccos": "acos", "arccosh": "acosh", "arcosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
-    "arsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "artanh": "atanh",
-    "absolute": "abs", "ceiling": "ceil", "clip": "clamp", "expit": "sigmoid", "fabs": "abs",
-    "fix": "trunc", "fmax": "max", "fmin": "min", "int": "trunc", "leakyrelu": "leaky_relu", "lg": "log10",
-    "ln": "log", "log_expit": "logsigmoid", "log_sigmoid": "logsigmoid", "logistic": "sigmoid",
-    "maximum": "max", "minimum": "min", "rint": "round", "sgn": "sign", "signum": "sign",
-    "step": "heaviside",
-    "swish": "silu", "tg": "tan", "truncate": "trunc", "unit_step": "heaviside",
-}  # fmt: skip
-"""The same for all functions."""
-WRITTEN = {
+"""A function elsewhere → the one that does the same here."""
+ELEMENTWISE = frozenset({"fmax", "fmin", "maximum", "minimum"})
+"""Names elsewhere of functions of two operands, whose second is never an axis."""
+FORMS = {
+    "add": "{x_term} + {y_term}",
+    "array": "{x_list}",
+    "asarray": "{x_list}",
+    "column_stack": "for vectors write stack({all}, axis=1)",
+    "div": "{x_factor}/{y_factor}",
+    "divide": "{x_factor}/{y_factor}",
+    "dot": "{x_factor} @ {y_factor}",
+    "elu": "where({x_factor} > 0, {x_factor}, {y_factor}*expm1({x_factor}))",
+    "eye": "diag(broadcast(1, shape=[{size}]))",
+    "flatten": "reshape({x}, -1)",
+    "full": "broadcast({fill}, shape=[{x_sizes}])",
+    "heaviside": "where({x_factor} == 0, {y_factor}, {x_factor} > 0)",
+    "hstack": "for vectors write concat({all}), for matrices concat({all}, axis=1)",
+    "identity": "diag(broadcast(1, shape=[{size}]))",
+    "leaky_relu": "where({x_factor} > 0, {x_factor}, {y_factor}*{x_factor})",
+    "log_softmax": "{x_term} - logsumexp({x}, axis={last}, keepdims=True)",
+    "mae": "mean(abs({x_term} - {y_term}))",
+    "matmul": "{x_factor} @ {y_factor}",
+    "mm": "{x_factor} @ {y_factor}",
+    "mse": "mean(({x_term} - {y_term})^2)",
+    "mse_loss": "mean(({x_term} - {y_term})^2)",
+    "mul": "{x_factor}*{y_factor}",
+    "multiply": "{x_factor}*{y_factor}",
+    "mv": "{x_factor} @ {y_factor}",
+    "ones": "broadcast(1, shape=[{sizes}])",
+    "ones_like": "0*{x_factor} + 1",
+    "pow": "{x_factor}^{y_factor}",
+    "power": "{x_factor}^{y_factor}",
+    "ravel": "reshape({x}, -1)",
+    "row_stack": "for vectors write [{all}], for matrices concat({all})",
+    "sinc": "sinc(pi*{x_factor})",  # elsewhere the zeros are the whole numbers
+    "square": "{x_factor}^2",
+    "std": "sqrt(mean(({x_term} - mean({x}{kept}))^2{axis})); that is the population's deviation, and "
+    "PyTorch's divides by n - 1",
+    "sub": "{x_term} - {y_term}",
+    "subtract": "{x_term} - {y_term}",
+    "tensor": "{x_list}",
+    "var": "mean(({x_term} - mean({x}{kept}))^2{axis}); that is the population's variance, and "
+    "PyTorch's divides by n - 1",
+    "vstack": "for vectors write [{all}], for matrices concat({all})",
+    "zeros": "broadcast(0, shape=[{sizes}])",
+    "zeros_like": "0*{x_factor}",
+}
+"""A function elsewhere → what its call becomes that is no call of one function here; ``slots`` fills it."""
+EXAMPLES = {
     "arange": "[0, 1, 2]", "array": "[1, 2]", "asarray": "[1, 2]", "column_stack": "stack(x, y, axis=1)",
-    "expand_dims": "reshape(x, [-1, 1])", "eye": "diag(broadcast(1, shape=[3]))",
-    "flatten": "reshape(x, -1)", "full": "broadcast(2, [3, 4])", "gather": "x[0]",
-    "hstack": "concat(x, y, axis=1), for vectors concat(x, y)",
-    "identity": "diag(broadcast(1, shape=[3]))", "index": "x[0]",
-    "linspace": "[0, 0.5, 1]", "log_softmax": "x - logsumexp(x, axis=-1, keepdims=True)",
-    "mae": "mean(abs(x - y))", "mse": "mean((x - y)^2)", "mse_loss": "mean((x - y)^2)",
-    "ones": "broadcast(1, [3, 4])", "ravel": "reshape(x, -1)",
-    "row_stack": "concat(x, y), for vectors [x, y]", "slice": "x[1:3]", "squeeze": "x[0] or x[:, 0]",
-    "std": "sqrt(mean((x - mean(x))^2))", "take": "x[0]", "tensor": "[1, 2]",
-    "unsqueeze": "reshape(x, [-1, 1])", "var": "mean((x - mean(x))^2)",
-    "vstack": "concat(x, y), for vectors [x, y]", "zeros": "broadcast(0, [3, 4])",
+    "eq": "x == y", "expand_dims": "reshape(x, [-1, 1])", "fmod": "x%y",
+    "full": "broadcast(2, shape=[3, 4])", "gather": "x[0]", "ge": "x >= y", "gt": "x > y",
+    "hstack": "concat(x, y, axis=1), for vectors concat(x, y)", "if": "where(condition, x, y)",
+    "if_else": "where(condition, x, y)", "ifelse": "where(condition, x, y)", "index": "x[0]",
+    "le": "x <= y", "linspace": "[0, 0.5, 1]", "lt": "x < y", "mod": "x%y", "ne": "x != y", "neg": "-x",
+    "piecewise": "where(condition, x, y)", "row_stack": "concat(x, y), for vectors [x, y]",
+    "slice": "x[1:3]", "sqr": "x^2", "squeeze": "x[0] or x[:, 0]", "take": "x[0]", "tensor": "[1, 2]",
+    "unsqueeze": "reshape(x, [-1, 1])", "vstack": "concat(x, y), for vectors [x, y]",
 }  # fmt: skip
-"""A function of another tool → how that is written here."""
+"""A function elsewhere → how what it does is written here, where its operands are not told."""
 ABSENT = {
     "argmax": "the place of the greatest has no derivative; max(x) is the greatest itself",
     "argmin": "the place of the least has no derivative; min(x) is the least itself",
@@ -61,11 +119,315 @@ MODULES = frozenset({
     "sp", "special", "tf", "torch",
 })  # fmt: skip
 """What stands before the dot of a function that is not a method."""
-SIZES = frozenset({"dtype", "ndim", "numel", "shape", "size"})
-NOTHING = frozenset({
-    "clone", "contiguous", "copy", "cpu", "detach", "double", "float", "item", "numpy", "tolist",
-})  # fmt: skip
-"""Methods that leave the numbers as they are."""
+TRANSPOSE = "the transpose is written {0}.T"
+SHAPES = "shapes are not part of a formula; 'exprgrad eval' shows every node's"
+GRADIENT = "'exprgrad grad' gives the gradient; write the formula alone"
+ALONE = "write {0} alone: all is a tensor of doubles"
+ATTRIBUTES = {
+    "H": TRANSPOSE, "backward": GRADIENT, "dtype": SHAPES, "grad": GRADIENT, "mH": TRANSPOSE,
+    "mT": TRANSPOSE, "ndim": SHAPES, "numel": SHAPES, "shape": SHAPES, "size": SHAPES,
+}  # fmt: skip
+"""What stands behind a dot elsewhere → what to write here of what stands before it."""
+METHODS = {
+    "clone": ALONE, "contiguous": ALONE, "copy": ALONE, "cpu": ALONE, "detach": ALONE, "double": ALONE,
+    "float": ALONE, "item": ALONE, "numpy": ALONE, "t": TRANSPOSE, "tolist": ALONE, "transpose": TRANSPOSE,
+}  # fmt: skip
+"""The same of methods that are called without operands."""
+
+
+class Constant(NamedTuple):
+    """A second operand that a function has elsewhere, where it is a constant here.
+
+    ``setting``  its name where it is given by name
+    ``usual``    the number that it is here
+    ``called``   what it is called in a hint that begins with the words of ``otherwise``
+    """
+
+    setting: str
+    usual: str
+    called: str
+    otherwise: str
+
+
+CONSTANTS = {
+    "elu": Constant("alpha", "1.0", "scale", "for another scale write"),
+    "heaviside": Constant("", "0.5", "value", "it is 1/2 at 0; for another value write"),
+    "leaky_relu": Constant(
+        "negative_slope", "0.01", "slope", "its slope is 1/100; for another write"
+    ),
+}
+"""The rows of ``FORMS`` that are needed only for a second operand that is not the usual one."""
+
+
+# The texts of a call.
+
+LONGEST = 80
+"""The longest parentheses that are read, in characters."""
+Arguments = tuple[list[str], dict[str, str]]
+"""The texts of a call's operands, and of its settings by name."""
+WHOLE = re.compile(r"[+-]?[0-9]+")
+
+
+def arguments(text: str, start: int) -> Arguments | None:
+    """What stands in the parentheses that begin at an offset; None if there are none, or too long ones."""
+    end = closing(text[start : start + LONGEST])
+    if end is None or text[start] != "(":
+        return None
+    operands, settings = [], {}
+    for part in parts(text[start + 1 : start + end]):
+        keyword = re.match(r"([^\W\d]\w*)\s*=(?!=)\s*", part)
+        if keyword:
+            settings[keyword[1]] = part[keyword.end() :]
+        else:
+            operands.append(part)
+    return operands, settings
+
+
+def closing(text: str) -> int | None:
+    """Where the bracket is closed that a text begins with; None if it begins with none, or never is."""
+    if text[:1] not in ("(", "["):
+        return None
+    return next((at for at, depth in enumerate(depths(text)) if at and not depth), None)
+
+
+def parts(inside: str) -> list[str]:
+    """What stands between commas, blanks folded."""
+    found = [" ".join(inside[start:end].split()) for start, end in pieces(inside)]
+    return [part for part in found if part]
+
+
+def elements(text: str) -> list[str] | None:
+    """What ``[a, b]`` or ``(a, b)`` lists; None for anything else."""
+    if not enclosed(text) or (text[0] == "(" and "," not in text):
+        return None
+    return parts(text[1:-1])
+
+
+def enclosed(text: str) -> bool:
+    """Whether one pair of brackets holds all of a text."""
+    return closing(text) == len(text) - 1
+
+
+def owner_before(text: str, end: int) -> str:
+    """What stands before a dot: ``X``, ``X.T``, ``f(x)[0]``, ``(a + b)``; "" if no operand does."""
+    least = max(end - LONGEST, 0)
+    seen = text[least:end]
+    deep, at = depths(seen), len(seen)
+    while at:
+        if seen[at - 1] in ")]":
+            at = next((i for i in range(at - 2, -1, -1) if deep[i] <= deep[at - 1]), -1)
+            if at < 0 or seen[at] not in "([":
+                return "(…)"
+            if at and (seen[at - 1].isidentifier() or seen[at - 1] in "0123456789)]"):
+                continue
+            break
+        while at and ("_" + seen[at - 1]).isidentifier():
+            at -= 1
+        if not at or seen[at - 1] != "." or seen[at : at + 1] != "T":
+            break
+        at -= 1
+    owner = " ".join(seen[at:].split())
+    return "" if owner[:1].isdigit() else owner
+
+
+def factor(text: str) -> str:
+    """An operand before ``.T``, ``@`` or ``^``: in parentheses if an operator would tear it apart."""
+    called = re.match(r"\w+(?:\.T)?(?=[(\[])", text)
+    whole = re.fullmatch(r"[\w.]+|…", text) or enclosed(text[called.end() :] if called else text)
+    return text if whole else f"({text})"
+
+
+def term(text: str) -> str:
+    """An operand of a sum or a difference."""
+    return factor(text) if re.search(r"[+\-<>=]", text) else text
+
+
+def bare(text: str) -> str:
+    """An operand of a function, without parentheses of its own."""
+    return text[1:-1] if text[:1] == "(" and enclosed(text) and "," not in text else text
+
+
+def squared(text: str) -> str:
+    """A setting: a tuple as a list."""
+    listed = elements(text)
+    return text if listed is None else f"[{', '.join(listed)}]"
+
+
+def whole_numbers(texts: Sequence[str]) -> list[str] | None:
+    """Sizes or axes, as in ``2, 3`` or ``(2, 3)``; None if something else is among them."""
+    listed = [part for text in texts for part in elements(text) or [bare(text)]]
+    return listed if listed and all(map(WHOLE.fullmatch, listed)) else None
+
+
+# How a call is written here.
+
+
+def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str | None:
+    """How a foreign call is written here, or what to do instead; None if the table does not know it.
+
+    The operands of a method begin with what it belongs to.
+    """
+    if not operands:
+        return None
+    if word in ABSENT:
+        return ABSENT[word]
+    name = NAMES.get(word, word)
+    if word in CONSTANTS:
+        setting, usual, *_ = CONSTANTS[word]
+        operands = [*operands, settings.get(setting, usual)]
+        if operands[1] in (usual, usual.removeprefix("0"), usual.removesuffix(".0")):
+            return f"write {word}({bare(operands[0])})"
+    if word in FORMS:
+        text = FORMS[word].format_map(slots(operands, settings))
+        return text if text.startswith("for ") else f"write {text}"
+    if name in PECULIAR:
+        return PECULIAR[name](operands, settings)
+    if name not in FUNCTIONS:
+        return None
+    row = WORDS.get(name)
+    kind = row.parameters[0].kind if row is not None and row.parameters else ""
+    operands, settings = list(operands), dict(settings)
+    if kind == "axis" and len(operands) <= 2:
+        listed = elements(operands[0])
+        if listed is not None:
+            settings = ({"axis": operands[1]} if len(operands) > 1 else {}) | settings
+            operands = listed
+    elif word in ("swapaxes", "transpose") and len(operands) == 3:
+        return swap_hint(operands[0], operands[1:])
+    elif row is not None and len(row.parameters) == 1 and kind in ("order", "shape"):
+        numbers = whole_numbers(operands[1:])
+        if numbers:
+            setting = "axes=" if kind == "order" else ""
+            return f"write {name}({bare(operands[0])}, {setting}[{', '.join(numbers)}])"
+    elif kind == "axes" and word not in ELEMENTWISE and len(operands) > 1:
+        operands, settings = along(operands, settings)
+    return f"write {call(name, operands, settings)}"
+
+
+def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
+    """What may fill a form: the operands as each place takes them, and what follows from the settings."""
+    x, y = [*operands, "…"][:2]
+    axis = operands[1] if len(operands) > 1 else settings.get("axis", settings.get("dim", "None"))
+    along_one = whole_numbers([axis]) is not None
+    listed = elements(x) if len(operands) == 1 else None
+    return {
+        "x": bare(x),
+        "x_factor": factor(x),
+        "x_term": term(x),
+        "x_list": squared(x),
+        "x_sizes": ", ".join(whole_numbers([x]) or ["3", "4"]),
+        "y_factor": factor(y),
+        "y_term": term(y),
+        "all": ", ".join(map(bare, listed or operands)),
+        "axis": f", axis={squared(axis)}" if along_one else "",
+        "kept": f", axis={squared(axis)}, keepdims=True" if along_one else "",
+        "last": squared(axis) if along_one else "-1",
+        "fill": bare(y if len(operands) > 1 else settings.get("fill_value", "1")),
+        "size": x if WHOLE.fullmatch(x) else "3",
+        "sizes": ", ".join(whole_numbers(operands) or ["3", "4"]),
+    }
+
+
+def written(word: str) -> str | None:
+    """How a foreign function is written where its operands are not told; None where another name does."""
+    if word in EXAMPLES or word in FUNCTIONS or word in NAMES or word not in FORMS:
+        return EXAMPLES.get(word)
+    return FORMS[word].format_map(slots(["x", "y"], {"axis": "None"})).partition(";")[0]
+
+
+def second_hint(word: str) -> str | None:
+    """What to write in place of a second operand, which there is elsewhere."""
+    if word == "log":
+        return "for another base write log(x)/log(base), log2(x) or log10(x)"
+    if word not in CONSTANTS:
+        return None
+    constant = CONSTANTS[word]
+    return f"{constant.otherwise} {FORMS[word].format_map(slots(['x', constant.called], {}))}"
+
+
+def call(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
+    """A call as it is written here, without the settings that there are none of."""
+    known = [parameter.name for parameter in WORDS[word].parameters] if word in WORDS else []
+    ours = {name if name in known else SETTINGS.get(name): settings[name] for name in settings}
+    given = [squared(text) if text[:1] == "(" else text for text in map(bare, operands)]
+    named = [f"{name}={squared(ours[name])}" for name in known if name in ours]
+    return f"{word}({', '.join([*given, *named])})"
+
+
+def along(operands: Sequence[str], settings: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+    """The operands and the settings of a reduction whose second operand is an axis."""
+    first, second, *more = operands
+    if whole_numbers([second]) is None and second != "None":
+        return list(operands), dict(settings)
+    found = {} if second == "None" else {"axis": bare(second)}
+    if more and more[0].casefold() in ("true", "false"):
+        found["keepdims"] = more[0]
+    return [first], found | dict(settings)
+
+
+def norm_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
+    """``norm(x, 1)``: the second operand of other tools is an order, and not an axis."""
+    if len(operands) > 2 and whole_numbers(operands[2:3]):
+        settings = {"axis": operands[2], **settings}
+    order = operands[1] if len(operands) > 1 else settings.get("ord", settings.get("p"))
+    if order is None or order in ("2", "None") or order[:1] in "'\"":
+        note = "; of a matrix that is over all its numbers" if order == "2" else ""
+        return (
+            f"write {call('norm', operands[:1], settings)}{note if 'axis' not in settings else ''}"
+        )
+    x = bare(operands[0])
+    other = f"the 1-norm of a vector is sum(abs({x}))"
+    if order in ("inf", "np.inf", "torch.inf", "math.inf", "float('inf')"):
+        other = f"the greatest of absolutes is max(abs({x}))"
+    return f"norm({x}) is the 2-norm, of all numbers; {other}; an axis is given as axis=…"
+
+
+def swap_hint(x: str, axes: Sequence[str]) -> str | None:
+    """``transpose(X, 0, 1)``: a swap of two axes; a new order of all of them is written here."""
+    if not all(map(WHOLE.fullmatch, axes)):
+        return None
+    one, other = sorted(map(int, axes))
+    if (one, other) in ((0, 1), (-2, -1)):
+        return f"the transpose of a matrix is {factor(x)}.T, or transpose({bare(x)}, axes=[1, 0])"
+    if one < 0 or one == other:
+        return "its setting is the new order of all axes, such as axes=[0, 2, 1]"
+    order = list(range(other + 1))
+    order[one], order[other] = other, one
+    return f"write transpose({bare(x)}, axes={order})"
+
+
+def clamp_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
+    """``x.clip(0, 1)``, ``torch.clamp(x, min=0)``."""
+    named = [settings.get(name, settings.get(f"a_{name}", "None")) for name in ("min", "max")]
+    low, high = [*operands[1:3], *named[len(operands) - 1 :]][:2]
+    x = bare(operands[0])
+    if high == low == "None":
+        return f"write clamp({x}, 0, 1)"
+    if low == "None":
+        return f"write min({x}, {bare(high)})"
+    if high == "None":
+        return f"write max({x}, {bare(low)})"
+    return f"write clamp({x}, {bare(low)}, {bare(high)})"
+
+
+def unsqueeze_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
+    """``unsqueeze(x, 0)``, of a vector."""
+    return new_axis_hint(bare(operands[0]), first=slots(operands, settings)["last"] in ("0", "-2"))
+
+
+def new_axis_hint(x: str, *, first: bool) -> str:
+    """``x[None]`` and ``x[:, None]``."""
+    what, shape = ("row", "1, -1") if first else ("column", "-1, 1")
+    return f"to make a {what} of a vector write reshape({x}, [{shape}])"
+
+
+PECULIAR: dict[str, Callable[[Sequence[str], Mapping[str, str]], str]] = {
+    "clamp": clamp_hint,
+    "expand_dims": unsqueeze_hint,
+    "norm": norm_hint,
+    "unsqueeze": unsqueeze_hint,
+}
+"""Calls whose operands mean something else elsewhere."""
 
 
 def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str | None:
@@ -73,12 +435,7 @@ def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str |
 
     ``owner`` is the text before the dot; ``empty`` tells of parentheses behind it that hold nothing.
     """
-    if word in ("H", "mH", "mT") or (word in ("t", "transpose") and (empty or not called)):
-        return f"the transpose is written {owner}.T"
-    if word in SIZES:
-        return "shapes are not part of a formula; 'exprgrad eval' shows every node's"
-    if word in NOTHING and empty:
-        return f"write {owner} alone: all is a tensor of doubles"
-    if word in ("backward", "grad"):
-        return "'exprgrad grad' gives the gradient; write the formula alone"
-    return None
+    form = ATTRIBUTES.get(word)
+    if form is None and (empty or (not called and METHODS.get(word) == TRANSPOSE)):
+        form = METHODS.get(word)
+    return form and form.format(owner)

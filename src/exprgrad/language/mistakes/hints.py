@@ -7,35 +7,25 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import islice
 
-from exprgrad.graph.ops import BY_NAME, OPS
-from exprgrad.graph.tensors import WORDS
-from exprgrad.language.mistakes.call_text import arguments, owner_before
-from exprgrad.language.mistakes.foreign import MODULES, OTHER_SPELLINGS, WRITTEN, attribute_hint
-from exprgrad.language.mistakes.rewriting import rewritten
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.mistakes.foreign import (
+    FUNCTIONS,
+    MODULES,
+    NAMES,
+    arguments,
+    attribute_hint,
+    owner_before,
+    second_hint,
+    translated,
+    written,
+)
 from exprgrad.source import Span
 
 __all__ = [
-    "COMPOUNDS",
-    "FUNCTIONS",
-    "OPERATOR_WORDS",
-    "OTHER_SPELLINGS",
-    "WORD_HINTS",
-    "arity_hint",
-    "character_hint",
-    "nearest",
-    "nearest_operation",
+    "COMPOUNDS", "WORD_HINTS", "arity_hint", "character_hint", "nearest", "nearest_operation",
     "value_hint",
-]
+]  # fmt: skip
 
-FUNCTIONS = frozenset([op.name for op in OPS if not op.infix and not op.prefix]) | WORDS.keys()
-"""Every word that is a function before parentheses."""
-OPERATOR_WORDS = WRITTEN | {
-    "add": "x + y", "div": "x/y", "divide": "x/y", "eq": "x == y", "fmod": "x%y", "ge": "x >= y",
-    "gt": "x > y", "if": "where(condition, x, y)", "if_else": "where(condition, x, y)", "ifelse":
-    "where(condition, x, y)", "le": "x <= y", "lt": "x < y", "mod": "x%y", "mul": "x*y",
-    "multiply": "x*y", "ne": "x != y", "neg": "-x", "piecewise": "where(condition, x, y)",
-    "pow": "x^y", "power": "x^y", "sqr": "x^2", "square": "x^2", "sub": "x - y", "subtract": "x - y",
-}  # fmt: skip
 WHERE = "a choice is where(condition, x, y)"
 ALONE = "write the formula alone: its names are its inputs"
 WORD_HINTS = {
@@ -51,13 +41,6 @@ WORD_HINTS = {
     "def": ALONE,
     "return": ALONE,
 }
-SECOND = {
-    "log": "for another base write log(x)/log(base), log2(x) or log10(x)",
-    "elu": "for another scale write where(x > 0, x, scale*expm1(x))",
-    "heaviside": "it is 1/2 at 0; for another value write where(x == 0, value, x > 0)",
-    "leaky_relu": "its slope is 1/100; for another write where(x > 0, x, slope*x)",
-}
-"""What to write in place of a second operand, which there is elsewhere."""
 COMPOUNDS = {
     "//": "the whole part of a quotient is floor(a/b)",
     "<>": "'not equal' is !=",
@@ -110,8 +93,8 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
 
 def nearest_operation(word: str, names: Iterable[str] = FUNCTIONS) -> str | None:
     """The operation that a word most likely means, other tools' spellings included, or None."""
-    known = nearest(word, [*names, *OTHER_SPELLINGS])
-    return OTHER_SPELLINGS.get(known or "", known)
+    known = nearest(word, [*names, *NAMES])
+    return NAMES.get(known or "", known)
 
 
 def edits(one: str, other: str) -> int:
@@ -191,7 +174,7 @@ def latex_hint(rest: str) -> str:
     }  # fmt: skip
     if word in spellings:
         return f"this is not LaTeX: write {spellings[word]}"
-    word = OTHER_SPELLINGS.get(word, word)
+    word = NAMES.get(word, word)
     if word in FUNCTIONS:
         return f"this is not LaTeX: write {word}(x)"
     return f"this is not LaTeX: write {word}" if word else "a backslash means nothing here"
@@ -217,12 +200,12 @@ def dot_hint(text: str, span: Span) -> str:
             return hint
     prefix = f"{owner}.{after[1]}"
     if called and owner != "Math":
-        hint = rewritten(word, operands if is_module else [owner, *operands], settings, FUNCTIONS)
+        hint = translated(word, operands if is_module else [owner, *operands], settings)
         if hint is not None:
             only = is_module and hint == f"write {name}({', '.join(operands)})"
             return f"{hint}, without '{prefix}'" if only else hint
-    if word in OPERATOR_WORDS:
-        return f"here that is written {OPERATOR_WORDS[word]}"
+    if written(word):
+        return f"here that is written {written(word)}"
     if name in FUNCTIONS or name in ("pi", "tau", "inf", "nan"):
         listed = "" if prefix.endswith("nn.") else ", ".join(operands)  # nn.SiLU() makes a function
         inside = f"({listed or '…'})" if called else ""
@@ -236,13 +219,13 @@ def dot_hint(text: str, span: Span) -> str:
 
 def plain_name(word: str) -> str:
     """Our name for a function of another tool, which may be a class, such as ``SiLU``; else the word."""
-    lower = OTHER_SPELLINGS.get(word.casefold(), word.casefold())
-    return OTHER_SPELLINGS.get(word, lower if lower in FUNCTIONS else word)
+    lower = NAMES.get(word.casefold(), word.casefold())
+    return NAMES.get(word, lower if lower in FUNCTIONS else word)
 
 
 def arity_hint(name: str, count: int, signature: str) -> str:
     """How a function that was given ``count`` operands is written."""
-    return SECOND[name] if count == 2 and name in SECOND else f"write {name}({signature})"
+    return (second_hint(name) if count == 2 else None) or f"write {name}({signature})"
 
 
 def value_hint(name: str) -> str | None:

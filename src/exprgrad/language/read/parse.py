@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
@@ -18,7 +18,10 @@ from exprgrad.graph.ops import BY_INFIX, OPS
 from exprgrad.language.read import lalr
 from exprgrad.source import Source, Span
 
-__all__ = ["CONSTANTS", "FUNCTIONS", "Builder", "Value", "parse"]
+if TYPE_CHECKING:
+    from exprgrad.language.read.structural import Value
+
+__all__ = ["CONSTANTS", "FUNCTIONS", "parse"]
 
 CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
 FUNCTIONS = {op.name: op for op in OPS if not op.infix and not op.prefix}
@@ -35,14 +38,10 @@ TENSOR_RULES = (
 )  # fmt: skip
 PREFIX = {op.prefix: op.name for op in OPS if op.prefix}
 
-Value = tuple[int, ...]
-"""(node, start, end), and where it stood in parentheses, its own start and end inside them."""
-
 
 def parse(text: str, *, is_expression: bool = True) -> Graph:
     """Read a text into a graph, or raise ``LanguageError`` at the first thing that is wrong."""
-    source = Source(text, is_expression)
-    builder = Builder(source)
+    builder, source = Builder(text), Source(text, is_expression)
     actions: dict[str, Callable[..., object]] = {
         "number": builder.number,
         "name": builder.name,
@@ -59,18 +58,20 @@ def parse(text: str, *, is_expression: bool = True) -> Graph:
     actions |= {rule: partial(tensor_action, rule, builder) for rule in TENSOR_RULES}
     try:
         lalr.run(lalr.parser(), text, actions)
+        return builder.finish()
     except lalr.Unexpected as unexpected:
         from exprgrad.language.mistakes.complaints import complaint
 
-        raise complaint(source, unexpected) from None
-    return builder.finish()
+        raise complaint(text, unexpected).at(source) from None
+    except LanguageError as error:
+        raise error.at(source) from None
 
 
 def tensor_action(rule: str, builder: Builder, *parts: Any) -> Any:
     """What a rule of tensors builds; their module is imported when one is met."""
-    from exprgrad.language.read import literals as tensors
+    from exprgrad.language.read.structural import ACTIONS
 
-    return tensors.ACTIONS[rule](builder, *parts)
+    return ACTIONS[rule](builder.graph, builder.text, *parts)
 
 
 def is_operand(value: Any) -> bool:
@@ -81,26 +82,12 @@ def is_operand(value: Any) -> bool:
 class Builder:
     """The state of one parse: the graph so far, and what each name means."""
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.text = source.text
+    def __init__(self, text: str) -> None:
+        self.text = text
         self.graph = Graph()
         self.known: dict[str, int] = {}
         self.constants_read: dict[str, Span] = {}
         self.pending: Value | None = None
-
-    def fail(
-        self,
-        code: str,
-        message: str,
-        span: Span,
-        help: str | None = None,
-        related: tuple[tuple[str, Span], ...] = (),
-    ) -> NoReturn:
-        """Raise a ``LanguageError`` at a place in the text."""
-        raise LanguageError(
-            code, message, source=self.source, span=span, help=help, related=related
-        )
 
     # Atoms.
 
@@ -146,7 +133,7 @@ class Builder:
             return name
         from exprgrad.language.mistakes.complaints import bad_name
 
-        raise bad_name(self.source, text, span)
+        raise bad_name(self.text, text, span)
 
     def group(self, left: Span, value: Value, right: Span) -> Value:
         """Parentheses."""
@@ -194,26 +181,28 @@ class Builder:
         text = self.text[name[0] : name[1]]
         op = FUNCTIONS.get(text)
         if op is None or (op.variadic and len(values) < 2) or not all(map(is_operand, values)):
-            from exprgrad.language.read import settings as calls
+            from exprgrad.language.read import structural
 
-            found = calls.call(self, name, values, right, elementwise=op is not None)
+            found = structural.call(
+                self.graph, self.text, name, values, right, elementwise=op is not None
+            )
             if found is not None:
                 return found
         if op is None:
             from exprgrad.language.mistakes.complaints import unknown_function
 
             known = self.known.keys() | CONSTANTS.keys()
-            raise unknown_function(self.source, self.valid_name(text, name), name, known)
+            raise unknown_function(self.text, self.valid_name(text, name), name, known)
         count = len(values)
         if count < 2 if op.variadic else count != len(op.names):
             from exprgrad.language.mistakes.hints import arity_hint
 
             signature = "x, y, …" if op.variadic else ", ".join(op.names)
-            self.fail(
+            raise LanguageError(
                 "arity",
                 f"{op.name} takes {op.arity_words()}, but is given {count}",
-                (name[0], right[1]),
-                arity_hint(op.name, count, signature),
+                span=(name[0], right[1]),
+                help=arity_hint(op.name, count, signature),
             )
         span = name[0], right[1]
         operands = tuple([value[0] for value in values])
@@ -229,34 +218,31 @@ class Builder:
         text = self.text[name_span[0] : name_span[1]]
         name = self.valid_name(text, name_span)
         node, graph = value[0], self.graph
-        if name in graph.inputs:
-            self.fail(
-                "bound-twice",
-                f"'{name}' is bound here, but was read as an input before",
-                name_span,
-                f"bind '{name}' before its first use, or choose another name",
-                (("read here", graph.span(graph.inputs[name])),),
-            )
-        if name in self.known:
-            first = next(b.span for b in graph.bindings if b.name == name)
-            self.fail(
-                "bound-twice",
-                f"'{name}' is bound twice",
-                name_span,
-                "a name stands for one node: choose another name",
-                (("first bound here", first),),
-            )
-        if name in self.constants_read:
-            self.fail(
-                "bound-twice",
-                f"'{name}' is bound here, but was read as a constant before",
-                name_span,
-                f"bind '{name}' before its first use, or choose another name",
-                (("read here", self.constants_read[name]),),
-            )
+        self.refuse_rebinding(name, name_span)
         self.known[name] = node
         graph.bindings.append(Binding(name, node, name_span))
         graph.output, graph.output_name = node, name
+
+    def refuse_rebinding(self, name: str, span: Span) -> None:
+        """A name stands for one node, and is bound before it is read."""
+        graph = self.graph
+        how, note, first = "", "read here", span
+        help = f"bind '{name}' before its first use, or choose another name"
+        if name in graph.inputs:
+            how, first = (
+                "bound here, but was read as an input before",
+                graph.span(graph.inputs[name]),
+            )
+        elif name in self.known:
+            how, note = "bound twice", "first bound here"
+            first = next(b.span for b in graph.bindings if b.name == name)
+            help = "a name stands for one node: choose another name"
+        elif name in self.constants_read:
+            how, first = "bound here, but was read as a constant before", self.constants_read[name]
+        if how:
+            raise LanguageError(
+                "bound-twice", f"'{name}' is {how}", span=span, help=help, related=((note, first),)
+            )
 
     def result(self, value: Value) -> None:
         """An expression that is a statement of its own."""
@@ -266,12 +252,11 @@ class Builder:
     def refuse_pending(self) -> None:
         """Only the last statement may be without a name."""
         if self.pending is not None:
-            start, end = self.pending[1:3]
-            self.fail(
+            raise LanguageError(
                 "unused-statement",
                 "only the last statement may be without a name",
-                (start, end),
-                "name it (t = …), or put a formula that spans lines in parentheses",
+                span=(self.pending[1], self.pending[2]),
+                help="name it (t = …), or put a formula that spans lines in parentheses",
             )
 
     def finish(self) -> Graph:
@@ -291,9 +276,9 @@ class Builder:
         between = self.text[above.span[1] : start]
         unused = not dependencies(self.graph, self.graph.output)[above.node]
         if unused and ("\n" in between or "\r" in between):
-            self.fail(
+            raise LanguageError(
                 "unused-statement",
                 f"this line begins with '{self.text[start]}', and '{above.name}' above it is not used",
-                (start, start + 1),
-                "put a formula that spans lines in parentheses",
+                span=(start, start + 1),
+                help="put a formula that spans lines in parentheses",
             )

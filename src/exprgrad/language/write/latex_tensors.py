@@ -63,7 +63,7 @@ def setting(parameter: Parameter, value: Any) -> str:
         return f"[{places(value)}]"
     if parameter.kind == "shape":
         return r" \times ".join(map(str, value))
-    if parameter.kind == "size" or parameter.name == "axes":
+    if parameter.kind in ("size", "order"):
         return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
     if value is None:
         return r"\text{all axes}"

@@ -1,0 +1,432 @@
+"""What the parser does with tensors: list literals, indices, and calls of structural rows with settings.
+
+Each function takes the parse's graph and text.  Settings are plain data and no nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from exprgrad.errors import LanguageError
+from exprgrad.graph.graph import CONST, Graph
+from exprgrad.graph.literal import Literal
+from exprgrad.graph.structural import MOST_AXES, Parameter, Structural
+from exprgrad.graph.tensors import WORDS
+from exprgrad.source import Span
+
+__all__ = ["ACTIONS", "Value", "call"]
+
+LONGEST = 12
+"""The most digits of a whole number in a setting."""
+SHORT = 40
+"""The longest text of an operand that a hint repeats, in characters."""
+FLAGS = {"true": True, "false": False, "none": None}
+
+Value = tuple[int, ...]
+"""(node, start, end), and where it stood in parentheses, its own start and end inside them."""
+
+
+class Setting(NamedTuple):
+    """A setting's value and where it is written."""
+
+    value: Any
+    start: int
+    end: int
+
+
+class Keyword(NamedTuple):
+    """``name = setting`` among the operands of a call."""
+
+    name: Span
+    setting: Setting
+
+
+# Settings.
+
+
+def integer(graph: Graph, text: str, span: Span) -> Setting:
+    """A whole number."""
+    digits = text[span[0] : span[1]]
+    if digits.isdecimal() and len(digits) <= LONGEST:
+        return Setting(int(digits), *span)
+    message = "this number is too large" if digits.isdecimal() else "this is not a whole number"
+    raise bad_setting(message, span, "an index, an axis or a size is a whole number")
+
+
+def signed_integer(graph: Graph, text: str, sign: Span, span: Span) -> Setting:
+    """A whole number behind a sign."""
+    value = integer(graph, text, span).value
+    return Setting(-value if text[sign[0]] == "-" else value, sign[0], span[1])
+
+
+def word(graph: Graph, text: str, span: Span) -> Setting:
+    """A flag, or None."""
+    name = text[span[0] : span[1]]
+    if name.casefold() not in FLAGS:
+        help = "a setting is a whole number, a list of them, True or False"
+        raise bad_setting(f"'{name}' is not a setting", span, help)
+    return Setting(FLAGS[name.casefold()], *span)
+
+
+def settings(graph: Graph, text: str, left: Span, listed: list[Setting], right: Span) -> Setting:
+    """A list of settings."""
+    return Setting(tuple([setting.value for setting in listed]), left[0], right[1])
+
+
+def slice_of(graph: Graph, text: str, *parts: Any) -> Setting:
+    """A slice: where it begins and ends, None for an end of the axis; its colon is a plain span."""
+    at = next(at for at, part in enumerate(parts) if not isinstance(part, Setting))
+    start, stop = parts[:at], parts[at + 1 :]
+    ends = start[0].value if start else None, stop[0].value if stop else None
+    return Setting(ends, parts[0][-2], parts[-1][-1])
+
+
+def bad_setting(message: str, span: Span, help: str | None = None) -> LanguageError:
+    """The error for a setting."""
+    return LanguageError("bad-setting", message, span=span, help=help)
+
+
+# Nodes.
+
+
+def empty_list(graph: Graph, text: str, left: Span, right: Span) -> NoReturn:
+    """``[]``."""
+    help = "a tensor holds at least one number"
+    raise LanguageError("empty-list", "this list is empty", span=(left[0], right[1]), help=help)
+
+
+def list_literal(graph: Graph, text: str, left: Span, elements: list[Value], right: Span) -> Value:
+    """``[…]``: one constant where all in it are numbers, else a stack of its elements."""
+    span = left[0], right[1]
+    literal = literal_of(graph, [element[0] for element in elements], left[0])
+    if literal is None:
+        return append(graph, "stack", elements, (0,), span)
+    graph.truncate(first_of_literal(graph, elements[0][0]))
+    return graph.append(CONST, (), literal, span), *span
+
+
+def append(
+    graph: Graph, kind: str, operands: Sequence[Value], settings: tuple[Any, ...], span: Span
+) -> Value:
+    """The node of a structural operation."""
+    nodes = tuple([operand[0] for operand in operands])
+    occurrences = tuple([(operand[-2], operand[-1]) for operand in operands])
+    return graph.append(kind, nodes, settings, span, occurrences), *span
+
+
+def literal_of(graph: Graph, nodes: list[int], start: int) -> Literal | None:
+    """Numbers, or literals of one shape, side by side; None where something else is among them."""
+    known = [part for node in nodes if (part := number_or_literal(graph, node, start)) is not None]
+    if len(known) < len(nodes) or len({part.shape for part in known}) > 1:
+        return None
+    if len(known[0].shape) >= MOST_AXES:
+        return None
+    numbers = tuple([number for part in known for number in part.numbers])
+    return Literal((len(known), *known[0].shape), numbers)
+
+
+def number_or_literal(graph: Graph, node: int, start: int) -> Literal | None:
+    """A number written behind ``start``, with or without a minus, or a list of them."""
+    first = first_of_literal(graph, node)
+    payload = graph.payloads[first]
+    if graph.kinds[first] != CONST or first in graph.symbols or graph.starts[first] < start:
+        return None
+    if isinstance(payload, Literal):
+        return payload if first == node else None
+    assert isinstance(payload, float)
+    return Literal((), (payload if first == node else -payload,))
+
+
+def first_of_literal(graph: Graph, node: int) -> int:
+    """The first node of a literal: its sign comes after its number."""
+    return graph.operands[node][0] if graph.kinds[node] == "neg" else node
+
+
+def subscript(
+    graph: Graph, text: str, value: Value, left: Span, places: list[Setting], right: Span
+) -> Value:
+    """``x[0, 1:3]``."""
+    at = tuple([place.value for place in places])
+    return append(graph, "index", [value], (at,), (value[1], right[1]))
+
+
+def transposed(graph: Graph, text: str, value: Value, mark: Span) -> Value:
+    """``x.T``."""
+    return append(graph, "transpose", [value], (None,), (value[1], mark[1]))
+
+
+# Calls.
+
+
+def call(
+    graph: Graph,
+    text: str,
+    name: Span,
+    values: Sequence[Value | Keyword],
+    right: Span,
+    *,
+    elementwise: bool,
+) -> Value | None:
+    """A call of a structural row; None if the word before the parentheses is none.
+
+    ``elementwise``: whether the word is also that of an elementwise row, as ``max`` is.
+    """
+    row = WORDS.get(text[name[0] : name[1]])
+    keywords = [value for value in values if isinstance(value, Keyword)]
+    operands = [value for value in values if not isinstance(value, Keyword)]
+    span = name[0], right[1]
+    if row is not None and elementwise and not operands:
+        help = f"write {row.word}(x) of a tensor, or {row.word}(x, y, …) element by element"
+        raise arity(f"{row.word} takes one or more operands, but is given 0", span, help)
+    if row is None or (elementwise and len(operands) != 1):
+        if keywords and (row is not None or elementwise):
+            raise surplus_keyword(text, name, keywords[0], several=row is not None)
+        return None
+    count = len(operands) if row.variadic else len(row.names)
+    extra = [] if elementwise else operands[count:]
+    if len(operands) < max(count, 1) or not are_settings(graph, row, operands, extra):
+        message = f"{row.word} takes {row.arity_words()}, but is given {len(operands)}"
+        raise arity(message, span, call_hint(text, row, operands[:count], extra))
+    if row.variadic and count == 1 and is_list(graph, text, operands[0]):
+        inside = text[operands[0][-2] + 1 : operands[0][-1] - 1].strip()
+        help = f"write {row.word}({inside if len(inside) <= SHORT else 'a, b'})"
+        message = f"{row.word} takes its operands one by one, not in a list"
+        raise arity(message, (operands[0][-2], operands[0][-1]), help)
+    return append(
+        graph,
+        row.name,
+        operands[:count],
+        settings_of(graph, text, row, span, extra, keywords),
+        span,
+    )
+
+
+def arity(message: str, span: Span, help: str) -> LanguageError:
+    """The error for a wrong number of operands."""
+    return LanguageError("arity", message, span=span, help=help)
+
+
+def are_settings(
+    graph: Graph, row: Structural, operands: Sequence[Value], extra: Sequence[Value]
+) -> bool:
+    """Whether what stands behind the operands can be settings, and is not more of what is reduced."""
+    if len(extra) > len(row.parameters):
+        return False
+    if not extra or row.parameters[0].name != "axis":
+        return True
+    first = number_or_literal(graph, operands[0][0], operands[0][1])
+    if first is not None and not first.shape:
+        return False  # a number that is written out has no axes
+    return all(number_or_literal(graph, value[0], value[1]) is not None for value in extra)
+
+
+def is_list(graph: Graph, text: str, value: Value) -> bool:
+    """Whether an operand is a list as it stands."""
+    return graph.kinds[value[0]] in ("stack", CONST) and text[value[-2]] == "["
+
+
+def call_hint(text: str, row: Structural, operands: Sequence[Value], extra: Sequence[Value]) -> str:
+    """How a call with too few or too many operands is written."""
+    from exprgrad.language.mistakes.foreign import swap_hint
+
+    kinds = [parameter.kind for parameter in row.parameters]
+    written = [text[value[1] : value[2]] for value in (*operands, *extra)]
+    is_short = bool(extra) and max(map(len, written)) <= SHORT
+    if is_short and kinds == ["order"] and len(written) == 3:
+        swap = swap_hint(written[0], written[1:])
+        if swap is not None:
+            return swap
+    if is_short and kinds and kinds[-1] in ("order", "shape"):
+        given, listed = (
+            ", ".join(part) for part in (written[: len(operands)], written[len(operands) :])
+        )
+        return f"write {row.word}({given}, {row.parameters[-1].name}=[{listed}])"
+    if extra and row.parameters and row.parameters[0].name == "axis":
+        return reduction_hint(row, written)
+    return f"write {usage(row)}"
+
+
+def reduction_hint(row: Structural, written: list[str]) -> str:
+    """What to do with several operands where a row reduces one."""
+    for part in written:
+        compared = re.match(r"(axis|keepdims)\s*==", part)
+        if compared:
+            value = "0" if compared[1] == "axis" else "True"
+            return f"a setting has one =: {compared[1]}={value}"
+    flag = next((part for part in written if part.casefold() in ("true", "false")), None)
+    if flag and len(row.parameters) > 1:
+        return f"write keepdims={flag}"
+    aside = "; to add two, write x + y" if row.name == "sum" else ""
+    listed = ", ".join(written)
+    return f"for several numbers write {row.word}([{listed if len(listed) <= SHORT else 'x, y'}]){aside}"
+
+
+def usage(row: Structural) -> str:
+    """A call of a row with the settings that it needs."""
+    names = ["x", "y", "…"] if row.variadic else row.names
+    needed = [example(parameter) for parameter in row.parameters if parameter.default is ...]
+    return f"{row.word}({', '.join([*names, *needed])})"
+
+
+def surplus_keyword(text: str, name: Span, keyword: Keyword, *, several: bool) -> LanguageError:
+    """The error for a setting where there is none to set."""
+    word = text[name[0] : name[1]]
+    key = text[keyword.name[0] : keyword.name[1]]
+    help = "its operands are given in order, without names; to compare, write =="
+    if several:
+        help = f"{word} of several operands goes element by element; for an axis, give it one"
+    return bad_setting(f"{word} takes no setting '{key}'", keyword.name, help)
+
+
+# A call's settings.
+
+
+def settings_of(
+    graph: Graph,
+    text: str,
+    row: Structural,
+    span: Span,
+    extra: Sequence[Value],
+    keywords: Sequence[Keyword],
+) -> tuple[Any, ...]:
+    """A row's settings, from what stands behind the operands and from keywords."""
+    behind = [*zip(row.parameters, extra, strict=False)][::-1]  # the last nodes are dropped first
+    found = {parameter.name: dropped(graph, row, value) for parameter, value in behind}
+    names = [parameter.name for parameter in row.parameters]
+    for keyword in keywords:
+        key = text[keyword.name[0] : keyword.name[1]]
+        if key not in names:
+            help = keyword_hint(row, key, keyword.setting)
+            raise bad_setting(f"{row.word} has no setting '{key}'", keyword.name, help)
+        if key in found:
+            raise bad_setting(f"'{key}' is given twice", keyword.name)
+        found[key] = keyword.setting
+    return tuple([checked(row, p, found.get(p.name), span) for p in row.parameters])
+
+
+def keyword_hint(row: Structural, key: str, setting: Setting) -> str:
+    """Which setting was meant by one that a row does not have."""
+    from exprgrad.language.mistakes.foreign import SETTINGS, norm_hint
+    from exprgrad.language.mistakes.hints import nearest
+
+    if row.name == "norm" and key in ("ord", "p"):
+        return norm_hint(["x"], {key: str(setting.value)})
+    names = [parameter.name for parameter in row.parameters]
+    near = SETTINGS[key] if SETTINGS.get(key) in names else nearest(key, names)
+    if near:
+        return f"did you mean '{near}'?"
+    return f"its settings are {', '.join(map(example, row.parameters))}" if names else "it has none"
+
+
+def dropped(graph: Graph, row: Structural, value: Value) -> Setting:
+    """A literal behind the operands, taken out of the graph again: it is a setting, and no node."""
+    node, *span = value[:3]
+    literal = number_or_literal(graph, node, value[1])
+    message = f"this is not a setting of {row.word}"
+    if literal is None or not all(number.is_integer() for number in literal.numbers):
+        help = f"after its operands stand settings, such as {example(row.parameters[0])}"
+        raise bad_setting(message, (value[1], value[2]), help)
+    if len(literal.shape) > 1:
+        raise bad_setting(message, (value[1], value[2]))
+    graph.truncate(first_of_literal(graph, node))
+    whole = tuple(map(int, literal.numbers))
+    return Setting(whole if literal.shape else whole[0], *span)
+
+
+class Kind(NamedTuple):
+    """A kind of settings: whether a value is one, what it is in words, and an example."""
+
+    fits: Callable[[Any], bool]
+    words: str
+    example: str
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a setting is a whole number."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_listed(value: Any) -> bool:
+    """Whether a setting is a list of whole numbers."""
+    return isinstance(value, tuple) and all(map(is_whole, value))
+
+
+def is_place(value: Any) -> bool:
+    """Whether a setting says what an index takes of one axis: a place, or a slice's two ends."""
+    if isinstance(value, tuple):
+        return len(value) == 2 and all(v is None or isinstance(v, int) for v in value)
+    return is_whole(value)
+
+
+KINDS = {
+    "axis": Kind(is_whole, "a whole number", "0"),
+    "axes": Kind(
+        lambda v: v is None or is_whole(v) or is_listed(v),
+        "a whole number or a list of them",
+        "0",
+    ),
+    "order": Kind(lambda v: v is None or is_listed(v), "a list of axes", "[1, 0]"),
+    "flag": Kind(lambda v: isinstance(v, bool) or v in (0, 1), "True or False", "True"),
+    "size": Kind(lambda v: is_whole(v) and v > 0, "a positive whole number", "3"),
+    "shape": Kind(
+        lambda v: (is_whole(v) and v > 0) or (is_listed(v) and all(length > 0 for length in v)),
+        "a list of positive whole numbers",
+        "[2, 3]",
+    ),
+    "places": Kind(
+        lambda v: isinstance(v, tuple) and all(map(is_place, v)),
+        "a list of indices and [start, stop] pairs",
+        "[0]",
+    ),
+}
+"""What a parameter's kind takes."""
+
+
+def example(parameter: Parameter) -> str:
+    """How a parameter may be written."""
+    return f"{parameter.name}={KINDS[parameter.kind].example}"
+
+
+def worked_out(value: Any) -> Any:
+    """A shape with a 1 for each length that is left to be worked out, which is written -1."""
+    if isinstance(value, tuple):
+        return tuple([1 if length == -1 else length for length in value])
+    return 1 if value == -1 else value
+
+
+def checked(row: Structural, parameter: Parameter, given: Setting | None, span: Span) -> Any:
+    """A parameter's value, its kind made sure of."""
+    if given is None:
+        if parameter.default is ...:
+            message = f"{row.word} needs its setting '{parameter.name}'"
+            raise bad_setting(message, span, f"write {usage(row)}")
+        return parameter.default
+    kind, value = KINDS[parameter.kind], given.value
+    if not kind.fits(worked_out(value) if row.name == "reshape" else value):
+        place = given.start, given.end
+        raise bad_setting(
+            f"{parameter.name} is {kind.words}", place, f"such as {example(parameter)}"
+        )
+    if parameter.kind == "flag":
+        return bool(value)
+    return (value,) if parameter.kind == "shape" and is_whole(value) else value
+
+
+ACTIONS: dict[str, Callable[..., Any]] = {
+    "empty_list": empty_list,
+    "integer": integer,
+    "keyword": lambda graph, text, name, equals, setting: Keyword(name, setting),
+    "list": list_literal,
+    "settings": settings,
+    "signed_integer": signed_integer,
+    "slice": slice_of,
+    "slice_from": slice_of,
+    "slice_to": slice_of,
+    "subscript": subscript,
+    "transposed": transposed,
+    "whole_slice": slice_of,
+    "word": word,
+}
+"""What each rule of the grammar that has to do with tensors builds."""
