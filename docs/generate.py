@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from exprgrad.draw.text.operations import details, usage
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.language.code.targets import TARGETS
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -114,7 +116,19 @@ def linked(written: str, name: str) -> str:
     return f"[`{shown}`](#{name})"
 
 
-PAGES = {"commands.md": commands, "operations.md": operations, "rewrites.md": rewrites}
+def schema() -> str:
+    """The JSON Schema, in which the targets of ``code`` are those that there are."""
+    text = (REFERENCE / "schema.json").read_text("utf-8")
+    listed = ", ".join(f'"{name}"' for name in TARGETS)
+    return re.sub(r'("to": \{ "enum": \[)"python"[^]]*', rf"\g<1>{listed}", text)
+
+
+PAGES = {
+    "commands.md": commands,
+    "operations.md": operations,
+    "rewrites.md": rewrites,
+    "schema.json": schema,
+}
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,6 +53,8 @@ class Answer(NamedTuple):
 
 def require(target: str) -> None:
     """Skip a test whose target is not on this machine; fail where it has to be there."""
+    if target not in RUNNERS:
+        pytest.skip(f"nothing here runs programs in {target}")
     program = {"c": "gcc", "javascript": "node"}.get(target)
     if program is not None and shutil.which(program) is None:
         missing("EXPRGRAD_COMPILERS", f"there is no {program}")
@@ -70,12 +72,7 @@ def missing(variable: str, reason: str) -> None:
 def run(target: str, programs: Sequence[Program], folder: Path) -> list[list[Answer]]:
     """Every program's answers at its points."""
     require(target)
-    if target == "c":
-        return run_c(programs, folder)
-    if target == "javascript":
-        return run_javascript(programs)
-    runner = {"python": run_python, "numpy": run_arrays, "jax": run_arrays, "torch": run_arrays}
-    return [runner[target](program) for program in programs]
+    return RUNNERS[target](programs, folder)
 
 
 def function(program: Program) -> Any:
@@ -85,13 +82,21 @@ def function(program: Program) -> Any:
     return names[program.name]
 
 
-def run_python(program: Program) -> list[Answer]:
+def run_python(programs: Sequence[Program], folder: Path) -> list[list[Answer]]:
+    return [called_at_points(program) for program in programs]
+
+
+def called_at_points(program: Program) -> list[Answer]:
     called = function(program)
     found = [called(*point) for point in program.points]
     return [Answer(f, []) if program.derivatives is None else Answer(f[0], [*f[1]]) for f in found]
 
 
-def run_arrays(program: Program) -> list[Answer]:
+def run_arrays(programs: Sequence[Program], folder: Path) -> list[list[Answer]]:
+    return [called_with_columns(program) for program in programs]
+
+
+def called_with_columns(program: Program) -> list[Answer]:
     """One call with arrays, filled up to few different lengths, for JAX compiles for each."""
     import numpy as np
 
@@ -139,7 +144,7 @@ def run_c(programs: Sequence[Program], folder: Path) -> list[list[Answer]]:
     return answers
 
 
-def run_javascript(programs: Sequence[Program]) -> list[list[Answer]]:
+def run_javascript(programs: Sequence[Program], folder: Path) -> list[list[Answer]]:
     def spelled(x: float) -> object:
         return (
             x if math.isfinite(x) else {"inf": "Infinity", "-inf": "-Infinity"}.get(str(x), "NaN")
@@ -161,6 +166,17 @@ def run_javascript(programs: Sequence[Program]) -> list[list[Answer]]:
         [Answer(number(value), [*map(number, gradient)]) for value, gradient in rows]
         for rows in json.loads(done.stdout)
     ]
+
+
+RUNNERS: dict[str, Callable[[Sequence[Program], Path], list[list[Answer]]]] = {
+    "python": run_python,
+    "numpy": run_arrays,
+    "c": run_c,
+    "javascript": run_javascript,
+    "jax": run_arrays,
+    "torch": run_arrays,
+}
+"""How the programs of a target are run, each at its points; a folder is there for files."""
 
 
 def number(shown: float | str) -> float:

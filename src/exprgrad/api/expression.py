@@ -363,8 +363,8 @@ class Expression:
     ) -> str:
         """The source of one function for value and gradient in another language.
 
-        ``to`` is ``python``, ``numpy``, ``c``, ``javascript``, ``jax`` or ``torch``; ``wrt`` chooses
-        the inputs to differentiate.  Raises ``RequestError`` for another target.  NumPy, JAX and PyTorch
+        ``to`` is the name of a target, as ``exprgrad code --help`` lists them; ``wrt`` chooses the
+        inputs to differentiate.  Raises ``RequestError`` for another target.  NumPy, JAX and PyTorch
         take tensors, of the shapes that were said when the formula was read; others refuse them.
         """
         from exprgrad.derive.lower.translate import translate

@@ -24,8 +24,8 @@ def translate(
 ) -> str:
     """The source code of one self-contained function for a formula's value and gradient.
 
-    ``to`` is ``python``, ``numpy``, ``c``, ``javascript``, ``jax`` or ``torch``; ``wrt`` are names of
-    inputs, all by default.  A graph with shapes gives a program of tensors, for exactly those shapes;
+    ``to`` is the name of a target (``language/code/targets/``); ``wrt`` are names of inputs, all by
+    default.  A graph with shapes gives a program of tensors, for exactly those shapes;
     ``text`` is its formula, for errors.  Raises ``RequestError`` for another target, a name that no
     function has, or tensors where the target has none, ``ShapeError`` for the gradient of a tensor.
     """
