@@ -322,8 +322,7 @@ class Expression:
         Raises ``InputError`` for what is not an input, ``RequestError`` for an order that is not from 1 to
         100, or above 1 for a tensor, and ``ShapeError`` for a formula that is not a number.
         """
-        from exprgrad.derive.simplify.formula import derivatives
-        from exprgrad.derive.simplify.orders import refuse_tensors
+        from exprgrad.derive.simplify.formula import derivatives, refuse_tensors
         from exprgrad.language.write.infix import program
 
         if not isinstance(order, int) or not 1 <= order <= HIGHEST:

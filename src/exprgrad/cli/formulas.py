@@ -91,7 +91,7 @@ def diff_command(
     color: str,
 ) -> int:
     """Derivatives as formulas, simplified."""
-    from exprgrad.derive.simplify.orders import every, refuse_tensors
+    from exprgrad.derive.simplify.formula import every, refuse_tensors
     from exprgrad.draw.text import formulas as drawn
     from exprgrad.draw.text.steps import fields
     from exprgrad.explain.derivations.steps import steps

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from exprgrad.cli.weights import trimmed
 from exprgrad.errors import InputError
 from exprgrad.graph.graph import Graph, dependencies
+from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.source import Source, pieces
 
 __all__ = ["missing_shapes", "shapes_in"]
@@ -16,10 +17,6 @@ __all__ = ["missing_shapes", "shapes_in"]
 SIZES = re.compile(r"\s*[0-9]{1,15}\s*(?:[x×]\s*[0-9]{1,15}\s*)*")
 TUPLE = re.compile(r"\s*[(\[]((?:\s*[0-9]{1,15}\s*,)*\s*(?:[0-9]{1,15}\s*)?)[)\]]\s*")
 """What Python prints is read too: ``(150, 4)``, ``(3,)``, and ``()`` for a number."""
-FOR_TENSORS = {
-    "mean", "norm", "prod", "reduce_logsumexp", "reduce_max", "reduce_min", "softmax", "sum",
-}  # fmt: skip
-"""The operations that nobody writes of a number."""
 
 
 def shapes_in(argument: str) -> dict[str, tuple[int, ...]]:
@@ -66,7 +63,7 @@ def missing_shapes(graph: Graph, said: Collection[str]) -> list[str]:
     numbers = [
         operands[0]
         for kind, operands in zip(graph.kinds, graph.operands, strict=True)
-        if kind in FOR_TENSORS and graph.shapes[operands[0]] == ()
+        if kind in STRUCTURAL and STRUCTURAL[kind].along_axes and graph.shapes[operands[0]] == ()
     ]
     needed = dependencies(graph, *numbers)
     return [name for name, node in graph.inputs.items() if needed[node] and name not in said]

@@ -8,18 +8,21 @@ in real arithmetic alone (x - x is 0) is the business of ``simplify``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import nan
 
 from exprgrad.derive.broadcasting import broadcast, filled, structural
-from exprgrad.derive.constant_folding import COMPARISONS, folded, is_flag
+from exprgrad.derive.constant_folding import compared, folded, is_flag
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, Program, dependencies
 from exprgrad.graph.literal import Literal, Settings, Shape
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.transform import Rule, transform
 from exprgrad.source import Span
 
 __all__ = ["Builder"]
 
-COMMUTATIVE = {"add", "mul"}
+COMMUTATIVE = frozenset(name for name, row in BY_NAME.items() if row.commutes)
+LOGICAL = frozenset(("mul", "max"))
+"""The rows that are "and" and "or" of flags."""
 Key = tuple[object, ...]
 
 
@@ -100,7 +103,7 @@ class Builder:
         node = self.known.get(key)
         if node is None:
             node = self.known[key] = self.append(kind, operands, None, shape)
-            if kind in COMPARISONS or (kind in ("mul", "max") and self.flags.issuperset(operands)):
+            if kind in COMPARISONS or (kind in LOGICAL and self.flags.issuperset(operands)):
                 self.flags.add(node)
         return node
 
@@ -167,42 +170,45 @@ class Builder:
 
     def shortcut(self, kind: str, operands: tuple[int, ...]) -> int | None:
         """What an operation comes to without being done; None where it must be done."""
-        values = [self.value(operand) for operand in operands]
+        row = BY_NAME.get(kind)
+        if row is None:
+            return None
         if kind == "where":
             return self.choice(*operands)
+        values = [self.value(operand) for operand in operands]
         if None not in values:
-            found = folded(kind, values)  # type: ignore[arg-type]
-            if found is not None:
-                return self.constant(found)
-        if kind == "neg":
+            number = folded(kind, values)  # type: ignore[arg-type]
+            if number is not None:
+                return self.constant(number)
+        if row.inverse == kind:
             inner = operands[0]
-            return self.graph.operands[inner][0] if self.graph.kinds[inner] == "neg" else None
+            return self.graph.operands[inner][0] if self.graph.kinds[inner] == kind else None
         if len(operands) != 2:
             return None
-        if kind in ("lt", "gt") and operands[0] == operands[1]:
-            return self.constant(0.0)
-        for value, other in (values, operands[::-1]), (values[::-1], operands):
-            if kind in ("mul", "add", "max") and value[0] is not None:
-                found_node = self.with_constant(kind, value[0], other[0])
-                if found_node is not None:
-                    return found_node
-        if values[1] == 1 and kind in ("div", "pow"):
-            return operands[0]
-        if values[1] == 0 and kind == "pow":
+        (x, y), (first, second) = operands, values
+        if x == y and kind in COMPARISONS:  # x < x is 0, be x nan or a number
+            return None if compared(kind, 0, 0) or compared(kind, nan, nan) else self.constant(0.0)
+        if row.unit is not None and second == row.unit:
+            return x
+        if row.unit is not None and first == row.unit and row.commutes:
+            return y
+        if kind == "pow" and second == 0:
             return self.constant(1.0)
+        for value, other in ((first, y), (second, x)):
+            node = None if value is None else self.with_constant(kind, value, other)
+            if node is not None:
+                return node
         return None
 
     def with_constant(self, kind: str, value: float, other: int) -> int | None:
-        """A sum, product or maximum of a constant and another node."""
-        if kind == "mul" and value == 1:
-            return other
+        """What a constant and another node come to: a negative, or of a flag a constant or the flag."""
         if kind == "mul" and value == -1:
             return self.apply("neg", other)
         if other not in self.flags:
             return None
-        if value == 0 and kind == "mul":
+        if kind == "mul" and value == 0:
             return self.constant(value)
-        if value == 0 and (kind == "add" or is_flag(value)):
+        if value == 0 and (kind == "add" or (kind == "max" and is_flag(value))):
             return other
         return self.constant(1.0) if (kind, value) == ("max", 1.0) else None
 

@@ -7,33 +7,12 @@ evaluating the folded graph gives what evaluating the other gave, to the last bi
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
-__all__ = ["COMPARISONS", "folded", "is_flag", "result"]
+from exprgrad.graph.ops import BY_NAME, COMPARISONS
 
-COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "eq": operator.eq,
-    "ne": operator.ne,
-}
-ARITHMETIC: dict[str, Callable[..., Fraction]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "neg": operator.neg,
-    "abs": abs,
-    "floor": lambda x: Fraction(math.floor(x)),
-    "ceil": lambda x: Fraction(math.ceil(x)),
-    "round": lambda x: Fraction(round(x)),
-}
-LARGEST_EXPONENT = 1100
-"""A power beyond this is no double anyway."""
+__all__ = ["compared", "folded", "is_flag", "result"]
 
 
 def is_flag(value: float) -> bool:
@@ -41,30 +20,34 @@ def is_flag(value: float) -> bool:
     return value == 1 or (value == 0 and math.copysign(1, value) == 1)
 
 
+def compared(kind: str, x: float, y: float) -> bool:
+    """Whether a comparison of two doubles holds."""
+    holds = BY_NAME[kind].exact
+    assert holds is not None
+    return bool(holds(x, y))
+
+
 def folded(kind: str, values: Sequence[float]) -> float | None:
     """The result of an operation on doubles where it is exactly a double; else None."""
     if kind in COMPARISONS:
-        return float(COMPARISONS[kind](*values))
+        return float(compared(kind, *values))
     if not all(map(math.isfinite, values)):
         return None
     exact = result(kind, [Fraction(value) for value in values])
     if not exact:  # a zero has a sign, which a fraction lacks
         return None
     try:
-        found = float(exact)
+        double = float(exact)
     except OverflowError:
         return None
-    return found if Fraction(found) == exact else None
+    return double if Fraction(double) == exact else None
 
 
 def result(kind: str, values: Sequence[Fraction]) -> Fraction | None:
     """The exact result, where it is rational."""
-    if kind == "div" and not values[1]:
+    exact = BY_NAME[kind].exact
+    try:
+        rational = None if exact is None else exact(*values)
+    except ZeroDivisionError:
         return None
-    if kind == "pow":
-        base, exponent = values
-        if exponent.denominator != 1 or abs(exponent) > LARGEST_EXPONENT or not base:
-            return None
-        return base ** int(exponent)
-    function = ARITHMETIC.get(kind)
-    return None if function is None else function(*values)
+    return None if rational is None else Fraction(rational)

@@ -83,7 +83,7 @@ NETWORKS: tuple[Op, ...] = (
         "relu", "x", ("where(x > 0, 1, 0)",), "max(x, 0)", value="max(x, 0)", definition="max(x, 0)",
         latex=r"\operatorname{relu}(x)", gate="gate",
         special=(Special("x == 0", "kink", "its operand is 0", slope="max(dx, 0)"),),
-        value_ulp=0.0, partial_ulp=0.0,
+        value_ulp=0.0, partial_ulp=0.0, not_negative=True,
     ),
     Op(
         "leaky_relu", "x", ("where(x > 0, 1, where(x <= 0, 1/100, nan))",),
@@ -117,7 +117,7 @@ NETWORKS: tuple[Op, ...] = (
     Op(
         "sigmoid", "x", ("out*sigmoid(-x)",), "1/(1 + exp(-x))", shown=("out*(1 - out)",),
         value="e = exp(-abs(x)); where(x >= 0, 1/(1 + e), e - e*e/(1 + e))", definition="1/(1 + exp(-x))",
-        joint=SIGMOID_JOINT, latex=r"\sigma(x)",
+        joint=SIGMOID_JOINT, latex=r"\sigma(x)", not_negative=True,
     ),
     Op(
         "silu", "x", (SILU_SLOPE,), "the sigmoid linear unit x*sigmoid(x), also known as swish",
@@ -141,7 +141,7 @@ NETWORKS: tuple[Op, ...] = (
     ),
     Op(
         "softplus", "x", ("sigmoid(x)",), "log(1 + exp(x))", value="max(x, 0) + log1p(exp(-abs(x)))",
-        definition="log(1 + exp(x))", latex=r"\operatorname{softplus}(x)",
+        definition="log(1 + exp(x))", latex=r"\operatorname{softplus}(x)", not_negative=True,
     ),
     Op(
         "logaddexp", "x y",
@@ -169,7 +169,7 @@ NETWORKS: tuple[Op, ...] = (
         "erfc", "x",
         ("h = round(16*x)/16; where(abs(x) > 28, 0, -2/sqrt(pi)*exp(-h*h)*exp(-(x - h)*(x + h)))",),
         "1 - erf(x), exact in the tail", shown=("-2/sqrt(pi)*exp(-x^2)",), formula=ERFC,
-        joint=ERFC_JOINT, latex=r"\operatorname{erfc}(x)", value_ulp=5.3,
+        joint=ERFC_JOINT, latex=r"\operatorname{erfc}(x)", value_ulp=5.3, not_negative=True,
     ),
 )
 # fmt: on

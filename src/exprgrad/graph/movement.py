@@ -270,23 +270,25 @@ MOVES = (
     Structural(
         "transpose", "x", "the axes in reverse, or in the order given by axes; x.T is the same",
         transpose_shape, lambda np, x, s: np.transpose(x[0], s[0]), transpose_pull,
-        parameters=(Parameter("axes", "order"),), latex=r"x^{\top}", gate="mover",
+        parameters=(Parameter("axes", "order"),), latex=r"x^{\top}", gate="mover", moves=True,
     ),
     Structural(
         "reshape", "x", "the same numbers, row by row, in another shape; one size may be -1",
         reshape_shape, lambda np, x, s: np.reshape(x[0], s[0]), reshape_pull,
         parameters=(Parameter("shape", "shape", ...),), latex=r"\operatorname{reshape}(x)", gate="mover",
+        moves=True,
     ),
     Structural(
         "broadcast", "x", "x repeated to a shape, as NumPy broadcasts",
         broadcast_to_shape, lambda np, x, s: np.broadcast_to(x[0], s[0]), broadcast_pull,
         parameters=(Parameter("shape", "shape", ...),), latex=r"\operatorname{broadcast}(x)", gate="copier",
+        moves=True,
     ),
     Structural(
         "index", "x", "the numbers at some places: x[0], x[0, 1], x[1:3], x[:, 0]",
         index_shape, index_value, index_pull,
         parameters=(Parameter("at", "places", ...),), latex=r"x_{at}", gate="picker",
-        picks=True,
+        picks=True, moves=True,
     ),
     Structural(
         "place", "x", "zeros of a shape, with x at some places",

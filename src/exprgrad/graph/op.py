@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 __all__ = ["Op", "Special"]
 
@@ -62,6 +63,19 @@ class Op(NamedTuple):
                       0 is exact, 0.5 correctly rounded
     ``value_abs``, ``partial_abs``  absolute bounds, which hold beside a zero where those in ulp do not
     ``caveat``        where that accuracy is not held, and why
+    ``signs``         of a sum of its operands: each one's sign
+    ``powers``        of a product of its operands: each one's exponent
+    ``exact``         of a row that is rational: what it makes of fractions
+    ``unit``          the last operand that leaves the first as it is, to the last bit
+    ``commutes``      whether its two operands may change places, to the last bit
+    ``opposite``      of a comparison: the one that holds where it does not
+    ``mirror``        of a comparison: the same with its operands exchanged
+    ``winner``        of an extremum: the comparison with the others that the result passes
+    ``inverse``       the row that undoes it, as simplifying knows
+    ``quotient``      the two rows, of the same operand, that it is the quotient of
+    ``not_negative``  whether its result is never below 0, in doubles too
+    ``magnifies``     why it makes large errors of small ones: ``period`` or ``growth``, where its operand
+                      is large; ``zero``, where its result is near 0 and its operand near 1
     """
 
     name: str
@@ -89,6 +103,18 @@ class Op(NamedTuple):
     value_abs: float = 0.0
     partial_abs: float = 0.0
     caveat: str = ""
+    signs: tuple[int, ...] = ()
+    powers: tuple[int, ...] = ()
+    exact: Callable[..., Any] | None = None
+    unit: float | None = None
+    commutes: bool = False
+    opposite: str = ""
+    mirror: str = ""
+    winner: str = ""
+    inverse: str = ""
+    quotient: tuple[str, ...] = ()
+    not_negative: bool = False
+    magnifies: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:

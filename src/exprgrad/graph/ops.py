@@ -14,13 +14,19 @@ subgradient of least norm.  ``docs/how-to/add-an-operation.md`` walks through on
 
 from __future__ import annotations
 
+import math
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
 from exprgrad.graph.functions import NETWORKS
 from exprgrad.graph.op import Op, Special
 
-__all__ = ["BY_INFIX", "BY_NAME", "OPS", "Op", "Special"]
+__all__ = ["BY_INFIX", "BY_NAME", "COMPARISONS", "OPS", "PRODUCTS", "SUMS", "Op", "Special"]
 
 
-def comparison(name: str, symbol: str, latex: str, about: str) -> Op:
+def comparison(name: str, symbol: str, latex: str, about: str, opposite: str, mirror: str) -> Op:
     """A comparison is 1 or 0, flat on both sides of where its operands are equal."""
     tie = Special(
         "x == y", "jump", "its operands are equal",
@@ -37,11 +43,23 @@ def comparison(name: str, symbol: str, latex: str, about: str) -> Op:
         special=(tie,),
         value_ulp=0.0,
         partial_ulp=0.0,
+        exact=getattr(operator, name),
+        opposite=opposite,
+        mirror=mirror,
+        not_negative=True,
     )
 
 
 def step(
-    name: str, latex: str, where: str, why: str, side: str, about: str, *, definition: str = ""
+    name: str,
+    latex: str,
+    where: str,
+    why: str,
+    side: str,
+    about: str,
+    *,
+    definition: str = "",
+    exact: Callable[[Any], int] | None = None,
 ) -> Op:
     """A step function is flat except where it jumps, to ``side``; its definition is exact."""
     return Op(
@@ -56,14 +74,26 @@ def step(
         special=(Special(where, "jump", why, side=side, undecided="dx == 0"),),
         value_ulp=0.0,
         partial_ulp=0.0,
+        exact=exact,
     )
+
+
+LARGEST_EXPONENT = 1100
+"""A power beyond this is no double anyway."""
+
+
+def rational_power(base: Fraction, exponent: Fraction) -> Fraction | None:
+    """A fraction to a whole power; None where that is not rational, or too long to be a double."""
+    if exponent.denominator != 1 or abs(exponent) > LARGEST_EXPONENT or not base:
+        return None
+    return base ** int(exponent)
 
 
 WRAPS = "q = round(x/y); falls = (dx - q*dy)*sign(y) < 0"
 """Beside a whole quotient q: whether the quotient falls below it, for it moves by (dx - q*dy)/y."""
 
 
-def extremum(name: str, about: str) -> Op:
+def extremum(name: str, about: str, winner: str) -> Op:
     """``max`` or ``min``: the operands that equal the result share its gradient, constants aside."""
     return Op(
         name,
@@ -80,6 +110,7 @@ def extremum(name: str, about: str) -> Op:
         ),
         value_ulp=0.0,
         partial_ulp=0.5,
+        winner=winner,
     )
 
 
@@ -131,13 +162,14 @@ ROOT = (
 # fmt: off
 OPS: tuple[Op, ...] = (
     # Arithmetic.
-    Op("add", "x y", ("1", "1"), "the sum", infix="+", latex="x + y", gate="distributor", value_ulp=0.5, partial_ulp=0.0),
-    Op("sub", "x y", ("1", "-1"), "the difference", infix="-", latex="x - y", gate="distributor, sign flipped", value_ulp=0.5, partial_ulp=0.0),
-    Op("mul", "x y", ("y", "x"), "the product", infix="*", latex=r"x \cdot y", gate="swap multiplier", value_ulp=0.5, partial_ulp=0.0),
+    Op("add", "x y", ("1", "1"), "the sum", infix="+", latex="x + y", gate="distributor", value_ulp=0.5, partial_ulp=0.0, signs=(1, 1), exact=operator.add, commutes=True),
+    Op("sub", "x y", ("1", "-1"), "the difference", infix="-", latex="x - y", gate="distributor, sign flipped", value_ulp=0.5, partial_ulp=0.0, signs=(1, -1), exact=operator.sub),
+    Op("mul", "x y", ("y", "x"), "the product", infix="*", latex=r"x \cdot y", gate="swap multiplier", value_ulp=0.5, partial_ulp=0.0, powers=(1, 1), exact=operator.mul, unit=1.0, commutes=True),
     Op(
         "div", "x y", ("1/y", "-out/y"), "the quotient", shown=("1/y", "-x/y^2"), infix="/", latex=r"\frac{x}{y}",
         domain="y != 0", poles=(("(y == 0)*(x != 0)", "x*inf"),),
         caveat="where x/y is below 2.2e-308, the derivative for y has no more digits than x/y has", value_ulp=0.5,
+        powers=(1, -1), exact=operator.truediv, unit=1.0,
     ),
     Op(
         "mod", "x y", ("where(y == 0, nan, 1)", "-round(x/y - out/y)"),
@@ -166,7 +198,7 @@ OPS: tuple[Op, ...] = (
         shown=("y*x^(y - 1)", "out*log(x)"), joint=POW_JOINT, infix="^", latex="x^{y}",
         domain="(x > 0) + (x == 0)*(y >= 0) + (x < 0)*(y == floor(y))",
         domain_words="the base is positive, or 0 with an exponent from 0 up, or negative with a whole exponent",
-        poles=(("(x == 0)*(y < 0)", "inf"),), gate="power",
+        poles=(("(x == 0)*(y < 0)", "inf"),), gate="power", exact=rational_power, unit=1.0, magnifies="growth",
         special=(
             Special(
                 "(x == 0)*(y == 0)*varies_y", "jump", "0 has power 1 for the exponent 0 alone",
@@ -176,14 +208,14 @@ OPS: tuple[Op, ...] = (
             ),
         ),
     ),
-    Op("neg", "x", ("-1",), "the negative", prefix="-", latex="-x", gate="sign flipper", value_ulp=0.0, partial_ulp=0.0),
+    Op("neg", "x", ("-1",), "the negative", prefix="-", latex="-x", gate="sign flipper", value_ulp=0.0, partial_ulp=0.0, signs=(-1,), exact=operator.neg, inverse="neg"),
     # Comparisons and choices.
-    comparison("lt", "<", "x < y", "1 where x is less than y, else 0"),
-    comparison("le", "<=", r"x \le y", "1 where x is at most y, else 0"),
-    comparison("gt", ">", "x > y", "1 where x is greater than y, else 0"),
-    comparison("ge", ">=", r"x \ge y", "1 where x is at least y, else 0"),
-    comparison("eq", "==", "x = y", "1 where x equals y, else 0"),
-    comparison("ne", "!=", r"x \ne y", "1 where x differs from y, else 0"),
+    comparison("lt", "<", "x < y", "1 where x is less than y, else 0", "ge", "gt"),
+    comparison("le", "<=", r"x \le y", "1 where x is at most y, else 0", "gt", "ge"),
+    comparison("gt", ">", "x > y", "1 where x is greater than y, else 0", "le", "lt"),
+    comparison("ge", ">=", r"x \ge y", "1 where x is at least y, else 0", "lt", "le"),
+    comparison("eq", "==", "x = y", "1 where x equals y, else 0", "ne", "eq"),
+    comparison("ne", "!=", r"x \ne y", "1 where x differs from y, else 0", "eq", "ne"),
     Op(
         "where", "c x y", ("0", "where(c, 1, 0)", "where(c, 0, 1)"), "x where c is not 0, else y",
         latex=r"\begin{cases} x & \text{if } c \ne 0 \\ y & \text{otherwise} \end{cases}", gate="switch", branches=(1, 2),
@@ -192,8 +224,8 @@ OPS: tuple[Op, ...] = (
         ),
         value_ulp=0.0, partial_ulp=0.0,
     ),
-    extremum("min", "the least operand"),
-    extremum("max", "the greatest operand"),
+    extremum("min", "the least operand", "le"),
+    extremum("max", "the greatest operand", "ge"),
     Op(
         "clamp", "x lo hi",
         tuple(f"{CLAMP_TIES}; {meets}/ties" for meets in ("at_x", "at_lo", "at_hi")),
@@ -213,12 +245,12 @@ OPS: tuple[Op, ...] = (
     Op(
         "abs", "x", ("sign(x)",), "the absolute value", latex=r"\left|x\right|", gate="sign router",
         definition="max(x, -x)", special=(Special("x == 0", "kink", "its operand is 0", slope="abs(dx)"),),
-        value_ulp=0.0, partial_ulp=0.0,
+        value_ulp=0.0, partial_ulp=0.0, exact=abs, not_negative=True,
     ),
     step("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "sign(dx)", "-1, 0 or 1, as x is negative, 0 or positive"),
-    step("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "where(dx < 0, out - 1, out)", "the greatest whole number not above x"),
-    step("ceil", r"\left\lceil x \right\rceil", "x == out", "its operand is a whole number", "where(dx > 0, out + 1, out)", "the least whole number not below x"),
-    step("round", r"\operatorname{round}(x)", "abs(x - out) == 0.5", "its operand is halfway between whole numbers", "x + sign(dx)/2", "the nearest whole number; halves go to the even one"),
+    step("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "where(dx < 0, out - 1, out)", "the greatest whole number not above x", exact=math.floor),
+    step("ceil", r"\left\lceil x \right\rceil", "x == out", "its operand is a whole number", "where(dx > 0, out + 1, out)", "the least whole number not below x", exact=math.ceil),
+    step("round", r"\operatorname{round}(x)", "abs(x - out) == 0.5", "its operand is halfway between whole numbers", "x + sign(dx)/2", "the nearest whole number; halves go to the even one", exact=round),
     step(
         "trunc", r"\operatorname{trunc}(x)", "(x == out)*(x != 0)", "its operand is a whole number other than 0",
         "where(sign(dx) == -sign(x), out - sign(x), out)", "the whole part of x, which is x rounded toward 0",
@@ -235,28 +267,36 @@ OPS: tuple[Op, ...] = (
         formula="r = abs(x)^(1/3); where((x == 0) + (abs(x) == inf), x, sign(x)*(r - (r - abs(x)/(r*r))/3))",
         definition="sign(x)*abs(x)^(1/3)", latex=r"\sqrt[3]{x}",
     ),
-    Op("exp", "x", ("out",), "e to the power x", latex=r"e^{x}", gate="scales by its own output"),
+    Op(
+        "exp", "x", ("out",), "e to the power x", latex=r"e^{x}", gate="scales by its own output",
+        inverse="log", not_negative=True, magnifies="growth",
+    ),
     # Up to 1024.53, exp2 overflows and its derivative does not.
     Op(
         "exp2", "x", ("where(x > 1000, exp2(x - 1)*(2*log(2)), out*log(2))",), "2 to the power x", shown=("out*log(2)",),
         definition="2^x", joint=(f"{EXP2_JOINED}; e*s", f"{EXP2_JOINED}; e*log(2)*s"), latex=r"2^{x}", gate="scales by its own output",
+        magnifies="growth",
     ),
-    Op("expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0", definition="exp(x) - 1", latex="e^{x} - 1"),
+    Op("expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0", definition="exp(x) - 1", latex="e^{x} - 1", inverse="log1p"),
     Op(
         "log", "x", ("where(x >= 0, 1/abs(x), nan)",), "the natural logarithm", shown=("1/x",),
         domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\ln x",
+        inverse="exp", magnifies="zero",
     ),
     Op(
         "log2", "x", ("where(x >= 0, 1/log(2)/abs(x), nan)",), "the logarithm to base 2", shown=("1/(x*log(2))",),
         definition="log(x)/log(2)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{2} x",
+        magnifies="zero",
     ),
     Op(
         "log10", "x", ("where(x >= 0, 1/log(10)/abs(x), nan)",), "the logarithm to base 10", shown=("1/(x*log(10))",),
         definition="log(x)/log(10)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
+        magnifies="zero",
     ),
     Op(
         "log1p", "x", ("where(x >= -1, 1/(1 + x), nan)",), "log(1 + x), exact near 0", shown=("1/(1 + x)",),
         definition="log(1 + x)", domain="x > -1", poles=(("x == -1", "-inf"),), latex=r"\ln(1 + x)",
+        inverse="expm1",
     ),
     Op(
         "xlogy", "x y", ("log(y)", "where(y > 0, x/y, where((x == 0)*(y == y), 0, where(y == 0, x*inf, nan)))"),
@@ -272,9 +312,9 @@ OPS: tuple[Op, ...] = (
         ),
     ),
     # Trigonometric and hyperbolic functions.
-    Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x"),
-    Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x"),
-    Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x"),
+    Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x", magnifies="period"),
+    Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x", magnifies="period"),
+    Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x", quotient=("sin", "cos"), magnifies="period"),
     # Near 0 the derivative is its power series, to 28 digits; beside its other zeros its error is 7.2e-18 at most.
     Op(
         "sinc", "x", (SINC_SLOPE,), "the quotient sin(x)/x, and 1 at 0; not normalised: its zeros are at multiples of pi",
@@ -315,10 +355,12 @@ OPS: tuple[Op, ...] = (
         "sinh", "x", ("cosh(x)",), "the hyperbolic sine",
         formula="e = expm1(abs(x)); h = exp(abs(x)/2); sign(x)*where(abs(x) < 20, (e + e/(e + 1))/2, h/2*h)",
         definition="(exp(x) - exp(-x))/2", joint=(SINH_JOINT, COSH_JOINT), latex=r"\sinh x",
+        magnifies="growth",
     ),
     Op(
         "cosh", "x", ("sinh(x)",), "the hyperbolic cosine", formula="h = exp(abs(x)/2); h/2*h + 1/(2*h)/h",
         definition="(exp(x) + exp(-x))/2", joint=(COSH_JOINT, SINH_JOINT), latex=r"\cosh x",
+        not_negative=True, magnifies="growth",
     ),
     Op(
         "tanh", "x", ("1/cosh(x)/cosh(x)",), "the hyperbolic tangent", shown=("1 - out^2",),
@@ -327,6 +369,7 @@ OPS: tuple[Op, ...] = (
             "e = exp(-2*abs(x)); 4*e/(1 + e*(2 + e))",
         ),
         definition="(exp(2*x) - 1)/(exp(2*x) + 1)", latex=r"\tanh x", value_ulp=2.3,
+        quotient=("sinh", "cosh"),
     ),
     Op(
         "asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", shown=("1/sqrt(1 + x^2)",),
@@ -354,7 +397,7 @@ OPS: tuple[Op, ...] = (
             f"{ROOT}; where(max(abs(x) == inf, abs(y) == inf), inf, out)",
             f"{ROOT}; where(h == 0, 0, where(far, u, x)/below)", f"{ROOT}; where(h == 0, 0, where(far, v, y)/below)",
         ),
-        latex=r"\sqrt{x^{2} + y^{2}}", special=(Special("out == 0", "kink", "both operands are 0", slope="hypot(dx, dy)"),),
+        latex=r"\sqrt{x^{2} + y^{2}}", special=(Special("out == 0", "kink", "both operands are 0", slope="hypot(dx, dy)"),), not_negative=True,
     ),
     *NETWORKS,
 )
@@ -362,3 +405,6 @@ OPS: tuple[Op, ...] = (
 
 BY_NAME: dict[str, Op] = {op.name: op for op in OPS}
 BY_INFIX: dict[str, Op] = {op.infix: op for op in OPS if op.infix}
+COMPARISONS = frozenset(op.name for op in OPS if op.opposite)
+SUMS = frozenset(op.name for op in OPS if op.signs)
+PRODUCTS = frozenset(op.name for op in OPS if op.powers)

@@ -167,7 +167,7 @@ REDUCTIONS = (
     Structural(
         "mean", "x", "the mean of all numbers, or along an axis",
         reduction_shape, reducing("mean"), mean_pull,
-        parameters=AXES, latex=r"\operatorname{mean}(x)", gate="distributor, scaled",
+        parameters=AXES, latex=r"\operatorname{mean}(x)", gate="distributor, scaled", averages=True,
     ),
     Structural(
         "prod", "x", "the product of all numbers, or along an axis",
@@ -178,14 +178,14 @@ REDUCTIONS = (
         "reduce_max", "x", "the greatest of all numbers, or along an axis",
         reduction_shape, reducing("max"), extremum_pull, extremum_push,
         parameters=AXES, spelled="max", latex=r"\max x", gate="router",
-        kink=extremum_kink, kink_words="several numbers are the greatest",
+        kink=extremum_kink, kink_words="several numbers are the greatest", averages=True,
         definition=folding("max"),
     ),
     Structural(
         "reduce_min", "x", "the least of all numbers, or along an axis",
         reduction_shape, reducing("min"), extremum_pull, extremum_push,
         parameters=AXES, spelled="min", latex=r"\min x", gate="router",
-        kink=extremum_kink, kink_words="several numbers are the least",
+        kink=extremum_kink, kink_words="several numbers are the least", averages=True,
         definition=folding("min"),
     ),
     Structural(

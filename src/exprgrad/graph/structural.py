@@ -110,6 +110,8 @@ class Structural:
     ``definition``  what each of its numbers is in elementwise rows, where ``value`` does not say that: it
                     scales against overflow, compares, or counts
     ``labels``      which operand holds labels, if one does, and how many there are to choose from
+    ``moves``       whether each number of its result is one of the operand's
+    ``averages``    whether of numbers that are all equal it gives that number
     """
 
     name: str
@@ -130,6 +132,8 @@ class Structural:
     picks: bool = False
     definition: Callable[[Numbers, Sequence[int], Settings], int] | None = None
     labels: Callable[[Sequence[Shape], Settings], tuple[int, int] | None] | None = None
+    moves: bool = False
+    averages: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,6 +144,21 @@ class Structural:
     def variadic(self) -> bool:
         """Whether it takes one or more operands, all alike."""
         return self.operands.endswith("...")
+
+    @property
+    def linear(self) -> bool:
+        """Whether it is linear in each of its operands."""
+        return self.push is None and not self.variadic
+
+    @property
+    def along_axes(self) -> bool:
+        """Whether it works along axes, which its first setting says."""
+        return bool(self.parameters) and self.parameters[0][:2] == ("axis", "axes")
+
+    @property
+    def reduces(self) -> bool:
+        """Whether it takes the numbers along axes together, and can keep the axes with size 1."""
+        return self.along_axes and len(self.parameters) == 2
 
     @property
     def word(self) -> str:

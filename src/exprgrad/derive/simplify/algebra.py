@@ -1,13 +1,16 @@
-"""Sums, products and powers of normal forms, and every other operation on them."""
+"""Sums, products and powers of normal forms, and every other operation on them.
+
+What is rewritten while they are made is given as data (``Rules``): ``sum_rules``, ``product_rules`` and
+``structural_rules`` say what there is, and ``simplify`` puts them together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from fractions import Fraction
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
-from exprgrad.derive.constant_folding import COMPARISONS, result
-from exprgrad.derive.simplify.linear import Operand
+from exprgrad.derive.constant_folding import compared, result
 from exprgrad.derive.simplify.normal_form import (
     ONE,
     Call,
@@ -19,28 +22,48 @@ from exprgrad.derive.simplify.normal_form import (
     Sum,
     root,
 )
-from exprgrad.derive.simplify.product_rules import STEPS
-from exprgrad.derive.simplify.structural_rules import canonical, rewritten
-from exprgrad.derive.simplify.sum_rules import shortest
-from exprgrad.derive.simplify.where_rules import (
-    LONG,
-    asked,
-    branch,
-    comparison,
-    gather_choices,
-    opposite,
-    tidy_ties,
-)  # fmt: skip
 from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.ops import BY_NAME, COMPARISONS
+from exprgrad.graph.shapes import axes_of
+from exprgrad.graph.tensors import STRUCTURAL
 
-__all__ = ["Algebra"]
+__all__ = ["WALKED", "Algebra", "Operand", "Powers", "Rules", "Terms"]
+
+Operand = tuple[int, Shape]
+"""A form, and the shape of what it stands for: a form may be smaller, and then is repeated."""
+Powers = dict[int, Fraction]
+"""A product in the making: the exponents of its factors."""
+Terms = dict[int, Fraction]
+"""A sum in the making: the coefficients of its terms."""
 
 HALF = Fraction(1, 2)
-INVERSES = {("exp", "log"), ("log", "exp"), ("expm1", "log1p"), ("log1p", "expm1")}
+WALKED = 60
+"""The most operations of a ``where`` that is rewritten, so that a nest of them is not walked down."""
+
+
+class Rules(NamedTuple):
+    """How forms are rewritten while they are made.
+
+    ``factors``     steps that tidy a product: each changes the powers, and returns the new coefficient
+    ``share``       what a product is, where it is an operand's share of a ``max`` or ``min``
+    ``terms``       gathers terms of a sum
+    ``shortest``    the shortest way to write a sum, given its terms and the sum as it is
+    ``structural``  a shorter form of a structural operation, if there is one
+    """
+
+    factors: tuple[Callable[[Algebra, Powers, Fraction], Fraction], ...]
+    share: Callable[[Algebra, Powers, Fraction], int | None]
+    terms: Callable[[Algebra, Terms], None]
+    shortest: Callable[[Algebra, list[tuple[int, Fraction]], int], int]
+    structural: Callable[[Algebra, str, tuple[Operand, ...], Settings], int | None]
 
 
 class Algebra(Forms):
-    """The forms of one simplification, and how new ones are made of them."""
+    """The forms of one simplification, and how new ones are made of them, by some rules."""
+
+    def __init__(self, rules: Rules, *, decimals: bool, share: bool = False) -> None:
+        super().__init__(decimals=decimals, share=share)
+        self.rules = rules
 
     def call(self, kind: str, operands: tuple[int, ...]) -> int:
         """Any operation but sums, products and powers of numbers."""
@@ -54,12 +77,12 @@ class Algebra(Forms):
         if kind == "sqrt":
             return self.root(operands[0])
         inner = self.forms[operands[0]]
-        if isinstance(inner, Call) and (kind, inner.kind) in INVERSES:
+        if isinstance(inner, Call) and inner.kind == BY_NAME[kind].inverse:
             return inner.operands[0]
         if kind in COMPARISONS and operands[0] == operands[1] and values[0] is None:
-            return self.number(Fraction(kind in ("le", "ge", "eq")))
+            return self.number(Fraction(compared(kind, 0, 0)))
         if kind in COMPARISONS:
-            kind, operands = comparison(self, kind, operands)
+            kind, operands = self.comparison(kind, operands)
         weight = 1 + sum(self.weights[operand] for operand in operands)
         return self.intern(Call(kind, operands), (kind, operands), weight)
 
@@ -70,7 +93,8 @@ class Algebra(Forms):
         whole = tuple([self.stretched(*operand) for operand in operands])
         key = (kind, whole, canonical(kind, settings, operands[0][1]))
         if key not in self.known:
-            found = None if self.order is None else rewritten(self, kind, operands, settings)
+            is_typed = self.order is None
+            found = None if is_typed else self.rules.structural(self, kind, operands, settings)
             if found is None:
                 weight = 1 + sum(self.weights[form] for form in whole)
                 return self.intern(Call(kind, whole, settings), key, weight)
@@ -95,18 +119,63 @@ class Algebra(Forms):
 
     def where(self, condition: int, x: int, y: int) -> int:
         """A choice; its branches are one if they are equal, and the same question is asked once."""
-        condition = asked(self, condition)
+        condition = self.asked(condition)
         known = self.value(condition)
         if known is not None:
             return x if known else y
-        x, y = branch(self, condition, x, 0), branch(self, condition, y, 1)
+        x, y = self.branch(condition, x, 0), self.branch(condition, y, 1)
         if x == y:
             return x
-        other = opposite(self, condition)
+        other = self.opposite(condition)
         if x == self.zero and other != condition:
             return self.where(other, y, x)
         weight = 1 + self.weights[condition] + self.weights[x] + self.weights[y]
         return self.intern(Call("where", (condition, x, y)), ("where", condition, x, y), weight)
+
+    def branch(self, condition: int, form: int, side: int) -> int:
+        """A branch, given that the condition holds (side 0) or not (side 1)."""
+        found = self.forms[form]
+        if isinstance(found, Call) and found.kind == "where" and found.operands[0] == condition:
+            return found.operands[1 + side]
+        return form
+
+    def opposite(self, condition: int) -> int:
+        """The condition that holds where a comparison does not; other conditions are themselves."""
+        found = self.forms[condition]
+        if isinstance(found, Call) and found.kind in COMPARISONS:
+            return self.call(BY_NAME[found.kind].opposite, found.operands)
+        return condition
+
+    def asked(self, condition: int) -> int:
+        """What a condition asks: ``where(c, 3, 0) != 0`` and ``c != 0`` ask whether c holds."""
+        while True:
+            found = self.forms[condition]
+            if not isinstance(found, Call) or found.kind != "ne":
+                return condition
+            (inner, other), kept = found.operands, condition
+            if other != self.zero:
+                return condition
+            choice = self.forms[inner]
+            if isinstance(choice, Call) and choice.kind in COMPARISONS:
+                condition = inner
+            elif isinstance(choice, Call) and choice.kind == "where":
+                c, x, y = choice.operands
+                condition = c if self.value(x) and y == self.zero else kept
+            if condition == kept:
+                return condition
+
+    def comparison(self, kind: str, operands: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
+        """A comparison with a number on its right; ``x == max(x, y)`` is ``x >= y``."""
+        for x, other in (operands, operands[::-1]):
+            found = self.forms[other]
+            if kind != "eq" or not isinstance(found, Call):
+                continue
+            winner = BY_NAME[found.kind].winner if found.kind in BY_NAME else ""
+            if winner and len(found.operands) == 2 and x in found.operands:
+                kind, operands = winner, (x, found.operands[found.operands[0] == x])
+        if self.value(operands[0]) is not None and self.value(operands[1]) is None:
+            kind, operands = BY_NAME[kind].mirror, operands[::-1]
+        return kind, operands
 
     def power(self, base: int, exponent: int, whole: Collection[int] = ()) -> int:
         """A power: part of a product if the exponent is a number."""
@@ -144,7 +213,7 @@ class Algebra(Forms):
         self, items: Items, coefficient: Fraction = ONE, whole: Collection[int] = ()
     ) -> int:
         """A product of powers, like factors gathered; the products in ``whole`` are one factor."""
-        powers: dict[int, Fraction] = {}
+        powers: Powers = {}
         for form, exponent in items:
             if form in whole:
                 if exponent.denominator == 1:
@@ -155,15 +224,19 @@ class Algebra(Forms):
                 coefficient = self.multiply(powers, coefficient, form, exponent)
         if not coefficient and not any(map(self.is_infinite, powers)):
             return self.zero
-        for step in STEPS:
+        for step in self.rules.factors:
             coefficient = step(self, powers, coefficient)
-        choice = tidy_ties(self, powers, coefficient)
-        if choice is not None:
-            return choice
+        share = self.rules.share(self, powers, coefficient)
+        if share is not None:
+            return share
         factors = [(base, exponent) for base, exponent in powers.items() if exponent]
         for base, exponent in factors:
             inside = self.forms[base]
-            if exponent != 1 or self.weights[base] > LONG or len(factors) + (coefficient != 1) < 2:
+            if (
+                exponent != 1
+                or self.weights[base] > WALKED
+                or len(factors) + (coefficient != 1) < 2
+            ):
                 continue
             if isinstance(inside, Call) and inside.kind == "where":
                 condition, x, y = inside.operands
@@ -206,7 +279,7 @@ class Algebra(Forms):
         return self.intern(Product(coefficient, tuple(factors)), key, weight)
 
     def multiply(
-        self, powers: dict[int, Fraction], coefficient: Fraction, form: int, exponent: Fraction
+        self, powers: Powers, coefficient: Fraction, form: int, exponent: Fraction
     ) -> Fraction:
         """Multiply a product in the making by a power of a form; return the new coefficient."""
         found = self.forms[form]
@@ -231,13 +304,13 @@ class Algebra(Forms):
 
     def sum(self, items: Items, whole: Collection[int] = (), scale: Fraction = ONE) -> int:
         """A sum of multiples of forms, like terms gathered; the sums in ``whole`` are one term."""
-        terms: dict[int, Fraction] = {}
+        terms: Terms = {}
         for form, coefficient in items:
             if form in whole:
                 self.add_term(terms, form, coefficient * scale)
             else:
                 self.add(terms, form, coefficient * scale)
-        gather_choices(self, terms)
+        self.rules.terms(self, terms)
         return self.sum_of([(term, c) for term, c in terms.items() if c])
 
     def sum_of(self, terms: list[tuple[int, Fraction]]) -> int:
@@ -250,11 +323,11 @@ class Algebra(Forms):
         key = ("sum", frozenset(terms))
         if key in self.known:
             return self.known[key]
-        best = shortest(self, terms, self.plain_sum(terms))
+        best = self.rules.shortest(self, terms, self.plain_sum(terms))
         self.known[key] = best
         return best
 
-    def add(self, terms: dict[int, Fraction], form: int, coefficient: Fraction) -> None:
+    def add(self, terms: Terms, form: int, coefficient: Fraction) -> None:
         """Add a multiple of a form to a sum in the making."""
         found = self.forms[form]
         if isinstance(found, Sum):
@@ -268,7 +341,7 @@ class Algebra(Forms):
         else:
             self.add_term(terms, form, coefficient)
 
-    def add_term(self, terms: dict[int, Fraction], term: int, coefficient: Fraction) -> None:
+    def add_term(self, terms: Terms, term: int, coefficient: Fraction) -> None:
         """Add to a term's coefficient, if the result can be written; else keep the two apart."""
         gathered = terms.get(term, Fraction(0)) + coefficient
         if self.writable(gathered):
@@ -292,3 +365,10 @@ class Algebra(Forms):
 def is_mixed(form: Form) -> TypeGuard[Sum]:
     """Whether a form is a sum with a negative term: one whose negative is no longer to write."""
     return isinstance(form, Sum) and any(coefficient < 0 for _, coefficient in form.terms)
+
+
+def canonical(kind: str, settings: Settings, shape: Shape) -> Settings:
+    """Settings that say the same are one: ``axis=-1`` of a vector is all its axes."""
+    if STRUCTURAL[kind].along_axes:
+        return axes_of(settings[0], shape), *settings[1:]
+    return settings

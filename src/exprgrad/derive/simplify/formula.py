@@ -1,4 +1,7 @@
-"""Derivatives as formulas that people read: shown rules, simplified, long shared parts as named steps."""
+"""Derivatives as formulas that people read: shown rules, simplified, long shared parts as named steps.
+
+Those of higher order are made by differentiating, simplifying, and differentiating again.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,18 @@ from itertools import count
 from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify.simplify import formulas
 from exprgrad.derive.sweeps.gradient import gradient
+from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
 from exprgrad.graph.literal import Literal
+from exprgrad.graph.structural import shape_text
 from exprgrad.language.read.parse import CONSTANTS
 from exprgrad.language.write.infix import label, leaf, operation_text
+from exprgrad.source import Source
 
-__all__ = ["derivatives", "with_steps"]
+__all__ = ["Orders", "derivatives", "every", "refuse_tensors", "with_steps"]
 
+Orders = tuple[str, ...]
+"""The inputs of a mixed derivative, in the order of ``wrt``: ``(x, x)`` is the second derivative in x."""
 WORTH_A_NAME = 40
 """How many characters a new name must save."""
 WORTH_ITS_NAME = 12
@@ -104,3 +112,51 @@ def named(
                     graph.bindings.append(Binding(names[node], node, graph.span(node)))
         written.append(text)
     return found
+
+
+def every(graph: Graph, wrt: Sequence[str], order: int) -> Iterator[tuple[Orders, Graph]]:
+    """Every derivative of an order, each once: the inputs of a mixed one may be in any order.
+
+    Each derivative of the order before is differentiated with respect to its last input and those after it.
+    """
+    if order == 1:  # one by one, as there may be many
+        yield from zip([(name,) for name in wrt], derivatives(graph, wrt), strict=True)
+        return
+    level: list[tuple[Orders, Graph]] = [((), graph)]
+    for step in range(1, order + 1):
+        level = [
+            ((*inputs, name), derivative)
+            for inputs, formula in level
+            for name, derivative in onward(formula, inputs, wrt, steps=step == order)
+        ]
+    yield from level
+
+
+def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> None:
+    """Raise an error for what has no derivative as a formula of tensors.
+
+    The formula must be a number; beyond the first order, so must each input of ``wrt``.
+    """
+    if graph.shapes is None:
+        return
+    from exprgrad.language.read.shaping import need_number
+
+    need_number(graph, text, "diff")
+    for name in wrt if order > 1 else ():
+        node = graph.inputs[name]
+        if graph.shapes[node]:
+            shape = shape_text(graph.shapes[node])
+            message = f"derivatives of order {order} need inputs that are numbers, and '{name}' is {shape}"
+            help = (
+                "hess computes second derivatives with respect to tensors; --wrt a,b chooses inputs"
+            )
+            span = graph.span(node)
+            raise RequestError("bad-order", message, source=Source(text), span=span, help=help)
+
+
+def onward(
+    formula: Graph, inputs: Orders, wrt: Sequence[str], *, steps: bool
+) -> Iterator[tuple[str, Graph]]:
+    """A derivative's derivatives with respect to its last input and those after it."""
+    rest = wrt[wrt.index(inputs[-1]) :] if inputs else wrt
+    return zip(rest, derivatives(formula, rest, steps=steps), strict=True)

@@ -5,8 +5,8 @@ of an order is the one in which a form was met first, so that people find their 
 them.  Numbers are fractions: a constant is the decimal that was typed.  Every rewrite is exact in real
 arithmetic wherever both sides are defined; none of them expands a product, unless that gets shorter.
 
-This file holds the table; ``algebra`` makes sums and products, and ``tidy``, ``choices`` and ``shorten``
-say how they are rewritten.
+This file holds the table; ``algebra`` makes sums and products of forms, by rules that ``sum_rules``,
+``product_rules`` and ``structural_rules`` state.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from exprgrad.derive.constant_folding import COMPARISONS, result
+from exprgrad.derive.constant_folding import compared, result
 from exprgrad.graph.literal import Literal, Settings, Shape
+from exprgrad.graph.ops import COMPARISONS
 from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL
 
@@ -187,7 +188,7 @@ class Forms:
             if not all(map(is_double, values)):
                 return None  # as decimals they may compare otherwise than as doubles
             first, second = map(float, values)
-            return Fraction(COMPARISONS[kind](first, second))
+            return Fraction(compared(kind, first, second))
         exact = result(kind, values)
         return exact if exact is not None and self.writable(exact) else None
 

@@ -1,4 +1,4 @@
-"""Products tidied while they are made.
+"""Products tidied while they are made, and the shares of ties among them.
 
 Each step takes the product so far, ``powers`` from base to exponent and a coefficient; it changes the
 powers in place and returns the new coefficient.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from exprgrad.derive.simplify.algebra import Algebra, Powers
 from exprgrad.derive.simplify.normal_form import (
     ONE,
     Call,
@@ -19,13 +19,13 @@ from exprgrad.derive.simplify.normal_form import (
     Sum,
     common_number,
 )
+from exprgrad.graph.ops import BY_NAME, OPS
 
-if TYPE_CHECKING:
-    from exprgrad.derive.simplify.algebra import Algebra
+__all__ = ["MOST_FACTORS", "STEPS", "share_of_tie"]
 
-__all__ = ["MOST_FACTORS", "STEPS"]
-
-QUOTIENTS = {"sin": ("cos", "tan"), "sinh": ("cosh", "tanh")}
+QUOTIENTS = {op.quotient[0]: (op.quotient[1], op.name) for op in OPS if op.quotient}
+"""By the upper row of a quotient that is a row: the lower one, and what that is."""
+WINNERS = frozenset(op.winner for op in OPS if op.winner)
 MOST_FACTORS = 12
 """The most factors of a product that is taken apart."""
 HIGH = 64
@@ -34,7 +34,7 @@ MOST = 6
 """The most terms of a factor from which something is taken out."""
 
 
-def take_out(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+def take_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
     """``x*(2*x*a - 4*x*b)`` is ``2*x^2*(a - 2*b)``: what all terms of a factor have is taken out.
 
     Sums that a person wrote are left alone.
@@ -69,7 +69,7 @@ def common_names(forms: Algebra, terms: list[dict[int, Fraction]]) -> dict[int, 
     return common
 
 
-def unify_signs(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+def unify_signs(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
     """``(a - b)/(b - a)`` is -1: a sum and its negative are one factor."""
     for base in list(powers):
         found, exponent = forms.forms[base], powers.get(base, Fraction(0))
@@ -83,7 +83,7 @@ def unify_signs(forms: Algebra, powers: dict[int, Fraction], coefficient: Fracti
     return coefficient
 
 
-def open_products(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+def open_products(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
     """``(a*b)^(1/2)*(a*b)^(1/2)`` is ``a*b``: what is a product to a whole power is taken apart."""
     for base in list(powers):
         found, exponent = forms.forms[base], powers[base]
@@ -95,7 +95,7 @@ def open_products(forms: Algebra, powers: dict[int, Fraction], coefficient: Frac
     return coefficient
 
 
-def tidy_absolutes(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+def tidy_absolutes(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
     """``abs(u)^2`` is u^2, ``abs(u)*sign(u)`` is u."""
     for base in list(powers):
         found, exponent = forms.forms[base], powers.get(base, Fraction(0))
@@ -111,7 +111,7 @@ def tidy_absolutes(forms: Algebra, powers: dict[int, Fraction], coefficient: Fra
     return coefficient
 
 
-def fold_numbers(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+def fold_numbers(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
     """``2^(3/2)`` is ``2*2^(1/2)``, and ``2^(1/2)*8^(1/2)`` is 4: powers of numbers are worked out."""
     parts: dict[Fraction, list[int]] = {}
     for base in list(powers):
@@ -136,7 +136,7 @@ def fold_numbers(forms: Algebra, powers: dict[int, Fraction], coefficient: Fract
     return coefficient
 
 
-def tidy_powers(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+def tidy_powers(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
     """``x^n*x`` is ``x^(n + 1)``: powers whose exponents are not numbers are gathered."""
     if forms.share:
         return coefficient
@@ -157,7 +157,7 @@ def tidy_powers(forms: Algebra, powers: dict[int, Fraction], coefficient: Fracti
     return coefficient
 
 
-def tidy_quotients(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+def tidy_quotients(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
     """``sin(u)/cos(u)`` is tan(u), ``sinh(u)/cosh(u)`` is tanh(u)."""
     for base in list(powers):
         found, exponent = forms.forms[base], powers.get(base, Fraction(0))
@@ -171,7 +171,7 @@ def tidy_quotients(forms: Algebra, powers: dict[int, Fraction], coefficient: Fra
     return coefficient
 
 
-def use_names(forms: Algebra, powers: dict[int, Fraction], coefficient: Fraction) -> Fraction:
+def use_names(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
     """Where all factors of something named are met, its name takes their place.
 
     So the derivative of ``d = (a + b)/c`` with respect to c is ``-d/c``.
@@ -201,3 +201,52 @@ STEPS = (
     tidy_quotients,
     use_names,
 )
+
+
+def share_of_tie(forms: Algebra, powers: Powers, coefficient: Fraction) -> int | None:
+    """The share of an operand of ``max`` or ``min``, as a comparison.
+
+    With a constant that takes everything in a tie, ``p/(p + where(q, inf, 0))`` is ``where(q, 0, 1)``;
+    with two operands that share it, ``(x >= y)/((x >= y) + (y >= x))`` is ``(x > y) + (x == y)/2``.
+    """
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if exponent != -1 or not isinstance(found, Sum):
+            continue
+        rest = [item for item in powers.items() if item[0] != base]
+        counts = [counted(forms, term) for term, c in found.terms if c == 1]
+        if None in counts or len(counts) < len(found.terms):
+            continue
+        greedy = [c for c, weight in counts if weight == math.inf]  # type: ignore[misc]
+        plain = [c for c, weight in counts if weight == 1]  # type: ignore[misc]
+        if greedy:
+            share = forms.product(
+                [*rest, (forms.sum([(c, ONE) for c in plain]), -ONE)], coefficient
+            )
+            for condition in greedy:
+                share = forms.where(condition, forms.zero, share)
+            return share
+        if len(plain) == 2 and ONE in (powers.get(plain[0]), powers.get(plain[1])):
+            mine, other = plain if powers.get(plain[0]) == 1 else plain[::-1]
+            x = forms.forms[mine]
+            assert isinstance(x, Call)
+            row = BY_NAME[x.kind]
+            if x.kind in WINNERS and other == forms.call(x.kind, x.operands[::-1]):
+                ahead = forms.call(BY_NAME[row.mirror].opposite, x.operands)
+                level = forms.call("eq", x.operands)
+                share = forms.sum([(ahead, ONE), (level, Fraction(1, 2))])
+                rest = [item for item in rest if item[0] != mine]
+                return forms.product([*rest, (share, ONE)], coefficient)
+    return None
+
+
+def counted(forms: Algebra, term: int) -> tuple[int, float] | None:
+    """A term of a row's ties, ``where(condition, 1 or inf, 0)``: its condition and weight."""
+    found = forms.forms[term]
+    if not isinstance(found, Call) or found.kind != "where" or found.operands[2] != forms.zero:
+        return None
+    condition, weight, _ = found.operands
+    inside = forms.forms[weight]
+    if isinstance(inside, Leaf) and inside.value == math.inf:
+        return condition, math.inf
+    return (condition, 1.0) if weight == forms.one else None

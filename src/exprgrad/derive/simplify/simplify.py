@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 
-from exprgrad.derive.simplify.algebra import Algebra
+from exprgrad.derive.simplify.algebra import Algebra, Rules
 from exprgrad.derive.simplify.normal_form import ONE, Forms, Product
-from exprgrad.derive.simplify.product_rules import MOST_FACTORS
+from exprgrad.derive.simplify.product_rules import MOST_FACTORS, STEPS, share_of_tie
+from exprgrad.derive.simplify.structural_rules import rewritten
+from exprgrad.derive.simplify.sum_rules import gather_choices, shortest
 from exprgrad.derive.simplify.write import write
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.graph.graph import INPUT, Graph, Program
 from exprgrad.graph.literal import Literal
+from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 from exprgrad.language.read.parse import CONSTANTS
 
 __all__ = ["formulas", "simplify"]
 
-SUMS = ("add", "sub")
-PRODUCTS = ("mul", "div", "neg")
+RULES = Rules(STEPS, share_of_tie, gather_choices, shortest, rewritten)
+NEGATIVES = frozenset(kind for kind in SUMS if BY_NAME[kind].signs == (-1,))
+CHAINS = {
+    **dict.fromkeys(PRODUCTS | NEGATIVES, "product"),
+    **dict.fromkeys(SUMS - NEGATIVES, "sum"),
+}
+"""Which chain a row is a link of: a negative is a factor -1."""
 SHORT = 8
 """The most operations of a shared sum that is taken apart by those who use it."""
 WORTH_A_NAME = 2
@@ -54,7 +62,7 @@ def forms_of(typed: Graph, *, share: bool = False) -> tuple[Algebra, dict[int, s
     A statement that is named like a constant loses its name: a rule may bring in the constant.
     """
     numbers = [p for node, p in enumerate(typed.payloads) if node not in typed.symbols]
-    forms = Algebra(decimals=any(map(is_fraction, numbers)), share=share)
+    forms = Algebra(RULES, decimals=any(map(is_fraction, numbers)), share=share)
     if typed.shapes is not None:
         forms.inputs = {name: typed.shapes[node] for name, node in typed.inputs.items()}
     bound = [binding.node for binding in typed.bindings]
@@ -84,34 +92,12 @@ def read(
     """
     uses = count_uses(graph, outputs)
     absorbed = find_absorbed(graph, uses)
-    found: dict[int, int] = {}
+    images: dict[int, int] = {}
     whole = set(forms.named)
-    for node, kind in enumerate(graph.kinds):
+    for node in range(len(graph)):
         if not uses[node] or absorbed[node]:
             continue
-        operands, payload = graph.operands[node], graph.payloads[node]
-        if kind == INPUT:
-            form = forms.leaf(str(payload), None)
-        elif isinstance(payload, Literal):
-            form = forms.literal(payload)
-        elif kind == CONST:
-            assert isinstance(payload, float)
-            form = forms.constant(payload, graph.symbols.get(node))
-        elif kind in SUMS:
-            leaves, _ = chain(graph, node, SUMS, absorbed)
-            form = forms.sum([(found[leaf], sign) for leaf, sign in leaves], whole)
-        elif kind in PRODUCTS:
-            leaves, sign = chain(graph, node, PRODUCTS, absorbed)
-            form = forms.product([(found[leaf], power) for leaf, power in leaves], sign, whole)
-        elif kind == "pow":
-            form = forms.power(found[operands[0]], found[operands[1]], whole)
-        elif isinstance(payload, tuple):
-            assert graph.shapes is not None
-            given = [(found[operand], graph.shapes[operand]) for operand in operands]
-            form = forms.structural(kind, tuple(given), payload)
-        else:
-            form = forms.call(kind, tuple([found[operand] for operand in operands]))
-        found[node] = form
+        images[node] = form = form_of(forms, graph, node, images, absorbed, whole)
         if forms.share:
             forms.remember(form)
         if node in bound and forms.weights[form] > WORTH_A_NAME:
@@ -119,7 +105,38 @@ def read(
             whole.add(form)
         elif is_long(forms, form, short if uses[node] > 1 else OPENED):
             whole.add(form)
-    return found
+    return images
+
+
+def form_of(
+    forms: Algebra,
+    graph: Graph,
+    node: int,
+    images: Mapping[int, int],
+    absorbed: bytearray,
+    whole: Collection[int],
+) -> int:
+    """The form of one node; the forms in ``whole`` are not taken apart."""
+    kind, payload = graph.kinds[node], graph.payloads[node]
+    if kind == INPUT:
+        return forms.leaf(str(payload), None)
+    if isinstance(payload, Literal):
+        return forms.literal(payload)
+    if isinstance(payload, float):
+        return forms.constant(payload, graph.symbols.get(node))
+    if kind in CHAINS:
+        leaves, sign = chain(graph, node, absorbed)
+        items = [(images[leaf], power) for leaf, power in leaves]
+        if CHAINS[kind] == "sum":
+            return forms.sum(items, whole)
+        return forms.product(items, sign, whole)
+    operands = tuple([images[operand] for operand in graph.operands[node]])
+    if kind == "pow":
+        return forms.power(operands[0], operands[1], whole)
+    if isinstance(payload, tuple):
+        shapes = [graph.shape(operand) for operand in graph.operands[node]]
+        return forms.structural(kind, tuple(zip(operands, shapes, strict=True)), payload)
+    return forms.call(kind, operands)
 
 
 def is_long(forms: Forms, form: int, short: int) -> bool:
@@ -146,15 +163,15 @@ def find_absorbed(graph: Graph, uses: list[int]) -> bytearray:
     """By node: whether it is a link in its only user's chain."""
     absorbed = bytearray(len(graph))
     for user, kind in enumerate(graph.kinds):
-        group = SUMS if kind in SUMS else PRODUCTS if kind in PRODUCTS else ()
-        for operand in graph.operands[user] if uses[user] else ():
-            if uses[operand] == 1 and graph.kinds[operand] in group:
+        link = CHAINS.get(kind)
+        for operand in graph.operands[user] if link and uses[user] else ():
+            if uses[operand] == 1 and CHAINS.get(graph.kinds[operand]) == link:
                 absorbed[operand] = 1
     return absorbed
 
 
 def chain(
-    graph: Graph, root: int, kinds: tuple[str, ...], absorbed: bytearray
+    graph: Graph, root: int, absorbed: bytearray
 ) -> tuple[list[tuple[int, Fraction]], Fraction]:
     """The leaves of a chain in order, each with its sign or its power, and the sign of the whole."""
     leaves: list[tuple[int, Fraction]] = []
@@ -165,10 +182,10 @@ def chain(
         kind, operands = graph.kinds[node], graph.operands[node]
         if node != root and not absorbed[node]:
             leaves.append((node, power))
-        elif kind == "neg":
+            continue
+        row = BY_NAME[kind]
+        if kind in NEGATIVES:
             sign = -sign
-            todo.append((operands[0], power))
-        else:
-            second = -power if kind in ("sub", "div") else power
-            todo += [(operands[1], second), (operands[0], power)]
+        each = (1,) if kind in NEGATIVES else row.signs or row.powers
+        todo += reversed([(o, own * power) for o, own in zip(operands, each, strict=True)])
     return leaves, sign

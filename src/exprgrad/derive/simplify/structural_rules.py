@@ -10,59 +10,153 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from exprgrad.derive.simplify.linear import Operand, factor_by_factor, fewest, in_front, repeated
-from exprgrad.derive.simplify.normal_form import Call, Sum
+from exprgrad.derive.simplify.algebra import Algebra, Operand
+from exprgrad.derive.simplify.normal_form import ONE, Call, Number, Product, Sum
 from exprgrad.graph.literal import Settings, Shape
 from exprgrad.graph.shapes import axes_of, axis_of, kept, volume
+from exprgrad.graph.structural import Structural
+from exprgrad.graph.tensors import STRUCTURAL
 
-if TYPE_CHECKING:
-    from exprgrad.derive.simplify.algebra import Algebra
-
-__all__ = ["canonical", "rewritten"]
+__all__ = ["rewritten"]
 
 Operands = tuple[Operand, ...]
-REDUCTIONS = {"mean", "norm", "prod", "reduce_logsumexp", "reduce_max", "reduce_min", "sum"}
-"""The rows with the settings ``axis`` and ``keepdims``."""
-REPEATABLE = {"mean", "reduce_max", "reduce_min", "sum"}
-"""The reductions that take a number met several times as they take it once, but for a factor."""
-MOVES = {"index", "reshape", "transpose"}
-"""The rows that go through products and powers, factor by factor."""
-LINEAR = {"diag", "dot", "matmul", "mean", "outer", "place", "sum", "trace", *MOVES}
-"""The rows that are linear in each of their operands."""
-UNMOVED = {"mean", "reduce_max", "reduce_min", *MOVES}
-"""The rows that give, of a tensor whose numbers are all one, that number again."""
+REDUCTIONS = [row.name for row in STRUCTURAL.values() if row.reduces]
+Split = tuple[Fraction, list[tuple[int, Fraction]], int]
+"""A coefficient, factors that go in front, and the rest: 1 if that is nothing."""
 LONG = 60
 """The most operations of a product that is transposed factor by factor: a long one is not walked down."""
 
 
-def canonical(kind: str, settings: Settings, shape: Shape) -> Settings:
-    """Settings that say the same are one: ``axis=-1`` of a vector is all its axes."""
-    if kind in REDUCTIONS or kind == "softmax":
-        return axes_of(settings[0], shape), *settings[1:]
-    return settings
-
-
 def rewritten(forms: Algebra, kind: str, operands: Operands, settings: Settings) -> int | None:
     """A shorter form of an operation, if there is one."""
-    found = in_front(forms, kind, operands, settings) if kind in LINEAR else None
+    row = STRUCTURAL[kind]
+    found = in_front(forms, row, operands, settings) if row.linear else None
     if found is not None:
         return found
     form, shape = operands[0]
-    if kind in UNMOVED and shape and forms.shape(form) == ():
+    if (row.moves or row.averages) and shape and forms.shape(form) == ():
         return form
-    if kind in REDUCTIONS:
+    if row.reduces:
         plain = fewest(settings, shape)
         if plain != settings:
             return forms.structural(kind, operands, plain)
     if kind in RULES:
         found = RULES[kind](forms, operands, settings)
-    if found is None and kind in REPEATABLE:
-        found = repeated(forms, kind, operands[0], settings)
-    if found is None and kind in MOVES:
+    if found is None and row.reduces and (row.linear or row.averages):
+        found = repeated(forms, row, operands[0], settings)
+    if found is None and row.moves:
         found = factor_by_factor(forms, kind, operands[0], settings)
     return found
+
+
+# What holds for many rows: numbers go in front, repetition is counted.
+
+
+def in_front(forms: Algebra, row: Structural, operands: Operands, settings: Settings) -> int | None:
+    """An operation that is linear in each operand, in front of it the factors that it leaves alone."""
+    parts = [split(forms, row, operand, settings) for operand in operands]
+    if all(coefficient == 1 and not outer for coefficient, outer, _ in parts):
+        return None
+    rest = [(form, shape) for (_, _, form), (_, shape) in zip(parts, operands, strict=True)]
+    coefficient, factors = ONE, [(forms.structural(row.name, tuple(rest), settings), ONE)]
+    for number, outer, _ in parts:
+        coefficient *= number
+        factors = outer + factors
+    return forms.product(factors, coefficient)
+
+
+def split(forms: Algebra, row: Structural, operand: Operand, settings: Settings) -> Split:
+    """A tensor as a coefficient, factors that an operation leaves alone, and the rest."""
+    form, shape = operand
+    found = forms.forms[form]
+    if not shape or form in forms.named:
+        return ONE, [], form
+    if isinstance(found, Number):
+        return found.value, [], forms.one
+    if stays(row, forms.shape(form), shape, settings):
+        return ONE, [(form, ONE)], forms.one
+    if isinstance(found, Call) and found.kind == "where":
+        return split_choice(forms, found, form, shape)
+    if not isinstance(found, Product):
+        return ONE, [], form
+    outer = [item for item in found.factors if stays(row, forms.shape(item[0]), shape, settings)]
+    rest = [item for item in found.factors if item not in outer]
+    if found.coefficient == 1 and not outer:
+        return ONE, [], form
+    return found.coefficient, outer, forms.product(rest)
+
+
+def stays(row: Structural, own: Shape, shape: Shape, settings: Settings) -> bool:
+    """Whether a factor may go in front: a number, or one that is alike along the axes that are summed."""
+    if not own or not row.reduces:
+        return not own
+    axis, keepdims = settings
+    gone, lead = axes_of(axis, shape), len(shape) - len(own)
+    if keepdims:
+        return all(at < lead or own[at - lead] == 1 for at in gone)
+    return gone == tuple(range(len(gone))) and len(own) <= len(shape) - len(gone)
+
+
+def split_choice(forms: Algebra, found: Call, form: int, shape: Shape) -> Split:
+    """A choice between something and 0: the number in front of something goes in front of the choice."""
+    condition, x, y = found.operands
+    if forms.zero not in (x, y):
+        return ONE, [], form
+    branch = forms.forms[y if x == forms.zero else x]
+    if not isinstance(branch, Number | Product):
+        return ONE, [], form
+    number = branch.value if isinstance(branch, Number) else branch.coefficient
+    if number == 1:
+        return ONE, [], form
+    rest = forms.one if isinstance(branch, Number) else forms.product(branch.factors)
+    both = (forms.zero, rest) if x == forms.zero else (rest, forms.zero)
+    return number, [], forms.where(condition, *both)
+
+
+def fewest(settings: Settings, shape: Shape) -> Settings:
+    """A reduction's settings in the shortest way; the first axes need not be kept, as shapes align."""
+    axis, keepdims = settings
+    gone = axes_of(axis, shape)
+    if isinstance(axis, tuple) and len(gone) == 1:
+        axis = gone[0]
+    return None if len(gone) == len(shape) else axis, keepdims and gone != tuple(range(len(gone)))
+
+
+def factor_by_factor(forms: Algebra, kind: str, operand: Operand, settings: Settings) -> int | None:
+    """A product whose factors are moved one by one, where that leaves nothing to move."""
+    form, shape = operand
+    found = forms.forms[form]
+    if not isinstance(found, Product) or any(
+        forms.shape(base) != shape for base, _ in found.factors
+    ):
+        return None
+    moved = []
+    for base, power in found.factors:
+        inner = forms.structural(kind, ((base, shape),), settings)
+        if forms.weights[inner] > forms.weights[base]:
+            return None
+        moved.append((inner, power))
+    return forms.product(moved, found.coefficient)
+
+
+def repeated(forms: Algebra, row: Structural, operand: Operand, settings: Settings) -> int | None:
+    """A reduction along axes on which a form was but repeated: once, times how often."""
+    form, shape = operand
+    axis, keepdims = settings
+    own = forms.shape(form)
+    lead = len(shape) - len(own)
+    gone = axes_of(axis, shape)
+    along = [at for at in gone if at < lead]
+    if not along:
+        return None
+    times = 1 if row.averages else volume(shape, tuple(along))
+    rest = tuple([at - lead for at in gone if at >= lead])
+    if rest:
+        whole = len(rest) == len(own)
+        narrow = None if whole else rest if len(rest) > 1 else rest[0]
+        form = forms.structural(row.name, ((form, shape[lead:]),), (narrow, keepdims))
+    return forms.product([(form, ONE)], Fraction(times))
 
 
 def call_of(forms: Algebra, operand: Operand, *kinds: str) -> Call | None:
@@ -247,7 +341,7 @@ def of_sum(forms: Algebra, operands: Operands, settings: Settings) -> int | None
     return None
 
 
-Rule = Callable[["Algebra", Operands, Settings], int | None]
+Rule = Callable[[Algebra, Operands, Settings], int | None]
 RULES: dict[str, Rule] = {
     "diag": of_diag,
     "dot": of_dot,

@@ -1,22 +1,39 @@
-"""Ways to write a sum in fewer operations."""
+"""Sums: choices that are gathered, and ways to write a sum in fewer operations."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from exprgrad.derive.simplify.algebra import WALKED, Algebra, Terms
 from exprgrad.derive.simplify.normal_form import ONE, Call, Product, Sum
 
-if TYPE_CHECKING:
-    from exprgrad.derive.simplify.algebra import Algebra
-
-__all__ = ["shortest"]
+__all__ = ["gather_choices", "shortest"]
 
 FEW = 6
 """The most terms of a sum that others ways are tried for."""
 DEEPEST = 3
 """How many attempts to shorten a sum there may be within each other."""
+
+
+def gather_choices(forms: Algebra, terms: Terms) -> None:
+    """``where(c, a, 0) + where(c, 0, b)`` is ``where(c, a, b)``."""
+    by_condition: dict[int, list[tuple[int, int, int]]] = {}
+    for term in terms:
+        found = forms.forms[term]
+        if isinstance(found, Call) and found.kind == "where" and forms.weights[term] <= WALKED:
+            condition, x, y = found.operands
+            other = forms.opposite(condition)
+            if other != condition and other in by_condition:
+                condition, x, y = other, y, x
+            by_condition.setdefault(condition, []).append((term, x, y))
+    for condition, alike in by_condition.items():
+        if len(alike) > 1:
+            yes = forms.sum([(x, terms[term]) for term, x, _ in alike])
+            no = forms.sum([(y, terms[term]) for term, _, y in alike])
+            for term, _, _ in alike:
+                del terms[term]
+            forms.add(terms, forms.where(condition, yes, no), ONE)
 
 
 def shortest(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> int:
@@ -57,7 +74,7 @@ def over(
     forms: Algebra, terms: list[tuple[int, Fraction]], below: dict[int, Fraction]
 ) -> int | None:
     """A sum over a denominator, the numerator multiplied out if it does not get too long."""
-    above: dict[int, Fraction] = {}
+    above: Terms = {}
     up = [(base, -exponent) for base, exponent in below.items()]
     for term, coefficient in terms:
         add_multiplied(forms, above, forms.product([(term, ONE), *up]), coefficient, only=below)
@@ -89,7 +106,7 @@ def factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
 
 def multiplied_out(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
     """The sum with the sums among its terms' factors multiplied out, once, if terms then meet."""
-    gathered: dict[int, Fraction] = {}
+    gathered: Terms = {}
     pieces = sum(add_multiplied(forms, gathered, term, c) for term, c in terms)
     left = [(term, c) for term, c in gathered.items() if c]
     if len(left) > len(terms) + 1 or len(left) == pieces:
@@ -99,7 +116,7 @@ def multiplied_out(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | N
 
 def add_multiplied(
     forms: Algebra,
-    terms: dict[int, Fraction],
+    terms: Terms,
     form: int,
     coefficient: Fraction,
     only: Collection[int] | None = None,

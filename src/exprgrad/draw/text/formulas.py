@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from exprgrad.derive.simplify.orders import Orders
+from exprgrad.derive.simplify.formula import Orders
 from exprgrad.draw.documents.document import csv_line, envelope
 from exprgrad.graph.graph import Graph
 from exprgrad.language.write.infix import program

@@ -15,9 +15,6 @@ __all__ = ["reason"]
 
 SMALLEST = 2.2250738585072014e-308
 """The least double with all its digits."""
-PERIODIC = ("sin", "cos", "tan")
-LOGARITHMS = ("log", "log2", "log10")
-GROWING = ("exp", "exp2", "pow", "sinh", "cosh")
 LARGE = 100.0
 """From here on, an argument is large."""
 
@@ -50,20 +47,22 @@ def of_data(evidence: Evidence, step: Step) -> str:
     given = [evidence.run.values[operand] for operand in operands]
     if not math.isfinite(value) or (abs(value) < SMALLEST and bool(abs(true) < SMALLEST)):
         return out_of_range(value, true)
-    if kind in ("add", "sub"):
-        sort = "numbers that nearly cancel" if kind == "add" else "nearly equal numbers"
-        what = "sum" if kind == "add" else "difference"
+    row = BY_NAME[kind]
+    if len(row.signs) == 2:
+        adds = row.signs == (1, 1)
+        sort = "numbers that nearly cancel" if adds else "nearly equal numbers"
+        what = "sum" if adds else "difference"
         return f"the {what} of {sort}: {number(given[0])} and {number(given[1])}"
     label = evidence.run.label(step.source)
     at = number(evidence.run.values[step.source])
     size = max(map(abs, given), default=0.0)
-    if kind in PERIODIC and size >= LARGE:
+    if row.magnifies == "period" and size >= LARGE:
         return f"{kind} of a large number: {label} is {at}, and its absolute error counts"
-    if kind in GROWING and size >= LARGE:
+    if row.magnifies == "growth" and size >= LARGE:
         return f"{kind} of a large number makes relative errors of absolute ones: {label} is {at}"
-    if kind in LOGARITHMS and 0.5 < given[0] < 2:
+    if row.magnifies == "zero" and 0.5 < given[0] < 2:
         return f"{kind} near its zero: {label} is {at}, and what sets it apart from 1 is mostly rounded"
-    if BY_NAME[kind].special:
+    if row.special:
         return f"{label} is beside a kink or a jump, and its error leads to the other side"
     return f"a relative error of {label} counts 10^{step.before - step.after} times as much here"
 

@@ -6,13 +6,11 @@ from typing import cast
 
 from exprgrad.graph.graph import CONST, Graph
 from exprgrad.graph.literal import Literal
+from exprgrad.graph.ops import OPS
 
 __all__ = ["never_zero"]
 
-NOT_NEGATIVE = {
-    "abs", "cosh", "eq", "erfc", "exp", "ge", "gt", "hypot", "le", "lt", "ne", "relu", "sigmoid",
-    "softplus",
-}  # fmt: skip
+NOT_NEGATIVE = frozenset(op.name for op in OPS if op.not_negative)
 """Operations whose results are never below 0."""
 
 

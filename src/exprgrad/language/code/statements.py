@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.graph.literal import Literal
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.language.code.identifiers import Names
 from exprgrad.language.code.nonzero import never_zero
@@ -42,7 +42,6 @@ LITERAL_WIDTH = 92
 """Where a tensor that is written out is broken, in characters."""
 COUNTED = 3
 """The length from which 0, 1, 2… is written as a range."""
-COMPARISONS = {"lt", "le", "gt", "ge", "eq", "ne"}
 VIEWS = {"broadcast", "diag", "index", "reshape", "transpose"}
 """Operations that may look at the numbers where they are."""
 

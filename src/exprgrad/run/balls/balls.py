@@ -23,7 +23,7 @@ from exprgrad.derive.rules import template
 from exprgrad.errors import MissingExtraError
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.interpret import Algebra, interpret
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.run.numbers.primitives import functions
 
 __all__ = [
@@ -136,7 +136,7 @@ def apply(kind: str, operands: Sequence[Ball]) -> Ball:
     return found if finite and found.is_finite() else settled(BY_NAME[kind], operands, found)
 
 
-TAKES_NAN = frozenset(("lt", "le", "gt", "ge", "eq", "ne", "where"))
+TAKES_NAN = COMPARISONS | {op.name for op in OPS if op.branches}
 """What has a value even where an operand has none, as in IEEE."""
 
 

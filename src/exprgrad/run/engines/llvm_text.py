@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from exprgrad.derive.constant_folding import COMPARISONS, is_flag
+from exprgrad.derive.constant_folding import is_flag
 from exprgrad.graph.graph import Graph, Program, dependencies
+from exprgrad.graph.ops import COMPARISONS
 from exprgrad.run.engines.llvm_writer import STORED, Dialect, Writer, literal
 from exprgrad.run.engines.memory import PAGE
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Sequence
 from typing import NamedTuple
 
-from exprgrad.derive.constant_folding import COMPARISONS, is_flag
+from exprgrad.derive.constant_folding import is_flag
 from exprgrad.graph.graph import INPUT, Graph, Program, dependencies
+from exprgrad.graph.ops import COMPARISONS
 from exprgrad.run.engines.schedule import ordered
 
 __all__ = ["Plan", "Step", "plan"]
