@@ -15,8 +15,9 @@ from exprgrad.explain.checking.differences import (
     differences,
     extrapolated,
     moved_errors,
+    quotients,
+    steps,
 )
-from exprgrad.explain.checking.quotients import quotients, steps
 from exprgrad.explain.checking.true_differences import true_differences
 from exprgrad.graph.graph import CONST, INPUT, check
 from exprgrad.language.read.parse import parse

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from exprgrad import RequestError, parse
-from exprgrad.explain.checking import tensor_check
-from exprgrad.explain.checking.tensor_check import chosen, difference_table, measured
+from exprgrad.explain.checking.check import check_run, chosen
+from exprgrad.explain.checking.differences import difference_table, measured
 from shell import command
 
 X = [[1.0, 2.0], [3.0, 4.0], [0.5, -1.0]]
@@ -53,7 +53,7 @@ def test_a_wrong_gradient_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     run = f.gradient(X=X, w=W)
     assert run.adjoints is not None
     run.adjoints.grads[run.graph.inputs["w"]][1] *= 1.01
-    found = {check.input: check for check in tensor_check.check_tensors(run)}
+    found = {check.input: check for check in check_run(run)}
     assert found["w[0]"].verdict == "agrees"
     assert found["w[1]"].verdict == "disagrees"
     assert found["w[1]"].message == "disagrees: the gradient for w[1] says 5.05, differences say 5"

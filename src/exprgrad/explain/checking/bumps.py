@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from exprgrad.errors import RequestError
-from exprgrad.explain.checking.numbers import digits_of, short
-from exprgrad.explain.checking.quotients import SCALE, STEP, Quotients, quotients
-from exprgrad.explain.checking.verdicts import Verdict, agreement
+from exprgrad.explain.checking.differences import SCALE, STEP, Quotients, quotients
+from exprgrad.explain.checking.verdicts import Verdict, agreement, digits_of, short
 from exprgrad.explain.nodes import node_in
 from exprgrad.graph.graph import CONST
 from exprgrad.language.write.infix import number

@@ -7,28 +7,40 @@ that is checked vouches for itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from exprgrad.errors import MissingExtraError, RequestError
 from exprgrad.explain.checking.bumps import at_step, find_nodes
-from exprgrad.explain.checking.differences import Sides, differences, moved_errors
-from exprgrad.explain.checking.suspects import Suspect, Wrong, accused, blamed, wrong_numbers
+from exprgrad.explain.checking.differences import (
+    Sides,
+    differences,
+    measured_differences,
+    moved_errors,
+)  # fmt: skip
+from exprgrad.explain.checking.suspects import Wrong, accused, blamed, wrong_numbers
 from exprgrad.explain.checking.true_differences import least_work, true_differences
 from exprgrad.explain.checking.verdicts import (
+    Suspect,
     Verdict,
+    apart,
     by_differences,
     by_truth,
     infinite,
     one_side,
+    pole,
     unsettled,
-)
+)  # fmt: skip
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.sides.kinks import OneSided, one_sided
 from exprgrad.graph.graph import CONST, INPUT, dependencies, dependents
+from exprgrad.graph.literal import size
 from exprgrad.run.balls.balls import Ball, working
+from exprgrad.run.evaluator import evaluator_for
 from exprgrad.run.result import Run
 from exprgrad.source import Span
 
@@ -42,6 +54,11 @@ MOST_IN_DOUBLES = 10_000
 """The most nodes times derivatives for which differences are taken: some 5 to 15 seconds.
 
 In balls a node takes 25 microseconds in the first precision, in doubles 1 millisecond for all the steps.
+"""
+MOST_NUMBERS = 64
+"""How many numbers of tensors are checked; of more, so many are chosen, evenly spread.
+
+Each takes some 80 forward sweeps, so that all take as long as a short training.
 """
 MOST_WORK = least_work(MOST_IN_BALLS)
 """The most bits times nodes in balls, of all derivatives: higher precisions are taken while it lasts."""
@@ -157,7 +174,7 @@ class Checker:
             if verdict is not None:
                 return self.with_value(verdict, truth.value)
         if not math.isfinite(run.value):
-            return special or infinite(run)
+            return special or infinite(run.value, pole(run))
         sides = self.sides(node)
         if sides is None:
             said = Verdict("undecided", "undecided: the formula is too large for differences")
@@ -227,8 +244,6 @@ def check_run(
     ``h`` is the lesson's step.
     """
     if run.shapes is not None:
-        from exprgrad.explain.checking.tensor_check import check_tensors
-
         return check_tensors(run, nodes, h)
     if nodes is not None:
         return check_nodes(run, find_nodes(run, nodes), h, ids=True)
@@ -258,3 +273,79 @@ def check_nodes(
             judged(name, analytic, verdict)._replace(node=node if ids else None, where=where)
         )
     return found
+
+
+# Tensors.
+
+
+class Place(NamedTuple):
+    """One number of an input: its name, and where it is; () for an input that is a number."""
+
+    name: str
+    at: tuple[int, ...]
+
+
+def check_tensors(
+    run: Run, nodes: Iterable[str | int] | None = None, h: float | None = None
+) -> list[Check]:
+    """Check the derivatives with respect to the inputs' numbers: all of them, or 64 of more.
+
+    Raises ``RequestError`` for nodes and a step, which are for formulas of numbers.
+    """
+    if nodes is not None or h is not None:
+        message = "a formula of tensors is checked at its inputs alone, with steps of our choice"
+        raise RequestError("no-tensors", message, help="--node and --h are for formulas of numbers")
+    return [check_number(run, place) for place in chosen(run)]
+
+
+def chosen(run: Run) -> list[Place]:
+    """The numbers to check."""
+    from numpy import unravel_index
+
+    shapes = {name: run.graph.shape(run.graph.inputs[name]) for name in run.wrt or ()}
+    names, ends = [*shapes], [*accumulate(map(size, shapes.values()))]
+    total = ends[-1] if ends else 0
+    count = min(total, MOST_NUMBERS)
+    found = []
+    for flat in sorted({at * total // count for at in range(count)}):
+        which = bisect_right(ends, flat)
+        name, before = names[which], ends[which - 1] if which else 0
+        found.append(Place(name, tuple(map(int, unravel_index(flat - before, shapes[name])))))
+    return found
+
+
+def check_number(run: Run, place: Place) -> Check:
+    """The verdict on one number's derivative."""
+    from exprgrad.run.arrays.arrays import as_array
+    from exprgrad.run.arrays.elements import element_name
+
+    analytic, at = (
+        float(as_array(all_of[place.name])[place.at]) for all_of in (run.gradient, run.inputs)
+    )
+    node, called = run.graph.inputs[place.name], element_name(*place)
+    span = run.graph.span(node)
+
+    def blame(numeric: float) -> Suspect:
+        says, true = apart(analytic, numeric)
+        message = f"the gradient for {called} says {says}, differences say {true}"
+        return Suspect(node, message, span)
+
+    if not math.isfinite(run.value):
+        found = infinite(run.value)
+    else:
+        found = by_differences(measured_differences(moved(run, place), at), analytic, blame)
+    return judged(called, analytic, found)._replace(where=found.where or (node, span))
+
+
+def moved(run: Run, place: Place) -> Callable[[float], float]:
+    """The output as a function of one number."""
+    import numpy as np
+
+    evaluator = evaluator_for(run.graph)
+
+    def value(x: float) -> float:
+        given = np.array(run.inputs[place.name], dtype=float)
+        given[place.at] = x
+        return float(evaluator.forward({**run.inputs, place.name: given})[run.graph.output])
+
+    return value

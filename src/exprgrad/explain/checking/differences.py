@@ -1,27 +1,40 @@
-"""Derivatives by differences in doubles, with step control and an account of what rounding does to them.
+"""Derivatives by differences of values: the quotients as a graph, and what they tend to in doubles.
 
-Source of the extrapolation: Ridders, Accurate computation of F'(x) and F'(x)F''(x) (1982); Press et al.,
-Numerical Recipes, section 5.7.  Here the error is twofold: what extrapolation leaves, as Ridders estimates
-it, and what rounding can do to the values, which grows as the step shrinks and is followed node by node.
+The graph has the formula beside a node's data, twice, and what they differ by.  Whatever evaluates a graph
+finds the quotients: doubles, or balls at a step far below any double.  No rule of the op table is read.
+
+In doubles steps are halved and quotients extrapolated.  Source: Ridders, Accurate computation of F'(x) and
+F'(x)F''(x) (1982); Press et al., Numerical Recipes, section 5.7.  Here the error is twofold: what
+extrapolation leaves, as Ridders estimates it, and what rounding can do to the values, which grows as the
+step shrinks.  For numbers it is followed node by node.  For tensors, where a bound would have to follow
+every sum, it is measured.  Source: Moré and Wild, Estimating computational noise, SIAM J. Sci. Comput. 33
+(2011): values at points so near to each other that a smooth function's high differences vanish have those
+that rounding leaves.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from exprgrad.explain.checking.quotients import Quotients, quotients, steps
-from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.transform import copies, transform
 from exprgrad.run.numbers.primitives import functions
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.run.numbers.templates import at_pole
 
 __all__ = [
-    "SETTLED", "Estimate", "Sample", "Sides", "differences", "extrapolated", "follow", "moved_errors",
+    "SCALE", "SETTLED", "STEP", "Estimate", "Quotients", "Sample", "Sides", "differences", "extrapolated",
+    "measured_differences", "moved_errors", "quotients", "steps",
 ]  # fmt: skip
+
+STEP = "the step"
+SCALE = "the step's scale"
+"""What the graph calls the two factors of the step; no input can bear a name with a blank."""
+
 
 LEVELS = 36
 """How many steps are tried, each half of the one before: to 2^-38, where a quotient has 14 bits."""
@@ -37,6 +50,78 @@ SETTLED = 10
 """An estimate whose error is less than this part of it has a digit."""
 MOVED = 2.0**-26
 """By what part of itself an operand is moved at least: a step of half a double's digits shows its slope."""
+
+
+MEASURED_LEVELS = 24
+"""How many steps are tried, each half of the one before: from 2^-3 to 2^-26, half of a double's digits."""
+NEAR = (-30, -24, -18, -12)
+"""How near, in bits, the points lie at which noise is measured: their fourth differences are noise.
+
+Farther apart where most values are equal, for then they are a step of the rounding's staircase.
+"""
+ORDER = 2.0**-20
+"""What is more than this part of the values is no noise: they have no order at such a distance."""
+SAFE = 8
+"""How much larger than measured noise may be: it is a standard deviation, and of few values."""
+
+
+class Quotients(NamedTuple):
+    """A graph that has the difference quotients of another's output by one of its nodes.
+
+    It has all nodes of the other, by the same numbers, and then, by what they are: the quotients from the
+    ``left``, from the ``right`` and between the two (``center``); ``bend``, by how much right and left
+    differ.  ``moved`` are the nodes that the step moves, the node's own two data aside: their rounding
+    makes quotients in doubles uncertain.
+    """
+
+    graph: Graph
+    left: int
+    right: int
+    center: int
+    bend: int
+    moved: tuple[int, ...]
+
+
+def quotients(graph: Graph, node: int) -> Quotients:
+    """The difference quotients of the output by a node, as a graph; two steps are ``steps(h)``."""
+    made, _ = transform(graph)
+    span = graph.span(graph.output)
+
+    def add(kind: str, *operands: int, name: str | None = None) -> int:
+        if name is not None:
+            made.inputs[name] = len(made)
+        return made.append(kind, operands, name, span, (span,) * len(operands))
+
+    step = add("mul", add(INPUT, name=STEP), add(INPUT, name=SCALE))
+    minus, plus = add("sub", node, step), add("add", node, step)
+    active, needed = dependents(graph, [node]), dependencies(graph, graph.output)
+
+    def moved_to(side: int) -> int:
+        """The output, were the node that one."""
+
+        def rule(user: int, images: Sequence[int]) -> int | None:
+            if active[user] and needed[user]:
+                return side if user == node else None
+            return user
+
+        return copies(made, graph, rule)[graph.output]
+
+    low, high = moved_to(minus), moved_to(plus)
+    left = add("div", add("sub", graph.output, low), add("sub", node, minus))
+    right = add("div", add("sub", high, graph.output), add("sub", plus, node))
+    center = add("div", add("sub", high, low), add("sub", plus, minus))
+    bend = made.output = add("sub", right, left)
+    moved = [user for user in range(node + 1, len(graph)) if active[user]]
+    return Quotients(made, left, right, center, bend, (*moved, *range(plus + 1, len(made))))
+
+
+def steps(exponent: int) -> dict[str, float]:
+    """The step 2^exponent as the graph's inputs: two doubles, for one may be too small or too large."""
+    half = exponent // 2
+    return {STEP: math.ldexp(1.0, half), SCALE: math.ldexp(1.0, exponent - half)}
+
+
+# In doubles.
 
 
 class Estimate(NamedTuple):
@@ -75,12 +160,19 @@ def differences(graph: Graph, inputs: Mapping[str, float], node: int, at: float)
     found = quotients(graph, node)
     near = math.frexp(at)[1] - 1 + START if at else START
     starts = [near] if START <= near <= LEVELS + START else [max(near, START), min(near, START)]
-    tried = [trusted(sampled(found, inputs, start), start) for start in starts]
-    sides = []
-    for side, order in ((0, 2), (1, 1), (2, 1)):
-        estimates = [extrapolated([level[side] for level in levels], order) for levels in tried]
-        sides.append(better(estimates))
-    return Sides(*sides)
+    tried = [
+        trusted(
+            [quotient_at(found, inputs, steps(start - level)) for level in range(LEVELS)], start
+        )
+        for start in starts
+    ]
+    return Sides(*map(better, zip(*map(estimates, tried), strict=True)))
+
+
+def estimates(levels: Sequence[Level]) -> Sides:
+    """What the quotients at halved steps tend to."""
+    sides = ((0, 2), (1, 1), (2, 1))
+    return Sides(*(extrapolated([level[at] for level in levels], order) for at, order in sides))
 
 
 Level = tuple[Sample | None, ...]
@@ -134,16 +226,7 @@ def slack(far: Sample, near: Sample) -> float:
     return 2 * (far.noise + near.noise) + abs(near.value) * SLACK
 
 
-def sampled(
-    found: Quotients, inputs: Mapping[str, float], start: int
-) -> list[tuple[Sample | None, ...]]:
-    """The three quotients at each step from 2^start down."""
-    return [tuple(quotient_at(found, inputs, steps(start - level))) for level in range(LEVELS)]
-
-
-def quotient_at(
-    found: Quotients, inputs: Mapping[str, float], step: Mapping[str, float]
-) -> list[Sample | None]:
+def quotient_at(found: Quotients, inputs: Mapping[str, float], step: Mapping[str, float]) -> Level:
     """The quotients between the sides, from the left and from the right, at one step.
 
     Where the data less and more the step are rounded, one of them is farther away than the other.  Then the
@@ -156,12 +239,8 @@ def quotient_at(
     if minus < plus:
         shift = max(math.ulp(minus), math.ulp(plus)) / 2
         errors[found.center] += abs(values[found.bend]) * (shift / ((plus - minus) / 2))
-    return [
-        Sample(values[node], errors[node])
-        if math.isfinite(values[node]) and math.isfinite(errors[node])
-        else None
-        for node in (found.center, found.left, found.right)
-    ]
+    samples = (Sample(values[at], errors[at]) for at in (found.center, found.left, found.right))
+    return tuple([sample if all(map(math.isfinite, sample)) else None for sample in samples])
 
 
 def better(estimates: Sequence[Estimate | None]) -> Estimate | None:
@@ -267,3 +346,62 @@ def passed_on(
         if math.isfinite(change):
             farthest = max(farthest, change)
     return farthest * (error / by)
+
+
+# With noise that is measured.
+
+
+def measured_differences(value: Callable[[float], float], at: float) -> Sides:
+    """The derivatives of a function of one number, between the sides and from each."""
+    scale = math.frexp(at)[1] if at else 0
+    noise = SAFE * measured(value, at, scale)
+    levels = [
+        measured_level(value, at, noise, scale - 3 - level) for level in range(MEASURED_LEVELS)
+    ]
+    step = math.ldexp(1.0, scale - 3)
+    size = max(abs(value(x)) for x in (at - step, at, at + step))
+    return estimates([] if noise > size * ORDER > 0 or not follow(levels) else levels)
+
+
+def measured_level(
+    value: Callable[[float], float], at: float, noise: float, exponent: int
+) -> Level:
+    """The three quotients at a step of 2^exponent."""
+    step = math.ldexp(1.0, exponent)
+    minus, plus = at - step, at + step
+    low, here, high = value(minus), value(at), value(plus)
+
+    def quotient(rise: float, run: float) -> Sample | None:
+        found = Sample(rise / run, 2 * noise / run) if run else None
+        return found if found is not None and all(map(math.isfinite, found)) else None
+
+    return (
+        quotient(high - low, plus - minus),
+        quotient(here - low, at - minus),
+        quotient(high - here, plus - at),
+    )
+
+
+def measured(value: Callable[[float], float], at: float, scale: int) -> float:
+    """The standard deviation of a function's rounding, from high differences of neighbouring values."""
+    for near in NEAR:
+        gap = math.ldexp(0.7, scale + near)  # no power of 2, whose sums are exact too often
+        values = [value(at + step * gap) for step in range(-4, 5)]
+        if not all(map(math.isfinite, values)):
+            return math.ulp(value(at))
+        if len(set(values)) > len(values) // 2:
+            break
+    found = math.ulp(values[4])
+    for order, row in enumerate(difference_table(values), 1):
+        if 4 <= order <= 6:
+            share = math.factorial(order) ** 2 / math.factorial(2 * order)
+            found = max(found, math.sqrt(share * math.fsum(x * x for x in row) / len(row)))
+    return found
+
+
+def difference_table(values: list[float]) -> Iterator[list[float]]:
+    """The differences of values, their differences, and so on."""
+    row = values
+    while len(row) > 1:
+        row = [after - before for before, after in pairwise(row)]
+        yield row

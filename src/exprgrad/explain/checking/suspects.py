@@ -14,16 +14,15 @@ from typing import NamedTuple
 
 from exprgrad.errors import MissingExtraError
 from exprgrad.explain.checking.differences import Estimate, differences
-from exprgrad.explain.checking.numbers import apart
 from exprgrad.explain.checking.true_differences import true_differences
+from exprgrad.explain.checking.verdicts import Suspect, apart
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls.balls import enclose
 from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.run.result import Run
-from exprgrad.source import Span
 
-__all__ = ["Suspect", "Wrong", "accused", "blamed", "wrong_numbers"]
+__all__ = ["Wrong", "accused", "blamed", "wrong_numbers"]
 
 BITS = 2200
 """Enough for one operation on doubles: from 2^1024 to 2^-1074 are 2098 bits, and a double's 53 are left."""
@@ -43,14 +42,6 @@ class Wrong(NamedTuple):
     position: int | None
     says: float
     true: float
-
-
-class Suspect(NamedTuple):
-    """A node whose rule or value is wrong, and what to say of it."""
-
-    node: int
-    message: str
-    span: Span
 
 
 def wrong_numbers(run: Run, work: int) -> Iterator[Wrong]:

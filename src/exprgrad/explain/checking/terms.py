@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from exprgrad.explain.checking.numbers import decimal
+from exprgrad.explain.checking.verdicts import decimal
 from exprgrad.graph.graph import Graph
 from exprgrad.language.write.infix import ATOM, operand_level, texts
 from exprgrad.language.write.infix import PRODUCT as LEVEL_OF_PRODUCTS

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from exprgrad.explain.checking.quotients import SCALE, STEP, Quotients, quotients
+from exprgrad.explain.checking.differences import SCALE, STEP, Quotients, quotients
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS
 from exprgrad.run.balls.balls import Ball, ball, evaluate, working

@@ -7,21 +7,31 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from exprgrad.explain.checking.differences import SETTLED, Estimate, Sides
-from exprgrad.explain.checking.numbers import FULL, apart, decimal, digits_of, short
-from exprgrad.explain.checking.suspects import Suspect
 from exprgrad.explain.checking.true_differences import Truth, below_doubles
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import dependencies
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball
+from exprgrad.run.balls.text import nearest
 from exprgrad.run.numbers.templates import at_pole
 from exprgrad.run.result import Run
 from exprgrad.source import Span
 
 __all__ = [
-    "Verdict", "agreement", "by_differences", "by_truth", "infinite", "one_side", "unsettled",
+    "Suspect", "Verdict", "agreement", "apart", "balls_apart", "by_differences", "by_truth", "decimal",
+    "digits_of", "infinite", "one_side", "pole", "short", "unsettled",
 ]  # fmt: skip
+
+SHORT = 6
+"""The digits of a number in a message."""
+FULL = 16
+"""So many digits are shared by doubles that are equal: rounding allows no more to be said of a number.
+
+That is one less than the 17 of ``explain.digits``, which tell a double from its neighbours: there a number
+is compared with the true one, here with another that is itself rounded.
+"""
+
 
 PLENTY = 12
 """Where a gradient has fewer digits than this, every rule is looked at: rounding takes four."""
@@ -29,6 +39,69 @@ FEW = 3
 """The fewest digits that count as agreement: the lesson compares as many."""
 NOTHING = 10.0**-FEW
 """What differences call 0 may be off by this at most, absolutely: there is no size to measure it by."""
+
+
+# Numbers in messages: six digits, what two need to be told apart, how many they share.
+
+
+def short(value: float | None) -> str:
+    """A number in a message."""
+    return "none" if value is None else format(value + 0.0, f".{SHORT}g")
+
+
+def apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers in a message: short, or with all digits where it takes them to tell the two apart."""
+    found = short(one), short(other)
+    return found if found[0] != found[1] else (number(one), number(other))
+
+
+def balls_apart(one: Ball, other: Ball) -> tuple[str, str]:
+    """Two balls that do not meet, in a message: as doubles if these differ, else with the digits it takes.
+
+    Where these would be very many, it says by how much the other is more or less.
+    """
+    doubles = float(one), float(other)
+    if doubles[0] != doubles[1]:
+        return apart(*doubles)
+    if not doubles[0]:
+        return decimal(one), decimal(other)
+    for digits in (FULL + 1, 2 * FULL):
+        found = nearest(one, digits), nearest(other, digits)
+        if found[0] != found[1]:
+            return found
+    sort, by = ("more", other - one) if other > one else ("less", one - other)
+    return decimal(one), f"{decimal(one)} and {decimal(by)} {sort}"
+
+
+def decimal(ball: Ball) -> str:
+    """A ball's middle in a message, whatever its size."""
+    value = float(ball)
+    if math.isfinite(value) and value:
+        return short(value)
+    mantissa, e, exponent = str(ball.mid().str(SHORT, radius=False)).partition("e")
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{mantissa}{e}{exponent}"
+
+
+def digits_of(off: float, size: float) -> int:
+    """How many leading decimal digits two numbers share that are ``off`` apart, of a size."""
+    if off == 0:
+        return FULL
+    if not 0 < off < size:
+        return 0
+    return min(int(math.log10(size) - math.log10(off)), FULL)
+
+
+# Verdicts.
+
+
+class Suspect(NamedTuple):
+    """A node whose rule or value is wrong, and what to say of it."""
+
+    node: int
+    message: str
+    span: Span
+
 
 Blame = Callable[[float], Suspect | None]
 """Looks for a rule to blame, given what the derivative truly is."""
@@ -64,30 +137,26 @@ def agreement(digits: int) -> str:
     return f"agrees to {digits} digit{'s' * (digits != 1)}"
 
 
-def infinite(run: Run) -> Verdict:
-    """There are no differences beside a value that is not finite."""
-    if run.value != run.value:
+def infinite(value: float, pole: str = "") -> Verdict:
+    """There are no differences beside a value that is not finite; ``pole``: the text of what has one."""
+    if value != value:
         return Verdict("undecided", "undecided: the value is nan, and so are all differences")
-    value = number(run.value)
-    if run.shapes is None and (node := pole(run)) is not None:
-        here = f"{run.texts[node]} has a pole here: "
-        return Verdict(
-            "overflow", f"overflow: {here}the value is {value}, which has no differences"
-        )
-    return Verdict("overflow", f"overflow: the value is {value}, which has no differences")
+    here = f"{pole} has a pole here: " * bool(pole)
+    message = f"overflow: {here}the value is {number(value)}, which has no differences"
+    return Verdict("overflow", message)
 
 
-def pole(run: Run) -> int | None:
-    """The node that is infinite because its operands are at a pole of its, not because it overflows."""
+def pole(run: Run) -> str:
+    """The text of the node that is infinite because its operands are at a pole of its, if one is."""
     needed = dependencies(run.graph, run.graph.output)
     for node, kind in enumerate(run.graph.kinds):
         if needed[node] and run.graph.operands[node] and math.isinf(run.values[node]):
             op = BY_NAME[kind]
             seen = [run.values[operand] for operand in run.graph.operands[node]]
             if not all(map(math.isfinite, seen)):
-                return None
-            return node if at_pole(op, seen) else None
-    return None
+                break
+            return run.texts[node] if at_pole(op, seen) else ""
+    return ""
 
 
 def one_side(found: OneSided, returned: float) -> Verdict:
