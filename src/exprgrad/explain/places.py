@@ -10,7 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from exprgrad.graph.graph import dependencies
-from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.literal import Shape, place_of, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Run
 
@@ -60,12 +60,9 @@ def where(flags: Any) -> Found | None:
     many = int(getattr(flags, "sum", flags.__int__)())
     if not many:
         return None
-    shape, place = getattr(flags, "shape", ()), []
-    rest = int(flags.argmax()) if shape else 0
-    for length in reversed(shape):
-        rest, index = divmod(rest, length)
-        place.append(index)
-    return Found(many, size(shape), tuple(reversed(place)))
+    shape = getattr(flags, "shape", ())
+    first = int(flags.argmax()) if shape else 0
+    return Found(many, size(shape), place_of(first, shape))
 
 
 def at(value: Any, place: Shape) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Literal", "Settings", "Shape", "element_name", "size"]
+__all__ = ["Literal", "Settings", "Shape", "element_name", "place_of", "size"]
 
 Shape = tuple[int, ...]
 """The sizes of a tensor's axes; ``()`` is a number."""
@@ -30,3 +30,12 @@ def size(shape: Shape) -> int:
     for length in shape:
         product *= length
     return product
+
+
+def place_of(flat: int, shape: Shape) -> Shape:
+    """The place of a number of a tensor by its position, row by row."""
+    place = []
+    for length in reversed(shape):
+        flat, index = divmod(flat, length)
+        place.append(index)
+    return tuple(reversed(place))

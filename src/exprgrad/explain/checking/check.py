@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.errors import MissingExtraError, RequestError
 from exprgrad.explain.checking.bumps import at_step, find_nodes
@@ -36,9 +36,10 @@ from exprgrad.explain.checking.verdicts import (
     unsettled,
 )  # fmt: skip
 from exprgrad.explain.kinks_met import flagged
+from exprgrad.explain.places import at
 from exprgrad.explain.sides.kinks import OneSided, one_sided
 from exprgrad.graph.graph import CONST, INPUT, dependencies, dependents
-from exprgrad.graph.literal import size
+from exprgrad.graph.literal import element_name, place_of, size
 from exprgrad.run.balls.balls import Ball, working
 from exprgrad.run.evaluator import evaluator_for
 from exprgrad.run.result import Run
@@ -300,8 +301,6 @@ def check_tensors(
 
 def chosen(run: Run) -> list[Place]:
     """The numbers to check."""
-    from numpy import unravel_index
-
     shapes = {name: run.graph.shape(run.graph.inputs[name]) for name in run.wrt or ()}
     names, ends = [*shapes], [*accumulate(map(size, shapes.values()))]
     total = ends[-1] if ends else 0
@@ -310,18 +309,13 @@ def chosen(run: Run) -> list[Place]:
     for flat in sorted({at * total // count for at in range(count)}):
         which = bisect_right(ends, flat)
         name, before = names[which], ends[which - 1] if which else 0
-        found.append(Place(name, tuple(map(int, unravel_index(flat - before, shapes[name])))))
+        found.append(Place(name, place_of(flat - before, shapes[name])))
     return found
 
 
 def check_number(run: Run, place: Place) -> Check:
     """The verdict on one number's derivative."""
-    from exprgrad.run.arrays.arrays import as_array
-    from exprgrad.run.arrays.elements import element_name
-
-    analytic, at = (
-        float(as_array(all_of[place.name])[place.at]) for all_of in (run.gradient, run.inputs)
-    )
+    analytic, x = (at(all_of[place.name], place.at) for all_of in (run.gradient, run.inputs))
     node, called = run.graph.inputs[place.name], element_name(*place)
     span = run.graph.span(node)
 
@@ -333,19 +327,19 @@ def check_number(run: Run, place: Place) -> Check:
     if not math.isfinite(run.value):
         found = infinite(run.value)
     else:
-        found = by_differences(measured_differences(moved(run, place), at), analytic, blame)
+        found = by_differences(measured_differences(moved(run, place), x), analytic, blame)
     return judged(called, analytic, found)._replace(where=found.where or (node, span))
 
 
 def moved(run: Run, place: Place) -> Callable[[float], float]:
     """The output as a function of one number."""
-    import numpy as np
-
     evaluator = evaluator_for(run.graph)
 
     def value(x: float) -> float:
-        given = np.array(run.inputs[place.name], dtype=float)
-        given[place.at] = x
+        given: Any = x
+        if place.at:
+            given = run.inputs[place.name].copy()
+            given[place.at] = x
         return float(evaluator.forward({**run.inputs, place.name: given})[run.graph.output])
 
     return value
