@@ -306,7 +306,7 @@ def chosen(run: Run) -> list[Place]:
     total = ends[-1] if ends else 0
     count = min(total, MOST_NUMBERS)
     found = []
-    for flat in sorted({at * total // count for at in range(count)}):
+    for flat in sorted({part * total // count for part in range(count)}):
         which = bisect_right(ends, flat)
         name, before = names[which], ends[which - 1] if which else 0
         found.append(Place(name, place_of(flat - before, shapes[name])))
