@@ -416,7 +416,7 @@ def played(kind: str, x: Any, other: Any) -> Any:
     return x / 2 if kind == "half" else other * x + 1 - x * other
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.integers(0, 2**32), st.integers(1, 12))
 def test_micrograd_finds_the_same(seed: int, size: int) -> None:
     """Bit for bit, where nothing is rounded; every node's grad, too."""
@@ -521,7 +521,7 @@ def walked(graph: Graph, leaves: dict[str, Any]) -> Any:
     return made[graph.output]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(smooth("add sub mul div sin cos exp atan sqrt log"), st.tuples(everyday, everyday, everyday))
 def test_the_truth_is_within_the_rounding_bound(
     text: str, point: tuple[float, float, float]

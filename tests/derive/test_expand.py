@@ -59,7 +59,7 @@ def test_definitions_do_not_go_in_circles() -> None:
         assert not kinds & set(EVERY)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(programs())
 def test_any_program(text: str) -> None:
     formula = parse(text)

@@ -34,7 +34,7 @@ STEP = 10.0**-20
 """Of the central differences: their error is of the order of its square, and 80 digits are carried."""
 
 each_row = pytest.mark.parametrize("name", STRUCTURAL)
-some = settings(max_examples=12, deadline=None)
+some = settings(max_examples=12)
 
 
 def most(*found: Array) -> float:
@@ -146,7 +146,7 @@ def squared(graph: Graph) -> tuple[Graph, list[str]]:
 
 
 @each_row
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.data())
 def test_second_derivatives(name: str, data: st.DataObject) -> None:
     """Forward over reverse against mixed central differences."""
@@ -191,7 +191,7 @@ def test_second_derivatives(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", TORCH)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_as_in_torch(name: str, data: st.DataObject) -> None:
     require("torch")
@@ -221,7 +221,7 @@ def test_as_in_torch(name: str, data: st.DataObject) -> None:
 # Broadcasting.
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_broadcast_operands_are_summed_back(data: st.DataObject) -> None:
     """x*y + sin(z)*x, of shapes that broadcast, against the formula's own derivatives in NumPy."""

@@ -122,7 +122,7 @@ def test_extreme_sizes() -> None:
     assert marks[0] == "▇" and marks[14] == "▁"
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, max_examples=150)
 @given(programs())
 def test_the_innermost_node_owns_a_character(text: str) -> None:
     graph = graph_of(text)

@@ -76,7 +76,7 @@ def test_errors_hold_against_mpmath() -> None:
     """Balls find the true derivative to the last bit, and seldom find none where there is one."""
     kinds: Counter[str] = Counter()
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(text=smooth(), x=everyday, y=everyday, z=everyday)
     def holds(text: str, x: float, y: float, z: float) -> None:
         graph = parse(text)

@@ -12,7 +12,7 @@ from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, check, dependenci
 from exprgrad.language.read.parse import parse
 from strategies import programs
 
-steady = settings(derandomize=True, deadline=None)
+steady = settings(derandomize=True)
 TEXT = "t = x*y + 2; max(t, x, pi)"
 
 

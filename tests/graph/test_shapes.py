@@ -20,7 +20,7 @@ from exprgrad.language.read.parse import parse
 from exprgrad.language.read.shaping import shaped
 from well_shaped import Formula, formulas
 
-steady = settings(derandomize=True, deadline=None)
+steady = settings(derandomize=True)
 shapes = st.lists(st.integers(1, 3), max_size=4).map(tuple)
 
 

@@ -35,7 +35,7 @@ def test_programs_of_any_shapes_and_settings_find_what_the_engine_finds(
 ) -> None:
     require("torch")
 
-    @settings(max_examples=count, deadline=None)
+    @settings(max_examples=count)
     @given(case=case_of(name))
     def check(case: Case) -> None:
         graph = weighted(case)

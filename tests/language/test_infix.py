@@ -17,7 +17,7 @@ from exprgrad.language.write.infix import label, literal_text, number, program, 
 from strategies import INPUTS, NUMBERS, programs
 from well_shaped import Formula, formulas
 
-steady = settings(derandomize=True, deadline=None)
+steady = settings(derandomize=True)
 letters = st.characters(categories=("L", "N", "Mn", "Pc"))
 tokens = st.sampled_from(
     (

@@ -14,7 +14,7 @@ from exprgrad.language.read.lalr import Tables, compile_grammar, grammar_text, l
 from strategies import programs
 from well_shaped import formulas
 
-steady = settings(derandomize=True, deadline=None)
+steady = settings(derandomize=True)
 lark = lark_parser(grammar_text())
 
 

@@ -25,7 +25,7 @@ from exprgrad.language.write.latex import expression, formula, latex, page, symb
 from golden import agree
 from strategies import programs
 
-steady = settings(derandomize=True, deadline=None)
+steady = settings(derandomize=True)
 
 FORMULAS = r"""
 # products

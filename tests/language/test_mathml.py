@@ -20,7 +20,7 @@ from exprgrad.language.write.mathml import mathml
 from golden import CASES
 from strategies import programs
 
-steady = settings(derandomize=True, deadline=None)
+steady = settings(derandomize=True)
 
 CHILDREN = {"mfrac": 2, "msup": 2, "msub": 2, "msubsup": 3, "munder": 2, "mroot": 2}
 TEXTS = {"mi", "mn", "mo", "mtext"}

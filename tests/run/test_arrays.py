@@ -158,7 +158,7 @@ def meaningful(text: str, point: dict[str, float]) -> Bounds | None:
     return found if all(map(mp.isfinite, found.gradient_errors.values())) else None
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(smooth(), st.lists(st.tuples(everyday, everyday, everyday), min_size=1, max_size=3))
 def test_a_formula_over_arrays_is_the_formula_at_each_point(
     text: str, rows: list[tuple[float, float, float]]

@@ -20,7 +20,7 @@ from oracles import evaluate, gradient, holds, mp, mpf
 from rounding import Bounds, bounds
 from strategies import everyday, expressions, smooth
 
-steady = settings(derandomize=True, deadline=None)
+steady = settings(derandomize=True)
 some_doubles = st.sampled_from((0.0, 1.0, -1.0, 2.0, 0.5, -2.5, 1e-300, 1e200, 3.0)) | everyday
 
 

@@ -17,7 +17,7 @@ from exprgrad.run.numbers.sweeps import forward
 from exprgrad.run.numbers.templates import compile_template
 from strategies import expressions, points
 
-steady = settings(derandomize=True, deadline=None)
+steady = settings(derandomize=True)
 
 
 def same_number(one: float, other: float) -> bool:

@@ -92,7 +92,7 @@ def test_jacobian_and_hessian_are_those_of_pytorch(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_both_modes_agree_and_products_are_transposes(text: str, data: st.DataObject) -> None:
     """Rows by VJPs are columns by JVPs; u·(Jv) is (uJ)·v; both are the Jacobian's products."""

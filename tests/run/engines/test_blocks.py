@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from counting import calls
 from exprgrad import parse
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Program, check
@@ -64,7 +64,7 @@ def alike(found: list[float], expected: list[float]) -> bool:
     return np.array_equal(np.array(found) + 0.0, np.array(expected) + 0.0, equal_nan=True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(programs())
 def test_a_plan_computes_the_program(text: str) -> None:
     f = parse(text)
@@ -77,7 +77,7 @@ def test_a_plan_computes_the_program(text: str) -> None:
         assert alike(played(steps, [*given_.values()]), expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(programs())
 def test_writing_out_with_care_changes_no_number(text: str) -> None:
     f = parse(text)
@@ -183,28 +183,22 @@ def test_memory_is_kept_for_as_many_threads_as_there_may_be(
     assert len(kernel.spare) == 2
 
 
-@pytest.mark.slow
-def test_time_and_memory_grow_with_the_size() -> None:
-    """From 10^3 to 10^5 operations one costs what it did, in a row, within a factor of 2."""
-    costs = []
-    for length in (300, 30_000):
-        f = parse(chain(length))
-        program = gradient(f.graph, f.inputs)
-        start = time.process_time()
-        kernel = build(program, f.inputs)
-        built = time.process_time() - start
-        columns = [np.full(128, 1e-3), np.full(128, 1e-3)]
-        outputs = [np.empty(128) for _ in range(3)]
-        kernel(columns, outputs, 0, 128)
-        times = []
-        for _ in range(5):
-            start = time.process_time()
-            kernel(columns, outputs, 0, 128)
-            times.append(time.process_time() - start)
-        steps = len(kernel.plan.steps)
-        costs.append((built / steps, min(times) / steps, kernel.plan.registers / steps))
-    small, large = costs
-    assert all(many <= 2 * few for few, many in zip(small, large, strict=True)), costs
+def costs(length: int) -> tuple[float, float, float]:
+    """For each step of a chain: calls of functions to build and to run it, and registers."""
+    f = parse(chain(length))
+    program = gradient(f.graph, f.inputs)
+    kernel, built = calls(lambda: build(program, f.inputs))
+    columns = [np.full(128, 1e-3), np.full(128, 1e-3)]
+    outputs = [np.empty(128) for _ in range(3)]
+    _, run = calls(lambda: kernel(columns, outputs, 0, 128))
+    steps = len(kernel.plan.steps)
+    return built / steps, run / steps, kernel.plan.registers / steps
+
+
+def test_work_and_memory_grow_with_the_size() -> None:
+    """Ten times as many operations take about ten times as many calls of functions, and registers."""
+    small, large = costs(100), costs(1000)
+    assert all(many <= 1.1 * few for few, many in zip(small, large, strict=True)), (small, large)
 
 
 ARITHMETIC = tuple(BY_NAME[name] for name in ("add", "sub", "mul", "div", "neg", "neg"))
@@ -212,7 +206,7 @@ LEAVES = ("x", "y", "2", "0.5", "100", "3", "0.1", "4")
 CELLS = (1.5, -0.3, 0.0, 1e308, 5e-324, 3e-308, -1e-160, 1e200, math.inf, math.nan)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(seeds)
 def test_what_is_shorter_is_the_same_double(random: Random) -> None:
     graph = parse(tree(random, LEAVES, ARITHMETIC, random.randint(1, 12))).graph

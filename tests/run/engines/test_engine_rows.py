@@ -222,7 +222,7 @@ def bits(numbers: Any) -> list[str]:
 
 
 @either
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(programs())
 def test_precise_formulas_are_single_numbers_to_the_bit(engine: str, text: str) -> None:
     f = parse(text)
@@ -239,7 +239,7 @@ def test_precise_formulas_are_single_numbers_to_the_bit(engine: str, text: str) 
 
 
 @each_engine
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(programs())
 def test_formulas_end_where_single_numbers_do(engine: str, text: str) -> None:
     """Nothing raises, and a row does not depend on its neighbours."""

@@ -149,7 +149,7 @@ def hold_same(found: Sequence[float], expected: Sequence[float], where: object) 
         assert same or (math.isnan(one) and math.isnan(other)), (where, found, expected)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(expressions(("x", "y", "z", "2", "0.5", "-1", "0", "inf"), 12), st.integers(0, 2**32))
 def test_generated_formulas_to_the_bit(text: str, seed: int) -> None:
     graph = parse(text)
