@@ -237,3 +237,10 @@ def test_a_condition_is_not_derived() -> None:
     assert [step.rule for step in found] == ["known derivative", "product rule", "branch by branch"]
     assert held == {0, 1, 2}
     assert found[-1].formulas[0] == "where(sin(x), du/dx, 0)"
+
+
+def test_a_derivative_that_has_a_name_is_called_by_it() -> None:
+    found = steps(parse("h = tanh(w*q); x*h + b"), "x")
+    assert [step.formulas for step in found] == [("h",), ("tanh(w*q)",)]
+    (step, *_) = steps(parse("h = tanh(w*q); (x*h)^2"), "x")
+    assert step.formulas == ("2*u*du/dx", "2*(x*h)*h", "2*x*h^2")

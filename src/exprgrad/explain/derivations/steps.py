@@ -164,7 +164,7 @@ class Derivation:
             text,
             name,
             left,
-            tuple(dict.fromkeys([sheet.texts[each] for each in written])),
+            tuple(dict.fromkeys(map(sheet.label, written))),
             (*self.explanations(node), *law.parts),
             tuple(law.notes),
             origin,
@@ -192,15 +192,15 @@ class Derivation:
 
         ``whole`` is what a rule made of it.
         """
-        sheet, texts, names = self.sheet, self.sheet.texts, self.sheet.names
+        sheet, label, names = self.sheet, self.sheet.label, self.sheet.names
         for leaf in sheet.inner(node):
             if leaf in self.open or (leaf in names and leaf != self.x and self.is_opaque(leaf)):
                 self.open.add(node)
         found = self.simplified(node, whole)
-        if found is None or (node in self.open and len(texts[found]) >= len(texts[whole])):
+        if found is None or (node in self.open and len(label(found)) >= len(label(whole))):
             found = whole
         self.found[node] = found
-        if len(texts[found]) > LONGEST:
+        if len(label(found)) > LONGEST:
             sheet.name(node)
         if node in names:
             self.nodes[names[node]] = node
@@ -219,7 +219,7 @@ class Derivation:
 
     def is_opaque(self, node: int) -> bool:
         """Whether a named node's derivative is called by name too."""
-        return node in self.open or len(self.sheet.texts[self.found[node]]) > SHORT
+        return node in self.open or len(self.sheet.label(self.found[node])) > SHORT
 
     def is_simple(self, node: int) -> bool:
         """Whether a node is one operation on the input and a constant, such as -x or x/2."""
@@ -335,7 +335,7 @@ class Derivation:
         names = {place: sheet.names[symbol] for place, symbol in symbols.items()}
         seen = {place: self.found[leaf] for place, leaf in values.items() if leaf in self.glances}
         parts = [
-            Part(names[place], sheet.label(leaf), sheet.texts[seen[place]] if place in seen else "")
+            Part(names[place], sheet.label(leaf), sheet.label(seen[place]) if place in seen else "")
             for place, leaf in values.items()
             if symbols[place] != leaf
         ]
@@ -416,7 +416,7 @@ class Derivation:
         sheet = self.sheet
         typed = sheet.part(node)
         if sheet.is_wide(node):  # with its ties, it would be very long
-            raw = sheet.part(whole)
+            raw = sheet.formula(whole)
             if node in self.open:
                 return None
             return sheet.filled(tidy(Program(raw, (raw.output,)), typed)[0], {})
@@ -434,7 +434,7 @@ class Derivation:
                 opaque[name] = local
                 continue
             if name != self.wrt:
-                inner = sheet.part(self.found[self.nodes[name]])
+                inner = sheet.formula(self.found[self.nodes[name]])
                 local = builder.apply("mul", local, builder.include(inner)[inner.output])
             total = local if builder.value(total) == 0 else builder.apply("add", total, local)
         laws = tidy(builder.program([total, *opaque.values()]), typed)

@@ -221,7 +221,11 @@ class Worksheet:
         return found
 
     def part(self, root: int) -> Graph:
-        """A node as a formula of its own, in which what has a name is an input."""
+        """A node written out as a formula of its own, in which what has a name is an input."""
+        return self.formula(root, own=root)
+
+    def formula(self, root: int, *, own: int | None = None) -> Graph:
+        """What a node reads where it is used, as a formula; only the name of ``own`` is written out."""
         graph, found = self.graph, Graph()
         done: list[int] = []
         todo = [(root, False)]
@@ -229,7 +233,7 @@ class Worksheet:
             node, is_ready = todo.pop()
             operands = graph.operands[node]
             name = str(graph.payloads[node]) if graph.kinds[node] == INPUT else self.names.get(node)
-            if name is not None and (node != root or not operands):
+            if name is not None and (node != own or not operands):
                 if name not in found.inputs:
                     found.inputs[name] = found.append(INPUT, (), name, NOWHERE)
                 done.append(found.inputs[name])
