@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.gates import GATES
 from exprgrad.graph.graph import CONST, INPUT, check
+from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.language.read.parse import FUNCTIONS
 from oracles import Real, evaluate, has_own_reference, holds, mp, reference

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import nan
+from typing import cast
 
-from exprgrad.derive.broadcasting import broadcast, filled, structural
 from exprgrad.derive.constant_folding import compared, folded, is_flag
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, Program, dependencies
 from exprgrad.graph.literal import Literal, Settings, Shape
+from exprgrad.graph.movement import permutation
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
+from exprgrad.graph.shapes import axes_of, broadcast_shape
+from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.graph.transform import Rule, transform
 from exprgrad.source import Span
 
@@ -89,15 +92,15 @@ class Builder:
         return self.apply("broadcast", constant, settings=(shape,)) if shape else constant
 
     def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
-        """The node of an operation, or of what it comes to."""
+        """The node of an operation, or of what it comes to; elementwise operands are broadcast."""
         shape: Shape = ()
         if self.graph.shapes is not None:
             if kind not in BY_NAME:
-                return structural(self, kind, operands, settings or ())
-            shape, operands = broadcast(self, operands)
+                return self.structural(kind, operands, settings or ())
+            shape, operands = self.broadcast(operands)
         node = None if self.plain else self.shortcut(kind, operands)
         if node is not None:
-            return node if self.shape(node) == shape else filled(self, node, shape)
+            return self.stretched(node, shape)
         order = tuple(sorted(operands)) if kind in COMMUTATIVE else operands
         key = (kind, order)
         node = self.known.get(key)
@@ -106,6 +109,40 @@ class Builder:
             if kind in COMPARISONS or (kind in LOGICAL and self.flags.issuperset(operands)):
                 self.flags.add(node)
         return node
+
+    def structural(self, kind: str, operands: tuple[int, ...], settings: Settings) -> int:
+        """The node of a structural operation, or of what it comes to."""
+        shape = STRUCTURAL[kind].shape([self.shape(operand) for operand in operands], settings)
+        node = None if self.plain else self.movement(kind, operands, settings, shape)
+        if node is not None:
+            return node
+        key = (kind, settings, operands)
+        node = self.known.get(key)
+        if node is None:
+            node = self.known[key] = self.append(kind, operands, settings, shape)
+            if kind == "broadcast" and operands[0] in self.flags:
+                self.flags.add(node)
+        return node
+
+    def broadcast(self, operands: tuple[int, ...]) -> tuple[Shape, tuple[int, ...]]:
+        """The shape of an elementwise operation, and its operands in that shape; constants stay numbers."""
+        shapes = [self.shape(operand) for operand in operands]
+        shape = broadcast_shape(shapes)
+        if all(known == shape for known in shapes):
+            return shape, operands
+        kinds = self.graph.kinds
+        return shape, tuple(
+            [
+                operand if kinds[operand] == CONST and not own else self.stretched(operand, shape)
+                for operand, own in zip(operands, shapes, strict=True)
+            ]
+        )
+
+    def stretched(self, node: int, shape: Shape) -> int:
+        """A node in a shape."""
+        if self.shape(node) == shape:
+            return node
+        return self.structural("broadcast", (node,), (shape,))
 
     def total(self, terms: Sequence[int]) -> int:
         """The sum of some nodes, from the left."""
@@ -231,4 +268,34 @@ class Builder:
             return self.apply("where", condition, operands[x][1], y)
         if kinds[y] == "where" and operands[y][0] == condition:
             return self.apply("where", condition, x, operands[y][2])
+        return None
+
+    def movement(
+        self, kind: str, operands: tuple[int, ...], settings: Settings, shape: Shape
+    ) -> int | None:
+        """What moves numbers nowhere, or back to where they came from; None where it must be done."""
+        x = operands[0]
+        known, inner = self.shape(x), self.graph.kinds[x]
+        if kind in ("reshape", "broadcast") and shape == known:
+            return x
+        if kind == "sum" and not axes_of(settings[0], known):
+            return x
+        if kind == "concat" and len(operands) == 1:
+            return x
+        if kind == inner and kind in ("reshape", "broadcast"):
+            return self.structural(kind, self.graph.operands[x], (shape,))
+        if kind == "reshape" and self.value(x) is not None and inner == "broadcast":
+            return self.structural("broadcast", self.graph.operands[x], (shape,))
+        return self.transposed(x, settings) if kind == "transpose" else None
+
+    def transposed(self, x: int, settings: Settings) -> int | None:
+        """A transpose that moves nothing, or undoes another."""
+        order = permutation(settings, self.shape(x))
+        if list(order) == sorted(order):
+            return x
+        if self.graph.kinds[x] == "transpose":
+            (inner,) = self.graph.operands[x]
+            first = permutation(cast(Settings, self.graph.payloads[x]), self.shape(inner))
+            if [first[at] for at in order] == sorted(order):
+                return inner
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Op", "Special"]
+__all__ = ["GATES", "Op", "Special"]
 
 
 class Special(NamedTuple):
@@ -56,7 +56,7 @@ class Op(NamedTuple):
     ``ties_words``    what the sum of that says, in words
     ``special``       kinks and jumps
     ``branches``      positions of operands that only pass a gradient when their local derivative is 1
-    ``gate``          the pattern of the backward flow, in words; ``gates.py`` has a sentence for each
+    ``gate``          the pattern of the backward flow, in words; ``GATES`` has a sentence for each
     ``infix``, ``prefix``  the symbol, for operations that are not calls
     ``latex``         with each operand's name where the operand goes
     ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles:
@@ -143,3 +143,25 @@ class Op(NamedTuple):
         """How many operands it takes, in words."""
         count = len(self.names)
         return "two or more operands" if self.variadic else f"{count} operand{'s' * (count != 1)}"
+
+
+GATES = {
+    "distributor": "it passes its grad unchanged to each operand",
+    "distributor, sign flipped": "it passes its grad unchanged to the first operand, and with the sign "
+    "flipped to the second",
+    "swap multiplier": "it passes to each operand its grad times the other operand",
+    "sign flipper": "it passes its grad on with the sign flipped",
+    "scaler": "it passes its grad on times its own slope",
+    "scales by its own output": "it passes its grad on times its own result",
+    "power": "it passes its grad on times the slope of the power",
+    "blocker": "it is flat wherever it does not jump, so it passes nothing on",
+    "switch": "it passes its grad to the branch that was taken, and nothing to the other",
+    "router": "it passes its grad to the operand that is the result, and 0 to the others; ties share it",
+    "sign router": "it passes its grad on, with the sign flipped where its operand is negative",
+    "gate": "it passes its grad on unchanged where its operand is positive, and 0 elsewhere",
+    "leaky gate": "it passes its grad on unchanged where its operand is positive, little of it elsewhere",
+    "soft gate": "it passes its grad on nearly unchanged where its operand is large, and hardly any where "
+    "it is very negative",
+    "softmax router": "it shares its grad out among its operands, most of it to the largest",
+}
+"""What an operation does with the grad that reaches it, by a row's ``gate``: without the subject's name."""

@@ -11,10 +11,8 @@ from typing import NamedTuple
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed
 from exprgrad.derive.sweeps.local import Source
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program
-from exprgrad.graph.literal import Shape
+from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.source import Span
 
 __all__ = ["GRAD", "EdgeProgram", "edge_program"]
 
@@ -48,71 +46,53 @@ def edge_program(
     source.varying = bytearray(len(alone))
     for operand, at in place.items():
         source.varying[at] = bool(varying[operand])
-    assert graph.shapes is not None
-    source.image[alone.output] = builder.input(str(user), graph.shapes[user])
-    seed = builder.input(GRAD, graph.shapes[user])
+    source.image[alone.output] = builder.input(str(user), graph.shape(user))
+    seed = builder.input(GRAD, graph.shape(user))
     wanted = {at for operand, at in place.items() if operand in active}
     outputs: list[int] = []
     positions: list[int] = []
-    is_local: list[bool] = []
     row = source.structural(alone.output)
     for position, operand in enumerate(alone.operands[alone.output]):
-        if operand not in wanted:
-            continue
-        if row is not None:
-            found = source.pulled(row, alone.output, seed, {operand}, position)
-            passed = found[0][1] if found else None
-            local = passed
-        else:
-            passed, local = elementwise(source, alone.output, position, seed)
-        if passed is not None and local is not None:
-            outputs += [passed, local]
+        passed: tuple[int, ...] = ()
+        if operand in wanted and row is not None:
+            pulled = source.pulled(row, alone.output, seed, {operand}, position)
+            passed = pulled[0][1:2] * 2 if pulled else ()
+        elif operand in wanted:
+            passed = elementwise(source, alone.output, position, seed)
+        if passed:
+            outputs += passed
             positions.append(position)
-            is_local.append(row is None)
-    outputs = outputs or [seed]
-    program = builder.program(outputs)
+    program = builder.program(outputs or [seed])
     program.graph.implicit = understood(program)
-    return EdgeProgram(program, tuple(positions), tuple(is_local))
+    return EdgeProgram(program, tuple(positions), (row is None,) * len(positions))
 
 
 def lone(graph: Graph, user: int) -> tuple[Graph, dict[int, int]]:
     """A node with inputs for operands, constants aside; and where each operand is now."""
-    assert graph.shapes is not None
-    alone = Graph()
-    alone.shapes = shapes = []
+    builder = Builder(plain=True, shapes=True)
     place: dict[int, int] = {}
-
-    def add(kind: str, operands: tuple[int, ...], node: int, shape: Shape) -> int:
-        span: Span = graph.span(node)
-        shapes.append(shape)
-        payload = str(node) if kind == INPUT else graph.payloads[node]
-        return alone.append(kind, operands, payload, span, (span,) * len(operands))
-
-    for operand in dict.fromkeys(graph.operands[user]):
-        is_constant = graph.kinds[operand] == CONST and graph.shapes[operand] == ()
-        kind = CONST if is_constant else INPUT
-        place[operand] = add(kind, (), operand, graph.shapes[operand])
-        if is_constant and operand in graph.symbols:
-            alone.symbols[place[operand]] = graph.symbols[operand]
-        if not is_constant:
-            alone.inputs[str(operand)] = place[operand]
+    for operand in graph.operands[user]:
+        builder.span, payload = graph.span(operand), graph.payloads[operand]
+        if isinstance(payload, float):
+            place[operand] = builder.constant(payload, graph.symbols.get(operand))
+        else:
+            place[operand] = builder.input(str(operand), graph.shape(operand))
     operands = tuple([place[operand] for operand in graph.operands[user]])
-    alone.output = add(graph.kinds[user], operands, user, graph.shapes[user])
+    builder.span = graph.span(user)
+    alone = builder.graph
+    payload, shape = graph.payloads[user], graph.shape(user)
+    alone.output = builder.append(graph.kinds[user], operands, payload, shape)
     return alone, place
 
 
-def elementwise(
-    source: Source, user: int, position: int, seed: int
-) -> tuple[int | None, int | None]:
-    """An elementwise edge's contribution and local derivative."""
-    builder = source.builder
-    edge = source.edge(user, position)
-    if edge is None:
-        return None, None
-    local, is_branch = edge
-    if is_branch:
-        return builder.apply("where", local, seed, builder.constant(0.0)), local
-    return builder.apply("mul", seed, local), local
+def elementwise(source: Source, user: int, position: int, seed: int) -> tuple[int, ...]:
+    """An elementwise edge's contribution and local derivative, if it passes anything."""
+    builder, operand = source.builder, source.graph.operands[user][position]
+    for _, local, is_branch in source.edges(user, {operand}, position):
+        if is_branch:
+            return builder.apply("where", local, seed, builder.constant(0.0)), local
+        return builder.apply("mul", seed, local), local
+    return ()
 
 
 def understood(program: Program) -> set[int]:

@@ -14,7 +14,6 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed
 from exprgrad.derive.sweeps.forward import push_forward
 from exprgrad.derive.sweeps.local import Source, active_from, users_of
-from exprgrad.derive.sweeps.masked import push_masked
 from exprgrad.derive.sweeps.reverse import pull_back
 from exprgrad.graph.graph import Graph, Program, dependents
 
@@ -92,8 +91,8 @@ def jvp(
         node: source.builder.input(tangent(name), source.shape(node))
         for name, node in nodes.items()
     }
-    push = push_masked if masked else push_forward
-    found = push(source, seeds, active_from(users_of(graph, outputs), seeds))
+    active = active_from(users_of(graph, outputs), seeds)
+    found = push_forward(source, seeds, active, masked=masked)
     return source.builder.program(
         [found[node] if node in found else source.zero(node) for node in outputs]
     )

@@ -12,9 +12,11 @@ from exprgrad.graph.literal import Shape
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Pass, Structural
 
-__all__ = ["Source", "active_from", "passing", "users_of"]
+__all__ = ["Edge", "Source", "active_from", "passing", "users_of"]
 
 
+Edge = tuple[int, int, bool]
+"""An operand, its local derivative as a node, and whether that is a branch's condition, which gates it."""
 LONG = 16
 """From so many nodes on it pays to keep what a rule becomes where some of its names are numbers."""
 
@@ -86,34 +88,21 @@ class Source:
         self.image = builder.include(graph)
         self.varying = dependents(graph, graph.inputs.values())
 
-    def edges(self, user: int, active: Container[int]) -> list[tuple[int, int, bool]]:
-        """A node's edges to active operands: (operand, local derivative, whether a branch gates it)."""
-        found = []
-        slots_: dict[str, int] | None = None
+    def edges(self, user: int, active: Container[int], only: int | None = None) -> list[Edge]:
+        """A node's edges to active operands, or the one at a position."""
+        edges: list[Edge] = []
+        shared: dict[str, int] | None = None
         for position, operand in varying_operands(self.graph, user):
-            if operand in active:
-                if slots_ is None:
-                    slots_ = self.slots_at(user)
-                local, is_branch = self.local(user, position, slots_)
-                found.append((operand, local, is_branch))
-        return found
-
-    def edge(self, user: int, position: int) -> tuple[int, bool] | None:
-        """One edge: its local derivative, and whether a branch gates it; None if it passes nothing."""
-        if not any(position == at for at, _ in varying_operands(self.graph, user)):
-            return None
-        return self.local(user, position, self.slots_at(user))
-
-    def slots_at(self, user: int) -> dict[str, int]:
-        """The nodes that the rules of a node see; what is built next comes from its place in the text."""
-        self.builder.span = self.graph.span(user)
-        return self.slots(BY_NAME[self.graph.kinds[user]], user)
-
-    def local(self, user: int, position: int, slots_: dict[str, int]) -> tuple[int, bool]:
-        """The local derivative of an edge, and whether a branch gates it."""
-        op = BY_NAME[self.graph.kinds[user]]
-        given = self.seen_by(op, user, position, slots_) if op.variadic else slots_
-        return self.instantiate(self.rule(op, position), given), position in op.branches
+            if operand not in active or only not in (None, position):
+                continue
+            op = BY_NAME[self.graph.kinds[user]]
+            if shared is None:
+                self.builder.span = self.graph.span(user)  # whence comes what is built next
+                shared = self.slots(op, user)
+            given = self.seen_by(op, user, position, shared) if op.variadic else shared
+            local = self.instantiate(self.rule(op, position), given)
+            edges.append((operand, local, position in op.branches))
+        return edges
 
     def shape(self, node: int) -> Shape:
         """The shape of a node of the graph."""

@@ -16,7 +16,7 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import shown
 from exprgrad.derive.sweeps.local import Source
 
-__all__ = ["Adjoint", "contribution", "pull_back", "settled", "total"]
+__all__ = ["Adjoint", "contribution", "pull_back", "seeded", "settled", "total"]
 
 
 class Adjoint(NamedTuple):
@@ -48,13 +48,7 @@ def pull_back(
     """
     builder = source.builder
     arrived = {
-        node: [
-            Adjoint(
-                seed, builder.apply("ne", seed, builder.constant(0.0)) if masked else None, True
-            )
-        ]
-        for node, seed in seeds.items()
-        if node in active
+        node: [seeded(builder, seed, masked)] for node, seed in seeds.items() if node in active
     }
     queue = [-node for node in arrived]
     heapify(queue)
@@ -72,6 +66,11 @@ def pull_back(
                 heappush(queue, -operand)
             arrived[operand].append(passed)
     return found
+
+
+def seeded(builder: Builder, seed: int, masked: bool) -> Adjoint:
+    """What a sweep begins with; where it is ``masked``, a seed of 0 passes nothing."""
+    return Adjoint(seed, builder.apply("ne", seed, builder.constant(0.0)) if masked else None, True)
 
 
 def contributions(

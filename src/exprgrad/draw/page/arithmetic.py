@@ -145,8 +145,8 @@ def functions(
         builder = Builder()
         source = Source(builder, graph)
         source.image[graph.output] = builder.input(OUT)
-        edges = [source.edge(graph.output, at) if at in positions else None for at in operands]
-        locals_ = [builder.constant(0.0) if edge is None else edge[0] for edge in edges]
+        edges = [source.edges(graph.output, positions, at) for at in operands]
+        locals_ = [edge[0][1] if edge else builder.constant(0.0) for edge in edges]
         found["partials"] = builder.program(locals_)
         special = specials(op, graph, positions)
         if special is not None:

@@ -18,8 +18,8 @@ from exprgrad.draw.picture.markup import directed
 from exprgrad.draw.text.operations import usage
 from exprgrad.draw.text.table import minus
 from exprgrad.explain.diagnostics import diagnose
-from exprgrad.graph.gates import GATES
 from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
 from exprgrad.run.numbers.sweeps import Adjoints
