@@ -17,11 +17,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from exprgrad.graph.functions import NETWORKS
 from exprgrad.graph.op import Op, Special
+
+if TYPE_CHECKING:  # it takes long to load
+    from fractions import Fraction
 
 __all__ = ["BY_INFIX", "BY_NAME", "COMPARISONS", "OPS", "PRODUCTS", "SUMS", "Op", "Special"]
 
