@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,6 @@ from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.language.read.parse import parse
 from exprgrad.run import result
 from exprgrad.run.evaluator import evaluator_at, shapes_of
-from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
@@ -55,24 +53,29 @@ class Run(result.Run):
         """By input, the derivatives from the two sides and what they say, where that is worth asking.
 
         So it is for inputs that reach a kink or a jump, or whose swept derivative is not finite; empty
-        at a smooth point, over tensors, and for more than 64 differentiated inputs.
+        at a smooth point, and for more than 64 differentiated numbers.  Over tensors they are by number:
+        ``x[1]``.
         """
-        if self.is_plain(self.swept):
+        if self.is_plain:
             return {}
         from exprgrad.explain.sides.kinks import one_sided
 
         return one_sided(self)
 
-    def is_plain(self, swept: Mapping[str, Any]) -> bool:
-        """Whether a swept gradient rests on no convention and is finite; or is one of tensors."""
-        if not isinstance(self.adjoints, Adjoints):
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the swept gradient rests on no convention and is finite, or cannot be told from one."""
+        from exprgrad.explain.limits import beyond_sides
+        from exprgrad.explain.places import is_finite
+
+        if self.adjoints is None or beyond_sides(self):
             return True
-        return not self.is_conventional and all(map(math.isfinite, swept.values()))
+        return not self.is_conventional and all(map(is_finite, self.swept.values()))
 
     @cached_property
     def is_conventional(self) -> bool:
-        """Whether a sweep over numbers met a kink or a jump, so that its answer rests on a convention."""
-        if not isinstance(self.adjoints, Adjoints) or self.adjoints.quiet:
+        """Whether the sweep met a kink or a jump, so that its answer rests on a convention."""
+        if self.adjoints is None or self.adjoints.quiet:
             return False
         from exprgrad.explain.kinks_met import flagged
 
@@ -85,11 +88,10 @@ class Run(result.Run):
         It is what the sweep found (``swept``), but for what is ``corrected``.  A tensor's has the tensor's
         shape.
         """
-        found = self.swept
-        return found if self.is_plain(found) else super().gradient
+        return self.swept if self.is_plain else super().gradient
 
     @cached_property
-    def corrected(self) -> Mapping[str, tuple[float, float]]:
+    def corrected(self) -> Mapping[str, tuple[Any, Any]]:
         """By input: the sweep's number and the derivative, where it exists and is another.
 
         ``gradient`` has the derivative; nodes, edges, the trace and ``swept`` keep the sweep's number.
@@ -98,7 +100,7 @@ class Run(result.Run):
             return {}
         from exprgrad.explain.sides.kinks import corrections
 
-        return corrections(self.one_sided)
+        return corrections(self, self.one_sided)
 
     def table(self, *, digits: int = 6, all: bool = False) -> str:
         """The table of nodes as plain text; a long one in full with ``all``."""

@@ -132,19 +132,23 @@ def chosen(listed: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], str]:
     """
     if len(listed) <= MOST_DIAGNOSTICS:
         return listed, ""
-    from exprgrad.explain.diagnostic import is_flag
+    from exprgrad.explain.diagnostic import Flag
 
     def rank(one: Diagnostic) -> int:
-        return 2 if is_flag(one) else int(one.severity == "note" and one.code != "many-inputs")
+        return (
+            2
+            if isinstance(one, Flag)
+            else int(one.severity == "note" and one.code != "many-inputs")
+        )
 
     ranked = sorted(listed, key=rank)
     left_out = ranked[MOST_DIAGNOSTICS:]
     parts = []
-    others = sum(not is_flag(one) for one in left_out)
+    others = sum(not isinstance(one, Flag) for one in left_out)
     if others:
         parts.append(f"{others:,} more warnings and notes")
     for code, singular, plural in FOLDED:
-        count = sum(is_flag(one) and one.code == code for one in left_out)
+        count = sum(isinstance(one, Flag) and one.code == code for one in left_out)
         if count:
             parts.append(f"{count:,} more node{plural if count > 1 else singular} here")
     return ranked[:MOST_DIAGNOSTICS], " and ".join(parts)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from exprgrad.source import Span
 
-__all__ = ["Diagnostic", "is_flag", "special_words"]
+__all__ = ["Diagnostic", "Flag", "special_words"]
 
 
 class Diagnostic(NamedTuple):
@@ -29,10 +29,10 @@ class Diagnostic(NamedTuple):
     path: str | None = None
 
 
-def is_flag(diagnostic: Diagnostic) -> bool:
-    """Whether a diagnostic says of a node that it meets a kink or a jump, and not what that comes to."""
-    code = diagnostic.code
-    return code in ("kink", "jump") and not diagnostic.message.startswith(f"{code} along ")
+class Flag(Diagnostic):
+    """A diagnostic that says of a node that it meets a kink or a jump, and not what that comes to."""
+
+    __slots__ = ()
 
 
 def special_words(code: str) -> tuple[str, str]:

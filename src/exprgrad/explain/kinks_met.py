@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from exprgrad.derive.rules import template
-from exprgrad.explain.diagnostic import Diagnostic, special_words
+from exprgrad.explain.diagnostic import Diagnostic, Flag, special_words
+from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import live, where
 from exprgrad.explain.sides.movement import local_rule, met, stirs_edge
 from exprgrad.graph.ops import BY_NAME
@@ -15,12 +16,7 @@ from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.run.numbers.templates import Template, sides
 from exprgrad.run.result import Run
 
-__all__ = ["flagged", "special_points", "too_many"]
-
-MOST_INPUTS = 64
-"""Up to so many differentiated inputs one-sided derivatives are found."""
-MOST_VISITS = 400_000
-"""Nor where that could take more visits of nodes, all inputs and both sides together."""
+__all__ = ["flagged", "special_points"]
 
 
 def flagged(run: Run, used: bytearray | None = None) -> list[int]:
@@ -171,12 +167,6 @@ def named_in(name: str, position: int) -> tuple[int, ...]:
     return () if op.variadic else tuple(at for at, n in enumerate(op.names) if n in names)
 
 
-def too_many(run: Run) -> bool:
-    """Whether a run has too many inputs, or nodes for its inputs, to look at both sides of each."""
-    count = len(run.wrt or ())
-    return count > MOST_INPUTS or 2 * count * len(run.graph) > MOST_VISITS
-
-
 def special_points(
     run: Run, used: bytearray, one_sided: Mapping[str, object] | None
 ) -> Iterator[Diagnostic]:
@@ -194,17 +184,12 @@ def special_points(
             found = where(flags)
             place = f"at{found.counted().removeprefix(' for')}" if found and found.place else "here"
             message = f"{run.label(node)} {verb} {place}: {special.why}"
-            yield Diagnostic(special.code, "warning", message, node, run.graph.span(node), help)
-    if helped and one_sided is not None and too_many(run):
-        count, nodes = len(run.wrt or ()), len(run.graph)
-        limit = (
-            f"up to {MOST_INPUTS} inputs"
-            if count > MOST_INPUTS
-            else "formulas that are not so long"
-        )
+            yield Flag(special.code, "warning", message, node, run.graph.span(node), help)
+    limit = beyond_sides(run) if helped and one_sided is not None else ""
+    if limit:
         message = (
-            f"derivatives from the two sides are found for {limit}; this one has {count:,} inputs and "
-            f"{nodes:,} nodes, so kinks and jumps are only flagged"
+            f"derivatives from the two sides are found for {limit}, "
+            "so kinks and jumps are only flagged"
         )
         node = run.graph.output
         help = "choose some: --wrt on the command line, wrt= in Python"

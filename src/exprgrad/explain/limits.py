@@ -1,10 +1,34 @@
-"""Numbers that the library and the commands share: a leaf, so that both have them without loading more."""
+"""Limits that the library and the commands share: a leaf, so that both have them without loading more."""
 
 from __future__ import annotations
 
-__all__ = ["LISTED_PATHS", "MOST_STEPS"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from exprgrad.run.result import Run
+
+__all__ = ["LISTED_PATHS", "MOST_STEPS", "beyond_sides"]
 
 LISTED_PATHS = 5
-"""How many paths are listed for each input unless you ask for another number."""
+"""How many paths are listed for each input where no other number is asked for."""
 MOST_STEPS = 100_000
 """How many steps a descent takes at most."""
+MOST_INPUTS = 64
+"""Up to so many differentiated numbers one-sided derivatives are found."""
+MOST_VISITS = 400_000
+"""Nor where that could take more visits of nodes, all inputs and both sides together."""
+
+
+def beyond_sides(run: Run) -> str:
+    """Why a run is too large to look at both sides of each number it is differentiated in; empty if not."""
+    from exprgrad.graph.literal import size
+
+    graph = run.graph
+    count = sum(size(graph.shape(graph.inputs[name])) for name in run.wrt or ())
+    nodes = sum(map(size, graph.shapes)) if graph.shapes else len(graph)
+    if count <= MOST_INPUTS and 2 * count * nodes <= MOST_VISITS:
+        return ""
+    limit = (
+        f"up to {MOST_INPUTS} inputs" if count > MOST_INPUTS else "formulas that are not so long"
+    )
+    return f"{limit}; this one has {count:,} inputs and {nodes:,} nodes"

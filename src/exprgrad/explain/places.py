@@ -14,7 +14,7 @@ from exprgrad.graph.literal import Shape, place_of, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Run
 
-__all__ = ["Found", "at", "is_finite", "live", "not_finite", "where", "written"]
+__all__ = ["Found", "at", "in_numbers", "is_finite", "live", "not_finite", "where", "written"]
 
 
 class Found(NamedTuple):
@@ -102,6 +102,15 @@ def live(run: Run) -> bytearray:
                 if position != untaken:
                     used[operand] = 1
     return used
+
+
+def in_numbers(run: Run) -> Run:
+    """A run over numbers: the run itself, or each tensor written out."""
+    if run.graph.shapes is None:
+        return run
+    from exprgrad.run.arrays.elements import elements
+
+    return elements(run).run
 
 
 def written(run: Run, node: int) -> str:

@@ -150,7 +150,7 @@ class Run:
         return found
 
     @cached_property
-    def corrected(self) -> Mapping[str, tuple[float, float]]:
+    def corrected(self) -> Mapping[str, tuple[Any, Any]]:
         """By input: the sweep's number and the derivative, where they are known to differ.
 
         Nobody asks that of a run of this class; ``api.Run`` does.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from exprgrad.run.result import Edge, Node, Run
 
 __all__ = [
-    "SCHEMA", "array", "csv_line", "envelope", "finite", "node_fields", "run_csv", "run_json", "text",
+    "SCHEMA", "array", "beside", "csv_line", "envelope", "finite", "node_fields", "run_csv", "run_json",
+    "text",
     "trace_csv",
 ]  # fmt: skip
 
@@ -76,12 +77,15 @@ def run_json(
     yield "}\n"
 
 
-def beside(run: Run) -> dict[str, Any]:
-    """Corrections of the gradient, and the derivatives from the two sides, where there are any."""
+def beside(run: Run, shown: Callable[[Any], Any] = finite) -> dict[str, Any]:
+    """Corrections of the gradient, and the derivatives from the two sides, where there are any.
+
+    ``shown`` makes of a corrected number, or tensor, what can be written.
+    """
     fields: dict[str, Any] = {}
     if run.corrected:
         fields["corrected"] = {
-            name: {"sweep": finite(sweep), "value": finite(value)}
+            name: {"sweep": shown(sweep), "value": shown(value)}
             for name, (sweep, value) in run.corrected.items()
         }
     if run.one_sided:

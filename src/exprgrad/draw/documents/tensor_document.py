@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from exprgrad.draw.documents.document import SCHEMA, csv_line, finite, text
+from exprgrad.draw.documents.document import SCHEMA, beside, csv_line, finite, text
 from exprgrad.draw.text.sizes import jacobian_bytes
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.run.result import Edge, Node, Run
@@ -126,6 +126,7 @@ def tensor_json(
     swept = run.adjoints is not None
     if swept:
         head["gradient"] = run.gradient
+        head |= beside(run, lambda tensor: tensor)
     yield from fields_json(head, whole=whole)
     nodes = (node_fields(node, grad=swept) for node in run.iter_nodes())
     yield from items("nodes", nodes, whole=whole)

@@ -160,6 +160,11 @@ def tensor_table(run: Run, digits: int = 6, *, whole: bool = False) -> Table:
         columns.append(Column("grad", style="yellow"))
     name = run.graph.output_name or run.texts[run.graph.output]
     foot = f"output  {answer(name, run.value, digits, all_numbers=whole)}"
+    told = [
+        f"{answer(name, value, digits, all_numbers=whole)}, where the sweep has {view(sweep, digits, FULL)}"
+        for name, (sweep, value) in run.corrected.items()
+    ]
+    foot += f"\ngradient corrected: {'; '.join(told)}" if told else ""
     marked = next((at for at, node in enumerate(nodes) if node == run.graph.output), -1)
     heads = [about(run, node) for node in nodes]
 

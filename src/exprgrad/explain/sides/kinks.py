@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from itertools import product
+from typing import Any, NamedTuple
 
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.explain.kinks_met import flagged, too_many
-from exprgrad.explain.places import live
+from exprgrad.explain.kinks_met import flagged
+from exprgrad.explain.limits import beyond_sides
+from exprgrad.explain.places import in_numbers, live, where
 from exprgrad.explain.sides.around import Around, around
 from exprgrad.explain.sides.one_sided import UNDEFINED, Towards, towards
 from exprgrad.explain.sides.running_error import SURE, Measured
 from exprgrad.graph.graph import dependencies
+from exprgrad.graph.literal import Shape, element_name
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.numbers.templates import at_pole
@@ -37,6 +40,7 @@ class OneSided(NamedTuple):
     ``corrected``  whether the derivative exists and the sweep's number is wrong
     ``missing``    the sides on which the output is not defined
     ``apart``      how far ``right`` is from ``left``, which may be too little to be seen in them
+    ``place``      which number of the input it is, if that is a tensor
     """
 
     input: str
@@ -50,32 +54,49 @@ class OneSided(NamedTuple):
     corrected: bool
     missing: tuple[str, ...]
     apart: float
+    place: Shape = ()
+
+    @property
+    def name(self) -> str:
+        """What the number is called: ``x``, or ``x[1]``."""
+        return element_name(self.input, self.place)
 
 
 def one_sided(run: Run) -> dict[str, OneSided]:
-    """The derivatives from the sides by each input that a kink, a jump or a number not finite concerns.
+    """The derivatives from the sides by each number that a kink, a jump or a number not finite concerns.
 
-    Empty at a point that has none of those, over tensors, and for more than 64 differentiated inputs.
+    Over tensors they are by number, such as ``x[1]``.  Empty at a point that has none of those, and where
+    ``limits.beyond_sides`` says that it would take too long.
     """
-    names = concerned(run)
+    if not run.wrt or beyond_sides(run):
+        return {}
+    over = in_numbers(run)
+    sources = {
+        element_name(name, place): (name, place)
+        for name in run.wrt
+        for place in product(*map(range, run.graph.shape(run.graph.inputs[name])))
+    }
+    names = concerned(over)
     if not names:
         return {}
-    point = around(run)
-    found = {name: judged(run, name, point) for name in names}
-    return {name: judgement for name, judgement in found.items() if judgement is not None}
+    point, found = around(over), {}
+    for element in names:
+        judgement = judged(over, element, point)
+        if judgement is not None:
+            name, place = sources[element]
+            found[element] = judgement._replace(input=name, place=place)
+    return found
 
 
 def concerned(run: Run) -> list[str]:
     """The inputs, of those that are differentiated, to find one-sided derivatives for."""
-    if run.shapes is not None or not run.wrt or too_many(run):
-        return []
-    inputs = run.graph.inputs
+    inputs, wrt = run.graph.inputs, run.wrt or ()
     if not math.isfinite(run.value):
         behind = dependencies(run.graph, *poles(run))
-        return [name for name in run.wrt if behind[inputs[name]]]
+        return [name for name in wrt if behind[inputs[name]]]
     met = dependencies(run.graph, *flagged(run))
     swept = run.swept
-    return [name for name in run.wrt if met[inputs[name]] or not math.isfinite(swept[name])]
+    return [name for name in wrt if met[inputs[name]] or not math.isfinite(swept[name])]
 
 
 def poles(run: Run) -> list[int]:
@@ -178,30 +199,49 @@ def is_off(side: Towards, sweep: float) -> bool:
     return abs(off.value) > off.error
 
 
-def corrections(found: Mapping[str, OneSided]) -> dict[str, tuple[float, float]]:
-    """By input: the sweep's wrong number, and the derivative."""
-    return {
-        name: (side.sweep, side.right)
-        for name, side in found.items()
-        if side.corrected and side.right is not None
-    }
+def corrections(run: Run, found: Mapping[str, OneSided]) -> dict[str, tuple[Any, Any]]:
+    """By input: the sweep's number and the derivative, where that exists and is another.
+
+    Of a tensor these are all its numbers.
+    """
+    corrected: dict[str, tuple[Any, Any]] = {}
+    for side in found.values():
+        if side.corrected and side.right is not None:
+            if not side.place:
+                corrected[side.input] = side.sweep, side.right
+                continue
+            if side.input not in corrected:
+                sweep = run.swept[side.input]
+                corrected[side.input] = sweep, sweep.copy()
+            corrected[side.input][1][side.place] = side.right
+    return corrected
 
 
 # In words.
 
 
 def verdicts(run: Run, found: Mapping[str, OneSided]) -> Iterator[Diagnostic]:
-    """What the derivatives from the sides say, input by input; help comes with the first of a kind."""
-    helped = set()
-    for name, side in found.items():
+    """What the derivatives from the sides say, input by input; help comes with the first of a kind.
+
+    Of a tensor's numbers with the same verdict the first speaks for all.
+    """
+    alike: dict[tuple[str, str], list[OneSided]] = {}
+    for side in found.values():
         code = "corrected" if side.corrected else side.verdict
+        alike.setdefault((side.input, code), []).append(side)
+    helped = set()
+    for (name, code), (side, *others) in alike.items():
         severity = "note" if code == "exists" else "warning"
         node = run.graph.inputs[name]
         help = None if code in helped else HELP[code]
         helped.add(code)
         if code == "undecided":
             help = help and undecided_help(run, side)
-        yield Diagnostic(code, severity, message(run, side), node, run.graph.span(node), help)
+        text = message(run, side)
+        if others:
+            number_word = "number" if len(others) == 1 else "numbers"
+            text += f"; and alike for {len(others):,} more {number_word} of {name}"
+        yield Diagnostic(code, severity, text, node, run.graph.span(node), help)
 
 
 HELP = {
@@ -216,7 +256,7 @@ HELP = {
 def undecided_help(run: Run, side: OneSided) -> str:
     """Why no rule tells what the sides come to, and what there is instead."""
     why = HELP["undecided"]
-    if any(map(math.isinf, run.values)):
+    if any(where(abs(value) == math.inf) for value in run.values):
         why = "something on the way is infinite, and no rule can tell"
     elif side.left == side.right is not None:
         why = "only terms of higher order would tell"
@@ -226,7 +266,7 @@ def undecided_help(run: Run, side: OneSided) -> str:
 
 def message(run: Run, side: OneSided) -> str:
     """One input's verdict in words."""
-    name, returned = side.input, number(side.sweep + 0.0)
+    name, returned = side.name, number(side.sweep + 0.0)
     if side.verdict == "exists":
         assert side.right is not None
         text = f"the partial derivative along {name} exists and is {number(side.right)}"
