@@ -185,9 +185,23 @@ def test_a_hundred_thousand_diamonds() -> None:
     assert found.listed[0].product == 1.0
 
 
+def test_paths_to_the_numbers_of_tensors() -> None:
+    """Those of the same formula, written out by hand."""
+    found = parse("sum((X @ w)^2)").gradient(X=[[1, 2], [3, 4]], w=[0.5, -1]).paths()
+    plain = parse("(a*x + b*y)^2 + (c*x + d*y)^2").gradient(a=1, b=2, c=3, d=4, x=0.5, y=-1).paths()
+    names = dict(
+        zip(("X[0, 0]", "X[0, 1]", "X[1, 0]", "X[1, 1]", "w[0]", "w[1]"), "abcdxy", strict=True)
+    )
+    assert found.keys() == names.keys()
+    for name, letter in names.items():
+        mine, other = found[name], plain[letter]
+        assert (mine.count, mine.gradient, mine.rest) == (other.count, other.gradient, other.rest)
+        assert [p.factors for p in mine.listed] == [p.factors for p in other.listed]
+
+
 def test_refusals() -> None:
-    with pytest.raises(RequestError, match="has tensors"):
-        parse("sum(x)").gradient(x=[1, 2]).paths()
+    with pytest.raises(RequestError, match="up to 4,096 elements"):
+        parse("sum(x)").gradient(x=[1.0] * 4096).paths()
     with pytest.raises(RequestError, match="only a run of gradient"):
         parse("x").evaluate(x=1).paths()
     for most in (-1, 2.5, True, "5"):

@@ -361,8 +361,26 @@ def test_only_what_is_differentiated_is_read() -> None:
     assert found.got == {"a": 2.0}
 
 
+def test_orders_of_the_numbers_of_tensors() -> None:
+    """As of the same formula, written out by hand; the commas of ``s[0, 1]`` part no nodes."""
+    run = parse("s = X*X; sum(s)").gradient(X=[[1, 2]])
+    found = run.visited("X[0, 0], s[0, 0], s[0, 1], X[0, 1]")
+    assert (found.got, found.true) == (
+        {"X[0, 0]": 0.0, "X[0, 1]": 0.0},
+        {"X[0, 0]": 2.0, "X[0, 1]": 4.0},
+    )
+    plain = parse("s = a*a; t = b*b; s + t").gradient(a=1, b=2)
+    for order in ("preorder", "bfs", "naive"):
+        for accumulate in ("add", "set"):
+            mine, other = (each.visited(order, accumulate) for each in (run, plain))
+            assert [*mine.got.values()] == [*other.got.values()]
+            assert len(mine.contributions) == len(other.contributions)
+
+
 def test_refusals() -> None:
-    with pytest.raises(RequestError, match="has tensors"):
+    with pytest.raises(RequestError, match="up to 4,096 elements"):
+        parse("sum(x)").gradient(x=[1.0] * 4096).visited("x")
+    with pytest.raises(RequestError, match="no node 'x'"):
         parse("sum(x)").gradient(x=[1, 2]).visited("x")
     with pytest.raises(RequestError, match="only a run of gradient"):
         parse("x").evaluate(x=1).visited("x")

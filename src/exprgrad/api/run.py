@@ -142,7 +142,8 @@ class Run(result.Run):
     def paths(self, most: int = LISTED_PATHS) -> dict[str, Paths]:
         """By input, how many paths lead to it from the output, and those with the largest products.
 
-        Needs a run of ``gradient``, of numbers; raises ``RequestError`` for others.
+        Over tensors they are the paths to each of an input's numbers, ``X[0, 1]``.  Needs a run of
+        ``gradient``; raises ``RequestError`` for others, and for tensors of more than 4,096 numbers.
         """
         from exprgrad.explain.walks.paths import paths
 
@@ -159,8 +160,8 @@ class Run(result.Run):
 
         ``order`` lists names or ids of nodes, or is ``preorder``, ``bfs`` or ``naive``; ``accumulate``
         is ``add``, or ``set`` for ``=`` where ``+=`` should be.  ``most`` lost paths are listed for each
-        input.  Needs a run of ``gradient``, of numbers; raises ``RequestError`` for others, and for what
-        is no order.
+        input.  Over tensors the nodes are their numbers, ``X[0, 1]``.  Needs a run of ``gradient``; raises
+        ``RequestError`` for others, for tensors of more than 4,096 numbers, and for what is not an order.
         """
         from exprgrad.explain.walks.orders import visit
 

@@ -98,9 +98,8 @@ def visit_lines(
         edge = Edge(
             user, web.positions[passed.edge], operand, "", web.locals[passed.edge], passed.value, (0, 0)
         )  # fmt: skip
-        formula, numbers = contribution(run, edge, passed.grad, names, digits)
-        if found.accumulate == "set":
-            formula = formula.replace(" += ", " = ", 1)
+        sign = "=" if found.accumulate == "set" else "+="
+        formula, numbers = contribution(run, edge, passed.grad, names, digits, sign)
         grad = f"grad {signed(passed.before, digits)} → {signed(passed.after, digits)}"
         late = "read" if graph.kinds[operand] == INPUT else "visited"
         remark = f"too late: {called(run, operand, names)} was {late}" if passed.late else ""

@@ -162,14 +162,16 @@ def idle(run: Run, node: int, names: Names, digits: int) -> Line:
     return Line("visit", who, "no gradient reached it, none goes on")
 
 
-def contribution(run: Run, edge: Edge, grad: float, names: Names, digits: int) -> tuple[str, str]:
+def contribution(
+    run: Run, edge: Edge, grad: float, names: Names, digits: int, sign: str = "+="
+) -> tuple[str, str]:
     """The contribution of an edge as formula and, where that says more, as numbers."""
     text, level = rule_of(run.graph, edge.user, edge.position, names, run.texts)
     rule = cut(minus(printable(text)), WIDEST)
     local, seed = signed(edge.local, digits), signed(grad, digits)
     numbers = "" if rule == local else f"= {seed} × {local}"
     factor = f"({rule})" if level <= SUM else rule
-    return f"{called(run, edge.operand, names)} += {seed} × {factor}", numbers
+    return f"{called(run, edge.operand, names)} {sign} {seed} × {factor}", numbers
 
 
 def define(run: Run, node: int, names: Names) -> str:

@@ -24,6 +24,7 @@ from exprgrad.explain.walks.paths import (
     Sums,
     Web,
     by_size,
+    in_numbers,
     largest,
     order_of,
     sums,
@@ -153,12 +154,13 @@ def visit(
     at the end; another node left out passes nothing on.  With ``accumulate="set"`` a contribution
     overwrites the grad.  Of the paths that were lost, ``most`` are listed for each input.
 
-    Raises ``RequestError`` for a forward run, one of tensors, an order that names no node or one twice,
+    Raises ``RequestError`` for a forward run, too large tensors, an order that names no node or one twice,
     and naive recursion that would take too long.
     """
     if accumulate not in ACCUMULATE:
         message = f"a contribution is not accumulated by '{accumulate}'"
         raise RequestError("usage", message, help="it is one of 'add' and 'set'")
+    run = in_numbers(run)
     web = web_of(run)
     rule = order.strip() if isinstance(order, str) and order.strip() in WRONG else None
     visits = tuple(run.order) if order is None else wanted(run, order)

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from exprgrad.errors import RequestError
 from exprgrad.explain.limits import LISTED_PATHS
@@ -22,10 +22,11 @@ from exprgrad.run.numbers.tape import gated
 from exprgrad.run.result import Run
 
 __all__ = [
-    "Path", "Paths", "Size", "Sums", "Web", "by_size", "largest", "order_of", "paths", "paths_to", "size",
-    "sums", "times", "total", "web_of", "whole",
+    "Path", "Paths", "Size", "Sums", "Web", "by_size", "in_numbers", "largest", "order_of", "paths",
+    "paths_to", "size", "sums", "times", "total", "web_of", "whole",
 ]  # fmt: skip
 
+R = TypeVar("R", bound=Run)
 MOST_LISTED = 100_000
 """The most paths that are listed: they are kept in memory, and sorted."""
 Size = tuple[float, float]
@@ -111,15 +112,23 @@ class Sums(NamedTuple):
         return self.counts.get(state, 0) if state // 2 in web.above else 0
 
 
+def in_numbers(run: R) -> R:
+    """A run, one over tensors written out number by number: its inputs are ``X[0, 1]`` then.
+
+    Raises ``RequestError`` for tensors of too many numbers.
+    """
+    if run.shapes is None:
+        return run
+    from exprgrad.run.arrays.elements import elements
+
+    return cast(R, elements(run).run)
+
+
 def web_of(run: Run) -> Web:
-    """The web of a run.  Raises ``RequestError`` for a forward run, and for one of tensors.
+    """The web of a run over numbers.  Raises ``RequestError`` for a forward run.
 
     An edge that passes nothing, such as one into a branch that was not taken, is no part of it.
     """
-    if run.shapes is not None:
-        message = "paths and visit orders are for formulas of numbers: this one has tensors"
-        help = "grad and grad --trace take tensors"
-        raise RequestError("no-tensors", message, help=help)
     adjoints = run.adjoints
     if adjoints is None:
         raise RequestError("no-gradient", "only a run of gradient() has paths")
@@ -152,9 +161,9 @@ def web_of(run: Run) -> Web:
 def paths(run: Run, most: int = LISTED_PATHS) -> dict[str, Paths]:
     """The paths to each differentiated input, at most so many of them listed.
 
-    Raises ``RequestError`` for a forward run, one of tensors, and a ``most`` that is not a count.
+    Raises ``RequestError`` for a forward run, too large tensors, and a ``most`` that is not a count.
     """
-    web = web_of(run)
+    web = web_of(in_numbers(run))
     found = sums(web)
     return {name: paths_to(web, found, name, whole(most)) for name in web.inputs}
 

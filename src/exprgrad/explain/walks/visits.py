@@ -7,6 +7,7 @@ does, for a leaf has nothing to pass on.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -105,10 +106,10 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
 
 
 def split(order: str) -> Iterator[tuple[Source, Span]]:
-    """The parts of a text between its commas."""
+    """The parts of a text between its commas; that of ``X[0, 1]`` is not one."""
     source = Source(order, is_expression=False)
     start = 0
-    for part in order.split(","):
+    for part in re.split(r",(?![^][]*\])", order):
         lead = len(part) - len(part.lstrip())
         end = start + len(part)
         if not part.strip():
