@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from exprgrad.draw.picture import theme as look
-from exprgrad.draw.picture.svg import style
+from exprgrad.draw.picture.render import style
 
 __all__ = ["Panel", "svg"]
 

@@ -25,6 +25,7 @@ from golden import agree
 def evaluated(text: str, **inputs: float) -> Run:
     """A run with both sweeps."""
     graph = parse(text)
+    inputs = {name: float(value) for name, value in inputs.items()}
     values = forward(graph, inputs)
     adjoints = reverse(graph, values, list(graph.inputs.values()))
     return Run(text, graph, inputs, values, adjoints, tuple(graph.inputs))

@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 import pytest
 
 from exprgrad.draw.picture.dot import source
-from exprgrad.draw.picture.render import FORMATS, render
-from exprgrad.draw.picture.svg import finished
+from exprgrad.draw.picture.picture import FORMATS, Picture
+from exprgrad.draw.picture.render import finished, render
 from exprgrad.draw.picture.theme import DARK, DATA, GRAD, QUIET, WIRE
 from exprgrad.errors import MissingExtraError, RequestError
 from exprgrad.graph.graph import INPUT, Graph
@@ -60,6 +60,7 @@ def fake_dot(folder: Path, script: str) -> None:
 def picture(text: str, **inputs: float) -> str:
     """The DOT of an expression with both sweeps."""
     graph = parse(text)
+    inputs = {name: float(value) for name, value in inputs.items()}
     values = forward(graph, inputs)
     adjoints = reverse(graph, values, list(graph.inputs.values()))
     return source(graph, Run(text, graph, inputs, values, adjoints, tuple(graph.inputs)))
@@ -80,7 +81,7 @@ def test_formats(format: str, start: bytes) -> None:
 
 
 @needs_pygraphviz
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", FORMATS[1:])
 def test_pygraphviz_draws_where_there_is_no_dot(no_dot: Path, format: str) -> None:
     assert len(render(picture("a*b", a=2, b=3), format)) > 1000
 
@@ -257,9 +258,9 @@ def test_with_neither_the_two_ways_are_said(no_dot: Path, monkeypatch: pytest.Mo
 
 def test_another_format_is_refused() -> None:
     with pytest.raises(RequestError) as caught:
-        render("digraph { }", "gif")
+        Picture("digraph { }").save("picture.gif")
     assert caught.value.code == "unknown-format"
-    assert "svg, png, pdf" in (caught.value.help or "")
+    assert ".svg, .png and .pdf" in (caught.value.help or "")
 
 
 def test_an_svg_without_a_title_gets_one() -> None:

@@ -426,15 +426,15 @@ class Expression:
 
     def svg(self, *, all: bool = False) -> str:
         """The formula's graph as SVG.  Raises ``MissingExtraError`` without Graphviz."""
-        from exprgrad.draw.picture.files import picture
+        from exprgrad.draw.picture.picture import Picture
 
-        return picture(self.dot(all=all), "svg").decode()
+        return Picture(self.dot(all=all)).svg()
 
     def save(self, path: str | Path, *, all: bool = False) -> None:
         """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file."""
-        from exprgrad.draw.picture.files import write
+        from exprgrad.draw.picture.picture import Picture
 
-        write(self.dot(all=all), path)
+        Picture(self.dot(all=all)).save(path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return derived, (self.text, self.known, self.shapes)
@@ -451,6 +451,6 @@ class Expression:
         return f"$\\displaystyle {self.latex()}$"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        from exprgrad.draw.picture.files import notebook
+        from exprgrad.draw.picture.picture import notebook
 
         return {**notebook(str(self), self.svg), "text/latex": self._repr_latex_()}

@@ -182,15 +182,15 @@ class Run(result.Run):
 
     def svg(self, *, digits: int = 6, all: bool = False) -> str:
         """The graph with its numbers as SVG.  Raises ``MissingExtraError`` without Graphviz."""
-        from exprgrad.draw.picture.files import picture
+        from exprgrad.draw.picture.picture import Picture
 
-        return picture(self.dot(digits=digits, all=all), "svg").decode()
+        return Picture(self.dot(digits=digits, all=all)).svg()
 
     def save(self, path: str | Path, *, digits: int = 6, all: bool = False) -> None:
         """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file."""
-        from exprgrad.draw.picture.files import write
+        from exprgrad.draw.picture.picture import Picture
 
-        write(self.dot(digits=digits, all=all), path)
+        Picture(self.dot(digits=digits, all=all)).save(path)
 
     def explore(
         self, *, digits: int = 6, all: bool = False, lesson: Lesson | str | None = None
@@ -218,6 +218,6 @@ class Run(result.Run):
         return self._repr_mimebundle_().get("image/svg+xml")
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        from exprgrad.draw.picture.files import notebook
+        from exprgrad.draw.picture.picture import notebook
 
         return notebook(str(self), self.svg)

@@ -44,8 +44,7 @@ def dot_command(
     number.
     """
     from exprgrad.draw.documents.document import envelope
-    from exprgrad.draw.picture.files import format_of
-    from exprgrad.draw.picture.files import write as write_file
+    from exprgrad.draw.picture.picture import Picture, format_of
 
     expression, request = start(arguments, file, inputs)
     if path is not None:
@@ -58,7 +57,7 @@ def dot_command(
     else:
         source = expression.dot(all=show_all)
     if path is not None:
-        write_file(source, path)
+        Picture(source).save(path)
     if as_json:
         written = {"dot": source} if path is None else {"file": path}
         write([envelope("dot", expression=expression.text, **written), "\n"])

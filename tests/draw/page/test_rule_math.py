@@ -8,7 +8,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.draw.page.lessons import LESSONS
-from exprgrad.draw.page.rules import rule_math
+from exprgrad.draw.page.model import rule_math
 
 
 @pytest.mark.parametrize(

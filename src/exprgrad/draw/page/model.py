@@ -12,22 +12,25 @@ from typing import Any
 
 from exprgrad.draw.documents.document import finite
 from exprgrad.draw.page.arithmetic import rows
-from exprgrad.draw.page.rules import rule_math
 from exprgrad.draw.picture.cards import operation
 from exprgrad.draw.picture.markup import directed
 from exprgrad.draw.text.operations import usage
 from exprgrad.draw.text.table import minus
+from exprgrad.errors import LanguageError
 from exprgrad.explain.diagnostics import diagnose
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
+from exprgrad.language.write.latex import formula
+from exprgrad.language.write.mathml import mathml
 from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.run.numbers.tape import gated
 from exprgrad.run.result import Run, rule_of
 from exprgrad.source import cut, printable
 
-__all__ = ["edges", "model"]
+__all__ = ["edges", "model", "rule_math"]
 
 SHORT = 24
 """The most characters of what a node without a name is called."""
@@ -160,6 +163,18 @@ def edge_fields(run: Run, user: int, position: int) -> dict[str, Any]:
     return fields | flagged(
         gated=gated(op, position), branch=position in op.branches, loose=level <= SUM
     )
+
+
+def rule_math(run: Run, user: int, position: int) -> str:
+    """The rule of an edge (``run.rule``) as MathML; nothing where its text was cut to be read.
+
+    Names look as they do in the rule alone: ``e`` is an ``e`` unless there is an ``exp`` beside it.
+    """
+    try:
+        graph = parse(run.rule(user, position))
+    except LanguageError:
+        return ""
+    return mathml(formula(graph, graph.output))
 
 
 def row_fields(kind: str, count: int) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from exprgrad.draw.page.lessons import Lesson, lesson_named
 from exprgrad.draw.picture.dot import LARGEST
-from exprgrad.draw.picture.files import misnamed, put
-from exprgrad.errors import MissingExtraError, RequestError
+from exprgrad.draw.picture.picture import misnamed, put
+from exprgrad.errors import RequestError
 from exprgrad.run.result import Run
 from exprgrad.source import cut, printable
 
@@ -83,11 +83,7 @@ def page(
         )
     from exprgrad.draw.page.document import document
 
-    try:
-        return Page(document(run, digits=digits, lesson=lesson))
-    except MissingExtraError as error:
-        message = "the page needs Graphviz, which lays its graph out"
-        raise MissingExtraError(error.code, message, help=error.help) from None
+    return Page(document(run, digits=digits, lesson=lesson))
 
 
 def check_lesson(lesson: Lesson, run: Run) -> None:

@@ -13,7 +13,7 @@ from math import ceil
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from exprgrad.draw.picture import theme as look
+from exprgrad.draw.picture.cards import Piece, card_of
 from exprgrad.draw.picture.dot import source
 from exprgrad.draw.picture.render import command, graphviz
 from exprgrad.graph.graph import CONST, INPUT
@@ -25,15 +25,16 @@ ROOM = 9
 """For how many digits there is room in each card and chip: the page's numbers change."""
 INSET = 3
 """A number's distance from the end of its hairline: its cell's padding."""
-WORD = 9.25
-"""A smaller text in a card is a word beside a number."""
-LOW = 20
-"""Words beside numbers stand no more than so far above the hairline."""
 WORDS = (
     '<defs><g id="words"><text class="word">data</text>'
     '<text class="word" y="18">grad</text></g></defs>'
 )
 """What stands before the two numbers of each card, as far apart as Graphviz sets them."""
+WORDS_BEGIN = Piece("word", "data")
+"""The piece of a card at whose place the words stand."""
+HEADING, READINGS = ("name", "plain", "const"), ("data", "grad")
+"""What the pieces of a card's heading are, and its numbers."""
+NEEDED = "the page needs Graphviz, which lays its graph out"
 PIXELS, SMALL = 4 / 3, 0.9
 """CSS pixels to a point where there is room for all, and at least: what is larger scrolls."""
 
@@ -42,8 +43,6 @@ NODE = re.compile(r"n(\d+)")
 CHIP = re.compile(r"n(\d+)_(\d+)")
 WIRE = re.compile(r"w(\d+)_(\d+)")
 KINDS = {INPUT: "input", CONST: "const"}
-READINGS = {look.DATA: "data", look.GRAD: "grad"}
-"""A number's colour → its class."""
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -55,9 +54,6 @@ class Text(NamedTuple):
 
     x: float
     y: float
-    size: float
-    colour: str
-    is_bold: bool
     content: str
 
 
@@ -86,7 +82,7 @@ def picture(run: Run, digits: int) -> str:
     ``MissingExtraError`` without Graphviz.
     """
     dot = source(run.graph, run, digits=digits, all=True, room=ROOM)
-    root = ElementTree.fromstring(graphviz(command("svg"), dot))
+    root = ElementTree.fromstring(graphviz(command("svg", NEEDED), dot))
     width, height = (float(size) for size in root.attrib["viewBox"].split()[2:])
     nodes: dict[int, Shape] = {}
     chips: dict[tuple[int, int], Shape] = {}
@@ -103,8 +99,7 @@ def picture(run: Run, digits: int) -> str:
         # In the order of reading: a node's chips behind its operands and before the node.
         edges = [(node, position) for position in range(len(run.graph.operands[node]))]
         parts += [chip(edge, chips[edge]) for edge in edges if edge in chips]
-        kind = KINDS.get(run.graph.kinds[node], "")
-        parts.append(card(node, kind, node == run.graph.output, shape))
+        parts.append(card(run, node, card_of(run, node, digits).pieces, shape))
     head = (
         f'<svg id="graph" viewBox="0 0 {short(width)} {short(height)}" role="group" '
         f'aria-label="The graph" style="width:{width * SMALL:.0f}px;'
@@ -132,9 +127,6 @@ def shapes(canvas: ElementTree.Element) -> Iterator[Shape]:
             Text(
                 float(text.attrib["x"]) + right,
                 float(text.attrib["y"]) + down,
-                float(text.attrib["font-size"]),
-                text.attrib.get("fill", look.INK),
-                text.attrib.get("font-weight") == "bold",
                 text.text or "",
             )
             for text in group.iter(f"{SVG}text")
@@ -187,53 +179,45 @@ def chip(edge: tuple[int, int], shape: Shape) -> str:
     left, _, right, _ = shape.box
     (text,) = shape.texts
     said = (
-        f'<text x="{short((left + right) / 2)}" y="{baseline(text)}">{escape(text.content)}</text>'
+        f'<text x="{short((left + right) / 2)}" y="{round(text.y)}">{escape(text.content)}</text>'
     )
     return f'<g id="c{edge[0]}_{edge[1]}" class="chip">{rectangle(shape.box)}{said}</g>'
 
 
-def card(node: int, kind: str, is_output: bool, shape: Shape) -> str:
+def card(run: Run, node: int, pieces: Sequence[Piece], shape: Shape) -> str:
     """A card or pill: its hairline, its heading, and numbers that end where the hairline does."""
-    parts = [rectangle(shape.box)]
+    kind = KINDS.get(run.graph.kinds[node], "")
     middle = (shape.box[0] + shape.box[2]) / 2
-    heading = [text for text in shape.texts if text.size >= WORD and text.colour not in READINGS]
+    parts, end = [rectangle(shape.box)], 0.0
+    texts = list(zip(pieces, shape.texts, strict=True))  # Graphviz keeps the order of a label
+    heading = [(piece.role, text) for piece, text in texts if piece.role in HEADING]
     if heading:
         # One text, so that what a name is stands right behind it whatever the font.
         said = "".join(
-            f"<tspan>{escape(text.content)}</tspan>" if text.is_bold else escape(text.content)
-            for text in heading
+            f"<tspan>{escape(text.content)}</tspan>" if role == "name" else escape(text.content)
+            for role, text in heading
         )
-        parts.append(placed("", heading[0], said, None if kind == "input" else middle))
-    end = 0.0
+        first = heading[0][1]
+        place = f'x="{short(first.x)}"' if kind == "input" else f'class="mid" x="{short(middle)}"'
+        parts.append(f'<text {place} y="{round(first.y)}">{said}</text>')
     if shape.lines:
         lefts, tops, rights, _ = zip(*shape.lines, strict=True)
         end = max(rights)
         parts.append(f'<path d="M{pair((min(lefts), tops[0]))}H{short(end)}"/>')
-    for text in shape.texts:
-        if text.colour in READINGS:
-            place = f'x="{short(end - INSET)}" y="{baseline(text)}"'
-            parts.append(
-                f'<text class="{READINGS[text.colour]}" {place}>{escape(text.content)}</text>'
-            )
-        elif text.size < WORD:
-            if not shape.lines or text.y < shape.lines[0][1] - LOW:
-                parts.append(placed("word", text, escape(text.content), middle))
-            elif text.content == "data":
-                parts.append(f'<use href="#words" x="{short(text.x)}" y="{baseline(text)}"/>')
-    classes = " ".join(filter(None, ["node", kind, "output" if is_output else ""]))
+    for piece, text in texts:
+        content, low = (
+            escape(text.content),
+            ceil(text.y),
+        )  # a word, on the line of the number beside it
+        if piece.role == "mark":
+            parts.append(f'<text class="word mid" x="{short(middle)}" y="{low}">{content}</text>')
+        elif piece == WORDS_BEGIN:
+            parts.append(f'<use href="#words" x="{short(text.x)}" y="{low}"/>')
+        elif piece.role in READINGS:
+            place = f'x="{short(end - INSET)}" y="{round(text.y)}"'
+            parts.append(f'<text class="{piece.role}" {place}>{content}</text>')
+    classes = " ".join(filter(None, ["node", kind, "output" if node == run.graph.output else ""]))
     return f'<g id="n{node}" class="{classes}">{"".join(parts)}</g>'
-
-
-def placed(name: str, text: Text, content: str, middle: float | None) -> str:
-    """A text with its middle at a place, or else where Graphviz has it begin."""
-    names, x = (name, text.x) if middle is None else (f"{name} mid".strip(), middle)
-    named = f' class="{names}"' if names else ""
-    return f'<text{named} x="{short(x)}" y="{baseline(text)}">{content}</text>'
-
-
-def baseline(text: Text) -> int:
-    """A text's height, in whole points: a word stands on the line of the number beside it."""
-    return ceil(text.y) if text.size < WORD else round(text.y)
 
 
 def rectangle(box: Box) -> str:

@@ -1,12 +1,15 @@
-"""A node's label: a card for an operation, a pill for an input, a quiet box for a constant."""
+"""A node's label: a card for an operation, a pill for an input, a quiet box for a constant.
+
+A card is plain data, pieces of text and what each of them is: Graphviz's label is made of it, and so the
+page knows which of the texts that Graphviz placed is which.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from exprgrad.draw.picture import theme as look
-from exprgrad.draw.picture.markup import RULER, cell, number, row, shown, table, text
+from exprgrad.draw.picture.markup import RULER, cell, row, shown, table, text
 from exprgrad.draw.text.table import minus
 from exprgrad.draw.text.tensors import View, view
 from exprgrad.graph.graph import CONST, INPUT
@@ -15,7 +18,7 @@ from exprgrad.language.write.infix import ATOM, label, operation_text
 from exprgrad.run.result import Run
 from exprgrad.source import cut
 
-__all__ = ["node_label", "operation", "slot"]
+__all__ = ["Card", "Piece", "card_of", "node_label", "operation", "slot"]
 
 NO_BREAK = "\u00a0"
 """A blank that browsers keep at the beginning of a text."""
@@ -24,10 +27,81 @@ PADDING = 3
 NAME, OPERATION, OPERAND = 40, 34, 10
 """The most characters shown of a name, of an operation, and of an operand that has no name in a long
 operation."""
-
-
 PICTURED = View(40, most=4, ends=False)
 """How much is shown of a tensor."""
+
+
+class Piece(NamedTuple):
+    """A piece of text, and what it is: a key of ``STYLES``."""
+
+    role: str
+    text: str
+
+
+class Card(NamedTuple):
+    """What is read on a node, from top to bottom.
+
+    ``mark``      what stands above all else, if anything
+    ``heading``   its name, what it does, or both
+    ``note``      a tensor's shape, if it has to be said
+    ``readings``  data and grad, each a word and a number
+    """
+
+    mark: tuple[Piece, ...]
+    heading: tuple[Piece, ...]
+    note: tuple[Piece, ...]
+    readings: tuple[tuple[Piece, Piece], ...]
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """All of them, in the order in which they are drawn."""
+        return [*self.mark, *self.heading, *self.note, *(p for pair in self.readings for p in pair)]
+
+
+STYLES: dict[str, dict[str, Any]] = {
+    "mark": {"size": "8.5", "bold": True},
+    "name": {"bold": True},
+    "plain": {},
+    "const": {"colour": look.MUTED},
+    "note": {"size": "8.5", "colour": look.MUTED},
+    "word": {"size": "9", "colour": look.MUTED},
+    "data": {"colour": look.DATA},
+    "grad": {"colour": look.GRAD},
+}
+"""What a piece of text is → how it looks."""
+
+
+def card_of(run: Run, node: int, digits: int) -> Card:
+    """What is read on a node, as far as the run has it."""
+    graph, kind = run.graph, run.graph.kinds[node]
+    mark = (Piece("mark", "output"),) if node == graph.output else ()
+    if node in graph.implicit:  # low and quiet, for nobody wrote it
+        operand = shown(run.label(graph.operands[node][0]), OPERAND)
+        return Card(mark, (), (Piece("note", f"{operand} as {shape_text(graph.shape(node))}"),), ())
+    shape = graph.shape(node)
+    seen = kind == CONST and len(run.texts[node]) <= OPERATION  # its numbers can be read
+    note = (Piece("note", shape_text(shape)),) if shape and not seen else ()
+    readings = [("data", run.values[node])] if run.values and kind != CONST else []
+    if readings and run.adjoints is not None:
+        readings.append(("grad", run.grad(node)))
+    pairs = tuple(
+        [
+            (Piece("word", name), Piece(name, minus(view(value, digits, PICTURED)) or "–"))
+            for name, value in readings
+        ]
+    )
+    return Card(mark, heading(run, node), note, pairs)
+
+
+def heading(run: Run, node: int) -> tuple[Piece, ...]:
+    """What a node is: its name, and what it does."""
+    kind, name = run.graph.kinds[node], run.names.get(node)
+    if kind == INPUT:
+        return (Piece("name", shown(run.label(node), NAME)),)
+    does = shown(operation(run, node), OPERATION)
+    if name is not None:
+        return Piece("name", shown(name, NAME)), Piece("plain", f"{NO_BREAK}= {does}")
+    return (Piece("const" if kind == CONST else "name", does),)
 
 
 def node_label(run: Run, node: int, digits: int, room: int = 0) -> str:
@@ -35,20 +109,28 @@ def node_label(run: Run, node: int, digits: int, room: int = 0) -> str:
 
     ``room`` is the least number of digits that there is room for beside data and grad.
     """
-    kind = run.graph.kinds[node]
+    card = card_of(run, node, digits)
+    kind, is_output = run.graph.kinds[node], node == run.graph.output
     width = look.digits_width(room, look.NODE, PADDING) if room else ""
-    readings = [reading(*found, width) for found in readings_of(run, node, digits)]
-    if node in run.graph.implicit:
-        line, fill, inside = look.CONSTANT, look.CONSTANT, stretch(run, node)
+    readings = RULER.join(reading(*pair, width) for pair in card.readings)
+    title, note = written(card.heading), written(card.note)
+    line, fill = look.LINE, look.CARD
+    if node in run.graph.implicit or kind == CONST:
+        line = fill = look.CONSTANT
     elif kind == INPUT:
-        line, fill, inside = look.PILL_LINE, look.PILL, pill(run, node, readings)
-    elif kind == CONST:
-        line, fill, inside = look.CONSTANT, look.CONSTANT, card(run, node, [])
+        line, fill = look.PILL_LINE, look.PILL
+    if kind == INPUT:  # a pill is low: the name stands left of data and grad
+        name = table(row(cell(title)), row(cell(note))) if note else title
+        side = [cell(table(readings, color=line))] if readings else []
+        inside = [row(cell(name, cellpadding="4"), *side)]
+    elif not title:
+        inside = [row(cell(note, cellpadding="2"))]
     else:
-        line, fill, inside = look.LINE, look.CARD, card(run, node, readings)
-    is_output = node == run.graph.output
-    if is_output:
-        inside.insert(0, row(cell(text("output", size="8.5", bold=True), colspan="2")))
+        inside = [row(cell(title, colspan="2", cellpadding="3"))]
+        inside += [row(cell(note, colspan="2", cellpadding="1"))] if note else []
+        inside += [readings] if readings else []
+    if card.mark:
+        inside.insert(0, row(cell(written(card.mark), colspan="2")))
     return table(
         row(
             slots(len(run.graph.operands[node])), cell(table(*inside, color=line), cellpadding="6")
@@ -60,56 +142,17 @@ def node_label(run: Run, node: int, digits: int, room: int = 0) -> str:
     )
 
 
-def card(run: Run, node: int, readings: list[str]) -> list[str]:
-    """The rows of a card: the head, and under it data above a hairline and grad below."""
-    head = [row(cell(heading(run, node), colspan="2", cellpadding="3"))]
-    shape = shape_of(run, node)
-    if shape:
-        head.append(row(cell(quiet(shape), colspan="2", cellpadding="1")))
-    return [*head, RULER.join(readings)] if readings else head
+def written(pieces: tuple[Piece, ...]) -> str:
+    """Pieces of text side by side."""
+    return "".join(text(piece.text, **STYLES[piece.role]) for piece in pieces)
 
 
-def pill(run: Run, node: int, readings: list[str]) -> list[str]:
-    """The rows of a pill, which is low: the name stands left of data and grad."""
-    shape = shape_of(run, node)
-    if shape:
-        lines = table(row(cell(heading(run, node))), row(cell(quiet(shape))))
-        name = cell(lines, cellpadding="4")
-    else:
-        name = cell(heading(run, node), cellpadding="4")
-    if not readings:
-        return [row(name)]
-    return [row(name, cell(table(RULER.join(readings), color=look.PILL_LINE)))]
-
-
-def stretch(run: Run, node: int) -> list[str]:
-    """The row of a node that broadcasting put in: low and quiet, for nobody wrote it."""
-    (operand,) = run.graph.operands[node]
-    words = f"{shown(run.label(operand), OPERAND)} as {shape_of(run, node)}"
-    return [row(cell(quiet(words), cellpadding="2"))]
-
-
-def shape_of(run: Run, node: int) -> str:
-    """A tensor's shape; nothing for a number, or a constant whose numbers can be seen."""
-    shape = () if run.shapes is None else run.shapes[node]
-    seen = run.graph.kinds[node] == CONST and len(run.texts[node]) <= OPERATION
-    return shape_text(shape) if shape and not seen else ""
-
-
-def quiet(content: str) -> str:
-    """A small grey text."""
-    return text(content, size="8.5", colour=look.MUTED)
-
-
-def heading(run: Run, node: int) -> str:
-    """What a node is: its name in bold, and what it does."""
-    kind, name = run.graph.kinds[node], run.names.get(node)
-    if kind == INPUT:
-        return text(shown(run.label(node), NAME), bold=True)
-    does = shown(operation(run, node), OPERATION)
-    if name is not None:
-        return text(shown(name, NAME), bold=True) + text(f"{NO_BREAK}= {does}")
-    return text(does, colour=look.MUTED) if kind == CONST else text(does, bold=True)
+def reading(word: Piece, number: Piece, width: str) -> str:
+    """A row with a quiet word on the left and a number on the right, in a cell at least so wide."""
+    return row(
+        cell(written((word,)), align="left", cellpadding=f"{PADDING}"),
+        cell(written((number,)), align="right", cellpadding=f"{PADDING}", width=width),
+    )
 
 
 def operation(run: Run, node: int) -> str:
@@ -133,31 +176,6 @@ def operation(run: Run, node: int) -> str:
         if len(text) <= OPERATION:
             break
     return text
-
-
-def readings_of(run: Run, node: int, digits: int) -> Iterator[tuple[str, str, str]]:
-    """What is read on a node: a word, a number and its colour."""
-    if not run.values or run.graph.kinds[node] == CONST:
-        return
-    yield "data", written(run.values[node], digits), look.DATA
-    if run.adjoints is not None:
-        grad = run.grad(node)
-        yield "grad", "–" if grad is None else written(grad, digits), look.GRAD
-
-
-def written(value: Any, digits: int) -> str:
-    """A number, a small tensor's numbers, or a larger one's norm."""
-    if not getattr(value, "shape", ()):
-        return number(value, digits)
-    return minus(view(value, digits, PICTURED))
-
-
-def reading(word: str, value: str, colour: str, width: str) -> str:
-    """A row with a quiet word on the left and a number on the right, in a cell at least so wide."""
-    return row(
-        cell(text(word, size="9", colour=look.MUTED), align="left", cellpadding=f"{PADDING}"),
-        cell(text(value, colour=colour), align="right", cellpadding=f"{PADDING}", width=width),
-    )
 
 
 def slots(count: int) -> str:

@@ -10,7 +10,7 @@ from exprgrad.draw.picture.cards import node_label, slot
 from exprgrad.draw.picture.edge_labels import boxed, wires
 from exprgrad.draw.picture.markup import quoted, shown
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import Graph, dependents
+from exprgrad.graph.graph import Graph
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import program
 from exprgrad.run.result import Run
@@ -51,12 +51,9 @@ def source(
     for node in range(len(graph)):
         tooltip = quoted(shown(in_full(found, node), TITLE))
         picture.node(f"n{node}", f"<{node_label(found, node, digits, room)}>", tooltip=tooltip)
-    varies = dependents(graph, graph.inputs.values())
     waiting = {*found.order} if room else ()
     for user, operands in enumerate(graph.operands):
-        for position, (chip, flows) in enumerate(
-            wires(found, user, varies, digits, all=user in waiting)
-        ):
+        for position, (chip, flows) in enumerate(wires(found, user, digits, all=user in waiting)):
             start, end = f"n{operands[position]}:e", f"n{user}:{slot(len(operands), position)}"
             manner = {} if flows else {**look.QUIET}
             if room:
@@ -78,5 +75,5 @@ def in_full(run: Run, node: int) -> str:
     """What a node is, in one line."""
     name, written = run.names.get(node), run.texts[node]
     line = written if name in (None, written) else f"{name} = {written}"
-    shape = () if run.shapes is None else run.shapes[node]
+    shape = run.graph.shape(node)
     return f"{line}, of shape {shape_text(shape)}" if shape else line

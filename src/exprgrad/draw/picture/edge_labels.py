@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from exprgrad.draw.picture import theme as look
 from exprgrad.draw.picture.markup import cell, number, row, shown, table, text
 from exprgrad.draw.text.sizes import jacobian_bytes
-from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.literal import size
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.result import Edge, Run
+from exprgrad.run.result import Run
 from exprgrad.source import bytes_text, display_width
 
 __all__ = ["Chip", "boxed", "wires"]
@@ -39,70 +39,55 @@ Wire = tuple[Chip | None, bool]
 """The chip on an edge, if any, and whether a gradient can flow along it."""
 
 
-def wires(
-    run: Run, user: int, varies: bytearray, digits: int, *, all: bool = False
-) -> Iterator[Wire]:
+def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wire]:
     """For each operand of a node: its edge's chip, and whether a gradient can flow.
 
     With ``all`` an edge that passes nothing, but would at other numbers, has a chip too.
     """
-    operands = run.graph.operands[user]
+    operands, op = run.graph.operands[user], BY_NAME.get(run.graph.kinds[user])
     if run.adjoints is None:
-        rules = rules_of(run, user, varies)
-        for position, operand in enumerate(operands):
-            yield (
-                rules.get(position),
-                bool(varies[operand]) and (run.shapes is None or position in rules),
-            )
+        rules = rules_of(run, user)
+        for position in range(len(operands)):
+            rule = rules.get(position)
+            chip = plain(run, user, position, rule, is_whole=op is None) if rule else None
+            yield chip, position in rules
         return
-    op = BY_NAME.get(run.graph.kinds[user])
     branches = op.branches if op else ()
     edges = {edge.position: edge for edge in run.edges_of(user)}
-    for position in range(len(operands)):
+    for position, operand in enumerate(operands):
         edge = edges.get(position)
         if edge is None:
-            waits = all and op is not None and run.adjoints.active[operands[position]]
-            yield waiting(run.rule(user, position)) if waits else None, False
+            waits = all and op is not None and run.adjoints.active[operand]
+            yield valued(run.rule(user, position), None, digits) if waits else None, False
+            continue
+        if edge.local is None or run.graph.shape(user) or run.graph.shape(operand):
+            chip = plain(run, user, position, edge.rule, is_whole=edge.local is None)
         else:
-            yield chip_of(edge, digits), position not in branches or not vanishes(edge.local)
+            chip = valued(edge.rule, edge.local, digits)
+        yield chip, position not in branches or not vanishes(edge.local)
 
 
-def rules_of(run: Run, user: int, varies: bytearray) -> dict[int, Chip]:
-    """By operand that varies: the chip of an edge without numbers.
+def rules_of(run: Run, user: int) -> dict[int, str | None]:
+    """By operand that varies: the rule of its edge, before any sweep.
 
-    A structural edge has none where shapes are not known, for its rule depends on them.
+    That of a structural edge depends on the shapes; where they are not known it is None.
     """
-    operands = run.graph.operands[user]
-    moving = [position for position, operand in enumerate(operands) if varies[operand]]
-    if run.shapes is not None and moving:
-        from exprgrad.run.edge_texts import pass_texts
+    moving = [at for at, operand in enumerate(run.graph.operands[user]) if run.varying[operand]]
+    if not moving or run.graph.shapes is None:
+        is_known = run.graph.kinds[user] in BY_NAME
+        return {position: run.rule(user, position) if is_known else None for position in moving}
+    from exprgrad.run.edge_texts import pass_texts
 
-        graph, shapes = run.graph, run.shapes
-        texts = pass_texts(run, user)
-        is_whole = graph.kinds[user] not in BY_NAME
-        return {
-            position: matrix_chip(text, (shapes[user], shapes[operands[position]]), is_whole)
-            for position, text in texts.items()
-        }
-    if run.graph.kinds[user] not in BY_NAME:
-        return {}
-    return {position: Chip(shown(run.rule(user, position), RULE)) for position in moving}
+    return {**pass_texts(run, user)}
 
 
-def chip_of(edge: Edge, digits: int) -> Chip:
-    """A chip with the edge's numbers."""
-    if edge.jacobian is None or (edge.jacobian == ((), ()) and edge.local is not None):
-        text, formula = with_value(edge.rule, edge.local, digits)
-        return Chip(text, formula=formula)
-    return matrix_chip(edge.rule, edge.jacobian, edge.local is None)
-
-
-def matrix_chip(rule: str, shapes: tuple[Shape, Shape], is_whole: bool) -> Chip:
-    """A chip in matrix form; where no diagonal does, with the size of the matrix that it stands for."""
-    if shapes == ((), ()):
+def plain(run: Run, user: int, position: int, rule: str, *, is_whole: bool) -> Chip:
+    """A chip without a number; ``is_whole`` if no diagonal stands for the Jacobian, whose size it tells."""
+    ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
+    if ends == ((), ()):
         return Chip(shown(rule, RULE))
-    count = jacobian_bytes(shapes)
-    rows, columns = (size(shape) for shape in shapes)
+    count = jacobian_bytes(ends)
+    rows, columns = map(size, ends)
     sized = (
         f"the Jacobian, {rows:,} by {columns:,}, is never formed: it would be {bytes_text(count)}"
     )
@@ -110,17 +95,12 @@ def matrix_chip(rule: str, shapes: tuple[Shape, Shape], is_whole: bool) -> Chip:
     return Chip(shown(rule, MATRIX_RULE), note, sized)
 
 
-def vanishes(local: Any) -> bool:
-    """Whether a local derivative is 0, everywhere."""
-    return local is not None and not (local.any() if hasattr(local, "any") else local)
-
-
-def waiting(rule: str) -> Chip:
-    """A chip whose number is not known."""
-    if is_number(rule):
-        return Chip(shown(rule, RULE))
+def valued(rule: str, local: float | None, digits: int) -> Chip:
+    """A local derivative as formula and number, or as one where they are the same; None: not known."""
+    if is_number(rule) and local in (None, float(rule)):
+        return Chip(shown(rule, RULE) if local is None else number(local, digits))
     formula = f"{shown(rule, RULE)} = "
-    return Chip(f"{formula}–", formula=formula)
+    return Chip(formula + ("–" if local is None else number(local, digits)), formula=formula)
 
 
 def is_number(rule: str) -> bool:
@@ -132,12 +112,9 @@ def is_number(rule: str) -> bool:
     return True
 
 
-def with_value(rule: str, value: float, digits: int) -> tuple[str, str | None]:
-    """A local derivative as formula and number, or as one where they are the same; and its formula."""
-    if is_number(rule) and float(rule) == value:
-        return number(value, digits), None
-    formula = f"{shown(rule, RULE)} = "
-    return formula + number(value, digits), formula
+def vanishes(local: Any) -> bool:
+    """Whether a local derivative is 0, everywhere."""
+    return local is not None and not (local.any() if hasattr(local, "any") else local)
 
 
 def boxed(chip: Chip, room: int = 0) -> str:

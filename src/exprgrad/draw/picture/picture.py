@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from exprgrad.draw.picture.files import notebook, picture, write
+from exprgrad.errors import MissingExtraError, RequestError
+from exprgrad.source import Source
 
-__all__ = ["Drawable", "Picture", "draw"]
+__all__ = ["FORMATS", "Drawable", "Picture", "draw", "format_of", "misnamed", "notebook", "put"]
+
+FORMATS = ("dot", "svg", "png", "pdf")
 
 
 class Drawable(Protocol):
@@ -25,11 +30,19 @@ class Picture:
 
     def svg(self) -> str:
         """The picture as SVG.  Raises ``MissingExtraError`` without Graphviz."""
-        return picture(self.source, "svg").decode()
+        return self.drawn("svg").decode()
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file."""
-        write(self.source, path)
+        put(self.drawn(format_of(path)), path)
+
+    def drawn(self, format: str) -> bytes:
+        """The bytes of a file in one of ``FORMATS``."""
+        if format == "dot":
+            return self.source.encode()
+        from exprgrad.draw.picture.render import render
+
+        return render(self.source, format)
 
     def __str__(self) -> str:
         return self.source
@@ -58,3 +71,35 @@ def draw(what: Drawable | str, **options: Any) -> Picture:
     if not callable(getattr(what, "dot", None)):
         raise TypeError(f"draw takes a formula, a run or a Value, not {type(what).__name__}")
     return Picture(what.dot(**options))
+
+
+def format_of(path: str | Path) -> str:
+    """The format that a file's name asks for."""
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix in FORMATS:
+        return suffix
+    raise misnamed(path, "a picture's format", "the formats are .dot, .svg, .png and .pdf")
+
+
+def misnamed(path: str | Path, what: str, help: str) -> RequestError:
+    """The error for a file whose name does not say ``what`` it should."""
+    text = str(path)
+    message, source = f"'{text}' does not name {what}", Source(text, is_expression=False)
+    return RequestError("unknown-format", message, source=source, span=(0, len(text)), help=help)
+
+
+def put(content: bytes, path: str | Path) -> None:
+    """Write a file.  Raises ``RequestError`` where that cannot be."""
+    try:
+        Path(path).write_bytes(content)
+    except (OSError, ValueError) as error:
+        message = f"cannot write '{path}': {getattr(error, 'strerror', None) or error}"
+        raise RequestError("file", message) from None
+
+
+def notebook(text: str, svg: Callable[[], str]) -> dict[str, str]:
+    """What a notebook shows: the picture where it can be drawn, and always the text."""
+    shown = {"text/plain": text}
+    with suppress(MissingExtraError, RequestError):
+        shown["image/svg+xml"] = svg()
+    return shown
