@@ -1,29 +1,22 @@
 r"""LaTeX to MathML Core, which browsers draw without fonts or scripts of ours.
 
 It reads what ``latex.py`` writes and no other LaTeX, so how an operation looks stays said once, in its row.
-  That is little: groups, scripts, fractions, roots, fences, words, letters, three environments.
+That is little: groups, scripts, fractions, roots, fences, words, letters, three environments.
 A library for all of LaTeX would be a dependency, and the core takes on none for this.
 
-MathML Core: https://www.w3.org/TR/mathml-core/ .  Every text is escaped.  An element that turns out to be
-needed late (a base gets its ``<msup>`` when ``^`` is met) goes into an empty piece that was left for it;
-what is open is kept on a stack: nothing recurses, and time is linear in the text.
+MathML Core: https://www.w3.org/TR/mathml-core/ .  Every text is escaped.  What is open is kept on a stack and
+elements hold each other, written out at the end: nothing recurses, and time is linear in the text.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
+from string import ascii_letters
 from typing import NoReturn
 
-from exprgrad.language.write.mathml_signs import (
-    ENVIRONMENTS,
-    FENCES,
-    FUNCTIONS,
-    LARGE,
-    LETTERS,
-    OPERATORS,
-)
+from exprgrad.language.write.latex_names import GREEK
 
 __all__ = ["mathml"]
 
@@ -42,41 +35,100 @@ TOKEN = re.compile(
 NOTHING, OPERAND, OPERATOR, FUNCTION = range(4)
 """What a row ends with so far."""
 
-CLOSING = {"(": ")", "[": "]"}
-TAKERS = {r"\frac": ("mfrac", 2), r"\sqrt": ("msqrt", 1)}
-"""Commands: the element, and how many groups it takes."""
-BOTH = {"msub": "msubsup", "munder": "munderover"}
-"""What an element becomes that gets a superscript, too."""
-
 ITALIC, TYPED = ' style="font-style:italic"', ' mathvariant="normal" style="font-family:monospace"'
 UPRIGHT = ' mathvariant="normal"'
 FONTS = {"mathit": ITALIC, "textit": ITALIC, "mathtt": TYPED, "texttt": TYPED}
-PREFIX, CLOSE = ' form="prefix"', ' lspace="0" rspace="0"'
+CLOSE = ' lspace="0" rspace="0"'
 THIN = '<mspace width="0.17em"/>'
 APPLY = "<mo>\u2061</mo>"
 NO_BREAK = "\u00a0"
 """A blank that is kept at the end of a text."""
 
+LETTERS = {
+    command: letter
+    for letter, command in GREEK.items()
+    if len(letter) == 1 and command[1:].isalpha()
+} | {r"\phi": "ϕ", r"\varphi": "φ", r"\mu": "μ", r"\infty": "∞", r"\top": "⊤", r"\_": "_"}
+"""Letters by their commands."""
+OPERATORS = {
+    "+": "+", "-": "−", "=": "=", "<": "<", ">": ">", ",": ",", r"\le": "≤", r"\ge": "≥", r"\ne": "≠",
+    r"\cdot": "⋅", r"\times": "×", r"\odot": "⊙", r"\otimes": "⊗", r"\bmod": "mod", r"\sum": "∑",
+    r"\prod": "∏",
+}  # fmt: skip
+SIGNS = {
+    **{letter: (f"<mi>{letter}</mi>", OPERAND) for letter in ascii_letters},
+    **{
+        command: (f"<mi{UPRIGHT * command[1].isupper()}>{letter}</mi>", OPERAND)
+        for command, letter in LETTERS.items()
+    },
+    **{sign: (f"<mo>{escape(text)}</mo>", OPERATOR) for sign, text in OPERATORS.items()},
+    "/": (f"<mo{CLOSE}>/</mo>", OPERATOR),
+    ":": (f"<mo{CLOSE}>:</mo>", OPERAND),
+}
+"""What is one element, and what a row then ends with."""
+SIGNED = {sign: f'<mo form="prefix">{OPERATORS[sign]}</mo>' for sign in "+-"}
+"""Signs, rather than operators: those before an operand."""
+FUNCTIONS = {
+    f"\\{name}"
+    for name in (
+        "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd ln log max min sec sin sinh "
+        "tan tanh"
+    ).split()
+}
+"""The functions that have a command in LaTeX: it is their name."""
+FENCES = {
+    r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉", r"\|": "‖",
+    **{fence: fence for fence in "()[]|"},
+}  # fmt: skip
+CLOSING = {"(": ")", "[": "]"}
+TAKERS = {r"\frac": ("mfrac", 2), r"\sqrt": ("msqrt", 1)}
+"""Commands: the element, and how many groups it takes."""
+LEFT, RIGHT = (
+    'mtd style="text-align:left"',
+    'mtd style="text-align:right;text-align:-webkit-right;padding-right:0"',
+)
+ENVIRONMENTS = {
+    "cases": ("<mo>{</mo>", (LEFT,), ""),
+    "aligned": ("", (RIGHT, LEFT), ""),
+    "pmatrix": ("<mo>(</mo>", ("mtd",), "<mo>)</mo>"),
+}
+"""What stands before the table, its cells by column (the last for all that follow), what stands after."""
+
+
+@dataclass(slots=True)
+class Element:
+    """An element, its tag with attributes; it waits for ``missing`` more groups, which go to ``place`` on."""
+
+    tag: str
+    children: list[str | Element]
+    missing: int = 0
+    place: int = 0
+
 
 @dataclass(slots=True)
 class Row:
-    """What is open: a row of atoms, or an element that waits for ``groups`` more groups.
+    """What is open: ``until`` is the token that ends it, ``last`` what it ends with so far.
 
-    ``until`` is the token that ends a row; ``ends`` is written behind an element; ``opened`` is the piece
-    that was left empty before a group.  Of the last atom ``at`` is the piece that was left empty before it,
-    and ``script`` the element of scripts around it, if any.  ``cells`` and ``column`` are a table's.
+    ``lines`` are the rows of a table whose cell this is, and ``cells`` the tags of its columns.
     """
 
     until: str = ""
-    ends: str = ""
-    groups: int = 0
-    opened: int = 0
-    atoms: int = 0
-    at: int = 0
+    children: list[str | Element] = field(default_factory=list)
     last: int = NOTHING
-    script: str = ""
     cells: tuple[str, ...] = ()
-    column: int = 0
+    lines: list[str | Element] = field(default_factory=list)
+
+    def taker(self) -> Element | None:
+        """The last element, if it waits for a group."""
+        last = self.children[-1] if self.children else ""
+        return last if isinstance(last, Element) and last.missing else None
+
+    def add(self, *content: str | Element, kind: int = OPERAND, enclosed: bool = False) -> None:
+        """One more atom, ``enclosed`` in fences or not, to which a function before it is applied."""
+        if self.last == FUNCTION:
+            self.children += [APPLY] if enclosed else [APPLY, THIN]
+        self.children += content
+        self.last = kind
 
 
 def mathml(latex: str) -> str:
@@ -84,13 +136,27 @@ def mathml(latex: str) -> str:
 
     Raises ``ValueError`` for LaTeX that this printer does not write.
     """
-    out = ["<math>"]
     rows = [Row()]
     for token in TOKEN.finditer(latex.strip()):
-        take(out, rows, token)
-    if len(rows) > 1:
+        take(rows, token)
+    if len(rows) > 1 or rows[0].taker():
         refuse("its end")
-    return "".join([*out, "</math>"])
+    return written(Element("math", rows[0].children))
+
+
+def written(root: Element) -> str:
+    """An element with all that it holds."""
+    out: list[str] = []
+    todo: list[str | Element] = [root]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            out.append(item)
+        else:
+            out.append(f"<{item.tag}>")
+            todo.append(f"</{item.tag.partition(' ')[0]}>")
+            todo += reversed(item.children)
+    return "".join(out)
 
 
 def refuse(what: str) -> NoReturn:
@@ -98,191 +164,131 @@ def refuse(what: str) -> NoReturn:
     raise ValueError(f"not LaTeX that exprgrad writes: {what!r}")
 
 
-def take(out: list[str], rows: list[Row], token: re.Match[str]) -> None:
-    """Write what one token says."""
+def take(rows: list[Row], token: re.Match[str]) -> None:
+    """Read one token."""
     row, sign = rows[-1], token["sign"]
-    if row.groups and sign != "{":
+    if row.taker() and sign != "{":
         refuse(token[0])
     if token["side"]:
         fence = f"<mo>{FENCES.get(token['fence']) or refuse(token[0])}</mo>"
         if token["side"] == r"\left":
-            opened(out, rows, fence, r"\right")
+            rows.append(Row(r"\right", [fence]))
         else:
-            closed(out, rows, r"\right", fence)
+            close(rows, r"\right", fence)
+    elif token["edge"] == r"\begin":
+        name = token["environment"]
+        before, cells, _ = ENVIRONMENTS.get(name) or refuse(name)
+        rows.append(Row(name, cells=cells, lines=[Element("mtr", [])]))
     elif token["edge"]:
-        table(out, rows, token["edge"], token["environment"])
+        end_table(rows, token["environment"])
     elif token["font"]:
-        word(out, row, token["font"], spelled(token["word"]))
+        word(row, token["font"], re.sub(r"\{?(\\(?:[A-Za-z]+|_))\}?", letter, token["word"]))
     elif token["degree"]:
-        element(out, rows, "mroot", 1, f"<mn>{token['degree']}</mn>")
+        row.add(Element("mroot", [f"<mn>{token['degree']}</mn>"], missing=1))
     elif token["number"]:
-        atom(out, row, f"<mn>{token['number']}</mn>")
+        row.add(f"<mn>{token['number']}</mn>")
+    else:
+        take_sign(rows, row, sign)
+
+
+def take_sign(rows: list[Row], row: Row, sign: str) -> None:
+    """Read a single character, or a command without arguments of its own."""
+    if sign == "{":
+        rows.append(Row("}"))
+    elif sign == "}":
+        end_group(rows)
     elif sign in CLOSING:
-        opened(out, rows, f'<mo stretchy="false">{sign}</mo>', CLOSING[sign])
+        rows.append(Row(CLOSING[sign], [f'<mo stretchy="false">{sign}</mo>']))
     elif sign in CLOSING.values():
-        closed(out, rows, sign, f'<mo stretchy="false">{sign}</mo>')
+        close(rows, sign, f'<mo stretchy="false">{sign}</mo>')
     elif sign in TAKERS:
-        element(out, rows, *TAKERS[sign])
-    elif sign in STRUCTURE:
-        STRUCTURE[sign](out, rows, sign)
+        name, count = TAKERS[sign]
+        row.add(Element(name, [], missing=count))
+    elif sign in "^_":
+        script(row, sign)
+    elif sign in ("&", r"\\"):
+        end_cell(row, sign)
+        if sign != "&":
+            row.lines.append(Element("mtr", []))
+    elif sign == r"\,":
+        row.children.append(THIN)
+    elif sign in SIGNED and row.last != OPERAND:
+        row.add(SIGNED[sign], kind=OPERATOR)
+    elif sign in FUNCTIONS:
+        word(row, "operatorname", sign[1:])
     else:
-        symbol(out, row, sign)
+        text, kind = SIGNS.get(sign) or refuse(sign)
+        row.add(text, kind=kind)
 
 
-def symbol(out: list[str], row: Row, sign: str) -> None:
-    """A letter, an operator, a space, or a function by its command."""
-    name = sign.removeprefix("\\")
-    if sign == r"\,":
-        out.append(THIN)
-        row.atoms += 1
-    elif sign in OPERATORS:
-        is_prefix = sign in "+-" and row.last != OPERAND
-        begin(out, row)
-        row.last = OPERATOR
-        form = PREFIX if is_prefix else CLOSE if sign == "/" else ""
-        out.append(f"<mo{form}>{escape(OPERATORS[sign])}</mo>")
-    elif sign in LARGE:
-        atom(out, row, f"<mo>{LARGE[sign]}</mo>", OPERATOR)
-    elif sign == ":":
-        atom(out, row, f"<mo{CLOSE}>:</mo>")
-    elif sign.isascii() and sign.isalpha():
-        atom(out, row, f"<mi>{sign}</mi>")
-    elif name != sign and name in LETTERS:
-        upright = UPRIGHT * name[0].isupper()
-        atom(out, row, f"<mi{upright}>{LETTERS[name]}</mi>")
-    elif name != sign and name in FUNCTIONS:
-        word(out, row, "operatorname", name)
-    else:
-        refuse(sign)
+def letter(command: re.Match[str]) -> str:
+    r"""A letter of a word, where ``\_`` and ``{\alpha}`` are one each."""
+    return LETTERS.get(command[1]) or refuse(command[0])
 
 
-def spelled(text: str) -> str:
-    r"""The letters of a word, where ``\_`` and ``{\alpha}`` are one each."""
-    return re.sub(
-        r"\{?\\([A-Za-z]+|_)\}?", lambda found: LETTERS.get(found[1]) or refuse(found[0]), text
-    )
-
-
-def word(out: list[str], row: Row, font: str, text: str) -> None:
+def word(row: Row, font: str, text: str) -> None:
     """A word in its font; that of a function will be applied to what follows it."""
-    written = escape(text, quote=False)
+    shown = escape(text, quote=False)
     if font == "operatorname":
-        if row.last == OPERAND:
-            out.append(THIN)
-            row.atoms += 1
-        atom(out, row, f"<mi>{written}</mi>", FUNCTION)
+        row.children += [THIN] * (row.last == OPERAND)
+        row.add(f"<mi>{shown}</mi>", kind=FUNCTION)
     elif font == "text":
-        atom(out, row, f"<mtext>{written.replace(' ', NO_BREAK)}</mtext>", OPERATOR)
+        row.add(f"<mtext>{shown.replace(' ', NO_BREAK)}</mtext>", kind=OPERATOR)
     elif text:
-        atom(out, row, f"<mi{FONTS.get(font, UPRIGHT * (len(text) == 1))}>{written}</mi>")
+        row.add(f"<mi{FONTS.get(font, UPRIGHT * (len(text) == 1))}>{shown}</mi>")
 
 
-def begin(out: list[str], row: Row, *, enclosed: bool = False) -> None:
-    """Leave an empty piece for an atom, ``enclosed`` in fences or not, and apply a function to it."""
-    if row.last == FUNCTION:
-        out.append(APPLY if enclosed else APPLY + THIN)
-        row.atoms += 2
-    row.at, row.script, row.last = len(out), "", OPERAND
-    row.atoms += 1
-    out.append("")
-
-
-def atom(out: list[str], row: Row, text: str, kind: int = OPERAND) -> None:
-    """One element without content of its own."""
-    begin(out, row)
-    out.append(text)
-    row.last = kind
-
-
-def element(out: list[str], rows: list[Row], name: str, groups: int, tail: str = "") -> None:
-    """An element that takes the next groups."""
-    begin(out, rows[-1])
-    out.append(f"<{name}>")
-    rows.append(Row(ends=f"{tail}</{name}>", groups=groups))
-
-
-def script(out: list[str], rows: list[Row], sign: str) -> None:
+def script(row: Row, sign: str) -> None:
     """A subscript or a superscript to the last atom, which takes the next group."""
-    row = rows[-1]
-    if not row.atoms:
+    if not row.children:
         refuse(sign)
-    if sign == "_":
-        name = "munder" if row.last == OPERATOR else "msub"
-        out[row.at] = f"<{name}>{out[row.at]}"
-    elif row.script:
-        name = BOTH[row.script]
-        out[row.at] = out[row.at].replace(row.script, name, 1)
-        out.pop()
+    base = row.children.pop()
+    below = "munder" if row.last == OPERATOR else "msub"
+    if sign == "^" and isinstance(base, Element) and base.tag in ("msub", "munder"):
+        both = Element({"msub": "msubsup", "munder": "munderover"}[base.tag], base.children, 1, 2)
+        row.children.append(both)
     else:
-        name = "msup"
-        out[row.at] = f"<msup>{out[row.at]}"
-    row.script = name
-    rows.append(Row(ends=f"</{name}>", groups=1))
+        row.children.append(Element(below if sign == "_" else "msup", [base], 1, 1))
 
 
-def group(out: list[str], rows: list[Row], sign: str) -> None:
-    """The beginning of a group; it is a row if it does not turn out to be one atom."""
-    if not rows[-1].groups:
-        begin(out, rows[-1])
-    rows.append(Row("}", opened=len(out)))
-    out.append("")
+def end_group(rows: list[Row]) -> None:
+    """The end of a group, which is a row unless it is one atom; it goes to what waits for it."""
+    row = rows.pop()
+    if row.until != "}" or row.taker():
+        refuse("}")
+    content = row.children[0] if len(row.children) == 1 else Element("mrow", row.children)
+    taker = rows[-1].taker()
+    if taker is None:
+        rows[-1].add(content)
+    else:
+        taker.children.insert(taker.place, content)
+        taker.place += 1
+        taker.missing -= 1
 
 
-def end_group(out: list[str], rows: list[Row], sign: str) -> None:
-    """The end of a group, and of the element that has all its groups with it."""
+def close(rows: list[Row], sign: str, fence: str) -> None:
+    """The fence that closes what was opened last."""
     row = rows.pop()
     if row.until != sign:
         refuse(sign)
-    if row.atoms != 1:
-        out[row.opened] = f"<mrow>{out[row.opened]}"
-        out.append("</mrow>")
-    taker = rows[-1]
-    if taker.groups:
-        taker.groups -= 1
-        if not taker.groups:
-            out.append(taker.ends)
-            rows.pop()
+    rows[-1].add(Element("mrow", [*row.children, fence]), enclosed=True)
 
 
-def opened(out: list[str], rows: list[Row], fence: str, until: str) -> None:
-    """A fence that opens."""
-    begin(out, rows[-1], enclosed=True)
-    out.append(f"<mrow>{fence}")
-    rows.append(Row(until))
+def end_cell(row: Row, sign: str) -> None:
+    """The end of a table's cell."""
+    line = row.lines[-1] if row.lines else refuse(sign)
+    assert isinstance(line, Element)
+    column = min(len(line.children), len(row.cells) - 1)
+    line.children.append(Element(row.cells[column], row.children))
+    row.children, row.last = [], NOTHING
 
 
-def closed(out: list[str], rows: list[Row], sign: str, fence: str) -> None:
-    """The fence that closes what was opened last."""
-    if rows.pop().until != sign:
-        refuse(sign)
-    out.append(f"{fence}</mrow>")
-
-
-def table(out: list[str], rows: list[Row], edge: str, name: str) -> None:
-    """The beginning or the end of an environment."""
-    if name not in ENVIRONMENTS:
+def end_table(rows: list[Row], name: str) -> None:
+    """The end of an environment."""
+    row = rows.pop()
+    if row.until != name or not row.lines:
         refuse(name)
-    before, cells, after = ENVIRONMENTS[name]
-    if edge == r"\begin":
-        begin(out, rows[-1], enclosed=True)
-        out.append(f"{before}<mtable><mtr>{cells[0]}")
-        rows.append(Row(name, cells=cells))
-    else:
-        if rows.pop().until != name:
-            refuse(name)
-        out.append(f"</mtd></mtr></mtable>{after}")
-
-
-def cell(out: list[str], rows: list[Row], sign: str) -> None:
-    """The next cell of a table: in the same row or in the next one."""
-    cells = rows[-1].cells
-    if not cells:
-        refuse(sign)
-    column = rows[-1].column + 1 if sign == "&" else 0
-    tag = cells[min(column, len(cells) - 1)]
-    out.append(f"</mtd>{tag}" if sign == "&" else f"</mtd></mtr><mtr>{tag}")
-    rows[-1] = Row(rows[-1].until, cells=cells, column=column)
-
-
-STRUCTURE = {"{": group, "}": end_group, "^": script, "_": script, "&": cell, r"\\": cell}
-"""What signs do that are not written themselves."""
+    end_cell(row, name)
+    before, _, after = ENVIRONMENTS[name]
+    content = [before, Element("mtable", row.lines), after]
+    rows[-1].add(Element("mrow", content) if before else content[1], enclosed=True)
