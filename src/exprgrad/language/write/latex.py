@@ -7,44 +7,49 @@ What is written reads in one way only.  These alone share a spelling, and are eq
 where a paper would move them, exact in doubles too (``-(a*b)`` and ``(-a)*b``, ``-(a/b)`` and
 ``(-a)/b``, ``a - b`` and ``a + (-b)``); a row and its definition (``log1p(x)`` is ``\ln(1 + x)``);
 ``3e20`` and ``3*10^20``; ``where(c, x, y)`` and ``where(c != 0, x, y)``.  A product of matrices looks
-like one of numbers; a formula that has both says which is which: see ``latex_tensors``.
+like one of numbers; in a formula that has both, products number by number have a
+sign of their own.  A vector is a list in brackets, a matrix is one in parentheses.
 
 Nothing recurses, and time is linear in the graph and the text.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from copy import copy
+from typing import NamedTuple, cast
 
-from exprgrad.graph.graph import Graph, is_scalar
+from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.literal import Literal, Settings
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import number
 from exprgrad.language.write.latex_forms import (
     ATOM,
+    CALLED,
     ENTRYWISE,
+    FUNCTION,
     POWER,
     RELATION,
     TIMES,
     Form,
-    Slot,
-    form,
-    letters,
-)
-from exprgrad.language.write.latex_names import lettered, numeral, symbol
-from exprgrad.language.write.parentheses import (
-    CALLED,
-    FUNCTION,
     Look,
+    Slot,
+    below,
     combined,
     edges,
+    form,
     joint,
     leaf_look,
+    letters,
+    places,
     wrapped,
-)
+)  # fmt: skip
+from exprgrad.language.write.latex_names import lettered, literal, numeral, symbol
 
 __all__ = ["formula", "latex", "symbol", "symbols"]
 
+TO_NUMBERS = {"dot", "trace", "cross_entropy"}
+"""Structural rows whose result is a number, whatever their operands are."""
 UNSIGNED, CLOSED, OPENED, CHAINED = 1, 2, 4, 8
 """How to write a node: its sign left out; with a factor to follow; for what it is, not by its name; as
 further cases of the cases it is in."""
@@ -53,7 +58,7 @@ CONSTANTS = {"pi": r"\pi", "tau": r"\tau", "inf": r"\infty", "nan": r"\mathrm{Na
 
 
 class Page(NamedTuple):
-    """A graph, what its named nodes are called, and how each node looks, large and small.
+    """A graph as people wrote it, what its names are called, and how each node looks, large and small.
 
     Small is what stands in a fraction or an exponent: quotients have a solidus there.
     """
@@ -61,7 +66,6 @@ class Page(NamedTuple):
     graph: Graph
     names: dict[int, str]
     looks: tuple[list[Look], list[Look]]
-    entrywise: set[int]
 
 
 Item = str | tuple[int, bool, int]
@@ -103,10 +107,11 @@ def symbols(graph: Graph) -> dict[str, str]:
     taken = {CONSTANTS[spelling] for spelling in graph.symbols.values()}
     for kind in BY_NAME.keys() & set(graph.kinds):
         taken |= letters(kind)
-    if "index" in graph.kinds:
-        from exprgrad.language.write.latex_tensors import indexed
-
-        taken |= indexed(graph, {node: symbol(name) for node, name in graph.names().items()})
+    names = graph.names()
+    for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
+        if kind == "index" and operands[0] in names:
+            (at,) = cast(Settings, payload)
+            taken.add(symbol(names[operands[0]]) + below(places(at)))
     called: dict[str, str] = {}
     for name in (*graph.inputs, *(binding.name for binding in graph.bindings)):
         text = symbol(name)
@@ -118,14 +123,8 @@ def symbols(graph: Graph) -> dict[str, str]:
 def page(graph: Graph, called: dict[str, str]) -> Page:
     """Look at every node, large and small, operands first."""
     names = {node: called[name] for node, name in graph.names().items()}
-    if is_scalar(graph):
-        shown = Page(graph, names, ([], []), set())
-    else:
-        from exprgrad.language.write.latex_tensors import as_written, entrywise
-
-        graph = as_written(graph)
-        shown = Page(graph, names, ([], []), entrywise(graph))
-    for node, operands in enumerate(graph.operands):
+    shown = Page(as_written(graph), names, ([], []))
+    for node, operands in enumerate(shown.graph.operands):
         leaf = not operands or node in names
         simple = leaf_look(names.get(node) or constant(graph, node)) if leaf else None
         for small, looks in enumerate(shown.looks):
@@ -133,34 +132,55 @@ def page(graph: Graph, called: dict[str, str]) -> Page:
     return shown
 
 
-def looks_of(shown: Page, node: int, small: bool, slots: tuple[Slot, ...]) -> tuple[Look, ...]:
-    """How the operands look in their slots."""
-    operands, looks = shown.graph.operands[node], shown.looks
-    return tuple([looks[small or s.small][operands[s.position]] for s in slots])
+def as_written(graph: Graph) -> Graph:
+    """The graph as people wrote it: what broadcasting put in leaves no trace.
+
+    Beside products of matrices, those of what may be tensors are of another kind: ``ENTRYWISE``.
+    """
+    found = copy(graph)
+    found.operands = [
+        tuple([graph.operands[o][0] if o in graph.implicit else o for o in operands])
+        for operands in graph.operands
+    ]
+    if not {"matmul", "dot"}.isdisjoint(graph.kinds):
+        numbers = known_numbers(found)
+        found.kinds = [
+            ENTRYWISE if kind == "mul" and not any(numbers[o] for o in operands) else kind
+            for kind, operands in zip(graph.kinds, found.operands, strict=True)
+        ]
+    return found
+
+
+def known_numbers(graph: Graph) -> list[bool]:
+    """By node: whether it is a number whatever the inputs are, or by the shapes if they are known."""
+    if graph.shapes is not None:
+        return [shape == () for shape in graph.shapes]
+    found: list[bool] = []
+    for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
+        if kind in (INPUT, CONST):
+            found.append(isinstance(payload, float))
+        elif kind in BY_NAME:
+            found.append(all(found[operand] for operand in operands))
+        else:
+            parameters = [parameter.name for parameter in STRUCTURAL[kind].parameters]
+            whole = parameters == ["axis", "keepdims"] and payload == (None, False)
+            found.append(whole or kind in TO_NUMBERS)
+    return found
+
+
+def form_of(shown: Page, node: int, small: bool) -> tuple[Form, tuple[Look, ...]]:
+    """How a node's operation is written, and how its operands look in its slots."""
+    graph, operands, looks = shown.graph, shown.graph.operands[node], shown.looks
+    shape = form(graph.kinds[node], len(operands), small, cast(Settings, graph.payloads[node]))
+    return shape, tuple([looks[small or s.small][operands[s.position]] for s in shape.slots])
 
 
 def look(shown: Page, node: int, small: bool) -> Look:
     """How an operation looks, given how its operands do."""
-    operands = shown.graph.operands[node]
     if raised(shown, node):
-        return shown.looks[small][operands[0]]
-    shape = form_of(shown, node, small)
-    looks = looks_of(shown, node, small, shape.slots)
-    kind, settings = sort(shown, node)
-    return combined(kind, small, looks, settings)
-
-
-def sort(shown: Page, node: int) -> tuple[str, Settings | None]:
-    """What a node's text depends on: its kind, and its settings if it has any."""
-    payload = shown.graph.payloads[node]
-    kind = ENTRYWISE if node in shown.entrywise else shown.graph.kinds[node]
-    return kind, payload if type(payload) is tuple else None
-
-
-def form_of(shown: Page, node: int, small: bool) -> Form:
-    """How a node's operation is written."""
-    kind, settings = sort(shown, node)
-    return form(kind, len(shown.graph.operands[node]), small, settings)
+        return shown.looks[small][shown.graph.operands[node][0]]
+    kind, settings = shown.graph.kinds[node], cast(Settings, shown.graph.payloads[node])
+    return combined(kind, small, form_of(shown, node, small)[1], settings)
 
 
 def raised(shown: Page, node: int) -> str:
@@ -181,8 +201,6 @@ def constant(graph: Graph, node: int) -> str:
     """A constant: by its name, or as a number in scientific notation if it is long."""
     value = graph.payloads[node]
     if isinstance(value, Literal):
-        from exprgrad.language.write.latex_tensors import literal
-
         return literal(value)
     assert isinstance(value, float)
     text = graph.symbols.get(node) or number(value)
@@ -224,8 +242,7 @@ def pieces(shown: Page, node: int, small: bool, flags: int) -> list[Item]:
     power = raised(shown, node)
     node = shown.graph.operands[node][0] if power else node
     operands = shown.graph.operands[node]
-    shape = form_of(shown, node, small)
-    looks = looks_of(shown, node, small, shape.slots)
+    shape, looks = form_of(shown, node, small)
     if shape.head:
         head = f"{shape.head}^{{{power}}}" if power else shape.head
         loosest = ATOM if shown.graph.kinds[node] in BY_NAME else POWER

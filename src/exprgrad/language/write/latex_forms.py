@@ -1,22 +1,26 @@
-r"""How the op table's ``latex`` texts are taken apart: operands, literals, and how tightly each text binds.
+r"""How operations look in LaTeX: the op table's ``latex`` texts, taken apart.
 
 A text has each operand's name where the operand goes.  The operators, braces and parentheses around a
 name say what may stand there without parentheses; those outside of brackets say how tightly the whole
-binds.  So a row needs no more than its text.
+binds.  So a row needs no more than its text.  A setting of a structural row is a subscript,
+``\sum_{\text{axis }1} x``; so are an index's places, ``x_{0, 1{:}3}``.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import NamedTuple
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 from exprgrad.graph.literal import Settings
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Parameter
+from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.language.write.infix import place_text
 
 __all__ = [
-    "APPLIED", "ATOM", "CALL", "ENTRYWISE", "POWER", "PRODUCT", "QUOTIENT", "RELATION", "TIMES", "Form",
-    "Slot", "form", "letters",
+    "ATOM", "CALLED", "ENTRYWISE", "FUNCTION", "POWER", "RELATION", "TIMES", "Form", "Look", "Slot",
+    "below", "combined", "edges", "form", "joint", "leaf_look", "letters", "places", "wrapped",
 ]  # fmt: skip
 
 RELATION, WHOLE, SUM, QUOTIENT, PRODUCT, APPLIED, POWER, CALL, ATOM = range(9)
@@ -71,7 +75,9 @@ class Form(NamedTuple):
 
 
 ENTRYWISE = "entrywise"
-"""The kind of a product that is written with a sign of its own: see ``latex_tensors``."""
+"""The kind of a product of tensors, number by number, that is written with a sign of its own."""
+HADAMARD = r"x \odot y"
+OPERATOR = re.compile(r"\\(?:operatorname\{[^}]*\}|sum|prod|max|min)")
 
 
 @cache
@@ -102,14 +108,11 @@ def form(kind: str, count: int, small: bool, settings: Settings | None = None) -
 
 def row_text(kind: str, settings: Settings | None) -> tuple[str, tuple[str, ...], bool]:
     """A row's text, its operands' names, and whether it takes any number of them."""
+    if kind == ENTRYWISE:
+        return HADAMARD, ("x", "y"), False
     if kind in BY_NAME:
         op = BY_NAME[kind]
         return op.latex, op.names, op.variadic
-    from exprgrad.graph.tensors import STRUCTURAL
-    from exprgrad.language.write.latex_tensors import HADAMARD, structural_text
-
-    if kind == ENTRYWISE:
-        return HADAMARD, ("x", "y"), False
     row = STRUCTURAL[kind]
     return structural_text(kind, settings or ()), row.names, row.variadic
 
@@ -149,3 +152,137 @@ def letters(kind: str) -> set[str]:
     r"""The letters and commands that a row's text has of its own: ``e`` for ``exp``, say."""
     op = BY_NAME[kind]
     return {token for token, _ in TOKEN.findall(op.latex)} - {*op.names, "x", "y"}
+
+
+def structural_text(kind: str, settings: Settings) -> str:
+    """A row's text, its settings put in where they are not the defaults."""
+    row = STRUCTURAL[kind]
+    text = row.latex
+    if kind == "index":
+        return text.replace(below("at"), below(places(settings[0])))
+    given = [
+        setting(parameter, value)
+        for parameter, value in zip(row.parameters, settings, strict=True)
+        if value != parameter.default
+    ]
+    if not given:
+        return text
+    if kind == "transpose":
+        return text.replace(r"\top", rf"\top{below(', '.join(given))}")
+    if kind == "stack":
+        text = r"\operatorname{stack}(x, \ldots)"
+    operator = OPERATOR.match(text)
+    place = operator.end() if operator else len(text)
+    return text[:place] + below(", ".join(given)) + text[place:]
+
+
+def below(text: str) -> str:
+    """A subscript."""
+    return f"_{{{text}}}"
+
+
+def setting(parameter: Parameter, value: Any) -> str:
+    """A setting as it stands in a subscript."""
+    if parameter.kind == "flag":
+        return rf"\text{{{parameter.name}}}"
+    if parameter.kind == "places":
+        return f"[{places(value)}]"
+    if parameter.kind == "shape":
+        return r" \times ".join(map(str, value))
+    if parameter.kind in ("size", "order"):
+        return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if value is None:
+        return r"\text{all axes}"
+    axes = value if isinstance(value, tuple) else (value,)
+    return rf"\text{{ax{'i' if len(axes) == 1 else 'e'}s }}{', '.join(map(str, axes))}"
+
+
+def places(listed: Any) -> str:
+    """What an index takes, axis by axis."""
+    return ", ".join(place_text(place).replace(":", "{:}") for place in listed)
+
+
+NUMBER, NAME, WORD, DELTA, FUNCTION, FRACTION, CALLED, OPEN, LIST, OTHER = range(10)
+"""What a text begins or ends with, as far as a product cares."""
+
+
+class Look(NamedTuple):
+    """What a user needs to know of an operand's text."""
+
+    level: int
+    minus: bool
+    tall: bool
+    first: int
+    last: int
+    below: bool = False  # whether it has a subscript
+    matrices: bool = False  # whether it is a product of matrices, side by side
+
+
+def wrapped(slot: Slot, look: Look) -> bool:
+    """Whether an operand stands in parentheses, or brackets, there."""
+    if slot.condition and look.level == RELATION:
+        return False
+    if (slot.after == "_" and look.below) or (slot.entrywise and look.matrices):
+        return True
+    return look.level < slot.need or (look.minus and not slot.signed)
+
+
+def leaf_look(text: str) -> Look:
+    """How a name or a constant looks."""
+    size = text.removeprefix("-")
+    level, first = ATOM, NAME
+    if size[0].isdecimal():
+        first, level = NUMBER, PRODUCT if TIMES in size else POWER if "^" in size else ATOM
+    elif size.startswith((r"\mathit", r"\mathtt", r"\mathrm", r"\text")):
+        first = WORD
+    elif size in (r"\Delta", r"\delta"):
+        first = DELTA
+    elif size.startswith((r"\Delta ", r"\delta ")):
+        level = POWER
+    elif size.startswith((r"\begin", "[")):
+        return Look(ATOM, False, not size.startswith("["), LIST, OTHER)
+    last = first if level == ATOM else OTHER
+    return Look(level, size != text, False, first, last, "_{" in size)
+
+
+@lru_cache(1024)
+def combined(
+    kind: str, small: bool, looks: tuple[Look, ...], settings: Settings | None = None
+) -> Look:
+    """How an operation on operands of such looks looks."""
+    shape = form(kind, len(looks), small, settings)
+    tall = shape.divides or shape.cases or any(inner.tall for inner in looks)
+    if shape.head:
+        tall = tall or shape.head.startswith((r"\sum", r"\prod"))
+        return Look(APPLIED, False, tall, FUNCTION, CALLED)
+    outer, inner, begins = shape.slots[0], looks[0], shape.parts[0]
+    apart = wrapped(outer, inner)
+    first = FRACTION if shape.divides else edges(outer, inner)[0] if begins == outer else OTHER
+    first = LIST if begins == r"\left[" else first
+    ends = shape.parts[-1] == shape.slots[-1]
+    last = CALLED if shape.level == CALL else OTHER
+    last = edges(shape.slots[-1], looks[-1])[1] if ends else NAME if shape.below else last
+    bare = [
+        found for slot, found in zip(shape.slots, looks, strict=True) if not wrapped(slot, found)
+    ]
+    matrices = kind == "matmul" or (shape.joins and any(found.matrices for found in bare))
+    if begins == "-":
+        level, matrices = CALL if apart else inner.level, inner.matrices and not apart
+        return Look(level, True, tall, first, last, matrices=matrices)
+    leads = shape.divides or shape.level in (QUOTIENT, PRODUCT)
+    is_minus = leads and inner.minus and not apart
+    return Look(shape.level, is_minus, tall, first, last, shape.below, matrices)
+
+
+def edges(outer: Slot, inner: Look) -> tuple[int, int]:
+    """What an operand begins and ends with, parentheses included."""
+    return (OPEN, OTHER) if wrapped(outer, inner) else (inner.first, inner.last)
+
+
+def joint(last: int, first: int) -> str:
+    """What stands between two factors: nothing, where that cannot be a number, a call or a word."""
+    call = first == OPEN and last in (NAME, WORD)
+    if first in (NUMBER, LIST) or last == DELTA or call or (last, first) == (NUMBER, FRACTION):
+        return TIMES
+    called = last == CALLED and first not in (FUNCTION, OPEN)
+    return r" \, " if called or WORD in (last, first) else " "

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["GREEK", "lettered", "numeral", "symbol"]
+from exprgrad.graph.literal import Literal
+from exprgrad.language.write.infix import number
+
+__all__ = ["GREEK", "lettered", "literal", "numeral", "symbol"]
 
 ALPHABET = "αβγδεζηθικλμνξοπρστυφχψω"
 NAMES = (
@@ -16,6 +19,10 @@ NAMES = (
 )
 CAPITALS = "AB  EZH IK MN O P T  X  "
 """The Latin capitals that Greek ones look like: TeX has no commands for these."""
+
+
+MOST_COLUMNS = 10
+"""The most columns that amsmath gives a matrix, unless it is told otherwise."""
 
 
 def greek() -> dict[str, str]:
@@ -82,3 +89,15 @@ def numeral(text: str) -> str:
         return text
     power = f"10^{{{int(exponent)}}}"
     return sign + (power if mantissa == "1" else rf"{mantissa} \cdot {power}")
+
+
+def literal(value: Literal) -> str:
+    """A tensor that is written out."""
+    rows = [numeral(number(entry)) for entry in value.numbers]
+    if len(value.shape) == 2 and value.shape[1] <= MOST_COLUMNS:
+        width = value.shape[1]
+        lines = [" & ".join(rows[at : at + width]) for at in range(0, len(rows), width)]
+        return r"\begin{pmatrix} " + r" \\ ".join(lines) + r" \end{pmatrix}"
+    for length in reversed(value.shape):
+        rows = [f"[{', '.join(rows[at : at + length])}]" for at in range(0, len(rows), length)]
+    return rows[0]

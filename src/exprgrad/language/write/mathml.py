@@ -4,8 +4,9 @@ It reads what ``latex.py`` writes and no other LaTeX, so how an operation looks 
 That is little: groups, scripts, fractions, roots, fences, words, letters, three environments.
 A library for all of LaTeX would be a dependency, and the core takes on none for this.
 
-MathML Core: https://www.w3.org/TR/mathml-core/ .  Every text is escaped.  What is open is kept on a stack and
-elements hold each other, written out at the end: nothing recurses, and time is linear in the text.
+MathML Core: https://www.w3.org/TR/mathml-core/ .  Every text is escaped.  What is open is kept on a
+stack, and elements hold each other until they are written at the end: nothing recurses, and time is linear
+in the text.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from html import escape
 from string import ascii_letters
 from typing import NoReturn
 
+from exprgrad.graph.ops import OPS
 from exprgrad.language.write.latex_names import GREEK
 
 __all__ = ["mathml"]
@@ -68,14 +70,8 @@ SIGNS = {
 """What is one element, and what a row then ends with."""
 SIGNED = {sign: f'<mo form="prefix">{OPERATORS[sign]}</mo>' for sign in "+-"}
 """Signs, rather than operators: those before an operand."""
-FUNCTIONS = {
-    f"\\{name}"
-    for name in (
-        "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd ln log max min sec sin sinh "
-        "tan tanh"
-    ).split()
-}
-"""The functions that have a command in LaTeX: it is their name."""
+FUNCTIONS = {command for op in OPS for command in re.findall(r"\\[a-z]+", op.latex)}
+"""The functions that have a command in LaTeX, among what else the op table writes: it is their name."""
 FENCES = {
     r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉", r"\|": "‖",
     **{fence: fence for fence in "()[]|"},
@@ -97,7 +93,7 @@ ENVIRONMENTS = {
 
 @dataclass(slots=True)
 class Element:
-    """An element, its tag with attributes; it waits for ``missing`` more groups, which go to ``place`` on."""
+    """An element: its tag with attributes, and ``missing`` groups, which go to ``place`` and after."""
 
     tag: str
     children: list[str | Element]
@@ -177,7 +173,7 @@ def take(rows: list[Row], token: re.Match[str]) -> None:
             close(rows, r"\right", fence)
     elif token["edge"] == r"\begin":
         name = token["environment"]
-        before, cells, _ = ENVIRONMENTS.get(name) or refuse(name)
+        _, cells, _ = ENVIRONMENTS.get(name) or refuse(name)
         rows.append(Row(name, cells=cells, lines=[Element("mtr", [])]))
     elif token["edge"]:
         end_table(rows, token["environment"])
@@ -214,11 +210,12 @@ def take_sign(rows: list[Row], row: Row, sign: str) -> None:
         row.children.append(THIN)
     elif sign in SIGNED and row.last != OPERAND:
         row.add(SIGNED[sign], kind=OPERATOR)
+    elif sign in SIGNS:
+        row.add(SIGNS[sign][0], kind=SIGNS[sign][1])
     elif sign in FUNCTIONS:
         word(row, "operatorname", sign[1:])
     else:
-        text, kind = SIGNS.get(sign) or refuse(sign)
-        row.add(text, kind=kind)
+        refuse(sign)
 
 
 def letter(command: re.Match[str]) -> str:
@@ -290,5 +287,5 @@ def end_table(rows: list[Row], name: str) -> None:
         refuse(name)
     end_cell(row, name)
     before, _, after = ENVIRONMENTS[name]
-    content = [before, Element("mtable", row.lines), after]
-    rows[-1].add(Element("mrow", content) if before else content[1], enclosed=True)
+    table = Element("mtable", row.lines)
+    rows[-1].add(Element("mrow", [before, table, after]) if before else table, enclosed=True)
