@@ -8,7 +8,7 @@ every point.  So it is worked out once for a graph, and the sweep itself is one 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from itertools import repeat
 from operator import itemgetter
@@ -115,16 +115,55 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
     """
     active = dependents(graph, wrt)
     rows = {kind: row(BY_NAME[kind]) for kind in {*graph.kinds} - {INPUT, CONST}}
-    found = [constant for rules, _ in rows.values() for _, constant, _, _ in rules]
-    constants = sorted({0.0, 1.0, *[number for number in found if number is not None]})
+    stated = [constant for rules, _ in rows.values() for _, constant, _, _ in rules]
+    constants = sorted({0.0, 1.0, *[number for number in stated if number is not None]})
     cell = {constant: len(graph) + index for index, constant in enumerate(constants)}
-    steps: list[Step] = []
-    first_step = len(graph) + len(constants)
-    varying = None
+    edges, gates, steps = walked(graph, active, rows, cell)
+    certain = not any(gates)
+    # Adding a double to -0.0 gives that double, even where it is a zero.
+    start: list[float | None] = [None] * len(graph)
+    if certain:
+        for operand in edges.operands:
+            start[operand] = -0.0
+    start[graph.output] = 1.0
+    suspects = None
+    if any(BY_NAME[kind].special for kind in rows):
+        from exprgrad.run.numbers.kink_screen import suspects as screened
+
+        suspects = screened(graph, list(dict.fromkeys(edges.users)), active)
+    passed: dict[int, int] = {}
+    visits = Visits([], [], [], [], [])
+    if certain:
+        rest, passed = shortened(edges, len(graph), cell[1.0])
+        visits = Visits(*map(close, paired(rest, len(graph), cell[0.0])))
+    return Tape(
+        graph,
+        active,
+        [*start, 0.0],
+        Edges(*[array("q", numbers) if certain else close(numbers) for numbers in edges]),
+        None if certain else gates,
+        visits,
+        (close(passed), close(passed.values())),
+        constants,
+        steps,
+        suspects,
+    )
+
+
+def walked(
+    graph: Graph, active: Sequence[int], rows: Mapping[str, Row], cell: Mapping[float, int]
+) -> tuple[Edges, bytearray, list[Step]]:
+    """The active edges in the order of the visits, which of them are gated, and what has to be computed.
+
+    ``cell`` says where the constants stand; what the steps find comes behind them.
+    """
     users: list[int] = []
     operands: list[int] = []
     sources: list[int] = []
     gates = bytearray()
+    steps: list[Step] = []
+    first_step = len(graph) + len(cell)
+    varying: Sequence[int] = ()
     reached = bytearray(len(graph))
     reached[graph.output] = 1
     for node in range(graph.output, -1, -1):
@@ -140,8 +179,8 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
             view = (*mine, node, *varies)
             views = repeat(view)
             if op.variadic:
+                tied = first_step + len(steps)
                 steps.append((partial(ties, op), itemgetter(*view)))
-                tied = first_step + len(steps) - 1
                 views = [(o, node, v, tied) for o, v in zip(mine, varies, strict=True)]
                 rules *= len(mine)
         edges = zip(mine, views, rules, strict=False)
@@ -160,33 +199,7 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
             sources.append(source)
             gates.append(gate)
             reached[operand] = 1
-    certain = not any(gates)
-    # Adding a double to -0.0 gives that double, even where it is a zero.
-    start = [-0.0 if certain and flag else None for flag in reached]
-    start[graph.output] = 1.0
-    found_suspects = None
-    if any(BY_NAME[kind].special for kind in rows):
-        from exprgrad.run.numbers.kink_screen import suspects
-
-        found_suspects = suspects(graph, list(dict.fromkeys(users)), active)
-    met = Edges(users, operands, sources)
-    passed: dict[int, int] = {}
-    visits = Visits([], [], [], [], [])
-    if certain:
-        rest, passed = shortened(met, len(graph), cell[1.0])
-        visits = Visits(*map(close, paired(rest, len(graph), cell[0.0])))
-    return Tape(
-        graph,
-        active,
-        [*start, 0.0],
-        Edges(*[array("q", numbers) if certain else close(numbers) for numbers in met]),
-        None if certain else gates,
-        visits,
-        (close(passed), close(passed.values())),
-        constants,
-        steps,
-        found_suspects,
-    )
+    return Edges(users, operands, sources), gates, steps
 
 
 def shortened(edges: Edges, size: int, one: int) -> tuple[Edges, dict[int, int]]:
