@@ -19,10 +19,10 @@ from exprgrad.graph.graph import Program, check
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays.arrays import NATIVE
 from exprgrad.run.engines.numpy_engine import (
-    FEW,
-    LEAST,
+    FEW_ROWS,
+    LEAST_ROWS,
     MEMORY,
-    MOST,
+    MOST_ROWS,
     ROOM,
     SEVERAL,
     SPACE,
@@ -152,10 +152,10 @@ def chain(length: int) -> str:
 @pytest.mark.parametrize("registers", [0, 1, 30, 300, 3_000, 30_000, 100_000, 10**6])
 def test_blocks_grow_smaller_where_much_is_alive(registers: int) -> None:
     kernel = Kernel(Plan(1, 1, (), registers, 0, [], []), TABLE.__getitem__)
-    size, room = kernel.block * registers * 8, ROOM if kernel.block > FEW else SPACE
-    assert kernel.block in (MOST, FEW) or 2 * size > room
-    assert kernel.block == LEAST or size <= room
-    assert 2 * size > ROOM or kernel.block == MOST
+    size, room = kernel.block * registers * 8, ROOM if kernel.block > FEW_ROWS else SPACE
+    assert kernel.block in (MOST_ROWS, FEW_ROWS) or 2 * size > room
+    assert kernel.block == LEAST_ROWS or size <= room
+    assert 2 * size > ROOM or kernel.block == MOST_ROWS
     assert kernel.block.bit_count() == 1
     assert kernel.threads == 1 or kernel.threads * size <= MEMORY
 

@@ -19,7 +19,7 @@ from engines import each_engine, either
 from exprgrad import ExprgradError, InputError, MissingExtraError, RequestError, parse
 from exprgrad.run.engines import compiled as module
 from exprgrad.run.engines import jax_engine, native
-from exprgrad.run.engines.numpy_engine import LEAST, MOST
+from exprgrad.run.engines.numpy_engine import LEAST_ROWS, MOST_ROWS
 
 TEXT = "d = x*y + b; max(tanh(d), 0)*exp(-x^2) + where(y > b, x/y, erf(b))"
 F = parse(TEXT)
@@ -32,13 +32,13 @@ LENGTHS = (
     63,
     64,
     65,
-    LEAST - 1,
-    LEAST,
-    LEAST + 1,
+    LEAST_ROWS - 1,
+    LEAST_ROWS,
+    LEAST_ROWS + 1,
     1001,
-    MOST,
-    MOST + 1,
-    2 * MOST + 13,
+    MOST_ROWS,
+    MOST_ROWS + 1,
+    2 * MOST_ROWS + 13,
 )
 
 
@@ -217,7 +217,7 @@ def test_a_package_that_is_missing_is_said_to_be(monkeypatch: pytest.MonkeyPatch
 
 def test_what_is_too_large_for_native_code_is_run_by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
-    monkeypatch.setattr(native, "MOST", 3)
+    monkeypatch.setattr(native, "MOST_LINES", 3)
     g = parse("x*y*sin(x)").compile("native")
     assert g.engine == "numpy"
     assert repr(g).endswith("engine numpy; too large for native code>")

@@ -27,8 +27,8 @@ from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.engines import llvm, native
 from exprgrad.run.engines.compiled import compiled as compile_columns
-from exprgrad.run.engines.llvm_text import module
-from exprgrad.run.engines.llvm_writer import SELDOM, Dialect
+from exprgrad.run.engines.llvm_text import SELDOM, Dialect, module
+from exprgrad.run.engines.truths import MASKS
 from exprgrad.run.numbers.sweeps import forward
 from oracles import graph_of, is_special, true_partial, true_value, ulps
 from strategies import double, expressions, points
@@ -425,12 +425,12 @@ def test_a_surplus_column_is_no_matter() -> None:
 
 
 def test_large_programs_are_left_to_others() -> None:
-    graph = parse(" + ".join(f"x^{n}" for n in range(native.MOST)))
+    graph = parse(" + ".join(f"x^{n}" for n in range(native.MOST_LINES)))
     assert native.build(Program(graph, (graph.output,)), ["x"]) == native.TOO_LARGE
 
 
 def test_many_instructions_are_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "MOST", 40)
+    monkeypatch.setattr(native, "MOST_LINES", 40)
     graph = parse("tanh(x)")
     assert native.build(gradient(graph, ["x"]), ["x"]) == native.TOO_LARGE
     assert isinstance(native.build(gradient(parse("x*x"), ["x"]), ["x"]), native.NativeKernel)
@@ -544,7 +544,7 @@ def test_rows_are_spelled_or_have_a_formula() -> None:
         spelled = {*dialect.texts, *dialect.scalar, *dialect.vector}
         for op in OPS:
             assert op.name in spelled or op.value or op.formula or op.joint, op.name
-    assert {row for row in spelled if row not in BY_NAME} <= {"scale", "fma"}
+    assert {row for row in spelled if row not in BY_NAME} <= {"scale", "fma", "number", *MASKS}
 
 
 def dialect(*, fetches: bool) -> Dialect:

@@ -11,7 +11,7 @@ measured against mpmath with NumPy 2.4 on x86-64 Linux; the tests hold them to 5
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, reduce
 from typing import Any, cast
 
 import numpy as np
@@ -40,13 +40,7 @@ def compared(test: Callable[..., Any]) -> Callable[..., Array]:
 def folded(function: Callable[[Any, Any], Any]) -> Callable[..., Array]:
     """A function of two operands for any number of them."""
 
-    def call(*operands: Array) -> Array:
-        found = operands[0]
-        for operand in operands[1:]:
-            found = function(found, operand)
-        return found
-
-    return call
+    return lambda *operands: reduce(function, operands)
 
 
 def power(x: Array, y: Array) -> Array:
@@ -110,10 +104,7 @@ def function(kind: str) -> Callable[..., Array]:
         return NATIVE[kind]
     graph, names = template(formula_of(kind)), BY_NAME[kind].names
 
-    def call(*operands: Array) -> Array:
-        return forward(graph, dict(zip(names, operands, strict=True)))[graph.output]
-
-    return call
+    return lambda *operands: forward(graph, dict(zip(names, operands, strict=True)))[graph.output]
 
 
 def as_array(value: object) -> Array:

@@ -19,10 +19,11 @@ from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.lower.lower import formula_of
 from exprgrad.errors import MissingExtraError
 from exprgrad.graph.graph import Program
+from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.run.engines.registers import Plan, plan
 from exprgrad.run.engines.rows import written_out
+from exprgrad.run.engines.truths import with_truths
 
 __all__ = ["Kernel", "build"]
 
@@ -60,7 +61,6 @@ def operations() -> dict[str, Function]:
         **{row: getattr(operator, row) for row in rows.split()},
         "div": operator.truediv,
         "where": jnp.where,
-        "fill": jnp.where,
         "mask": lambda x: x != 0,
         "number": lambda x: jnp.where(x, 1.0, 0.0),
         "and": jnp.logical_and,
@@ -88,9 +88,8 @@ def build(program: Program, inputs: Sequence[str]) -> Kernel:
     """A program of numbers as a kernel over columns, which are given in the order of ``inputs``."""
     calls = {row: path for row, path in TARGETS["jax"].calls.items() if row not in FORMULAS}
     lowered = written_out(fused(program), {*calls, *operations()}, formula)
-    steps = plan(lowered, inputs)
     functions = {**operations(), **{row: named(path) for row, path in calls.items()}}
-    return Kernel(steps, {kind: functions[kind] for kind in {step.kind for step in steps.steps}})
+    return Kernel(with_truths(lowered), inputs, functions)
 
 
 def doubles() -> Any:
@@ -104,12 +103,13 @@ def doubles() -> Any:
 
 
 class Kernel:
-    """A plan as a jitted function of whole columns; JAX has its own threads."""
+    """A program as a jitted function of whole columns; JAX has its own threads."""
 
     threads, chunk, work = 1, 1, 1
 
-    def __init__(self, plan: Plan, table: dict[str, Function]) -> None:
-        self.plan = plan
+    def __init__(self, program: Program, inputs: Sequence[str], table: dict[str, Function]) -> None:
+        self.program = program
+        self.inputs = tuple(inputs)
         self.table = table
         self.lengths: set[int] = set()
         self.jitted = package().jit(self.traced, compiler_options=OPTIONS)
@@ -121,19 +121,17 @@ class Kernel:
         operation of a product and a sum, rounded once, and then a*b - c*d is not 0 where they are equal.
         Now that operation is what it makes of the rounded product times 1.
         """
-        plan, jnp = self.plan, package().numpy
+        (graph, outputs), jnp = self.program, package().numpy
         table = {**self.table, "mul": lambda x, y: x * y * one}
-        outputs = [None] * plan.outputs
-        spare = [None] * (plan.registers + plan.masks)
-        cells: list[Any] = [*columns, *outputs, *plan.constants, *spare]
-        for kind, places in plan.steps:
-            *operands, result = places
-            cells[result] = table[kind](*[cells[place] for place in operands])
-        for place, cell in plan.copies:
-            cells[place] = cells[cell]
+        algebra: Algebra[Any] = Algebra(
+            lambda graph, node: graph.payloads[node],
+            lambda graph, node, operands: table[graph.kinds[node]](*operands),
+        )
+        values = interpret(graph, algebra, dict(zip(self.inputs, columns, strict=True)), outputs)
         rows = columns[0].shape if columns else (1,)
-        found = cells[plan.inputs : plan.inputs + plan.outputs]
-        return [jnp.broadcast_to(jnp.asarray(output, dtype=float), rows) for output in found]
+        return [
+            jnp.broadcast_to(jnp.asarray(values[output], dtype=float), rows) for output in outputs
+        ]
 
     def __call__(
         self, columns: Sequence[Any], outputs: Sequence[Any], start: int, stop: int

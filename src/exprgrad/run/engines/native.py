@@ -21,8 +21,7 @@ from exprgrad.derive.rules import template
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.engines.llvm import Code, Machine, compiled, machine, symbol
-from exprgrad.run.engines.llvm_text import ENTRY, module, streamed
-from exprgrad.run.engines.llvm_writer import Dialect
+from exprgrad.run.engines.llvm_text import ENTRY, Dialect, module, streamed
 from exprgrad.run.engines.memory import address
 from exprgrad.run.engines.polynomials import FMA, contracted
 from exprgrad.run.engines.rows import written_out
@@ -30,7 +29,7 @@ from exprgrad.run.engines.vector_math import EXACT, FAST, LIBRARY, VECTOR_LIBRAR
 
 __all__ = ["NativeKernel", "build"]
 
-MOST = 10_000
+MOST_LINES = 10_000
 """The most lines that are compiled, at 25 to 110 microseconds each: it takes a second, or little more."""
 TOO_LARGE = "too large for native code"
 MEMORY = 2_000
@@ -140,7 +139,7 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
     the answer is why.  Raises ``MissingExtraError`` without llvmlite.
     """
     found = machine()
-    if len(program.graph) > MOST:
+    if len(program.graph) > MOST_LINES:
         return TOO_LARGE
     dialect = exact(found) if precise else fast(found)
     rows = spelled = frozenset((*dialect.texts, *dialect.scalar, *dialect.vector))
@@ -154,7 +153,7 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
     if lacking:
         return f"native code has no precise {min(lacking)}"
     text, called = module(program, inputs, dialect)
-    if text.count("\n") > MOST:
+    if text.count("\n") > MOST_LINES:
         return TOO_LARGE
     known = {name: symbol(name) for name in called if name in dialect.vector.values()}
     return NativeKernel(text, known, found.width)

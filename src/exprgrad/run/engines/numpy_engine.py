@@ -31,7 +31,7 @@ __all__ = ["Kernel", "build"]
 Function = Callable[..., object]
 """An operation on blocks: the operands, then where the result goes."""
 
-MOST, FEW, LEAST = 2**15, 2**11, 2**8
+MOST_ROWS, FEW_ROWS, LEAST_ROWS = 2**15, 2**11, 2**8
 """The most rows of a block, few, and the fewest, powers of two; columns with few rows take fewer."""
 ROOM, SPACE = 2**25, 2**31
 """The bytes of all registers, as far as that is enough for blocks of few rows, and of the fewest.
@@ -93,10 +93,7 @@ TABLE: dict[str, Function] = {**NATIVE, **SPECIAL}
 """Every row that NumPy has, and the steps about masks."""
 SEVERAL = {"sign"}
 """What writes its result before it has read all of its operands."""
-EXACT = {
-    "add", "sub", "mul", "div", "mod", "neg", "lt", "le", "gt", "ge", "eq", "ne", "where", "abs", "sign",
-    "floor", "ceil", "round", "sqrt",
-}  # fmt: skip
+EXACT = frozenset([row for row, op in BY_NAME.items() if not op.value and op.value_ulp <= 0.5])
 """The rows for which NumPy gives the very double that the engine for single numbers gives."""
 FIRST_OF_TWO = {
     "min": "where(y < x, y, where(x == x, where(y == y, x, y), x))",
@@ -162,7 +159,9 @@ class Kernel:
         self.steps = [(table[kind], itemgetter(*cells)) for kind, cells in plan.steps]
         self.spare: list[Workspace] = []
         row = 8 * max(plan.registers, 1)
-        self.block = max(min(within(ROOM, row), MOST), min(within(SPACE, row), FEW), LEAST)
+        self.block = max(
+            min(within(ROOM, row), MOST_ROWS), min(within(SPACE, row), FEW_ROWS), LEAST_ROWS
+        )
         self.threads = max(MEMORY // (row * self.block), 1)
         self.chunk = max(self.block, CHUNK)
 
@@ -200,7 +199,7 @@ class Workspace:
 
     def __init__(self, plan: Plan, rows: int) -> None:
         self.rows = rows
-        pitch = rows + (APART // 8 if rows > LEAST else LINE)
+        pitch = rows + (APART // 8 if rows > LEAST_ROWS else LINE)
         whole = aligned(plan.registers * pitch)
         masks = np.empty((plan.masks, rows + 8 * LINE), dtype=bool)
         registers = [whole[at * pitch : at * pitch + rows] for at in range(plan.registers)]

@@ -17,7 +17,7 @@ __all__ = ["FMA", "contracted"]
 
 FMA = "fma"
 """The kind of x*y + z, rounded once.  It is no row of the op table."""
-LEAST = 2
+LEAST_DEGREE = 2
 """The degree from which on it is done."""
 
 
@@ -66,7 +66,7 @@ def chosen(program: Program) -> dict[int, Step]:
         steps[node] = step
         inner = inside(step, steps)
         degrees[node] = 1 if inner is None else degrees[inner] + 1
-        if degrees[node] >= LEAST:
+        if degrees[node] >= LEAST_DEGREE:
             link: int | None = node
             while link is not None and link not in found:
                 found[link] = steps[link]

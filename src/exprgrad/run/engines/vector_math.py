@@ -1,7 +1,7 @@
 """The op table's primitives for many rows at a time: a line of vector code each, or a few.
 
 A text is a list of steps, ``name = opcode operand…``, of which the last is the result; its operands are the
-row's, ``x``, ``y`` and ``z``, names of steps before it, and numbers.  ``llvm_writer.py`` writes the steps
+row's, ``x``, ``y`` and ``z``, names of steps before it, and numbers.  ``llvm_text.py`` writes the steps
 in LLVM's language, and says what the opcodes are; an opcode may also be another text here.
 
 An opcode ``library.row`` is a library's function.  ``LIBRARY`` are those of the C library that Python's
@@ -113,7 +113,9 @@ LOG1P = """
 ARITHMETIC = {
     "add": "add x y", "sub": "sub x y", "mul": "mul x y", "div": "div x y", "neg": "neg x",
     "lt": "lt x y", "le": "le x y", "gt": "gt x y", "ge": "ge x y", "eq": "eq x y", "ne": "ne x y",
-    "where": "select x y z", "abs": "abs x", "sqrt": "sqrt x",
+    "where": "select x y z", "mask": "ne x 0", "number": "select x 1 0", "and": "and x y", "or": "or x y",
+    "not": "not x", "and-not": "no = not x; and no y", "or-not": "no = not x; or no y",
+    "abs": "abs x", "sqrt": "sqrt x",
     "floor": "floor x", "ceil": "ceil x", "round": "round x", "trunc": "trunc x",
     "min": "less = lt y x; least = select less y x; bad = nan y y; select bad y least",
     "max": "more = gt y x; most = select more y x; bad = nan y y; select bad y most",
@@ -123,7 +125,7 @@ ARITHMETIC = {
         "value = select apart other r; none = eq r 0; zero = copysign 0 y; select none zero value"
     ),
 }  # fmt: skip
-"""Rows whose answers are the scalar engine's to the bit."""
+"""Rows whose answers are the scalar engine's to the bit, and the steps about masks (``truths.py``)."""
 CBRT = (
     "root = library.cbrt x; square = mul root root; q = div x square; gap = sub root q; third = div gap 3; "
     "value = sub root third; size = abs root; some = gt size 0; finite = lt size inf; "

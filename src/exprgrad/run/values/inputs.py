@@ -34,7 +34,7 @@ FILE = r"(?i)^[^@].*\.(?:npy|csv|json)$"
 """A file's name where a value should stand."""
 NOT_REAL = "cSUmM"
 """The kinds of NumPy's types that are not real, though Python would turn their scalars into floats."""
-MOST = 2**53
+MOST_NUMBERS = 2**53
 """The most numbers of a tensor whose shape is said: so many are counted exactly."""
 VALUE_WORDS = {
     "e": "exp(1)", "false": "0", "inf": "inf", "infinity": "inf", "nan": "nan", "pi": "pi",
@@ -203,7 +203,7 @@ def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[s
         if not all(isinstance(length, int) and length > 0 for length in listed):
             message = f"the shape of '{name}' is not a list of positive whole numbers"
             raise InputError("bad-shape", message, help="such as (150, 4); a number's shape is ()")
-        if size(tuple(listed)) > MOST:
+        if size(tuple(listed)) > MOST_NUMBERS:
             raise InputError("bad-shape", f"the shape of '{name}' is for more than 2^53 numbers")
         found[name] = tuple(listed)
     return found
