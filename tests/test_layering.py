@@ -8,6 +8,7 @@ import inspect
 import pkgutil
 import types
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,10 +44,15 @@ def room(parts: tuple[str, ...]) -> str:
     return "cli" if parts[0] == "__main__" else parts[0]
 
 
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """All that a file says."""
+    return [*ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))]
+
+
 def imports(path: Path) -> Iterator[str]:
     """Every module that a file imports, inside functions and for type checkers too."""
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -59,17 +65,17 @@ INSIDE = [path for path in FILES if path != Path("__init__.py")]
 """All files but the front door, which shows every room's best."""
 
 
-@pytest.mark.parametrize("path", INSIDE, ids=str)
-def test_a_room_knows_only_those_to_its_left(path: Path) -> None:
-    own = room(path.with_suffix("").parts)
-    assert own in ROOMS, f"a new room: say where it stands ({own})"
-    for name in imports(path):
-        top, *rest = name.split(".")
-        if top == "exprgrad":
-            other = room(tuple(rest))
-            assert ROOMS.index(other) <= ROOMS.index(own), f"{path} imports {name}"
-        elif top in DOORS:
-            assert str(path).startswith(DOORS[top]), f"{path} imports {top}"
+def test_a_room_knows_only_those_to_its_left() -> None:
+    for path in INSIDE:
+        own = room(path.with_suffix("").parts)
+        assert own in ROOMS, f"a new room: say where it stands ({own})"
+        for name in imports(path):
+            top, *rest = name.split(".")
+            if top == "exprgrad":
+                other = room(tuple(rest))
+                assert ROOMS.index(other) <= ROOMS.index(own), f"{path} imports {name}"
+            elif top in DOORS:
+                assert str(path).startswith(DOORS[top]), f"{path} imports {top}"
 
 
 def test_errors_and_source_know_nobody() -> None:
@@ -77,41 +83,33 @@ def test_errors_and_source_know_nobody() -> None:
     assert {name for name in known if name.startswith("exprgrad")} == {"exprgrad.source"}
 
 
-@pytest.mark.parametrize("path", FILES, ids=str)
-def test_only_the_command_speaks(path: Path) -> None:
+EXECUTES = {"eval", "exec", "compile", "os.system", "print", "breakpoint", "pickle.loads"}
+EXITS = {"sys.exit", "exit", "quit", "os._exit"}
+
+
+def test_only_the_command_speaks() -> None:
     """No print and no exit in the library; nothing a user types is ever executed."""
-    calls = {
-        ast.unparse(node.func)
-        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-    }
-    assert not calls & {
-        "eval",
-        "exec",
-        "compile",
-        "os.system",
-        "print",
-        "breakpoint",
-        "pickle.loads",
-    }
-    if path.parts[0] not in ("cli", "__main__.py"):
-        assert not calls & {"sys.exit", "exit", "quit", "os._exit"}
+    for path in FILES:
+        calls = {ast.unparse(n.func) for n in nodes_of(path) if isinstance(n, ast.Call)}
+        assert not calls & EXECUTES, path
+        if path.parts[0] not in ("cli", "__main__.py"):
+            assert not calls & EXITS, path
 
 
-@pytest.mark.parametrize("name", ["exprgrad", *MODULES])
-def test_all_is_the_public_names(name: str) -> None:
+def test_all_is_the_public_names() -> None:
     """``__all__`` is sorted as ruff sorts, whole and true."""
-    module = importlib.import_module(name)
-    listed = getattr(module, "__all__", None)
-    if listed is None:
-        assert not list(public_names(module)), name
-        return
-    assert len(set(listed)) == len(listed)
-    missing = [n for n in listed if not hasattr(module, n)]
-    assert not missing, f"{name} lists what it does not have"
-    used = {n for n in public_names(module) if is_used_elsewhere(name, n)}
-    assert used <= set(listed), f"{name}: others import what it does not list"
-    assert all(not n.startswith("_") or n == "__version__" for n in listed)
+    for name in ["exprgrad", *MODULES]:
+        module = importlib.import_module(name)
+        listed = getattr(module, "__all__", None)
+        if listed is None:
+            assert not list(public_names(module)), name
+            continue
+        assert len(set(listed)) == len(listed), name
+        missing = [n for n in listed if not hasattr(module, n)]
+        assert not missing, f"{name} lists what it does not have"
+        used = {n for n in public_names(module) if is_used_elsewhere(name, n)}
+        assert used <= set(listed), f"{name}: others import what it does not list"
+        assert all(not n.startswith("_") or n == "__version__" for n in listed), name
 
 
 def public_names(module: types.ModuleType) -> Iterator[str]:
@@ -132,7 +130,7 @@ def imported_names() -> set[tuple[str, str]]:
     """Every (module, name) that some file of the package imports."""
     found = set()
     for path in FILES:
-        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom) and node.module:
                 found |= {(node.module, alias.name) for alias in node.names}
     return found

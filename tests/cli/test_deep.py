@@ -11,26 +11,39 @@ import pytest
 from exprgrad import parse
 from shell import command
 
-STEPS = "".join(f"t{i} = t{i - 1} + x\n" for i in range(1, 50_000))
-SHAPES: dict[str, tuple[str, float, float]] = {
-    # name: formula in x, its value and derivative at x = 1
-    "parentheses": ("(" * 100_000 + "x" + ")" * 100_000, 1.0, 1.0),
-    "signs": ("-" * 20_000 + "x", 1.0, 1.0),
-    "sum": ("+".join(["x"] * 100_000), 100_000.0, 100_000.0),
-    "product": ("*".join(["x"] * 20_000), 1.0, 20_000.0),
-    "powers": ("^".join(["x"] * 20_000), 1.0, 1.0),
-    "calls": ("sin(" * 20_000 + "0*x" + ")" * 20_000, 0.0, 0.0),
-    "nested sums": ("(x+" * 10_000 + "x" + ")" * 10_000, 10_001.0, 10_001.0),
-    "steps": ("t0 = 2*x\n" + STEPS, 50_001.0, 50_001.0),
-    "operands": ("max(" + ",".join(f"{i}*x" for i in range(5_000)) + ")", 4_999.0, 4_999.0),
-    "choices": ("where(x > 0, x, " * 5_000 + "0" + ")" * 5_000, 1.0, 1.0),
+
+def formula_of(shape: str, size: int) -> tuple[str, float, float]:
+    """A formula in x of about ``size`` operations, its value and derivative at x = 1."""
+    steps = "".join(f"t{i} = t{i - 1} + x\n" for i in range(1, size))
+    shapes = {
+        "parentheses": ("(" * size + "x" + ")" * size, 1.0, 1.0),
+        "signs": ("-" * size + "x", 1.0, 1.0),
+        "sum": ("+".join(["x"] * size), size, size),
+        "product": ("*".join(["x"] * size), 1.0, size),
+        "powers": ("^".join(["x"] * size), 1.0, 1.0),
+        "calls": ("sin(" * size + "0*x" + ")" * size, 0.0, 0.0),
+        "nested sums": ("(x+" * size + "x" + ")" * size, size + 1, size + 1),
+        "steps": ("t0 = 2*x\n" + steps, size + 1, size + 1),
+        "operands": ("max(" + ",".join(f"{i}*x" for i in range(size)) + ")", size - 1, size - 1),
+        "choices": ("where(x > 0, x, " * size + "0" + ")" * size, 1.0, 1.0),
+    }
+    return shapes[shape]
+
+
+SHAPES = {
+    "parentheses": 100_000, "signs": 20_000, "sum": 100_000, "product": 20_000, "powers": 20_000,
+    "calls": 20_000, "nested sums": 10_000, "steps": 50_000, "operands": 5_000, "choices": 5_000,
 }  # fmt: skip
+FEW = 2_000
+"""Twice what Python's stack would hold."""
+sizes = pytest.mark.parametrize("most", [FEW, pytest.param(10**6, marks=pytest.mark.slow)])
 
 
+@sizes
 @pytest.mark.parametrize("shape", SHAPES)
-def test_deep_and_long(shape: str) -> None:
+def test_deep_and_long(shape: str, most: int) -> None:
     """The right answer through the library, the JSON and the table."""
-    formula, value, slope = SHAPES[shape]
+    formula, value, slope = formula_of(shape, min(most, SHAPES[shape]))
     run = parse(formula).gradient(x=1)
     assert (run.value, run.gradient) == (value, {"x": slope})
     assert "nodes left out" in run.table() or len(run.nodes) < 50
@@ -41,24 +54,26 @@ def test_deep_and_long(shape: str) -> None:
     assert len(out) < 30_000
 
 
+@sizes
 @pytest.mark.parametrize("shape", ["parentheses", "sum", "steps"])
-def test_deep_json(shape: str) -> None:
-    formula, value, slope = SHAPES[shape]
+def test_deep_json(shape: str, most: int) -> None:
+    formula, value, slope = formula_of(shape, min(most, SHAPES[shape]))
     status, out, _ = command("grad", "--json", "-", "x=1", stdin=formula.encode())
     found = json.loads(out)
     assert (status, found["value"], found["gradient"]) == (0, value, {"x": slope})
     assert max(len(node["text"]) for node in found["nodes"]) <= 60
 
 
+@sizes
 @pytest.mark.parametrize("shape", ["parentheses", "calls", "steps", "choices"])
-def test_printed_and_read_again(shape: str) -> None:
-    formula, value, slope = SHAPES[shape]
+def test_printed_and_read_again(shape: str, most: int) -> None:
+    formula, value, slope = formula_of(shape, min(most, SHAPES[shape]))
     again = parse(str(parse(formula))).gradient(x=1)
     assert (again.value, again.gradient) == (value, {"x": slope})
 
 
 def test_a_picture_too_large_to_read_is_refused() -> None:
-    status, out, err = command("dot", SHAPES["sum"][0][:20_001])
+    status, out, err = command("dot", "+".join(["x"] * 10_001))
     assert (status, out) == (2, "")
     assert "too large to read" in err
 

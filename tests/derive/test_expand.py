@@ -32,7 +32,7 @@ def slopes(graph: Graph, at: dict[str, Real]) -> list[Real]:
 def test_value_and_gradient_stay(op: Op) -> None:
     """Of every row with a definition, alone and all the way down; its own rules are the other side."""
     tried = 0
-    for args in points(Random(f"{op.name} expanded"), 3 if op.variadic else len(op.names), 60):
+    for args in points(Random(f"{op.name} expanded"), 3 if op.variadic else len(op.names), 24):
         if any(abs(x) > 300 for x in args) or not holds(op.domain, op.names, args):
             continue
         if is_special(op, args):
@@ -49,7 +49,7 @@ def test_value_and_gradient_stay(op: Op) -> None:
                     near = agree(one, other, 60) or abs(one - other) < mp.ldexp(1, -1500)
                     assert near, (op.name, args, kinds)
         tried += 1
-    assert tried >= 10
+    assert tried >= 4
 
 
 def test_definitions_do_not_go_in_circles() -> None:

@@ -85,7 +85,7 @@ SOFT = [
 """All but what jumps at rounding's mercy and what grows beyond mpmath's patience."""
 
 
-@settings(max_examples=250)
+@settings(max_examples=100)
 @given(st.integers(0, 2**32))
 def test_simplified_is_equal_in_real_arithmetic(seed: int) -> None:
     random = Random(seed)

@@ -27,7 +27,7 @@ def gradient(text: str, inputs: dict[str, float], wrt: str | None = None) -> dic
 @pytest.mark.parametrize("op", [op for op in OPS if op.shown], ids=lambda op: op.name)
 def test_shown_and_computed_partials_are_equal_in_real_arithmetic(op: Op) -> None:
     tried = 0
-    for args in points(Random(f"{op.name} shown"), 3 if op.variadic else len(op.names), 120):
+    for args in points(Random(f"{op.name} shown"), 3 if op.variadic else len(op.names), 40):
         if not holds(op.domain, op.names, args) or is_special(op, args):
             continue
         for position in range(len(args)):
@@ -37,7 +37,7 @@ def test_shown_and_computed_partials_are_equal_in_real_arithmetic(op: Op) -> Non
                 other = evaluate(template(op.shown_partial(position)), given)[-1]
                 assert equal(one, other), (args, position, mp.nstr(one, 20), mp.nstr(other, 20))
                 tried += 1
-    assert tried > 20
+    assert tried > 6
 
 
 def seen(op: Op, position: int, args: list[Real]) -> dict[str, Real]:

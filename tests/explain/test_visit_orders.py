@@ -345,14 +345,14 @@ def test_no_path_is_walked_that_nobody_wants(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_deep_and_wide() -> None:
     """Nothing recurses, and every count is exact."""
-    run = parse("+".join(["sin(x)"] * 20_000)).gradient(x=1)
+    run = parse("+".join(["sin(x)"] * 3_000)).gradient(x=1)
     assert visit(run, "preorder").got == run.gradient
-    text = "; ".join(["t0 = x*1", *(f"t{i + 1} = t{i}*t{i}" for i in range(3000))])
+    text = "; ".join(["t0 = x*1", *(f"t{i + 1} = t{i}*t{i}" for i in range(1200))])
     deep = parse(text).gradient(x=1)
     outcome = visit(deep, accumulate="set").inputs["x"]
-    assert (outcome.got, outcome.lost.count) == (1.0, 2**3000 - 1)
+    assert (outcome.got, outcome.lost.count) == (1.0, 2**1200 - 1)
     late = visit(deep, [*reversed(deep.order)]).inputs["x"]
-    assert (late.got, late.lost.count) == (0.0, 2**3000)
+    assert (late.got, late.lost.count) == (0.0, 2**1200)
 
 
 def test_only_what_is_differentiated_is_read() -> None:

@@ -57,11 +57,11 @@ def nested(depth: int) -> str:
 
 
 LARGE = {
-    "composed": nested(200),
-    "summed": "+".join(f"x*{i}.5" for i in range(5_000)),
-    "multiplied": "*".join(f"(x + {i % 7})/(x + {i % 5})" for i in range(1_000)),
+    "composed": nested(60),
+    "summed": "+".join(f"x*{i}.5" for i in range(1_200)),
+    "multiplied": "*".join(f"(x + {i % 7})/(x + {i % 5})" for i in range(300)),
     "wide": "+".join(f"a{i}*a{i + 1}" for i in range(300)),
-    "chosen": "min(" + ", ".join(f"x*{i}" for i in range(1, 200)) + ")",
+    "chosen": "min(" + ", ".join(f"x*{i}" for i in range(1, 100)) + ")",
 }
 
 

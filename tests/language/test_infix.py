@@ -88,7 +88,7 @@ def test_no_parentheses_are_spare(text: str) -> None:
         assert less is None or not same(graph, less), (written, pair)
 
 
-@settings(steady, max_examples=1500)
+@settings(steady, max_examples=500)
 @given(st.lists(tokens, max_size=14).map(" ".join))
 def test_text_as_it_comes_is_refused_or_survives_printing(text: str) -> None:
     graph = accepts(text)
@@ -111,7 +111,7 @@ def test_formulas_of_tensors_survive_printing(formula: Formula) -> None:
     assert max(map(len, texts(graph, graph.names()))) <= 60
 
 
-@settings(steady, max_examples=600)
+@settings(steady, max_examples=250)
 @given(st.lists(tensor_tokens, max_size=12).map(" ".join))
 def test_soups_of_brackets_are_refused_or_survive_printing(text: str) -> None:
     graph = accepts(text)

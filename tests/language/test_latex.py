@@ -197,7 +197,7 @@ def test_constants_of_derived_graphs(value: float, place: str, written: str) -> 
         ("max(x", ", x)"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("depth", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("depth", [2_500, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_depth_does_not_recurse(opening: str, closing: str, depth: int) -> None:
     text = opening + ", x" * depth + ")" if closing == ", x)" else ""
     written = latex(parse(text or opening * depth + "x" + closing * depth))
@@ -273,7 +273,7 @@ def meant(tree: Tree) -> Tree:
 @pytest.mark.parametrize(
     ("size", "kinds", "leaves"),
     [
-        (3, CHOSEN, ("x", "y", "2")),
+        pytest.param(3, CHOSEN, ("x", "y", "2"), marks=pytest.mark.slow),
         (2, tuple(op.name for op in OPS), ("x", "1", "2")),
     ],
     ids=["three operations", "the whole table"],

@@ -166,7 +166,7 @@ def test_second_derivatives_where_rules_have_cases(
         assert found[name] == pytest.approx(row, rel=1e-15)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(expressions(("x", "y", "z", "2", "-1"), 12), st.integers(0, 2**32))
 def test_generated_expressions(text: str, seed: int) -> None:
     """One row of the Jacobian is the gradient, bit for bit; Hessians are symmetric."""
@@ -268,7 +268,7 @@ def test_few_programs_are_kept() -> None:
     assert len(f.evaluator(at).programs) == MOST_PROGRAMS
 
 
-@pytest.mark.parametrize("text", ["+".join(["x*x"] * 5_000), "sin(" * 2_000 + "x" + ")" * 2_000])
+@pytest.mark.parametrize("text", ["+".join(["x*x"] * 1_500), "sin(" * 1_200 + "x" + ")" * 1_200])
 def test_long_and_deep(text: str) -> None:
     f = parse(text)
     slope = f.gradient(x=0.5).gradient["x"]

@@ -111,7 +111,7 @@ def identical(one: float | None, other: float | None) -> bool:
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
-@settings(steady, max_examples=1500)
+@settings(steady, max_examples=500)
 @given(
     expressions(("x", "y", "z", "x", "y", "0", "2", "0.5", "1")),
     st.tuples(some_doubles, some_doubles, some_doubles),
