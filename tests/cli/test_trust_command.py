@@ -48,8 +48,17 @@ CASES: dict[str, list[str]] = {
         "relu(x)*y|x=0|y=3",
         "log(x)|x=-1",
     ],
-    "refused": [
+    "tensors": [
         "sum(x)|x=[1,2]",
+        "sum(log(1 + x) - x)|x=[1e-9,2,1e-12]",
+        "h = X @ w; sum((h - 1)^2)|X=[[1,2],[3,1e-9]]|w=[1,1e-17]",
+        "sum(relu(x) - relu(-x))|x=[0,1]",
+        "cross_entropy(Z, y)|Z=[[1,2],[300,-4]]|y=[1,0]|-q",
+        "norm(x)*b|x=[1e200,1]|b=0.1|--csv",
+        "sum(sin(x))|x=[1e22,1]|--json",
+    ],
+    "refused": [
+        "sum(broadcast(x, shape=[4096]))|x=1",
         "x|x=1|--trace",
         "x*y|x=1|y=2|--order|2,1,0",
         "x*y|x=1|y=2|--digits|9",

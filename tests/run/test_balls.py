@@ -540,4 +540,4 @@ def test_trust_says_the_same_of_whole_runs() -> None:
     run = read("(1 - cos(x))*y").gradient(x=1e-5, y=3)
     graph, inputs = run.graph, run.inputs
     found = enclosed(graph, inputs, run.wrt)
-    assert trust(run).value.low == judged(run.value, found.values[graph.output], found.bits).low
+    assert trust(run, {}).value.low == judged(run.value, found.values[graph.output], found.bits).low

@@ -133,11 +133,12 @@ class Run(result.Run):
     def trust(self) -> Trust:
         """How many digits of the value and of each derivative are right, and where the others are lost.
 
-        Raises ``MissingExtraError`` without python-flint, ``RequestError`` for a formula of tensors.
+        Raises ``MissingExtraError`` without python-flint, ``RequestError`` for tensors of more than 4,096
+        numbers over all nodes.
         """
         from exprgrad.explain.digits.trust import trust
 
-        return trust(self)
+        return trust(self, self.one_sided)
 
     def paths(self, most: int = LISTED_PATHS) -> dict[str, Paths]:
         """By input, how many paths lead to it from the output, and those with the largest products.

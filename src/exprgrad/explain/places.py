@@ -7,12 +7,16 @@ both can do, so that NumPy is imported for neither.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.graph.graph import dependencies
 from exprgrad.graph.literal import Shape, place_of, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Run
+
+if TYPE_CHECKING:
+    from exprgrad.run.arrays.elements import Origin
 
 __all__ = ["Found", "at", "in_numbers", "is_finite", "live", "not_finite", "where", "written"]
 
@@ -104,13 +108,13 @@ def live(run: Run) -> bytearray:
     return used
 
 
-def in_numbers(run: Run) -> Run:
-    """A run over numbers: the run itself, or each tensor written out."""
+def in_numbers(run: Run) -> tuple[Run, Sequence[Origin]]:
+    """A run over numbers: the run itself, or tensors written out, and by node where it comes from."""
     if run.graph.shapes is None:
-        return run
+        return run, ()
     from exprgrad.run.arrays.elements import elements
 
-    return elements(run).run
+    return elements(run)[:2]
 
 
 def written(run: Run, node: int) -> str:

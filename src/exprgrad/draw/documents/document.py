@@ -50,7 +50,7 @@ def run_json(
     if run.shapes is not None:
         from exprgrad.draw.documents.tensor_document import tensor_json
 
-        yield from tensor_json(run, command, diagnostics, whole=whole)
+        yield from tensor_json(run, command, diagnostics, whole=whole, trust=trust)
         return
     head: dict[str, Any] = {
         "schema": SCHEMA,

@@ -112,7 +112,12 @@ def answer_lines(value: Any, before: str = "") -> Iterator[str]:
 
 
 def tensor_json(
-    run: Run, command: str, diagnostics: Iterable[Diagnostic], *, whole: bool
+    run: Run,
+    command: str,
+    diagnostics: Iterable[Diagnostic],
+    *,
+    whole: bool,
+    trust: Mapping[str, Any] | None = None,
 ) -> Iterator[str]:
     """The document of ``eval`` or ``grad``, one node or edge to a line."""
     head: dict[str, Any] = {
@@ -134,6 +139,8 @@ def tensor_json(
         yield from items("edges", map(edge_fields, run.iter_edges()), whole=whole)
         yield f',\n "order": {text(run.order)}'
     yield from items("diagnostics", (found._asdict() for found in diagnostics), whole=whole)
+    if trust is not None:
+        yield f',\n "trust": {text(trust)}'
     yield "}\n"
 
 

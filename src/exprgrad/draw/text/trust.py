@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from exprgrad.draw.documents.document import csv_line, finite
 from exprgrad.draw.text.table import Column, Table, left_out_of, title
-from exprgrad.explain.digits.trusted import Trust, Trusted
+from exprgrad.explain.digits.trusted import Lost, Trust, Trusted
+from exprgrad.graph.literal import element_name
+from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.text import scientific
 from exprgrad.run.result import Run
 from exprgrad.source import WIDTH, Source, cut, excerpt, printable
@@ -122,7 +124,7 @@ def paragraph(run: Run, who: str, number: Trusted, width: int, *, plural: bool) 
     """Where one number loses digits, with carets, and the mend that was tried."""
     lost, better = number.lost, number.rewrite
     assert lost is not None
-    label = run.label(lost.node)
+    label = lost_at(run, lost)
     lose = "lose their digits" if plural else "loses its digits"
     where = "" if who in (label, f"{label}.grad") else f" at {label}"
     after = lost.after if where else max(lost.after, number.digits)
@@ -140,18 +142,29 @@ def paragraph(run: Run, who: str, number: Trusted, width: int, *, plural: bool) 
         )
 
 
+def lost_at(run: Run, lost: Lost) -> str:
+    """What the number is called that loses digits: ``log(X)[0, 1]`` is one of a tensor's."""
+    label = run.label(lost.node)
+    is_atom = not lost.place or operand_level(run.graph, lost.node, run.names) == ATOM
+    return element_name(label if is_atom else f"({label})", lost.place)
+
+
 def trust_fields(trust: Trust) -> dict[str, Any]:
     """The ``trust`` object of the JSON document."""
     gradient = {name: number_fields(number) for name, number in trust.gradient.items()}
     return {"value": number_fields(trust.value), "gradient": gradient}
 
 
-def number_fields(number: Trusted) -> Mapping[str, Any]:
-    """One number as JSON has it."""
+def number_fields(number: Trusted | list[Any]) -> Any:
+    """One number as JSON has it, or a tensor in nested lists."""
+    if isinstance(number, list):
+        return [number_fields(one) for one in number]
     fields = number._asdict()
     fields["value"] = finite(number.value)
     if number.lost is not None:
         fields["lost"] = number.lost._asdict()
+        if not number.lost.place:
+            del fields["lost"]["place"]
     if number.rewrite is not None:
         fields["rewrite"] = number.rewrite._asdict()
         fields["rewrite"]["value"] = finite(number.rewrite.value)

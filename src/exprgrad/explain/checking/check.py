@@ -210,7 +210,7 @@ class Checker:
         from exprgrad.explain.digits.trust import trust
 
         with suppress(RequestError):
-            return trust(self.run).gradient
+            return trust(self.run, {}).gradient
         return {}
 
     def with_value(self, found: Verdict, true: Ball) -> Verdict:

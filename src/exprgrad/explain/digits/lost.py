@@ -10,21 +10,90 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 from exprgrad.derive.rules import template
-from exprgrad.explain.digits.evidence import Evidence, Step
-from exprgrad.explain.digits.losses import reason
-from exprgrad.explain.digits.trusted import FULL, Lost, right_digits
+from exprgrad.explain.digits.trusted import FULL, Enclosed, Lost, right_digits
+from exprgrad.graph.graph import dependents
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball, ball, unknown, working
 from exprgrad.run.balls.sweep import locals_of
+from exprgrad.run.balls.text import nearest
+from exprgrad.run.result import Run
 
-__all__ = ["find_lost"]
+__all__ = ["Evidence", "find_lost"]
 
 LEAST_DROP = 2
 """A node loses digits if it has so many fewer than what it is made of."""
 ROUNDED = 16
 """The most digits of a number that was rounded."""
+
+SMALLEST = 2.2250738585072014e-308
+"""The least double with all its digits."""
+LARGE = 100.0
+"""From here on, an argument is large."""
+
+
+class Step(NamedTuple):
+    """One step of the walk: at ``node``, in its data, its local derivative, the sum of its contributions
+    or one of them (``what``), from ``before`` digits to ``after``; the error came from ``source``."""
+
+    node: int
+    what: str
+    before: int
+    after: int
+    source: int
+
+
+class Evidence:
+    """A run's doubles beside what is true."""
+
+    def __init__(self, run: Run, found: Enclosed) -> None:
+        self.run = run
+        self.graph = run.graph
+        self.found = found
+
+    @cached_property
+    def varying(self) -> bytearray:
+        """By node: whether it depends on an input."""
+        return dependents(self.graph, self.graph.inputs.values())
+
+    @cached_property
+    def users(self) -> dict[int, list[tuple[int, int]]]:
+        """By node: the edges along which it was passed something, as (user, position)."""
+        users: dict[int, list[tuple[int, int]]] = {}
+        assert self.run.adjoints is not None
+        for user in self.run.adjoints.order:
+            if self.run.adjoints.locals[user] is not None:
+                for position, operand in enumerate(self.graph.operands[user]):
+                    users.setdefault(operand, []).append((user, position))
+        return users
+
+    def data(self, node: int) -> tuple[float, Ball]:
+        """A node's data, computed and true."""
+        return self.run.values[node], self.found.values[node]
+
+    def grad(self, node: int) -> tuple[float, Ball]:
+        """A node's grad, computed and true."""
+        assert self.run.adjoints is not None and self.found.swept is not None
+        true = self.found.swept.grads[node]
+        return self.run.adjoints.grads[node] or 0.0, ball(0) if true is None else true
+
+    def edge(self, user: int, position: int) -> tuple[tuple[float, Ball], tuple[float, Ball]]:
+        """An edge's local derivative and its contribution, computed and true."""
+        assert self.run.adjoints is not None and self.found.swept is not None
+        slope = self.run.adjoints.locals[user][position]
+        slope = 0.0 if slope is None else slope
+        mine, theirs = self.found.swept.locals[user], self.found.swept.contributions[user]
+        passed = theirs[position] if theirs is not None else None
+        true = mine[position] if mine is not None else None
+        contribution = 0.0 if passed is None and slope == 0 else self.grad(user)[0] * slope
+        return (slope, unknown() if true is None else true), (
+            contribution,
+            ball(0) if passed is None else passed,
+        )
 
 
 def kept(pair: tuple[float, Ball]) -> int:
@@ -145,3 +214,62 @@ def by_local(evidence: Evidence, user: int, position: int, own: int) -> Iterator
     source = nodes[digits.index(min(digits))]
     yield Step(user, "local", min(digits), own, source)
     yield from by_data(evidence, source)
+
+
+# Why, in words.
+
+
+def reason(evidence: Evidence, step: Step) -> str:
+    """Why a step of the walk has fewer right digits than what it is made of."""
+    if step.what == "sum":
+        return cancelling(evidence, step)
+    if step.what == "product":
+        return "its grad times a local derivative leaves the range of the doubles"
+    if step.what == "local":
+        if step.before == FULL:
+            return "its local derivative leaves the range of the doubles"
+        return f"its local derivative magnifies the error of {evidence.run.label(step.source)}"
+    return of_data(evidence, step)
+
+
+def cancelling(evidence: Evidence, step: Step) -> str:
+    """Why the sum of a node's contributions has fewer right digits than they have."""
+    passed = [evidence.edge(user, place)[1][0] for user, place in evidence.users[step.node]]
+    first, second = sorted(passed, key=lambda x: -abs(x) if x == x else 0.0)[:2]
+    return f"the contributions to its grad nearly cancel: {number(first)} and {number(second)}"
+
+
+def of_data(evidence: Evidence, step: Step) -> str:
+    """Why a node's data has fewer right digits than its operands."""
+    node, graph = step.node, evidence.graph
+    kind, operands = graph.kinds[node], graph.operands[node]
+    value, true = evidence.data(node)
+    given = [evidence.run.values[operand] for operand in operands]
+    if not math.isfinite(value) or (abs(value) < SMALLEST and bool(abs(true) < SMALLEST)):
+        return out_of_range(value, true)
+    row = BY_NAME[kind]
+    if len(row.signs) == 2:
+        adds = row.signs == (1, 1)
+        sort = "numbers that nearly cancel" if adds else "nearly equal numbers"
+        what = "sum" if adds else "difference"
+        return f"the {what} of {sort}: {number(given[0])} and {number(given[1])}"
+    label = evidence.run.label(step.source)
+    at = number(evidence.run.values[step.source])
+    size = max(map(abs, given), default=0.0)
+    if row.magnifies == "period" and size >= LARGE:
+        return f"{kind} of a large number: {label} is {at}, and its absolute error counts"
+    if row.magnifies == "growth" and size >= LARGE:
+        return f"{kind} of a large number makes relative errors of absolute ones: {label} is {at}"
+    if row.magnifies == "zero" and 0.5 < given[0] < 2:
+        return f"{kind} near its zero: {label} is {at}, and what sets it apart from 1 is mostly rounded"
+    if row.special:
+        return f"{label} is beside a kink or a jump, and its error leads to the other side"
+    return f"a relative error of {label} counts 10^{step.before - step.after} times as much here"
+
+
+def out_of_range(value: float, true: Ball) -> str:
+    """What is lost beyond the doubles."""
+    told = f", where the true value is about {nearest(true, 4)}" if true.is_finite() else ""
+    if not math.isfinite(value):
+        return f"it is {number(value)} in doubles{told}"
+    return f"underflow{told}: the doubles have few digits there, or none"

@@ -6,13 +6,19 @@ until every number asked for has a tight enclosure.
 
 from __future__ import annotations
 
-from exprgrad.errors import RequestError
-from exprgrad.explain.digits.evidence import Evidence
-from exprgrad.explain.digits.lost import find_lost
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import product
+from typing import Any
+
+from exprgrad.explain.digits.lost import Evidence, find_lost
 from exprgrad.explain.digits.trusted import Trust, Trusted, derivative, enclosed, judged
 from exprgrad.explain.kinks_met import flagged
+from exprgrad.explain.places import at, in_numbers
 from exprgrad.explain.rewriting.better import Menders
+from exprgrad.explain.sides.kinks import OneSided, corrections
 from exprgrad.graph.graph import dependents
+from exprgrad.graph.literal import Shape, element_name
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.result import Run
 
@@ -26,22 +32,18 @@ BEST = ("exact", "rounded", "pole", "undefined")
 """Verdicts on numbers that lost nothing."""
 
 
-def trust(run: Run) -> Trust:
+def trust(run: Run, sides: Mapping[str, OneSided]) -> Trust:
     """How far a run's numbers can be trusted, where their digits are lost, and what would keep them.
 
-    Raises ``MissingExtraError`` without python-flint, ``RequestError`` for a formula of tensors.
+    ``sides`` are the derivatives from the sides, which may correct the gradient.  Raises
+    ``MissingExtraError`` without python-flint, ``RequestError`` for tensors too large to be written out.
     """
-    if run.shapes is not None:
-        raise RequestError(
-            "tensor-trust",
-            "trusted digits are for formulas of numbers; this one is of tensors",
-            help="write one entry of a small example out in numbers: x1*w1 + x2*w2, not X @ w",
-        )
-    found = enclosed(run.graph, run.inputs, run.wrt)
-    evidence = Evidence(run, found)
-    special = conventional(run)
-    corrected = run.corrected
-    menders = Menders(run, found.values[run.graph.output])
+    over, origins = in_numbers(run)
+    found = enclosed(over.graph, over.inputs, over.wrt)
+    evidence = Evidence(over, found)
+    special = conventional(over, sides)
+    corrected = {name for name, side in sides.items() if side.corrected}
+    menders = None if origins else Menders(run, found.values[run.graph.output])
     explained: list[str] = []
 
     def measured(name: str, value: float, true: Ball) -> Trusted:
@@ -54,22 +56,39 @@ def trust(run: Run) -> Trust:
         if len(explained) > MOST_EXPLAINED:
             return plain
         lost, nodes = find_lost(evidence, name, plain.digits)
-        if lost is None or plain.verdict == "undecided":  # such a ball meets any other
-            return plain._replace(lost=lost)
+        if lost is not None and origins:
+            node, place = origins[lost.node]
+            lost = lost._replace(node=node, place=place or ())
+        if menders is None or lost is None or plain.verdict == "undecided":
+            return plain._replace(lost=lost)  # an undecided ball meets any other
         better = menders.better(name, nodes, plain, true)
         return plain._replace(lost=lost, rewrite=better)
 
-    value = measured("", run.value, found.values[run.graph.output])
-    gradient = {
-        name: measured(name, number, derivative(found, run.graph, name))
-        for name, number in run.gradient.items()
+    def slope(name: str, place: Shape) -> Trusted:
+        element = element_name(name, place)
+        true = derivative(found, over.graph, element)
+        return measured(element, at(gradient[name], place), true)
+
+    gradient = run.swept | {name: value for name, (_, value) in corrections(run, sides).items()}
+    value = measured("", run.value, found.values[over.graph.output])
+    slopes = {
+        name: nested(run.graph.shape(run.graph.inputs[name]), partial(slope, name))
+        for name in gradient
     }
-    return Trust(value, gradient, found.bits)
+    return Trust(value, slopes, found.bits)
 
 
-def conventional(run: Run) -> set[str]:
+def nested(shape: Shape, entry: Callable[[Shape], Any]) -> Any:
+    """An entry for each place of a shape, in nested lists."""
+    entries = [entry(place) for place in product(*map(range, shape))]
+    for length in reversed(shape):
+        entries = [entries[at : at + length] for at in range(0, len(entries), length)]
+    return entries[0]
+
+
+def conventional(run: Run, sides: Mapping[str, OneSided]) -> set[str]:
     """The inputs whose derivative is a convention at this point."""
-    unsure = [name for name, one in run.one_sided.items() if one.verdict != "exists"]
+    unsure = [name for name, side in sides.items() if side.verdict != "exists"]
     bent = flagged(run) if unsure else []
 
     def is_bent(name: str) -> bool:

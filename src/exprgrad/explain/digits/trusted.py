@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from exprgrad.graph.graph import Graph
+from exprgrad.graph.literal import Shape, element_name
 from exprgrad.language.write.infix import number as number_text
 from exprgrad.run.balls.balls import Ball, ball, enclose, is_infinite, working
 from exprgrad.run.balls.sweep import Sweep, sweep
@@ -42,7 +43,8 @@ TINY_BITS = 1080
 class Lost(NamedTuple):
     """Where digits are lost: at a node, from ``before`` right digits to ``after``, and why.
 
-    A number that something larger is added to has more in the end than there.
+    A number that something larger is added to has more in the end than there.  Of a tensor's numbers
+    ``place`` says which.
     """
 
     node: int
@@ -50,6 +52,7 @@ class Lost(NamedTuple):
     before: int
     after: int
     why: str
+    place: Shape = ()
 
 
 class Better(NamedTuple):
@@ -100,16 +103,27 @@ class Trusted(NamedTuple):
 
 
 class Trust(NamedTuple):
-    """A run's value and gradient, each with how far it can be trusted; ``bits``: the precision it took."""
+    """A run's value and gradient, each with how far it can be trusted; ``bits``: the precision it took.
+
+    The derivative with respect to a tensor is by number, in nested lists of its shape.
+    """
 
     value: Trusted
-    gradient: dict[str, Trusted]
+    gradient: dict[str, Any]
     bits: int
 
     def numbers(self) -> Iterator[tuple[str, Trusted]]:
-        """The value, named by an empty string, then each derivative, named by its input."""
+        """The value under no name, then each derivative under its input's: ``x``, or ``x[0, 1]``."""
         yield "", self.value
-        yield from self.gradient.items()
+        todo: list[tuple[str, Shape, Any]] = [
+            (name, (), found) for name, found in reversed(self.gradient.items())
+        ]
+        while todo:
+            name, place, found = todo.pop()
+            if isinstance(found, list):
+                todo += reversed([(name, (*place, at), one) for at, one in enumerate(found)])
+            else:
+                yield element_name(name, place), found
 
 
 class Enclosed(NamedTuple):

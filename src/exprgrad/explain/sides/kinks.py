@@ -70,7 +70,7 @@ def one_sided(run: Run) -> dict[str, OneSided]:
     """
     if not run.wrt or beyond_sides(run):
         return {}
-    over = in_numbers(run)
+    over, _ = in_numbers(run)
     sources = {
         element_name(name, place): (name, place)
         for name in run.wrt
