@@ -24,6 +24,7 @@ __all__ = ["Expression", "parse"]
 
 MOST_SHAPES = 8
 """For how many shapes of the inputs evaluators are kept."""
+FLOAT = frozenset((float,))
 HIGHEST = 100
 """The highest order of a derivative: formulas grow with it."""
 
@@ -110,7 +111,14 @@ class Expression:
         ``origins`` says where a value came from, such as a file.  Raises ``ShapeError`` where the
         shapes do not fit.
         """
+        if self.is_scalar and FLOAT.issuperset(map(type, given.values())):
+            return self.floats
         return self.for_shapes(shapes_of(given), origins)
+
+    @cached_property
+    def floats(self) -> Evaluator:
+        """What evaluates the formula where every input is a number."""
+        return self.for_shapes(dict.fromkeys(self.graph.inputs, ()))
 
     def for_shapes(
         self, shapes: Mapping[str, Shape], origins: Mapping[str, str] | None = None

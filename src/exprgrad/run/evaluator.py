@@ -97,8 +97,10 @@ class Floats:
 
     def tape(self, wrt: tuple[str, ...]) -> Tape:
         """The reverse sweep for some inputs, worked out once."""
-        nodes = [self.graph.inputs[name] for name in wrt]
-        return kept(self.tapes, wrt, lambda: record(self.graph, nodes), MOST_SWEEPS)
+        nodes = self.graph.inputs
+        return kept(
+            self.tapes, wrt, lambda: record(self.graph, [nodes[name] for name in wrt]), MOST_SWEEPS
+        )
 
     def forward(self, inputs: Mapping[str, Any]) -> list[Any]:
         """Every node's data."""

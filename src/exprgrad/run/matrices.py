@@ -49,22 +49,24 @@ class Matrix(NamedTuple):
     def block(self, row: int, column: int) -> Any:
         """One block, zeros filled in."""
         entry = self.entries.get((row, column))
-        if entry is not None:
-            return entry
-        shape = self.shape(row, column)
+        return self.zero(row, column) if entry is None else entry
+
+    def zero(self, row: int, column: int) -> Any:
+        """A block of zeros."""
+        shape = self.row_shapes[row] + self.column_shapes[column]
         if not shape:
             return 0.0
         from exprgrad.run.arrays.arrays import zeros
 
         return zeros(shape)
 
-    def shape(self, row: int, column: int) -> Shape:
-        """The shape of one block."""
-        return self.row_shapes[row] + self.column_shapes[column] if self.row_shapes else ()
-
     def row(self, row: int) -> dict[str, Any]:
         """One row by column, zeros filled in."""
-        return {name: self.block(row, column) for column, name in enumerate(self.columns)}
+        get = self.entries.get
+        return {
+            name: self.zero(row, at) if (entry := get((row, at))) is None else entry
+            for at, name in enumerate(self.columns)
+        }
 
     def whole(self) -> dict[str, dict[str, Any]]:
         """Every row, zeros filled in."""
@@ -224,8 +226,8 @@ def matrix(
 ) -> Matrix:
     """Some blocks as a matrix, with the shapes of its rows and columns."""
     graph = evaluator.graph
-    row_shapes = tuple(map(graph.shape, rows.values()))
-    column_shapes = tuple(graph.shape(graph.inputs[name]) for name in wrt)
+    row_shapes = tuple([graph.shape(node) for node in rows.values()])
+    column_shapes = tuple([graph.shape(graph.inputs[name]) for name in wrt])
     return Matrix(tuple(rows), tuple(wrt), found, row_shapes, column_shapes)
 
 
