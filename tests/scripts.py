@@ -11,8 +11,8 @@ from typing import Any
 
 from exprgrad import Run
 from exprgrad.draw.page.arithmetic import arithmetic
+from exprgrad.draw.page.document import squeezed_script
 from exprgrad.draw.page.model import model
-from exprgrad.draw.page.squeeze import squeezed_script
 from programs import require
 
 PARTS = ("numbers", "engine", "paths", "timeline", "kinks")

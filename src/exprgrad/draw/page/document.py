@@ -19,12 +19,11 @@ from exprgrad.draw.page.arithmetic import SPECIAL, arithmetic
 from exprgrad.draw.page.lessons import Lesson
 from exprgrad.draw.page.model import model
 from exprgrad.draw.page.picture import picture
-from exprgrad.draw.page.squeeze import squeezed_script, squeezed_style
 from exprgrad.draw.picture import theme as look
 from exprgrad.run.result import Run
 from exprgrad.source import cut, printable
 
-__all__ = ["document"]
+__all__ = ["document", "squeezed_script", "squeezed_style"]
 
 SWEEPS = ("numbers", "engine", "paths", "timeline", "kinks")
 VIEWS = (
@@ -52,6 +51,13 @@ LONG = 600
 """A formula of more characters is folded away."""
 HEAD = 60
 """The most characters of a formula in the window's title, and of a long one in the page's."""
+
+QUOTED = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`[^`]*`|/\^?[\\\[(][^\n]*?/[a-z]*(?=[,.)])'
+"""A text, a template or a pattern in a script."""
+IDLE = re.compile(
+    rf"({QUOTED})|[,;](?=\s*[}}\]])| ?([=*<>?:,;{{}}()\[\]&|]) ?|(?<=\w) ([+/-]) (?=[\w(\"`])"
+)
+"""What may lack the blanks around it, or go because a bracket closes behind it; quoted parts stay."""
 
 SLOT = re.compile(r"\{\{(\w+)\}\}")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -106,6 +112,21 @@ def script_of(run: Run, digits: int) -> str:
     return SURROGATE.sub("\ufffd", f'"use strict";\nconst PAGE={data};\n{code}')
 
 
+def squeezed_script(script: str) -> str:
+    """A script of ours without comments, indentation and idle blanks; declarations in a row are one.
+
+    A ``const`` is a ``let`` there: it held while the script was written.  It is for the assets, in which
+    comments and declarations stand on lines of their own, each statement ends in a ``;`` or a ``}``, and no
+    template stands in another; not for any script there is.
+    """
+    lines = [line.strip() for line in script.split("\n")]
+    text = "\n".join(line for line in lines if line and not line.startswith("//"))
+    text = re.sub(r"\bconst (?=[\w$\[{])", "let ", text)
+    text = re.sub(r"(?m)^(let [^;\n]*);\n(?=let )", r"\1,\n", text)
+    text = IDLE.sub(lambda part: part[1] or part[2] or part[3] or "", text.replace(",\nlet ", ","))
+    return re.sub(r"(?<=[{(\[,;?:&|=])\n|\n(?=[})\],;?:&|.])", "", text)
+
+
 # The style.
 
 
@@ -121,6 +142,14 @@ def style() -> str:
         "dark": properties((name, look.DARK[c]) for name, c in names.items() if c in look.DARK),
     }
     return SLOT.sub(lambda slot: colours[slot[1]], squeezed_style(asset("page.css")))
+
+
+def squeezed_style(style: str) -> str:
+    """A style sheet without comments and idle blanks."""
+    style = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
+    style = re.sub(r"\s+", " ", style).strip()
+    style = re.sub(r" ?([{};,>!]) ?", r"\1", style)
+    return re.sub(r"(?<=[\w-]): ", ":", style).replace(";}", "}")
 
 
 def properties(colours: Iterable[tuple[str, str]]) -> str:

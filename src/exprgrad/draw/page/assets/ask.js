@@ -81,7 +81,8 @@ function settle(asked, right) {
   if (right) draw(layer, "text", {class: "tick", x: asked.x, y: asked.y + 11.5}).textContent = "✓";
   show();
   const rest = unknown();
-  answer(`${right ? "✓ Right" : "Shown"}: the ${asked.name} is ${num(asked.truth)}. ${rest.length ? `${rest.length} to go.` : "That was the last one."}`);
+  const more = rest.length ? `${rest.length} to go.` : "That was the last one.";
+  answer(`${right ? "✓ Right" : "Shown"}: the ${asked.name} is ${num(asked.truth)}. ${more}`);
   if (latest === asked) latest = rest[0];
   return true;
 }

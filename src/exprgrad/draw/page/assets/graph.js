@@ -46,7 +46,8 @@ views.push(() => {
     for (const part of [group, wire]) part.classList.toggle("now", wires.includes(key));
     group.classList.toggle("picked", app.picked?.edge === at);
     wire.classList.toggle("still", !app.flows.has(at));
-    set(group, {"aria-label": `edge from ${called(operand)} to ${called(user)}${which[at]}${local && `, local derivative ${rule ?? ""}${local}`}`});
+    const slope = local && `, local derivative ${rule ?? ""}${local}`;
+    set(group, {"aria-label": `edge from ${called(operand)} to ${called(user)}${which[at]}${slope}`});
   });
   follow();
 });

@@ -1,6 +1,6 @@
 // Everything is there: the first picture, and what the window asks for.
 
-framed("notes", ...PAGE.notes.map(({severity, message, help}) => line(`${capital(severity)}: ${message}${help ? `; ${help}` : ""}`)));
+framed("notes", ...PAGE.notes.map(({severity, message, help}) => line(`${capital(severity)}: ${[message, help].filter(Boolean).join("; ")}`)));
 views.push(() => { $("notes").hidden = !PAGE.notes.length || app.given.size > 0; });
 
 // A panel is called as its head says.
