@@ -15,7 +15,7 @@ from exprgrad.explain.digits.lost import Evidence, find_lost
 from exprgrad.explain.digits.trusted import Trust, Trusted, derivative, enclosed, judged
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.places import at, in_numbers
-from exprgrad.explain.rewriting.better import Menders
+from exprgrad.explain.rewriting.mending import Menders
 from exprgrad.explain.sides.kinks import OneSided, corrections
 from exprgrad.graph.graph import dependents
 from exprgrad.graph.literal import Shape, element_name

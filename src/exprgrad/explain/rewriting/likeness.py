@@ -8,52 +8,73 @@ that the keys of x and -x differ in the sign alone.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import cached_property
+from math import prod
 
-from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.graph import CONST, INPUT, Graph, Payload
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.transform import transform
 
-__all__ = ["MOST", "SUMS", "Key", "Keys", "Reading", "Terms"]
+__all__ = ["Reading", "Terms", "is_product", "is_sum"]
 
 Key = tuple[int, int]
 """A sign, 1 or -1, and the number of a formula without its sign."""
 
 Terms = tuple[tuple[int, int], ...]
-"""A sum: signs and nodes.  Most have one term, and stand for that node."""
+"""A sum: signs and nodes; the number 0 if there are none.  Most have one term, and stand for that node."""
 
-SUMS = ("add", "sub", "neg")
-MOST = 64
+MOST_TERMS = 64
 """The most terms that a sum is taken apart into."""
+NOWHERE = (0, 0)
 
 
-class Keys:
-    """The numbers that were given to formulas so far."""
+def is_sum(kind: str) -> bool:
+    """Whether an operation adds, subtracts or negates."""
+    return kind in BY_NAME and bool(BY_NAME[kind].signs)
 
-    def __init__(self) -> None:
-        self.known: dict[tuple[object, ...], int] = {}
 
-    def of(self, *what: object) -> int:
+def is_product(kind: str) -> bool:
+    """Whether an operation multiplies or divides."""
+    return kind in BY_NAME and bool(BY_NAME[kind].powers)
+
+
+class Reading:
+    """A graph, and what its formulas are alike in; more nodes can be built behind its own.
+
+    ``names``  the nodes that have names
+    ``keys``   by node: its key
+    """
+
+    def __init__(self, graph: Graph, names: Collection[int]) -> None:
+        self.graph = transform(graph)[0]
+        self.names = names
+        self.numbers: dict[tuple[object, ...], int] = {}
+        self.known: dict[int, tuple[Terms, tuple[int, ...]]] = {}
+        self.keys: list[Key] = []
+        for node in range(len(graph)):
+            self.keys.append(self.key_of(node))
+
+    # Keys.
+
+    def number(self, *what: object) -> int:
         """The number of one thing: always the same."""
-        return self.known.setdefault(what, len(self.known))
+        return self.numbers.setdefault(what, len(self.numbers))
 
-    def leaf(self, kind: str, payload: object) -> Key:
-        """The key of an input or a constant."""
-        return 1, self.of(kind, repr(payload))
-
-    def operation(self, kind: str, operands: Sequence[Key]) -> Key:
-        """The key of an operation on operands with these keys."""
-        if kind == "neg":
-            ((sign, number),) = operands
-            return -sign, number
-        if kind in SUMS:
-            (sign, first), (other, second) = operands
-            return self.total([(sign, first), (-other if kind == "sub" else other, second)])
-        if kind in ("mul", "div"):
-            (sign, first), (other, second) = operands
-            pair = (first, second) if kind == "div" else (min(first, second), max(first, second))
-            return sign * other, self.of(kind, *pair)
-        if kind == "pow" and operands[1] == self.leaf(CONST, 2.0):
-            return 1, self.of("mul", operands[0][1], operands[0][1])
-        return 1, self.of(kind, *operands)
+    def key_of(self, node: int) -> Key:
+        """A node's key, from those of its operands."""
+        kind, payload = self.graph.kinds[node], self.graph.payloads[node]
+        if kind in (INPUT, CONST):
+            return 1, self.number(kind, repr(payload))
+        operands = [self.keys[operand] for operand in self.graph.operands[node]]
+        if is_sum(kind):
+            signs = zip(BY_NAME[kind].signs, operands, strict=True)
+            return self.total([(own * sign, number) for own, (sign, number) in signs])
+        if is_product(kind):
+            factors = [number for _, number in operands]
+            ordered = sorted(factors) if BY_NAME[kind].commutes else factors
+            return prod(sign for sign, _ in operands), self.number(kind, *ordered)
+        if kind == "pow" and self.value(self.graph.operands[node][1]) == 2:
+            return 1, self.number("mul", operands[0][1], operands[0][1])
+        return 1, self.number(kind, *operands)
 
     def total(self, terms: Sequence[Key]) -> Key:
         """The key of a sum; the term with the least number decides about the sign."""
@@ -61,31 +82,23 @@ class Keys:
             return terms[0]
         ordered = sorted(terms, key=lambda term: (term[1], -term[0]))
         sign = ordered[0][0]
-        return sign, self.of("add", *[(sign * own, number) for own, number in ordered])
+        return sign, self.number("sum", *[(sign * own, number) for own, number in ordered])
 
+    def key(self, terms: Terms) -> Key:
+        """The key of a sum."""
+        return self.total([self.term_key(term) for term in self.spread(terms)[0]])
 
-class Reading:
-    """A graph, and what its formulas are alike in; ``names`` are the nodes that have names."""
+    def term_key(self, term: tuple[int, int]) -> Key:
+        """The key of one term."""
+        sign, number = self.keys[term[1]]
+        return term[0] * sign, number
 
-    def __init__(self, graph: Graph, names: Collection[int]) -> None:
-        self.graph = graph
-        self.names = names
-        self.keys = Keys()
-        self.known: dict[int, tuple[Terms, tuple[int, ...]]] = {}
+    def value(self, node: int) -> float | None:
+        """The number that a node is."""
+        payload = self.graph.payloads[node]
+        return payload if isinstance(payload, float) else None
 
-    @cached_property
-    def by_node(self) -> list[Key]:
-        """Every node's key."""
-        graph, keys = self.graph, self.keys
-        found: list[Key] = []
-        for kind, operands, payload in zip(
-            graph.kinds, graph.operands, graph.payloads, strict=True
-        ):
-            if kind in (INPUT, CONST):
-                found.append(keys.leaf(kind, payload))
-            else:
-                found.append(keys.operation(kind, [found[operand] for operand in operands]))
-        return found
+    # Sums.
 
     def terms(self, node: int) -> tuple[Terms, tuple[int, ...]]:
         """The terms of the sum that a node is, and the nodes that make it one.
@@ -98,22 +111,19 @@ class Reading:
 
     def taken_apart(self, node: int) -> tuple[Terms, tuple[int, ...]]:
         """The same, worked out."""
-        kinds, operands = self.graph.kinds, self.graph.operands
         found: list[tuple[int, int]] = []
         inside: list[int] = []
         todo = [(1, node)]
         while todo:
             sign, at = todo.pop()
-            kind = kinds[at]
-            if kind not in SUMS or (at != node and at in self.names):
+            kind = self.graph.kinds[at]
+            if not is_sum(kind) or (at != node and at in self.names):
                 found.append((sign, at))
             else:
                 inside.append(at)
-                last = -sign if kind != "add" else sign
-                todo.append((last, operands[at][-1]))
-                if kind != "neg":
-                    todo.append((sign, operands[at][0]))
-            if len(found) + len(todo) > MOST:
+                signed = zip(BY_NAME[kind].signs, self.graph.operands[at], strict=True)
+                todo += [(sign * own, operand) for own, operand in signed][::-1]
+            if len(found) + len(todo) > MOST_TERMS:
                 return ((1, node),), ()
         return tuple(found), tuple(inside)
 
@@ -127,7 +137,29 @@ class Reading:
             inside += nodes
         return tuple(found), tuple(inside)
 
-    def key(self, terms: Terms) -> Key:
-        """The key of a sum."""
-        mine = [(sign, *self.by_node[node]) for sign, node in self.spread(terms)[0]]
-        return self.keys.total([(sign * own, number) for sign, own, number in mine])
+    # Building.
+
+    def append(self, kind: str, operands: tuple[int, ...] = (), payload: Payload = None) -> int:
+        """A new node."""
+        node = self.graph.append(kind, operands, payload, NOWHERE, (NOWHERE,) * len(operands))
+        self.keys.append(self.key_of(node))
+        return node
+
+    def negated(self, node: int) -> int:
+        """The negative of a node, its minus in front: that of ``x*y`` is ``-x*y``."""
+        graph = self.graph
+        factors: list[tuple[str, int]] = []
+        while is_product(graph.kinds[node]) and node not in self.names:
+            factors.append((graph.kinds[node], graph.operands[node][1]))
+            node = graph.operands[node][0]
+        bare = self.is_negative(node)
+        found = graph.operands[node][0] if bare else self.append("neg", (node,))
+        for kind, factor in reversed(factors):
+            found = self.append(kind, (found, factor))
+        return found
+
+    def is_negative(self, node: int) -> bool:
+        """Whether a node, as it is written, is a product that begins with a minus."""
+        while is_product(self.graph.kinds[node]) and node not in self.names:
+            node = self.graph.operands[node][0]
+        return self.graph.kinds[node] == "neg" and node not in self.names

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from exprgrad.explain.rewriting.likeness import SUMS, Reading, Terms
+from exprgrad.explain.rewriting.likeness import Reading, Terms, is_product, is_sum
 from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.ops import BY_NAME
 
 __all__ = ["Match", "matches"]
 
@@ -37,11 +38,10 @@ def matches(reading: Reading, pattern: Graph, repeats: str, root: int) -> Iterat
     The term of a sum that holds the name ``repeats`` may occur any number of times.
     """
     finder = Finder(reading, pattern, repeats)
-    if pattern.kinds[pattern.output] not in SUMS:
-        if reading.graph.kinds[root] not in SUMS:
-            yield from finder.match(pattern.output, ((1, root),), Match({}))
-        return
-    if reading.graph.kinds[root] not in SUMS:
+    either = [is_sum(pattern.kinds[pattern.output]), is_sum(reading.graph.kinds[root])]
+    if not any(either):
+        yield from finder.match(pattern.output, ((1, root),), Match({}))
+    if not all(either):
         return
     whole, inside = reading.terms(root)
     for sign in (1, -1):
@@ -76,7 +76,7 @@ class Finder:
             yield from self.bind(str(payload), terms, before)
             return
         spread, inside = self.reading.spread(terms)
-        if kind in SUMS:
+        if is_sum(kind):
             yield from self.match_sum(at, spread, add(before, inside))
             return
         if len(spread) != 1:
@@ -87,7 +87,7 @@ class Finder:
             if isinstance(value, float) and isinstance(payload, float) and sign * value == payload:
                 yield before
             return
-        if sign < 0 and kind not in ("mul", "div"):
+        if sign < 0 and not is_product(kind):
             return
         mine = self.pattern.operands[at]
         for first, *others in self.spellings(at, node):
@@ -114,12 +114,12 @@ class Finder:
         if graph.kinds[node] == kind:
             if len(operands) == len(self.pattern.operands[at]):
                 yield single
-                if kind == "mul":
+                if is_product(kind) and BY_NAME[kind].commutes:
                     yield single[::-1]
         elif graph.kinds[node] == "mul":
             exponent = self.pattern.operands[at][-1]
             if kind == "pow" and self.pattern.payloads[exponent] == 2.0:
-                if self.reading.by_node[operands[0]] == self.reading.by_node[operands[1]]:
+                if self.reading.keys[operands[0]] == self.reading.keys[operands[1]]:
                     yield single[:1]
             elif kind == "div" and self.pattern.payloads[exponent] == 2.0:
                 halves = [self.constant(operand) == 0.5 for operand in operands]
@@ -130,13 +130,10 @@ class Finder:
 
     def constant(self, node: int) -> float | None:
         """The value of a number as it is written, ``1/2`` included."""
-        kind, payload = self.graph.kinds[node], self.graph.payloads[node]
-        if kind == CONST:
-            return payload if isinstance(payload, float) else None
-        if kind == "div":
-            one, two = (self.graph.payloads[operand] for operand in self.graph.operands[node])
-            return 0.5 if (one, two) == (1.0, 2.0) else None
-        return None
+        if is_product(self.graph.kinds[node]):
+            quotient = [self.reading.value(operand) for operand in self.graph.operands[node]]
+            return 0.5 if self.graph.kinds[node] == "div" and quotient == [1.0, 2.0] else None
+        return self.reading.value(node)
 
     def bind(self, name: str, terms: Terms, before: Match) -> Iterator[Match]:
         """A name stands for a sum, if it stands for nothing else yet."""
@@ -168,9 +165,9 @@ class Finder:
         kind, found = self.pattern.kinds[at], self.graph.kinds[node]
         if kind == CONST:
             return found == CONST and self.pattern.payloads[at] == self.graph.payloads[node]
-        if found in SUMS:  # a name of a sum
+        if is_sum(found):  # a name of a sum
             return True
-        return found in SPELLED.get(kind, (kind,)) and (sign == own or kind in ("mul", "div"))
+        return found in SPELLED.get(kind, (kind,)) and (sign == own or is_product(kind))
 
     def assigned(self, fixed: Terms, terms: Terms, before: Match) -> Iterator[tuple[Match, Terms]]:
         """The ways to find each of the pattern's terms among those of a sum; and the terms left over."""
@@ -194,10 +191,7 @@ class Finder:
                 free.append((sign, name))
                 continue
             for own, wanted in self.reading.spread(match.bound[name])[0]:
-                key = (
-                    sign * own * self.reading.by_node[wanted][0],
-                    self.reading.by_node[wanted][1],
-                )
+                key = self.reading.term_key((sign * own, wanted))
                 places = [p for p, term in enumerate(left) if self.reading.key((term,)) == key]
                 if not places:
                     return

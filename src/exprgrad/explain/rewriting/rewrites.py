@@ -15,12 +15,12 @@ from functools import cache
 from typing import NamedTuple
 
 from exprgrad.derive.rules import operation_count, template
-from exprgrad.explain.rewriting.filling import filled
-from exprgrad.explain.rewriting.likeness import SUMS, Reading
+from exprgrad.explain.rewriting.likeness import Reading, Terms, is_product, is_sum
 from exprgrad.explain.rewriting.matching import Match, matches
 from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.write.infix import level
+from exprgrad.language.write.infix import expression, level, operand_level
 from exprgrad.source import Span
 
 __all__ = ["EXTENSIONS", "REWRITES", "Mend", "Rewrite", "applied", "mends"]
@@ -197,6 +197,8 @@ REACH = 6
 """How far above a node its pattern may end, runs of sums counted as one."""
 ENDS = ("", "(", ")", ",", "=", ";", "#", "\n", "\r")
 """What stands beside a part of a formula that needs no parentheses."""
+LARGEST_WHOLE = 2.0**40
+"""Whole numbers below this are added up where they meet in a sum."""
 CANDIDATES = 200
 """The most nodes above a node at which patterns are looked for."""
 
@@ -225,9 +227,9 @@ def mends(
                 if node not in match.inside:
                     continue
                 done.add(root)
-                better = template(rewrite.better)
-                text, binding = filled(reading, names, better, match, rewrite.repeats)
-                loose = binding < level(graph.kinds[root])
+                better = filled(reading, template(rewrite.better), match, rewrite.repeats)
+                text = expression(reading.graph, better, names, None)
+                loose = operand_level(reading.graph, better, names) < level(graph.kinds[root])
                 where = condition(reading, names, rewrite, match)
                 yield Mend(root, graph.span(root), texts[root], text, rewrite, loose, where)
                 break
@@ -238,7 +240,8 @@ def condition(reading: Reading, names: Mapping[int, str], rewrite: Rewrite, matc
     if not rewrite.where:
         return ""
     plain = match._replace(sign=1, rest=(), more=())
-    return filled(reading, names, template(rewrite.where), plain, "")[0]
+    found = filled(reading, template(rewrite.where), plain, "")
+    return expression(reading.graph, found, names, None)
 
 
 @cache
@@ -256,8 +259,8 @@ def above(graph: Graph, node: int) -> list[int]:
         near = [o for o in graph.operands[user] if o in distance]
         if not near:
             continue
-        is_sum = graph.kinds[user] in SUMS
-        far = min(distance[o] + (not (is_sum and graph.kinds[o] in SUMS)) for o in near)
+        adds = is_sum(graph.kinds[user])
+        far = min(distance[o] + (not (adds and is_sum(graph.kinds[o]))) for o in near)
         if far <= REACH and graph.kinds[user] in BY_NAME:
             distance[user] = far
             if len(distance) == CANDIDATES:
@@ -272,3 +275,96 @@ def applied(text: str, mend: Mend) -> str:
     alone = before.rstrip(" ")[-1:] in ENDS and behind.lstrip(" ")[:1] in ENDS
     written = f"({mend.text})" if mend.loose and not alone else mend.text
     return before + written + behind
+
+
+# Written with the user's operands.
+
+
+def filled(reading: Reading, better: Graph, match: Match, repeats: str) -> int:
+    """A formula with what a match found for its names, written with as little as it takes.
+
+    Signs come to the front, what cancels is left out, a factor 1 is dropped: ``(x - y)/…`` with ``t + 1``
+    for x and ``t`` for y reads ``1/…``.
+    """
+
+    def given(terms: Terms) -> Terms:
+        """A part of the user's formula; one that has a name, or is no sum, stays as it is."""
+        whole = len(terms) == 1 and terms[0][1] in reading.names
+        return tuple(
+            [fronted(reading, *term) for term in (terms if whole else reading.spread(terms)[0])]
+        )
+
+    def constant(graph: Graph, node: int) -> Terms:
+        number = reading.append(CONST, (), graph.payloads[node])
+        if node in graph.symbols:
+            reading.graph.symbols[number] = graph.symbols[node]
+        return ((1, number),)
+
+    def apply(graph: Graph, node: int, operands: Sequence[Terms]) -> Terms:
+        last = graph.payloads[graph.operands[node][-1]]
+        more = match.more if last == repeats and len(operands) > 1 else ()
+        return operation(reading, graph.kinds[node], [*operands, *map(given, more)])
+
+    bound = {name: given(terms) for name, terms in match.bound.items()}
+    found = interpret(better, Algebra(constant, apply), bound)[better.output]
+    found = tuple([(match.sign * sign, node) for sign, node in found])
+    if match.rest:
+        found = cancelled(reading, (*given(match.rest), *found))
+    return joined(reading, found)
+
+
+def fronted(reading: Reading, sign: int, node: int) -> tuple[int, int]:
+    """A term of the user's; a minus that its text begins with becomes its sign."""
+    return (-sign, reading.negated(node)) if reading.is_negative(node) else (sign, node)
+
+
+def operation(reading: Reading, kind: str, operands: Sequence[Terms]) -> Terms:
+    """An operation on sums."""
+    if is_sum(kind):
+        signs = zip(BY_NAME[kind].signs, operands, strict=True)
+        return cancelled(reading, [(by * own, node) for by, terms in signs for own, node in terms])
+    if not is_product(kind):
+        return ((1, reading.append(kind, tuple([joined(reading, terms) for terms in operands]))),)
+    one, other = operands
+    (sign, first), (by, second) = (
+        terms[0] if len(terms) == 1 else (1, joined(reading, terms)) for terms in operands
+    )
+    if reading.value(second) == 1:
+        return tuple([(by * own, node) for own, node in one])
+    if reading.value(first) == 1 and BY_NAME[kind].commutes:
+        return tuple([(sign * own, node) for own, node in other])
+    return ((sign * by, reading.append(kind, (first, second))),)
+
+
+def cancelled(reading: Reading, found: Sequence[tuple[int, int]]) -> Terms:
+    """A sum without the pairs that cancel, its whole numbers added up."""
+    kept: list[tuple[int, int]] = []
+    total = 0.0
+    for sign, node in found:
+        value = reading.value(node)
+        if value is not None and value.is_integer() and abs(value) < LARGEST_WHOLE:
+            total += sign * value
+            continue
+        opposite = reading.term_key((-sign, node))
+        place = next((p for p, term in enumerate(kept) if reading.term_key(term) == opposite), None)
+        if place is None:
+            kept.append((sign, node))
+        else:
+            del kept[place]
+    if not total:
+        return tuple(kept)
+    constant = 1 if total > 0 else -1, reading.append(CONST, (), abs(total))
+    is_first = reading.value(found[0][1]) is not None
+    return (constant, *kept) if is_first else (*kept, constant)
+
+
+def joined(reading: Reading, terms: Terms) -> int:
+    """A sum as one node, beginning with a term that has no minus if there is one."""
+    if not terms:
+        return reading.append(CONST, (), 0.0)
+    (sign, found), *others = sorted(terms, key=lambda term: -term[0]) if terms[0][0] < 0 else terms
+    if sign < 0:
+        found = reading.negated(found)
+    for sign, node in others:
+        found = reading.append("add" if sign > 0 else "sub", (found, node))
+    return found
