@@ -39,14 +39,14 @@ def order_answer(run: Run, options: dict[str, Any]) -> int:
     Grads that are wrong are the lesson, and no error; ``--strict`` takes them for one.
     """
     from exprgrad.draw.text import orders as drawn
-    from exprgrad.explain.walks.paths import in_numbers
+    from exprgrad.explain.places import in_numbers
 
     if options.get("show_trust"):
         help = "leave out one of the two"
         raise RequestError("usage", "--trust applies only to the right order", help=help)
     digits, whole = options["digits"], options["show_all"]
     most = MOST_WHOLE if whole else LISTED_PATHS
-    run = in_numbers(run)
+    run = in_numbers(run)[0]
     found = run.visited(options["order"], options["accumulate"], most=most)
     traced = options["show_trace"]
     if options["as_json"]:

@@ -52,15 +52,15 @@ def paths_command(
     their local derivatives.  -q prints the counts.
     """
     from exprgrad.draw.text import paths as drawn
-    from exprgrad.explain.walks.paths import in_numbers, paths_to, sums, web_of, whole
+    from exprgrad.explain.places import in_numbers
+    from exprgrad.explain.walks.paths import paths_to, sums, web_of, whole
 
     only_one(options)
     whole(most)
     expression, request = start(arguments, file, inputs)
     expression = taken_apart(expression, request, expand)
-    run = in_numbers(
-        compute(expression, request, None if wrt is None else names_in(wrt), grad=True)
-    )
+    names = None if wrt is None else names_in(wrt)
+    run, _ = in_numbers(compute(expression, request, names, grad=True))
     web = web_of(run)
     found = sums(web)
     counts = {name: found.ways(web, 2 * node) for name, node in web.inputs.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from exprgrad.graph.graph import dependencies
 from exprgrad.graph.literal import Shape, place_of, size
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin
 
 __all__ = ["Found", "at", "in_numbers", "is_finite", "live", "not_finite", "where", "written"]
+
+R = TypeVar("R", bound=Run)
 
 
 class Found(NamedTuple):
@@ -108,13 +110,14 @@ def live(run: Run) -> bytearray:
     return used
 
 
-def in_numbers(run: Run) -> tuple[Run, Sequence[Origin]]:
+def in_numbers(run: R) -> tuple[R, Sequence[Origin]]:
     """A run over numbers: the run itself, or tensors written out, and by node where it comes from."""
     if run.graph.shapes is None:
         return run, ()
     from exprgrad.run.arrays.elements import elements
 
-    return elements(run)[:2]
+    written_out, origins, _ = elements(run)
+    return cast(R, written_out), origins
 
 
 def written(run: Run, node: int) -> str:

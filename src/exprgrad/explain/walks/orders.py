@@ -19,12 +19,12 @@ from typing import NamedTuple
 
 from exprgrad.errors import RequestError
 from exprgrad.explain.limits import LISTED_PATHS
+from exprgrad.explain.places import in_numbers
 from exprgrad.explain.walks.paths import (
     Path,
     Sums,
     Web,
     by_size,
-    in_numbers,
     largest,
     order_of,
     sums,
@@ -160,7 +160,7 @@ def visit(
     if accumulate not in ACCUMULATE:
         message = f"a contribution is not accumulated by '{accumulate}'"
         raise RequestError("usage", message, help="it is one of 'add' and 'set'")
-    run = in_numbers(run)
+    run = in_numbers(run)[0]
     web = web_of(run)
     rule = order.strip() if isinstance(order, str) and order.strip() in WRONG else None
     visits = tuple(run.order) if order is None else wanted(run, order)

@@ -13,20 +13,20 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 from exprgrad.errors import RequestError
 from exprgrad.explain.limits import LISTED_PATHS
+from exprgrad.explain.places import in_numbers
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.numbers.tape import gated
 from exprgrad.run.result import Run
 
 __all__ = [
-    "Path", "Paths", "Size", "Sums", "Web", "by_size", "in_numbers", "largest", "order_of", "paths",
+    "Path", "Paths", "Size", "Sums", "Web", "by_size", "largest", "order_of", "paths",
     "paths_to", "size", "sums", "times", "total", "web_of", "whole",
 ]  # fmt: skip
 
-R = TypeVar("R", bound=Run)
 MOST_LISTED = 100_000
 """The most paths that are listed: they are kept in memory, and sorted."""
 Size = tuple[float, float]
@@ -112,18 +112,6 @@ class Sums(NamedTuple):
         return self.counts.get(state, 0) if state // 2 in web.above else 0
 
 
-def in_numbers(run: R) -> R:
-    """A run, one over tensors written out number by number: its inputs are ``X[0, 1]`` then.
-
-    Raises ``RequestError`` for tensors of too many numbers.
-    """
-    if run.shapes is None:
-        return run
-    from exprgrad.run.arrays.elements import elements
-
-    return cast(R, elements(run).run)
-
-
 def web_of(run: Run) -> Web:
     """The web of a run over numbers.  Raises ``RequestError`` for a forward run.
 
@@ -163,7 +151,7 @@ def paths(run: Run, most: int = LISTED_PATHS) -> dict[str, Paths]:
 
     Raises ``RequestError`` for a forward run, too large tensors, and a ``most`` that is not a count.
     """
-    web = web_of(in_numbers(run))
+    web = web_of(in_numbers(run)[0])
     found = sums(web)
     return {name: paths_to(web, found, name, whole(most)) for name in web.inputs}
 
