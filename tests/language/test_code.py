@@ -278,3 +278,18 @@ def test_python_answers_as_grad_does_bit_for_bit(count: int, tmp_path: Path) -> 
                 [answer.value, *answer.gradient], [expected.value, *expected.gradient], strict=True
             ):
                 assert number == other or (math.isnan(number) and math.isnan(other)), (text, point)
+
+
+def test_what_the_rows_say_of_signs_is_so() -> None:
+    """A quotient whose divisor is never 0 is written with Python's own operator."""
+    for op in OPS:
+        found = list(points(Random(f"{op.name} signs"), arity(op), 300))
+        inside = [point for point in found if holds(op.domain, op.names, point)]
+        for point in inside:
+            value = swept(alone(op, len(point)), point).value
+            branches = [point[at] for at in op.branches] or point
+            assert not (op.not_negative and value < 0), (op.name, point)
+            if op.not_zero == "always" or (op.not_zero == "all" and all(branches)):
+                assert value != 0, (op.name, point)
+            if op.not_zero == "any" and any(branches) and min(point) >= 0:
+                assert value != 0, (op.name, point)

@@ -15,7 +15,7 @@ from exprgrad.derive.constant_folding import compared, folded, is_flag
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, Program, dependencies
 from exprgrad.graph.literal import Literal, Settings, Shape
 from exprgrad.graph.movement import permutation
-from exprgrad.graph.ops import BY_NAME, COMPARISONS
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
 from exprgrad.graph.shapes import axes_of, broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.graph.transform import Rule, transform
@@ -24,8 +24,6 @@ from exprgrad.source import Span
 __all__ = ["Builder"]
 
 COMMUTATIVE = frozenset(name for name, row in BY_NAME.items() if row.commutes)
-LOGICAL = frozenset(("mul", "max"))
-"""The rows that are "and" and "or" of flags."""
 Key = tuple[object, ...]
 
 
@@ -106,7 +104,7 @@ class Builder:
         node = self.known.get(key)
         if node is None:
             node = self.known[key] = self.append(kind, operands, None, shape)
-            if kind in COMPARISONS or (kind in LOGICAL and self.flags.issuperset(operands)):
+            if kind in COMPARISONS or (kind in LOGIC and self.flags.issuperset(operands)):
                 self.flags.add(node)
         return node
 

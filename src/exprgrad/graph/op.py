@@ -74,6 +74,10 @@ class Op(NamedTuple):
     ``inverse``       the row that undoes it, as simplifying knows
     ``quotient``      the two rows, of the same operand, that it is the quotient of
     ``not_negative``  whether its result is never below 0, in doubles too
+    ``not_zero``      whether its result is never 0, in doubles too: ``always``, or where ``all`` of its
+                      operands never are (of a choice, its branches), or where ``any`` never is and it
+                      is not negative
+    ``logic``         what it is of operands that are 1 or 0: ``and`` or ``or``
     ``magnifies``     why it makes large errors of small ones: ``period`` or ``growth``, where its operand
                       is large; ``zero``, where its result is near 0 and its operand near 1
     """
@@ -114,6 +118,8 @@ class Op(NamedTuple):
     inverse: str = ""
     quotient: tuple[str, ...] = ()
     not_negative: bool = False
+    not_zero: str = ""
+    logic: str = ""
     magnifies: str = ""
 
     @property

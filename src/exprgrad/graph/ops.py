@@ -25,7 +25,17 @@ from exprgrad.graph.op import Op, Special
 if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
-__all__ = ["BY_INFIX", "BY_NAME", "COMPARISONS", "OPS", "PRODUCTS", "SUMS", "Op", "Special"]
+__all__ = [
+    "BY_INFIX",
+    "BY_NAME",
+    "COMPARISONS",
+    "LOGIC",
+    "OPS",
+    "PRODUCTS",
+    "SUMS",
+    "Op",
+    "Special",
+]
 
 
 def comparison(name: str, symbol: str, latex: str, about: str, opposite: str, mirror: str) -> Op:
@@ -95,7 +105,7 @@ WRAPS = "q = round(x/y); falls = (dx - q*dy)*sign(y) < 0"
 """Beside a whole quotient q: whether the quotient falls below it, for it moves by (dx - q*dy)/y."""
 
 
-def extremum(name: str, about: str, winner: str) -> Op:
+def extremum(name: str, about: str, winner: str, logic: str = "") -> Op:
     """``max`` or ``min``: the operands that equal the result share its gradient, constants aside."""
     return Op(
         name,
@@ -113,6 +123,7 @@ def extremum(name: str, about: str, winner: str) -> Op:
         value_ulp=0.0,
         partial_ulp=0.5,
         winner=winner,
+        logic=logic,
     )
 
 
@@ -164,9 +175,9 @@ ROOT = (
 # fmt: off
 OPS: tuple[Op, ...] = (
     # Arithmetic.
-    Op("add", "x y", ("1", "1"), "the sum", infix="+", latex="x + y", gate="distributor", value_ulp=0.5, partial_ulp=0.0, signs=(1, 1), exact=operator.add, commutes=True),
+    Op("add", "x y", ("1", "1"), "the sum", infix="+", latex="x + y", gate="distributor", value_ulp=0.5, partial_ulp=0.0, signs=(1, 1), exact=operator.add, commutes=True, not_zero="any"),
     Op("sub", "x y", ("1", "-1"), "the difference", infix="-", latex="x - y", gate="distributor, sign flipped", value_ulp=0.5, partial_ulp=0.0, signs=(1, -1), exact=operator.sub),
-    Op("mul", "x y", ("y", "x"), "the product", infix="*", latex=r"x \cdot y", gate="swap multiplier", value_ulp=0.5, partial_ulp=0.0, powers=(1, 1), exact=operator.mul, unit=1.0, commutes=True),
+    Op("mul", "x y", ("y", "x"), "the product", infix="*", latex=r"x \cdot y", gate="swap multiplier", value_ulp=0.5, partial_ulp=0.0, powers=(1, 1), exact=operator.mul, unit=1.0, commutes=True, logic="and"),
     Op(
         "div", "x y", ("1/y", "-out/y"), "the quotient", shown=("1/y", "-x/y^2"), infix="/", latex=r"\frac{x}{y}",
         domain="y != 0", poles=(("(y == 0)*(x != 0)", "x*inf"),),
@@ -210,7 +221,7 @@ OPS: tuple[Op, ...] = (
             ),
         ),
     ),
-    Op("neg", "x", ("-1",), "the negative", prefix="-", latex="-x", gate="sign flipper", value_ulp=0.0, partial_ulp=0.0, signs=(-1,), exact=operator.neg, inverse="neg"),
+    Op("neg", "x", ("-1",), "the negative", prefix="-", latex="-x", gate="sign flipper", value_ulp=0.0, partial_ulp=0.0, signs=(-1,), exact=operator.neg, inverse="neg", not_zero="all"),
     # Comparisons and choices.
     comparison("lt", "<", "x < y", "1 where x is less than y, else 0", "ge", "gt"),
     comparison("le", "<=", r"x \le y", "1 where x is at most y, else 0", "gt", "ge"),
@@ -224,10 +235,10 @@ OPS: tuple[Op, ...] = (
         special=(
             Special("(c == 0)*varies_c", "jump", "its condition is 0", side="x", slope="dx", undecided="dc == 0"),
         ),
-        value_ulp=0.0, partial_ulp=0.0,
+        value_ulp=0.0, partial_ulp=0.0, not_zero="all",
     ),
     extremum("min", "the least operand", "le"),
-    extremum("max", "the greatest operand", "ge"),
+    extremum("max", "the greatest operand", "ge", logic="or"),
     Op(
         "clamp", "x lo hi",
         tuple(f"{CLAMP_TIES}; {meets}/ties" for meets in ("at_x", "at_lo", "at_hi")),
@@ -247,7 +258,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "abs", "x", ("sign(x)",), "the absolute value", latex=r"\left|x\right|", gate="sign router",
         definition="max(x, -x)", special=(Special("x == 0", "kink", "its operand is 0", slope="abs(dx)"),),
-        value_ulp=0.0, partial_ulp=0.0, exact=abs, not_negative=True,
+        value_ulp=0.0, partial_ulp=0.0, exact=abs, not_negative=True, not_zero="all",
     ),
     step("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "sign(dx)", "-1, 0 or 1, as x is negative, 0 or positive"),
     step("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "where(dx < 0, out - 1, out)", "the greatest whole number not above x", exact=math.floor),
@@ -263,7 +274,7 @@ OPS: tuple[Op, ...] = (
         "the unit step: 0 below 0, 1/2 at 0, 1 above", definition="(1 + sign(x))/2",
     ),
     # Roots, exponentials, logarithms.
-    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5),
+    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all"),
     Op(
         "cbrt", "x", ("1/(3*out^2)",), "the cube root",
         formula="r = abs(x)^(1/3); where((x == 0) + (abs(x) == inf), x, sign(x)*(r - (r - abs(x)/(r*r))/3))",
@@ -362,7 +373,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "cosh", "x", ("sinh(x)",), "the hyperbolic cosine", formula="h = exp(abs(x)/2); h/2*h + 1/(2*h)/h",
         definition="(exp(x) + exp(-x))/2", joint=(COSH_JOINT, SINH_JOINT), latex=r"\cosh x",
-        not_negative=True, magnifies="growth",
+        not_negative=True, magnifies="growth", not_zero="always",
     ),
     Op(
         "tanh", "x", ("1/cosh(x)/cosh(x)",), "the hyperbolic tangent", shown=("1 - out^2",),
@@ -399,7 +410,7 @@ OPS: tuple[Op, ...] = (
             f"{ROOT}; where(max(abs(x) == inf, abs(y) == inf), inf, out)",
             f"{ROOT}; where(h == 0, 0, where(far, u, x)/below)", f"{ROOT}; where(h == 0, 0, where(far, v, y)/below)",
         ),
-        latex=r"\sqrt{x^{2} + y^{2}}", special=(Special("out == 0", "kink", "both operands are 0", slope="hypot(dx, dy)"),), not_negative=True,
+        latex=r"\sqrt{x^{2} + y^{2}}", special=(Special("out == 0", "kink", "both operands are 0", slope="hypot(dx, dy)"),), not_negative=True, not_zero="any",
     ),
     *NETWORKS,
 )
@@ -408,5 +419,6 @@ OPS: tuple[Op, ...] = (
 BY_NAME: dict[str, Op] = {op.name: op for op in OPS}
 BY_INFIX: dict[str, Op] = {op.infix: op for op in OPS if op.infix}
 COMPARISONS = frozenset(op.name for op in OPS if op.opposite)
+LOGIC: dict[str, str] = {op.name: op.logic for op in OPS if op.logic}
 SUMS = frozenset(op.name for op in OPS if op.signs)
 PRODUCTS = frozenset(op.name for op in OPS if op.powers)

@@ -15,10 +15,9 @@ from typing import NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.graph.literal import Literal
-from exprgrad.graph.ops import BY_NAME, COMPARISONS
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
 from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.language.code.identifiers import Names
-from exprgrad.language.code.nonzero import never_zero
 from exprgrad.language.code.target import (
     ATOM,
     CHOICE,
@@ -141,8 +140,8 @@ class Statements:
         kind, payloads = self.graph.kinds[node], self.graph.payloads
         needs = tuple([Need(operand) for operand in self.graph.operands[node]])
         conditions = tuple([Need(operand, True) for operand, _ in needs])
-        if kind in ("mul", "max") and self.flags[node]:
-            return ("and" if kind == "mul" else "or"), conditions
+        if kind in LOGIC and self.flags[node]:
+            return LOGIC[kind], conditions
         if kind != "where":
             return kind, needs
         condition, yes, no = conditions
@@ -352,7 +351,7 @@ def flags(graph: Graph) -> list[bool]:
     for node, (kind, operands) in enumerate(zip(graph.kinds, graph.operands, strict=True)):
         if kind == CONST:
             found.append(graph.payloads[node] in (0, 1) and node not in graph.symbols)
-        elif kind in ("mul", "max"):
+        elif kind in LOGIC:
             found.append(all(found[operand] for operand in operands))
         elif kind == "where":
             found.append(found[operands[1]] and found[operands[2]])
@@ -361,6 +360,29 @@ def flags(graph: Graph) -> list[bool]:
         else:
             found.append(kind in COMPARISONS)
     return found
+
+
+def never_zero(graph: Graph) -> list[bool]:
+    """By node: whether its value is different from 0 at every point, be it nan, and after rounding."""
+    not_negative: list[bool] = []
+    nonzero: list[bool] = []
+    for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
+        op = BY_NAME.get(kind)
+        if op is None:
+            numbers = payload.numbers if isinstance(payload, Literal) else (payload,)
+            not_negative.append(kind == CONST and all(cast(float, n) >= 0 for n in numbers))
+            nonzero.append(kind == CONST and 0 not in numbers)
+            continue
+        passed = [operands[at] for at in op.branches] or operands
+        keeps = op.branches or op.powers or op.winner or min(op.signs, default=-1) > 0
+        square = op.powers == (1, 1) and operands[0] == operands[1]
+        below = not (op.not_negative or square or (keeps and all(not_negative[o] for o in passed)))
+        not_negative.append(not below)
+        others = [nonzero[operand] for operand in passed]
+        each = op.not_zero == "all" and all(others)
+        one = op.not_zero == "any" and any(others) and not below
+        nonzero.append(op.not_zero == "always" or each or one)
+    return nonzero
 
 
 def filled_in(form: Form, operands: Sequence[Text]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Container
 
 from exprgrad.derive.constant_folding import is_flag
 from exprgrad.graph.graph import Graph, Program, dependencies
-from exprgrad.graph.ops import COMPARISONS
+from exprgrad.graph.ops import COMPARISONS, LOGIC
 from exprgrad.graph.transform import copied
 
 __all__ = ["MASKS", "with_truths"]
@@ -73,8 +73,8 @@ def as_logic(
     kind, operands = graph.kinds[node], graph.operands[node]
     if kind in COMPARISONS:
         return kind, operands
-    if kind in ("mul", "max") and all(operand in conditions for operand in operands):
-        return ("and" if kind == "mul" else "or"), operands
+    if kind in LOGIC and all(operand in conditions for operand in operands):
+        return LOGIC[kind], operands
     if kind != "where":
         return None
     c, x, y = operands
