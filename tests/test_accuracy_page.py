@@ -49,9 +49,15 @@ def test_every_case_is_on_the_page(text: str, where: str) -> None:
 
 
 def test_every_row_is_on_the_page_within_its_bounds() -> None:
+    """A new row may be missing where it cannot be measured."""
     lines = {line[0]: line[1:] for line in part("rows") if line[0].startswith("`")}
-    assert [*lines] == [f"`{op.name}`" for op in OPS], REMEDY
-    for op in OPS:
+    measured = [op for op in OPS if f"`{op.name}`" in lines]
+    assert [*lines] == [f"`{op.name}`" for op in measured], REMEDY
+    if len(measured) < len(OPS):
+        for library in ("torch", "jax", "casadi", "sympy"):
+            pytest.importorskip(library)
+        pytest.fail(REMEDY)
+    for op in measured:
         value, _, partials, _ = lines[f"`{op.name}`"]
         assert float(value) <= op.value_ulp and float(partials) <= op.partial_ulp
 

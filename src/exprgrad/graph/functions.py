@@ -6,9 +6,9 @@ What a row holds is told in ``op.py``, and what its texts may say in ``ops.py``,
 from __future__ import annotations
 
 from exprgrad.graph.error_function import ERF, ERF_JOINT, ERFC, ERFC_JOINT, GELU_JOINT
-from exprgrad.graph.op import Op, Special
+from exprgrad.graph.op import Family, Op, Special
 
-__all__ = ["NETWORKS"]
+__all__ = ["NETWORKS", "SPECIAL_FUNCTIONS"]
 
 SILU_SLOPE = (
     "t = x + 1.2784645427610737 + 1.0946994183093437e-16; w = 0.2784645427610738 - 1.552360632e-18; "
@@ -173,3 +173,6 @@ NETWORKS: tuple[Op, ...] = (
     ),
 )
 # fmt: on
+
+SPECIAL_FUNCTIONS: tuple[Family, ...] = ()
+"""Families of rows with a whole-number setting."""

@@ -118,6 +118,15 @@ class Graph:
             del column[length:]
         del self.edge_starts[edges:], self.edge_ends[edges:]
 
+    def drop(self, leaf: int) -> None:
+        """Take out a leaf that nothing uses; the nodes behind it move up."""
+        for column in (self.kinds, self.payloads, self.starts, self.ends, self.first_edge):
+            del column[leaf]
+        del self.operands[leaf]
+        self.operands = [tuple([at - (at > leaf) for at in each]) for each in self.operands]
+        self.inputs = {name: node - (node > leaf) for name, node in self.inputs.items()}
+        self.symbols = {node - (node > leaf): name for node, name in self.symbols.items()}
+
     def span(self, node: int) -> Span:
         """Where the node is written; an input's span is its first occurrence."""
         return self.starts[node], self.ends[node]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["GATES", "Op", "Special"]
+__all__ = ["GATES", "Family", "Op", "Special"]
 
 
 class Special(NamedTuple):
@@ -40,11 +40,18 @@ class Special(NamedTuple):
 class Op(NamedTuple):
     """One operation.
 
+    Three texts say what it is, each with a promise of its own.  ``value`` is what is computed, everywhere:
+    an approximation, to the accuracy that the row states.  ``formula`` is for a primitive: what a target
+    that lacks the function computes instead, as accurately as may be.  ``definition`` is the truth, in
+    plainer operations and in real arithmetic; in doubles it may lose digits.  A row has a ``value`` or a
+    ``formula``, or is a function of Python's ``math`` by the same name; else it is refused when it is
+    loaded.  ``joint`` is about speed alone, and never needed.
+
     ``operands``      names, separated by blanks; ``x...`` takes two or more
     ``partials``      what is computed: the local derivative for each operand, accurate in doubles
     ``shown``         what people read, where it differs
     ``value``         an accurate formula; empty for a primitive of the math library
-    ``formula``       a primitive in other operations, as accurately as may be: for targets that lack it
+    ``formula``       a primitive in other operations, for targets that lack it
     ``definition``    what the operation is in plainer operations, where there is such a thing; a variadic
                       row's formula and definition are of two operands, x and y
     ``joint``         for engines over columns, where all operands vary: the value, then each partial, in
@@ -80,6 +87,8 @@ class Op(NamedTuple):
     ``logic``         what it is of operands that are 1 or 0: ``and`` or ``or``
     ``magnifies``     why it makes large errors of small ones: ``period`` or ``growth``, where its operand
                       is large; ``zero``, where its result is near 0 and its operand near 1
+    ``setting``       of a family's member: the word that people write, and the whole number that they
+                      write first
     """
 
     name: str
@@ -121,6 +130,7 @@ class Op(NamedTuple):
     not_zero: str = ""
     logic: str = ""
     magnifies: str = ""
+    setting: tuple[str, int] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -148,7 +158,28 @@ class Op(NamedTuple):
     def arity_words(self) -> str:
         """How many operands it takes, in words."""
         count = len(self.names)
+        if self.setting is not None:
+            return f"a whole number and {count} operand{'s' * (count != 1)}"
         return "two or more operands" if self.variadic else f"{count} operand{'s' * (count != 1)}"
+
+
+class Family(NamedTuple):
+    """Rows that differ by a whole number, which is written first: ``polygamma(2, x)``.
+
+    The derivative of one may be the next one, so that an infinite chain of derivatives closes.  A member
+    is a row like any other; it is made when it is first met, and called ``polygamma_2`` where a name is
+    needed.
+
+    ``name``   what people write
+    ``about``  what the members are
+    ``least``  the least whole number
+    ``row``    a member, given its number; the name and the setting are put in
+    """
+
+    name: str
+    about: str
+    least: int
+    row: Callable[[int], Op]
 
 
 GATES = {

@@ -19,23 +19,16 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.graph.functions import NETWORKS
-from exprgrad.graph.op import Op, Special
+from exprgrad.graph.functions import NETWORKS, SPECIAL_FUNCTIONS
+from exprgrad.graph.op import Family, Op, Special
 
 if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "BY_INFIX",
-    "BY_NAME",
-    "COMPARISONS",
-    "LOGIC",
-    "OPS",
-    "PRODUCTS",
-    "SUMS",
-    "Op",
-    "Special",
-]
+    "BY_INFIX", "BY_NAME", "COMPARISONS", "FAMILIES", "LOGIC", "OPS", "PRODUCTS", "SUMS", "Op", "Special",
+    "member",
+]  # fmt: skip
 
 
 def comparison(name: str, symbol: str, latex: str, about: str, opposite: str, mirror: str) -> Op:
@@ -422,3 +415,14 @@ COMPARISONS = frozenset(op.name for op in OPS if op.opposite)
 LOGIC: dict[str, str] = {op.name: op.logic for op in OPS if op.logic}
 SUMS = frozenset(op.name for op in OPS if op.signs)
 PRODUCTS = frozenset(op.name for op in OPS if op.powers)
+FAMILIES: dict[str, Family] = {family.name: family for family in SPECIAL_FUNCTIONS}
+"""The families of rows by what people write."""
+
+
+def member(family: Family, number: int) -> Op:
+    """The row of a family for a whole number; it is in ``BY_NAME`` from now on."""
+    name = f"{family.name}_{number}"
+    if name not in BY_NAME:
+        row = family.row(number)
+        BY_NAME[name] = row._replace(name=name, setting=(family.name, number))
+    return BY_NAME[name]

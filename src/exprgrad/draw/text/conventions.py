@@ -100,9 +100,12 @@ def where(op: Op, point: Critical) -> str:
 
 
 def sources(op: Op) -> Iterator[str]:
-    """Which function of which version each library's answers are of; nothing of a row not in the record."""
+    """Which function of which version each library's answers are of."""
     row = record()["operations"].get(op.name)
-    for library, name in LIBRARIES.items() if row else ():
+    for library, name in LIBRARIES.items():
+        if row is None:
+            yield f"  {name}: not recorded"
+            continue
         function = row[library]["function"] if library in row else "has none"
         yield f"  {name} {record()['versions'][library]}: {function}"
 

@@ -18,7 +18,7 @@ from exprgrad.draw.text.structural_operations import (
 )
 from exprgrad.draw.text.table import Column, Table
 from exprgrad.errors import RequestError
-from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, FAMILIES, OPS, Op, member
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, operation_text
@@ -54,6 +54,8 @@ def find(name: str | None) -> Sequence[Row]:
         row for row in STRUCTURAL.values() if known and known in (row.word, row.name, row.infix)
     ]
     op = BY_NAME.get(known) or BY_INFIX.get(known)
+    if known in FAMILIES:
+        op = member(FAMILIES[known], FAMILIES[known].least)
     found: list[Row] = [op, *structural] if op else [*structural]
     if found:
         return found

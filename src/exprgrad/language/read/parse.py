@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
-from exprgrad.graph.ops import BY_INFIX, OPS
+from exprgrad.graph.op import Family, Op
+from exprgrad.graph.ops import BY_INFIX, FAMILIES, OPS, member
 from exprgrad.language.read import lalr
 from exprgrad.source import Source, Span
 
@@ -180,6 +181,8 @@ class Builder:
         """A call."""
         text = self.text[name[0] : name[1]]
         op = FUNCTIONS.get(text)
+        if op is None and text in FAMILIES:
+            op, values = self.chosen(FAMILIES[text], values, (name[0], right[1]))
         if op is None or (op.variadic and len(values) < 2) or not all(map(is_operand, values)):
             from exprgrad.language.read import structural
 
@@ -198,17 +201,39 @@ class Builder:
             from exprgrad.language.mistakes.hints import arity_hint
 
             signature = "x, y, …" if op.variadic else ", ".join(op.names)
+            if op.setting is not None:
+                signature = f"{op.setting[1]}, {signature}"
             raise LanguageError(
                 "arity",
-                f"{op.name} takes {op.arity_words()}, but is given {count}",
+                f"{text} takes {op.arity_words()}, but is given {count + (op.setting is not None)}",
                 span=(name[0], right[1]),
-                help=arity_hint(op.name, count, signature),
+                help=arity_hint(text, count, signature),
             )
         span = name[0], right[1]
         operands = tuple([value[0] for value in values])
         occurrences = tuple([(value[-2], value[-1]) for value in values])
         node = self.graph.append(op.name, operands, None, span, occurrences)
         return node, *span
+
+    def chosen(
+        self, family: Family, values: list[Any], span: Span
+    ) -> tuple[Op, list[tuple[Any, ...]]]:
+        """The row that a call's first operand, a whole number, chooses; and the other operands."""
+        first, *others = values or [None]
+        node = first[0] if is_operand(first) else -1
+        number = self.graph.payloads[node] if node >= 0 else None
+        if not isinstance(number, float) or not number.is_integer() or number < family.least:
+            raise LanguageError(
+                "bad-setting",
+                f"{family.name} needs a whole number from {family.least} up as its first operand",
+                span=first[1:3] if is_operand(first) else span,
+                help=f"such as {family.name}({family.least}, x)",
+            )
+        if node not in self.known.values():  # the number is part of the operation, and no node
+            self.graph.drop(node)
+            self.known = {name: at - (at > node) for name, at in self.known.items()}
+            others = [(at - (at > node), *spans) for at, *spans in others]
+        return member(family, int(number)), others
 
     # Statements.
 

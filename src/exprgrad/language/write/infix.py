@@ -52,7 +52,8 @@ def elementwise_pattern(kind: str, count: int) -> tuple[Part, ...]:
     if op.prefix:
         return op.prefix, (0, SIGN)
     if not op.infix:
-        parts: list[Part] = [f"{op.name}("]
+        word, *number = op.setting or (op.name,)
+        parts: list[Part] = [f"{word}({number[0]}, " if number else f"{word}("]
         for position in range(count):
             parts += [", ", (position, COMPARISON)] if position else [(position, COMPARISON)]
         return *parts, ")"

@@ -17,7 +17,7 @@ from typing import cast
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.interpret import Algebra, interpret
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import BY_NAME, OPS, Op
 
 __all__ = ["Function", "Template", "compile_template", "functions"]
 
@@ -145,10 +145,22 @@ def function(op: Op) -> Function:
     """One operation as a function of its operands."""
     if op.name in NATIVE:
         return NATIVE[op.name]
-    if not op.value:
+    if not op.value and hasattr(math, op.name):
         return guarded(op, getattr(math, op.name))
-    formula = compile_template(template(op.value), op.names)
+    formula = compile_template(template(op.value or op.formula), op.names)
     return lambda *operands: formula(operands)
+
+
+def refuse_unknown(op: Op) -> None:
+    """Raise ``ValueError`` for a row of which nothing says how it is computed."""
+    if not (op.value or op.formula or op.name in NATIVE or hasattr(math, op.name)):
+        raise ValueError(
+            f"the row '{op.name}' needs a value or a formula: Python's math has no function '{op.name}'"
+        )
+
+
+for row in OPS:
+    refuse_unknown(row)
 
 
 class Functions(dict[str, Function]):
