@@ -17,8 +17,8 @@ import pytest
 import golden
 from exprgrad import Run, parse
 from exprgrad.derive.rules import template
-from exprgrad.explain.sides.around import error_of
 from exprgrad.explain.sides.kinks import OneSided
+from exprgrad.explain.sides.running_error import error_of
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from oracles import Real, evaluate, is_special, mp, mpf
 from shell import command, spelled

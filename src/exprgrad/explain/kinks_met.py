@@ -11,9 +11,10 @@ from exprgrad.explain.diagnostic import Diagnostic, Flag, special_words
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import live, where
 from exprgrad.explain.sides.movement import local_rule, met, stirs_edge
+from exprgrad.graph.op import Op
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.numbers.sweeps import Adjoints
-from exprgrad.run.numbers.templates import Template, sides
+from exprgrad.run.numbers.templates import sides
 from exprgrad.run.result import Run
 
 __all__ = ["flagged", "special_points"]
@@ -72,54 +73,34 @@ class Moving:
 
     def ask(self, node: int) -> int | None:
         """Settle a node, or name an operand to be settled before."""
-        operands = self.run.graph.operands[node]
         if node in self.known:
             return None
+        operands = self.run.graph.operands[node]
         if not operands or not self.active[node]:
             self.known[node] = bool(self.active[node])
             return None
+        op = BY_NAME[self.run.graph.kinds[node]]
         mobile = [bool(self.active[operand]) for operand in operands]
         views = self.views(node, mobile)
-        passing = self.passing(node, mobile, views[0])
-        if passing is None:
-            return self.ask_rules(node, mobile, views)
-        return self.settle(node, passing)
-
-    def passing(self, node: int, mobile: Sequence[bool], view: Sequence[float]) -> list[int] | None:
-        """The operands that a smooth operation moves with; None where that takes a closer look.
-
-        In x*y with x at 0, the rule for y is x, and is 0 until x moves: but then the product moves anyway.
-        """
-        operands, kind = self.run.graph.operands[node], self.run.graph.kinds[node]
-        rules = smooth(kind)
-        if rules is None:
-            return None
-        passes = [moves and rule(view) != 0 for moves, rule in zip(mobile, rules, strict=True)]
-        for position, passed in enumerate(passes):
-            if mobile[position] and not passed:
-                other = named_alone(kind, position)
-                if other is None or not (passes[other] and all(map(math.isfinite, view))):
-                    return None
-        return [operand for operand, passed in zip(operands, passes, strict=True) if passed]
-
-    def ask_rules(
-        self, node: int, mobile: Sequence[bool], views: Sequence[Sequence[float]]
-    ) -> int | None:
-        """The same of an operation that meets a kink, perhaps, or passes nothing on, perhaps."""
-        operands = self.run.graph.operands[node]
-        op = BY_NAME[self.run.graph.kinds[node]]
         if op.special and met(op, views, mobile) is not None:
             return self.settle(node, [o for o, m in zip(operands, mobile, strict=True) if m])
+        locals_ = [
+            local_rule(op.name, position)(view) if moves else 0.0
+            for position, (view, moves) in enumerate(zip(views, mobile, strict=True))
+        ]
         passing: list[int] = []
         for position, (operand, view) in enumerate(zip(operands, views, strict=True)):
             if not mobile[position]:
                 continue
-            if not local_rule(op.name, position)(view):
+            if not locals_[position]:
                 finite = all(map(math.isfinite, view))
                 if finite and not stirs_edge(op, position, view, mobile):
                     continue  # not even if all of them move
-                named = [operands[at] for at in named_in(op.name, position)]
-                unknown = [o for o in named if self.active[o] and o not in self.known]
+                named = named_in(op.name, position)
+                if finite and len(named) == 1 and locals_[named[0]] and is_name(op, position):
+                    continue  # then the node moves with the operand that the rule is
+                asked = [operands[at] for at in named]
+                unknown = [o for o in asked if self.active[o] and o not in self.known]
                 if unknown and position not in op.branches:
                     return unknown[0]
                 settled = [self.known.get(o, m) for o, m in zip(operands, mobile, strict=True)]
@@ -143,28 +124,16 @@ class Moving:
 
 
 @cache
-def smooth(name: str) -> tuple[Template, ...] | None:
-    """The rules of a row without kinks and jumps, as functions of its slots; None of any other."""
-    op = BY_NAME[name]
-    if op.special or op.variadic or op.branches:
-        return None
-    return tuple([local_rule(name, position) for position in range(len(op.names))])
-
-
-@cache
-def named_alone(name: str, position: int) -> int | None:
-    """The operand, by position, that is a row's rule for another; None where the rule is no such name."""
-    op = BY_NAME[name]
-    rule = op.partial(position)
-    return op.names.index(rule) if rule in op.names else None
-
-
-@cache
 def named_in(name: str, position: int) -> tuple[int, ...]:
     """The operands, by position, that a row's rule for one of them speaks of; none if it is variadic."""
     op = BY_NAME[name]
     names = template(op.partial(position)).inputs
     return () if op.variadic else tuple(at for at, n in enumerate(op.names) if n in names)
+
+
+def is_name(op: Op, position: int) -> bool:
+    """Whether a row's rule for an operand is another operand, as in x*y."""
+    return op.partial(position) in op.names
 
 
 def special_points(

@@ -16,8 +16,7 @@ from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import in_numbers, live, where
-from exprgrad.explain.sides.around import Around, around
-from exprgrad.explain.sides.one_sided import UNDEFINED, Towards, towards
+from exprgrad.explain.sides.one_sided import UNDEFINED, Around, Towards, around, towards
 from exprgrad.explain.sides.running_error import SURE, Measured
 from exprgrad.graph.graph import dependencies
 from exprgrad.graph.literal import Shape, element_name

@@ -11,11 +11,12 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.graph import Graph
+from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.numbers.kink_screen import special_tests
-from exprgrad.run.numbers.primitives import functions
-from exprgrad.run.numbers.templates import Template, compile_template, sides
+from exprgrad.run.numbers.primitives import Template, compile_template, functions, number
+from exprgrad.run.numbers.templates import sides
 
 __all__ = ["local_rule", "met", "stirs", "stirs_edge"]
 
@@ -83,34 +84,23 @@ def stirs(
 ) -> bool:
     """Whether a template's value moves where some of its names do.
 
-    ``out`` is taken to stay: if nothing but ``out`` itself could move it, nothing does.
+    ``out`` is taken to stay: if nothing but ``out`` itself could move it, nothing does.  At a kink or a
+    jump an operation of the template is taken to move.
     """
-    values: list[float] = []
-    flags: list[bool] = []
-    for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
-        if kind == INPUT:
-            values.append(given[str(payload)])
-            flags.append(payload in moving)
-        elif kind == CONST:
-            assert isinstance(payload, float)
-            values.append(payload)
-            flags.append(False)
-        else:
-            seen = [values[operand] for operand in operands]
-            values.append(functions[kind](*seen))
-            moves = [flags[operand] for operand in operands]
-            flags.append(any(moves) and stirs_node(BY_NAME[kind], seen, values[-1], moves, depth))
-    return flags[graph.output]
 
+    def applied(_: Graph, node: int, operands: Sequence[tuple[float, bool]]) -> tuple[float, bool]:
+        op, moves = BY_NAME[graph.kinds[node]], [flag for _, flag in operands]
+        seen = [value for value, _ in operands]
+        out = functions[op.name](*seen)
+        if not any(moves):
+            return out, False
+        views = sides(op, [*seen, out], [float(m) for m in moves])
+        passes = met(op, views, moves) is not None or any(
+            moves[at] and edge(op, 0 if op.variadic else at, view, moves, depth)
+            for at, view in enumerate(views)
+        )
+        return out, passes
 
-def stirs_node(
-    op: Op, seen: Sequence[float], out: float, moves: Sequence[bool], depth: int
-) -> bool:
-    """Whether an operation of a template moves; at a kink or a jump it is taken to."""
-    views = sides(op, [*seen, out], [float(m) for m in moves])
-    if met(op, views, moves) is not None:
-        return True
-    return any(
-        moves[at] and edge(op, 0 if op.variadic else at, views[at], moves, depth)
-        for at in range(len(seen))
-    )
+    algebra = Algebra(lambda _, node: (number(graph, node), False), applied)
+    inputs = {name: (value, name in moving) for name, value in given.items()}
+    return interpret(graph, algebra, inputs)[graph.output][1]

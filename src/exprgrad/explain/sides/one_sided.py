@@ -12,37 +12,39 @@ never asked of two numbers that were rounded on different ways.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache, partial
 from itertools import product
 from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.explain.sides.around import Around, error_of
 from exprgrad.explain.sides.movement import local_rule, met, stirs, stirs_edge
-from exprgrad.explain.sides.noise import noise, noise_of
 from exprgrad.explain.sides.running_error import (
     SURE,
     ZERO,
     Measured,
+    error_of,
     inner,
     measured,
     minus,
+    noise,
+    noise_of,
     rounded,
 )
-from exprgrad.explain.sides.turning import decide, names_in
-from exprgrad.graph.graph import dependencies, dependents
-from exprgrad.graph.ops import BY_NAME, Op, Special
-from exprgrad.run.numbers.primitives import functions
-from exprgrad.run.numbers.sweeps import Adjoints
-from exprgrad.run.numbers.templates import at_pole, compile_template, holds, sides
+from exprgrad.graph.graph import Graph
+from exprgrad.graph.interpret import Algebra, interpret
+from exprgrad.graph.op import Op, Special
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.run.numbers.primitives import compile_template, functions
+from exprgrad.run.numbers.templates import at_pole, holds, sides
 from exprgrad.run.result import Run
 
-__all__ = ["UNDEFINED", "Towards", "towards"]
+__all__ = ["UNDEFINED", "Around", "Towards", "around", "towards"]
 
 UNDECIDED, UNDEFINED = "undecided", "undefined"
 """What else a node may be beside the point: only higher orders would tell, or there is no value."""
 NOT_WHOLE = 2.0**52 - 0.5
-"""The greatest double that is no whole number."""
+"""The greatest double that is not a whole number."""
 
 
 class Motion(NamedTuple):
@@ -52,6 +54,140 @@ class Motion(NamedTuple):
     tangent: Measured | None
     swept: Measured
     off: Measured
+
+
+STILL = Motion(False, ZERO, ZERO, ZERO)
+
+
+class Side(NamedTuple):
+    """A node just beside the point, on one side.
+
+    ``value``    its limit there; where it is not defined nan, or what IEEE makes of nan
+    ``motion``   how it moves; ``STILL`` if it stays, for the sweep too
+    ``changed``  whether the limit is not the node's data, or not known
+    ``error``    what rounding may add to the difference between the two
+    ``lost``     why the limit is not known, if it is not
+    ``turned``, ``steep``  whether a kink or a jump was met on the way to it, or an infinite tangent
+    """
+
+    value: float
+    motion: Motion = STILL
+    changed: bool = False
+    error: float = 0.0
+    lost: str = ""
+    turned: bool = False
+    steep: bool = False
+
+
+class Around(NamedTuple):
+    """What is the same for every input and both sides.
+
+    ``alike``    by node: the first that is the same formula of the same inputs
+    ``smooth``   for nodes that meet no kink, jump or edge of their domain: the position of each operand
+                 through which movement passes, and the local derivative, neither 0 nor infinite
+    ``special``  the nodes that meet a kink or a jump
+    ``locals``   by node: the sweep's local derivatives, None where no gradient went on
+    """
+
+    alike: list[int]
+    smooth: dict[int, list[tuple[int, Measured]]]
+    special: Collection[int]
+    locals: Sequence[Any]
+
+
+def around(run: Run) -> Around:
+    """What a run's nodes are like around the point."""
+    assert run.adjoints is not None
+    graph, special = run.graph, run.adjoints.met
+    smooth: dict[int, list[tuple[int, Measured]]] = {}
+    for node, (kind, locals_) in enumerate(zip(graph.kinds, run.adjoints.locals, strict=True)):
+        if locals_ is None or node in special or not math.isfinite(run.values[node]):
+            continue
+        op = BY_NAME[kind]
+        terms = [
+            (position, Measured(local, error_of(op, position, local)))
+            for position, local in enumerate(locals_)
+            if local is not None and op.partial(position) != "0"
+            if local or position not in op.branches
+        ]
+        usual = all(local.value and math.isfinite(local.value) for _, local in terms)
+        if usual and stays_inside(run, node, op):
+            smooth[node] = terms
+    return Around(twins(graph), smooth, special, run.adjoints.locals)
+
+
+def stays_inside(run: Run, node: int, op: Op) -> bool:
+    """Whether a node stays in its row's domain however its active operands move."""
+    if not op.domain:
+        return True
+    assert run.adjoints is not None
+    places = [
+        (math.nextafter(x, -math.inf), math.nextafter(x, math.inf))
+        if run.adjoints.active[operand]
+        else (x,)
+        for operand in run.graph.operands[node]
+        for x in [run.values[operand]]
+    ]
+    return all(holds(op.domain, op.names, place) for place in product(*places))
+
+
+def twins(graph: Graph) -> list[int]:
+    """By node: the first that is the same formula of the same inputs."""
+    first: dict[object, int] = {}
+    found: list[int] = []
+    for node, (kind, operands, payload) in enumerate(
+        zip(graph.kinds, graph.operands, graph.payloads, strict=True)
+    ):
+        key = (kind, tuple([found[operand] for operand in operands]), repr(payload))
+        found.append(first.setdefault(key, node))
+    return found
+
+
+class Point(NamedTuple):
+    """A run, what its nodes are like around it, and by node what rounding may have done to its data.
+
+    ``noise`` is empty where that is not to be heeded.
+    """
+
+    run: Run
+    around: Around
+    noise: Sequence[float]
+
+
+class Here(NamedTuple):
+    """An operation whose operands are known beside the point; ``data`` is its own value at the point."""
+
+    point: Point
+    node: int
+    op: Op
+    data: float
+    operands: Sequence[Side]
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The operands' nodes."""
+        return self.point.run.graph.operands[self.node]
+
+    @property
+    def locals(self) -> Sequence[Any] | None:
+        """The sweep's local derivatives; None where no gradient went on."""
+        found: Sequence[Any] | None = self.point.around.locals[self.node]
+        return found
+
+    @property
+    def motions(self) -> list[Motion]:
+        """How the operands move."""
+        return [side.motion for side in self.operands]
+
+    @property
+    def moves(self) -> list[bool]:
+        """Which operands move."""
+        return [side.motion.moves for side in self.operands]
+
+    @property
+    def values(self) -> list[float]:
+        """The operands' limits."""
+        return [side.value for side in self.operands]
 
 
 class Towards(NamedTuple):
@@ -73,421 +209,281 @@ def towards(run: Run, name: str, sign: float, around: Around) -> Towards:
 
     Where a tangent is infinite, the answer must be the same for whatever rounding did to the data.
     """
-    side = Beside(run, name, sign, around)
-    found = outcome(run, name, sign, side)
-    if found.slope is None or not any(is_steep(motion) for motion in side.motions.values()):
+    found, steep = outcome(Point(run, around, ()), name, sign)
+    if found.slope is None or not steep:
         return found
-    noisy = outcome(run, name, sign, Beside(run, name, sign, around, noise(run)))
+    noisy, _ = outcome(Point(run, around, noise(run)), name, sign)
     if noisy.slope is not None and noisy.slope.value == found.slope.value:
         return found
     return found._replace(state=UNDECIDED, slope=None, off=Measured(math.nan))
 
 
-def outcome(run: Run, name: str, sign: float, side: Beside) -> Towards:
-    """What one side comes to."""
-    graph = run.graph
-    moving = dependents(graph, [graph.inputs[name]])
-    needed = dependencies(graph, graph.output)
-    for node in range(graph.inputs[name] + 1, graph.output + 1):
-        if moving[node] and needed[node]:
-            side.visit(node)
-    output, met_any = graph.output, side.turned
-    if output in side.lost:
-        return Towards(met_any, side.lost[output], None, None, Measured(math.nan))
-    value = side.values.get(output, Measured(run.value)).value
-    motion = side.motions.get(output, STILL)
-    if motion.tangent is None or math.isinf(value):
-        return Towards(met_any, UNDECIDED, value, None, Measured(math.nan))
-    slope, off = (Measured(sign * x.value, x.error) for x in (motion.tangent, motion.off))
-    return Towards(met_any, "", value, slope, off)
+def outcome(point: Point, name: str, sign: float) -> tuple[Towards, bool]:
+    """What one side comes to, and whether a tangent is infinite on the way."""
+    run, along = point.run, Measured(sign)
+    inputs = {other: Side(value) for other, value in run.inputs.items()}
+    inputs[name] = Side(run.inputs[name], Motion(True, along, along, ZERO))
+    algebra = Algebra(lambda _, node: Side(run.values[node]), partial(visit, point))
+    output = run.graph.output
+    side = interpret(run.graph, algebra, inputs, (output,))[output]
+    state, value = side.lost, None if side.lost else side.value
+    tangent, off = side.motion.tangent, side.motion.off
+    if value is None or tangent is None or math.isinf(value):
+        found = Towards(side.turned, state or UNDECIDED, value, None, Measured(math.nan))
+    else:
+        slope, off = (Measured(sign * x.value, x.error) for x in (tangent, off))
+        found = Towards(side.turned, "", value, slope, off)
+    return found, side.steep
 
 
-STILL = Motion(False, ZERO, ZERO, ZERO)
+def visit(point: Point, graph: Graph, node: int, operands: Sequence[Side]) -> Side:
+    """One node, given its operands; it keeps what was met on the way."""
+    side = beside(point, graph, node, operands)
+    tangent = side.motion.tangent
+    steep = tangent is not None and math.isinf(tangent.value)
+    steep = steep or any(operand.steep for operand in operands)
+    turned = side.turned or any(operand.turned for operand in operands)
+    return side._replace(turned=turned, steep=steep) if turned or steep else side
 
 
-class Beside:
-    """The sweep's state, by node: what differs from the run.
+def beside(point: Point, graph: Graph, node: int, operands: Sequence[Side]) -> Side:
+    """One node, given its operands."""
+    data = point.run.values[node]
+    changed = any(side.changed for side in operands)
+    if not changed and all(side.motion is STILL for side in operands):
+        return Side(data)
+    smooth = None if changed or point.noise else point.around.smooth.get(node)
+    if smooth is not None:
+        return Side(data, glide(smooth, operands))
+    here = Here(point, node, BY_NAME[graph.kinds[node]], data, operands)
+    op, moves = here.op, here.moves
+    out = functions[op.name](*here.values) if changed else data
+    views = sides(op, [*here.values, out], [float(m) for m in moves])
+    special = met(op, views, moves) if any(moves) else None
+    reason = lost_with(here, views, special)
+    if reason:
+        side = lost(here, reason)._replace(turned=node in point.around.special)
+        return side if reason == UNDECIDED or any(moves) else side._replace(value=out)
+    if special is not None:
+        return turn(here, special, views)._replace(turned=True)
+    return go_on(here, views, changed=changed)
 
-    ``values``   one-sided values that are not the node's data, and what rounding may add to the difference
-    ``motions``  how nodes move; a node that is not there stays, for the sweep too
-    ``lost``     the nodes whose value there is not known, with the reason
-    ``noise``    by node: what rounding may have done to its data, where that is to be heeded
+
+def lost(here: Here, reason: str) -> Side:
+    """A node whose value beside the point is not known, for some reason."""
+    value = math.nan if reason == UNDEFINED else here.data
+    return Side(value, changed=True, lost=reason)
+
+
+def glide(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[Side]) -> Motion:
+    """How a smooth node moves whose operands have the data that they have at the point."""
+    terms = [(local, operands[position].motion) for position, local in terms_of]
+    terms = [(local, motion) for local, motion in terms if motion is not STILL]
+    if not terms:
+        return STILL
+    tangents = [(local, motion.tangent) for local, motion in terms if motion.tangent]
+    tangent = sure(tangents) if len(tangents) == len(terms) else None
+    if tangent is not None and all(motion.off is ZERO and motion.moves for _, motion in terms):
+        return Motion(True, tangent, tangent, ZERO)
+    return Motion(any(m.moves for _, m in terms), tangent, *swept_and_off(terms))
+
+
+def sure(terms: Iterable[tuple[Measured, Measured]]) -> Measured | None:
+    """A sum of products, if it is a number."""
+    found = inner(terms)
+    return None if math.isnan(found.value) else found
+
+
+def swept_and_off(terms: Sequence[tuple[Measured, Motion]]) -> tuple[Measured, Measured]:
+    """What the sweep makes of some operands' motions, by their local derivatives, and how far it is off."""
+    by_sweep = inner((local, motion.swept) for local, motion in terms)
+    return by_sweep, inner((local, motion.off) for local, motion in terms)
+
+
+def lost_with(here: Here, views: Sequence[Sequence[float]], special: Special | None) -> str:
+    """Why a node is lost with one of its operands.
+
+    A branch that is not taken may be lost, and an operand that is not defined is nan, of which a
+    comparison makes a number as it does everywhere.  A power too does of nan^0, which is no limit.
     """
-
-    def __init__(
-        self, run: Run, name: str, sign: float, around: Around, noise: Sequence[float] = ()
-    ) -> None:
-        assert isinstance(run.adjoints, Adjoints)
-        self.graph = run.graph
-        self.alike, self.smooth = (around.alike, {}) if noise else around
-        self.noise = noise
-        self.data = run.values
-        self.locals: Sequence[Any] = run.adjoints.locals
-        self.special = frozenset(run.adjoints.special)
-        self.turned = False
-        self.values: dict[int, Measured] = {}
-        self.lost: dict[int, str] = {}
-        along = Measured(sign)
-        self.motions = {run.graph.inputs[name]: Motion(True, along, along, ZERO)}
-
-    def visit(self, node: int) -> None:
-        """One node, its operands being known."""
-        operands = self.graph.operands[node]
-        if not any(o in self.motions or o in self.values or o in self.lost for o in operands):
-            return
-        if node in self.smooth and not any(o in self.values or o in self.lost for o in operands):
-            self.glide(node)
-            return
-        op = BY_NAME[self.graph.kinds[node]]
-        motions = [self.motions.get(operand, STILL) for operand in operands]
-        moves = [motion.moves for motion in motions]
-        seen = [self.value(operand) for operand in operands]
-        changed = any(operand in self.values or operand in self.lost for operand in operands)
-        out = functions[op.name](*seen) if changed else self.data[node]
-        views = sides(op, [*seen, out], [float(m) for m in moves])
-        special = met(op, views, moves) if any(moves) else None
-        reason = self.lost_by(op, node, views, special)
-        if reason:
-            self.turned = self.turned or node in self.special
-            self.lost[node] = reason
-            if reason == UNDEFINED and not any(moves):
-                self.values[node] = Measured(out)
+    op, found = here.op, ""
+    out = views[0][1 if op.variadic else len(op.names)]
+    for position, (side, view) in enumerate(zip(here.operands, views, strict=True)):
+        if not side.lost or found == UNDEFINED:
+            continue
+        if side.lost == UNDEFINED and out == out and op.partial(position) == "0":
+            continue
+        if position not in op.branches:
+            found = side.lost
         elif special is not None:
-            self.turn(op, node, special, views, motions)
-        else:
-            self.go_on(op, node, changed, views, motions)
+            if op.names[position] in names_in(special):
+                found = side.lost
+        elif local_rule(op.name, position)(view):
+            found = side.lost
+    return found
 
-    def glide(self, node: int) -> None:
-        """A smooth node whose operands have the data that they have at the point."""
-        motions = self.motions
-        terms = [(local, motions[o]) for o, local in self.smooth[node] if o in motions]
-        if not terms:
-            return
-        tangents = [(local, motion.tangent) for local, motion in terms if motion.tangent]
-        tangent = inner(tangents) if len(tangents) == len(terms) else None
-        if tangent is not None and math.isnan(tangent.value):
-            tangent = None
-        if tangent is not None and all(motion.off is ZERO and motion.moves for _, motion in terms):
-            motions[node] = Motion(True, tangent, tangent, ZERO)
-            return
-        swept = inner((local, motion.swept) for local, motion in terms)
-        off = inner((local, motion.off) for local, motion in terms)
-        motions[node] = Motion(any(m.moves for _, m in terms), tangent, swept, off)
 
-    def value(self, node: int) -> float:
-        """A node's one-sided value; where it is not defined nan, or what IEEE makes of nan."""
-        if node in self.values:
-            return self.values[node].value
-        return math.nan if self.lost.get(node) == UNDEFINED else self.data[node]
+# At a kink or a jump.
 
-    def lost_by(
-        self, op: Op, node: int, views: Sequence[Sequence[float]], special: Special | None
-    ) -> str:
-        """Why a node is lost with one of its operands.
 
-        A branch that is not taken may be lost, and an operand that is not defined is nan, of which a
-        comparison makes a number as it does everywhere.  A power too does of nan^0, which is no limit.
-        """
-        out, reasons = views[0][1 if op.variadic else len(op.names)], ""
-        for position, operand in enumerate(self.graph.operands[node]):
-            reason = self.lost.get(operand)
-            if reason is None or reasons == UNDEFINED:
-                continue
-            if reason == UNDEFINED and out == out and op.partial(position) == "0":
-                continue
-            if position not in op.branches:
-                reasons = reason
-            elif special is not None:
-                if op.names[position] in names_in(special):
-                    reasons = reason
-            elif local_rule(op.name, position)(views[position]):
-                reasons = reason
-        return reasons
+def turn(here: Here, special: Special, views: Sequence[Sequence[float]]) -> Side:
+    """A node that meets a kink or a jump: its row says what is beside."""
+    if here.op.variadic:
+        return fold(here, special, views)
+    op, motions = here.op, here.motions
+    given = dict(zip(slots(op), map(Measured, views[0]), strict=True))
+    alike = {here.point.around.alike[operand] for operand in here.nodes}
+    given["same"] = Measured(float(len(alike) == 1))
+    for name, motion in zip(op.names, motions, strict=True):
+        given[f"d{name}"] = (motion.tangent or ZERO) if motion.moves else ZERO
+        given[f"moves_{name}"] = Measured(float(motion.moves))
+    asked = names_in(special)
+    if any(
+        m.moves and m.tangent is None and f"d{name}" in asked
+        for name, m in zip(op.names, motions, strict=True)
+    ):
+        if special.side or special.undecided:
+            return lost(here, UNDECIDED)
+        return settled(here, given["out"].value, None, moves=True, error=passed(here))
+    side = decide(special, given)
+    if side is None or side != side:
+        return lost(here, UNDECIDED if side is None else UNDEFINED)
+    if not special.slope:
+        view = [*views[0]]
+        view[len(op.names)] = side
+        return go_on(here, [view] * len(motions), changed=True, led=True)
+    formula = template(special.slope)
+    stirring = [f"d{n}" for n, m in zip(op.names, motions, strict=True) if m.moves]
+    moves = stirs(formula, {name: number.value for name, number in given.items()}, stirring)
+    slope = measured(formula, given)
+    tangent = None if math.isnan(slope.value) else slope if moves else ZERO
+    return settled(here, side, tangent, moves=moves, error=passed(here))
 
-    # At a kink or a jump.
 
-    def turn(
-        self,
-        op: Op,
-        node: int,
-        special: Special,
-        views: Sequence[Sequence[float]],
-        motions: Sequence[Motion],
-    ) -> None:
-        """A node that meets a kink or a jump: its row says what is beside."""
-        self.turned = True
-        if op.variadic:
-            self.fold(op, node, special, views, motions)
-            return
-        given = dict(zip(slots(op), map(Measured, views[0]), strict=True))
-        operands = self.graph.operands[node]
-        given["same"] = Measured(float(len({self.alike[operand] for operand in operands}) == 1))
-        unknown = set()
-        for name, motion in zip(op.names, motions, strict=True):
-            if motion.moves and motion.tangent is None:
-                unknown.add(f"d{name}")
-            given[f"d{name}"] = (motion.tangent or ZERO) if motion.moves else ZERO
-            given[f"moves_{name}"] = Measured(float(motion.moves))
-        passed = sum(self.values[o].error for o in operands if o in self.values)
-        if unknown & names_in(special):
-            if special.side or special.undecided:
-                self.lost[node] = UNDECIDED
-            else:
-                out = given["out"].value
-                self.settle(op, node, out, None, motions, moves=True, error=passed)
-            return
-        side = decide(special, given)
-        if side is None or side != side:
-            self.lost[node] = UNDECIDED if side is None else UNDEFINED
-            return
-        if not special.slope:
-            view = [*views[0]]
-            view[len(op.names)] = side
-            self.go_on(op, node, True, [view] * len(motions), motions, side)
-            return
-        formula = template(special.slope)
-        stirring = [f"d{n}" for n, m in zip(op.names, motions, strict=True) if m.moves]
-        moves = stirs(formula, {name: number.value for name, number in given.items()}, stirring)
-        slope = measured(formula, given)
-        tangent = None if math.isnan(slope.value) else slope if moves else ZERO
-        self.settle(op, node, side, tangent, motions, moves=moves, error=passed)
-
-    def fold(
-        self,
-        op: Op,
-        node: int,
-        special: Special,
-        views: Sequence[Sequence[float]],
-        motions: Sequence[Motion],
-    ) -> None:
-        """A variadic node at a tie: what is said of two operands, over all that tie."""
-        test = compile_template(template(special.where), slots(op))
-        slope = template(special.slope)
-        operands = self.graph.operands[node]
-        passed = sum(self.values[o].error for o in operands if o in self.values)
-        tied = [motion for view, motion in zip(views, motions, strict=True) if test(view)]
-        out = views[0][1]
-        tangent: Measured | None = None
-        moves = False
-        for number, motion in enumerate(tied):
-            mine = motion.tangent if motion.moves else ZERO
-            if mine is None or (number and tangent is None):
-                tangent, moves = None, True
-                break
-            if tangent is None:
-                tangent, moves = mine, motion.moves
-                continue
-            given = {"dx": tangent, "dy": mine}
-            stirring = [n for n, m in (("dx", moves), ("dy", motion.moves)) if m]
-            moves = stirs(slope, {name: x.value for name, x in given.items()}, stirring)
-            tangent = measured(slope, given)
-        self.settle(op, node, out, tangent, motions, moves=moves, error=passed)
-
-    # Elsewhere.
-
-    def go_on(
-        self,
-        op: Op,
-        node: int,
-        changed: bool,
-        views: Sequence[Sequence[float]],
-        motions: Sequence[Motion],
-        out: float | None = None,
-    ) -> None:
-        """A node where its row's partials hold; ``out`` is its value, where a jump led to it."""
-        led = out is not None
-        if out is None:
-            out = views[0][1] if op.variadic else views[0][len(op.names)]
-        swept = self.locals[node]
-        own = not changed and swept is not None
-        moving = [motion.moves for motion in motions]
-        terms: list[tuple[Measured, Motion]] = []
-        passing, known = set(), True
-        for position, motion in enumerate(motions):
-            view, flat = views[position], op.partial(position) == "0"
-            if motion is STILL or (flat and not stirs_edge(op, position, view, moving)):
-                continue
-            local = swept[position] if own and not flat else local_rule(op.name, position)(view)
-            if local == 0 and motion.moves and not stirs_edge(op, position, view, moving):
-                continue
-            if local == 0 and position in op.branches:
-                continue
-            by = Measured(local, error_of(op, position, local) + self.error(node, position, view))
-            terms.append((by, motion))
-            if motion.moves:
-                passing.add(position)
-                known = known and is_known(by, motion)
-        moves = bool(passing)
-        inside = self.inside(op, node, motions) if (any(moving) or changed) and not led else True
-        if inside is True and moves and math.isinf(out) and not led:
-            out = self.pole(op, node, out, motions)
-            moves = not self.is_endless(node, moving)
-        if math.isfinite(out) and self.is_open(op, node, views, moving, passing):
-            inside = None
-        if inside is not True or out != out:
-            gone = any(self.lost.get(o) == UNDEFINED for o in self.graph.operands[node])
-            self.lost[node] = UNDEFINED if inside is False or gone else UNDECIDED
-            return
-        tangent = None
-        if not moves:
-            tangent = ZERO
-        elif known and math.isfinite(out):
-            tangent = inner((local, m.tangent or ZERO) for local, m in terms if m.moves)
-            if math.isnan(tangent.value):
-                tangent = None
-        if not own or tangent is None or math.isinf(out):
-            error = self.value_error(op, node, out) if changed else 0.0
-            self.settle(op, node, out, tangent, motions, moves=moves, error=error)
-        elif all(m.off == ZERO and m.moves for _, m in terms):
-            if terms:
-                self.motions[node] = Motion(moves, tangent, tangent, ZERO)
-        else:
-            by_sweep = inner((local, m.swept) for local, m in terms)
-            off = inner((local, m.off) for local, m in terms)
-            self.motions[node] = Motion(moves, tangent, by_sweep, off)
-
-    def error(self, node: int, position: int, view: Sequence[float]) -> float:
-        """What rounding of the data may have done to a local derivative, where that is to be heeded."""
-        if not self.noise:
-            return 0.0
-        op, operands = BY_NAME[self.graph.kinds[node]], self.graph.operands[node]
-        seen = [operands[position]] if op.variadic else operands
-        return noise_of(op, position, view, [self.noise[o] for o in (*seen, node)])
-
-    def value_error(self, op: Op, node: int, out: float) -> float:
-        """What its operands' errors do to a one-sided value's difference from the node's data.
-
-        Values are taken as they were computed: an error makes nothing jump.
-        """
-        if any(special.code == "jump" for special in op.special):
-            return 0.0
-        operands = self.graph.operands[node]
-        seen = [self.value(operand) for operand in operands]
-        passed = 0.0
-        for position, operand in enumerate(operands):
-            error = self.values[operand].error if operand in self.values else 0.0
-            if error and op.partial(position) != "0":
-                ends = (seen[position] - error, seen[position] + error)
-                tried = [[*seen[:position], end, *seen[position + 1 :]] for end in ends]
-                apart = [abs(functions[op.name](*given) - out) for given in tried]
-                passed += max((x for x in apart if math.isfinite(x)), default=0.0)
-        return passed
-
-    def settle(
-        self,
-        op: Op,
-        node: int,
-        out: float,
-        tangent: Measured | None,
-        motions: Sequence[Motion],
-        *,
-        moves: bool,
-        error: float = 0.0,
-    ) -> None:
-        """Note a node's value and motion, and how far its tangent is from the sweep's."""
-        data = self.data[node]
-        if out != data:
-            numbers = [self.value(operand) for operand in self.graph.operands[node]]
-            before = [self.data[operand] for operand in self.graph.operands[node]]
-            for value, given in ((out, numbers), (data, before)):
-                if math.isfinite(value):
-                    error += rounded(op, value, given)
-            if math.isinf(out) or not abs(out - data) <= error:
-                self.values[node] = Measured(out, error)
-            elif error > SURE * max(map(abs, (out, data, *numbers))):  # as beside a pole of tan
-                self.lost[node] = UNDECIDED
-                return
-        swept = self.sweep(op, node, motions)
+def fold(here: Here, special: Special, views: Sequence[Sequence[float]]) -> Side:
+    """A variadic node at a tie: what is said of two operands, over all that tie."""
+    test = compile_template(template(special.where), slots(here.op))
+    slope = template(special.slope)
+    tied = [motion for view, motion in zip(views, here.motions, strict=True) if test(view)]
+    tangent: Measured | None = None
+    moves = False
+    for number, motion in enumerate(tied):
+        mine = motion.tangent if motion.moves else ZERO
+        if mine is None or (number and tangent is None):
+            tangent, moves = None, True
+            break
         if tangent is None:
-            self.motions[node] = Motion(True, None, swept, Measured(math.nan))
-        elif moves or swept != ZERO or tangent != ZERO:
-            off = minus(tangent, swept)
-            self.motions[node] = Motion(moves, tangent, swept, off)
-
-    def sweep(self, op: Op, node: int, motions: Sequence[Motion]) -> Measured:
-        """The tangent that the reverse sweep stands for; 0 where no gradient went on."""
-        locals_ = self.locals[node]
-        if locals_ is None:
-            return ZERO
-        terms = []
-        for position, motion in enumerate(motions):
-            local = locals_[position]
-            gate = op.partial(position) == "0" or position in op.branches
-            if local is None or motion.swept == ZERO or (local == 0 and gate):
-                continue
-            terms.append((Measured(local, error_of(op, position, local)), motion.swept))
-        return inner(terms)
-
-    def inside(self, op: Op, node: int, motions: Sequence[Motion]) -> bool | None:
-        """Whether a node is defined beside the point; None where only higher orders would tell.
-
-        The row's domain is asked one double further along each tangent.
-        """
-        if not op.domain:
-            return True
-        tests = [op.domain, *(where for where, _ in op.poles)]
-        found = {
-            any(holds(test, op.names, place) for test in tests)
-            for place in self.places(node, motions)
-        }
-        return found.pop() if len(found) == 1 else None
-
-    def is_open(
-        self,
-        op: Op,
-        node: int,
-        views: Sequence[Sequence[float]],
-        moving: Sequence[bool],
-        passing: Collection[int],
-    ) -> bool:
-        """Whether an infinity and what else moves pull at a node, which is finite for exact operands only.
-
-        So are inf^0 and 1^inf, which are 1.
-        """
-        for at, operand in enumerate(self.graph.operands[node]):
-            if math.isinf(self.value(operand)) and any(other != at for other in passing):
-                all_moving = [*moving[:at], True, *moving[at + 1 :]]
-                if at in passing or stirs_edge(op, at, views[at], all_moving):
-                    return True
-        return False
-
-    def is_endless(self, node: int, moving: Sequence[bool]) -> bool:
-        """Whether an infinity is none that is only a limit: one that stays made it, as in x + inf."""
-        operands = zip(self.graph.operands[node], moving, strict=True)
-        return {moves for operand, moves in operands if math.isinf(self.value(operand))} == {False}
-
-    def pole(self, op: Op, node: int, out: float, motions: Sequence[Motion]) -> float:
-        """The limit of a node that moves and is infinite; nan where it is not known, or overflow made it.
-
-        Beside a pole the sign is that of the value one double further.
-        """
-        seen = [self.value(operand) for operand in self.graph.operands[node]]
-        if not at_pole(op, seen):
-            return math.nan if all(map(math.isfinite, seen)) else out
-        signs = {math.copysign(1.0, functions[op.name](*p)) for p in self.places(node, motions)}
-        return math.inf * signs.pop() if len(signs) == 1 else math.nan
-
-    def places(self, node: int, motions: Sequence[Motion]) -> list[tuple[float, ...]]:
-        """Where a node's operands may be, one double further along their tangents.
-
-        On the way to an infinity are the greatest double, and numbers that are not whole.
-        """
-        places = []
-        for operand, motion in zip(self.graph.operands[node], motions, strict=True):
-            x, tangent = self.value(operand), motion.tangent
-            if math.isnan(x) or not motion.moves:
-                error = self.values.get(operand, ZERO).error
-                places.append(sorted({x - error, x, x + error} if error else {x}))
-            elif math.isinf(x):
-                places.append([math.nextafter(x, 0.0), math.copysign(NOT_WHOLE, x)])
-            elif tangent is None or abs(tangent.value) <= tangent.error:
-                places.append([math.nextafter(x, -math.inf), x, math.nextafter(x, math.inf)])
-            else:
-                places.append([math.nextafter(x, math.copysign(math.inf, tangent.value))])
-        return list(product(*places))
+            tangent, moves = mine, motion.moves
+            continue
+        given = {"dx": tangent, "dy": mine}
+        stirring = [n for n, m in (("dx", moves), ("dy", motion.moves)) if m]
+        moves = stirs(slope, {name: x.value for name, x in given.items()}, stirring)
+        tangent = measured(slope, given)
+    return settled(here, views[0][1], tangent, moves=moves, error=passed(here))
 
 
-def is_known(local: Measured, motion: Motion) -> bool:
+def passed(here: Here) -> float:
+    """What the operands' limits may be off by, together."""
+    return sum(side.error for side in here.operands)
+
+
+@cache
+def names_in(special: Special) -> frozenset[str]:
+    """The names that what is said of a side uses."""
+    texts = filter(None, (special.side, special.slope, special.undecided))
+    return frozenset(name for text in texts for name in template(text).inputs)
+
+
+def decide(special: Special, given: Mapping[str, Measured]) -> float | None:
+    """The value just beside a kink or a jump; None where the tangents do not tell.
+
+    Tangents may be off by their errors: the answer has to be the same wherever in between they are, and
+    at the ends, at 0 and where two of them are equal it is asked.
+    """
+    names = [n for n in names_in(special) if n.startswith("d") and given[n].error]
+    tangents = [x.value for name, x in given.items() if name.startswith("d")]
+    choices = []
+    for name in names:
+        t, error = given[name]
+        inner = [x for x in (0.0, *tangents) if abs(x - t) <= error]
+        choices.append({t, t - error, t + error, *inner})
+    plain = {name: number.value for name, number in given.items()}
+    slots_ = tuple(plain)
+    found = set()
+    for chosen in product(*choices):
+        values = list({**plain, **dict(zip(names, chosen, strict=True))}.values())
+        if special.undecided and compile_template(template(special.undecided), slots_)(values):
+            return None
+        if special.side:
+            found.add(compile_template(template(special.side), slots_)(values))
+    if not special.side:
+        return plain["out"]
+    side = found.pop()
+    return None if found else side
+
+
+# Elsewhere.
+
+
+def go_on(
+    here: Here, views: Sequence[Sequence[float]], *, changed: bool, led: bool = False
+) -> Side:
+    """A node where its row's partials hold; ``led``: its value in the views is where a jump led to."""
+    out = views[0][1] if here.op.variadic else views[0][len(here.op.names)]
+    own = not changed and here.locals is not None
+    terms, passing, told = flowing(here, views, own=own)
+    moves = bool(passing)
+    inside: bool | None = True
+    if not led and (changed or any(here.moves)):
+        inside = is_inside(here)
+        if inside and moves and math.isinf(out):
+            out, moves = pole(here, out), not is_endless(here)
+    if math.isfinite(out) and is_open(here, views, passing):
+        inside = None
+    if not inside or out != out:
+        gone = inside is False or any(side.lost == UNDEFINED for side in here.operands)
+        return lost(here, UNDEFINED if gone else UNDECIDED)
+    tangent = None if moves else ZERO
+    if moves and told and math.isfinite(out):
+        tangent = sure((local, m.tangent or ZERO) for local, m in terms if m.moves)
+    if not own or tangent is None or math.isinf(out):
+        error = value_error(here, out) if changed else 0.0
+        return settled(here, out, tangent, moves=moves, error=error)
+    if all(motion.off == ZERO and motion.moves for _, motion in terms):
+        return Side(here.data, Motion(moves, tangent, tangent, ZERO) if terms else STILL)
+    return Side(here.data, Motion(moves, tangent, *swept_and_off(terms)))
+
+
+def flowing(
+    here: Here, views: Sequence[Sequence[float]], *, own: bool
+) -> tuple[list[tuple[Measured, Motion]], set[int], bool]:
+    """Local derivatives with the motions that they carry on, the positions through which movement passes,
+    and whether the tangents tell what these add.
+
+    ``own``: the local derivatives are those that the sweep found.
+    """
+    op, moving = here.op, here.moves
+    terms: list[tuple[Measured, Motion]] = []
+    passing, told = set(), True
+    for position, (motion, view) in enumerate(zip(here.motions, views, strict=True)):
+        flat = op.partial(position) == "0"
+        if motion is STILL or (flat and not stirs_edge(op, position, view, moving)):
+            continue
+        found = here.locals[position] if own and here.locals and not flat else None
+        local = local_rule(op.name, position)(view) if found is None else found
+        if local == 0 and motion.moves and not stirs_edge(op, position, view, moving):
+            continue
+        if local == 0 and position in op.branches:
+            continue
+        by = Measured(local, error_of(op, position, local) + rule_error(here, position, view))
+        terms.append((by, motion))
+        if motion.moves:
+            passing.add(position)
+            told = told and is_told(by, motion)
+    return terms, passing, told
+
+
+def is_told(local: Measured, motion: Motion) -> bool:
     """Whether an operand's tangent tells what it adds: what may be 0 times an infinity does not."""
     tangent = motion.tangent
     if tangent is None or math.isnan(local.value):
@@ -497,6 +493,121 @@ def is_known(local: Measured, motion: Motion) -> bool:
     return math.isfinite(local.value) or abs(tangent.value) > tangent.error
 
 
-def is_steep(motion: Motion) -> bool:
-    """Whether a tangent is infinite."""
-    return motion.tangent is not None and math.isinf(motion.tangent.value)
+def rule_error(here: Here, position: int, view: Sequence[float]) -> float:
+    """What rounding of the data may have done to a local derivative, where that is to be heeded."""
+    noise = here.point.noise
+    if not noise:
+        return 0.0
+    seen = [here.nodes[position]] if here.op.variadic else here.nodes
+    return noise_of(here.op, position, view, [noise[node] for node in (*seen, here.node)])
+
+
+def value_error(here: Here, out: float) -> float:
+    """What its operands' errors do to a limit's difference from the node's data.
+
+    Values are taken as they were computed: an error makes nothing jump.
+    """
+    op, seen, error = here.op, here.values, 0.0
+    if any(special.code == "jump" for special in op.special):
+        return 0.0
+    for position, side in enumerate(here.operands):
+        if side.error and op.partial(position) != "0":
+            ends = (side.value - side.error, side.value + side.error)
+            tried = [[*seen[:position], end, *seen[position + 1 :]] for end in ends]
+            apart = [abs(functions[op.name](*given) - out) for given in tried]
+            error += max((x for x in apart if math.isfinite(x)), default=0.0)
+    return error
+
+
+def settled(
+    here: Here, out: float, tangent: Measured | None, *, moves: bool, error: float = 0.0
+) -> Side:
+    """A node's limit and motion, and how far its tangent is from the sweep's."""
+    op, data, changed = here.op, here.data, False
+    if out != data:
+        before = [here.point.run.values[operand] for operand in here.nodes]
+        for value, given in ((out, here.values), (data, before)):
+            if math.isfinite(value):
+                error += rounded(op, value, given)
+        changed = math.isinf(out) or not abs(out - data) <= error
+        if not changed and error > SURE * max(map(abs, (out, data, *here.values))):
+            return lost(here, UNDECIDED)  # as beside a pole of tan
+    side = Side(out, changed=True, error=error) if changed else Side(data)
+    swept = swept_tangent(here)
+    if tangent is None:
+        return side._replace(motion=Motion(True, None, swept, Measured(math.nan)))
+    if moves or swept != ZERO or tangent != ZERO:
+        return side._replace(motion=Motion(moves, tangent, swept, minus(tangent, swept)))
+    return side
+
+
+def swept_tangent(here: Here) -> Measured:
+    """The tangent that the reverse sweep stands for; 0 where no gradient went on."""
+    terms = []
+    for position, (motion, local) in enumerate(zip(here.motions, here.locals or (), strict=False)):
+        gate = here.op.partial(position) == "0" or position in here.op.branches
+        if local is not None and motion.swept != ZERO and (local or not gate):
+            by = Measured(local, error_of(here.op, position, local))
+            terms.append((by, motion.swept))
+    return inner(terms)
+
+
+def is_inside(here: Here) -> bool | None:
+    """Whether a node is defined beside the point; None where only higher orders would tell.
+
+    The row's domain is asked one double further along each tangent.
+    """
+    if not here.op.domain:
+        return True
+    tests = [here.op.domain, *(where for where, _ in here.op.poles)]
+    found = {any(holds(test, here.op.names, place) for test in tests) for place in places(here)}
+    return found.pop() if len(found) == 1 else None
+
+
+def is_open(here: Here, views: Sequence[Sequence[float]], passing: Collection[int]) -> bool:
+    """Whether an infinity and what else moves pull at a node, which is finite for exact operands only.
+
+    So are inf^0 and 1^inf, which are 1.
+    """
+    for at, value in enumerate(here.values):
+        if math.isinf(value) and any(other != at for other in passing):
+            moving = here.moves
+            moving[at] = True
+            if at in passing or stirs_edge(here.op, at, views[at], moving):
+                return True
+    return False
+
+
+def is_endless(here: Here) -> bool:
+    """Whether an infinity is not only a limit: one that stays made it, as in x + inf."""
+    return {side.motion.moves for side in here.operands if math.isinf(side.value)} == {False}
+
+
+def pole(here: Here, out: float) -> float:
+    """The limit of a node that moves and is infinite; nan where it is not known, or overflow made it.
+
+    Beside a pole the sign is that of the value one double further.
+    """
+    if not at_pole(here.op, here.values):
+        return math.nan if all(map(math.isfinite, here.values)) else out
+    signs = {math.copysign(1.0, functions[here.op.name](*place)) for place in places(here)}
+    return math.inf * signs.pop() if len(signs) == 1 else math.nan
+
+
+def places(here: Here) -> list[tuple[float, ...]]:
+    """Where a node's operands may be, one double further along their tangents.
+
+    On the way to an infinity are the greatest double, and numbers that are not whole.
+    """
+    found: list[list[float]] = []
+    for side in here.operands:
+        x, tangent = side.value, side.motion.tangent
+        if math.isnan(x) or not side.motion.moves:
+            found.append(sorted({x - side.error, x, x + side.error} if side.error else {x}))
+        elif math.isinf(x):
+            found.append([math.nextafter(x, 0.0), math.copysign(NOT_WHOLE, x)])
+        elif tangent is None or abs(tangent.value) <= tangent.error:
+            found.append([math.nextafter(x, -math.inf), x, math.nextafter(x, math.inf)])
+        else:
+            found.append([math.nextafter(x, math.copysign(math.inf, tangent.value))])
+    return list(product(*found))

@@ -7,16 +7,31 @@ analysis, Rounding Errors in Algebraic Processes, 1963).  The bounds are of firs
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.explain.sides.movement import local_rule
+from exprgrad.graph.graph import Graph
+from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.run.numbers.primitives import functions
-from exprgrad.run.numbers.templates import compile_template, sides
+from exprgrad.run.numbers.primitives import functions, number
+from exprgrad.run.numbers.templates import sides
+from exprgrad.run.result import Run
 
-__all__ = ["SURE", "ZERO", "Measured", "inner", "measured", "minus", "rounded"]
+__all__ = [
+    "SURE",
+    "ZERO",
+    "Measured",
+    "error_of",
+    "inner",
+    "measured",
+    "minus",
+    "noise",
+    "noise_of",
+    "rounded",
+]
 
 SURE = 2.0**-8
 """A number that is off by no more than this part of itself has two digits."""
@@ -67,28 +82,72 @@ def minus(one: Measured, other: Measured) -> Measured:
 
 
 def measured(graph: Graph, given: Mapping[str, Measured]) -> Measured:
-    """A template's value, given its names' values and what those may be off by.
+    """A template's value, given its names' values and what those may be off by."""
+    return interpret(graph, RUNNING, given)[graph.output]
+
+
+def noise(run: Run) -> list[float]:
+    """By node: what its data may be off by; inputs and numbers as typed are off by nothing.
+
+    Data are taken as they were computed, and that makes no difference as long as everything is finite: what
+    belongs to a rounded number is off by little.  Of noise times infinity even the sign means nothing.
+    """
+    given = {name: Measured(value) for name, value in run.inputs.items()}
+    return [number.error for number in interpret(run.graph, RUNNING, given)]
+
+
+def constant(graph: Graph, node: int) -> Measured:
+    """A number as typed, which is off by nothing, or one with a name, such as pi."""
+    value = number(graph, node)
+    is_named = node in graph.symbols and math.isfinite(value)
+    return Measured(value, math.ulp(value) / 2 if is_named else 0.0)
+
+
+def applied(graph: Graph, node: int, operands: Sequence[Measured]) -> Measured:
+    """An operation on numbers that may be off, and what it rounds itself.
 
     An operation with kinks is taken to change no faster than its operands, whichever of them it chooses.
     """
-    found: list[Measured] = []
-    for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
-        if kind == INPUT:
-            found.append(given[str(payload)])
-            continue
-        if kind == CONST:
-            assert isinstance(payload, float)
-            found.append(Measured(payload))
-            continue
-        op, seen = BY_NAME[kind], [found[operand] for operand in operands]
-        numbers = [x.value for x in seen]
-        value = functions[kind](*numbers)
-        error = rounded(op, value, numbers)
-        if any(x.error for x in seen):
-            views = sides(op, [*numbers, value], [1.0] * len(seen))
-            for position, (x, view) in enumerate(zip(seen, views, strict=True)):
-                local = compile_template(template(op.partial(position)), slots(op))(view)
-                bent = op.special and not op.branches and op.partial(position) != "0"
-                error += x.error * (max(abs(local), 1.0) if bent else abs(local)) if x.error else 0
-        found.append(Measured(value, error if math.isfinite(value) else 0.0))
-    return found[graph.output]
+    op, numbers = BY_NAME[graph.kinds[node]], [x.value for x in operands]
+    value = functions[op.name](*numbers)
+    if not math.isfinite(value):
+        return Measured(value)
+    error = rounded(op, value, numbers)
+    if any(x.error for x in operands):
+        views = sides(op, [*numbers, value], [1.0] * len(operands))
+        for position, (x, view) in enumerate(zip(operands, views, strict=True)):
+            if x.error and op.partial(position) != "0":
+                slope = abs(local_rule(op.name, position)(view))
+                bent = op.special and not op.branches
+                error += x.error * (max(slope, 1.0) if bent else slope)
+    return Measured(value, error if error == error else math.inf)
+
+
+RUNNING = Algebra(constant, applied)
+"""Numbers, each with what rounding may have done to it on the way."""
+
+
+def noise_of(op: Op, position: int, view: Sequence[float], errors: Sequence[float]) -> float:
+    """What a local derivative may be off by, given by how much its operands and the result may be.
+
+    ``view`` are the values that the rule sees, of which the first have those errors.
+    """
+    rule, names = local_rule(op.name, position), slots(op)
+    if not any(errors):
+        return 0.0
+    here = rule(view)
+    rest = view[len(errors) : len(names)]
+    ends = [{x - error, x + error} for x, error in zip(view, errors, strict=False)]
+    apart = [abs(rule([*place, *rest]) - here) for place in product(*ends)]
+    return max(x if x == x else math.inf for x in apart)
+
+
+def error_of(op: Op, position: int, local: float) -> float:
+    """What a local derivative may be off by; an operand, or a constant, is off by nothing.
+
+    The row's bound is in ulps of the truth, which may be twice those of what was computed; beside a zero
+    it is absolute.
+    """
+    if len(template(op.partial(position))) == 1 or not math.isfinite(local):
+        return 0.0
+    return max(2 * op.partial_ulp * math.ulp(local), op.partial_abs)

@@ -19,7 +19,7 @@ from exprgrad.graph.graph import Graph
 from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 
-__all__ = ["Function", "Template", "compile_template", "functions"]
+__all__ = ["Function", "Template", "compile_template", "functions", "number"]
 
 Function = Callable[..., float]
 Template = Callable[[Sequence[float]], float]
