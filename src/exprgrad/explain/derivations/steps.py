@@ -262,19 +262,19 @@ class Derivation:
 
     def linear(self, root: int) -> Law:
         """A sum of multiples: each term's derivative, with its constant factor."""
-        sheet, kinds, operands = self.sheet, self.sheet.graph.kinds, self.sheet.graph.operands
+        sheet, operands = self.sheet, self.sheet.graph.operands
         inside, leaves = sheet.group(root)
         found = {leaf: self.derivative(leaf) for leaf in leaves if sheet.active[leaf]}
         for node in inside:
             found[node] = self.linear_part(node, [found.get(operand) for operand in operands[node]])
-        sums = [kinds[node] for node in inside if kinds[node] in ("add", "sub")]
-        rule = (
-            "difference rule" if sums == ["sub"] else "sum rule" if sums else "constant factor rule"
-        )
+        sums = [node for node in inside if len(sheet.row(node).signs) == 2]
+        signs = [sheet.row(node).signs for node in sums]
+        rule = "sum rule" if sums else "constant factor rule"
+        rule = "difference rule" if signs == [(1, -1)] else rule
         notes = notes_on(rule)
         if len(sums) < len(inside):
             notes.append("constant factors stay")
-        terms = {o for node in inside for o in operands[node] if kinds[node] in ("add", "sub")}
+        terms = {operand for node in sums for operand in operands[node]}
         constants = [leaf for leaf in leaves if not sheet.active[leaf]]
         zero = dict.fromkeys(leaf for leaf in constants if leaf in terms or sheet.depends[leaf])
         if len(zero) <= FEW:
@@ -286,23 +286,23 @@ class Derivation:
 
         It is the operation again, on the derivatives.
         """
-        sheet, kind = self.sheet, self.sheet.graph.kinds[node]
-        first, second = inner[0], inner[-1]
-        if kind in ("mul", "div"):
-            place = int(first is None)
-            factors = list(self.sheet.graph.operands[node])
-            found = first if second is None else second
-            assert found is not None
-            if kind == "mul" and sheet.value(found) == 1:
-                return factors[1 - place]
-            factors[place] = found
-            return sheet.apply(kind, *factors)
-        if kind == "neg" or (kind == "sub" and first is None):
-            assert second is not None
-            return sheet.apply("neg", second)
-        if kind == "sub" and first is not None and second is not None:
-            return sheet.apply(kind, first, second)
-        return sheet.total([(None, term) for term in inner if term is not None])
+        sheet, kind, row = self.sheet, self.sheet.graph.kinds[node], self.sheet.row(node)
+        found = [term for term in inner if term is not None]
+        if row.signs == (1, -1) and len(found) == 2:
+            return sheet.apply(kind, *found)
+        if row.signs:
+            is_taken_away = len(found) == 1 and row.signs[inner.index(found[0])] < 0
+            return (
+                sheet.apply("neg", *found)
+                if is_taken_away
+                else sheet.total((None, x) for x in found)
+            )
+        (derivative,), (place,) = found, sheet.varying(node)
+        factors = list(sheet.graph.operands[node])
+        if row.commutes and sheet.value(derivative) == 1:
+            return factors[1 - place]
+        factors[place] = derivative
+        return sheet.apply(kind, *factors)
 
     def nonlinear(self, node: int) -> Law:
         """Any other rule: the sum over the active operands of local times inner derivative."""

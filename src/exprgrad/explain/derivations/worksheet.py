@@ -11,7 +11,7 @@ from itertools import chain, count
 
 from exprgrad.derive.sweeps.local import active_from, passing, users_of
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, dependencies, dependents
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.transform import copied, transform
 from exprgrad.language.read.parse import CONSTANTS
 from exprgrad.language.write.infix import SUM, label, leaf, operation_text
@@ -23,9 +23,8 @@ LONGEST = 60
 LONGEST_CHAIN = 240
 """The longest sum or product."""
 LETTERS = "uvwpqrsfgh"
-PRODUCTS = ("mul", "div")
-LINKS = ("add", "sub", "neg", *PRODUCTS)
 NO_LIMIT = 1 << 30
+LEAF = Op("", "", (), "")
 NOWHERE = (0, 0)
 
 
@@ -202,7 +201,7 @@ class Worksheet:
     def has_minus(self, node: int) -> bool:
         """Whether a node's text, where it is used, is a product that begins with a minus."""
         kinds, operands = self.graph.kinds, self.graph.operands
-        while kinds[node] in PRODUCTS and node not in self.names and node not in self.enclosed:
+        while self.row(node).powers and node not in self.names and node not in self.enclosed:
             node = operands[node][0]
         return node not in self.names and (kinds[node] == "neg" or (self.value(node) or 0.0) < 0)
 
@@ -210,7 +209,7 @@ class Worksheet:
         """A product that begins with a minus, without it."""
         kinds, operands = self.graph.kinds, self.graph.operands
         factors: list[tuple[str, int]] = []
-        while kinds[node] in PRODUCTS:
+        while self.row(node).powers:
             factors.append((kinds[node], operands[node][1]))
             node = operands[node][0]
         found = (
@@ -247,6 +246,10 @@ class Worksheet:
 
     # Sums and products.
 
+    def row(self, node: int) -> Op:
+        """A node's row of the op table; of a leaf, an empty one."""
+        return BY_NAME.get(self.graph.kinds[node], LEAF)
+
     def links(self) -> bytearray:
         """A flag for each node that is read as part of its user."""
         graph, found = self.graph, bytearray(len(self.graph))
@@ -268,27 +271,25 @@ class Worksheet:
     def varying(self, node: int) -> list[int]:
         """The positions with respect to which a node is differentiated."""
         kind, operands = self.graph.kinds[node], self.graph.operands[node]
-        if not operands:
-            return []
-        places = range(len(operands)) if BY_NAME[kind].variadic else passing(kind)
+        places = (
+            range(len(operands)) if self.row(node).variadic else passing(kind) if operands else ()
+        )
         return [place for place in places if self.active[operands[place]]]
 
     def is_linear(self, node: int) -> bool:
         """Whether a node is a sum, or a constant times something."""
-        kind, varying = self.graph.kinds[node], self.varying(node)
-        if kind in PRODUCTS:
-            return varying == [0] or (kind == "mul" and varying == [1])
-        return kind in LINKS and bool(varying)
+        varying, row = self.varying(node), self.row(node)
+        if row.powers:
+            return [row.powers[place] for place in varying] == [1]
+        return bool(row.signs and varying)
 
     def is_product(self, node: int) -> bool:
         """Whether a node is a product of two active operands."""
-        return self.graph.kinds[node] == "mul" and len(self.varying(node)) == 2
+        return self.row(node).powers == (1, 1) and len(self.varying(node)) == 2
 
     def is_wide(self, node: int) -> bool:
         """Whether a node takes more than two operands that share a derivative: too many to write it out."""
-        kind = self.graph.kinds[node]
-        has_ties = kind in BY_NAME and "ties" in BY_NAME[kind].shown_partial(0)
-        return has_ties and len(self.graph.operands[node]) > 2
+        return bool(self.row(node).winner) and len(self.graph.operands[node]) > 2
 
     def group(self, root: int) -> tuple[list[int], list[int]]:
         """A sum or product: its nodes, operands first, and its operands from left to right."""
