@@ -93,7 +93,9 @@ class InputError(ExprgradError):
 
 
 class ShapeError(ExprgradError):
-    """Tensors whose shapes an operation cannot take."""
+    """Tensors whose shapes an operation cannot take; ``node`` is the operation's in a graph."""
+
+    node: int | None = None
 
 
 class RequestError(ExprgradError):

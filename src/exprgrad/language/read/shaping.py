@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from exprgrad.errors import ShapeError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
 from exprgrad.graph.literal import Literal, Settings, Shape, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.graph.structural import MOST_AXES, Mismatch, shape_text
 from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.graph.transform import copied, transform
 from exprgrad.language.write.infix import ATOM, operand_level, texts
 from exprgrad.source import Source, Span, cut
 
@@ -37,19 +38,15 @@ def shaped(
 
     ``origins`` says where an input's shape came from, such as a file.
     """
-    found = Graph()
-    known: list[Shape] = []
-    found.shapes = known
-    place: list[int] = []
-    for node, kind in enumerate(graph.kinds):
-        payload, span = graph.payloads[node], graph.span(node)
-        operands = [place[operand] for operand in graph.operands[node]]
-        spans = [graph.occurrence(node, position) for position in range(len(operands))]
-        given = [known[operand] for operand in operands]
+
+    def with_shape(made: Graph, node: int, images: Sequence[int]) -> int:
+        """A node again, with its shape; what is stretched for it is made before it."""
+        kind, payload = graph.kinds[node], graph.payloads[node]
+        operands = [images[operand] for operand in graph.operands[node]]
+        given = [made.shape(operand) for operand in operands]
         try:
             if kind == INPUT:
                 shape = shapes[str(payload)]
-                found.inputs[str(payload)] = len(found)
             elif kind == CONST:
                 shape = payload.shape if isinstance(payload, Literal) else ()
             elif kind in STRUCTURAL:
@@ -57,19 +54,14 @@ def shaped(
             else:
                 shape = bounded(broadcast_shape(given))
                 operands = [
-                    stretched(found, operand, shape, occurrence)
-                    for operand, occurrence in zip(operands, spans, strict=True)
+                    stretched(made, operand, shape, graph.occurrence(node, position))
+                    for position, operand in enumerate(operands)
                 ]
         except Mismatch as mismatch:
             raise complaint(graph, text, node, given, mismatch, origins or {}) from None
-        place.append(found.append(kind, tuple(operands), payload, span, tuple(spans)))
-        known.append(shape)
-        if node in graph.symbols:
-            found.symbols[place[node]] = graph.symbols[node]
-    found.bindings = [Binding(b.name, place[b.node], b.span) for b in graph.bindings]
-    found.output = place[graph.output]
-    found.output_name = graph.output_name
-    return found
+        return copied(made, graph, node, tuple(operands), shape)
+
+    return transform(graph, with_shape, shaped=True)[0]
 
 
 def need_number(graph: Graph, text: str, command: str) -> None:
@@ -95,8 +87,7 @@ def shaped_as_said(graph: Graph, text: str, shapes: Mapping[str, Shape]) -> Grap
     try:
         return shaped(graph, text, {name: shapes.get(name, ()) for name in graph.inputs})
     except ShapeError as error:
-        spans = [graph.span(node) for node in range(len(graph))]
-        needed = dependencies(graph, spans.index(error.span)) if error.span in spans else b""
+        needed = dependencies(graph, *([] if error.node is None else [error.node]))
         unsaid = [
             name for name, node in graph.inputs.items() if name not in shapes and needed[node]
         ]
@@ -111,16 +102,14 @@ def shaped_as_said(graph: Graph, text: str, shapes: Mapping[str, Shape]) -> Grap
         raise
 
 
-def stretched(found: Graph, operand: int, shape: Shape, span: Span) -> int:
+def stretched(made: Graph, operand: int, shape: Shape, span: Span) -> int:
     """An operand in the shape of the result; a constant stretches by itself."""
-    assert found.shapes is not None
-    if found.shapes[operand] == shape:
+    its_shape = made.shape(operand)
+    if its_shape == shape or (made.kinds[operand] == CONST and not its_shape):
         return operand
-    if found.kinds[operand] == CONST and found.shapes[operand] == ():
-        return operand
-    node = found.append("broadcast", (operand,), (shape,), span, (span,))
-    found.shapes.append(shape)
-    found.implicit.add(node)
+    node = made.append("broadcast", (operand,), (shape,), span, (span,))
+    cast(list[Shape], made.shapes).append(shape)
+    made.implicit.add(node)
     return node
 
 
@@ -160,7 +149,7 @@ def complaint(
     help = (kind in BY_NAME and elementwise_hint(kind, given, whole)) or mismatch.help
     if kind == "index" and text[span[0]] == "[" and help is None:
         help = "between two lists stands a ',', as in [[1, 2], [3, 4]]"
-    return ShapeError(
+    error = ShapeError(
         "shape",
         f"{why}: {listed}" if listed else why,
         source=Source(text),
@@ -168,6 +157,8 @@ def complaint(
         help=help and mended(help, called, [operand_level(graph, n, names) for n in operands]),
         related=tuple(related),
     )
+    error.node = node
+    return error
 
 
 def title(kind: str, first: str) -> str:
