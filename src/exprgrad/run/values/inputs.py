@@ -82,7 +82,9 @@ def in_file(path: str, name: str) -> Any:
     try:
         return as_value(value, name)
     except InputError as error:
-        raise error.at(path) from None
+        if not hasattr(value, "dtype"):  # an array is described by itself
+            error.at(path)
+        raise
 
 
 def is_plain(text: str) -> bool:
