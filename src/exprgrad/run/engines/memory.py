@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from ctypes import addressof, c_char
 from typing import Any
 
@@ -60,34 +60,26 @@ def checked(out: Any, wrt: Sequence[str], taken: Taken) -> tuple[Any, dict[str, 
         found = {name: gradient[name] for name in wrt}
     except (TypeError, ValueError, KeyError, IndexError):
         raise refused("is not an earlier answer of this formula, value and gradient") from None
-    for column in (value, *found.values()):
-        if not fits(column, taken.rows):
-            raise unfit(value, found, taken.rows)
+    named = {"the value": value, **{f"'{name}'": column for name, column in found.items()}}
+    for name, column in named.items():
+        if (wrong := misfit(column, name, taken.rows)) is not None:
+            raise refused(wrong)
     if overlap([value, *found.values()], [*taken.columns, *taken.given]):
         raise refused("shares memory with a column, or with itself")
     return value, found
 
 
-def fits(column: Any, rows: int) -> bool:
-    """Whether an array is a column of so many rows that can be written."""
-    if not isinstance(column, np.ndarray) or isinstance(column, np.ma.MaskedArray):
-        return False
-    return column.shape == (rows,) and is_ready(column) and bool(column.flags.writeable)
-
-
-def unfit(value: Any, gradient: Mapping[str, Any], rows: int) -> RequestError:
-    """The error for the first column that does not fit."""
-    named = {"the value": value, **{f"'{name}'": column for name, column in gradient.items()}}
-    name, column = next((name, x) for name, x in named.items() if not fits(x, rows))
+def misfit(column: Any, name: str, rows: int) -> str | None:
+    """Why something is not a column of so many rows that can be written; None if it is one."""
     if not (isinstance(column, np.ndarray) and column.ndim == 1):
-        return refused(f"has no column for {name}")
+        return f"has no column for {name}"
     if isinstance(column, np.ma.MaskedArray):
-        return refused(f"has a masked column for {name}")
+        return f"has a masked column for {name}"
     if len(column) != rows:
-        return refused(f"has {len(column)} rows for {name}, and the columns {rows}")
+        return f"has {len(column)} rows for {name}, and the columns {rows}"
     if not is_ready(column):
-        return refused(f"has a column for {name} that is not of contiguous doubles")
-    return refused(f"has a column for {name} that is read-only")
+        return f"has a column for {name} that is not of contiguous doubles"
+    return None if column.flags.writeable else f"has a column for {name} that is read-only"
 
 
 def overlap(outputs: Sequence[Any], columns: Sequence[Any]) -> bool:

@@ -37,22 +37,16 @@ def thrifty(graph: Graph, given: Sequence[int], free: Sequence[int]) -> list[int
     size = len(graph)
     waits, uses, users = [0] * size, [0] * size, [0] * size
     """By node: the operands to come; the operations to come that read it, and the sum of their indices."""
-    change = [0 if free[node] else size for node in range(size)]
-    """By node: how many more results are alive once it is done, times the size."""
     operands_of = [different(operands) for operands in graph.operands]
     for node in given:
         for operand in operands_of[node]:
             uses[operand] += 1
             users[operand] += node
-            if graph.operands[operand]:
-                waits[node] += 1
-    readers = [0, *accumulate(uses)]
-    """By node: where in ``flat`` the operations begin that read it."""
-    flat, filled = [0] * readers[-1], readers.copy()
+            waits[node] += bool(graph.operands[operand])
+    flat, first = readers(operands_of, given, uses)
+    change = [0 if free[node] else size for node in range(size)]
+    """By node: how many more results are alive once it is done, times the size."""
     for node in given:
-        for operand in operands_of[node]:
-            flat[filled[operand]] = node
-            filled[operand] += 1
         if uses[node] == 1 and not free[node]:
             change[users[node]] -= size
     ready = [change[node] + node for node in given if not waits[node]]
@@ -73,11 +67,24 @@ def thrifty(graph: Graph, given: Sequence[int], free: Sequence[int]) -> list[int
                 change[last] -= size
                 if not waits[last]:
                     heappush(ready, change[last] + last)
-        for reader in flat[readers[node] : readers[node + 1]]:
+        for reader in flat[first[node] : first[node + 1]]:
             waits[reader] -= 1
             if not waits[reader]:
                 heappush(ready, change[reader] + reader)
     return order
+
+
+def readers(
+    operands_of: Sequence[Sequence[int]], given: Sequence[int], uses: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """The operations that read each node, node after node; and by node where its own begin."""
+    first = [0, *accumulate(uses)]
+    flat, filled = [0] * first[-1], first.copy()
+    for node in given:
+        for operand in operands_of[node]:
+            flat[filled[operand]] = node
+            filled[operand] += 1
+    return flat, first
 
 
 def different(operands: tuple[int, ...]) -> tuple[int, ...]:

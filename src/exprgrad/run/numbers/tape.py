@@ -175,14 +175,7 @@ def walked(
         if companions:
             varying = varying or dependents(graph, graph.inputs.values())
             varies = [cell[float(varying[operand])] for operand in mine]
-            op = BY_NAME[graph.kinds[node]]
-            view = (*mine, node, *varies)
-            views = repeat(view)
-            if op.variadic:
-                tied = first_step + len(steps)
-                steps.append((partial(ties, op), itemgetter(*view)))
-                views = [(o, node, v, tied) for o, v in zip(mine, varies, strict=True)]
-                rules *= len(mine)
+            rules, views = accompanied(graph, node, rules, varies, steps, first_step)
         edges = zip(mine, views, rules, strict=False)
         for operand, view, (slot, constant, function, gate) in edges:
             if not active[operand]:
@@ -200,6 +193,28 @@ def walked(
             gates.append(gate)
             reached[operand] = 1
     return Edges(users, operands, sources), gates, steps
+
+
+def accompanied(
+    graph: Graph,
+    node: int,
+    rules: tuple[Rule, ...],
+    varies: Sequence[int],
+    steps: list[Step],
+    first_step: int,
+) -> tuple[tuple[Rule, ...], Iterable[tuple[int, ...]]]:
+    """The rules of a node that see more than values, and the cells that each of them sees.
+
+    ``varies`` are the cells that say which operands vary; a variadic row's ties are a step of their own.
+    """
+    op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
+    view = (*operands, node, *varies)
+    if not op.variadic:
+        return rules, repeat(view)
+    tied = first_step + len(steps)
+    steps.append((partial(ties, op), itemgetter(*view)))
+    seen = [(operand, node, v, tied) for operand, v in zip(operands, varies, strict=True)]
+    return rules * len(operands), seen
 
 
 def shortened(edges: Edges, size: int, one: int) -> tuple[Edges, dict[int, int]]:

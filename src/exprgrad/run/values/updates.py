@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 __all__ = ["added", "length", "same", "scaled", "trouble"]
 
 
-def scaled(value: Any, factor: float) -> Any:
-    """A number or a tensor times a number; overflow is an infinity, and no zero is negative."""
+def silent(value: Any) -> AbstractContextManager[Any]:
+    """A context in which arithmetic with a value does not warn."""
     if isinstance(value, float):
-        return factor * value + 0.0
+        return nullcontext()
     import numpy as np
 
-    with np.errstate(all="ignore"):
+    return np.errstate(all="ignore")
+
+
+def scaled(value: Any, factor: float) -> Any:
+    """A number or a tensor times a number; overflow is an infinity, and no zero is negative."""
+    with silent(value):
         return factor * value + 0.0
 
 
 def added(value: Any, update: Any) -> Any:
     """Where an update moves a number or a tensor."""
-    if isinstance(value, float):
-        return value + update
-    import numpy as np
-
-    with np.errstate(all="ignore"):
+    with silent(value):
         return value + update
 
 
 def same(one: Any, other: Any) -> bool:
     """Whether two numbers or tensors are equal, each number to its last bit; -0 is 0."""
-    return one == other if isinstance(one, float) else bool((one == other).all())
+    return some(one == other, every=True)
+
+
+def some(flags: Any, *, every: bool = False) -> bool:
+    """Whether a condition holds for some number of a value, or for every."""
+    if isinstance(flags, bool):
+        return flags
+    return bool(flags.all() if every else flags.any())
 
 
 def length(value: Any) -> float:
@@ -44,8 +53,4 @@ def length(value: Any) -> float:
 
 def trouble(value: Any) -> str:
     """``nan`` or ``infinite`` if a number, or a number of a tensor, is that; else nothing."""
-    if isinstance(value, float):
-        return "nan" if value != value else "infinite" if math.isinf(value) else ""
-    from exprgrad.run.arrays.measure import infinities, nans
-
-    return "nan" if nans(value).any() else "infinite" if infinities(value).any() else ""
+    return "nan" if some(value != value) else "infinite" if some(abs(value) == math.inf) else ""
