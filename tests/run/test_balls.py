@@ -441,6 +441,23 @@ def test_what_has_no_value_is_told_from_what_nobody_knows() -> None:
         assert not value.is_nan() and not value.is_finite() and not is_infinite(value), text
 
 
+@pytest.mark.parametrize(
+    ("kind", "operands"),
+    [
+        ("add", (math.inf, -math.inf)),
+        ("sub", (math.inf, math.inf)),
+        ("mul", (0.0, -math.inf)),
+        ("div", (-math.inf, math.inf)),
+        ("mod", (math.inf, 2.5)),
+        ("xlogy", (math.inf, 1.0)),
+    ],
+)
+def test_an_infinity_against_another_has_no_value(kind: str, operands: tuple[float, ...]) -> None:
+    """Where doubles give nan at exact operands, so it is: no value, which says more than an unknown one."""
+    with working(80):
+        assert apply(kind, [ball(operand) for operand in operands]).is_nan()
+
+
 def test_a_comparison_that_is_not_decided_is_either() -> None:
     value, _ = at("sqrt(2)^2 > 2")
     assert truth(value) is None and value.contains(0) and value.contains(1)
