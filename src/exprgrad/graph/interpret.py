@@ -6,12 +6,12 @@ Doubles, arrays, balls, parts of formulas: what differs is how a constant is mad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
 
-__all__ = ["Algebra", "interpret"]
+__all__ = ["Algebra", "interpret", "worked_out"]
 
 V = TypeVar("V")
 
@@ -53,6 +53,14 @@ def interpret(
             del operands
         for operand in spent.get(node, ()):
             values[operand] = None
+    return values
+
+
+def worked_out(graph: Graph, algebra: Algebra[V], values: list[V], nodes: Iterable[int]) -> list[V]:
+    """The values with those of some operations, in their order, worked out from the others."""
+    for node in nodes:
+        operands = [values[operand] for operand in graph.operands[node]]
+        values[node] = algebra.apply(graph, node, operands)
     return values
 
 

@@ -31,8 +31,8 @@ from exprgrad.explain.sides.running_error import (
     noise_of,
     rounded,
 )
-from exprgrad.graph.graph import Graph
-from exprgrad.graph.interpret import Algebra, interpret
+from exprgrad.graph.graph import Graph, dependencies, dependents
+from exprgrad.graph.interpret import Algebra, worked_out
 from exprgrad.graph.op import Op, Special
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.numbers.primitives import compile_template, functions
@@ -67,7 +67,7 @@ class Side(NamedTuple):
     ``changed``  whether the limit is not the node's data, or not known
     ``error``    what rounding may add to the difference between the two
     ``lost``     why the limit is not known, if it is not
-    ``turned``, ``steep``  whether a kink or a jump was met on the way to it, or an infinite tangent
+    ``turned``   whether it meets a kink or a jump
     """
 
     value: float
@@ -76,7 +76,6 @@ class Side(NamedTuple):
     error: float = 0.0
     lost: str = ""
     turned: bool = False
-    steep: bool = False
 
 
 class Around(NamedTuple):
@@ -87,12 +86,14 @@ class Around(NamedTuple):
                  through which movement passes, and the local derivative, neither 0 nor infinite
     ``special``  the nodes that meet a kink or a jump
     ``locals``   by node: the sweep's local derivatives, None where no gradient went on
+    ``still``    by node: itself, where it stays
     """
 
     alike: list[int]
     smooth: dict[int, list[tuple[int, Measured]]]
     special: Collection[int]
     locals: Sequence[Any]
+    still: list[Side]
 
 
 def around(run: Run) -> Around:
@@ -113,7 +114,8 @@ def around(run: Run) -> Around:
         usual = all(local.value and math.isfinite(local.value) for _, local in terms)
         if usual and stays_inside(run, node, op):
             smooth[node] = terms
-    return Around(twins(graph), smooth, special, run.adjoints.locals)
+    still = [Side(value) for value in run.values]
+    return Around(twins(graph), smooth, special, run.adjoints.locals, still)
 
 
 def stays_inside(run: Run, node: int, op: Op) -> bool:
@@ -220,38 +222,40 @@ def towards(run: Run, name: str, sign: float, around: Around) -> Towards:
 
 def outcome(point: Point, name: str, sign: float) -> tuple[Towards, bool]:
     """What one side comes to, and whether a tangent is infinite on the way."""
-    run, along = point.run, Measured(sign)
-    inputs = {other: Side(value) for other, value in run.inputs.items()}
-    inputs[name] = Side(run.inputs[name], Motion(True, along, along, ZERO))
-    algebra = Algebra(lambda _, node: Side(run.values[node]), partial(visit, point))
-    output = run.graph.output
-    side = interpret(run.graph, algebra, inputs, (output,))[output]
-    state, value = side.lost, None if side.lost else side.value
+    graph, along = point.run.graph, Measured(sign)
+    start, output = graph.inputs[name], graph.output
+    moving, needed = dependents(graph, [start]), dependencies(graph, output)
+    nodes = [node for node in range(start + 1, output + 1) if moving[node] and needed[node]]
+    still = point.around.still
+    moved = still[start]._replace(motion=Motion(True, along, along, ZERO))
+    algebra = Algebra(lambda _, node: still[node], partial(beside, point))
+    values = [*still[:start], moved, *still[start + 1 :]]
+    reached = worked_out(graph, algebra, values, nodes)
+    turned = any(reached[node].turned for node in nodes)
+    steep = any(is_steep(reached[node].motion) for node in nodes)
+    side = reached[output]
     tangent, off = side.motion.tangent, side.motion.off
+    value = None if side.lost else side.value
     if value is None or tangent is None or math.isinf(value):
-        found = Towards(side.turned, state or UNDECIDED, value, None, Measured(math.nan))
-    else:
-        slope, off = (Measured(sign * x.value, x.error) for x in (tangent, off))
-        found = Towards(side.turned, "", value, slope, off)
-    return found, side.steep
+        return Towards(turned, side.lost or UNDECIDED, value, None, Measured(math.nan)), steep
+    slope, off = (Measured(sign * x.value, x.error) for x in (tangent, off))
+    return Towards(turned, "", value, slope, off), steep
 
 
-def visit(point: Point, graph: Graph, node: int, operands: Sequence[Side]) -> Side:
-    """One node, given its operands; it keeps what was met on the way."""
-    side = beside(point, graph, node, operands)
-    tangent = side.motion.tangent
-    steep = tangent is not None and math.isinf(tangent.value)
-    steep = steep or any(operand.steep for operand in operands)
-    turned = side.turned or any(operand.turned for operand in operands)
-    return side._replace(turned=turned, steep=steep) if turned or steep else side
+def is_steep(motion: Motion) -> bool:
+    """Whether a tangent is infinite."""
+    return motion.tangent is not None and math.isinf(motion.tangent.value)
 
 
 def beside(point: Point, graph: Graph, node: int, operands: Sequence[Side]) -> Side:
     """One node, given its operands."""
+    changed, still = False, True
+    for side in operands:
+        changed = changed or side.changed
+        still = still and side.motion is STILL
+    if still and not changed:
+        return point.around.still[node]
     data = point.run.values[node]
-    changed = any(side.changed for side in operands)
-    if not changed and all(side.motion is STILL for side in operands):
-        return Side(data)
     smooth = None if changed or point.noise else point.around.smooth.get(node)
     if smooth is not None:
         return Side(data, glide(smooth, operands))
@@ -277,8 +281,11 @@ def lost(here: Here, reason: str) -> Side:
 
 def glide(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[Side]) -> Motion:
     """How a smooth node moves whose operands have the data that they have at the point."""
-    terms = [(local, operands[position].motion) for position, local in terms_of]
-    terms = [(local, motion) for local, motion in terms if motion is not STILL]
+    terms = [
+        (local, motion)
+        for position, local in terms_of
+        if (motion := operands[position].motion) is not STILL
+    ]
     if not terms:
         return STILL
     tangents = [(local, motion.tangent) for local, motion in terms if motion.tangent]
