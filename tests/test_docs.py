@@ -111,6 +111,7 @@ def test_every_command_is_documented() -> None:
 
 def test_links_lead_somewhere() -> None:
     for path in PAGES:
-        for target in re.findall(r"\]\(([^)#\s]+)", path.read_text("utf-8")):
+        prose = re.sub(r"(?ms)^```.*?^```$", "", path.read_text("utf-8"))
+        for target in re.findall(r"\]\(([^)#\s]+)", prose):
             if "://" not in target:
                 assert (path.parent / target).exists(), f"{page_id(path)} links to {target}"
