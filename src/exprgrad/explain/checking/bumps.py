@@ -83,8 +83,8 @@ def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) ->
         return shown._replace(message=message)
     first, second = (digits_of(abs(each - analytic), abs(analytic)) for each in (numeric, central))
     if first < FEW and numeric != analytic and leaps(run, found, step):
-        message = f"kink between the sample points: {here}, returned {short(analytic)}"
-        return shown._replace(verdict="kink", message=message)
+        why = f"kink between the sample points: {here}, returned {short(analytic)}"
+        return shown._replace(verdict="kink", message=why)
     most = best.digits
     if not analytic or most is None:
         return shown._replace(message=f"{best.message}; {here}")
@@ -94,15 +94,11 @@ def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) ->
             "better step"
         )
         return shown._replace(message=message)
-    rounded = 2 * math.ulp(run.value) / abs(step) >= abs(numeric - analytic)
-    size = "small" if rounded else "large"
-    verdict = "cancellation" if rounded else "undecided"
-    help = "a larger step keeps more digits" if rounded else None
-    message = (
-        f"{verdict}: the step is too {size}: {here}, returned {short(analytic)}, which a better step "
-        f"finds to {most} digits"
-    )
-    return shown._replace(verdict=verdict, message=message, help=help)
+    returned = f"{here}, returned {short(analytic)}, which a better step finds to {most} digits"
+    if 2 * math.ulp(run.value) / abs(step) < abs(numeric - analytic):
+        return shown.says("undecided", f"the step is too large: {returned}")
+    lost = shown._replace(help="a larger step keeps more digits")
+    return lost.says("cancellation", f"the step is too small: {returned}")
 
 
 def usable(data: float) -> str:

@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exprgrad.errors import MissingExtraError, RequestError
 from exprgrad.explain.checking.bumps import at_step, find_nodes
 from exprgrad.explain.checking.differences import (
-    Sides,
     differences,
     measured_differences,
     moved_errors,
 )  # fmt: skip
-from exprgrad.explain.checking.suspects import Wrong, accused, blamed, wrong_numbers
+from exprgrad.explain.checking.suspects import Wrong, accusing, blamed, wrong_numbers
 from exprgrad.explain.checking.true_differences import least_work, true_differences
 from exprgrad.explain.checking.verdicts import (
-    Suspect,
     Verdict,
     apart,
     by_differences,
@@ -144,20 +142,9 @@ class Checker:
         nodes = [node for node, kind in enumerate(graph.kinds) if kind not in (INPUT, CONST)]
         return moved_errors(graph, values, nodes)[graph.output]
 
-    def sides(self, node: int) -> Sides | None:
-        """The differences in doubles; None if they would take too long."""
-        run = self.run
-        if not self.in_doubles:
-            return None
-        return differences(run.graph, run.inputs, node, run.values[node])
-
     def check(self, node: int, name: str, analytic: float) -> Verdict:
         """What numbers say of one derivative."""
         run = self.run
-
-        def blame(numeric: float) -> Suspect | None:
-            return blamed(run, self.wrong, node, analytic, numeric)
-
         special = by_rules = None
         if name in self.special and run.graph.kinds[node] == INPUT:
             found = self.special[name]
@@ -171,16 +158,16 @@ class Checker:
             truth = true_differences(
                 run.graph, run.inputs, node, run.values[node], self.work, analytic
             )
-            verdict = by_truth(truth, run.value, analytic, blame)
+            verdict = by_truth(truth, run.value, analytic)
             if verdict is not None:
-                return self.with_value(verdict, truth.value)
+                return self.with_value(self.by_rules(verdict, node, analytic), truth.value)
         if not math.isfinite(run.value):
             return special or infinite(run.value, pole(run))
-        sides = self.sides(node)
-        if sides is None:
-            said = Verdict("undecided", "undecided: the formula is too large for differences")
-            return special or said
-        said = by_differences(sides, analytic, blame)
+        if not self.in_doubles:
+            large = Verdict().says("undecided", "the formula is too large for differences")
+            return special or large
+        sides = differences(run.graph, run.inputs, node, run.values[node])
+        said = self.by_rules(by_differences(sides, analytic), node, analytic)
         if said.verdict in ("kink", "cancellation") and (self.in_balls or by_rules is not None):
             return special or unsettled(analytic, by_rules)
         return said if special is None or said.verdict == "kink" else special
@@ -213,6 +200,13 @@ class Checker:
             return trust(self.run, {}).gradient
         return {}
 
+    def by_rules(self, found: Verdict, node: int, analytic: float) -> Verdict:
+        """The verdict, or the rule to blame for it."""
+        if not found.suspicious or found.numeric is None:
+            return found
+        wrong = blamed(self.run, self.wrong, node, analytic, found.numeric)
+        return found if wrong is None else accusing(found, self.run, wrong)
+
     def with_value(self, found: Verdict, true: Ball) -> Verdict:
         """The verdict, unless the output's own data is wrong by more than rounding can be."""
         value = self.run.value
@@ -220,12 +214,11 @@ class Checker:
             return found
         off = abs(true - value)
         if (
-            off.is_finite() and off > 2 * self.value_error
-        ):  # for it leaves out terms of second order
-            data = [wrong for wrong in self.wrong if wrong.position is None]
-            if data:
-                return found.blaming(accused(self.run, data[-1]))
-        return found
+            not off.is_finite() or off <= 2 * self.value_error
+        ):  # it leaves out terms of second order
+            return found
+        data = [wrong for wrong in self.wrong if wrong.position is None]
+        return accusing(found, self.run, data[-1]) if data else found
 
 
 def has_balls() -> bool:
@@ -319,15 +312,14 @@ def check_number(run: Run, place: Place) -> Check:
     node, called = run.graph.inputs[place.name], element_name(*place)
     span = run.graph.span(node)
 
-    def blame(numeric: float) -> Suspect:
-        says, true = apart(analytic, numeric)
-        message = f"the gradient for {called} says {says}, differences say {true}"
-        return Suspect(node, message, span)
-
     if not math.isfinite(run.value):
         found = infinite(run.value)
     else:
-        found = by_differences(measured_differences(moved(run, place), x), analytic, blame)
+        found = by_differences(measured_differences(moved(run, place), x), analytic)
+    if found.suspicious and found.numeric is not None:
+        says, true = apart(analytic, found.numeric)
+        why = f"the gradient for {called} says {says}, differences say {true}"
+        found = found.blaming(node, span, why)
     return judged(called, analytic, found)._replace(where=found.where or (node, span))
 
 

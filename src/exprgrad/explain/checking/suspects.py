@@ -15,14 +15,14 @@ from typing import NamedTuple
 from exprgrad.errors import MissingExtraError
 from exprgrad.explain.checking.differences import Estimate, differences
 from exprgrad.explain.checking.true_differences import true_differences
-from exprgrad.explain.checking.verdicts import Suspect, apart
+from exprgrad.explain.checking.verdicts import Verdict, apart
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls.balls import enclose
 from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.run.result import Run
 
-__all__ = ["Wrong", "accused", "blamed", "wrong_numbers"]
+__all__ = ["Wrong", "accusing", "blamed", "wrong_numbers"]
 
 BITS = 2200
 """Enough for one operation on doubles: from 2^1024 to 2^-1074 are 2098 bits, and a double's 53 are left."""
@@ -139,7 +139,7 @@ def true_local(
 
 def blamed(
     run: Run, found: Sequence[Wrong], node: int, analytic: float, numeric: float
-) -> Suspect | None:
+) -> Wrong | None:
     """Which wrong number explains a wrong derivative with respect to a node; None if none does.
 
     The derivative is found again with the true numbers instead of the wrong ones.  If that does not bring
@@ -147,7 +147,7 @@ def blamed(
     """
     data = [wrong for wrong in found if wrong.position is None]
     if data:
-        return accused(run, data[-1])
+        return data[-1]
     rules = [wrong for wrong in found if wrong.position is not None]
     if not rules:
         return None
@@ -156,7 +156,7 @@ def blamed(
     before, after = abs(analytic - numeric), abs(grads[node] - numeric)
     if math.isfinite(before) and not after <= before / 2:
         return None
-    return accused(run, max(rules, key=lambda wrong: effect(run, wrong, grads, tangents)))
+    return max(rules, key=lambda wrong: effect(run, wrong, grads, tangents))
 
 
 def mended(run: Run, rules: Sequence[Wrong]) -> dict[int, list[float | None]]:
@@ -197,19 +197,19 @@ def effect(run: Run, wrong: Wrong, grads: Sequence[float], tangents: Sequence[fl
     return math.inf if found != found else found
 
 
-def accused(run: Run, wrong: Wrong) -> Suspect:
-    """What to say of a number that is wrong."""
+def accusing(found: Verdict, run: Run, wrong: Wrong) -> Verdict:
+    """A verdict that blames a number that is wrong."""
     graph, user = run.graph, wrong.user
     op = BY_NAME[graph.kinds[user]]
-    called = op.infix or op.prefix or op.name
-    place = f"at node {user} '{run.texts[user]}'"
-    says, true = apart(wrong.says, wrong.true)
+    what, by, says, true = (
+        op.infix or op.prefix or op.name,
+        "differences",
+        *apart(wrong.says, wrong.true),
+    )
     if wrong.position is None:
-        message = f"the value of {called}, {place}, is suspect: it says {says}, balls say {true}"
+        what, by = f"the value of {what}", "balls"
     else:
-        operand = run.label(graph.operands[user][wrong.position])
-        message = (
-            f"the rule of {called} for {operand}, {place}, is suspect: it says {says}, "
-            f"differences say {true}"
-        )
-    return Suspect(user, message, graph.span(user))
+        what = f"the rule of {what} for {run.label(graph.operands[user][wrong.position])}"
+    place = f"at node {user} '{run.texts[user]}'"
+    why = f"{what}, {place}, is suspect: it says {says}, {by} say {true}"
+    return found.blaming(user, graph.span(user), why)

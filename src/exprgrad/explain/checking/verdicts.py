@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 from exprgrad.explain.checking.differences import SETTLED, Estimate, Sides
@@ -19,7 +18,7 @@ from exprgrad.run.result import Run
 from exprgrad.source import Span
 
 __all__ = [
-    "Suspect", "Verdict", "agreement", "apart", "balls_apart", "by_differences", "by_truth", "decimal",
+    "Verdict", "agreement", "apart", "balls_apart", "by_differences", "by_truth", "decimal",
     "digits_of", "infinite", "one_side", "pole", "short", "unsettled",
 ]  # fmt: skip
 
@@ -95,26 +94,15 @@ def digits_of(off: float, size: float) -> int:
 # Verdicts.
 
 
-class Suspect(NamedTuple):
-    """A node whose rule or value is wrong, and what to say of it."""
-
-    node: int
-    message: str
-    span: Span
-
-
-Blame = Callable[[float], Suspect | None]
-"""Looks for a rule to blame, given what the derivative truly is."""
-
-
 class Verdict(NamedTuple):
     """A verdict, in words too, and the numbers that it comes from: as in ``checking.check.Check``.
 
     ``digits``: how many digits agree, where that is what the verdict comes from; ``help``: what to do.
+    ``suspicious``: whether a rule may be to blame; if one is, that is the verdict.
     """
 
-    verdict: str
-    message: str
+    verdict: str = ""
+    message: str = ""
     numeric: float | None = None
     error: float | None = None
     left: float | None = None
@@ -122,14 +110,19 @@ class Verdict(NamedTuple):
     where: tuple[int, Span] | None = None
     digits: int | None = None
     help: str | None = None
+    suspicious: bool = False
 
-    def blaming(self, found: Suspect) -> Verdict:
+    def says(self, verdict: str, why: str) -> Verdict:
+        """The same numbers, with a verdict."""
+        return self._replace(verdict=verdict, message=f"{verdict}: {why}")
+
+    def agrees(self, digits: int) -> Verdict:
+        """The same numbers, which agree to so many digits."""
+        return self._replace(verdict="agrees", message=agreement(digits), digits=digits)
+
+    def blaming(self, node: int, span: Span, why: str) -> Verdict:
         """The same numbers, with a rule or a value to blame."""
-        return self._replace(
-            verdict="disagrees",
-            message=f"disagrees: {found.message}",
-            where=(found.node, found.span),
-        )
+        return self.says("disagrees", why)._replace(where=(node, span))
 
 
 def agreement(digits: int) -> str:
@@ -140,10 +133,11 @@ def agreement(digits: int) -> str:
 def infinite(value: float, pole: str = "") -> Verdict:
     """There are no differences beside a value that is not finite; ``pole``: the text of what has one."""
     if value != value:
-        return Verdict("undecided", "undecided: the value is nan, and so are all differences")
+        return Verdict().says("undecided", "the value is nan, and so are all differences")
     here = f"{pole} has a pole here: " * bool(pole)
-    message = f"overflow: {here}the value is {number(value)}, which has no differences"
-    return Verdict("overflow", message)
+    return Verdict().says(
+        "overflow", f"{here}the value is {number(value)}, which has no differences"
+    )
 
 
 def pole(run: Run) -> str:
@@ -151,57 +145,54 @@ def pole(run: Run) -> str:
     needed = dependencies(run.graph, run.graph.output)
     for node, kind in enumerate(run.graph.kinds):
         if needed[node] and run.graph.operands[node] and math.isinf(run.values[node]):
-            op = BY_NAME[kind]
             seen = [run.values[operand] for operand in run.graph.operands[node]]
-            if not all(map(math.isfinite, seen)):
-                break
-            return run.texts[node] if at_pole(op, seen) else ""
+            is_pole = all(map(math.isfinite, seen)) and at_pole(BY_NAME[kind], seen)
+            return run.texts[node] if is_pole else ""
     return ""
 
 
 def one_side(found: OneSided, returned: float) -> Verdict:
     """The verdict where a kink or a jump is met at the point itself."""
-    left, right = found.left, found.right
-    if found.verdict == "kink":
-        message = f"kink: left {short(left)}, right {short(right)}, returned {short(returned)}"
-        return Verdict("kink", message, left=left, right=right)
-    if found.verdict == "jump":
-        message = f"kink: the value jumps here, returned {short(returned)}"
-        return Verdict("kink", message, left=left, right=right)
-    message = f"undecided: only a limit of higher order would tell, returned {short(returned)}"
-    return Verdict("undecided", message, left=left, right=right)
+    sides = Verdict(left=found.left, right=found.right)
+    if found.verdict in ("kink", "jump"):
+        return at_kink(sides, returned, jumps=found.verdict == "jump")
+    why = f"only a limit of higher order would tell, returned {short(returned)}"
+    return sides.says("undecided", why)
+
+
+def at_kink(sides: Verdict, returned: float, *, jumps: bool) -> Verdict:
+    """The verdict at a kink or a jump, with the derivatives from the two sides."""
+    where = f"left {short(sides.left)}, right {short(sides.right)}"
+    return sides.says(
+        "kink", f"{'the value jumps here' if jumps else where}, returned {short(returned)}"
+    )
 
 
 def unsettled(returned: float, by_rules: float | None) -> Verdict:
     """The verdict where differences have no limit to go by; the rules of the sides may have an answer."""
-    message = f"undecided: differences do not settle, returned {short(returned)}"
-    if by_rules is not None:
-        message += f"; by the rules of both sides it is {short(by_rules)}"
-    return Verdict("undecided", message)
+    more = "" if by_rules is None else f"; by the rules of both sides it is {short(by_rules)}"
+    why = f"differences do not settle, returned {short(returned)}{more}"
+    return Verdict().says("undecided", why)
 
 
 # In balls.
 
 
-def by_truth(truth: Truth, value: float, analytic: float, blame: Blame) -> Verdict | None:
+def by_truth(truth: Truth, value: float, analytic: float) -> Verdict | None:
     """The verdict where the truth is known; None where balls do not tell."""
     left, right = as_float(truth.left), as_float(truth.right)
-    sides = f"left {short(left)}, right {short(right)}, returned {short(analytic)}"
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
-        return Verdict("kink", f"kink: {sides}", left=left, right=right)
+        return at_kink(Verdict(left=left, right=right), analytic, jumps=False)
     if truth.kind == "jump":
-        message = f"kink: the value jumps here, returned {short(analytic)}"
-        return Verdict("kink", message, left=steady(left), right=steady(right))
+        return at_kink(Verdict(left=steady(left), right=steady(right)), analytic, jumps=True)
     if truth.kind == "edge":
         side = "right" if truth.left is None else "left"
         ball = truth.right if truth.left is None else truth.left
-        found = compared(ball, value, analytic, blame)._replace(left=left, right=right)
-        if found.verdict != "agrees":
-            return found
-        return found._replace(message=f"{found.message}; there are values on the {side} alone")
+        found = compared(ball, value, analytic)._replace(left=left, right=right)
+        more = f"; there are values on the {side} alone" * (found.verdict == "agrees")
+        return found._replace(message=found.message + more)
     if truth.kind in ("smooth", "vertical"):
-        ball = truth.center if truth.kind == "smooth" else truth.left
-        return compared(ball, value, analytic, blame)
+        return compared(truth.center if truth.kind == "smooth" else truth.left, value, analytic)
     return None
 
 
@@ -215,49 +206,36 @@ def as_float(ball: Ball | None) -> float | None:
     return None if ball is None else float(ball)
 
 
-def compared(true: Ball, value: float, analytic: float, blame: Blame) -> Verdict:
+def compared(true: Ball, value: float, analytic: float) -> Verdict:
     """A derivative in doubles beside the true one."""
-    numeric = float(true)
+    numeric, written, returned = float(true), decimal(true), f"returned {short(analytic)}"
     error = float(true.rad()) + math.ulp(numeric) / 2 if math.isfinite(numeric) else 0.0
-    found = Verdict("agrees", "", numeric, error)
-    written = decimal(true)
+    found = Verdict(numeric=numeric, error=error)
     if not math.isfinite(numeric):
-        if analytic != numeric and (suspect := blame(numeric)) is not None:
-            return found.blaming(suspect)
-        if not true.is_finite():
-            if analytic == numeric:
-                return found._replace(message="agrees: the slope is infinite here")
-            message = f"undecided: the slope is infinite here, returned {short(analytic)}"
-            return found._replace(verdict="undecided", message=message)
-        message = f"overflow: the true derivative, {written}, is beyond the doubles"
-        return found._replace(verdict="overflow", message=message)
+        found = found._replace(suspicious=analytic != numeric)
+        if true.is_finite():
+            return found.says("overflow", f"the true derivative, {written}, is beyond the doubles")
+        if analytic == numeric:
+            return found.says("agrees", "the slope is infinite here")
+        return found.says("undecided", f"the slope is infinite here, {returned}")
+    overflow = f"{returned}, but the true derivative is {written}"
     if not math.isfinite(analytic):
-        suspect = blame(numeric) if math.isfinite(value) else None
-        if suspect is not None:
-            return found.blaming(suspect)
-        message = f"overflow: returned {short(analytic)}, but the true derivative is {written}"
-        return found._replace(verdict="overflow", message=message)
+        return found._replace(suspicious=math.isfinite(value)).says("overflow", overflow)
     off = abs(true - analytic).abs_upper()
-    if true.is_zero() or below_doubles(true):
-        if analytic == 0:
-            what = "both are 0" if true.contains(0) else f"{written} is 0 in doubles"
-            return found._replace(message=f"agrees: {what}")
-        digits = 0
-    else:
-        near = analytic == numeric or float(off) <= math.ulp(0.0)
-        digits = FULL if near else digits_of(float(off), abs(numeric))
-    if digits < PLENTY:
-        suspect = blame(numeric)
-        if suspect is not None:
-            return found.blaming(suspect)
+    is_zero = true.is_zero() or below_doubles(true)
+    if is_zero and analytic == 0:
+        what = "both are 0" if true.contains(0) else f"{written} is 0 in doubles"
+        return found.says("agrees", what)
+    near = analytic == numeric or float(off) <= math.ulp(0.0)
+    digits = 0 if is_zero else FULL if near else digits_of(float(off), abs(numeric))
+    found = found._replace(suspicious=digits < PLENTY)
     if digits >= FEW:
-        return found._replace(message=agreement(digits), digits=digits)
-    few = f"only {digits} digit{'s' * (digits != 1)}" if digits else "no digit right"
-    message = f"cancellation: the gradient has {few} here, the true derivative is {written}"
+        return found.agrees(digits)
     if digits == 0 and not math.isfinite(value):
-        message = f"overflow: returned {short(analytic)}, but the true derivative is {written}"
-        return found._replace(verdict="overflow", message=message)
-    return found._replace(verdict="cancellation", message=message)
+        return found.says("overflow", overflow)
+    few = f"only {digits} digit{'s' * (digits != 1)}" if digits else "no digit right"
+    why = f"the gradient has {few} here, the true derivative is {written}"
+    return found.says("cancellation", why)
 
 
 # In doubles.
@@ -269,48 +247,36 @@ def are_apart(left: Estimate, right: Estimate) -> bool:
     return gap > left.error + right.error and max(left.error, right.error) <= gap / SETTLED
 
 
-def by_differences(sides: Sides, analytic: float, blame: Blame) -> Verdict:
+def by_differences(sides: Sides, analytic: float) -> Verdict:
     """The verdict by differences in doubles, which are sure to so many digits and no more."""
     center, left, right = sides
+    returned = f"returned {short(analytic)}"
     if left is not None and right is not None and are_apart(left, right):
         one, other = apart(left.value, right.value)
-        message = (
-            f"kink between the sample points: left {one}, right {other}, returned {short(analytic)}"
-        )
+        message = f"kink between the sample points: left {one}, right {other}, {returned}"
         return Verdict("kink", message, left=left.value, right=right.value)
     best = center or right or left
     if best is None:
-        message = f"undecided: no differences settle beside the point, returned {short(analytic)}"
-        return Verdict("undecided", message)
-    found = Verdict("agrees", "", best.value, best.error)
+        return Verdict().says("undecided", f"no differences settle beside the point, {returned}")
+    found, said = Verdict(numeric=best.value, error=best.error), short(best.value)
     if center is None:
         found = found._replace(left=left and left.value, right=right and right.value)
     off = abs(analytic - best.value)
     if not math.isfinite(analytic):
-        suspect = blame(best.value)
-        if suspect is not None:
-            return found.blaming(suspect)
-        message = f"undecided: returned {short(analytic)}, differences say {short(best.value)}"
-        return found._replace(verdict="undecided", message=message)
+        why = f"{returned}, differences say {said}"
+        return found._replace(suspicious=True).says("undecided", why)
     if off > best.error:
-        returned = f"returned {short(analytic)}"
-        says = f"differences say {short(best.value)}, {returned}"
         if not best.settled(analytic):
-            message = f"undecided: differences do not settle, {returned}"
-            return found._replace(verdict="undecided", message=message)
-        suspect = blame(best.value)
-        if suspect is not None:
-            return found.blaming(suspect)
-        digits = digits_of(off, abs(best.value))
-        if digits < FEW:
-            message = f"cancellation: {says}, and every rule is right by itself"
-            return found._replace(verdict="cancellation", message=message)
+            return found.says("undecided", f"differences do not settle, {returned}")
+        found = found._replace(suspicious=True)
+        if digits_of(off, abs(best.value)) < FEW:
+            why = f"differences say {said}, {returned}, and every rule is right by itself"
+            return found.says("cancellation", why)
     if analytic == 0 and best.error < NOTHING:
         what = "both are 0" if best.value == 0 else f"0 to within {short(best.error)}"
-        return found._replace(message=f"agrees: {what}")
+        return found.says("agrees", what)
     digits = digits_of(max(off, best.error), max(abs(analytic), abs(best.value)))
     if digits >= FEW:
-        return found._replace(message=agreement(digits), digits=digits)
+        return found.agrees(digits)
     few = f"only {digits} digit{'s' * (digits != 1)}" if digits else "no digits"
-    message = f"cancellation: the difference has {few} here"
-    return found._replace(verdict="cancellation", message=message)
+    return found.says("cancellation", f"the difference has {few} here")
