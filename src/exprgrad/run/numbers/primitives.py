@@ -14,12 +14,14 @@ from functools import cache
 from operator import itemgetter
 from typing import cast
 
-from exprgrad.derive.rules import template
+from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 
-__all__ = ["Function", "Template", "compile_template", "functions", "number"]
+__all__ = [
+    "Function", "Part", "Template", "compile_template", "functions", "number", "part_of", "sides",
+]  # fmt: skip
 
 Function = Callable[..., float]
 Template = Callable[[Sequence[float]], float]
@@ -185,7 +187,12 @@ def number(graph: Graph, node: int) -> float:
 
 @cache
 def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
-    """The template as a function of its slots' values, in the order of ``slots``.
+    """The template as a function of its slots' values, in the order of ``slots``."""
+    return reader(part_of(graph, slots))
+
+
+def part_of(graph: Graph, slots: tuple[str, ...]) -> Part:
+    """A template as the slot that it names, as a number, or as a function of the slots' values.
 
     A node that is used twice is evaluated once, ahead of the rest.  Templates come from the op table, so
     their depth is small and known.
@@ -193,21 +200,21 @@ def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
     uses = Counter(operand for operands in graph.operands for operand in operands)
     shared: list[Template] = []
 
-    def part(graph: Graph, node: int, operands: Sequence[Part]) -> Part:
+    def operation(graph: Graph, node: int, operands: Sequence[Part]) -> Part:
         kind = graph.kinds[node]
         if all(isinstance(operand, float) for operand in operands):
             return functions[kind](*operands)
         made = closure(kind, operands)
-        if uses[node] == 1:
+        if uses[node] < 2:
             return made
         shared.append(made)
         return len(slots) + len(shared) - 1
 
     inputs: dict[str, Part] = {name: slots.index(name) for name in graph.inputs}
-    parts = interpret(graph, Algebra(number, part), inputs)
-    answer = reader(parts[graph.output])
+    part = interpret(graph, Algebra(number, operation), inputs)[graph.output]
     if not shared:
-        return answer
+        return part
+    answer = reader(part)
 
     def with_shared(values: Sequence[float]) -> float:
         extended = list(values)
@@ -259,3 +266,14 @@ def choice(c: Part, x: Part, y: Part) -> Template:
     if isinstance(x, float) and isinstance(y, float):
         return lambda values: x if condition(values) else y
     return lambda values: first(values) if condition(values) else second(values)
+
+
+def sides(op: Op, arguments: Sequence[float], varies: Sequence[float]) -> list[list[float]]:
+    """For each operand, the values that a rule with companions sees, as ``derive.rules.slots`` says."""
+    if not op.variadic:
+        return [[*arguments, *varies]] * len(varies)
+    tie = compile_template(template(op.ties), slots(op))
+    *operands, out = arguments
+    found = [[x, out, v, 0.0] for x, v in zip(operands, varies, strict=True)]
+    tied = sum(map(tie, found))
+    return [[*side[:3], tied] for side in found]

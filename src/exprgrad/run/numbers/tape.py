@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependents
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.run.numbers.templates import Template, compile_template, sides
+from exprgrad.run.numbers.primitives import Part, Template, part_of, sides
 
 if TYPE_CHECKING:
     from exprgrad.run.numbers.kink_screen import Suspects
 
 __all__ = ["Tape", "close", "gated", "record"]
 
-Rule = tuple[int | None, float | None, Template, bool]
+Rule = tuple[Part, bool]
 """A local derivative: the slot that it names, or a constant, or a function of the slots; if it is gated."""
 Row = tuple[tuple[Rule, ...], bool]
 """The rules of a row of the op table, by operand; and if they see more than values: companions."""
@@ -98,13 +98,7 @@ def row(op: Op) -> Row:
     companions = not {name for graph in graphs for name in graph.inputs} <= {*names}
     if companions:
         names = slots(op)
-    rules: list[Rule] = []
-    for position, graph in enumerate(graphs):
-        function = compile_template(graph, names)
-        name = graph.payloads[0] if len(graph) == 1 else None
-        slot = names.index(name) if isinstance(name, str) else None
-        constant = None if graph.inputs else function(())
-        rules.append((slot, constant, function, gated(op, position)))
+    rules = [(part_of(graph, names), gated(op, at)) for at, graph in enumerate(graphs)]
     return tuple(rules), companions
 
 
@@ -115,8 +109,8 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
     """
     active = dependents(graph, wrt)
     rows = {kind: row(BY_NAME[kind]) for kind in {*graph.kinds} - {INPUT, CONST}}
-    stated = [constant for rules, _ in rows.values() for _, constant, _, _ in rules]
-    constants = sorted({0.0, 1.0, *[number for number in stated if number is not None]})
+    stated = [part for rules, _ in rows.values() for part, _ in rules]
+    constants = sorted({0.0, 1.0, *[part for part in stated if isinstance(part, float)]})
     cell = {constant: len(graph) + index for index, constant in enumerate(constants)}
     edges, gates, steps = walked(graph, active, rows, cell)
     certain = not any(gates)
@@ -177,16 +171,16 @@ def walked(
             varies = [cell[float(varying[operand])] for operand in mine]
             rules, views = accompanied(graph, node, rules, varies, steps, first_step)
         edges = zip(mine, views, rules, strict=False)
-        for operand, view, (slot, constant, function, gate) in edges:
+        for operand, view, (part, gate) in edges:
             if not active[operand]:
                 continue
-            if slot is not None:
-                source = view[slot]
-            elif constant is not None:
-                source = cell[constant]
+            if isinstance(part, int):
+                source = view[part]
+            elif isinstance(part, float):
+                source = cell[part]
             else:
                 source = first_step + len(steps)
-                steps.append((function, itemgetter(*view)))
+                steps.append((part, itemgetter(*view)))
             users.append(node)
             operands.append(operand)
             sources.append(source)

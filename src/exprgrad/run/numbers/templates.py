@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exprgrad.derive.rules import slots, template
+from exprgrad.derive.rules import template
 from exprgrad.graph.ops import Op
-from exprgrad.run.numbers.primitives import Template, compile_template
+from exprgrad.run.numbers.primitives import Template, compile_template, sides
 
 __all__ = ["Template", "at_pole", "compile_template", "holds", "sides"]
 
@@ -19,14 +19,3 @@ def holds(condition: str, names: Sequence[str], values: Sequence[float]) -> bool
 def at_pole(op: Op, operands: Sequence[float]) -> bool:
     """Whether a row's operands are at one of its poles."""
     return any(holds(where, op.names, operands) for where, _ in op.poles)
-
-
-def sides(op: Op, arguments: Sequence[float], varies: Sequence[float]) -> list[list[float]]:
-    """For each operand, the values that a rule with companions sees, as ``derive.rules.slots`` says."""
-    if not op.variadic:
-        return [[*arguments, *varies]] * len(varies)
-    tie = compile_template(template(op.ties), slots(op))
-    *operands, out = arguments
-    found = [[x, out, v, 0.0] for x, v in zip(operands, varies, strict=True)]
-    tied = sum(map(tie, found))
-    return [[*side[:3], tied] for side in found]
