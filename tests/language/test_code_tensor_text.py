@@ -169,12 +169,24 @@ def spread_of(np: Any, operands: Any, settings: Any) -> Any:
     )
 
 
+def spread_formula(b: Any, operands: Any, settings: Any) -> Any:
+    (x,) = operands
+    gaps = b.apply("sub", x, b.apply("mean", x, settings=(settings[0], True)))
+    top = b.apply("reduce_max", b.apply("pow", gaps, b.constant(2.0)), settings=(None, False))
+    total = b.apply("abs", b.apply("sum", x, settings=(None, False)))
+    root = b.apply("sqrt", b.apply("add", top, b.apply("exp", b.apply("neg", total))))
+    rest = b.apply("sub", b.constant(float(b.shape(x)[0])), gaps)
+    none = b.apply("mul", b.constant(0.0), b.apply("prod", rest, settings=(None, False)))
+    return b.apply("add", root, none)
+
+
 @pytest.fixture
 def spread(monkeypatch: pytest.MonkeyPatch) -> Structural:
     """A row that no library spells, in the table for one test."""
     row = Structural(
-        "spread", "x", "how far numbers are from their mean", lambda shapes, settings: (), spread_of,
+        "spread", "x", "how far numbers are from their mean", lambda shapes, settings: (), None,
         lambda b, p: b.apply("mul", p.given, p.operand), parameters=(Parameter("axis", "axes"),),
+        formula=spread_formula,
     )  # fmt: skip
     monkeypatch.setitem(STRUCTURAL, row.name, row)
     monkeypatch.setitem(WORDS, row.name, row)
@@ -186,6 +198,7 @@ def test_a_new_row_needs_no_spelling(target: str, spread: Structural) -> None:
     f = parse("2*spread(X, axis=1) + spread(X)", shapes={"X": (2, 3)})
     x = np.array([[1.0, 2.0, 4.0], [0.5, -1.0, 3.0]])
     value, gradient = call(target, f.code(target), "f", [x])
+    assert near(f.evaluate(X=x).value, value)
     assert near(value, 2 * spread_of(np, [x], (1,)) + spread_of(np, [x], (None,)))
     assert near(gradient[0], 3 * x)
 

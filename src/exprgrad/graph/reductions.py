@@ -6,16 +6,21 @@ S. Boyd and L. Vandenberghe, Convex Optimization (2004), appendix A.4, for norms
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from exprgrad.graph.literal import Settings, Shape
 from exprgrad.graph.shapes import axes_of, kept, reduced, spread, volume
-from exprgrad.graph.structural import Nodes, Numbers, Parameter, Pass, Structural
+from exprgrad.graph.structural import Nodes, Numbers, Parameter, Pass, Structural, Tensors
 
 __all__ = ["AXES", "REDUCTIONS", "folding", "reduction_shape", "spread_back"]
 
 AXES = (Parameter("axis", "axes"), Parameter("keepdims", "flag", False))
+
+
+LARGEST_EXPONENT = 1023.0
+"""That of the greatest power of 2 that is a double."""
 
 
 def reduction_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -170,14 +175,21 @@ def extremum_kink(np: Any, operands: Sequence[Any], out: Any, settings: Settings
 # Norms.
 
 
-def norm_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
+def norm_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
     """The root of the sum of squares, scaled by a power of 2 so that no square overflows."""
     (x,) = operands
-    axes = axes_of(settings[0], np.shape(x))
-    scale = np.max(np.abs(x), axis=axes, keepdims=True)
-    safe = np.where((scale > 0) & np.isfinite(scale), np.ldexp(0.5, np.frexp(scale)[1]), 1.0)
-    root = safe * np.sqrt(np.sum((x / safe) ** 2, axis=axes, keepdims=True))
-    return np.reshape(root, reduced(np.shape(x), *settings))
+    along = axes_of(settings[0], b.shape(x)), True
+    scale = b.apply("reduce_max", b.apply("abs", x), settings=along)
+    is_positive = b.apply("gt", scale, b.constant(0.0))
+    is_finite = b.apply("lt", b.apply("abs", scale), b.constant(math.inf))
+    exponent = b.apply(
+        "min", b.apply("floor", b.apply("log2", scale)), b.constant(LARGEST_EXPONENT)
+    )
+    power = b.apply("pow", b.constant(2.0), exponent)
+    safe = b.apply("where", b.apply("mul", is_positive, is_finite), power, b.constant(1.0))
+    square = b.apply("pow", b.apply("div", x, safe), b.constant(2.0))
+    root = b.apply("mul", safe, b.apply("sqrt", b.apply("sum", square, settings=along)))
+    return b.apply("reshape", root, settings=(reduced(b.shape(x), *settings),))
 
 
 def norm_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
@@ -243,10 +255,10 @@ REDUCTIONS = (
     ),
     Structural(
         "norm", "x", "the root of the sum of squares, of all numbers or along an axis",
-        reduction_shape, norm_value, norm_pull, norm_push, norm_shown,
+        reduction_shape, None, norm_pull, norm_push, norm_shown,
         parameters=AXES, latex=r"\left\|x\right\|", gate="scaler, to unit length",
         kink=lambda np, x, out, s: out == 0, kink_words="all its numbers are 0",
-        definition=norm_definition,
+        definition=norm_definition, formula=norm_formula,
     ),
 )
 # fmt: on

@@ -7,13 +7,13 @@ log-sum-exp.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
 
-from exprgrad.graph.literal import Settings, Shape, size
+from exprgrad.graph.literal import Literal, Settings, Shape, size
 from exprgrad.graph.reductions import AXES, folding, reduction_shape, spread_back
 from exprgrad.graph.shapes import axes_of, reduced, total
-from exprgrad.graph.structural import Mismatch, Nodes, Numbers, Parameter, Pass, Structural
+from exprgrad.graph.structural import Mismatch, Nodes, Numbers, Parameter, Pass, Structural, Tensors
 
 __all__ = ["SOFTMAX"]
 
@@ -25,12 +25,13 @@ def softmax_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return shapes[0]
 
 
-def softmax_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
+def softmax_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
     """exp(x)/sum(exp(x)), the greatest x taken off first."""
     (x,) = operands
-    axes = axes_of(settings[0], np.shape(x))
-    raised = np.exp(x - np.max(x, axis=axes, keepdims=True))
-    return raised / np.sum(raised, axis=axes, keepdims=True)
+    along = axes_of(settings[0], b.shape(x)), True
+    excess = b.apply("sub", x, b.apply("reduce_max", x, settings=along))
+    raised = b.apply("exp", excess)
+    return b.apply("div", raised, b.apply("sum", raised, settings=along))
 
 
 def softmax_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
@@ -46,25 +47,28 @@ def softmax_pass(b: Nodes, p: Pass) -> int:
     return b.apply("mul", p.out, b.apply("sub", p.given, mean))
 
 
-def logsumexp_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
+def logsumexp_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
     """log(sum(exp(x))), the greatest x taken off first."""
     (x,) = operands
-    top, excess = top_and_excess(np, x, settings)
-    return np.reshape(top + excess, reduced(np.shape(x), *settings))
+    whole = b.apply("add", *top_and_excess(b, x, settings))
+    return b.apply("reshape", whole, settings=(reduced(b.shape(x), *settings),))
 
 
-def top_and_excess(np: Any, x: Any, settings: Settings) -> tuple[Any, Any]:
+def top_and_excess(b: Tensors, x: int, settings: Settings) -> tuple[int, int]:
     """The greatest number along some axes, and by how much log(sum(exp(x))) is greater.
 
     The greatest itself is left out of the sum, so that an excess keeps its digits however small it is.
     """
-    axes = axes_of(settings[0], np.shape(x))
-    top = np.max(x, axis=axes, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0.0)
-    is_top = x == top
-    others = np.sum(np.where(is_top, 0.0, np.exp(x - top)), axis=axes, keepdims=True)
-    ties = np.sum(is_top, axis=axes, keepdims=True)
-    return top, np.log1p(others + (ties - 1.0))
+    along, zero = (axes_of(settings[0], b.shape(x)), True), b.constant(0.0)
+    top = b.apply("reduce_max", x, settings=along)
+    is_finite = b.apply("lt", b.apply("abs", top), b.constant(math.inf))
+    top = b.apply("where", is_finite, top, zero)
+    is_top = b.apply("eq", x, top)
+    raised = b.apply("exp", b.apply("sub", x, top))
+    others = b.apply("sum", b.apply("where", is_top, zero, raised), settings=along)
+    ties = b.apply("sum", is_top, settings=along)
+    more = b.apply("add", others, b.apply("sub", ties, b.constant(1.0)))
+    return top, b.apply("log1p", more)
 
 
 def logsumexp_pull(b: Nodes, p: Pass) -> int:
@@ -83,12 +87,15 @@ def onehot_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return (*shapes[0], settings[0])
 
 
-def onehot_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
-    """1 in the place of each label, 0 elsewhere; nan for what is no label."""
+def onehot_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+    """1 in the place of each label, 0 elsewhere; nan for what is not a label."""
     (y,), (classes,) = operands, settings
-    labels = np.reshape(y, (*np.shape(y), 1))
-    known = (labels == np.floor(labels)) & (labels >= 0) & (labels < classes)
-    return np.where(known, 1.0 * (labels == np.arange(classes)), np.nan)
+    labels = b.apply("reshape", y, settings=((*b.shape(y), 1),))
+    known = b.apply("eq", labels, b.apply("floor", labels))
+    known = b.apply("mul", known, b.apply("ge", labels, b.constant(0.0)))
+    known = b.apply("mul", known, b.apply("lt", labels, b.constant(float(classes))))
+    each = b.literal(Literal((classes,), tuple(map(float, range(classes)))))
+    return b.apply("where", known, b.apply("eq", labels, each), b.constant(math.nan))
 
 
 def nothing(b: Nodes, p: Pass) -> None:
@@ -118,15 +125,17 @@ def cross_entropy_labels(shapes: Sequence[Shape], settings: Settings) -> tuple[i
     return (1, x[-1]) if is_labels(x, y) else None
 
 
-def cross_entropy_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
+def cross_entropy_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
     """The mean over all rows of log(sum(exp(x))) - x at the label, or weighted by probabilities."""
     x, y = operands
-    if is_labels(np.shape(x), np.shape(y)):
-        y = onehot_value(np, [y], (np.shape(x)[-1],))
-    top, excess = top_and_excess(np, x, (-1,))
-    gaps = (top - x) + excess
-    terms = np.where(y == 0, 0.0, y * gaps)
-    return np.sum(terms) / (size(np.shape(x)) // np.shape(x)[-1])
+    shape, zero = b.shape(x), b.constant(0.0)
+    if is_labels(shape, b.shape(y)):
+        y = onehot_formula(b, [y], (shape[-1],))
+    top, excess = top_and_excess(b, x, (-1,))
+    gaps = b.apply("add", b.apply("sub", top, x), excess)
+    terms = b.apply("where", b.apply("eq", y, zero), zero, b.apply("mul", y, gaps))
+    rows = b.constant(float(size(shape) // shape[-1]))
+    return b.apply("div", b.apply("sum", terms, settings=(None, False)), rows)
 
 
 def cross_entropy_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
@@ -182,28 +191,28 @@ def cross_entropy_push(b: Nodes, p: Pass) -> int | None:
 SOFTMAX = (
     Structural(
         "softmax", "x", "exp(x)/sum(exp(x)) along an axis, the last by default",
-        softmax_shape, softmax_value, softmax_pass, softmax_pass,
+        softmax_shape, None, softmax_pass, softmax_pass,
         parameters=LAST, latex=r"\operatorname{softmax}(x)", gate="competition",
-        definition=softmax_definition,
+        definition=softmax_definition, formula=softmax_formula,
     ),
     Structural(
         "reduce_logsumexp", "x", "log(sum(exp(x))) of all numbers, or along an axis",
-        reduction_shape, logsumexp_value, logsumexp_pull, logsumexp_push,
+        reduction_shape, None, logsumexp_pull, logsumexp_push,
         parameters=AXES, spelled="logsumexp", latex=r"\operatorname{logsumexp}(x)", gate="softmax router",
-        definition=folding("logsumexp"),
+        definition=folding("logsumexp"), formula=logsumexp_formula,
     ),
     Structural(
         "cross_entropy", "x y",
         "of scores x: mean over rows of -log(softmax(x)) at the labels y, or weighted by probabilities y",
-        cross_entropy_shape, cross_entropy_value, cross_entropy_pull, cross_entropy_push,
+        cross_entropy_shape, None, cross_entropy_pull, cross_entropy_push,
         latex=r"\operatorname{cross\_entropy}(x, y)", gate="softmax less the targets",
-        definition=cross_entropy_definition, labels=cross_entropy_labels,
+        definition=cross_entropy_definition, labels=cross_entropy_labels, formula=cross_entropy_formula,
     ),
     Structural(
         "onehot", "y", "a row for each label from 0 up: 1 in the label's place, 0 elsewhere",
-        onehot_shape, onehot_value, nothing, nothing,
+        onehot_shape, None, nothing, nothing,
         parameters=(Parameter("classes", "size", ...),), latex=r"\operatorname{onehot}(y)", gate="blocker",
-        labels=lambda shapes, s: (0, s[0]),
+        labels=lambda shapes, s: (0, s[0]), formula=onehot_formula,
     ),
 )
 # fmt: on

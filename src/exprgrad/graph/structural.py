@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.literal import Literal, Settings, Shape
 
 __all__ = [
-    "MOST_AXES", "Mismatch", "Nodes", "Numbers", "Parameter", "Pass", "Structural", "shape_text",
+    "MOST_AXES", "Mismatch", "Nodes", "Numbers", "Parameter", "Pass", "Structural", "Tensors", "shape_text",
 ]  # fmt: skip
 
 MOST_AXES = 32
@@ -64,6 +64,13 @@ class Nodes(Protocol):
         """A node's shape."""
 
 
+class Tensors(Nodes, Protocol):
+    """What a row's formula is built with, be it nodes or the arrays themselves."""
+
+    def literal(self, literal: Literal) -> int:
+        """A tensor that is written out."""
+
+
 class Numbers(Nodes, Protocol):
     """What builds nodes number by number, and so can take an operation over the numbers along some axes."""
 
@@ -99,7 +106,8 @@ class Structural:
 
     ``operands``    names, separated by blanks; ``x...`` takes one or more
     ``shape``       the result's shape from the operands'; raises ``Mismatch``
-    ``value``       the result, given an array library such as NumPy, the operands and the settings
+    ``value``       the result, given an array library such as NumPy, the operands and the settings;
+                    None where ``formula`` says it
     ``pull``        an operand's cotangent from the result's; its docstring names the source
     ``push``        the result's tangent from an operand's; None: the row is linear in each operand
     ``shown_pull``  what people read for ``pull``, where it differs
@@ -110,6 +118,8 @@ class Structural:
     ``definition``  what each of its numbers is in elementwise rows, where ``value`` does not say that: it
                     scales against overflow, compares, or counts
     ``labels``      which operand holds labels, if one does, and how many there are to choose from
+    ``formula``     the result in other rows: what a target computes that has no function for it.  A row
+                    without a ``value`` is computed by its formula everywhere
     ``moves``       whether each number of its result is one of the operand's
     ``averages``    whether of numbers that are all equal it gives that number
     """
@@ -118,7 +128,7 @@ class Structural:
     operands: str
     about: str
     shape: Callable[[Sequence[Shape], Settings], Shape]
-    value: Callable[[Any, Sequence[Any], Settings], Any]
+    value: Callable[[Any, Sequence[Any], Settings], Any] | None
     pull: PassRule
     push: PassRule | None = None
     shown_pull: PassRule | None = None
@@ -134,6 +144,11 @@ class Structural:
     labels: Callable[[Sequence[Shape], Settings], tuple[int, int] | None] | None = None
     moves: bool = False
     averages: bool = False
+    formula: Callable[[Tensors, Sequence[int], Settings], int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.value is None and self.formula is None:
+            raise ValueError(f"the row '{self.name}' needs a value or a formula")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -2,9 +2,8 @@
 
 A row that a target cannot spell is replaced by its formula where that is short; a longer formula becomes
 a function of its own (``formulas``), so that the program stays readable.  The formula is the row's
-``value``, else its ``formula``, else its ``definition``; of a structural row, what its ``value`` does
-(``values.py``).  Lowering comes after differentiation: the derivatives are those of the rows, not of the
-formulas.
+``value``, else its ``formula``, else its ``definition``; of a structural row its ``formula``.  Lowering
+comes after differentiation: the derivatives are those of the rows, not of the formulas.
 """
 
 from __future__ import annotations
@@ -13,9 +12,11 @@ from collections.abc import Container, Sequence
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import operation_count, template
+from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.code.target import Row, Variant, variant
+from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.language.code.target import Row, Variant, operands_of, variant
 
 __all__ = ["formula_of", "formulas", "lower", "total"]
 
@@ -71,11 +72,22 @@ def formulas(program: Program, spelled: Container[str]) -> dict[Row, Program]:
 def function_of(row: Row, spelled: Container[str]) -> Program:
     """A row as a program of its own, lowered."""
     if isinstance(row, Variant):
-        from exprgrad.derive.lower.numpy_stand_in import value_of
-
-        return lower(value_of(row), spelled)
+        return lower(structural_formula(row), spelled)
     text = template(formula_of(row))
     return lower(Program(text, (text.output,)), spelled, text)
+
+
+def structural_formula(variant: Variant) -> Program:
+    """A structural operation in others; raises ``RequestError`` where its row does not say it."""
+    row, builder = STRUCTURAL[variant.kind], Builder(shapes=True)
+    if row.formula is None:
+        message = f"'{row.word}' is not spelled in this language, nor made of what is"
+        raise RequestError("no-spelling", message, help="its row in the table needs a formula")
+    operands = [
+        builder.input(name, shape)
+        for name, shape in zip(operands_of(variant), variant.operands, strict=True)
+    ]
+    return builder.program([row.formula(builder, operands, variant.settings)])
 
 
 def missing(graph: Graph, spelled: Container[str]) -> list[Row]:

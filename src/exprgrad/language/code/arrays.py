@@ -1,7 +1,7 @@
 """Programs that compute with arrays: how NumPy, and libraries like it, write operations on tensors.
 
-A structural row that is not in the table is lowered to others by its own ``value``
-(``derive/lower/numpy_stand_in.py``) and becomes a function: a new row needs nothing here.
+A structural row that is not in the table is lowered to others by its own ``formula`` and becomes a
+function: a new row needs nothing here.
 """
 
 from __future__ import annotations

@@ -22,10 +22,12 @@ from exprgrad.graph.graph import Graph
 from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.literal import Literal, Settings, Shape
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "NATIVE", "Array", "apart", "as_array", "forward", "full", "function", "plain", "stretched", "zeros",
+    "NATIVE", "Array", "apart", "as_array", "forward", "full", "function", "plain", "stretched",
+    "structural", "zeros",
 ]  # fmt: skip
 
 Array = Any
@@ -162,14 +164,47 @@ def applied(graph: Graph, node: int, operands: Sequence[Array]) -> Array:
     kind = graph.kinds[node]
     if kind in BY_NAME:
         return function(kind)(*operands)
-    return STRUCTURAL[kind].value(np, operands, cast(Settings, graph.payloads[node]))
+    return structural(STRUCTURAL[kind], operands, cast(Settings, graph.payloads[node]))
+
+
+def structural(row: Structural, operands: Sequence[Array], settings: Settings) -> Array:
+    """A structural row's value: what it says of NumPy, or its formula on the arrays themselves."""
+    if row.value is not None:
+        return row.value(np, operands, settings)
+    assert row.formula is not None
+    return row.formula(AT_ONCE, operands, settings)
+
+
+class AtOnce:
+    """What builds nodes, with arrays in their places: an operation is done at once."""
+
+    def apply(self, kind: str, *operands: Array, settings: Settings | None = None) -> Array:
+        """An operation's value."""
+        if kind in BY_NAME:
+            return function(kind)(*operands)
+        return structural(STRUCTURAL[kind], operands, settings or ())
+
+    def constant(self, value: float) -> Array:
+        """A number."""
+        return np.float64(value)
+
+    def literal(self, literal: Literal) -> Array:
+        """A tensor that is written out."""
+        return np.array(literal.numbers, dtype=np.float64).reshape(literal.shape)
+
+    def shape(self, value: Array) -> Shape:
+        """An array's shape."""
+        return np.shape(value)
+
+
+AT_ONCE = AtOnce()
 
 
 def constant(graph: Graph, node: int) -> Array:
     """A constant's number, or its tensor."""
     payload = graph.payloads[node]
     if isinstance(payload, Literal):
-        return np.array(payload.numbers, dtype=np.float64).reshape(payload.shape)
+        return AT_ONCE.literal(payload)
     return np.float64(cast(float, payload))
 
 

@@ -1,8 +1,8 @@
 """A run over tensors written out number by number, so that whatever works on numbers works on tensors.
 
 An elementwise operation becomes a node for each number.  What moves numbers about leaves no nodes behind.
-Of the other structural rows the ``definition`` is taken, or their ``value``, called with arrays whose
-numbers build nodes.  What passes no derivative, such as a choice of labels, stays as the run found it.
+Of the other structural rows the ``definition`` is taken, their ``formula``, or their ``value``, called
+with arrays whose numbers build nodes.  What passes no derivative, such as a choice of labels, stays as the run found it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph
-from exprgrad.graph.literal import Settings, Shape, element_name, size
+from exprgrad.graph.literal import Literal, Settings, Shape, element_name, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.shapes import axes_of, kept
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run.arrays.arrays import Array, as_array
+from exprgrad.run.arrays.arrays import Array, as_array, structural
 from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.run.result import Run
 from exprgrad.source import Span
@@ -208,12 +208,14 @@ class Writer:
     ) -> Array:
         """A structural row over arrays; what passes nothing on is what the run found."""
         if row.gate == "blocker":
-            return np.asarray(row.value(np, data, settings), dtype=object)
-        if row.definition is None:
+            return np.asarray(structural(row, data, settings), dtype=object)
+        if row.definition is None and row.value is not None:
             given = [array[()] for array in arrays]  # a number is no array of one
             return np.asarray(row.value(ObjectArrays(), given, settings), dtype=object)
         handles = [self.handle(array, known) for array, known in zip(arrays, data, strict=True)]
-        return self.arrays[row.definition(self, handles, settings)]
+        built = row.definition or row.formula
+        assert built is not None
+        return self.arrays[built(self, handles, settings)]
 
     # What a definition builds.
 
@@ -235,6 +237,10 @@ class Writer:
     def constant(self, value: float) -> int:
         """The handle of a number."""
         return self.handle(np.asarray(value, dtype=object))
+
+    def literal(self, literal: Literal) -> int:
+        """The handle of a tensor that is written out."""
+        return self.handle(np.array(literal.numbers, dtype=object).reshape(literal.shape))
 
     def shape(self, handle: int) -> Shape:
         """The shape of a handle's array."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from exprgrad.graph.literal import Shape
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run.arrays.arrays import Array
+from exprgrad.run.arrays.arrays import Array, structural
 
 __all__ = ["Measure", "measure"]
 
@@ -34,5 +34,5 @@ def measure(value: Array) -> Measure:
             return Measure(shape, np.nan, *ends, count)
         root = float(np.sqrt(np.vdot(value, value)))
         if not 1e-140 < root < 1e150:
-            root = float(STRUCTURAL["norm"].value(np, [value], (None, False)))
+            root = float(structural(STRUCTURAL["norm"], [value], (None, False)))
         return Measure(shape, root, float(np.min(value)), float(np.max(value)), 0)
