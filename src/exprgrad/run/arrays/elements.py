@@ -2,7 +2,8 @@
 
 An elementwise operation becomes a node for each number.  What moves numbers about leaves no nodes behind.
 Of the other structural rows the ``definition`` is taken, their ``formula``, or their ``value``, called
-with arrays whose numbers build nodes.  What passes no derivative, such as a choice of labels, stays as the run found it.
+with arrays whose numbers build nodes.  What passes no derivative, such as a choice of labels, stays as
+the run found it.
 """
 
 from __future__ import annotations
