@@ -94,7 +94,7 @@ class Check(NamedTuple):
     help: str | None = None
 
 
-def judged(input: str, analytic: float, verdict: Verdict) -> Check:
+def judged(input: str, analytic: float | None, verdict: Verdict) -> Check:
     """The check that a verdict makes of a derivative."""
     return Check(
         input=input,

@@ -16,7 +16,7 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.errors import InputError, MissingExtraError, RequestError
-from exprgrad.explain.checking.check import MOST_WORK, Check
+from exprgrad.explain.checking.check import MOST_WORK, Check, judged
 from exprgrad.explain.checking.terms import Compared, difference
 from exprgrad.explain.checking.true_differences import (
     CLOSE,
@@ -25,7 +25,7 @@ from exprgrad.explain.checking.true_differences import (
     least_work,
     true_differences,
 )  # fmt: skip
-from exprgrad.explain.checking.verdicts import balls_apart, short
+from exprgrad.explain.checking.verdicts import Verdict, as_float, balls_apart, short
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.graph.graph import CONST, Graph, is_scalar
 from exprgrad.language.read.parse import parse
@@ -115,30 +115,24 @@ def check_claim(
     formulas = Formulas(graph, claim, formula)
     places, obstacle = sampled_places(formulas, name, given, POINTS, work)
     where = graph.inputs[name], claim.span(claim.output)
-    check = Check(name, None, None, None, None, None, "", "", claim=text, where=where)
     if not places or (obstacle is not None and obstacle.denies):
-        found = without_places(formulas, obstacle, given)
-        point, said = found.point or None, (found.left, found.right, found.verdict, found.message)
-        left, right, verdict, message = said
-        return check._replace(left=left, right=right, verdict=verdict, message=message, point=point)
+        point, found = without_places(formulas, obstacle, given)
+        return judged(name, None, found)._replace(claim=text, point=point or None, where=where)
     wrong = next((place for place in places if differs(place, claim)), None)
+    shown = wrong or places[0]
+    found = Verdict(numeric=float(shown.claim[claim.output]))
     if wrong is None:
-        message = in_agreement(formulas, places, given)
-        return of_place(check, places[0], claim)._replace(verdict="agrees", message=message)
-    if len(places) < ENOUGH:
-        places, _ = sampled_places(formulas, name, {}, ENOUGH, work)
-    places = [place for place in places if not place.special]
-    ours = [place.formula for place in places]
-    why = difference(Compared(claim, formula, [place.claim for place in places], ours))
-    message, span = worded(wrong, claim, why and why.message), why and why.span
-    check = of_place(check, wrong, claim)
-    return check._replace(verdict="disagrees", message=message, where=(where[0], span or where[1]))
-
-
-def of_place(check: Check, place: Place, claim: Graph) -> Check:
-    """A check with the two numbers of a place."""
-    true, said = float(place.true), float(place.claim[claim.output])
-    return check._replace(analytic=true, numeric=said, point=place.point)
+        found = found.says("agrees", in_agreement(formulas, places, given))
+    else:
+        if len(places) < ENOUGH:
+            places, _ = sampled_places(formulas, name, {}, ENOUGH, work)
+        smooth = [place for place in places if not place.special]
+        said, true = [place.claim for place in smooth], [place.formula for place in smooth]
+        why = difference(Compared(claim, formula, said, true))
+        found = found.says("disagrees", worded(wrong, claim, why and why.message))
+        where = where[0], (why and why.span) or where[1]
+    check = judged(name, float(shown.true), found)
+    return check._replace(claim=text, point=shown.point, where=where)
 
 
 def worded(place: Place, claim: Graph, more: str | None) -> str:
@@ -148,25 +142,24 @@ def worded(place: Place, claim: Graph, more: str | None) -> str:
     value = "the claim has no value" if said.is_nan() else f"the claim is {other}"
     here = f"at {at(place.point)} " if place.point else ""
     if more == f"{value} everywhere":
-        return f"disagrees: {here}the derivative is {true}; {more}"
+        return f"{here}the derivative is {true}; {more}"
     if more == f"the derivative is {true} everywhere":
-        return f"disagrees: {here}{value}; {more}"
-    message = f"disagrees: {here}the derivative is {true}, {value}"
-    return message if more is None else f"{message}; {more}"
+        return f"{here}{value}; {more}"
+    return f"{here}the derivative is {true}, {value}" + ("" if more is None else f"; {more}")
 
 
 def without_places(
     formulas: Formulas, obstacle: Obstacle | None, given: Mapping[str, float]
-) -> Obstacle:
-    """What is said of a claim where there was no point at which to compare it."""
+) -> tuple[dict[str, float], Verdict]:
+    """What is said of a claim where there was no point at which to compare it, and of which point."""
     free = [name for name in formulas.function.inputs if name not in given]
     if obstacle is not None and (not free or obstacle.in_domain):
-        return obstacle
+        return obstacle.point, obstacle.verdict
     if same_formula(*formulas):
-        message = "agrees: equal as formulas; no point of the domain was found to try it at"
-        return Obstacle({}, "agrees", message, False)
-    message = f"undecided: no point of the domain was found; give a value for {free[0]}"
-    return Obstacle({}, "undecided", message, False)
+        why = "equal as formulas; no point of the domain was found to try it at"
+        return {}, Verdict().says("agrees", why)
+    why = f"no point of the domain was found; give a value for {free[0]}"
+    return {}, Verdict().says("undecided", why)
 
 
 def differs(place: Place, claim: Graph) -> bool:
@@ -180,8 +173,8 @@ def in_agreement(formulas: Formulas, places: list[Place], given: Mapping[str, fl
     is_given = len(given) == len(formulas.function.inputs)
     points = "at the given point" if is_given else f"at {len(places)} sampled points"
     if same_formula(*formulas):
-        return f"agrees: equal as formulas, and {points}"
-    return f"agrees: equal {points}"
+        return f"equal as formulas, and {points}"
+    return f"equal {points}"
 
 
 def same_formula(graph: Graph, claim: Graph, formula: Graph) -> bool:
@@ -223,18 +216,15 @@ class Place(NamedTuple):
 
 
 class Obstacle(NamedTuple):
-    """A point at which nothing can be compared: the verdict, in words too, and the sides of a kink.
+    """A point at which nothing can be compared, and what is said of it.
 
     ``in_domain``  whether it is not that the formula, or the claim, has no value there
     ``denies``     whether differences contradict our own formula there
     """
 
     point: dict[str, float]
-    verdict: str
-    message: str
-    in_domain: bool
-    left: float | None = None
-    right: float | None = None
+    verdict: Verdict
+    in_domain: bool = True
     denies: bool = False
 
 
@@ -272,13 +262,13 @@ def looked_at(
     graph, claim, formula = formulas
     strange = next((name for name, value in point.items() if not math.isfinite(value)), None)
     if strange is not None:
-        message = f"undecided: {strange} is {number(point[strange])}, where nothing can be compared"
-        return Obstacle(point, "undecided", message, True)
+        why = f"{strange} is {number(point[strange])}, where nothing can be compared"
+        return Obstacle(point, Verdict().says("undecided", why))
     value, said, formed = placed(graph, claim, formula, point)
     ours, claimed = formed[formula.output], said[claim.output]
 
     def undecided(why: str, *, in_domain: bool = True) -> Obstacle:
-        return Obstacle(point, "undecided", f"undecided: {why} at {at(point)}", in_domain)
+        return Obstacle(point, Verdict().says("undecided", f"{why} at {at(point)}"), in_domain)
 
     if not value.is_finite():
         why = "the formula has no value" if value.is_nan() else "the formula's value is not finite"
@@ -303,21 +293,21 @@ def looked_at(
 
 def at_no_derivative(truth: Truth, point: dict[str, float]) -> Obstacle:
     """What there is instead of a derivative at a point."""
-    left, right = (None if side is None else float(side) for side in (truth.left, truth.right))
-    here, sides = at(point), f"left {short(left)}, right {short(right)}"
+    left, right = as_float(truth.left), as_float(truth.right)
+    here, sides = at(point), Verdict(left=left, right=right)
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
-        message = f"kink: there is no derivative at {here}: {sides}"
-        return Obstacle(point, "kink", message, True, left, right)
+        why = f"there is no derivative at {here}: left {short(left)}, right {short(right)}"
+        return Obstacle(point, sides.says("kink", why))
     if truth.kind == "jump":
-        message = f"kink: there is no derivative at {here}: the value jumps"
-        return Obstacle(point, "kink", message, True)
+        why = f"there is no derivative at {here}: the value jumps"
+        return Obstacle(point, Verdict().says("kink", why))
     why = f"differences in balls do not settle at {here}"
     if truth.kind == "vertical":
         why = f"the slope is infinite at {here}"
     elif truth.kind == "edge":
         side, slope = ("right", right) if left is None else ("left", left)
         why = f"at {here} there are values on the {side} alone, where the slope is {short(slope)}"
-    return Obstacle(point, "undecided", f"undecided: {why}", True, left, right)
+    return Obstacle(point, sides.says("undecided", why))
 
 
 def meets_special(graph: Graph, name: str, point: Mapping[str, float]) -> bool:

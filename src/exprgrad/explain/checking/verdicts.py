@@ -18,7 +18,7 @@ from exprgrad.run.result import Run
 from exprgrad.source import Span
 
 __all__ = [
-    "Verdict", "agreement", "apart", "balls_apart", "by_differences", "by_truth", "decimal",
+    "Verdict", "agreement", "apart", "as_float", "balls_apart", "by_differences", "by_truth", "decimal",
     "digits_of", "infinite", "one_side", "pole", "short", "unsettled",
 ]  # fmt: skip
 
