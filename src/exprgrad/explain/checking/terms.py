@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from exprgrad.explain.checking.verdicts import decimal
 from exprgrad.graph.graph import Graph
-from exprgrad.language.write.infix import ATOM, operand_level, texts
-from exprgrad.language.write.infix import PRODUCT as LEVEL_OF_PRODUCTS
-from exprgrad.language.write.infix import SUM as LEVEL_OF_SUMS
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.write.infix import ATOM, PRODUCT, SUM, operand_level, texts
 from exprgrad.run.balls.balls import Ball, ball
 from exprgrad.source import Span
 
@@ -66,8 +65,8 @@ def difference(compared: Compared) -> Found | None:
     if ratio is not None:
         return Found(f"the claim is {ratio}")
     terms = differing(
-        parts(compared.claim, compared.said, SUM, compared.claim.output),
-        parts(compared.formula, compared.true, SUM, compared.formula.output),
+        parts(compared.claim, compared.said, compared.claim.output, terms=True),
+        parts(compared.formula, compared.true, compared.formula.output, terms=True),
     )
     if terms is None:
         return None
@@ -122,19 +121,20 @@ def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
     return f"{decimal(ratio)} times the derivative everywhere: a factor"
 
 
-SUM = {"add": (1, 1), "sub": (1, -1), "neg": (-1,)}
-PRODUCT = {"mul": (1, 1), "div": (1, -1), "neg": (1,)}
-"""What takes a sum or a product apart: for each operand its sign, or its power."""
+def counts(kind: str, *, terms: bool) -> tuple[int, ...]:
+    """How often each operand of a sum is a term, or of a product a factor; a minus is not a factor."""
+    row = BY_NAME.get(kind)
+    if row is None:
+        return ()
+    return row.signs if terms else row.powers or (1,) * (row.signs == (-1,))
 
 
-def parts(
-    graph: Graph, values: list[list[Ball]], kinds: dict[str, tuple[int, ...]], root: int
-) -> list[Part]:
+def parts(graph: Graph, values: list[list[Ball]], root: int, *, terms: bool) -> list[Part]:
     """The terms or factors of a node, in the graph's order: each once, with how often it is there.
 
     A node with more than ``MOST_PARTS`` of them is one part.
     """
-    times = multiplicities(graph, kinds, root)
+    times = multiplicities(graph, root, terms=terms)
     if sum(map(abs, times.values())) > MOST_PARTS:
         times = {root: 1}
     written = texts(graph, graph.names())
@@ -142,14 +142,14 @@ def parts(
     for node in sorted(times):
         count, own = times[node], [point[node] for point in values]
         is_sum = graph.kinds[node] == "mod"  # for -x%y is (-x)%y
-        bound = written[node], LEVEL_OF_SUMS if is_sum else operand_level(graph, node, {})
-        text = multiple(*bound, count) if kinds is SUM else power(*bound, count)
-        at = [value * count if kinds is SUM else value**count for value in own]
+        bound = written[node], SUM if is_sum else operand_level(graph, node, {})
+        text = multiple(*bound, count) if terms else power(*bound, count)
+        at = [value * count if terms else value**count for value in own]
         found.append(Part(text, at, graph.span(node), node, count))
     return found
 
 
-def multiplicities(graph: Graph, kinds: dict[str, tuple[int, ...]], root: int) -> dict[int, int]:
+def multiplicities(graph: Graph, root: int, *, terms: bool) -> dict[int, int]:
     """By node that is no sum (or product) itself: how often it is a term (or factor) of another.
 
     One sweep from the root down, for a node may be reached on more ways than can be counted one by one.
@@ -159,8 +159,8 @@ def multiplicities(graph: Graph, kinds: dict[str, tuple[int, ...]], root: int) -
         count = times.pop(node, 0)
         if not count:
             continue
-        signs = kinds.get(graph.kinds[node])
-        if signs is None:
+        signs = counts(graph.kinds[node], terms=terms)
+        if not signs:
             found[node] = count
             continue
         for operand, sign in zip(graph.operands[node], signs, strict=True):
@@ -172,7 +172,7 @@ def multiple(text: str, binds: int, count: int) -> str:
     """A term that is there so many times."""
     if count == 1:
         return text
-    text = f"({text})" if binds < LEVEL_OF_PRODUCTS else text
+    text = f"({text})" if binds < PRODUCT else text
     return f"-{text}" if count == -1 else f"{count}*{text}"
 
 
@@ -181,14 +181,14 @@ def power(text: str, binds: int, count: int) -> str:
     if count == 1:
         return text
     if count == -1:
-        return f"1/({text})" if binds <= LEVEL_OF_PRODUCTS else f"1/{text}"
+        return f"1/({text})" if binds <= PRODUCT else f"1/{text}"
     text = f"({text})" if binds < ATOM else text
     return f"{'1/' * (count < 0)}{text}^{abs(count)}"
 
 
 def factors_of(graph: Graph, values: list[list[Ball]], term: Part) -> list[Part]:
     """The factors of a term; how often it is there is one of them."""
-    found = parts(graph, values, PRODUCT, term.node)
+    found = parts(graph, values, term.node, terms=False)
     if abs(term.times) == 1:
         return found
     count = abs(term.times)
