@@ -15,7 +15,7 @@ import pytest
 
 from corpus import table
 from exprgrad import Expression, errors, parse
-from exprgrad.cli.shapes import shapes_in
+from exprgrad.cli.assignments import shapes_in
 from exprgrad.derive.simplify.formula import derivatives, every
 from exprgrad.graph.graph import check
 from exprgrad.graph.literal import Shape

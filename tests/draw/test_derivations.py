@@ -8,7 +8,7 @@ import re
 import pytest
 
 import golden
-from exprgrad.draw.text.steps import fields, lines
+from exprgrad.draw.text.formulas import step_fields, step_lines
 from exprgrad.explain.derivations.steps import steps
 from exprgrad.language.read.parse import parse
 from exprgrad.source import display_width
@@ -44,7 +44,7 @@ CASES = {
 
 def drawn(text: str, wrt: str, width: int | None = None, *, color: bool = False) -> str:
     graph = parse(text)
-    return "\n".join(lines(graph, wrt, steps(graph, wrt), width=width, color=color)) + "\n"
+    return "\n".join(step_lines(graph, wrt, steps(graph, wrt), width=width, color=color)) + "\n"
 
 
 @pytest.mark.parametrize("width", [80, 40])
@@ -79,7 +79,7 @@ def test_the_last_lines_are_the_answer(name: str) -> None:
 def test_the_fields_are_the_steps(name: str) -> None:
     text, wrt = CASES[name]
     found = steps(parse(text), wrt)
-    written = json.loads(json.dumps(fields(found)))
+    written = json.loads(json.dumps(step_fields(found)))
     assert [entry["formulas"] for entry in written] == [list(step.formulas) for step in found]
     for entry, step in zip(written, found, strict=True):
         assert entry["rule"] and (entry["name"] or "") == step.name
@@ -90,7 +90,7 @@ def test_the_fields_are_the_steps(name: str) -> None:
 
 
 def test_the_fields_of_one_step() -> None:
-    (entry,) = fields(steps(parse("exp(2*x)"), "x"))
+    (entry,) = step_fields(steps(parse("exp(2*x)"), "x"))
     assert entry == {
         "rule": "chain rule",
         "notes": [

@@ -9,7 +9,8 @@ import math
 import pytest
 
 from exprgrad import parse
-from exprgrad.draw.text.descent import BARS, CELLS, descent_csv, descent_table, sparkline
+from exprgrad.draw.documents.document import csv_line
+from exprgrad.draw.text.descent import BARS, CELLS, descent_rows, descent_table, sparkline
 from exprgrad.draw.text.table import plain
 
 
@@ -56,7 +57,7 @@ def test_long_runs_show_both_ends() -> None:
 
 def test_csv_holds_every_digit() -> None:
     found = parse("sum(x^2)*y/3").descend(x=[1, 2], y=7, rate=0.1, steps=2)
-    rows = list(csv.reader(io.StringIO("".join(descent_csv(found)))))
+    rows = list(csv.reader(io.StringIO("".join(map(csv_line, descent_rows(found))))))
     assert rows[0] == [
         "step", "value", "x.data", "x.grad", "x.update", "y.data", "y.grad", "y.update",
     ]  # fmt: skip

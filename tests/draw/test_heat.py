@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 import golden
 from exprgrad import RequestError, parse
-from exprgrad.draw.text.grad_map import NONE, heat, level, owners
+from exprgrad.draw.text.grad_map import NONE, level, owners
 from exprgrad.language.read.parse import parse as graph_of
 from exprgrad.source import display_width
 from shell import command, on_terminal, spelled
@@ -118,7 +118,7 @@ def test_levels(size: float | None, found: int) -> None:
 
 def test_extreme_sizes() -> None:
     run = parse("x*1e308*1.7 + y*1e-320").gradient(x=1, y=1)
-    marks = heat(run).splitlines()[1]
+    marks = run.map().splitlines()[1]
     assert marks[0] == "▇" and marks[14] == "▁"
 
 
@@ -166,7 +166,7 @@ def test_another_name_for_a_node() -> None:
 @pytest.mark.parametrize("columns", [7, 20, 33])
 def test_rows_fit_and_lose_nothing(columns: int) -> None:
     run = parse(MANY + " + 重み*重み").gradient({**{f"x{i}": 1 for i in range(40)}, "重み": 2})
-    lines = heat(run, width=columns, whole=True).splitlines()
+    lines = run.map(width=columns, all=True).splitlines()
     rows = [line for line in lines if re.search("[x重*+]", line)]
     assert "".join(rows).replace(" ", "") == run.text.replace(" ", "")
     assert all(display_width(row) <= columns for row in rows)
@@ -175,17 +175,17 @@ def test_rows_fit_and_lose_nothing(columns: int) -> None:
 @pytest.mark.parametrize("top", [1.0, 2.0, 0.97, 1.04, 9.96, 1e-300])
 @pytest.mark.parametrize("digits", [1, 2, 17])
 def test_the_legend_tells_quarters_apart(top: float, digits: int) -> None:
-    said = heat(parse("a*x").gradient(a=top, x=0), digits).splitlines()[-1]
+    said = parse("a*x").gradient(a=top, x=0).map(digits=digits).splitlines()[-1]
     numbers = [float(found) for found in re.findall("to ([^ ]+)", said)]
     assert len(numbers) == 4 and numbers == sorted(set(numbers))
 
 
 def test_a_terminal_of_two_columns() -> None:
-    assert "重" in heat(parse("x + 重").gradient({"x": 1, "重": 1}), width=1)
+    assert "重" in parse("x + 重").gradient({"x": 1, "重": 1}).map(width=1)
 
 
 def test_depth_costs_no_more_than_length() -> None:
     depth = 20_000
     run = parse("-(" * depth + "x" + ")" * depth).gradient(x=1)
-    assert len(heat(run).splitlines()) < 50
-    assert len(heat(run, whole=True)) > 6 * depth
+    assert len(run.map().splitlines()) < 50
+    assert len(run.map(all=True)) > 6 * depth

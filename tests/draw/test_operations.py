@@ -9,7 +9,11 @@ import pytest
 import golden
 from exprgrad.derive.rules import template
 from exprgrad.draw.text import operations
-from exprgrad.draw.text.structural_operations import cases, structural_usage
+from exprgrad.draw.text.structural_operations import (
+    cases,
+    structural_overview,
+    structural_usage,
+)
 from exprgrad.draw.text.table import plain, rich
 from exprgrad.errors import RequestError
 from exprgrad.graph.ops import BY_NAME, OPS, Op
@@ -39,13 +43,13 @@ def test_the_look_of_a_structural_one(name: str) -> None:
 
 def test_the_look_of_the_structural_overview() -> None:
     rows = [STRUCTURAL[name] for name in ("matmul", "sum", "reshape", "index", "concat", "trace")]
-    ((title, table),) = operations.sections(rows)
-    golden.agree("ops/structural.txt", f"{title}\n\n{plain(table)}\n")
+    table = structural_overview(rows)
+    golden.agree("ops/structural.txt", f"{operations.STRUCTURED}\n\n{plain(table)}\n")
 
 
 @pytest.mark.parametrize("row", STRUCTURAL.values(), ids=lambda row: row.name)
 def test_every_structural_row_is_shown(row: Structural) -> None:
-    ((_, table),) = operations.sections([row])
+    table = structural_overview([row])
     assert table.rows[0][0] == structural_usage(row) == operations.usage(row)
     details = " ".join(operations.details(row).split())
     for case in cases(row.name):

@@ -8,7 +8,8 @@ import pytest
 
 import golden
 from exprgrad import Run, parse
-from exprgrad.draw.text.table import Column, Table, decimal, node_table, plain, rich
+from exprgrad.draw.text.nodes import node_table
+from exprgrad.draw.text.table import Column, Table, decimal, plain, rich
 from exprgrad.source import display_width
 
 NEURON = "n = x1*w1 + x2*w2 + b\no = tanh(n)"

@@ -16,8 +16,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from exprgrad import Run, parse
-from exprgrad.draw.documents.document import run_csv, run_json, trace_csv
-from exprgrad.draw.documents.tensor_document import MOST_NUMBERS, answer_lines, json_numbers, lists
+from exprgrad.draw.documents.answer import quiet_line
+from exprgrad.draw.documents.document import MOST_NUMBERS, csv_line, lists
+from exprgrad.draw.documents.document import document as written
+from exprgrad.draw.documents.runs import node_rows, run_fields, trace_rows
 from shell import command
 from tensor_runs import NETWORK, RUNS, network
 
@@ -127,15 +129,15 @@ def test_lists_are_pythons(shape: tuple[int, ...]) -> None:
     """Written row by row, and the same to the letter as Python's nested lists."""
     value = np.random.default_rng(5).normal(size=shape)
     assert "".join(lists(value, repr)) == repr(value.tolist())
-    assert "".join(lists(value, json_numbers)) == json.dumps(value.tolist())
+    assert "".join(lists(value, json.dumps)) == json.dumps(value.tolist())
     assert "".join(lists(value.T, repr)) == repr(value.T.tolist())
-    assert "".join(answer_lines(value, "W=")) == f"W={value.tolist()}\n"
+    assert "".join(quiet_line("W", value)) == f"W={value.tolist()}\n"
 
 
 def test_a_large_gradient_is_written_in_little_memory() -> None:
     """A matrix of 250,000 numbers takes 2 MB; as nested lists it would take 8 MB, as text 4.5 MB."""
     run = parse("sum(A*A)").gradient(A=np.random.default_rng(6).normal(size=(500, 500)))
-    pieces = run_json(run, "grad", [])
+    pieces = written("grad", run.text, run_fields(run, []))
     tracemalloc.start()
     length = sum(map(len, pieces))
     _, peak = tracemalloc.get_traced_memory()
@@ -147,7 +149,7 @@ def test_a_large_gradient_is_written_in_little_memory() -> None:
 def test_csv_reads_back() -> None:
     for name in ("layer", "list", "holes"):
         run = RUNS[name]
-        rows = list(csv.DictReader(io.StringIO("".join(run_csv(run)))))
+        rows = list(csv.DictReader(io.StringIO("".join(map(csv_line, node_rows(run))))))
         for row, node in zip(rows, run.nodes, strict=True):
             assert (int(row["id"]), row["op"], row["text"]) == (node.id, node.op, node.text)
             assert tuple(json.loads(row["shape"])) == node.shape
@@ -155,7 +157,7 @@ def test_csv_reads_back() -> None:
             assert np.array_equal(value, node.data, equal_nan=True)
             if node.grad is None:
                 assert not row.get("grad")
-    rows = list(csv.DictReader(io.StringIO("".join(trace_csv(RUNS["layer"])))))
+    rows = list(csv.DictReader(io.StringIO("".join(map(csv_line, trace_rows(RUNS["layer"]))))))
     matrix = next(row for row in rows if row["rule"] == "X.T @ ·")
     assert matrix["local"] == "" and matrix["jacobian"] == "[[2, 2], [3, 2]]"
     assert json.loads(matrix["contribution"]) == [[93, 93], [123, 123], [153, 153]]
@@ -163,7 +165,9 @@ def test_csv_reads_back() -> None:
 
 def test_csv_of_large_tensors() -> None:
     run = network(400)
-    short, whole = ("".join(run_csv(run, whole=whole)) for whole in (False, True))
+    short, whole = (
+        "".join(csv_line(cells, whole=whole) for cells in node_rows(run)) for whole in (False, True)
+    )
     first = next(csv.DictReader(io.StringIO(short)))
     assert json.loads(first["data"])["shape"] == [400, 4]
     first = next(csv.DictReader(io.StringIO(whole)))
@@ -202,7 +206,9 @@ def test_a_network_from_the_shell() -> None:
     assert (status, err) == (0, "") and out == f"{run}\n"
     assert command("grad", "--trace", NETWORK, *values).out == f"{run.trace()}\n"
     assert command("grad", "--json", NETWORK, *values).out == run.json()
-    assert command("grad", "--csv", NETWORK, *values).out == "".join(run_csv(run))
-    assert command("grad", "--csv", "--trace", NETWORK, *values).out == "".join(trace_csv(run))
+    assert command("grad", "--csv", NETWORK, *values).out == "".join(map(csv_line, node_rows(run)))
+    assert command("grad", "--csv", "--trace", NETWORK, *values).out == "".join(
+        map(csv_line, trace_rows(run))
+    )
     assert json.loads(command("eval", "--json", NETWORK, *values).out)["value"] == run.value
     assert command("grad", "--strict", NETWORK, *values).status == 0

@@ -7,8 +7,9 @@ import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.draw.text.table import node_table, plain, rich
-from exprgrad.draw.text.tensors import VIEWS, view
+from exprgrad.draw.text.nodes import node_table
+from exprgrad.draw.text.table import plain, rich
+from exprgrad.draw.text.views import VIEWS, view
 from exprgrad.source import display_width
 from shell import command
 from tensor_runs import RUNS

@@ -354,11 +354,11 @@ class Expression:
 
         Raises ``RequestError`` for a formula of tensors.
         """
-        from exprgrad.draw.text.steps import lines
+        from exprgrad.draw.text.formulas import step_lines
         from exprgrad.explain.derivations.steps import steps
 
         (chosen,) = select(self.graph, [name])
-        return "\n".join(lines(self.graph, chosen, steps(self.typed, chosen)))
+        return "\n".join(step_lines(self.graph, chosen, steps(self.typed, chosen)))
 
     def code(
         self,

@@ -104,7 +104,8 @@ class Run(result.Run):
 
     def table(self, *, digits: int = 6, all: bool = False) -> str:
         """The table of nodes as plain text; a long one in full with ``all``."""
-        from exprgrad.draw.text.table import node_table, plain
+        from exprgrad.draw.text.nodes import node_table
+        from exprgrad.draw.text.table import plain
 
         return plain(node_table(self, digits, all_nodes=all))
 
@@ -126,9 +127,10 @@ class Run(result.Run):
         Lines are at most ``width`` cells wide; a long formula is whole with ``all``.  Needs a run of
         ``gradient``.
         """
-        from exprgrad.draw.text.grad_map import heat
+        from exprgrad.draw.text.grad_map import grad_map
+        from exprgrad.draw.text.table import Screen
 
-        return heat(self, digits, whole=all, width=width)
+        return grad_map(self, digits, Screen(width), whole=all)
 
     def trust(self) -> Trust:
         """How many digits of the value and of each derivative are right, and where the others are lost.
@@ -170,10 +172,11 @@ class Run(result.Run):
 
     def json(self, command: str | None = None, *, all: bool = False) -> str:
         """The run as the JSON document that the command prints; with ``all`` no tensor is left out."""
-        from exprgrad.draw.documents.document import run_json
+        from exprgrad.draw.documents.document import document
+        from exprgrad.draw.documents.runs import run_fields
 
         name = command or ("eval" if self.adjoints is None else "grad")
-        return "".join(run_json(self, name, self.diagnostics, whole=all))
+        return "".join(document(name, self.text, run_fields(self, self.diagnostics), whole=all))
 
     def dot(self, *, digits: int = 6, all: bool = False) -> str:
         """The graph with its numbers as DOT source; above 500 nodes only with ``all``."""

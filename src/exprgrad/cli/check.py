@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import compute, draw, formula, names_in, only_one, output_as, start
-from exprgrad.cli.expand import expand_option, taken_apart
-from exprgrad.cli.output import show_diagnostics, write, write_exactly
+from exprgrad.cli.output import give, write
+from exprgrad.cli.request import (
+    FormulaCommand,
+    compute,
+    excluded,
+    expand_option,
+    formula,
+    names_in,
+    output_as,
+    start,
+    wrt_option,
+)
 from exprgrad.errors import InputError, RequestError
 from exprgrad.source import Source
 
 if TYPE_CHECKING:
-    from exprgrad.api import Expression, Run
-    from exprgrad.cli.arguments import Request
-    from exprgrad.explain.checking.check import Check
+    from exprgrad.api import Expression
+    from exprgrad.cli.request import Request
 
 __all__ = ["check_command"]
 
 
 @click.command("check", cls=FormulaCommand)
 @formula
-@click.option("--wrt", metavar="NAME[,NAME]", help="Check these inputs only.")
+@wrt_option("Check these inputs only.")
 @click.option(
     "--node",
     "nodes",
@@ -43,79 +50,34 @@ __all__ = ["check_command"]
 )
 @expand_option
 @output_as("one check per line")
-def check_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    inputs: str | None,
-    wrt: str | None,
-    nodes: tuple[str, ...],
-    step: str | None,
-    claims: tuple[str, ...],
-    expand: str | None,
-    **options: Any,
-) -> int:
+def check_command(**options: Any) -> int:
     """The gradient against numbers, with a verdict.
 
     Differences of values, in ball arithmetic where python-flint is installed, say whether each
     derivative agrees, or what is wrong: a kink, lost digits, overflow, or a rule that is to blame.  Exits
     with 1 if one disagrees.
     """
-    from exprgrad.draw.text import checks as drawn
+    from exprgrad.draw.text.checks import check_answer
 
-    only_one(options)
-    expression, request = start(arguments, file, inputs)
-    expression = taken_apart(expression, request, expand, values=not claims)
+    expression, request = start(options, values=not options["claims"])
+    step, nodes, wrt = options["step"], options["nodes"], options["wrt"]
     h = None if step is None else step_in(step)
-    run, given = None, {}
-    if claims:
-        refuse("--claim", {"--wrt": wrt, "--node": nodes, "--h": step})
-        claimed = claims_in(claims)
+    help, run = "check them one after the other", None
+    if options["claims"]:
+        excluded("--claim", {"--wrt": wrt, "--node": nodes, "--h": step}, help)
+        claimed = claims_in(options["claims"])
         given = partly_given(expression, request)
         found = expression.check(given, claims=claimed)
     else:
-        if nodes:
-            refuse("--node", {"--wrt": wrt})
-        names = None if wrt is None else names_in(wrt)
-        run = compute(expression, request, names, grad=True)
+        excluded("--node", {"--wrt": nodes and wrt}, help)
+        names = names_in(wrt)
+        run = compute(expression, request, names)
         if not run.wrt and not options["as_json"]:
             write(["note: the formula has no inputs to check\n"], sys.stderr)
         given = run.inputs
         found = expression.check(given, wrt=names, nodes=nodes or None, h=h)
-    if options["as_json"]:
-        whole = options["show_all"]
-        write(drawn.check_json(expression.text, given, found, run, whole=whole))
-    elif options["as_csv"]:
-        write_exactly(drawn.check_csv(found))
-    elif options["quiet"]:
-        write_exactly(drawn.check_lines(found))
-    else:
-        foot = drawn.check_foot(found, run, options["digits"])
-        content = drawn.check_table(found, options["digits"], foot, whole=options["show_all"])
-        write([draw(content, options["color"]), "\n"])
-    if not options["as_json"]:
-        show_warnings(expression.text, found, run, options["color"])
-    verdicts = {check.verdict for check in found}
-    return 1 if "disagrees" in verdicts or (options["strict"] and verdicts - {"agrees"}) else 0
-
-
-def show_warnings(text: str, checks: Sequence[Check], run: Run | None, color: str) -> None:
-    """What does not agree, on stderr: in the formula, or in the claim, each at its place."""
-    from exprgrad.draw.text.checks import check_diagnostics
-
-    if run is not None:
-        show_diagnostics(text, check_diagnostics(checks, run), color)
-        return
-    for check in checks:
-        assert check.claim is not None
-        show_diagnostics(check.claim, check_diagnostics([check], None), color)
-
-
-def refuse(option: str, others: Mapping[str, object]) -> None:
-    """An error for an option that does not go with another."""
-    for other, value in others.items():
-        if value:
-            message = f"{option} and {other} exclude each other"
-            raise RequestError("usage", message, help="check them one after the other")
+    digits, whole = options["digits"], options["show_all"]
+    return give(check_answer(expression.text, given, found, run, digits, whole=whole), options)
 
 
 def step_in(written: str) -> float:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import formula_alone, names_in, shape_option, start_alone
-from exprgrad.cli.output import write, write_exactly
+from exprgrad.cli.output import put_content
+from exprgrad.cli.request import (
+    FormulaCommand,
+    excluded,
+    formula_alone,
+    names_in,
+    shape_option,
+    start_alone,
+    wrt_option,
+)
 from exprgrad.errors import RequestError, ShapeError
 from exprgrad.language.code.targets import TARGETS
 
@@ -27,46 +35,28 @@ NAMES = list(TARGETS)
     required=True,
     help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.",
 )
-@click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
+@wrt_option("Differentiate these inputs only.")
 @click.option("--value-only", is_flag=True, help="Leave out the gradient.")
 @click.option("--name", default="f", show_default=True, metavar="NAME", help="Name the function.")
 @click.option("-o", "--output", "path", metavar="FILE", help="Write a file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def code_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    shape: str | None,
-    target: str,
-    wrt: str | None,
-    value_only: bool,
-    name: str,
-    path: str | None,
-    as_json: bool,
-) -> int:
+def code_command(target: str, value_only: bool, path: str | None, **options: Any) -> int:
     """A program for value and gradient: one self-contained function."""
-    from exprgrad.draw.documents.document import envelope
     from exprgrad.run.values.inputs import select
 
     try:
-        expression = start_alone(arguments, file, "code", shape)
+        expression = start_alone(options, "code")
     except ShapeError as error:
         error.help = no_tensors(target) or error.help
         raise
-    if value_only and wrt is not None:
-        raise RequestError("usage", "--value-only and --wrt exclude each other", help="choose one")
-    graph = expression.graph
-    names = None if wrt is None else names_in(wrt)
-    chosen = select(graph, names)
+    excluded("--value-only", {"--wrt": value_only and options["wrt"] is not None})
+    graph, names, name = expression.graph, names_in(options["wrt"]), options["name"]
+    listed = [] if value_only else list(select(graph, names))
     code = expression.code(target, wrt=names, name=name, value_only=value_only)
     if path is not None:
         save(code, path)
-    if as_json:
-        listed = [] if value_only else list(chosen)
-        fields = {"to": target, "name": name, "inputs": list(graph.inputs), "wrt": listed}
-        fields["code" if path is None else "file"] = code if path is None else path
-        write([envelope("code", expression=expression.text, **fields), "\n"])
-    elif path is None:
-        write_exactly([code])
+    fields = {"to": target, "name": name, "inputs": list(graph.inputs), "wrt": listed}
+    put_content("code", expression.text, fields, code, path, options)
     return 0
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
-from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import (
+from exprgrad.cli.output import give
+from exprgrad.cli.request import (
     Digits,
-    draw,
-    exit_status,
+    FormulaCommand,
+    evaluator_of,
     formula,
     names_in,
-    only_one,
     output_as,
     start,
+    wrt_option,
 )
-from exprgrad.cli.output import show_diagnostics, write, write_exactly
 from exprgrad.explain.limits import MOST_STEPS
 
 __all__ = ["descend_command"]
@@ -42,48 +40,24 @@ __all__ = ["descend_command"]
     metavar="N",
     help="The most steps to take.",
 )
-@click.option("--wrt", metavar="NAME[,NAME]", help="Move these inputs only.")
+@wrt_option("Move these inputs only.")
 @output_as("one step per line")
-def descend_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    inputs: str | None,
-    rate: str,
-    count: int,
-    wrt: str | None,
-    **options: Any,
-) -> int:
+def descend_command(**options: Any) -> int:
     """Gradient descent: each step's value, gradient and update.
 
     It ends early where it converges, where it goes back and forth between two points, and at what is not
     finite.  Warnings are about the last point.  With --strict the exit status is 1 if there is one, or
     if it diverged or met a nan.
     """
-    from exprgrad.draw.text import descent as drawn
+    from exprgrad.draw.text.descent import descent_answer
     from exprgrad.explain.descent import divergence
-    from exprgrad.run.values.inputs import as_number, resolve
+    from exprgrad.run.values.inputs import as_number
 
-    only_one(options)
-    expression, request = start(arguments, file, inputs)
-    size = as_number(rate, "--rate")
-    given = resolve(expression.graph, expression.text, request.values, request.spelled)
-    expression.evaluator(given, request.origins)  # an error about shapes names their files
-    names = None if wrt is None else names_in(wrt)
-    found = expression.descend(given, rate=size, steps=count, wrt=names)
-    failed = found.verdict in ("diverged", "nan")
+    expression, request = start(options)
+    size = as_number(options["rate"], "--rate")
+    _, given = evaluator_of(expression, request)
+    names = names_in(options["wrt"])
+    found = expression.descend(given, rate=size, steps=options["count"], wrt=names)
     diagnostics = [*divergence(found), *found.run.diagnostics]
-    whole = options["show_all"]
-    if options["as_json"]:
-        write(drawn.descent_json(expression.text, given, size, found, diagnostics, whole=whole))
-    elif options["as_csv"]:
-        write_exactly(drawn.descent_csv(found, whole=whole))
-    elif options["quiet"]:
-        write_exactly(drawn.final_lines(found))
-    else:
-        content = drawn.descent_table(found, options["digits"], whole=whole)
-        write([draw(content, options["color"]), "\n"])
-    if not options["as_json"]:
-        if found.verdict == "nan" and (options["as_csv"] or options["quiet"]):
-            write([f"warning: {drawn.ending(found)}\n"], sys.stderr)
-        show_diagnostics(expression.text, diagnostics, options["color"])
-    return exit_status(options, diagnostics, failed)
+    point, digits, whole = (expression.text, given, size), options["digits"], options["show_all"]
+    return give(descent_answer(*point, found, diagnostics, digits, whole=whole), options)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import compute, digits_option, formula, shape_option, start
-from exprgrad.cli.expand import expand_option, taken_apart
-from exprgrad.cli.output import write
+from exprgrad.cli.output import put_content
+from exprgrad.cli.request import (
+    FormulaCommand,
+    compute,
+    digits_option,
+    expand_option,
+    formula,
+    shape_option,
+    start,
+)
 from exprgrad.errors import RequestError, ShapeError
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run
-    from exprgrad.cli.arguments import Request
+    from exprgrad.cli.request import Request
 
 __all__ = ["dot_command"]
 
@@ -27,49 +33,34 @@ __all__ = ["dot_command"]
 @shape_option
 @click.option("--all", "show_all", is_flag=True, help="Draw more than 500 nodes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def dot_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    inputs: str | None,
-    path: str | None,
-    expand: str | None,
-    digits: int,
-    shape: str | None,
-    show_all: bool,
-    as_json: bool,
-) -> int:
+def dot_command(path: str | None, shape: str | None, **options: Any) -> int:
     """The picture: DOT on stdout, or a file by its ending.
 
     Without values it draws the formula; with them, every node's data, and its grad if the output is a
     number.
     """
-    from exprgrad.draw.documents.document import envelope
     from exprgrad.draw.picture.picture import Picture, format_of
 
-    expression, request = start(arguments, file, inputs)
     if path is not None:
         format_of(path)
-    expression = taken_apart(expression, request, expand, values=bool(request.values))
+    expression, request = start(options, values=False)
     if shape is not None:
         expression = with_shapes(expression, request, shape)
     if request.values or not expression.inputs:
-        source = swept(expression, request).dot(digits=digits, all=show_all)
+        run = swept_if_number(expression, request)
+        source = run.dot(digits=options["digits"], all=options["show_all"])
     else:
-        source = expression.dot(all=show_all)
+        source = expression.dot(all=options["show_all"])
     if path is not None:
         Picture(source).save(path)
-    if as_json:
-        written = {"dot": source} if path is None else {"file": path}
-        write([envelope("dot", expression=expression.text, **written), "\n"])
-    elif path is None:
-        write([source])
+    put_content("dot", expression.text, {}, source, path, options)
     return 0
 
 
 def with_shapes(expression: Expression, request: Request, shape: str) -> Expression:
     """The expression with the shapes of its inputs, given the value of ``--shape``."""
     from exprgrad.api import parse
-    from exprgrad.cli.shapes import shapes_in
+    from exprgrad.cli.assignments import shapes_in
 
     if request.values:
         message = "values have shapes of their own: --shape is for a formula without values"
@@ -77,11 +68,11 @@ def with_shapes(expression: Expression, request: Request, shape: str) -> Express
     return parse(expression.text, shapes=shapes_in(shape))
 
 
-def swept(expression: Expression, request: Request) -> Run:
+def swept_if_number(expression: Expression, request: Request) -> Run:
     """Both sweeps; the forward one alone where the output is a tensor, which has no gradient."""
     try:
-        return compute(expression, request, None, grad=True)
+        return compute(expression, request)
     except ShapeError as error:
         if error.code != "not-a-number":
             raise
-        return compute(expression, request, None, grad=False)
+        return compute(expression, request, grad=False)

@@ -2,105 +2,57 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import (
-    compute,
-    draw,
-    exit_status,
+from exprgrad.cli.output import give
+from exprgrad.cli.request import (
+    FormulaCommand,
+    excluded,
+    expand_option,
     formula,
-    names_in,
-    only_one,
     output,
-    start,
+    stack,
+    swept,
+    wrt_option,
 )
-from exprgrad.cli.expand import expand_option, taken_apart
-from exprgrad.cli.orders import order_options
-from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write, write_exactly
+from exprgrad.draw.documents.answer import Answer
+from exprgrad.errors import RequestError
+from exprgrad.explain.limits import LISTED_PATHS
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
+    from exprgrad.draw.text.table import Screen, Table
 
 __all__ = ["eval_command", "grad_command"]
 
+MOST_LOST = 1000
+"""How many lost paths are listed with ``--all``."""
 
-def answer(run: Run, command: str, options: dict[str, Any], quiet: Iterable[str]) -> int:
-    """Write a run in the form that was asked for, and its diagnostics; return the exit status."""
-    traced, whole = options.get("show_trace", False), options["show_all"]
-    if options["as_json"]:
-        from exprgrad.draw.documents.document import run_json
-
-        write(run_json(run, command, run.diagnostics, whole=whole))
-    elif options["as_csv"]:
-        from exprgrad.draw.documents.document import run_csv, trace_csv
-
-        write_exactly((trace_csv if traced else run_csv)(run, whole=whole))
-    elif options["quiet"]:
-        write_exactly(quiet)
-    else:
-        is_table = "show_map" in options and not traced
-        if options.get("show_map") or (is_table and sys.stdout.isatty()):
-            from exprgrad.cli.grad_map import map_text
-
-            write([map_text(run, options)])
-        write([draw_trace(run, options) if traced else draw_table(run, options), "\n"])
-    if not options["as_json"]:
-        show_diagnostics(run.text, run.diagnostics, options["color"])
-    return exit_status(options, run.diagnostics)
-
-
-def draw_table(run: Run, options: dict[str, Any]) -> str:
-    """The table of nodes."""
-    from exprgrad.draw.text.table import node_table
-
-    content = node_table(run, options["digits"], all_nodes=options["show_all"])
-    return draw(content, options["color"])
-
-
-def quiet_lines(run: Run, values: Mapping[str, Any]) -> Iterator[str]:
-    """The answer alone: each value on a line, after what it is called and ``=`` where that is something."""
-    for name, value in values.items():
-        before = f"{name}=" if name else ""
-        if run.shapes is None:
-            yield f"{before}{value!r}\n"
-        else:
-            from exprgrad.draw.documents.tensor_document import answer_lines
-
-            yield from answer_lines(value, before)
-
-
-def draw_trace(run: Run, options: dict[str, Any]) -> str:
-    """The trace, in the width and colours of a terminal if it goes to one."""
-    from exprgrad.draw.text.trace import trace
-
-    width = terminal_width() if sys.stdout.isatty() else None
-    color = colorful(options["color"], sys.stdout)
-    whole = options["show_all"]
-    return trace(run, options["digits"], all_visits=whole, width=width, color=color)
+order_options = stack(
+    click.option(
+        "--order", metavar="NAME[,NAME]",
+        help="Visit these nodes (names or ids) in this order, or in one that people get wrong: "
+        "preorder, bfs or naive; and say which paths that loses.",
+    ),
+    click.option(
+        "--accumulate", type=click.Choice(["add", "set"]), default="add", show_default=True,
+        help="What a contribution does to a grad: set is = instead of +=.",
+    ),
+)  # fmt: skip
 
 
 @click.command("eval", cls=FormulaCommand)
 @formula
 @expand_option
 @output
-def eval_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    inputs: str | None,
-    expand: str | None,
-    **options: Any,
-) -> int:
+def eval_command(**options: Any) -> int:
     """Forward pass: every node's data."""
-    only_one(options)
-    expression, request = start(arguments, file, inputs)
-    expression = taken_apart(expression, request, expand)
-    run = compute(expression, request, None, grad=False)
-    return answer(run, "eval", options, quiet_lines(run, {"": run.value}))
+    run = swept(options, grad=False)
+    return give(run_answer(run, "eval", {"": run.value}, options), options)
 
 
 @click.command("grad", cls=FormulaCommand)
@@ -117,33 +69,99 @@ def eval_command(
     help="Show how large each grad is on the formula itself, above the answer: by colour, or by marks "
     "under it.  A table on a terminal has it anyway.",
 )  # fmt: skip
-@click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
+@wrt_option("Differentiate these inputs only.")
 @expand_option
 @output
-def grad_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    inputs: str | None,
-    wrt: str | None,
-    expand: str | None,
-    **options: Any,
-) -> int:
+def grad_command(**options: Any) -> int:
     """Reverse pass: every node's data and grad."""
-    only_one(options)
-    if options["show_map"]:
-        from exprgrad.cli.grad_map import refuse_map
-
-        refuse_map(options)
-    expression, request = start(arguments, file, inputs)
-    expression = taken_apart(expression, request, expand)
-    names = None if wrt is None else names_in(wrt)
-    run = compute(expression, request, names, grad=True)
-    if options["order"] is not None or options["accumulate"] == "set":
-        from exprgrad.cli.orders import order_answer
-
-        return order_answer(run, options)
+    has_order = options["order"] is not None or options["accumulate"] == "set"
+    refuse_beside_map(options, has_order=has_order)
+    run = swept(options)
+    refuse_beside_trust(options, has_order=has_order)
+    if has_order:
+        return give(order_answer(run, options), options)
     if options["show_trust"]:
-        from exprgrad.cli.trust import trust_answer
+        from exprgrad.draw.text.trust import trust_answer
 
-        return trust_answer(run, options)
-    return answer(run, "grad", options, quiet_lines(run, run.gradient))
+        trust = run.trust()
+        return give(trust_answer(run, trust, run.diagnostics, whole=options["show_all"]), options)
+    return give(run_answer(run, "grad", run.gradient, options), options)
+
+
+def run_answer(
+    run: Run, command: str, values: Mapping[str, Any], options: Mapping[str, Any]
+) -> Answer:
+    """The answer of ``eval`` or ``grad``; what draws it is imported where it is asked for."""
+    digits, whole, traced = options["digits"], options["show_all"], options.get("show_trace")
+
+    def fields() -> Iterator[tuple[str, Any]]:
+        from exprgrad.draw.documents.runs import run_fields
+
+        yield from run_fields(run, run.diagnostics)
+
+    def rows() -> Iterator[Sequence[Any]]:
+        from exprgrad.draw.documents.runs import node_rows, trace_rows
+
+        yield from trace_rows(run) if traced else node_rows(run)
+
+    def shown(screen: Screen) -> Iterator[str | Table]:
+        if options.get("show_map") or ("show_map" in options and screen.width and not traced):
+            from exprgrad.draw.text.grad_map import grad_map
+
+            # A line that nobody broke would part marks from what they mark: a pipe has a width, too.
+            yield grad_map(run, digits, screen, whole=whole) + "\n"
+        if traced:
+            from exprgrad.draw.text.trace import trace
+
+            yield trace(run, digits, all_visits=whole, width=screen.width, color=screen.color)
+        else:
+            from exprgrad.draw.text.nodes import node_table
+
+            yield node_table(run, digits, all_nodes=whole)
+
+    return Answer(command, run.text, fields(), rows(), values.items(), shown, run.diagnostics)
+
+
+def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
+    """The answer of ``grad --order`` and ``grad --accumulate``."""
+    from exprgrad.draw.text.orders import visited_answer
+    from exprgrad.explain.places import in_numbers
+
+    whole, traced = options["show_all"], options["show_trace"]
+    most = MOST_LOST if whole else LISTED_PATHS
+    run, _ = in_numbers(run)
+    found = run.visited(options["order"], options["accumulate"], most=most)
+    digits = options["digits"]
+    return visited_answer(run, found, run.diagnostics, digits, whole=whole, traced=traced)
+
+
+def refuse_beside_map(options: Mapping[str, Any], *, has_order: bool) -> None:
+    """Refuse what has no room for ``--map``, or speaks of other grads."""
+    if options["show_map"]:
+        forms = {
+            "--json": "as_json",
+            "--csv": "as_csv",
+            "--quiet": "quiet",
+            "--trust": "show_trust",
+        }
+        excluded("--map", {flag: options[name] for flag, name in forms.items()})
+        refuse_order("--map", has_order=has_order)
+
+
+def refuse_beside_trust(options: Mapping[str, Any], *, has_order: bool) -> None:
+    """Refuse what shows other numbers than ``--trust``, or shows them otherwise."""
+    if not options["show_trust"]:
+        return
+    refuse_order("--trust", has_order=has_order)
+    help = "choose one: a trace shows the numbers as they were computed"
+    excluded("--trace", {"--trust": options["show_trace"]}, help)
+    if click.get_current_context().get_parameter_source("digits") is ParameterSource.COMMANDLINE:
+        message = "--trust shows numbers with all their digits"
+        raise RequestError("usage", message, help="leave out --digits")
+
+
+def refuse_order(option: str, *, has_order: bool) -> None:
+    """Refuse another order of visits beside an option."""
+    if has_order:
+        message = f"{option} applies only to the right order"
+        raise RequestError("usage", message, help="leave out one of the two")

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import compute, digits_option, formula, names_in, start
-from exprgrad.cli.expand import expand_option, taken_apart
 from exprgrad.cli.output import write
+from exprgrad.cli.request import (
+    FormulaCommand,
+    compute,
+    digits_option,
+    expand_option,
+    formula,
+    names_in,
+    resolved,
+    start,
+    wrt_option,
+)
 from exprgrad.errors import InputError, RequestError
 from exprgrad.source import Source
 
 if TYPE_CHECKING:
-    from exprgrad.api import Expression, Run
-    from exprgrad.cli.arguments import Request
+    from exprgrad.api import Run
     from exprgrad.draw.page.lessons import Lesson
     from exprgrad.draw.page.page import Page
 
@@ -39,65 +47,32 @@ class ExploreCommand(FormulaCommand):
 @formula
 @click.option(
     "--lesson",
-    "name",
     metavar="NAME",
     help="Take a lesson instead of EXPR: graph, neuron, square or diamond.",
 )
 @click.option("-o", "--output", "path", metavar="FILE", help="Write an .html file.")
 @click.option("--open", "show", is_flag=True, help="Show the page in a browser.")
-@click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
+@wrt_option("Differentiate these inputs only.")
 @expand_option
 @digits_option
 @click.option("--all", "show_all", is_flag=True, help="Take more than 500 nodes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def explore_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    inputs: str | None,
-    name: str | None,
-    path: str | None,
-    show: bool,
-    wrt: str | None,
-    expand: str | None,
-    digits: int,
-    show_all: bool,
-    as_json: bool,
-) -> int:
+def explore_command(path: str | None, show: bool, lesson: str | None, **options: Any) -> int:
     """One HTML page: step through both sweeps, edit inputs, break it.
 
     The file is all there is to it: it needs no network.  With --open and no -o it is a new file in a
     temporary folder, and its name is printed; with neither, the page goes to a pipe.
     """
-    from exprgrad.draw.page.lessons import lesson_named
-    from exprgrad.draw.page.page import check_path
-
     to_pipe = path == "-" or (path is None and not show)
-    if to_pipe and show:
-        help = "leave out -o, or write -o page.html"
-        raise RequestError("usage", "--open needs a file, not a pipe", help=help)
-    if path is None and to_pipe and not as_json and sys.stdout.isatty():
-        help = "-o page.html writes it, --open shows it in a browser"
-        raise RequestError("usage", "refusing to print HTML to a terminal", help=help)
-    if path is not None and not to_pipe:
-        check_path(path)
-    lesson = None
-    if name is None:
-        expression, request = start(arguments, file, inputs)
-        expression = taken_apart(expression, request, expand)
-        request.values.update(given_values(expression, request))
-        run = compute(expression, request, None if wrt is None else names_in(wrt), grad=True)
-    else:
-        given = {"-f": file, "--inputs": inputs, "--wrt": wrt, "--expand": expand}
-        more = [option for option, value in given.items() if value is not None]
-        lesson = lesson_named(name)
-        check_alone(lesson, [*arguments, *more])
-        run = lesson_run(lesson)
-    page = run.explore(digits=digits, all=show_all, lesson=lesson)
-    file_written = None if to_pipe else path or new_file(name or "page")
+    check_target(path, show=show, to_pipe=to_pipe, as_json=options["as_json"])
+    taken = None if lesson is None else lesson_alone(lesson, options)
+    run = formula_run(options) if taken is None else lesson_run(taken)
+    page = run.explore(digits=options["digits"], all=options["show_all"], lesson=taken)
+    file_written = None if to_pipe else path or new_file(lesson or "page")
     if file_written is not None:
         page.save(file_written)
-    if as_json:
-        write([document(run, page, name, file_written), "\n"])
+    if options["as_json"]:
+        write([document(run, page, lesson, file_written), "\n"])
     elif file_written is None:
         write_page(page)
     elif path is None:
@@ -107,15 +82,29 @@ def explore_command(
     return 0
 
 
-def given_values(expression: Expression, request: Request) -> dict[str, Any]:
-    """The values of the inputs.  Tensors are refused, also where it is the output that is one."""
+def check_target(path: str | None, *, show: bool, to_pipe: bool, as_json: bool) -> None:
+    """Refuse to write where the page cannot be, or is not wanted."""
+    from exprgrad.draw.page.page import check_path
+
+    if to_pipe and show:
+        help = "leave out -o, or write -o page.html"
+        raise RequestError("usage", "--open needs a file, not a pipe", help=help)
+    if path is None and to_pipe and not as_json and sys.stdout.isatty():
+        help = "-o page.html writes it, --open shows it in a browser"
+        raise RequestError("usage", "refusing to print HTML to a terminal", help=help)
+    if path is not None and not to_pipe:
+        check_path(path)
+
+
+def formula_run(options: Mapping[str, Any]) -> Run:
+    """Both sweeps over the formula.  Tensors are refused, also where it is the output that is one."""
     from exprgrad.draw.page.lessons import LESSONS
     from exprgrad.draw.page.page import no_tensors
     from exprgrad.language.mistakes.hints import nearest
-    from exprgrad.run.values.inputs import resolve
 
+    expression, request = start(options)
     try:
-        values = resolve(expression.graph, expression.text, request.values, request.spelled)
+        values = resolved(expression, request)
     except InputError as error:
         lesson = nearest(request.text.strip(), LESSONS)
         if lesson and len(expression.graph) == 1:
@@ -123,27 +112,33 @@ def given_values(expression: Expression, request: Request) -> dict[str, Any]:
         raise
     if expression.evaluator(values).graph.shapes is not None:
         raise no_tensors()
-    return values
+    return compute(expression, request, names_in(options["wrt"]))
 
 
 def document(run: Run, page: Page, lesson: str | None, path: str | None) -> str:
     """The JSON document: the page itself, or the file that it was written to."""
-    from exprgrad.draw.documents.document import envelope, finite
+    from exprgrad.draw.documents.document import envelope
 
     return envelope(
         "explore",
         expression=run.text,
         lesson=lesson,
-        inputs={name: finite(value) for name, value in run.inputs.items()},
+        inputs=run.inputs,
         bytes=len(page.html.encode()),
         **({"html": page.html} if path is None else {"file": path}),
     )
 
 
-def check_alone(lesson: Lesson, more: list[str]) -> None:
-    """Refuse ``more`` beside a lesson: its tasks are about its own formula and inputs."""
+def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
+    """A lesson; what is given beside it is refused: its tasks are about its own formula and inputs."""
+    from exprgrad.draw.page.lessons import lesson_named
+
+    lesson = lesson_named(name)
+    others = {"-f": "file", "--inputs": "inputs", "--wrt": "wrt", "--expand": "expand"}
+    given = [flag for flag, option in others.items() if options[option] is not None]
+    more = [*options["arguments"], *given]
     if not more:
-        return
+        return lesson
     source = Source(more[0], is_expression=False)
     values = " ".join(f"{key}={value:.17g}" for key, value in lesson.values.items())
     message = "a lesson has a formula and inputs of its own"

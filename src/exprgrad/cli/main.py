@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
     """Run one command line and return its exit status."""
     import click
 
-    from exprgrad.cli.group import group
+    from exprgrad.cli.commands import group
     from exprgrad.errors import ExprgradError, RequestError
 
     command = next((arg for arg in argv if not arg.startswith("-")), None)
@@ -42,7 +42,7 @@ def main(argv: list[str]) -> int:
             sys.stdout.flush()
             return status if isinstance(status, int) else 0
         except click.NoSuchOption as error:
-            from exprgrad.cli.arguments import unknown_option
+            from exprgrad.cli.request import unknown_option
 
             known = [name for p in error.ctx.command.params for name in p.opts] if error.ctx else []
             raise unknown_option(error.option_name, error.option_name, {*known}) from None

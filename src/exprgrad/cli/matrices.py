@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import draw, exit_status, formula, names_in, only_one, output_as, start
-from exprgrad.cli.output import show_diagnostics, terminal_width, write, write_exactly
+from exprgrad.cli.output import give
+from exprgrad.cli.request import (
+    FormulaCommand,
+    evaluator_of,
+    formula,
+    names_in,
+    output_as,
+    start,
+    wrt_option,
+)
+from exprgrad.draw.documents.answer import Answer
 
 if TYPE_CHECKING:
-    from exprgrad.draw.text.table import Table
+    from exprgrad.draw.text.table import Screen, Table
     from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.graph.graph import Graph
     from exprgrad.run.evaluator import Evaluator
 
-__all__ = [
-    "Asked", "Forms", "answer", "hess_command", "jac_command", "jvp_command", "vjp_command",
-]  # fmt: skip
+__all__ = ["hess_command", "jac_command", "jvp_command", "vjp_command"]
 
-wrt_option = click.option(
-    "--wrt", metavar="NAME[,NAME]", help="Differentiate with respect to these inputs only."
-)
+by_option = wrt_option("Differentiate with respect to these inputs only.")
 of_option = click.option("--of", metavar="NAME[,NAME]", help="Outputs: these named statements.")
 
 
 class Asked(NamedTuple):
-    """A request that was read, and every node's data."""
+    """A request that was read: the outputs, name → node, and the inputs to differentiate."""
 
+    command: str
     text: str
     evaluator: Evaluator
     inputs: dict[str, Any]
     data: list[Any]
+    outputs: dict[str, int]
+    wrt: tuple[str, ...]
+    of: str | None
     digits: int
     whole: bool
 
@@ -44,167 +51,147 @@ class Asked(NamedTuple):
         return self.evaluator.graph
 
     @property
-    def is_tensor(self) -> bool:
-        """Whether it is about tensors; then ``cli/blocks.py`` answers."""
+    def among_tensors(self) -> bool:
+        """Whether what is printed has places and shapes."""
         return self.graph.shapes is not None
 
-    def outputs(self, of: str | None) -> dict[str, int]:
-        """The outputs that ``--of`` names, or the expression's own: name → node."""
-        from exprgrad.run.values.directions import outputs
+    @property
+    def values(self) -> dict[str, Any]:
+        """The data of the outputs."""
+        return {name: self.data[node] for name, node in self.outputs.items()}
 
-        return outputs(self.graph, None if of is None else names_in(of, "--of"))
-
-    def chosen(self, wrt: str | None) -> tuple[str, ...]:
-        """The inputs that ``--wrt`` names, or all."""
-        from exprgrad.run.values.inputs import select
-
-        return select(self.graph, None if wrt is None else names_in(wrt))
-
-    def values(self, outputs: Mapping[str, int]) -> dict[str, Any]:
-        """The data of outputs."""
-        return {name: self.data[node] for name, node in outputs.items()}
+    def one_or_all(self, found: Mapping[str, Any]) -> Any:
+        """What JSON says of outputs: by name if ``--of`` named them, else of the only one."""
+        return dict(found) if self.of is not None else next(iter(found.values()))
 
 
-def ask(
-    arguments: tuple[str, ...], file: str | None, inputs: str | None, options: dict[str, Any]
-) -> Asked:
+def ask(command: str, options: Mapping[str, Any]) -> Asked:
     """Read a request as far as all four commands agree."""
-    from exprgrad.run.values.inputs import resolve
+    from exprgrad.run.values.directions import outputs
+    from exprgrad.run.values.inputs import select
 
-    only_one(options)
-    expression, request = start(arguments, file, inputs)
-    text = expression.text
-    given = resolve(expression.graph, text, request.values, request.spelled)
-    digits, whole = options["digits"], options["show_all"]
-    evaluator = expression.evaluator(given, request.origins)
-    return Asked(text, evaluator, given, evaluator.forward(given), digits, whole)
-
-
-class Forms(NamedTuple):
-    """An answer in every form: JSON's fields, CSV, lines for scripts, and tables so many cells wide."""
-
-    fields: Mapping[str, Any]
-    csv: Iterable[str]
-    quiet: Iterable[str]
-    table: Callable[[int | None], Table | list[str | Table]]
+    expression, request = start(options)
+    evaluator, given = evaluator_of(expression, request)
+    graph, of = evaluator.graph, options.get("of")
+    return Asked(
+        command,
+        expression.text,
+        evaluator,
+        given,
+        evaluator.forward(given),
+        outputs(graph, names_in(of, "--of")),
+        select(graph, names_in(options.get("wrt"))),
+        of,
+        options["digits"],
+        options["show_all"],
+    )
 
 
 def answer(
-    asked: Asked, options: dict[str, Any], command: str, forms: Forms, diagnostics: list[Diagnostic]
-) -> int:
-    """Write an answer in the form that was asked for, and its diagnostics; return the exit status."""
-    if options["as_json"]:
-        write(document(asked, command, forms.fields, diagnostics))
-    elif options["as_csv"]:
-        write_exactly(forms.csv)
-    elif options["quiet"]:
-        write_exactly(forms.quiet)
-    else:
-        content = forms.table(terminal_width() if sys.stdout.isatty() else None)
-        for part in content if isinstance(content, list) else [content]:
-            write([part if isinstance(part, str) else draw(part, options["color"]), "\n"])
-    if not options["as_json"]:
-        show_diagnostics(asked.text, diagnostics, options["color"])
-    return exit_status(options, diagnostics)
+    asked: Asked,
+    found: Mapping[str, Any],
+    rows: Iterable[Sequence[Any]],
+    lines: Iterable[tuple[str, Any]],
+    shown: Callable[[Screen], Iterable[str | Table]],
+    diagnostics: list[Diagnostic],
+) -> Answer:
+    """The answer that has found so much beside the outputs' values."""
+    from exprgrad.draw.text.matrices import fields_of
+
+    among = asked.among_tensors
+    found = {"value": asked.one_or_all(asked.values), **found}
+    fields = fields_of(asked.inputs, found, diagnostics, among_tensors=among)
+    given = fields.items(), rows, lines, shown, diagnostics
+    return Answer(asked.command, asked.text, *given, apart=among)
 
 
-def document(
-    asked: Asked, command: str, fields: Mapping[str, Any], diagnostics: list[Diagnostic]
-) -> Iterable[str]:
-    """An answer as a JSON document."""
-    if asked.is_tensor:
-        from exprgrad.draw.text.blocks import block_document
+def diagnose(
+    asked: Asked, wrt: Sequence[str], answers: Iterable[Any], swept: Collection[str] | None = None
+) -> list[Diagnostic]:
+    """What is worth knowing about the outputs and their derivatives, the ``answers``."""
+    from exprgrad.explain.diagnostics import diagnose_outputs
 
-        given = command, asked.text, asked.inputs, fields, diagnostics
-        return block_document(*given, whole=asked.whole)
-    from exprgrad.draw.text.matrices import document
-
-    return document(command, asked.text, asked.inputs, fields, diagnostics)
+    answers = answers if asked.among_tensors else ()
+    given = asked.text, asked.evaluator, asked.inputs, asked.outputs, wrt, answers
+    return diagnose_outputs(*given, swept=swept, unused=asked.of is None)
 
 
 @click.command("jac", cls=FormulaCommand)
 @formula
 @of_option
-@wrt_option
+@by_option
 @output_as("one line per output")
-def jac_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    inputs: str | None,
-    of: str | None,
-    wrt: str | None,
-    **options: Any,
-) -> int:
+def jac_command(**options: Any) -> int:
     """Jacobian: each output's derivative with respect to each input."""
     from exprgrad.draw.text import matrices as drawn
-    from exprgrad.explain.diagnostics import diagnose_outputs
     from exprgrad.run.matrices import jacobian
 
-    asked = ask(arguments, file, inputs, options)
-    if asked.is_tensor:
-        from exprgrad.cli import blocks
+    asked = ask("jac", options)
+    found = jacobian(asked.evaluator, asked.inputs, asked.outputs, asked.wrt)
+    is_named = asked.of is not None or asked.graph.output_name is not None
+    shown = drawn.Derivative(found, asked.among_tensors, "d {row} / d {column}", is_named)
+    foot = drawn.outputs_foot(asked.values, asked.digits, whole=asked.whole) + sweeps_foot(asked)
+    diagnostics = diagnose(asked, asked.wrt, found.entries.values())
+    return give(
+        answer(
+            asked,
+            {"jacobian": found if asked.of is not None else found.row(0)},
+            drawn.matrix_rows(shown),
+            drawn.entry_lines(found) if asked.of is not None else found.row(0).items(),
+            lambda screen: drawn.matrix_parts(shown, asked.digits, foot, screen, whole=asked.whole),
+            diagnostics,
+        ),
+        options,
+    )
 
-        return blocks.jac(asked, of, wrt, options)
-    outputs, chosen = asked.outputs(of), asked.chosen(wrt)
-    found = jacobian(asked.evaluator, asked.inputs, outputs, chosen)
-    values = asked.values(outputs)
-    foot = drawn.outputs_foot(values, asked.digits, whole=asked.whole)
-    forms = Forms(
-        {
-            "value": drawn.answers(values, of),
-            "jacobian": found if of else drawn.named(found.row(0)),
-        },
-        drawn.matrix_csv(found),
-        drawn.matrix_lines(found) if of else drawn.pairs_lines(found.row(0)),
-        lambda width: drawn.matrix_table(found, asked.digits, foot, whole=asked.whole, width=width),
-    )
-    diagnostics = diagnose_outputs(
-        asked.text, asked.evaluator, asked.inputs, outputs, chosen, unused=of is None
-    )
-    return answer(asked, options, "jac", forms, diagnostics)
+
+def sweeps_foot(asked: Asked) -> str:
+    """How many products a Jacobian among tensors was made of."""
+    from exprgrad.run.matrices import sweeps
+
+    if not (asked.among_tensors and asked.wrt):
+        return ""
+    kind, count = sweeps(asked.graph, asked.outputs, asked.wrt)
+    return f"\nfound by {count:,} {kind}{'s' * (count != 1)}"
 
 
 @click.command("hess", cls=FormulaCommand)
 @formula
-@wrt_option
+@by_option
 @output_as("one line per input")
-def hess_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    inputs: str | None,
-    wrt: str | None,
-    **options: Any,
-) -> int:
+def hess_command(**options: Any) -> int:
     """Hessian: the output's second derivatives."""
     from exprgrad.draw.text import matrices as drawn
     from exprgrad.explain.diagnostics import diagnose_hessian
-    from exprgrad.run.matrices import gradient, hessian
+    from exprgrad.language.read.shaping import need_number
+    from exprgrad.run.matrices import gradient, hessian, pattern
 
-    asked = ask(arguments, file, inputs, options)
-    if asked.is_tensor:
-        from exprgrad.cli import blocks
-
-        return blocks.hess(asked, wrt, options)
-    outputs, chosen = asked.outputs(None), asked.chosen(wrt)
-    found = hessian(asked.evaluator, asked.inputs, chosen)
-    values = asked.values(outputs)
-    feet = [drawn.outputs_foot(values, asked.digits), drawn.pattern_foot(found)]
-    foot = "\n".join(filter(None, feet))
-    slopes = gradient(asked.evaluator, asked.inputs, chosen)
-    fields = {
-        "value": drawn.answers(values, None),
-        "gradient": drawn.named(slopes),
-        "hessian": found,
-        "pattern": [place[:2] for place in found.listed()],
-    }
-    forms = Forms(
-        fields,
-        drawn.matrix_csv(found),
-        drawn.matrix_lines(found),
-        lambda width: drawn.matrix_table(found, asked.digits, foot, whole=asked.whole, width=width),
+    asked = ask("hess", options)
+    need_number(asked.graph, asked.text, "hess")
+    found = hessian(asked.evaluator, asked.inputs, asked.wrt)
+    moving = pattern(asked.evaluator, asked.wrt)
+    label = drawn.grouped(next(iter(asked.outputs)))
+    called = f"d² {label} / d {{row}} d {{column}}"
+    shown = drawn.Derivative(found, asked.among_tensors, called, pattern=moving)
+    foot = drawn.outputs_foot(asked.values, asked.digits)
+    count = len(asked.wrt) ** 2
+    if len(moving) < count:
+        what = "blocks" if asked.among_tensors else "entries"
+        foot += f"\n{len(moving):,} of {count:,} {what} are not structurally 0"
+    slopes = gradient(asked.evaluator, asked.inputs, asked.wrt)
+    places = [list(place) for place in moving]
+    diagnostics = diagnose_hessian(asked.text, asked.evaluator, asked.inputs, asked.wrt, found)
+    return give(
+        answer(
+            asked,
+            {"gradient": slopes, "hessian": found, "pattern": places},
+            drawn.matrix_rows(shown, "row", "column"),
+            drawn.entry_lines(found),
+            lambda screen: drawn.matrix_parts(shown, asked.digits, foot, screen, whole=asked.whole),
+            diagnostics,
+        ),
+        options,
     )
-    diagnostics = diagnose_hessian(asked.text, asked.evaluator, asked.inputs, chosen, found)
-    return answer(asked, options, "hess", forms, diagnostics)
 
 
 @click.command("jvp", cls=FormulaCommand)
@@ -212,50 +199,22 @@ def hess_command(
 @click.option("--tangent", metavar="NAME=VALUE[,...]", default="", help="How each input moves.")
 @of_option
 @output_as("one line per output")
-def jvp_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    inputs: str | None,
-    tangent: str,
-    of: str | None,
-    **options: Any,
-) -> int:
+def jvp_command(**options: Any) -> int:
     """Forward mode: how the outputs change along a direction."""
-    from exprgrad.cli.weights import weights
-    from exprgrad.draw.text import matrices as drawn
-    from exprgrad.explain.diagnostics import diagnose_outputs
-    from exprgrad.run.matrices import jvp
+    from exprgrad.cli.assignments import weights
+    from exprgrad.run.matrices import jvp, moves
     from exprgrad.run.values.directions import tangents
 
-    asked = ask(arguments, file, inputs, options)
-    if asked.is_tensor:
-        from exprgrad.cli import blocks
-
-        return blocks.jvp(asked, tangent, of, options)
-    outputs = asked.outputs(of)
-    direction = tangents(
-        asked.graph, asked.text, weights(tangent, "--tangent") if tangent.strip() else {}
-    )
-    found = jvp(asked.evaluator, asked.inputs, outputs, direction)
-    values = asked.values(outputs)
-    rows = {name: (values[name], found[name]) for name in outputs}
-    forms = Forms(
-        {
-            "value": drawn.answers(values, of),
-            "tangent": drawn.named(direction),
-            "jvp": drawn.answers(found, of),
-        },
-        drawn.pairs_csv(found),
-        drawn.pairs_lines(found) if of else [f"{number!r}\n" for number in found.values()],
-        lambda _: drawn.pairs_table(
-            ("output", "value", "jvp"), rows, asked.digits, whole=asked.whole
-        ),
-    )
-    moving = [name for name, number in direction.items() if number != 0]
-    diagnostics = diagnose_outputs(
-        asked.text, asked.evaluator, asked.inputs, outputs, moving, unused=of is None
-    )
-    return answer(asked, options, "jvp", forms, diagnostics)
+    asked, written = ask("jvp", options), options["tangent"]
+    given = weights(written, "--tangent") if written.strip() else {}
+    direction = tangents(asked.graph, asked.text, given)
+    found = jvp(asked.evaluator, asked.inputs, asked.outputs, direction)
+    moving = [name for name, tangent in direction.items() if moves(tangent)]
+    rows = {name: (asked.values[name], found[name]) for name in asked.outputs}
+    lines = found.items() if asked.of is not None else [("", value) for value in found.values()]
+    fields = {"tangent": direction, "jvp": asked.one_or_all(found)}
+    diagnostics = diagnose(asked, moving, found.values())
+    return give(vector(asked, fields, lines, "output", rows, "", diagnostics), options)
 
 
 @click.command("vjp", cls=FormulaCommand)
@@ -265,50 +224,43 @@ def jvp_command(
     help="What each output weighs.",
 )  # fmt: skip
 @of_option
-@wrt_option
+@by_option
 @output_as("one line per input")
-def vjp_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    inputs: str | None,
-    cotangent: str,
-    of: str | None,
-    wrt: str | None,
-    **options: Any,
-) -> int:
+def vjp_command(**options: Any) -> int:
     """Reverse mode: the gradient of a weighted sum of outputs."""
-    from exprgrad.cli.weights import number_or_weights
-    from exprgrad.draw.text import matrices as drawn
-    from exprgrad.explain.diagnostics import diagnose_outputs
-    from exprgrad.run.matrices import vjp
+    from exprgrad.cli.assignments import number_or_weights
+    from exprgrad.draw.text.matrices import outputs_foot
+    from exprgrad.run.matrices import moves, vjp
     from exprgrad.run.values.directions import cotangents
 
-    asked = ask(arguments, file, inputs, options)
-    if asked.is_tensor:
-        from exprgrad.cli import blocks
+    asked = ask("vjp", options)
+    given = number_or_weights(options["cotangent"], "--cotangent")
+    weight = cotangents(asked.graph, asked.text, asked.outputs, given)
+    found = vjp(asked.evaluator, asked.inputs, asked.outputs, weight, asked.wrt)
+    swept = [name for name, cotangent in weight.items() if moves(cotangent)]
+    rows = {name: (asked.inputs[name], slope) for name, slope in found.items()}
+    fields = {"cotangent": asked.one_or_all(weight), "vjp": found}
+    foot = outputs_foot(asked.values, asked.digits, weight, whole=asked.whole)
+    diagnostics = diagnose(asked, asked.wrt, found.values(), swept)
+    return give(vector(asked, fields, found.items(), "input", rows, foot, diagnostics), options)
 
-        return blocks.vjp(asked, cotangent, of, wrt, options)
-    outputs, chosen = asked.outputs(of), asked.chosen(wrt)
-    given = number_or_weights(cotangent, "--cotangent")
-    weight = cotangents(asked.graph, asked.text, outputs, given)
-    found = vjp(asked.evaluator, asked.inputs, outputs, weight, chosen)
-    values = asked.values(outputs)
-    foot = drawn.outputs_foot(values, asked.digits, weight, whole=asked.whole)
-    rows = {name: (asked.inputs[name], number) for name, number in found.items()}
-    forms = Forms(
-        {
-            "value": drawn.answers(values, of),
-            "cotangent": drawn.answers(weight, of),
-            "vjp": drawn.named(found),
-        },
-        drawn.pairs_csv(found),
-        drawn.pairs_lines(found),
-        lambda _: drawn.pairs_table(
-            ("input", "value", "vjp"), rows, asked.digits, foot, whole=asked.whole
-        ),
-    )
-    swept = [name for name, number in weight.items() if number != 0]
-    diagnostics = diagnose_outputs(
-        asked.text, asked.evaluator, asked.inputs, outputs, chosen, swept=swept, unused=of is None
-    )
-    return answer(asked, options, "vjp", forms, diagnostics)
+
+def vector(
+    asked: Asked,
+    fields: Mapping[str, Any],
+    lines: Iterable[tuple[str, Any]],
+    heading: str,
+    rows: Mapping[str, tuple[Any, Any]],
+    foot: str,
+    diagnostics: list[Diagnostic],
+) -> Answer:
+    """The answer of ``jvp`` or ``vjp``: by name, a value and what was found for it."""
+    from exprgrad.draw.text.matrices import vector_rows, vector_table
+
+    def shown(screen: Screen) -> Iterator[Table]:
+        headings = heading, "value", asked.command
+        yield vector_table(headings, rows, asked.digits, foot, whole=asked.whole)
+
+    numbers = {name: found for name, (_, found) in rows.items()}
+    cells = vector_rows(numbers, among_tensors=asked.among_tensors)
+    return answer(asked, fields, cells, lines, shown, diagnostics)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from exprgrad.cli.arguments import NameCommand
-from exprgrad.cli.common import color_option, draw
-from exprgrad.cli.output import write
+from exprgrad.cli.output import put_parts, write
+from exprgrad.cli.request import NameCommand, color_option
 from exprgrad.errors import RequestError
 from exprgrad.source import Source
 
@@ -31,8 +30,7 @@ def ops_command(names: tuple[str, ...], as_json: bool, color: str) -> int:
     if as_json:
         write([operations.document(rows)])
     elif name is None:
-        sections = operations.sections(rows)
-        write(["\n".join(f"{title}\n\n{draw(table, color)}\n" for title, table in sections)])
+        put_parts(lambda _: operations.overview_parts(rows), color)
     else:
         write(["\n".join(map(operations.details, rows))])
     return 0

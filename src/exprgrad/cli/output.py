@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -13,15 +13,25 @@ from exprgrad.errors import ExprgradError, RequestError, render
 from exprgrad.source import WIDTH, Source, excerpt
 
 if TYPE_CHECKING:
+    from exprgrad.draw.documents.answer import Answer
+    from exprgrad.draw.text.table import Screen, Table
     from exprgrad.explain.diagnostic import Diagnostic
 
-__all__ = ["colorful", "report", "show_diagnostics", "terminal_width", "write", "write_exactly"]
+__all__ = [
+    "give",
+    "put_content",
+    "put_parts",
+    "report",
+    "show_diagnostics",
+    "write",
+    "write_exactly",
+]
 
 MOST_DIAGNOSTICS = 20
 """How many diagnostics people are shown."""
 FOLDED = (("kink", " has a kink", "s have a kink"), ("jump", " jumps", "s jump"))
 """What is said of nodes that are left out, by code: of one, and of several."""
-PLAIN = str.maketrans(
+ASCII = str.maketrans(
     {
         "−": "-",
         "×": "x",
@@ -37,7 +47,7 @@ PLAIN = str.maketrans(
     }
 )
 """What takes the place of our own signs where the output's encoding lacks them."""
-OURS = {sign: plain for sign, plain in PLAIN.items() if sign != ord("·")}
+OURS = {sign: plain for sign, plain in ASCII.items() if sign != ord("·")}
 """The same without the one sign that a name may have, too."""
 
 
@@ -47,7 +57,7 @@ def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
     encoding = (out.encoding or "utf-8").lower()
     for piece in pieces:
         if not encoding.startswith("utf"):
-            piece = piece.translate(PLAIN).encode(encoding, "replace").decode(encoding)
+            piece = piece.translate(ASCII).encode(encoding, "replace").decode(encoding)
         elif not piece.isascii():
             piece = piece.encode(encoding, "replace").decode(encoding)
         out.write(piece)
@@ -85,6 +95,75 @@ def terminal_width() -> int:
     import shutil
 
     return max(shutil.get_terminal_size((WIDTH, 24)).columns, 20)
+
+
+def give(answer: Answer, options: Mapping[str, Any]) -> int:
+    """Write an answer in the form that was asked for, and its diagnostics; return the exit status.
+
+    It is 1 if the answer is no, and under ``--strict`` if there is a warning or a doubt.
+    """
+    whole, color = options.get("show_all", False), options["color"]
+    if options["as_json"]:
+        from exprgrad.draw.documents.document import document
+
+        head = answer.command, answer.text
+        write(document(*head, answer.fields, whole=whole, apart=answer.apart))
+    elif options["as_csv"]:
+        from exprgrad.draw.documents.document import csv_line
+
+        write_exactly(csv_line(cells, whole=whole) for cells in answer.rows)
+    elif options["quiet"]:
+        from exprgrad.draw.documents.answer import quiet_line
+
+        write_exactly(piece for name, value in answer.lines for piece in quiet_line(name, value))
+    else:
+        put_parts(answer.shown, color, exact=answer.exact)
+    if not options["as_json"]:
+        if answer.aside and (options["as_csv"] or options["quiet"]):
+            write([f"warning: {answer.aside}\n"], sys.stderr)
+        show_all(answer, color)
+    warned = any(diagnostic.severity == "warning" for diagnostic in answer.diagnostics)
+    is_doubtful = options.get("strict") and (warned or answer.is_doubtful)
+    return 1 if answer.is_no or is_doubtful else 0
+
+
+def put_content(
+    command: str,
+    text: str,
+    fields: Mapping[str, Any],
+    content: str,
+    path: str | None,
+    options: Mapping[str, Any],
+) -> None:
+    """Write a program or a picture to stdout, or where it is, if that is in a file, as JSON."""
+    if options["as_json"]:
+        from exprgrad.draw.documents.document import envelope
+
+        what = {command: content} if path is None else {"file": path}
+        write([envelope(command, expression=text, **fields, **what), "\n"])
+    elif path is None:
+        (write_exactly if command == "code" else write)([content])
+
+
+def put_parts(
+    shown: Callable[[Screen], Iterable[str | Table]], color: str, *, exact: bool = False
+) -> None:
+    """Write what people read: texts, and tables as they are drawn for a screen like stdout."""
+    from exprgrad.draw.text.table import Screen, drawn
+
+    width = terminal_width() if sys.stdout.isatty() else None
+    screen = Screen(width, bool(colorful(color, sys.stdout)))
+    put = write_exactly if exact else write
+    for part in shown(screen):
+        put([part if isinstance(part, str) else drawn(part, screen), "\n"])
+
+
+def show_all(answer: Answer, color: str) -> None:
+    """Print an answer's diagnostics on stderr, each with its place in its own text."""
+    if not answer.sources:
+        show_diagnostics(answer.text, answer.diagnostics, color)
+    for source, diagnostic in zip(answer.sources, answer.diagnostics, strict=False):
+        show_diagnostics(source, [diagnostic], color)
 
 
 def report(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.arguments import FormulaCommand
-from exprgrad.cli.common import (
+from exprgrad.cli.output import give
+from exprgrad.cli.request import (
     Digits,
-    compute,
-    exit_status,
+    FormulaCommand,
+    expand_option,
     formula,
-    names_in,
-    only_one,
     output_as,
-    start,
+    swept,
+    wrt_option,
 )
-from exprgrad.cli.expand import expand_option, taken_apart
-from exprgrad.cli.output import colorful, show_diagnostics, terminal_width, write, write_exactly
 from exprgrad.explain.limits import LISTED_PATHS
 
 if TYPE_CHECKING:
@@ -34,33 +30,21 @@ __all__ = ["paths_command"]
     "-k", "--most", type=Digits(0), default=LISTED_PATHS, show_default=True, metavar="K",
     help="List this many paths for each input, those with the largest products.",
 )  # fmt: skip
-@click.option("--wrt", metavar="NAME[,NAME]", help="Differentiate these inputs only.")
+@wrt_option("Differentiate these inputs only.")
 @expand_option
 @output_as("one path per line", "Show every input, and paths whole; -k says how many paths.")
-def paths_command(
-    arguments: tuple[str, ...],
-    file: str | None,
-    inputs: str | None,
-    most: int,
-    wrt: str | None,
-    expand: str | None,
-    **options: Any,
-) -> int:
+def paths_command(**options: Any) -> int:
     """Each path's contribution to each gradient.
 
     All paths from the output to an input are counted, and the largest are listed with the products of
     their local derivatives.  -q prints the counts.
     """
-    from exprgrad.draw.text import paths as drawn
+    from exprgrad.draw.text.paths import paths_answer
     from exprgrad.explain.places import in_numbers
     from exprgrad.explain.walks.paths import paths_to, sums, web_of, whole
 
-    only_one(options)
-    whole(most)
-    expression, request = start(arguments, file, inputs)
-    expression = taken_apart(expression, request, expand)
-    names = None if wrt is None else names_in(wrt)
-    run, _ = in_numbers(compute(expression, request, names, grad=True))
+    most = whole(options["most"])
+    run, _ = in_numbers(swept(options))
     web = web_of(run)
     found = sums(web)
     counts = {name: found.ways(web, 2 * node) for name, node in web.inputs.items()}
@@ -68,25 +52,5 @@ def paths_command(
     def ask(name: str) -> Paths:
         return paths_to(web, found, name, most)
 
-    if options["as_json"]:
-        write(drawn.paths_json(run, ask, web, run.diagnostics))
-    elif options["as_csv"]:
-        write_exactly(drawn.paths_csv(run, ask))
-    elif options["quiet"]:
-        write_exactly(drawn.paths_lines(counts))
-    else:
-        content = drawn.paths_text(
-            run,
-            ask,
-            web,
-            sum(counts.values()),
-            options["digits"],
-            corrected=run.corrected,
-            whole=options["show_all"],
-            width=terminal_width() if sys.stdout.isatty() else None,
-            color=bool(colorful(options["color"], sys.stdout)),
-        )
-        write([content, "\n"])
-    if not options["as_json"]:
-        show_diagnostics(run.text, run.diagnostics, options["color"])
-    return exit_status(options, run.diagnostics)
+    given = run, ask, web, counts, run.diagnostics, options["digits"]
+    return give(paths_answer(*given, whole=options["show_all"]), options)

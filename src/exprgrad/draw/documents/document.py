@@ -1,23 +1,30 @@
-"""The JSON and CSV documents of a run, written piece by piece: a million nodes never sit in memory."""
+"""JSON and CSV, written piece by piece: a million nodes never sit in memory as dictionaries.
+
+Tensors are written row by row: one of millions of numbers is never a list of lists in memory.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
 
-if TYPE_CHECKING:
-    from exprgrad.explain.diagnostic import Diagnostic
-    from exprgrad.run.result import Edge, Node, Run
+from exprgrad.draw.documents.answer import Apart, Lines, Short, whole_text
 
 __all__ = [
-    "SCHEMA", "array", "beside", "csv_line", "envelope", "finite", "node_fields", "run_csv", "run_json",
-    "text",
-    "trace_csv",
+    "MOST_NUMBERS", "SCHEMA", "csv_line", "document", "envelope", "finite", "lists", "pieces",
 ]  # fmt: skip
 
 SCHEMA = "exprgrad/1"
+MOST_NUMBERS = 1000
+"""The most numbers of a tensor on a node or an edge that are written without ``--all``."""
+AT_ONCE = 4096
+"""How many numbers of a row are written at once."""
+
+text = json.JSONEncoder(allow_nan=False).encode
+"""One JSON value on one line."""
 
 
 def finite(value: float | None) -> float | str | None:
@@ -25,149 +32,148 @@ def finite(value: float | None) -> float | str | None:
     return value if value is None or math.isfinite(value) else str(value)
 
 
-text = json.JSONEncoder(allow_nan=False).encode
-"""One JSON value on one line."""
+# JSON.
 
 
 def envelope(command: str, **fields: Any) -> str:
     """A whole document that is small: the schema, the command, and what it has to say."""
-    return text({"schema": SCHEMA, "command": command, **fields})
+    return "".join(pieces({"schema": SCHEMA, "command": command, **fields}))
 
 
-def run_json(
-    run: Run,
+def document(
     command: str,
-    diagnostics: Iterable[Diagnostic],
+    expression: str,
+    fields: Iterable[tuple[str, Any]],
     *,
     whole: bool = False,
-    trust: Mapping[str, Any] | None = None,
-    visits: tuple[Sequence[int], str] | None = None,
+    apart: bool = False,
 ) -> Iterator[str]:
-    """The document of ``eval`` or ``grad``, one node or edge to a line; ``whole`` leaves no tensor out.
+    """An answer as a JSON object; ``whole`` leaves no tensor out.
 
-    ``trust`` is what ``grad --trust`` adds; ``visits`` are those of ``grad --order``, with its field.
+    A field begins a line of its own if it says so, or if all do: ``apart``.
     """
-    if run.shapes is not None:
-        from exprgrad.draw.documents.tensor_document import tensor_json
-
-        yield from tensor_json(run, command, diagnostics, whole=whole, trust=trust)
-        return
-    head: dict[str, Any] = {
-        "schema": SCHEMA,
-        "command": command,
-        "expression": run.text,
-        "inputs": {name: finite(value) for name, value in run.inputs.items()},
-        "output": {"node": run.graph.output, "name": run.graph.output_name},
-        "value": finite(run.value),
-    }
-    swept = run.adjoints is not None
-    if swept:
-        head["gradient"] = {name: finite(value) for name, value in run.gradient.items()}
-        head |= beside(run)
-    yield text(head)[:-1]
-    yield from array("nodes", (node_fields(node, grad=swept) for node in run.iter_nodes()))
-    if swept:
-        yield from array("edges", (edge_fields(edge) for edge in run.iter_edges()))
-        yield f',\n "order": {text(run.order if visits is None else visits[0])}'
-    yield from array("diagnostics", (diagnostic._asdict() for diagnostic in diagnostics))
-    if trust is not None:
-        yield f',\n "trust": {text(trust)}'
-    if visits is not None:
-        yield f',\n "visit_order": {visits[1]}'
+    head = {"schema": SCHEMA, "command": command, "expression": expression}
+    rest = iter(fields)
+    first = list(islice(rest, 1))  # so that an error on the way there leaves no half an object
+    between = ",\n " if apart else ", "
+    yield from members(chain(head.items(), first, rest), whole=whole, between=between)
     yield "}\n"
 
 
-def beside(run: Run, shown: Callable[[Any], Any] = finite) -> dict[str, Any]:
-    """Corrections of the gradient, and the derivatives from the two sides, where there are any.
+def members(
+    fields: Iterable[tuple[str, Any]], *, whole: bool, depth: int = 1, between: str = ", "
+) -> Iterator[str]:
+    """The fields of an object, up to its last brace."""
+    separator = "{"
+    for name, value in fields:
+        if isinstance(value, Apart) and separator != "{":
+            separator = f",\n{' ' * depth}"
+        yield f"{separator}{text(name)}: "
+        yield from pieces(value, whole=whole, depth=depth)
+        separator = between
+    if separator == "{":
+        yield "{"
 
-    ``shown`` makes of a corrected number, or tensor, what can be written.
+
+def pieces(value: Any, *, whole: bool = True, depth: int = 0) -> Iterator[str]:
+    """Any value as JSON: a tensor as nested lists, what is not finite as a string.
+
+    A large ``Short`` tensor is a summary, if not ``whole``.
     """
-    fields: dict[str, Any] = {}
-    if run.corrected:
-        fields["corrected"] = {
-            name: {"sweep": shown(sweep), "value": shown(value)}
-            for name, (sweep, value) in run.corrected.items()
-        }
-    if run.one_sided:
-        fields["one_sided"] = {
-            name: {
-                "left": finite(side.left),
-                "right": finite(side.right),
-                "left_value": finite(side.left_value),
-                "right_value": finite(side.right_value),
-                "verdict": side.verdict,
-                "estimated": side.estimated,
-            }
-            for name, side in run.one_sided.items()
-        }
-    return fields
-
-
-def array(name: str, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """A field that is a list of objects, one to a line."""
-    yield f',\n "{name}": ['
-    separator = "\n  "
-    for item in items:
-        yield separator + text(item)
-        separator = ",\n  "
-    yield "]"
-
-
-def node_fields(node: Node, *, grad: bool) -> dict[str, Any]:
-    """A node's fields as JSON has them."""
-    fields: dict[str, Any] = node._asdict()
-    del fields["shape"]
-    fields["data"] = finite(node.data)
-    if grad:
-        fields["grad"] = finite(node.grad)
+    if isinstance(value, Lines):
+        yield from lines_of(value, whole=whole, depth=depth)
+        return
+    if isinstance(value, Apart):
+        value = value.value
+    elif isinstance(value, Short):
+        is_large = not whole and value.value.size > MOST_NUMBERS
+        value = summary(value.value) if is_large else value.value
+    try:
+        written = text(value)
+    except (TypeError, ValueError):  # something in it is none of JSON's own
+        yield from parts(value, whole=whole, depth=depth)
     else:
-        del fields["grad"]
-    return fields
+        yield written
 
 
-def edge_fields(edge: Edge) -> dict[str, Any]:
-    """An edge's fields as JSON has them."""
-    fields: dict[str, Any] = edge._asdict()
-    del fields["jacobian"]
-    fields["local"] = finite(edge.local)
-    fields["contribution"] = finite(edge.contribution)
-    return fields
+def parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
+    """A value that JSON does not know, or that has such a one in it."""
+    if isinstance(value, float):
+        yield text(str(value))
+    elif isinstance(value, int):
+        yield whole_text(value)
+    elif isinstance(value, Mapping):
+        yield from members(value.items(), whole=whole, depth=depth + 1)
+        yield "}"
+    elif hasattr(value, "reshape"):
+        yield from lists(value, lambda numbers: "".join(pieces(numbers)))
+    else:
+        separator = "["
+        for item in value:
+            yield separator
+            yield from pieces(item, whole=whole, depth=depth)
+            separator = ", "
+        yield "]"
 
 
-def csv_line(cells: Iterable[object]) -> str:
-    """One line of CSV (RFC 4180)."""
+def lines_of(field: Lines, *, whole: bool, depth: int) -> Iterator[str]:
+    """A field with one of its items a line."""
+    opening, closing = field.brackets[0], field.brackets[1]
+    yield opening
+    separator = "\n" + " " * (depth + 1)
+    for item in field.value:
+        yield separator
+        if closing == "}":
+            yield f"{text(item[0])}: "
+            item = item[1]
+        yield from pieces(item, whole=whole, depth=depth)
+        separator = ",\n" + " " * (depth + 1)
+    yield closing
+
+
+def lists(value: Any, write: Callable[[list[float]], str]) -> Iterator[str]:
+    """A tensor as nested lists, a row at a time; ``write`` writes a list of numbers, brackets and all."""
+    *lead, length = value.shape
+    counts = [1]
+    for axis in reversed(lead):
+        counts.append(counts[-1] * axis)
+    rows = value.reshape(-1, length)
+    for at, row in enumerate(rows):
+        opened = sum(at % count == 0 for count in counts[1:])
+        yield (", " if at else "") + "[" * (opened + 1)
+        for start in range(0, length, AT_ONCE):
+            numbers = write(row[start : start + AT_ONCE].tolist())[1:-1]
+            yield f", {numbers}" if start else numbers
+        yield "]" * (1 + sum((at + 1) % count == 0 for count in counts[1:]))
+
+
+def summary(value: Any) -> dict[str, Any]:
+    """What is said of a large tensor; its norm is nan if it holds one, its extremes leave those out."""
+    from exprgrad.run.arrays.measure import measure
+
+    found = measure(value)
+    numbers = {"norm": found.norm, "min": found.least, "max": found.greatest}
+    return {"shape": list(found.shape), **numbers}
+
+
+# CSV.
+
+
+def csv_line(cells: Iterable[Any], *, whole: bool = True) -> str:
+    """One line of CSV (RFC 4180); numbers as the shortest text that reads back, tensors as JSON."""
     written = []
     for cell in cells:
-        value = "" if cell is None else str(cell)
+        value = cell_text(cell, whole=whole)
         if any(c in value for c in ',"\r\n'):
             value = '"' + value.replace('"', '""') + '"'
         written.append(value)
     return ",".join(written) + "\n"
 
 
-def run_csv(run: Run, *, whole: bool = False) -> Iterator[str]:
-    """The nodes of a run as CSV, numbers as the shortest text that reads back."""
-    if run.shapes is not None:
-        from exprgrad.draw.documents.tensor_document import tensor_csv
-
-        yield from tensor_csv(run, whole=whole)
-        return
-    swept = run.adjoints is not None
-    names = ["id", "name", "op", "operands", "text", "data"]
-    yield csv_line([*names, "grad"] if swept else names)
-    for node in run.iter_nodes():
-        operands = " ".join(map(str, node.operands))
-        cells = [node.id, node.name, node.op, operands, node.text, node.data]
-        yield csv_line([*cells, node.grad] if swept else cells)
-
-
-def trace_csv(run: Run, *, whole: bool = False) -> Iterator[str]:
-    """The active edges in the order of the visits as CSV."""
-    if run.shapes is not None:
-        from exprgrad.draw.documents.tensor_document import tensor_trace_csv
-
-        yield from tensor_trace_csv(run, whole=whole)
-        return
-    yield csv_line(["user", "position", "operand", "rule", "local", "contribution"])
-    for edge in run.iter_edges():
-        yield csv_line(edge[:6])
+def cell_text(cell: Any, *, whole: bool) -> str:
+    """The text of one cell."""
+    if cell is None:
+        return ""
+    if isinstance(cell, str | float):
+        return str(cell)
+    return "".join(pieces(cell, whole=whole))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from exprgrad.draw.picture import theme as look
 from exprgrad.draw.picture.markup import RULER, cell, row, shown, table, text
 from exprgrad.draw.text.table import minus
-from exprgrad.draw.text.tensors import View, view
+from exprgrad.draw.text.views import View, view
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import ATOM, label, operation_text

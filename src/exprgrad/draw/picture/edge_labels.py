@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from exprgrad.draw.documents.runs import jacobian_bytes
 from exprgrad.draw.picture import theme as look
 from exprgrad.draw.picture.markup import cell, number, row, shown, table, text
-from exprgrad.draw.text.sizes import jacobian_bytes
 from exprgrad.graph.literal import size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Run

@@ -6,20 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from exprgrad.draw.documents.document import SCHEMA, array, csv_line, finite, text
-from exprgrad.draw.text.table import Column, Table, decimal, left_out_of
+from exprgrad.draw.documents.answer import Answer, Lines, short
+from exprgrad.draw.text.lines import ends
+from exprgrad.draw.text.table import Column, Table, decimal
 from exprgrad.explain.checking.check import Check, has_balls
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.result import Run
 from exprgrad.source import cut, printable
 
-__all__ = [
-    "check_csv", "check_diagnostics", "check_foot", "check_json", "check_lines", "check_table",
-]  # fmt: skip
+__all__ = ["check_answer", "check_diagnostics"]
 
 NUMBERS = ("analytic", "numeric", "error", "left", "right")
-WIDEST = 72
+LONGEST_MESSAGE = 72
 """The longest message that stands in a table; a longer one is a warning alone."""
 
 
@@ -36,10 +35,10 @@ def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool 
         Column("error", is_number=True, style="dim"),
         Column("verdict", flexible=True),
     ]
-    shown, left_out = left_out_of(len(checks), all_nodes=whole)
+    shown, left_out = ends(checks, whole=whole)
     rows = []
-    for check in (checks[place] for place in shown):
-        fits = check.verdict == "agrees" or len(check.message) <= WIDEST
+    for check in shown:
+        fits = check.verdict == "agrees" or len(check.message) <= LONGEST_MESSAGE
         cells = [
             check.input if check.claim is None else cut(f"{check.input} = {check.claim}", LIMIT),
             decimal(check.analytic, digits),
@@ -68,61 +67,66 @@ def stacked(table: Table) -> Table:
     return table._replace(columns=[name, verdict], rows=rows, narrower=())
 
 
-def fields(check: Check) -> dict[str, Any]:
+def check_fields(check: Check) -> dict[str, Any]:
     """A check as JSON has it."""
     found: dict[str, Any] = {"input": check.input}
-    found |= {name: finite(getattr(check, name)) for name in NUMBERS}
+    found |= {name: getattr(check, name) for name in NUMBERS}
     found |= {"verdict": check.verdict, "message": check.message}
     if check.node is not None:
         found["node"] = check.node
     if check.claim is not None:
-        found["claim"] = check.claim
-        point = check.point
-        found["point"] = point and {name: finite(value) for name, value in point.items()}
+        found |= {"claim": check.claim, "point": check.point}
     return found
 
 
-def check_json(
-    expression: str,
+def check_answer(
+    text: str,
     inputs: Mapping[str, Any],
     checks: Sequence[Check],
     run: Run | None,
+    digits: int,
     *,
-    whole: bool = False,
-) -> Iterator[str]:
-    """The document; ``run`` is None where claims were checked at points of our choice.
+    whole: bool,
+) -> Answer:
+    """The answer of ``check``; ``run`` is None where claims were checked at points of our choice.
 
-    The span of a claim's diagnostic is null, for it is in another text than the expression.  ``whole``
-    leaves no tensor out.
+    The span of a claim's diagnostic is null in JSON, for it is in another text than the expression.
     """
-    from exprgrad.draw.documents.tensor_document import Short, pieces
-
-    yield text({"schema": SCHEMA, "command": "check", "expression": expression})[:-1]
-    yield ', "inputs": '
-    yield from pieces({name: Short(given) for name, given in inputs.items()}, whole=whole)
+    told = check_diagnostics(checks, run)
+    fields: dict[str, Any] = {"inputs": {name: short(value) for name, value in inputs.items()}}
     if run is not None:
-        yield f', "value": {text(finite(run.value))}'
-    yield from array("checks", map(fields, checks))
-    told = (each._asdict() for each in check_diagnostics(checks, run))
-    yield from array(
-        "diagnostics", ({**each, "span": None} if run is None else each for each in told)
+        fields["value"] = run.value
+    fields["checks"] = Lines(map(check_fields, checks))
+    place = {"span": None} if run is None else {}
+    fields["diagnostics"] = Lines(one._asdict() | place for one in told)
+    foot = check_foot(checks, run, digits)
+    return Answer(
+        "check",
+        text,
+        fields.items(),
+        check_rows(checks),
+        [(check.input, check.verdict) for check in checks],
+        lambda _: [check_table(checks, digits, foot, whole=whole)],
+        told,
+        () if run else [check.claim for check in checks if check.claim and is_told(check)],
+        is_no=any(check.verdict == "disagrees" for check in checks),
+        is_doubtful=any(check.verdict != "agrees" for check in checks),
     )
-    yield "}\n"
 
 
-def check_csv(checks: Sequence[Check]) -> Iterator[str]:
-    """A check a line; numbers as the shortest text that reads back."""
-    names = ("input", *NUMBERS, "verdict", "message")
-    claims = any(check.claim is not None for check in checks)
-    yield csv_line([*names, "claim"] if claims else names)
+def check_rows(checks: Sequence[Check]) -> Iterator[Sequence[Any]]:
+    """A check a line of CSV."""
+    names = ["input", *NUMBERS, "verdict", "message"]
+    if any(check.claim is not None for check in checks):
+        names.append("claim")
+    yield names
     for check in checks:
-        cells = [getattr(check, name) for name in names]
-        yield csv_line([*cells, check.claim] if claims else cells)
+        yield [getattr(check, name) for name in names]
 
 
-def check_lines(checks: Sequence[Check]) -> Iterator[str]:
-    """``name=verdict``, a line for each check."""
-    return (f"{check.input}={check.verdict}\n" for check in checks)
+def is_told(check: Check) -> bool:
+    """Whether a check has a diagnostic: it does not agree, and has a place."""
+    return check.verdict != "agrees" and check.where is not None
 
 
 def check_diagnostics(checks: Sequence[Check], run: Run | None) -> list[Diagnostic]:
@@ -132,7 +136,7 @@ def check_diagnostics(checks: Sequence[Check], run: Run | None) -> list[Diagnost
     """
     found = []
     for check in checks:
-        if check.verdict != "agrees" and check.where is not None:
+        if is_told(check) and check.where is not None:
             node, span = check.where
             message = f"{check.input}: {check.message}"
             help = help_for(check, run)

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from exprgrad.draw.documents.document import SCHEMA, csv_line
-from exprgrad.draw.documents.tensor_document import Short, answer_lines, cell, fields_json, items
-from exprgrad.draw.text.table import Column, Table, decimal, left_out_of
-from exprgrad.draw.text.tensors import View, view
+from exprgrad.draw.documents.answer import Answer, Lines, listed, short
+from exprgrad.draw.text.lines import ends
+from exprgrad.draw.text.table import Column, Table, decimal
+from exprgrad.draw.text.views import View, view
 from exprgrad.explain.descent import Descent, Step
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.run.values.updates import length
 from exprgrad.source import cut, printable
 
-__all__ = ["descent_csv", "descent_json", "descent_table", "ending", "final_lines", "sparkline"]
+__all__ = ["descent_answer", "descent_rows", "descent_table", "sparkline"]
 
 MOST_INPUTS = 4
 """The most inputs that have columns of their own; of more, the norms are shown."""
@@ -25,7 +25,7 @@ LONGEST_NAME = 20
 CELLS = 40
 """The longest sparkline, in cells."""
 BARS = "▁▂▃▄▅▆▇█"
-SMALL = View(most=3, ends=False)
+BRIEF_VIEW = View(most=3, ends=False)
 """A tensor in a cell: three numbers, or its norm."""
 PARTS = ("data", "grad", "update")
 
@@ -54,13 +54,13 @@ def table_of(
 
     def cells(step: Step) -> list[str]:
         return [
-            "" if value is None else view(value, digits, SMALL)
+            "" if value is None else view(value, digits, BRIEF_VIEW)
             for name in found.inputs
             for value in numbers(step, name)[: len(parts)]
         ]
 
-    places, left_out = left_out_of(len(found.steps), all_nodes=whole)
-    rows = [[*opening(found.steps[at], digits), *cells(found.steps[at])] for at in places]
+    shown, left_out = ends(found.steps, whole=whole)
+    rows = [[*opening(step, digits), *cells(step)] for step in shown]
     return Table(columns, rows, left_out, foot(found, digits), what="steps")
 
 
@@ -75,11 +75,8 @@ def norm_table(found: Descent[Any], digits: int) -> Table:
     def norm(values: Mapping[str, Any] | None) -> str:
         return "" if values is None else decimal(math.hypot(*map(length, values.values())), digits)
 
-    places, left_out = left_out_of(len(found.steps), all_nodes=False)
-    rows = [
-        [*opening(step, digits), norm(step.gradient), norm(step.update)]
-        for step in [found.steps[at] for at in places]
-    ]
+    shown, left_out = ends(found.steps, whole=False)
+    rows = [[*opening(step, digits), norm(step.gradient), norm(step.update)] for step in shown]
     count = len(found.inputs)
     more = f"norms of {count:,} input{'s' * (count != 1)}: --all shows each input's numbers"
     return Table(columns, rows, left_out, f"{foot(found, digits)}\n{more}", what="steps")
@@ -139,21 +136,19 @@ def sparkline(values: Sequence[float]) -> str:
     )
 
 
-def descent_json(
+def descent_answer(
     text: str,
     inputs: Mapping[str, Any],
     rate: float,
     found: Descent[Any],
     diagnostics: Sequence[Diagnostic],
+    digits: int,
     *,
-    whole: bool = False,
-) -> Iterator[str]:
-    """The document of ``descend``, a step to a line; large tensors are summaries unless ``whole``."""
+    whole: bool,
+) -> Answer:
+    """The answer of ``descend``."""
     last = found.steps[-1]
-    head: dict[str, Any] = {
-        "schema": SCHEMA,
-        "command": "descend",
-        "expression": text,
+    fields: dict[str, Any] = {
         "inputs": shortened(inputs),
         "output": {"node": found.run.graph.output, "name": found.run.graph.output_name},
         "rate": rate,
@@ -162,38 +157,37 @@ def descent_json(
         "value": last.value,
         "gradient": last.gradient,
         "final": last.inputs,
+        "steps": Lines(map(step_fields, found.steps)),
+        "diagnostics": listed(diagnostics),
     }
-    yield from fields_json(head, whole=whole)
-    yield from items("steps", map(step_fields, found.steps), whole=whole)
-    yield from items("diagnostics", (one._asdict() for one in diagnostics), whole=whole)
-    yield "}\n"
+    return Answer(
+        "descend",
+        text,
+        fields.items(),
+        descent_rows(found),
+        found.inputs.items(),
+        lambda _: [descent_table(found, digits, whole=whole)],
+        diagnostics,
+        aside=ending(found) if found.verdict == "nan" else "",
+        is_doubtful=found.verdict in ("diverged", "nan"),
+    )
 
 
-def shortened(values: Mapping[str, Any]) -> dict[str, Short]:
+def shortened(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values of which large tensors may be summaries."""
-    return {name: Short(value) for name, value in values.items()}
+    return {name: short(value) for name, value in values.items()}
 
 
 def step_fields(step: Step) -> dict[str, Any]:
     """A step as JSON has it."""
-    return {
-        "step": step.step,
-        "value": step.value,
-        "inputs": shortened(step.inputs),
-        "gradient": shortened(step.gradient),
-        "update": None if step.update is None else shortened(step.update),
-    }
+    fields = {"inputs": step.inputs, "gradient": step.gradient, "update": step.update}
+    shown = {name: values and shortened(values) for name, values in fields.items()}
+    return {"step": step.step, "value": step.value, **shown}
 
 
-def descent_csv(found: Descent[Any], *, whole: bool = False) -> Iterator[str]:
+def descent_rows(found: Descent[Any]) -> Iterator[list[Any]]:
     """The steps as CSV: step, value, and for each input its data, grad and update; tensors are JSON."""
-    yield csv_line(["step", "value", *[f"{n}.{part}" for n in found.inputs for part in PARTS]])
+    yield ["step", "value", *[f"{name}.{part}" for name in found.inputs for part in PARTS]]
     for step in found.steps:
-        cells = [value for name in found.inputs for value in numbers(step, name)]
-        yield csv_line([step.step, step.value, *[cell(value, whole=whole) for value in cells]])
-
-
-def final_lines(found: Descent[Any]) -> Iterator[str]:
-    """Where it ended, for scripts: each input on a line, ``name=value``."""
-    for name, value in found.inputs.items():
-        yield from answer_lines(value, f"{name}=")
+        cells = [short(value) for name in found.inputs for value in numbers(step, name)]
+        yield [step.step, step.value, *cells]

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, islice
 from typing import Any
 
-from exprgrad.draw.text.table import decimal
+from exprgrad.draw.text.table import Screen, decimal
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.lalr import parser
 from exprgrad.run.result import Run
 from exprgrad.source import WIDTH, display_width, printable
 
-__all__ = ["heat"]
+__all__ = ["grad_map"]
 
 MOST_CHARACTERS, MOST_LINES = 800, 20
 """How much of a long formula is shown."""
@@ -40,10 +40,8 @@ Cell = tuple[str, int]
 """A character and its owner."""
 
 
-def heat(
-    run: Run, digits: int = 6, *, whole: bool = False, width: int = WIDTH, color: bool = False
-) -> str:
-    """The formula in lines of at most ``width`` cells, and the legend; a long one is cut unless ``whole``.
+def grad_map(run: Run, digits: int, screen: Screen, *, whole: bool = False) -> str:
+    """The formula in lines that fit a screen, and the legend; a long one is cut unless ``whole``.
 
     Raises ``RequestError`` for a run without a reverse sweep.
     """
@@ -51,6 +49,7 @@ def heat(
         raise RequestError(
             "no-gradient", "only a run of gradient() has grads to show on the formula"
         )
+    width, color = screen.width or WIDTH, screen.color
     end = len(run.text) if whole else cut_at(run.text)
     owner = owners(run.graph, run.text, end)
     sizes = [size(run.grad(node)) for node in range(len(run.graph))]

@@ -24,7 +24,7 @@ from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, operation_text
 from exprgrad.source import Source, depths
 
-__all__ = ["Row", "details", "document", "find", "overview", "sections", "usage"]
+__all__ = ["Row", "details", "document", "find", "overview", "overview_parts", "usage"]
 
 WIDTH = 90
 """Where the lines of an operation in full are broken, in columns."""
@@ -71,12 +71,12 @@ def find(name: str | None) -> Sequence[Row]:
     raise RequestError("unknown-operation", message, source=source, span=(0, len(name)), help=help)
 
 
-def sections(rows: Sequence[Row]) -> list[tuple[str, Table]]:
+def overview_parts(rows: Sequence[Row]) -> Iterator[str | Table]:
     """The rows a line each, in a table for each of the two sorts, under its title."""
     ops = [row for row in rows if isinstance(row, Op)]
     structural = [row for row in rows if isinstance(row, Structural)]
-    found = [(ELEMENTWISE, overview(ops)), (STRUCTURED, structural_overview(structural))]
-    return [(title, table) for title, table in found if table.rows]
+    yield from (f"{ELEMENTWISE}\n", overview(ops), f"\n{STRUCTURED}\n")
+    yield structural_overview(structural)
 
 
 def usage(op: Row) -> str:

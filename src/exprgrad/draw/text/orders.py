@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
-from exprgrad.draw.documents.document import csv_line, finite, text
+from exprgrad.draw.documents.answer import Answer, Apart, Lines
+from exprgrad.draw.documents.runs import run_fields
+from exprgrad.draw.text.lines import EDGE_ROWS, LONGEST_WHOLE, ends, fitted
+from exprgrad.draw.text.nodes import corrections
 from exprgrad.draw.text.paths import (
     Row,
     aligned,
     count_words,
-    fitted,
+    explained,
     labels,
-    legend,
     path_fields,
     path_texts,
     shown_inputs,
-    whole_text,
 )
-from exprgrad.draw.text.table import Column, Table, corrections, decimal
-from exprgrad.draw.text.trace import signed
-from exprgrad.explain.walks.orders import Lost, Outcome, Part, Visited
+from exprgrad.draw.text.table import Column, Screen, Table, decimal, signed
+from exprgrad.draw.text.trace import Names, Part, Visit, called, in_columns, short_names, shortened
+from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.walks.orders import Lost, Outcome, Visited
 from exprgrad.explain.walks.paths import Web
-from exprgrad.graph.graph import CONST
+from exprgrad.explain.walks.visits import Contribution
+from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.run.result import Run
 from exprgrad.source import printable
 
-__all__ = ["contributions_csv", "visit_order_field", "visited_csv", "visited_parts"]
+__all__ = ["visited_answer"]
 
 LONGEST_ORDER = 24
 """How many visits are named in one line."""
@@ -37,14 +41,13 @@ MOST_CLOBBERED = 20
 def visited_parts(
     run: Run,
     found: Visited,
-    digits: int = 6,
+    digits: int,
+    screen: Screen,
     *,
-    whole: bool = False,
-    width: int | None = None,
-    color: bool = False,
+    whole: bool,
 ) -> list[str | Table]:
     """The visits, a table of the grads that were read beside the true ones, and what went wrong."""
-    names = labels(run)
+    names, width = labels(run), screen.width
     visits = visits_text(run, found, names, whole=whole)
     parts: list[str | Table] = ["\n".join([*fitted(visits, width), ""])]
     if not found.inputs:
@@ -57,7 +60,7 @@ def visited_parts(
         elif part.is_wrong:
             lines += ["", *fitted(f"{printable(name)}: {verdict(part)}", width)]
             rows = [*lost_rows(run, found.web, part, names, digits, whole=whole)]
-            lines += aligned(rows, width=width, color=color)
+            lines += aligned(rows, screen)
             lines += fitted(f"  {balance(part, digits)}", width)
     if found.accumulate == "set":
         for line in clobbered_lines(found, names, digits, whole=whole):
@@ -66,8 +69,59 @@ def visited_parts(
         lines += ["", "every path counts once: these are the grads of the right order"]
     for line in corrections(run, digits):
         lines += ["", *fitted(line, width)]
-    explained = legend(run, [visits, *lines], width)
-    return [*parts, "\n".join([*lines, *([""] if explained else []), *explained[:-1]])]
+    told = explained(run, [visits, *lines], width)
+    return [*parts, "\n".join([*lines, *([""] if told else []), *told[:-1]])]
+
+
+def order_trace(run: Run, found: Visited, digits: int, screen: Screen, *, whole: bool) -> str:
+    """The visits of an order as text, in the columns of a trace; of many the first and the last."""
+    passed: dict[int, list[Contribution]] = {}
+    for one in found.contributions:
+        passed.setdefault(one.visit, []).append(one)
+    names = short_names(run)
+    shown: list[Visit | str] = [Visit(run.graph.output, grad=1.0, verb="seed")]
+    numbered, left_out = ends(list(enumerate(found.order)), whole=whole)
+    for place, (at, node) in enumerate(numbered):
+        if left_out and place == EDGE_ROWS:
+            shown.append(f"{left_out:,} visits left out; --all shows them")
+        visit = visit_of(run, found, node, passed.get(at, ()), names)
+        shown.append(shortened(visit, whole=whole))
+    unread = [name for name, at in found.reads.items() if at is None]
+    for name in unread[: None if whole else LONGEST_WHOLE]:
+        node, got = run.graph.inputs[name], found.inputs[name].got
+        shown.append(Visit(node, "an input, at the end", got, verb="read"))
+    if len(unread) > LONGEST_WHOLE and not whole:
+        shown.append(f"{len(unread) - LONGEST_WHOLE:,} inputs left out; --all shows them")
+    return "\n".join(in_columns(run, shown, digits, screen.width, color=screen.color))
+
+
+def visit_of(
+    run: Run, found: Visited, node: int, contributions: Sequence[Contribution], names: Names
+) -> Visit:
+    """One visit, with what it passed on."""
+    kind = run.graph.kinds[node]
+    if kind == INPUT:
+        read = found.inputs.get(str(run.graph.payloads[node]))
+        if read is None:
+            return Visit(node, "an input, not differentiated")
+        return Visit(node, "an input, read", read.got)
+    if kind == CONST or not contributions:
+        return Visit(node, "a constant" if kind == CONST else "passes nothing on")
+    return Visit(node, parts=[part_of(run, found, passed, names) for passed in contributions])
+
+
+def part_of(run: Run, found: Visited, passed: Contribution, names: Names) -> Part:
+    """A contribution, with what became of it."""
+    web = found.web
+    operand, remark = web.operands[passed.edge], ""
+    if passed.late:
+        late = "read" if run.graph.kinds[operand] == INPUT else "visited"
+        remark = f"too late: {called(run, operand, names)} was {late}"
+    if passed.replaced is not None:
+        remark = f"overwrites {called(run, web.users[passed.replaced], names)}'s"
+    sign = "=" if found.accumulate == "set" else "+="
+    numbers = web.locals[passed.edge], passed.grad, passed.before, passed.after
+    return Part(web.positions[passed.edge], operand, *numbers, remark, sign=sign)
 
 
 def visits_text(run: Run, found: Visited, names: Sequence[str], *, whole: bool) -> str:
@@ -171,75 +225,88 @@ def clobbered_lines(
 # Documents.
 
 
-def visit_order_field(found: Visited) -> str:
-    """The field ``visit_order`` of the JSON document."""
-    head = {
-        "rule": found.rule,
-        "accumulate": found.accumulate,
-        "contributions": [
-            {
-                "visit": passed.visit,
-                "user": found.web.users[passed.edge],
-                "position": found.web.positions[passed.edge],
-                "operand": found.web.operands[passed.edge],
-                "grad": finite(passed.grad),
-                "contribution": finite(passed.value),
-                "before": finite(passed.before),
-                "after": finite(passed.after),
-                "late": passed.late,
-                "replaced": None if passed.replaced is None else found.web.users[passed.replaced],
-            }
-            for passed in found.contributions
-        ],
-    }
-    inputs = ",\n   ".join(
-        f"{text(name)}: {outcome_field(part)}" for name, part in found.inputs.items()
+def visited_answer(
+    run: Run,
+    found: Visited,
+    diagnostics: Sequence[Diagnostic],
+    digits: int,
+    *,
+    whole: bool,
+    traced: bool,
+) -> Answer:
+    """The answer of ``grad --order``: doubtful where a grad is wrong, which is the lesson and no error."""
+
+    def shown(screen: Screen) -> Iterator[str | Table]:
+        first, *others = visited_parts(run, found, digits, screen, whole=whole)
+        yield f"{order_trace(run, found, digits, screen, whole=whole)}\n" if traced else first
+        yield from others
+
+    return Answer(
+        "grad",
+        run.text,
+        chain(run_fields(run, diagnostics, found.order), [("visit_order", visit_order(found))]),
+        contribution_rows(run, found) if traced else visited_rows(found),
+        found.got.items(),
+        shown,
+        diagnostics,
+        is_doubtful=bool(found.wrong),
     )
-    return f'{text(head)[:-1]},\n  "inputs": {{\n   {inputs}}}}}'
 
 
-def outcome_field(part: Outcome) -> str:
+def visit_order(found: Visited) -> Apart:
+    """The field ``visit_order`` of the JSON document."""
+    web = found.web
+    contributions = [
+        {
+            "visit": passed.visit,
+            "user": web.users[passed.edge],
+            "position": web.positions[passed.edge],
+            "operand": web.operands[passed.edge],
+            "grad": passed.grad,
+            "contribution": passed.value,
+            "before": passed.before,
+            "after": passed.after,
+            "late": passed.late,
+            "replaced": None if passed.replaced is None else web.users[passed.replaced],
+        }
+        for passed in found.contributions
+    ]
+    inputs = ((name, outcome_fields(part)) for name, part in found.inputs.items())
+    rule = {"rule": found.rule, "accumulate": found.accumulate}
+    return Apart({**rule, "contributions": contributions, "inputs": Lines(inputs, "{}")})
+
+
+def outcome_fields(part: Outcome) -> dict[str, Any]:
     """What became of one input."""
     lost = [
         {**path_fields(lost.path), "at": lost.at, "why": lost.why, "by": lost.by}
         for lost in part.listed
     ]
     again = [{**path_fields(path), "times": times} for path, times in part.repeated]
-    return (
-        f'{{"got": {text(finite(part.got))}, "true": {text(finite(part.true))}, '
-        f'"counted": {part_field("paths", part.counted)}, '
-        f'"lost": {part_field("paths", part.lost, lost, part.rest)}, '
-        f'"again": {part_field("times", part.again, again)}}}'
-    )
+    return {
+        "got": part.got,
+        "true": part.true,
+        "counted": {"paths": part.counted.count, "sum": part.counted.sum},
+        "lost": {"paths": part.lost.count, "sum": part.lost.sum, "listed": lost, "rest": part.rest},
+        "again": {"times": part.again.count, "sum": part.again.sum, "listed": again},
+    }
 
 
-def part_field(
-    counted: str, part: Part, listed: list[Any] | None = None, rest: float | None = None
-) -> str:
-    """A count, which may be longer than Python turns into text by itself, with its sum."""
-    more = "" if listed is None else f', "listed": {text(listed)}'
-    more += "" if rest is None else f', "rest": {text(finite(rest))}'
-    return f'{{"{counted}": {whole_text(part.count)}, "sum": {text(finite(part.sum))}{more}}}'
-
-
-def visited_csv(found: Visited) -> Iterator[str]:
+def visited_rows(found: Visited) -> Iterator[list[Any]]:
     """An input a line: what it got, the true grad, and how many paths counted, were lost, and again."""
-    yield csv_line(["input", "got", "true", "counted", "lost", "lost_sum", "again", "again_sum"])
+    yield ["input", "got", "true", "counted", "lost", "lost_sum", "again", "again_sum"]
     for name, part in found.inputs.items():
-        yield csv_line(
-            [name, part.got, part.true, whole_text(part.counted.count),
-             whole_text(part.lost.count), part.lost.sum, whole_text(part.again.count), part.again.sum]
-        )  # fmt: skip
+        counts = [part.counted.count, part.lost.count, part.lost.sum]
+        yield [name, part.got, part.true, *counts, part.again.count, part.again.sum]
 
 
-def contributions_csv(run: Run, found: Visited) -> Iterator[str]:
+def contribution_rows(run: Run, found: Visited) -> Iterator[list[Any]]:
     """The contributions in the order in which they were passed."""
-    yield csv_line(
-        ["user", "position", "operand", "rule", "local", "contribution", "before", "after", "late"]
-    )
+    names = ["user", "position", "operand", "rule", "local", "contribution"]
+    yield [*names, "before", "after", "late"]
     web = found.web
     for passed in found.contributions:
         user, position = web.users[passed.edge], web.positions[passed.edge]
-        rule, local = run.rule(user, position), web.locals[passed.edge]
-        numbers = [local, passed.value, passed.before, passed.after, int(passed.late)]
-        yield csv_line([user, position, web.operands[passed.edge], rule, *numbers])
+        first = [user, position, web.operands[passed.edge], run.rule(user, position)]
+        numbers = [web.locals[passed.edge], passed.value, passed.before, passed.after]
+        yield [*first, *numbers, int(passed.late)]

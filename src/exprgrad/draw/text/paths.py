@@ -7,18 +7,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from exprgrad.draw.documents.document import SCHEMA, array, csv_line, finite, node_fields, text
-from exprgrad.draw.text.packing import packed
-from exprgrad.draw.text.table import EDGE_ROWS, LONGEST_WHOLE
-from exprgrad.draw.text.trace import define, short_names, signed
+from exprgrad.draw.documents.answer import Answer, Lines, listed
+from exprgrad.draw.documents.runs import head_fields, node_fields
+from exprgrad.draw.text.lines import EDGE_ROWS, LONGEST_WHOLE, broken, fitted, packed
+from exprgrad.draw.text.table import Screen, signed
+from exprgrad.draw.text.trace import define, short_names
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.walks.paths import Path, Paths, Web
 from exprgrad.run.result import Run
 from exprgrad.source import display_width, printable
 
 __all__ = [
-    "Row", "aligned", "count_words", "fitted", "labels", "legend", "path_fields", "path_texts",
-    "paths_csv", "paths_json", "paths_lines", "paths_text", "shown_inputs", "whole_text",
+    "Row", "aligned", "count_words", "explained", "labels", "path_fields", "path_texts", "paths_answer",
+    "shown_inputs",
 ]  # fmt: skip
 
 ARROW = " → "
@@ -29,7 +30,7 @@ MOST_EXPLAINED = 20
 """How many nodes without a name are explained."""
 MOST_DIGITS = 100
 """A count of more digits is rounded for people."""
-INDENT = "  "
+FURTHER = "  "
 
 Ask = Callable[[str], Paths]
 """The paths to an input: found when they are drawn, for those of many inputs may fill a memory."""
@@ -51,32 +52,29 @@ def paths_text(
     ask: Ask,
     web: Web,
     every: int,
-    digits: int = 6,
+    digits: int,
+    screen: Screen,
     *,
-    corrected: Mapping[str, tuple[float, float]] | None = None,
-    whole: bool = False,
-    width: int | None = None,
-    color: bool = False,
+    whole: bool,
 ) -> str:
     """Each input with its paths; of many inputs the first and the last, unless ``whole``.
 
     ``every`` is the number of paths to all inputs, and ``web`` what they are paths of.
-    ``corrected`` are the inputs whose derivative is not what the sweep says: those numbers, and itself.
     """
-    names = labels(run)
+    names, width, corrected = labels(run), screen.width, run.corrected
     lines: list[str] = []
     for name, found in shown_inputs(run, ask, whole=whole):
         if found is None:
             lines += [name, ""]
             continue
         told = f"gradient {signed(found.gradient, digits)}"
-        if corrected and name in corrected:
+        if name in corrected:
             swept, true = (signed(number, digits) for number in corrected[name])
             told = f"by the sweep {swept}; the gradient is {true}"
         rows = path_rows(found, web, names, digits, whole=whole)
         lines += fitted(f"{printable(name)}: {count_words(found.count)}, {told}", width)
-        lines += [*aligned(rows, width=width, color=color), ""]
-    lines += legend(run, lines, width)
+        lines += [*aligned(rows, screen), ""]
+    lines += explained(run, lines, width)
     nodes = f"{web.visited:,} node{'s' * (web.visited != 1)}"
     foot = f"{count_words(every)} in all; one sweep visited {nodes}"
     return "\n".join([*lines, *fitted(foot, width)])
@@ -113,41 +111,25 @@ def path_rows(
     return rows
 
 
-def aligned(rows: Sequence[Row], *, width: int | None, color: bool) -> list[str]:
+def aligned(rows: Sequence[Row], screen: Screen) -> list[str]:
     """Rows with their columns under each other; where they do not fit, without remarks, or broken."""
-    from textwrap import wrap
-
     first = max((display_width(row.number) for row in rows), default=0)
     second = max((display_width(row.what) for row in rows if row.remark), default=0)
-    taken = len(INDENT) + first + 2
+    taken = len(FURTHER) + first + 2
     remarks = max((display_width(row.remark) for row in rows), default=0)
-    fits = width is None or taken + second + 2 + remarks <= width
+    width = screen.width
     lines = []
     for number, what, remark in rows:
         padded = " " * (first - display_width(number)) + number
-        start = INDENT + (f"\x1b[33m{padded}\x1b[0m" if color else padded) + "  "
-        body = f"{what}{' ' * (second - display_width(what))}  {remark}" if remark else what
-        if fits or width is None:
+        start = FURTHER + (f"\x1b[33m{padded}\x1b[0m" if screen.color else padded) + "  "
+        if width is None or taken + second + 2 + remarks <= width:
+            body = f"{what}{' ' * (second - display_width(what))}  {remark}" if remark else what
             lines.append((start + body).rstrip())
             continue
         room = max(width - taken, 12)
-        broken = wrap(what, room, break_long_words=False, break_on_hyphens=False)
-        more = wrap(remark, room, break_long_words=False, break_on_hyphens=False)
-        lines += [start + line if not at else " " * taken + line for at, line in enumerate(broken)]
-        lines += [" " * taken + line for line in more]
+        head, *more = [*broken(what, room), *broken(remark, room)]
+        lines += [start + head, *(" " * taken + line for line in more)]
     return lines
-
-
-def fitted(line: str, width: int | None) -> list[str]:
-    """A line, broken at blanks where it does not fit."""
-    from textwrap import wrap
-
-    if width is None or display_width(line) <= width:
-        return [line]
-    indent = " " * (len(line) - len(line.lstrip()) + len(INDENT))
-    return wrap(
-        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
 
 
 def labels(run: Run) -> list[str]:
@@ -156,7 +138,7 @@ def labels(run: Run) -> list[str]:
     return [printable(names.get(node, text)) for node, text in enumerate(run.texts)]
 
 
-def legend(run: Run, lines: Sequence[str], width: int | None) -> list[str]:
+def explained(run: Run, lines: Sequence[str], width: int | None) -> list[str]:
     """What the nodes are that some lines call by number."""
     called = {int(number) for line in lines for number in re.findall(r"#([0-9]+)", line)}
     if not called:
@@ -215,59 +197,55 @@ def count_words(count: int, what: str = "path", *, exact: bool = True) -> str:
 # Documents.
 
 
-def paths_json(run: Run, ask: Ask, web: Web, diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
-    """The document of ``paths``: an input a line, then a node a line."""
-    head = {
-        "schema": SCHEMA,
-        "command": "paths",
-        "expression": run.text,
-        "inputs": {name: finite(value) for name, value in run.inputs.items()},
-        "output": {"node": run.graph.output, "name": run.graph.output_name},
-        "value": finite(run.value),
-        "visited": web.visited,
-    }
-    yield text(head)[:-1] + ',\n "paths": {'
-    separator = "\n  "
-    for name in run.wrt or ():
+def paths_answer(
+    run: Run,
+    ask: Ask,
+    web: Web,
+    counts: Mapping[str, int],
+    diagnostics: Sequence[Diagnostic],
+    digits: int,
+    *,
+    whole: bool,
+) -> Answer:
+    """The answer of ``paths``; ``counts`` are the numbers of paths to each input."""
+
+    def path_field(name: str) -> tuple[str, dict[str, Any]]:
         found = ask(name)
-        fields = {
-            "gradient": finite(found.gradient),
-            "listed": [path_fields(path) for path in found.listed],
-            "rest": finite(found.rest),
-        }
-        # A count may be longer than Python turns into text by itself.
-        yield f'{separator}{text(name)}: {{"count": {whole_text(found.count)}, {text(fields)[1:]}'
-        separator = ",\n  "
-    yield "}"
-    yield from array("nodes", (node_fields(node, grad=True) for node in run.iter_nodes()))
-    yield from array("diagnostics", (diagnostic._asdict() for diagnostic in diagnostics))
-    yield "}\n"
+        listed = [path_fields(path) for path in found.listed]
+        sums = {"gradient": found.gradient, "listed": listed, "rest": found.rest}
+        return name, {"count": found.count, **sums}
+
+    nodes = (node_fields(node, with_grad=True) for node in run.iter_nodes())
+    fields = {
+        **head_fields(run),
+        "visited": web.visited,
+        "paths": Lines(map(path_field, run.wrt or ()), "{}"),
+        "nodes": Lines(nodes),
+        "diagnostics": listed(diagnostics),
+    }
+    every = sum(counts.values())
+    return Answer(
+        "paths",
+        run.text,
+        fields.items(),
+        listed_rows(run, ask),
+        counts.items(),
+        lambda screen: [paths_text(run, ask, web, every, digits, screen, whole=whole)],
+        diagnostics,
+    )
 
 
 def path_fields(path: Path) -> dict[str, Any]:
     """A path as JSON has it."""
-    return {"nodes": path.nodes, "product": finite(path.product)}
+    return {"nodes": path.nodes, "product": path.product}
 
 
-def whole_text(count: int) -> str:
-    """A whole number with all its digits, however many: ``str`` refuses more than 4300."""
-    from decimal import Decimal
-
-    return format(Decimal(count), "f")
-
-
-def paths_csv(run: Run, ask: Ask) -> Iterator[str]:
+def listed_rows(run: Run, ask: Ask) -> Iterator[list[Any]]:
     """A path a line: of how many paths, the product, the nodes; the others of an input on one line."""
-    yield csv_line(["input", "paths", "product", "nodes"])
+    yield ["input", "paths", "product", "nodes"]
     for name in run.wrt or ():
         found = ask(name)
         for path in found.listed:
-            yield csv_line([name, 1, path.product, " ".join(map(str, path.nodes))])
+            yield [name, 1, path.product, " ".join(map(str, path.nodes))]
         if found.count > len(found.listed):
-            yield csv_line([name, whole_text(found.count - len(found.listed)), found.rest, None])
-
-
-def paths_lines(counts: Mapping[str, int]) -> Iterator[str]:
-    """The number of paths to each input, for scripts."""
-    for name, count in counts.items():
-        yield f"{name}={whole_text(count)}\n"
+            yield [name, found.count - len(found.listed), found.rest, None]

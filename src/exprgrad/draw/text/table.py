@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
-from exprgrad.graph.graph import CONST
-from exprgrad.run.result import Run
-from exprgrad.source import display_width, printable
+from exprgrad.draw.text.lines import EDGE_ROWS, fitted
+from exprgrad.source import display_width
 
 __all__ = [
-    "BETWEEN", "EDGE_ROWS", "LEAST", "LONGEST_WHOLE", "Column", "Table", "corrections", "decimal",
-    "left_out_of", "minus", "node_table", "plain", "rich", "title",
-]  # fmt: skip
+    "BETWEEN",
+    "LEAST",
+    "Column",
+    "Screen",
+    "Table",
+    "decimal",
+    "drawn",
+    "minus",
+    "plain",
+    "rich",
+    "signed",
+]
 
 LEAST = 18
 """The fewest cells that a flexible column is left with before others are dropped."""
 BETWEEN = 3
 """The cells between two columns on a terminal."""
-EDGE_ROWS = 20
-"""How many rows a long table shows at each end."""
-LONGEST_WHOLE = 60
-"""The most nodes that are shown whole."""
+WIDEST = 10_000
+"""The cells of a table in colour that goes to no terminal."""
+
+
+class Screen(NamedTuple):
+    """Where people read: so many cells wide, or without a width in a pipe; in colour or not."""
+
+    width: int | None = None
+    color: bool = False
 
 
 class Column(NamedTuple):
@@ -64,64 +77,16 @@ def minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
-    """Every node, its operation and data, and its grad where there was a reverse sweep."""
-    if run.shapes is not None:
-        from exprgrad.draw.text.tensors import tensor_table
-
-        return tensor_table(run, digits, whole=all_nodes)
-    graph = run.graph
-    with_grad = run.adjoints is not None
-    columns = [
-        Column("#", is_number=True, style="dim"),
-        Column("node", flexible=True),
-        Column("operation", style="dim", expendable=1),
-        Column("data", is_number=True, style="green"),
-    ]
-    if with_grad:
-        columns.append(Column("grad", is_number=True, style="yellow"))
-    nodes, left_out = left_out_of(len(graph), all_nodes=all_nodes)
-    rows: list[list[str]] = []
-    marked = -1
-    for node in nodes:
-        if node == graph.output:
-            marked = len(rows)
-        kind = graph.kinds[node]
-        row = [
-            str(node),
-            title(run, node),
-            "constant" if kind == CONST else kind,
-            decimal(run.values[node], digits),
-        ]
-        if with_grad:
-            row.append(decimal(run.grad(node), digits))
-        rows.append([printable(cell) for cell in row])
-    called = graph.output_name or run.texts[graph.output]
-    foot = f"output  {printable(called)} = {decimal(run.value, digits)}"
-    foot = "\n".join([foot, *corrections(run, digits)])
-    return Table(columns, rows, left_out, foot, marked)
+def signed(value: float, digits: int) -> str:
+    """A number with a true minus sign."""
+    return minus(decimal(value, digits))
 
 
-def corrections(run: Run, digits: int) -> list[str]:
-    """The line that says where the gradient is not what the sweep's numbers above it say."""
-    told = [
-        f"{printable(name)} = {decimal(value, digits)}, where the sweep has {decimal(sweep, digits)}"
-        for name, (sweep, value) in run.corrected.items()
-    ]
-    return [f"gradient corrected: {'; '.join(told)}"] if told else []
-
-
-def left_out_of(count: int, *, all_nodes: bool) -> tuple[Sequence[int], int]:
-    """The nodes that a table shows, and how many it leaves out."""
-    if all_nodes or count <= LONGEST_WHOLE:
-        return range(count), 0
-    return [*range(EDGE_ROWS), *range(count - EDGE_ROWS, count)], count - 2 * EDGE_ROWS
-
-
-def title(run: Run, node: int) -> str:
-    """A node's text, after its name where a statement gave it one."""
-    name, text = run.names.get(node), run.texts[node]
-    return text if name is None or name == text else f"{name} = {text}"
+def drawn(table: Table, screen: Screen) -> str:
+    """The table by Rich on a terminal or where colour is asked for, else as plain columns."""
+    if screen.width is None and not screen.color:
+        return plain(table)
+    return rich(table, screen.width or WIDEST, color=screen.color)
 
 
 def gap_text(table: Table) -> str:
@@ -190,15 +155,20 @@ def shares(widths: Sequence[int], room: int) -> list[int]:
     return found
 
 
-def foot_lines(foot: str, width: int) -> Iterator[str]:
-    """The lines below a table, long ones broken at blanks."""
-    from textwrap import wrap
+def narrowest(table: Table, width: int) -> tuple[Table, list[int], int]:
+    """The table, or the first of its narrower ones, that has room for all columns but one.
 
-    for line in foot.split("\n"):
-        indent = " " * (len(line) - len(line.lstrip()) + 2)
-        yield from wrap(
-            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-        )
+    With it come the positions of the columns that are shown, and the cells left for flexible ones.
+    """
+    narrower = iter(table.narrower)
+    while True:
+        widths = column_widths(table)
+        shown, left = fitting(table.columns, widths, width)
+        fits = left >= needed(table.columns, widths, shown) and len(shown) >= len(widths) - 1
+        make = None if fits else next(narrower, None)
+        if make is None:
+            return table, shown, left
+        table = make()
 
 
 def rich(table: Table, width: int, *, color: bool) -> str:
@@ -210,35 +180,28 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    narrower = iter(table.narrower)
-    while True:
-        widths = column_widths(table)
-        shown, left = fitting(table.columns, widths, width)
-        fits = left >= needed(table.columns, widths, shown) and len(shown) >= len(widths) - 1
-        make = None if fits else next(narrower, None)
-        if make is None:
-            break
-        table = make()
+    table, shown, left = narrowest(table, width)
     flexible = [i for i in shown if table.columns[i].flexible]
     room = max(left, 4 * len(flexible), 4)
+    widths = column_widths(table)
     share = dict(zip(flexible, shares([widths[i] for i in flexible], room), strict=True))
-    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i in shown:
-        column = table.columns[i]
-        drawn.add_column(
-            Text(column.heading),
-            justify="right" if column.is_number else "left",
-            style=column.style,
+        heading, is_number, style, *_ = table.columns[i]
+        side: Literal["left", "right"] = "right" if is_number else "left"
+        grid.add_column(
+            Text(heading),
+            justify=side,
+            style=style,
             no_wrap=True,
             overflow="ellipsis",
             max_width=share.get(i),
         )
     for position, row in enumerate(table.rows):
         if table.left_out and position == EDGE_ROWS:
-            drawn.add_row(*["…" if table.columns[i].is_number else "" for i in shown], style="dim")
-        drawn.add_row(
-            *[Text(row[i]) for i in shown], style="bold" if position == table.marked else ""
-        )
+            grid.add_row(*["…" if table.columns[i].is_number else "" for i in shown], style="dim")
+        emphasis = "bold" if position == table.marked else ""
+        grid.add_row(*[Text(row[i]) for i in shown], style=emphasis)
     buffer = StringIO()
     console = Console(
         file=buffer,
@@ -249,12 +212,12 @@ def rich(table: Table, width: int, *, color: bool) -> str:
         highlight=False,
         legacy_windows=False,
     )
-    console.print(drawn)
+    console.print(grid)
     if table.left_out:
         console.print(Text(gap_text(table)))
     if table.foot:
         console.print()
-        for text in foot_lines(table.foot, width):
+    for line in filter(None, table.foot.split("\n")):
+        for text in fitted(line, width):
             console.print(Text(text, style="bold"))
-    lines = buffer.getvalue().splitlines()
-    return "\n".join(text.rstrip() for text in lines)
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
-from exprgrad.draw.documents.document import csv_line, finite
-from exprgrad.draw.text.table import Column, Table, left_out_of, title
+from exprgrad.draw.documents.answer import Answer, Apart
+from exprgrad.draw.documents.runs import run_fields
+from exprgrad.draw.text.lines import ends
+from exprgrad.draw.text.nodes import title
+from exprgrad.draw.text.table import Column, Screen, Table
+from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.digits.trusted import Lost, Trust, Trusted
 from exprgrad.graph.literal import element_name
 from exprgrad.language.write.infix import ATOM, operand_level
@@ -14,7 +19,7 @@ from exprgrad.run.balls.text import scientific
 from exprgrad.run.result import Run
 from exprgrad.source import WIDTH, Source, cut, excerpt, printable
 
-__all__ = ["trust_csv", "trust_fields", "trust_lines", "trust_sentences", "trust_table"]
+__all__ = ["trust_answer"]
 
 VERDICTS = {
     "exact": "exact",
@@ -30,7 +35,7 @@ VERDICTS = {
 """What stands for the count of right digits."""
 UNCOUNTED = ("corrected", "undefined", "undecided", "pole")
 """Verdicts on numbers of which no digits can be counted, or none are known to be right."""
-WIDEST = 40
+LONGEST_LABEL = 40
 """The longest text of a formula in these tables and sentences."""
 
 
@@ -45,19 +50,18 @@ def trust_table(run: Run, trust: Trust, *, whole: bool = False) -> Table:
         Column("true", expendable=1),
         Column("right digits", style="yellow"),
     ]
-    numbers = list(trust.numbers())
-    shown, left_out = left_out_of(len(numbers), all_nodes=whole)
+    shown, left_out = ends(list(trust.numbers()), whole=whole)
     rows = [
-        [called(run, name), repr(number.value), true_text(number), digits_text(number)]
-        for name, number in (numbers[place] for place in shown)
+        [label_of(run, name), repr(number.value), true_text(number), digits_text(number)]
+        for name, number in shown
     ]
     cells = [[printable(cell) for cell in row] for row in rows]
-    return Table(columns, cells, left_out, "\n".join(legend(trust)), what="numbers")
+    return Table(columns, cells, left_out, "\n".join(meanings(trust)), what="numbers")
 
 
-def called(run: Run, name: str) -> str:
+def label_of(run: Run, name: str) -> str:
     """What a number is called: the output's text, or ``x.grad``."""
-    return f"{name}.grad" if name else cut(title(run, run.graph.output), WIDEST)
+    return f"{name}.grad" if name else cut(title(run, run.graph.output), LONGEST_LABEL)
 
 
 def true_text(number: Trusted) -> str:
@@ -87,17 +91,17 @@ def digits_text(number: Trusted) -> str:
     return f"{text} *" if number.convention and number.verdict != "corrected" else text
 
 
-def legend(trust: Trust) -> Iterator[str]:
+def meanings(trust: Trust) -> Iterator[str]:
     """What the words in the last column mean, as far as they occur."""
     words = {digits_text(number).removesuffix(" *") for _, number in trust.numbers()}
-    meanings = {
+    told = {
         "nearest": "nearest: no double is nearer to the true number",
         "too large": "too large: the true number is beyond the doubles, which end at 1.8e308",
         "too small": "too small: the nearest double to the true number is 0",
         "unknown": "unknown: no enclosure was tight enough to tell",
         "corrected": "corrected: found from one side of a kink, and not measured",
     }
-    yield from (meaning for word, meaning in meanings.items() if word in words)
+    yield from (meaning for word, meaning in told.items() if word in words)
     if any(digits_text(number).endswith("*") for _, number in trust.numbers()):
         yield "*: a convention, at a kink or a jump"
 
@@ -113,7 +117,7 @@ def trust_sentences(run: Run, trust: Trust, width: int = WIDTH) -> str:
     numbers = dict(trust.numbers())
     paragraphs = []
     for names in places.values():
-        who = ", ".join(called(run, name) for name in names[:4]) + ", …" * (len(names) > 4)
+        who = ", ".join(label_of(run, name) for name in names[:4]) + ", …" * (len(names) > 4)
         paragraphs.append(
             "\n".join(paragraph(run, who, numbers[names[0]], width, plural=len(names) > 1))
         )
@@ -149,10 +153,33 @@ def lost_at(run: Run, lost: Lost) -> str:
     return element_name(label if is_atom else f"({label})", lost.place)
 
 
-def trust_fields(trust: Trust) -> dict[str, Any]:
+def trust_answer(
+    run: Run, trust: Trust, diagnostics: Sequence[Diagnostic], *, whole: bool
+) -> Answer:
+    """The answer of ``grad --trust``: doubtful if a number has lost more than half of its digits."""
+
+    def shown(screen: Screen) -> Iterator[str | Table]:
+        yield trust_table(run, trust, whole=whole)
+        sentences = trust_sentences(run, trust, screen.width or WIDTH)
+        if sentences:
+            yield f"\n{sentences}"
+
+    return Answer(
+        "grad",
+        run.text,
+        chain(run_fields(run, diagnostics), [("trust", trust_fields(trust))]),
+        trust_rows(run, trust),
+        [(name, count_text(number)) for name, number in trust.numbers()],
+        shown,
+        diagnostics,
+        is_doubtful=any(number.is_poor for _, number in trust.numbers()),
+    )
+
+
+def trust_fields(trust: Trust) -> Apart:
     """The ``trust`` object of the JSON document."""
     gradient = {name: number_fields(number) for name, number in trust.gradient.items()}
-    return {"value": number_fields(trust.value), "gradient": gradient}
+    return Apart({"value": number_fields(trust.value), "gradient": gradient})
 
 
 def number_fields(number: Trusted | list[Any]) -> Any:
@@ -160,32 +187,23 @@ def number_fields(number: Trusted | list[Any]) -> Any:
     if isinstance(number, list):
         return [number_fields(one) for one in number]
     fields = number._asdict()
-    fields["value"] = finite(number.value)
-    if number.lost is not None:
-        fields["lost"] = number.lost._asdict()
-        if not number.lost.place:
-            del fields["lost"]["place"]
-    if number.rewrite is not None:
-        fields["rewrite"] = number.rewrite._asdict()
-        fields["rewrite"]["value"] = finite(number.rewrite.value)
+    for name in ("lost", "rewrite"):
+        if fields[name] is not None:
+            fields[name] = fields[name]._asdict()
+    if number.lost is not None and not number.lost.place:
+        del fields["lost"]["place"]
     return fields
 
 
-def trust_lines(trust: Trust) -> Iterator[str]:
+def count_text(number: Trusted) -> str:
     """How many digits are right, for scripts: a word where a count would say nothing."""
-    for name, number in trust.numbers():
-        told = number.verdict if number.verdict in UNCOUNTED else number.digits
-        yield f"{name}={told}\n" if name else f"{told}\n"
+    return number.verdict if number.verdict in UNCOUNTED else str(number.digits)
 
 
-def trust_csv(run: Run, trust: Trust) -> Iterator[str]:
-    """A line for each number; where its digits are lost stands in the last columns."""
-    names = ["name", "value", "digits", "verdict", "low", "high", "node", "text", "why"]
-    yield csv_line(names)
+def trust_rows(run: Run, trust: Trust) -> Iterator[list[Any]]:
+    """A line of CSV for each number; where its digits are lost stands in the last columns."""
+    yield ["name", "value", "digits", "verdict", "low", "high", "node", "text", "why"]
     for name, number in trust.numbers():
-        cells = [name, number.value, number.digits, number.verdict, number.low, number.high]
         lost = number.lost
-        place = [None, None, None]
-        yield csv_line(
-            [*cells, *(place if lost is None else [lost.node, run.texts[lost.node], lost.why])]
-        )
+        place = [None] * 3 if lost is None else [lost.node, run.texts[lost.node], lost.why]
+        yield [name, number.value, number.digits, number.verdict, number.low, number.high, *place]

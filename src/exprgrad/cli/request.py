@@ -1,4 +1,4 @@
-"""Which argument is the formula, and what the others are: decided before click reads them.
+"""What a command line asks: its options, which argument is the formula, and what the others are.
 
 A formula may begin with a minus, so the first argument that is not exactly an option, or an option's
 value, is the formula.  Short options are never glued to their values.  After the formula, what looks
@@ -9,15 +9,25 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from exprgrad.cli.output import write
 from exprgrad.errors import InputError, RequestError
 from exprgrad.source import Source, cut, pieces, printable
 
-__all__ = ["HELP", "FormulaCommand", "NameCommand", "Request", "read_request", "unknown_option"]
+if TYPE_CHECKING:
+    from exprgrad.api import Expression, Run
+    from exprgrad.run.evaluator import Evaluator
+
+__all__ = [
+    "HELP", "Digits", "FormulaCommand", "NameCommand", "Request", "color_option", "compute",
+    "digits_option", "evaluator_of", "excluded", "expand_option", "formula", "formula_alone", "names_in",
+    "output", "output_as", "resolved", "shape_option", "stack", "start", "start_alone", "swept",
+    "unknown_option", "wrt_option",
+]  # fmt: skip
 
 SECOND = r",\s*[^\W\d]\w*\s*="
 """Where another ``NAME=`` begins behind a value."""
@@ -171,7 +181,7 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
     origins: dict[str, str] = {}
     if inputs is not None:
         values.update(read_inputs(inputs))
-        origins.update(dict.fromkeys(values, called(inputs)))
+        origins.update(dict.fromkeys(values, file_label(inputs)))
     spelled: dict[str, str] = {}
     for argument in rest:
         name, value = assignment(argument, text if file is None else None)
@@ -185,11 +195,11 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
         origins.pop(name, None)
     for name, given in values.items():
         if isinstance(given, str) and given.startswith("@"):
-            origins[name] = called(given[1:])
+            origins[name] = file_label(given[1:])
     return Request(text, values, spelled, origins)
 
 
-def called(path: str) -> str:
+def file_label(path: str) -> str:
     """A file as an error calls it: its name, as far as that goes."""
     return printable(cut(path.rpartition("/")[2], LONGEST_NAME))
 
@@ -262,3 +272,201 @@ def read_inputs(path: str) -> dict[str, object]:
         message = f"'{path}' does not hold a JSON object"
         raise RequestError("file", message, help='it should read {"a": 2, "w": [1, "pi/2"]}')
     return {name: json_value(value, name, path) for name, value in found.items()}
+
+
+# Options.
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Digits(click.IntRange):
+    """A number of digits, by a name that people use in errors."""
+
+    name = "whole number"
+
+
+def stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Several decorators as one, the first on top."""
+
+    def apply(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+formula = stack(
+    click.argument("arguments", nargs=-1, metavar="EXPR [NAME=VALUE]..."),
+    click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
+    click.option("--inputs", metavar="FILE", help="Read values from a JSON object."),
+)
+formula_alone = stack(
+    click.argument("arguments", nargs=-1, metavar="EXPR"),
+    click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
+)
+shape_option = click.option(
+    "--shape",
+    metavar="NAME=SIZES[,…]",
+    help="Shapes of the inputs that are tensors: X=150x4,w=4.  Others are numbers.",
+)
+color_option = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Use colour: auto means on a terminal, unless NO_COLOR is set.",
+)
+digits_option = click.option(
+    "--digits",
+    type=Digits(1, 17),
+    default=6,
+    show_default=True,
+    metavar="N",
+    help="Significant digits of the numbers people read.",
+)
+
+
+def output_as(
+    csv: str, everything: str = "Leave nothing out: every line, tensors whole."
+) -> Callable[[F], F]:
+    """The options that say how an answer is written; what the CSV is, and what ``--all`` does."""
+    return stack(
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+        click.option("--csv", "as_csv", is_flag=True, help=f"Print CSV, {csv}."),
+        click.option("-q", "--quiet", is_flag=True, help="Print only the answer."),
+        digits_option,
+        click.option("--all", "show_all", is_flag=True, help=everything),
+        color_option,
+        click.option(
+            "--strict", is_flag=True, help="Exit with 1 if there is a warning, or the answer is no."
+        ),
+    )
+
+
+output = output_as("one node per line")
+
+
+expand_option = click.option(
+    "--expand",
+    metavar="NAME[,NAME]",
+    help="Take these functions apart into simpler operations; all: whatever can be.",
+)
+
+
+def wrt_option(help: str) -> Callable[[F], F]:
+    """The option that chooses inputs; ``help`` says what for."""
+    return click.option("--wrt", metavar="NAME[,NAME]", help=help)
+
+
+def only_one(options: Mapping[str, Any]) -> None:
+    """Refuse two output forms at once."""
+    forms = {"--json": "as_json", "--csv": "as_csv", "--quiet": "quiet"}
+    chosen = [flag for flag, name in forms.items() if options.get(name)]
+    if len(chosen) > 1:
+        raise RequestError("usage", f"{' and '.join(chosen)} exclude each other", help="choose one")
+
+
+def excluded(option: str, others: Mapping[str, object], help: str = "choose one") -> None:
+    """Refuse an option beside others, each with whether it is given."""
+    for other, is_given in others.items():
+        if is_given:
+            raise RequestError("usage", f"{option} and {other} exclude each other", help=help)
+
+
+def names_in(listed: str | None, option: str = "--wrt") -> list[str] | None:
+    """The names in the value of ``--wrt``, or of another option; None without the option."""
+    if listed is None:
+        return None
+    names = [name.strip() for name in listed.split(",")]
+    if "" not in names:
+        return names
+    source = Source(listed, is_expression=False)
+    place = len(",".join(listed.split(",")[: names.index("")]))
+    help = f"names are separated by commas: {option} a,b"
+    span = (place, place + 1)
+    raise RequestError("usage", "a name is missing", source=source, span=span, help=help)
+
+
+# Expressions.
+
+
+def start(options: Mapping[str, Any], *, values: bool = True) -> tuple[Expression, Request]:
+    """The expression of a command line, taken apart as ``--expand`` says, and the request itself.
+
+    ``values``, if there are any, are read before that: so errors about them show the formula as it was
+    typed.  A note says if nothing can be taken apart.
+    """
+    from exprgrad.api import parse
+
+    only_one(options)
+    request = read_request(options["arguments"], options["file"], options.get("inputs"))
+    expression, expand = parse(request.text), options.get("expand")
+    if expand is None:
+        return expression, request
+    from exprgrad.graph.graph import same
+
+    if values or request.values:
+        resolved(expression, request)
+    simpler = expression.expand(names_in(expand, "--expand") or ())
+    if same(simpler.graph, expression.graph):
+        write([f"note: the formula has nothing to take apart for --expand {expand}\n"], sys.stderr)
+    return simpler, request
+
+
+def resolved(expression: Expression, request: Request) -> dict[str, Any]:
+    """Every input's value, with the arguments at hand for errors; files are read once."""
+    from exprgrad.run.values.inputs import resolve
+
+    values = resolve(expression.graph, expression.text, request.values, request.spelled)
+    request.values.update(values)
+    return values
+
+
+def evaluator_of(expression: Expression, request: Request) -> tuple[Evaluator, dict[str, Any]]:
+    """What evaluates an expression, and its values; an error about shapes names their files."""
+    values = resolved(expression, request)
+    return expression.evaluator(values, request.origins), values
+
+
+def compute(
+    expression: Expression, request: Request, wrt: Sequence[str] | None = None, *, grad: bool = True
+) -> Run:
+    """Evaluate or differentiate."""
+    _, values = evaluator_of(expression, request)
+    return expression.gradient(values, wrt=wrt) if grad else expression.evaluate(values)
+
+
+def swept(options: Mapping[str, Any], *, grad: bool = True) -> Run:
+    """The run that a command line asks for: of both sweeps, or of the forward one."""
+    expression, request = start(options)
+    return compute(expression, request, names_in(options.get("wrt")), grad=grad)
+
+
+def start_alone(options: Mapping[str, Any], command: str) -> Expression:
+    """The expression of a command that takes no values: its answer holds for all of them.
+
+    A note says where ``--shape`` may be missing.
+    """
+    expression, request = start(options)
+    shape = options["shape"]
+    for name in request.values:
+        argument = request.spelled[name]
+        source = Source(argument, is_expression=False)
+        message = f"{command} takes no values: its answer holds for all of them"
+        help = f'for numbers at a point, write exprgrad grad "…" {argument}'
+        raise RequestError("usage", message, source=source, span=(0, len(argument)), help=help)
+    if shape is None and expression.is_scalar:
+        return expression
+    from exprgrad.api import parse
+    from exprgrad.cli.assignments import missing_shapes, shapes_in
+
+    if shape is not None:
+        expression = parse(expression.text, shapes=shapes_in(shape))
+    missing = missing_shapes(expression.typed, expression.shapes)
+    if missing:
+        listed = ", ".join(missing[:4] + ["…"][: len(missing) - 4])
+        numbers = "count as numbers" if missing[1:] else "counts as a number"
+        hint = f"for a tensor give its shape: --shape {missing[0]}=150x4"
+        write([f"note: {listed} {numbers}; {hint}\n"], sys.stderr)
+    return expression

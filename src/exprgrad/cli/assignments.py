@@ -1,0 +1,162 @@
+"""Options that list names with something for each.
+
+``--tangent`` and ``--cotangent`` take values, ``x=1,y=[1,0],W=@W.npy``, or a value alone; ``--shape`` takes
+sizes, ``X=150x4,W=4x3,b=3``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterator
+from itertools import takewhile
+from typing import Any
+
+from exprgrad.errors import ExprgradError, InputError
+from exprgrad.graph.graph import Graph, dependencies
+from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.run.values.inputs import constant, is_plain
+from exprgrad.source import Source, Span, cut, depths, pieces
+
+__all__ = ["missing_shapes", "number_or_weights", "shapes_in", "weights"]
+
+GLUED = re.compile(r"=[^,=]*?[^,=\s](\s*[;\s]\s*)[^\W\d]\w*\s*=(?!=)")
+"""Two assignments with something other than a comma between."""
+ASSIGNED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
+SIZES = re.compile(r"\s*[0-9]{1,15}\s*(?:[x×]\s*[0-9]{1,15}\s*)*")
+TUPLE = re.compile(r"\s*[(\[]((?:\s*[0-9]{1,15}\s*,)*\s*(?:[0-9]{1,15}\s*)?)[)\]]\s*")
+"""What Python prints is read too: ``(150, 4)``, ``(3,)``, and ``()`` for a number."""
+SHAPES_HELP = "names and sizes are separated by commas: --shape X=150x4,w=4"
+
+
+def assignments(
+    argument: str, what: str, help_at: Callable[[int, bool], str]
+) -> Iterator[tuple[str, Span, Span]]:
+    """The names in ``NAME=…,NAME=…``, each with the span of the whole and that of what follows ``=``.
+
+    ``what`` stands behind the names.  ``help_at`` says how to mend what is no assignment: where it begins,
+    and whether others stand before it.
+    """
+    source = Source(argument, is_expression=False)
+    seen: set[str] = set()
+    for start, end in pieces(argument):
+        written, equals, value = argument[start:end].partition("=")
+        name = unicodedata.normalize("NFC", written.strip())
+        span = trimmed(argument, start, end)
+        if not (equals and name.isidentifier()):
+            message, help = f"this is not NAME={what}", help_at(start, bool(seen))
+            raise InputError("usage", message, source=source, span=span, help=help)
+        if name in seen:
+            message = f"'{name}' is given twice"
+            span = trimmed(argument, start, start + len(written))
+            raise InputError("given-twice", message, source=source, span=span)
+        seen.add(name)
+        yield name, span, (end - len(value), end)
+
+
+def trimmed(text: str, start: int, end: int) -> Span:
+    """A span without the white space at its ends, if that leaves anything."""
+    part = text[start:end]
+    if not part.strip():
+        return start, max(end, start + 1)
+    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
+
+
+# Values.
+
+
+def number_or_weights(argument: str, option: str) -> Any:
+    """A number or a tensor, or several by name."""
+    if ASSIGNED.match(argument) or len(list(pieces(argument))) > 1:
+        return weights(argument, option)
+    return constant(argument, option)
+
+
+def weights(argument: str, option: str) -> dict[str, Any]:
+    """Numbers and tensors by name; an error shows the place in the argument."""
+    source = Source(argument, is_expression=False)
+    flat = "".join("1" if d else c for c, d in zip(argument, depths(argument), strict=True))
+    glued = GLUED.search(flat)
+    if glued:
+        message = "names and values are separated by commas"
+        start, end = glued.span(1)
+        help = f"write {cut(f'{option} {argument[:start].strip()},{argument[end:].strip()}', 60)}"
+        raise InputError("usage", message, source=source, span=(start, end), help=help)
+
+    def help_at(start: int, is_later: bool) -> str:
+        plain = [is_plain(argument[a:b].strip()) for a, b in pieces(argument)]
+        listed = cut(f"[{argument.strip()}]", 40)
+        if all(plain) and option == "--tangent":
+            return f"say which input moves so: {option} x=1,y=0; a list is x={listed}"
+        if all(plain):
+            return f"for a list write {option} {listed}; for several outputs, x=1,y=0"
+        if is_later and is_plain(re.split("[,=]", argument[start:])[0].strip()):
+            return f"a list stands in square brackets: {last_list(argument, start)}"
+        return f"names and values are separated by commas: {option} x=1,y=0"
+
+    found: dict[str, Any] = {}
+    for name, span, (start, end) in assignments(argument, "VALUE", help_at):
+        if not argument[start:end].strip():
+            message = f"there is no value for '{name}'"
+            raise InputError("usage", message, source=source, span=span, help=f"write {name}=1")
+        found[name] = value_in(argument, trimmed(argument, start, end), name)
+    return found
+
+
+def last_list(argument: str, start: int) -> str:
+    """``x=[1,0]`` for the plain numbers around an offset in ``x=1,0,y=2``."""
+    name, _, first = argument[:start].rstrip(",").rpartition(",")[2].partition("=")
+    more = [argument[a:b].strip() for a, b in pieces(argument) if a >= start]
+    plain = list(takewhile(is_plain, more))
+    return cut(f"{name.strip()}=[{','.join([first.strip(), *plain])}]", 60)
+
+
+def value_in(argument: str, span: Span, name: str) -> Any:
+    """A value in an argument."""
+    value = argument[slice(*span)]
+    try:
+        return constant(value, name)
+    except ExprgradError as error:
+        if error.span is not None and error.source is not None and error.source.text == value:
+            error.at(Source(argument, is_expression=False), span[0])
+        raise
+
+
+# Shapes.
+
+
+def shapes_in(argument: str) -> dict[str, tuple[int, ...]]:
+    """Shapes by name; an error shows the place in the argument."""
+    found: dict[str, tuple[int, ...]] = {}
+    for name, whole, (start, end) in assignments(argument, "SIZES", lambda *_: SHAPES_HELP):
+        sizes = argument[start:end]
+        shape = shape_in(sizes)
+        if shape is None:
+            message = f"this is not a shape for '{name}'"
+            help = f"sizes are positive whole numbers joined by x, such as {name}=150x4"
+            help = SHAPES_HELP if "=" in sizes else help
+            span = trimmed(argument, start, end) if sizes.strip() else whole
+            source = Source(argument, is_expression=False)
+            raise InputError("bad-shape", message, source=source, span=span, help=help)
+        found[name] = shape
+    return found
+
+
+def shape_in(sizes: str) -> tuple[int, ...] | None:
+    """A shape as it is written; None for what is none."""
+    listed = TUPLE.fullmatch(sizes)
+    if listed is None and not SIZES.fullmatch(sizes):
+        return None
+    shape = tuple([int(size) for size in re.findall("[0-9]+", listed[1] if listed else sizes)])
+    return shape if all(shape) else None
+
+
+def missing_shapes(graph: Graph, said: Collection[str]) -> list[str]:
+    """The inputs that count as numbers for want of a shape, where a tensor seems to be meant."""
+    numbers = [
+        operands[0]
+        for kind, operands in zip(graph.kinds, graph.operands, strict=True)
+        if kind in STRUCTURAL and STRUCTURAL[kind].along_axes and not graph.shape(operands[0])
+    ]
+    needed = dependencies(graph, *numbers)
+    return [name for name, node in graph.inputs.items() if needed[node] and name not in said]

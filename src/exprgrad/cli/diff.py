@@ -1,0 +1,76 @@
+"""The command ``diff``: derivatives as formulas."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from exprgrad.cli.output import give, write
+from exprgrad.cli.request import (
+    Digits,
+    FormulaCommand,
+    color_option,
+    excluded,
+    formula_alone,
+    names_in,
+    shape_option,
+    start_alone,
+    wrt_option,
+)
+from exprgrad.errors import RequestError
+
+__all__ = ["diff_command"]
+
+MOST_DERIVATIVES = 10_000
+"""The most derivatives of a higher order that are written, counting those that are equal."""
+
+
+@click.command("diff", cls=FormulaCommand)
+@formula_alone
+@shape_option
+@wrt_option("Differentiate with respect to these inputs only.")
+@click.option(
+    "--order",
+    type=Digits(1, 100),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Differentiate N times.",
+)
+@click.option(
+    "--to",
+    type=click.Choice(["infix", "latex"]),
+    default="infix",
+    show_default=True,
+    help="Write the formulas in exprgrad's language or in LaTeX.",
+)
+@click.option("--steps", "show_steps", is_flag=True, help="Show how each derivative comes about.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one derivative per line.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the formulas.")
+@color_option
+def diff_command(**options: Any) -> int:
+    """Derivatives as formulas, simplified."""
+    from exprgrad.derive.simplify.formula import refuse_tensors
+    from exprgrad.draw.text.formulas import formulas_answer
+    from exprgrad.run.values.inputs import select
+
+    expression = start_alone(options, "diff")
+    graph, order, to = expression.typed, options["order"], options["to"]
+    chosen = select(graph, names_in(options["wrt"]))
+    if order > 1 and len(chosen) ** order > MOST_DERIVATIVES:
+        most = f"{MOST_DERIVATIVES:,} derivatives of order {order}"
+        message = f"{len(chosen)} inputs have more than {most}"
+        raise RequestError("too-many", message, help="choose fewer inputs: --wrt a,b")
+    if options["show_steps"]:
+        others = {"--order": order > 1, "--to latex": to != "infix"}
+        others |= {"--quiet": options["quiet"], "--csv": options["as_csv"]}
+        help = "steps are for first derivatives, in infix, in full: leave out one of the two"
+        excluded("--steps", others, help)
+    refuse_tensors(graph, expression.text, chosen, order)
+    if not chosen:
+        write(["note: the formula has no inputs to differentiate with respect to\n"], sys.stderr)
+    given = expression.text, graph, chosen, order, to
+    return give(formulas_answer(*given, show_steps=options["show_steps"]), options)
