@@ -364,4 +364,4 @@ def test_programs_answer_as_grad_does_at_ties_and_where_numbers_end(target: str,
     value, gradient = call(target, f.code(target), "f", [given[name] for name in f.inputs])
     np.testing.assert_allclose(value, run.value, rtol=1e-14)
     for name, found in zip(f.inputs, gradient, strict=True):
-        np.testing.assert_allclose(found, run.gradient[name], rtol=1e-14, err_msg=name)
+        np.testing.assert_allclose(found, run.swept[name], rtol=1e-14, err_msg=name)
