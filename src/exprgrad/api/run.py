@@ -66,11 +66,10 @@ class Run(result.Run):
     def is_plain(self) -> bool:
         """Whether the swept gradient rests on no convention and is finite, or cannot be told from one."""
         from exprgrad.explain.limits import beyond_sides
-        from exprgrad.explain.places import is_finite
 
         if self.adjoints is None or beyond_sides(self):
             return True
-        return not self.is_conventional and all(map(is_finite, self.swept.values()))
+        return not self.is_conventional and all(map(result.is_finite, self.swept.values()))
 
     @cached_property
     def is_conventional(self) -> bool:

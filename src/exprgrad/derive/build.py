@@ -30,9 +30,9 @@ Key = tuple[object, ...]
 class Builder:
     """A graph under construction.
 
-    ``span`` is the place in the user's text of what is built next; ``flags`` are the nodes that are 0 or
-    1 at every point.  With ``plain`` no shortcuts are taken, as for what people read.  With ``shapes``
-    every node has a shape, and elementwise operations broadcast.
+    ``span`` is the place in the user's text of what is built next, and ``origin`` the node, if not -1;
+    ``flags`` are the nodes that are 0 or 1 at every point.  With ``plain`` no shortcuts are taken, as for
+    what people read.  With ``shapes`` every node has a shape, and elementwise operations broadcast.
     """
 
     def __init__(self, *, plain: bool = False, shapes: bool = False) -> None:
@@ -41,6 +41,7 @@ class Builder:
         self.graph.shapes = [] if shapes else None
         self.known: dict[Key, int] = {}
         self.span: Span = (0, 0)
+        self.origin = -1
         self.flags: set[int] = set()
 
     # Nodes.
@@ -58,7 +59,15 @@ class Builder:
         if self.graph.shapes is not None:
             self.graph.shapes.append(shape)
         spans = (self.span,) * len(operands)
-        return self.graph.append(kind, operands, payload, self.span, spans)
+        node = self.graph.append(kind, operands, payload, self.span, spans)
+        if self.origin >= 0:
+            self.graph.origins[node] = self.origin
+        return node
+
+    def derive_from(self, graph: Graph, node: int) -> None:
+        """Say what is built next comes from: a node of the user's graph, or of one derived from it."""
+        self.span = graph.span(node)
+        self.origin = graph.origins.get(node, -1) if graph.origins else node
 
     def shape(self, node: int) -> Shape:
         """A node's shape."""
@@ -161,7 +170,7 @@ class Builder:
         images: list[int] = []
         for node, kind in enumerate(graph.kinds):
             if values is None:
-                self.span = graph.span(node)
+                self.derive_from(graph, node)
             payload = graph.payloads[node]
             image = None if rule is None else rule(node, images)
             if image is not None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.explain.places import Found, at, is_finite, live, not_finite
 from exprgrad.graph.graph import dependencies, seen_from
 from exprgrad.graph.literal import element_name
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluator import Evaluator, evaluator_for
-from exprgrad.run.result import Run
+from exprgrad.run.result import Run, is_finite
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
+    from exprgrad.explain.places import Found
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.matrices import Matrix
 
@@ -36,6 +36,8 @@ def diagnose(run: Run, one_sided: Mapping[str, OneSided] | None = None) -> list[
         grads = (grad for grad in run.adjoints.grads if grad is not None)
         reverse = not all(map(is_finite, grads))
     if forward or special or reverse:
+        from exprgrad.explain.places import live
+
         used = live(run)
         if forward:
             from exprgrad.explain.not_finite import forward_trouble
@@ -115,6 +117,8 @@ def diagnose_hessian(
 
     Of second derivatives that are not finite the first is named, if all before them was finite.
     """
+    from exprgrad.explain.places import not_finite
+
     listed = diagnose_outputs(text, evaluator, inputs, {"": evaluator.graph.output}, wrt)
     if any(diagnostic.code in NOT_FINITE for diagnostic in listed):
         return listed
@@ -134,20 +138,20 @@ def entry_trouble(
     found: Found,
 ) -> Diagnostic:
     """The diagnostic of a block of the Hessian that is not finite, at the first node that is not."""
-    graph, names = evaluator.graph, [wrt[at] for at in place]
+    from exprgrad.explain.diagnostic import Diagnostic
+    from exprgrad.explain.places import at, live
+    from exprgrad.run.matrices import entry_data
+
+    graph, names = evaluator.graph, [wrt[which] for which in place]
     rank = len(graph.shape(graph.inputs[names[0]]))
     indices = found.place[:rank], found.place[rank:]
     first, second = map(element_name, names, indices)
     by = first if first == second else f"{first} and {second}"
     shown = at(value, found.place)
-    from exprgrad.explain.diagnostic import Diagnostic
-    from exprgrad.run.matrices import entry_data
-
     derived, entry, data = entry_data(evaluator, inputs, wrt, place, indices[0])
     used = live(Run(text, seen_from(derived, entry), {}, data))
     bad = (node for node in range(entry) if used[node] and not is_finite(data[node]))
-    span = derived.span(next(bad, entry))
-    node = next((at for at in range(len(graph)) if graph.span(at) == span), graph.output)
+    node = derived.origins.get(next(bad, entry), graph.output)
     code = "nan-hessian" if shown != shown else "infinite-hessian"
     message = f"the second derivative with respect to {by} is {number(shown)}"
     return Diagnostic(code, "warning", message, node, graph.span(node), None)

@@ -13,7 +13,7 @@ from typing import Any
 
 from exprgrad.derive.rules import template
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.explain.places import Found, at, is_finite, not_finite, where, written
+from exprgrad.explain.places import Found, at, not_finite, where, written
 from exprgrad.explain.rewriting.mending import advice
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS
 from exprgrad.graph.graph import CONST, dependencies, dependents
@@ -21,7 +21,7 @@ from exprgrad.graph.literal import Shape
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
 from exprgrad.run.numbers.templates import at_pole, holds
-from exprgrad.run.result import Edge, Run
+from exprgrad.run.result import Edge, Run, is_finite
 from exprgrad.source import cut
 
 __all__ = ["forward_trouble", "reverse_trouble"]

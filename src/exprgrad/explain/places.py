@@ -18,7 +18,7 @@ from exprgrad.run.result import Run
 if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin
 
-__all__ = ["Found", "at", "in_numbers", "is_finite", "live", "not_finite", "where", "written"]
+__all__ = ["Found", "at", "in_numbers", "live", "not_finite", "where", "written"]
 
 R = TypeVar("R", bound=Run)
 
@@ -74,13 +74,6 @@ def where(flags: Any) -> Found | None:
 def at(value: Any, place: Shape) -> float:
     """A tensor's number in a place; a number is the same everywhere."""
     return float(value) if type(value) is float else float(value[place])
-
-
-def is_finite(value: Any) -> bool:
-    """Whether a number, or every number of a tensor, is finite."""
-    if type(value) is float:
-        return math.isfinite(value)
-    return bool((abs(value) < math.inf).all())
 
 
 def not_finite(value: Any) -> Found | None:

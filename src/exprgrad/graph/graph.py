@@ -52,11 +52,12 @@ class Graph:
     ``output_name``  the name it bears, if any
     ``shapes``     the nodes' shapes, where they are known; None: all are numbers, or nobody knows yet
     ``implicit``   the nodes that broadcasting put in: nobody wrote them
+    ``origins``    of a derived graph: node → the node of the user's graph that it comes from
     """
 
     __slots__ = (
         "bindings", "edge_ends", "edge_starts", "ends", "first_edge", "implicit", "inputs", "kinds",
-        "operands", "output", "output_name", "payloads", "shapes", "starts", "symbols",
+        "operands", "origins", "output", "output_name", "payloads", "shapes", "starts", "symbols",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -75,6 +76,7 @@ class Graph:
         self.output_name: str | None = None
         self.shapes: list[Shape] | None = None
         self.implicit: set[int] = set()
+        self.origins: dict[int, int] = {}
 
     def __repr__(self) -> str:
         return f"<Graph: {len(self)} nodes, {len(self.inputs)} of them inputs>"

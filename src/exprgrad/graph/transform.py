@@ -71,4 +71,6 @@ def copied(
         made.inputs[str(payload)] = image
     if node in graph.symbols:
         made.symbols[image] = graph.symbols[node]
+    if node in graph.origins:
+        made.origins[image] = graph.origins[node]
     return image

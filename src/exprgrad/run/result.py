@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -14,7 +15,14 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import LIMIT, label, rule_text, texts
 from exprgrad.source import Span
 
-__all__ = ["Edge", "Node", "Run", "Swept", "rule_of"]
+__all__ = ["Edge", "Node", "Run", "Swept", "is_finite", "rule_of"]
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a number, or every number of a tensor, is finite."""
+    if type(value) is float:
+        return math.isfinite(value)
+    return bool((abs(value) < math.inf).all())
 
 
 class Node(NamedTuple):

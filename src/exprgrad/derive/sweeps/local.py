@@ -97,7 +97,7 @@ class Source:
                 continue
             op = BY_NAME[self.graph.kinds[user]]
             if shared is None:
-                self.builder.span = self.graph.span(user)  # whence comes what is built next
+                self.builder.derive_from(self.graph, user)  # whence comes what is built next
                 shared = self.slots(op, user)
             given = self.seen_by(op, user, position, shared) if op.variadic else shared
             local = self.instantiate(self.rule(op, position), given)
@@ -185,7 +185,7 @@ class Source:
 
     def passing(self, user: int, position: int, given: int) -> Pass:
         """A structural node's image, and what is given to be passed on."""
-        self.builder.span = self.graph.span(user)
+        self.builder.derive_from(self.graph, user)
         operands = tuple([self.image[operand] for operand in self.graph.operands[user]])
         settings = self.graph.payloads[user]
         assert isinstance(settings, tuple)
