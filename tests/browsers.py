@@ -22,48 +22,51 @@ QUIETLY = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update",
 )  # fmt: skip
+MEDIA = {"media": "screen", "color_scheme": "light", "reduced_motion": "reduce"}
 PATIENCE = 5_000
 """Milliseconds to wait for what should be there at once."""
 
 
 class Browsing:
-    """A browser, with one page for each way to look at it: a new one would take longer than most tests.
+    """A browser with one page, looked at in different ways: a new one would take longer than most tests.
 
     ``trouble`` is what the pages complained about, and what they asked for besides themselves.
     """
 
     def __init__(self, browser: Any) -> None:
         self.browser = browser
-        self.pages: dict[tuple[tuple[str, object], ...], Any] = {}
+        self.pages: dict[str, Any] = {}
         self.folder = Path()
         self.asked: list[str] = []
         self.trouble: list[str] = []
 
-    def show(self, html: str, **options: Any) -> Any:
-        """A page from a file, at its beginning; ``options`` are those of a browser's context."""
+    def show(
+        self, html: str, viewport: dict[str, int] | None = None, locale: str = "en-US", **media: Any
+    ) -> Any:
+        """A page from a file, at its beginning, in a window of a size, with what ``media`` emulates."""
         path = self.folder / f"page{len([*self.folder.iterdir()])}.html"
         path.write_bytes(html.encode())
-        page = self.page(**{"reduced_motion": "reduce", **options})
-        page.emulate_media(media="screen")
+        page = self.page(locale)
+        page.set_viewport_size(viewport or {"width": 1280, "height": 720})
+        page.emulate_media(**{**MEDIA, **media})
         self.asked.clear()
         page.goto(path.as_uri())
         assert self.asked == [path.as_uri()]
         self.asked.clear()
         return page
 
-    def page(self, **options: Any) -> Any:
-        """The page that is looked at in a certain way."""
-        key = tuple((name, str(value)) for name, value in sorted(options.items()))
-        if key not in self.pages:
-            context = self.browser.new_context(offline=True, **options)
+    def page(self, locale: str) -> Any:
+        """The page in a locale."""
+        if locale not in self.pages:
+            context = self.browser.new_context(offline=True, locale=locale)
             note = self.trouble.append
             context.on("console", lambda message: note(f"{message.type}: {message.text}"))
             context.on("weberror", lambda error: note(str(error.error)))
             context.on("dialog", lambda shown: shown.dismiss() or note(f"dialog: {shown.message}"))
             context.on("request", lambda request: self.asked.append(request.url))
-            self.pages[key] = context.new_page()
-            self.pages[key].set_default_timeout(PATIENCE)
-        return self.pages[key]
+            self.pages[locale] = context.new_page()
+            self.pages[locale].set_default_timeout(PATIENCE)
+        return self.pages[locale]
 
 
 @pytest.fixture(scope="session")

@@ -27,9 +27,9 @@ class Outcome(NamedTuple):
     err: str
 
 
-def command(*argv: str, stdin: bytes = b"") -> Outcome:
-    """Run a command line in this process, as if its streams were pipes."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
+def command(*argv: str, stdin: bytes = b"", encoding: str = "utf-8") -> Outcome:
+    """Run a command line in this process, as if its streams were pipes in an encoding."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="") for _ in range(2))
     given = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
     with redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", given):
         status = main(list(argv))
@@ -41,7 +41,7 @@ def text_of(stream: io.TextIOWrapper) -> str:
     stream.flush()
     buffer = stream.buffer
     assert isinstance(buffer, io.BytesIO)
-    return buffer.getvalue().decode("utf-8")
+    return buffer.getvalue().decode(stream.encoding)
 
 
 class Terminal(io.TextIOWrapper):

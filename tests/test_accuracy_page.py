@@ -16,6 +16,7 @@ from exprgrad import parse
 from exprgrad.graph.ops import BY_NAME, OPS
 from oracles import ulps
 from programs import require
+from together import together
 
 ROOT = Path(__file__).parents[1]
 CASES = [
@@ -41,7 +42,7 @@ def test_there_are_many_hard_cases_and_each_is_a_formula_at_a_point() -> None:
         assert sorted(names) == sorted(parse(text).inputs)
 
 
-@pytest.mark.parametrize(("text", "where"), CASES)
+@together(CASES)
 def test_every_case_is_on_the_page(text: str, where: str) -> None:
     lines = [line for line in part("cases") if line[0] == f"`{text}`, {where}"]
     assert len(lines) == 1, REMEDY

@@ -36,8 +36,11 @@ def test_a_frame_that_is_shown_late(hidden: str, browse: Any) -> None:
     assert "0,10" not in places
 
 
-@pytest.mark.parametrize("name", ["graph", "neuron"])
-@pytest.mark.parametrize("width, height", [(1280, 900), (1920, 1080), (390, 844)])
+@pytest.mark.parametrize("name", ["neuron", pytest.param("graph", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "width, height",
+    [(1280, 900), pytest.param(1920, 1080, marks=pytest.mark.slow), (390, 844)],
+)
 def test_the_graph_is_in_sight_of_the_visit_order(
     name: str, width: int, height: int, browse: Any
 ) -> None:

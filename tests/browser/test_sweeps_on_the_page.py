@@ -47,7 +47,11 @@ def assert_shows(page: Any, run: Run) -> None:
             assert same(shown.grad.get(node.id, 0.0), node.grad), node
 
 
-@pytest.mark.parametrize("name", FORMULAS)
+USUAL = ("neuron", "diamond", "branches")
+usual_first = [n if n in USUAL else pytest.param(n, marks=pytest.mark.slow) for n in FORMULAS]
+
+
+@pytest.mark.parametrize("name", usual_first)
 def test_stepping_to_the_end_shows_the_grads_of_grad(name: str, browse: Any) -> None:
     """Step by step: what is shown only ever grows, forward in topological order."""
     text, values = FORMULAS[name]

@@ -19,7 +19,7 @@ import pytest
 from shell import PROGRAM, command, process
 
 PRODUCT = ("grad", "(a+b)*c", "a=2", "b=-3", "c=10")
-SUM = "+".join(["x*y"] * 20_000)
+SUM = "+".join(["x*y"] * 4_000)
 
 
 def test_python_m() -> None:
@@ -37,16 +37,12 @@ def test_standard_input() -> None:
 
 
 def test_arguments_that_are_not_utf8() -> None:
-    for argv in (
-        ["eval", b"a\xff+1"],
-        ["eval", "a", b"a=\xff"],
-        ["eval", "a", b"\xff=1"],
-        [b"\xff"],
-    ):
+    for argv in (["eval", b"a\xff+1"], ["eval", "a", b"a=\xff", "--json"], [b"\xff"]):
         status, out, err = process(*argv)
-        assert (status, out) == (2, ""), argv
-        assert err.startswith("error: ") and "Traceback" not in err
-        assert process(*argv, "--json").status == 2
+        as_json = argv[-1] == "--json"
+        assert (status, not out) == (2, not as_json), argv
+        assert as_json or err.startswith("error: ")
+        assert "Traceback" not in err
 
 
 def test_a_reader_that_leaves() -> None:
@@ -112,14 +108,16 @@ def test_closed_streams() -> None:
 
 def test_an_encoding_without_our_signs() -> None:
     """Signs of ours become ASCII, the user's letters a question mark; never an error."""
+    env = {"PYTHONIOENCODING": "ascii"}
+    assert "? += 1 " in process("grad", "--trace", "a*ж", "a=-1", "ж=2", env=env).out
     for encoding in ("ascii", "latin-1", "cp1252"):
-        env = {"PYTHONIOENCODING": encoding}
-        status, out, err = process("grad", "--trace", "a*ж", "a=-1", "ж=2", env=env)
+        status, out, err = command("grad", "--trace", "a*ж", "a=-1", "ж=2", encoding=encoding)
         assert (status, err) == (0, "")
         assert "? += 1 " in out
-        status, out, err = process("grad", "abs(ж)", "ж=0", "--color", "always", env=env)
+        status, out, err = command("grad", "abs(ж)", "ж=0", "--color", "always", encoding=encoding)
         assert status == 0 and "\x1b[" in out and "abs(?)" in err
-        assert process("eval", "ж$", env=env).err.startswith("error: the character '$'")
+        found = command("eval", "ж$", encoding=encoding)
+        assert found.err.startswith("error: the character '$'")
 
 
 @pytest.mark.parametrize(
@@ -131,30 +129,30 @@ def test_an_encoding_without_our_signs() -> None:
 )  # fmt: skip
 def test_what_programs_read_confuses_no_names(argv: list[str]) -> None:
     """As question marks λ and β would be one."""
-    done = process(*argv, "λ=1", "β=2", env={"PYTHONIOENCODING": "ascii"})
+    done = command(*argv, "λ=1", "β=2", encoding="ascii")
     assert done.status == 2 and "?" not in done.out and "lacks the letter U+03" in done.err
 
 
 def test_our_own_signs_in_csv_where_the_encoding_lacks_them() -> None:
     formula = "+".join(f"x*{n}" for n in range(60))
-    done = process("grad", formula, "x=1", "--csv", env={"PYTHONIOENCODING": "ascii"})
+    done = command("grad", formula, "x=1", "--csv", encoding="ascii")
     assert done.status == 0 and "+...," in done.out
-    done = process("grad", "a·b", "a·b=1", "-q", env={"PYTHONIOENCODING": "ascii"})
+    done = command("grad", "a·b", "a·b=1", "-q", encoding="ascii")
     assert done.status == 2 and "U+00B7" in done.err
 
 
 def test_colour_as_asked() -> None:
     always = (["--color", "always"], ["--color=always"])
     for argv, colored in (([], False), *((a, True) for a in always), (["--color", "never"], False)):
-        _, out, err = process("grad", "abs(x)", "x=0", *argv)
+        _, out, err = command("grad", "abs(x)", "x=0", *argv)
         assert ("\x1b[" in out, "\x1b[" in err) == (colored, colored), argv
-    assert "\x1b[" in process("grad", "2x", "--color", "always").err
+    assert "\x1b[" in command("grad", "2x", "--color", "always").err
     assert "\x1b[" not in process("grad", "2x").err
 
 
 def test_every_form_is_uncoloured_where_it_is_read_by_programs() -> None:
     for form in ("--json", "--csv", "-q"):
-        assert "\x1b" not in process(*PRODUCT, form, "--color", "always").out
+        assert "\x1b" not in command(*PRODUCT, form, "--color", "always").out
 
 
 def on_terminal(argv: list[str], columns: int, env: dict[str, str] | None = None) -> str:

@@ -19,11 +19,12 @@ from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import program
 from oracles import Real, decimal, evaluate, graph_of, mp, mpf
 from strategies import tree
+from together import together
 
 GOLDEN = list(table("derivatives.txt"))
 
 
-@pytest.mark.parametrize(("text", "name", "expected"), GOLDEN, ids=lambda cell: str(cell)[:40])
+@together(GOLDEN)
 def test_the_golden_table(text: str, name: str, expected: str) -> None:
     (found,) = derivatives(parse(text), [name])
     check(found)
@@ -110,7 +111,7 @@ def test_every_row_simplified_is_equal(op: Op) -> None:
     assert hold_equal(text, points) > 0 or flat
 
 
-@pytest.mark.parametrize(("text", "name", "expected"), GOLDEN, ids=lambda cell: str(cell)[:40])
+@together(GOLDEN)
 def test_an_answer_is_as_short_when_simplified_again(text: str, name: str, expected: str) -> None:
     again = program(tidied(parse(expected)))
     assert len(again) <= len(expected) + 4, again

@@ -22,6 +22,7 @@ from exprgrad.run.numbers.sweeps import forward
 from exprgrad.run.numbers.templates import compile_template
 from oracles import holds, true_value, ulps
 from strategies import FREQUENT, points, tree
+from together import together
 
 EVERYTHING = frozenset(BY_NAME)
 each_target = pytest.mark.parametrize("target", TARGETS.values(), ids=lambda target: target.name)
@@ -36,8 +37,7 @@ def value(text: str) -> Program:
     return Program(graph, (graph.output,))
 
 
-@each_target
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(product(OPS, TARGETS.values()))
 def test_every_row_comes_down_to_what_a_target_spells(op: object, target: object) -> None:
     from exprgrad.graph.op import Op
     from exprgrad.language.code.target import Target

@@ -15,12 +15,13 @@ from exprgrad.draw.text.conventions import LIBRARIES, convention_fields, convent
 from exprgrad.explain.critical import critical_points
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from programs import require
+from together import together
 
 ROOT = Path(__file__).parents[2]
 REMEDY = "run python -m benchmarks.conventions where torch and jax are installed"
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_every_critical_point_is_in_the_record(op: Op) -> None:
     points = [[finite(x) for x in point.operands] for point in critical_points(op)]
     if points and op.name not in record()["operations"]:
@@ -69,7 +70,7 @@ def test_what_is_known_of_the_libraries() -> None:
     assert "torch" not in record()["operations"]["cbrt"]  # there is no torch.cbrt
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_the_points_are_shown_in_few_columns(op: Op) -> None:
     lines = [*convention_lines(op)]
     assert all(len(line) <= 64 for line in lines)

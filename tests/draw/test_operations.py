@@ -20,6 +20,7 @@ from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.graph.structural import Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import parse
+from together import together
 
 SAMPLE = ["add", "mul", "pow", "neg", "lt", "where", "max", "abs", "sin", "log", "relu"]
 
@@ -87,7 +88,7 @@ def test_a_structural_row_as_json() -> None:
     }
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_every_row_is_shown(op: Op) -> None:
     (row,) = operations.overview([op]).rows
     assert row[0] == operations.usage(op)
@@ -101,7 +102,7 @@ def test_every_row_is_shown(op: Op) -> None:
     assert op.about in details and op.gate in details and op.definition in details
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_a_row_in_full_is_readable(op: Op) -> None:
     """No line is long, no statement is told twice, and every name that a rule uses is explained."""
     lines = operations.details(op).splitlines()
@@ -145,7 +146,7 @@ def test_a_narrow_terminal_drops_the_gate_then_the_domain_and_never_the_name() -
     assert heads[30][0] == "operation"
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_usage_is_how_it_is_written(op: Op) -> None:
     text = operations.usage(op).replace(", …", "")
     graph = parse(text)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
-import pytest
-
 from exprgrad.explain.critical import MOST, critical_points
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from oracles import computed, holds, is_special
+from together import together
 
-each_row = pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+each_row = together(OPS)
 
 
 @each_row

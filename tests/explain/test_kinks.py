@@ -23,6 +23,7 @@ from exprgrad.graph.ops import BY_NAME, OPS, Op
 from oracles import Real, evaluate, is_special, mp, mpf
 from shell import command, spelled
 from strategies import apply, tree
+from together import together
 
 TABLE = Path(__file__).parents[1] / "cases" / "kinks.txt"
 
@@ -287,7 +288,7 @@ def test_strict(formula: str, values: str, status: int) -> None:
     assert command("grad", formula, values).status == 0
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_a_local_derivative_may_be_off_by_what_its_row_says(op: Op) -> None:
     """In ulps, and beside a zero absolutely."""
     for position in range(len(op.names)):
@@ -466,7 +467,7 @@ def infinite(random: Random) -> tuple[str, dict[str, float]]:
 
 
 @pytest.mark.parametrize("names", [LINEAR, f"{LINEAR} {SMOOTH}"], ids=["linear", "smooth"])
-@pytest.mark.parametrize("block", range(3))
+@pytest.mark.parametrize("block", range(2))
 def test_compositions(names: str, block: int) -> None:
     """What is decided is right: kinks, jumps, derivatives that exist, and sides that are not there."""
     found: Counter[str] = Counter()
@@ -479,7 +480,7 @@ def test_compositions(names: str, block: int) -> None:
     assert found["undecided"] < sum(found.values()) / 5, found
 
 
-@pytest.mark.parametrize("block", range(3))
+@pytest.mark.parametrize("block", range(2))
 def test_compositions_of_infinities(block: int) -> None:
     """What is decided in spite of an infinity on the way is right, too."""
     found: Counter[str] = Counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from random import Random
 
 import pytest
@@ -27,6 +28,7 @@ from exprgrad.explain.rewriting.rewrites import (
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import program, texts
+from together import together
 
 ROWS = [*REWRITES, *EXTENSIONS]
 USERS = {"w": "r_1", "x": "tau*p - q", "y": "sqrt(q)*r", "z": "(s + p)^2"}
@@ -72,7 +74,7 @@ def read(text: str) -> Graph:
     return parse(text).graph
 
 
-@pytest.mark.parametrize("rewrite", ROWS, ids=title)
+@together(ROWS)
 def test_both_sides_are_equal(rewrite: Rewrite) -> None:
     """In mpmath, with 200 digits: what cancels at these points is far fewer than half of them."""
     with mp.workdps(200):
@@ -162,8 +164,7 @@ FORMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("rewrite", ROWS, ids=title)
+@together(product(ROWS, FORMS))
 def test_it_is_found(rewrite: Rewrite, form: str) -> None:
     """With the users' own parts, inside other operations, either way round; and the result is equal."""
     graph = parse(rewrite.pattern).graph

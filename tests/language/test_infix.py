@@ -15,6 +15,7 @@ from exprgrad.language.read.parse import parse
 from exprgrad.language.read.shaping import shaped
 from exprgrad.language.write.infix import label, literal_text, number, program, rule_text, texts
 from strategies import INPUTS, NUMBERS, programs
+from together import together
 from well_shaped import Formula, formulas
 
 steady = settings(derandomize=True)
@@ -142,8 +143,7 @@ def test_numbers_read_back_as_the_same_double(value: float) -> None:
     assert not number(value).endswith(".0")
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
+@together(
     [
         ("((a))+(b*c)", "a + b*c"),
         ("(a+b)*c", "(a + b)*c"),
@@ -237,7 +237,7 @@ def test_numbers_read_back_as_the_same_double(value: float) -> None:
         ("reshape(x, 6)", "reshape(x, shape=[6])"),
         ("reshape(x, [2, -1])", "reshape(x, shape=[2, -1])"),
         ("place(x, [4], at=[[1, None]])", "place(x, shape=[4], at=[[1, None]])"),
-    ],
+    ]
 )
 def test_spelling(text: str, written: str) -> None:
     assert program(parse(text)) == written

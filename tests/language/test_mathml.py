@@ -19,6 +19,7 @@ from exprgrad.language.write.latex import latex, symbol
 from exprgrad.language.write.mathml import mathml
 from golden import CASES
 from strategies import programs
+from together import together
 
 steady = settings(derandomize=True)
 
@@ -117,7 +118,7 @@ def test_what_was_looked_at() -> None:
         holds(text)
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_every_row(op: Op) -> None:
     for names in (op.names, tuple(f"({name} + 1)" for name in op.names)):
         if op.infix:

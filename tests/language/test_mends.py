@@ -11,6 +11,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.errors import LanguageError
+from together import together
 
 X = np.array([[3.0, -1.0, 2.5], [0.5, 4.0, -2.0], [1.0, 1.5, 7.0]])
 Y = np.array([[1.0, 2.0, 0.5], [-3.0, 0.25, 1.0], [2.0, -1.0, 1.5]])
@@ -134,7 +135,7 @@ def help_for(text: str) -> str:
     return caught.value.help
 
 
-@pytest.mark.parametrize("text", ANSWERS)
+@together(ANSWERS)
 def test_what_is_suggested_is_right(text: str) -> None:
     """Every formula in the hint, up to a remark behind it."""
     help = help_for(text)

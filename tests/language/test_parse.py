@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from itertools import product
 
 import pytest
 
@@ -11,6 +12,7 @@ from exprgrad.graph.graph import check
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.parse import CONSTANTS, FUNCTIONS, parse
+from together import together
 
 
 def shape(text: str) -> str:
@@ -125,8 +127,7 @@ def test_a_list_of_numbers_is_one_node() -> None:
     assert parse("x + [1, [2]]").kinds == ["input", "const", "const", "stack", "add"]
 
 
-@pytest.mark.parametrize("word", sorted(WORDS))
-@pytest.mark.parametrize("count", range(6))
+@together(product(sorted(WORDS), range(6)))
 def test_every_structural_function_s_arity(word: str, count: int) -> None:
     """Either it parses, or the whole call is blamed; settings that must be given are asked for."""
     row = WORDS[word]
@@ -169,9 +170,7 @@ def test_spans() -> None:
     assert text[slice(*graph.occurrence(graph.kinds.index("neg"), 0))] == "a + b"
 
 
-@pytest.mark.parametrize(
-    "name", sorted({*keyword.kwlist, "e", "N", "gamma", "_", "x1", "é", "長い", "ж", *FUNCTIONS})
-)
+@together(sorted({*keyword.kwlist, "e", "N", "gamma", "_", "x1", "é", "長い", "ж", *FUNCTIONS}))
 def test_any_identifier_is_a_name(name: str) -> None:
     graph = parse(f"{name} + 1")
     assert list(graph.inputs) == [name]
@@ -197,8 +196,7 @@ def test_functions_are_the_table_s_calls() -> None:
     assert "e" not in CONSTANTS
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-@pytest.mark.parametrize("count", range(5))
+@together(product(sorted(FUNCTIONS), range(5)))
 def test_every_function_s_arity(name: str, count: int) -> None:
     op = FUNCTIONS[name]
     text = f"{name}({', '.join(['x'] * count)})"

@@ -140,7 +140,7 @@ def test_rules_that_know_their_operands() -> None:
     check_at(KNOWN, places)
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [25, pytest.param(500, marks=pytest.mark.slow)])
 def test_generated_formulas_node_by_node(count: int) -> None:
     """From the engine's own data each node and edge is worked out alike."""
     random = Random("page")

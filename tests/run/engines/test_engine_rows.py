@@ -34,7 +34,7 @@ WIDER = ENGINE_ULP / 2
 
 each_row = pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 sampled = pytest.mark.parametrize(
-    "count", [61, pytest.param(4001, marks=pytest.mark.slow)], ids=["few", "many"]
+    "count", [29, pytest.param(4001, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 
 
