@@ -11,6 +11,9 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.errors import LanguageError
+from exprgrad.graph.ops import OPS
+from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.language.mistakes.foreign import FUNCTIONS, NAMES
 from together import together
 
 X = np.array([[3.0, -1.0, 2.5], [0.5, 4.0, -2.0], [1.0, 1.5, 7.0]])
@@ -148,6 +151,14 @@ def test_what_is_suggested_is_right(text: str) -> None:
         run = expression.evaluate({name: GIVEN[name] for name in expression.inputs})
         np.testing.assert_allclose(run.value, ANSWERS[text](), rtol=1e-14, strict=False)
         assert np.shape(run.value) == np.shape(ANSWERS[text]()), mend
+
+
+def test_a_name_elsewhere_is_that_of_one_row_and_no_word_of_ours() -> None:
+    listed = [op.elsewhere for op in OPS] + [row.elsewhere for row in STRUCTURAL.values()]
+    words = " ".join(listed).split()
+    assert len(words) == len(set(words)) == len(NAMES)
+    assert not FUNCTIONS & set(words)
+    assert NAMES["arctan2"] == "atan2" and NAMES["amax"] == "max"
 
 
 @pytest.mark.parametrize(

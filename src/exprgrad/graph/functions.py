@@ -91,7 +91,7 @@ NETWORKS: tuple[Op, ...] = (
         shown=("where(x > 0, 1, 1/100)",), value="where(x > 0, x, x/100)", definition="max(x, x/100)",
         latex=r"\operatorname{leaky\_relu}(x)", gate="leaky gate",
         special=(Special("x == 0", "kink", "its operand is 0", slope="max(dx, dx/100)"),),
-        value_ulp=0.5, partial_ulp=0.5,
+        value_ulp=0.5, partial_ulp=0.5, elsewhere="leakyrelu",
     ),
     Op(
         "elu", "x", ("where(x > 0, 1, exp(x))",),
@@ -117,14 +117,14 @@ NETWORKS: tuple[Op, ...] = (
     Op(
         "sigmoid", "x", ("out*sigmoid(-x)",), "1/(1 + exp(-x))", shown=("out*(1 - out)",),
         value="e = exp(-abs(x)); where(x >= 0, 1/(1 + e), e - e*e/(1 + e))", definition="1/(1 + exp(-x))",
-        joint=SIGMOID_JOINT, latex=r"\sigma(x)", not_negative=True,
+        joint=SIGMOID_JOINT, latex=r"\sigma(x)", not_negative=True, elsewhere="expit logistic",
     ),
     Op(
         "silu", "x", (SILU_SLOPE,), "the sigmoid linear unit x*sigmoid(x), also known as swish",
         shown=("out + sigmoid(x)*(1 - out)",),
         value="z = max(x, -1000); where(x > -700, x/(1 + exp(-x)), z*exp(z + 70)*exp(-70))",
         definition="x/(1 + exp(-x))", joint=SILU_JOINT,
-        latex=r"\operatorname{silu}(x)", gate="soft gate",
+        latex=r"\operatorname{silu}(x)", gate="soft gate", elsewhere="swish",
     ),
     Op(
         "gelu", "x", (GELU_SLOPE,),
@@ -137,7 +137,7 @@ NETWORKS: tuple[Op, ...] = (
     Op(
         "logsigmoid", "x", ("sigmoid(-x)",), "the logarithm of sigmoid(x)",
         value="min(x, 0) - log1p(exp(-abs(x)))", definition="-log(1 + exp(-x))",
-        latex=r"\operatorname{logsigmoid}(x)",
+        latex=r"\operatorname{logsigmoid}(x)", elsewhere="log_expit log_sigmoid",
     ),
     Op(
         "softplus", "x", ("sigmoid(x)",), "log(1 + exp(x))", value="max(x, 0) + log1p(exp(-abs(x)))",

@@ -270,19 +270,20 @@ MOVES = (
     Structural(
         "transpose", "x", "the axes in reverse, or in the order given by axes; x.T is the same",
         transpose_shape, lambda np, x, s: np.transpose(x[0], s[0]), transpose_pull,
-        parameters=(Parameter("axes", "order"),), latex=r"x^{\top}", gate="mover", moves=True,
+        parameters=(Parameter("axes", "order"),), latex=r"x^{\top}", gate="mover",
+        moves=True, elsewhere="permute swapaxes",
     ),
     Structural(
         "reshape", "x", "the same numbers, row by row, in another shape; one size may be -1",
         reshape_shape, lambda np, x, s: np.reshape(x[0], s[0]), reshape_pull,
         parameters=(Parameter("shape", "shape", ...),), latex=r"\operatorname{reshape}(x)", gate="mover",
-        moves=True,
+        moves=True, elsewhere="view",
     ),
     Structural(
         "broadcast", "x", "x repeated to a shape, as NumPy broadcasts",
         broadcast_to_shape, lambda np, x, s: np.broadcast_to(x[0], s[0]), broadcast_pull,
         parameters=(Parameter("shape", "shape", ...),), latex=r"\operatorname{broadcast}(x)", gate="copier",
-        moves=True,
+        moves=True, elsewhere="broadcast_to expand",
     ),
     Structural(
         "index", "x", "the numbers at some places: x[0], x[0, 1], x[1:3], x[:, 0]",
@@ -300,6 +301,7 @@ MOVES = (
         "concat", "x...", "tensors one after the other along an axis",
         concat_shape, lambda np, x, s: np.concatenate(x, s[0]), concat_pull,
         parameters=(AXIS_0,), latex=r"\operatorname{concat}(x, \ldots)", gate="joiner",
+        elsewhere="cat concatenate",
     ),
     Structural(
         "stack", "x...", "tensors of one shape side by side along a new axis; [x, y] is the same",
@@ -309,7 +311,7 @@ MOVES = (
     Structural(
         "trace", "x", "the sum of a square matrix's diagonal",
         trace_shape, lambda np, x, s: np.trace(x[0]), trace_pull,
-        latex=r"\operatorname{tr}(x)", gate="copier, to the diagonal",
+        latex=r"\operatorname{tr}(x)", gate="copier, to the diagonal", elsewhere="tr",
     ),
     Structural(
         "diag", "x", "the diagonal matrix of a vector; the diagonal of a square matrix",

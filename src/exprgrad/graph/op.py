@@ -89,6 +89,7 @@ class Op(NamedTuple):
                       is large; ``zero``, where its result is near 0 and its operand near 1
     ``setting``       of a family's member: the word that people write, and the whole number that they
                       write first
+    ``elsewhere``     what other languages and libraries call it, separated by blanks
     """
 
     name: str
@@ -131,6 +132,7 @@ class Op(NamedTuple):
     logic: str = ""
     magnifies: str = ""
     setting: tuple[str, int] | None = None
+    elsewhere: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:

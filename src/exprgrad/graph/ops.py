@@ -65,6 +65,7 @@ def step(
     *,
     definition: str = "",
     exact: Callable[[Any], int] | None = None,
+    elsewhere: str = "",
 ) -> Op:
     """A step function is flat except where it jumps, to ``side``; its definition is exact."""
     return Op(
@@ -80,6 +81,7 @@ def step(
         value_ulp=0.0,
         partial_ulp=0.0,
         exact=exact,
+        elsewhere=elsewhere,
     )
 
 
@@ -98,7 +100,7 @@ WRAPS = "q = round(x/y); falls = (dx - q*dy)*sign(y) < 0"
 """Beside a whole quotient q: whether the quotient falls below it, for it moves by (dx - q*dy)/y."""
 
 
-def extremum(name: str, about: str, winner: str, logic: str = "") -> Op:
+def extremum(name: str, about: str, winner: str, elsewhere: str, logic: str = "") -> Op:
     """``max`` or ``min``: the operands that equal the result share its gradient, constants aside."""
     return Op(
         name,
@@ -117,6 +119,7 @@ def extremum(name: str, about: str, winner: str, logic: str = "") -> Op:
         partial_ulp=0.5,
         winner=winner,
         logic=logic,
+        elsewhere=elsewhere,
     )
 
 
@@ -230,8 +233,8 @@ OPS: tuple[Op, ...] = (
         ),
         value_ulp=0.0, partial_ulp=0.0, not_zero="all",
     ),
-    extremum("min", "the least operand", "le"),
-    extremum("max", "the greatest operand", "ge", logic="or"),
+    extremum("min", "the least operand", "le", "fmin minimum"),
+    extremum("max", "the greatest operand", "ge", "fmax maximum", logic="or"),
     Op(
         "clamp", "x lo hi",
         tuple(f"{CLAMP_TIES}; {meets}/ties" for meets in ("at_x", "at_lo", "at_hi")),
@@ -245,26 +248,26 @@ OPS: tuple[Op, ...] = (
                 "where(m < hi, dm, where(m > hi, dhi, min(dm, dhi)))",
             ),
         ),
-        value_ulp=0.0, partial_ulp=0.5,
+        value_ulp=0.0, partial_ulp=0.5, elsewhere="clip",
     ),
     # Steps and corners.
     Op(
         "abs", "x", ("sign(x)",), "the absolute value", latex=r"\left|x\right|", gate="sign router",
         definition="max(x, -x)", special=(Special("x == 0", "kink", "its operand is 0", slope="abs(dx)"),),
-        value_ulp=0.0, partial_ulp=0.0, exact=abs, not_negative=True, not_zero="all",
+        value_ulp=0.0, partial_ulp=0.0, exact=abs, not_negative=True, not_zero="all", elsewhere="absolute fabs",
     ),
-    step("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "sign(dx)", "-1, 0 or 1, as x is negative, 0 or positive"),
+    step("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "sign(dx)", "-1, 0 or 1, as x is negative, 0 or positive", elsewhere="sgn signum"),
     step("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "where(dx < 0, out - 1, out)", "the greatest whole number not above x", exact=math.floor),
-    step("ceil", r"\left\lceil x \right\rceil", "x == out", "its operand is a whole number", "where(dx > 0, out + 1, out)", "the least whole number not below x", exact=math.ceil),
-    step("round", r"\operatorname{round}(x)", "abs(x - out) == 0.5", "its operand is halfway between whole numbers", "x + sign(dx)/2", "the nearest whole number; halves go to the even one", exact=round),
+    step("ceil", r"\left\lceil x \right\rceil", "x == out", "its operand is a whole number", "where(dx > 0, out + 1, out)", "the least whole number not below x", exact=math.ceil, elsewhere="ceiling"),
+    step("round", r"\operatorname{round}(x)", "abs(x - out) == 0.5", "its operand is halfway between whole numbers", "x + sign(dx)/2", "the nearest whole number; halves go to the even one", exact=round, elsewhere="rint"),
     step(
         "trunc", r"\operatorname{trunc}(x)", "(x == out)*(x != 0)", "its operand is a whole number other than 0",
         "where(sign(dx) == -sign(x), out - sign(x), out)", "the whole part of x, which is x rounded toward 0",
-        definition="sign(x)*floor(abs(x))",
+        definition="sign(x)*floor(abs(x))", elsewhere="fix int truncate",
     ),
     step(
         "heaviside", r"\operatorname{heaviside}(x)", "x == 0", "its operand is 0", "(1 + sign(dx))/2",
-        "the unit step: 0 below 0, 1/2 at 0, 1 above", definition="(1 + sign(x))/2",
+        "the unit step: 0 below 0, 1/2 at 0, 1 above", definition="(1 + sign(x))/2", elsewhere="step unit_step",
     ),
     # Roots, exponentials, logarithms.
     Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all"),
@@ -287,7 +290,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "log", "x", ("where(x >= 0, 1/abs(x), nan)",), "the natural logarithm", shown=("1/x",),
         domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\ln x",
-        inverse="exp", magnifies="zero",
+        inverse="exp", magnifies="zero", elsewhere="ln",
     ),
     Op(
         "log2", "x", ("where(x >= 0, 1/log(2)/abs(x), nan)",), "the logarithm to base 2", shown=("1/(x*log(2))",),
@@ -297,7 +300,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "log10", "x", ("where(x >= 0, 1/log(10)/abs(x), nan)",), "the logarithm to base 10", shown=("1/(x*log(10))",),
         definition="log(x)/log(10)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
-        magnifies="zero",
+        magnifies="zero", elsewhere="lg",
     ),
     Op(
         "log1p", "x", ("where(x >= -1, 1/(1 + x), nan)",), "log(1 + x), exact near 0", shown=("1/(1 + x)",),
@@ -320,7 +323,7 @@ OPS: tuple[Op, ...] = (
     # Trigonometric and hyperbolic functions.
     Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x", magnifies="period"),
     Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x", magnifies="period"),
-    Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x", quotient=("sin", "cos"), magnifies="period"),
+    Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x", quotient=("sin", "cos"), magnifies="period", elsewhere="tg"),
     # Near 0 the derivative is its power series, to 28 digits; beside its other zeros its error is 7.2e-18 at most.
     Op(
         "sinc", "x", (SINC_SLOPE,), "the quotient sin(x)/x, and 1 at 0; not normalised: its zeros are at multiples of pi",
@@ -330,15 +333,15 @@ OPS: tuple[Op, ...] = (
     ),
     Op(
         "asin", "x", ("1/sqrt((1 - x)*(1 + x))",), "the angle in [-pi/2, pi/2] whose sine is x",
-        shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x",
+        shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x", elsewhere="arcsin",
     ),
     Op(
         "acos", "x", ("-1/sqrt((1 - x)*(1 + x))",), "the angle in [0, pi] whose cosine is x",
-        shown=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x",
+        shown=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x", elsewhere="arccos",
     ),
     Op(
         "atan", "x", ("(1/hypot(1, x))^2",), "the angle in [-pi/2, pi/2] whose tangent is x", shown=("1/(1 + x^2)",),
-        joint=("atan(x)", "wide = abs(x) > 2^30; r = 1/where(wide, x, 1 + x*x); where(wide, r*r, r)"), latex=r"\arctan x",
+        joint=("atan(x)", "wide = abs(x) > 2^30; r = 1/where(wide, x, 1 + x*x); where(wide, r*r, r)"), latex=r"\arctan x", elsewhere="arctan",
     ),
     Op(
         "atan2", "y x",
@@ -355,7 +358,7 @@ OPS: tuple[Op, ...] = (
                 slope="where(x < 0, dy/x, where(moves_x*moves_y, nan, 0))",
                 undecided="(dy == 0)*moves_y*where(x < 0, 1, dx <= 0) + (x == 0)*(dx == 0)*(dy == 0)",
             ),
-        ),
+        ), elsewhere="arctan2",
     ),
     Op(
         "sinh", "x", ("cosh(x)",), "the hyperbolic sine",
@@ -380,17 +383,17 @@ OPS: tuple[Op, ...] = (
     Op(
         "asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", shown=("1/sqrt(1 + x^2)",),
         joint=("asinh(x)", "1/where(abs(x) > 2^30, abs(x), sqrt(1 + x*x))"),
-        definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x",
+        definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x", elsewhere="arcsinh arsinh",
     ),
     Op(
         "acosh", "x", ("1/(sqrt(x - 1)*sqrt(x + 1))",), "the inverse of cosh, not negative", shown=("1/sqrt(x^2 - 1)",),
         definition="log(x + sqrt(x^2 - 1))", domain="x >= 1", latex=r"\operatorname{arcosh} x",
-        value_ulp=2.3,
+        value_ulp=2.3, elsewhere="arccosh arcosh",
     ),
     Op(
         "atanh", "x", ("where(abs(x) <= 1, 1/((1 - x)*(1 + x)), nan)",), "the inverse of tanh", shown=("1/(1 - x^2)",),
         formula="sign(x)*log1p(2*abs(x)/(1 - abs(x)))/2",
-        definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x",
+        definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x", elsewhere="arctanh artanh",
     ),
     Op(
         "hypot", "x y",

@@ -92,17 +92,17 @@ PRODUCTS = (
     Structural(
         "matmul", "x y", "the product of matrices, of a matrix and a vector, or of two vectors",
         matmul_shape, lambda np, x, s: np.matmul(*x), matmul_pull,
-        infix="@", latex=r"x \, y", gate="swap multiplier, transposed",
+        infix="@", latex=r"x \, y", gate="swap multiplier, transposed", elsewhere="mm mv",
     ),
     Structural(
         "dot", "x y", "the inner product of two vectors",
         dot_shape, lambda np, x, s: np.dot(*x), dot_pull,
-        latex=r"x \cdot y", gate="swap multiplier",
+        latex=r"x \cdot y", gate="swap multiplier", elsewhere="inner vdot vecdot",
     ),
     Structural(
         "outer", "x y", "the matrix of all products of two vectors' numbers",
         outer_shape, lambda np, x, s: np.outer(*x), outer_pull,
-        latex=r"x \otimes y", gate="swap multiplier",
+        latex=r"x \otimes y", gate="swap multiplier", elsewhere="ger",
     ),
 )
 # fmt: on

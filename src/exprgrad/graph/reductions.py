@@ -232,26 +232,27 @@ REDUCTIONS = (
     Structural(
         "mean", "x", "the mean of all numbers, or along an axis",
         reduction_shape, reducing("mean"), mean_pull,
-        parameters=AXES, latex=r"\operatorname{mean}(x)", gate="distributor, scaled", averages=True,
+        parameters=AXES, latex=r"\operatorname{mean}(x)", gate="distributor, scaled",
+        averages=True, elsewhere="average",
     ),
     Structural(
         "prod", "x", "the product of all numbers, or along an axis",
         reduction_shape, reducing("prod"), prod_pull, prod_push, prod_shown,
-        parameters=AXES, latex=r"\prod x", gate="swap multiplier",
+        parameters=AXES, latex=r"\prod x", gate="swap multiplier", elsewhere="product",
     ),
     Structural(
         "reduce_max", "x", "the greatest of all numbers, or along an axis",
         reduction_shape, reducing("max"), extremum_pull, extremum_push,
         parameters=AXES, spelled="max", latex=r"\max x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the greatest", averages=True,
-        definition=folding("max"),
+        definition=folding("max"), elsewhere="amax",
     ),
     Structural(
         "reduce_min", "x", "the least of all numbers, or along an axis",
         reduction_shape, reducing("min"), extremum_pull, extremum_push,
         parameters=AXES, spelled="min", latex=r"\min x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the least", averages=True,
-        definition=folding("min"),
+        definition=folding("min"), elsewhere="amin",
     ),
     Structural(
         "norm", "x", "the root of the sum of squares, of all numbers or along an axis",

@@ -199,7 +199,7 @@ SOFTMAX = (
         "reduce_logsumexp", "x", "log(sum(exp(x))) of all numbers, or along an axis",
         reduction_shape, None, logsumexp_pull, logsumexp_push,
         parameters=AXES, spelled="logsumexp", latex=r"\operatorname{logsumexp}(x)", gate="softmax router",
-        definition=folding("logsumexp"), formula=logsumexp_formula,
+        definition=folding("logsumexp"), formula=logsumexp_formula, elsewhere="log_sum_exp",
     ),
     Structural(
         "cross_entropy", "x y",
@@ -207,12 +207,13 @@ SOFTMAX = (
         cross_entropy_shape, None, cross_entropy_pull, cross_entropy_push,
         latex=r"\operatorname{cross\_entropy}(x, y)", gate="softmax less the targets",
         definition=cross_entropy_definition, labels=cross_entropy_labels, formula=cross_entropy_formula,
+        elsewhere="crossentropy",
     ),
     Structural(
         "onehot", "y", "a row for each label from 0 up: 1 in the label's place, 0 elsewhere",
         onehot_shape, None, nothing, nothing,
         parameters=(Parameter("classes", "size", ...),), latex=r"\operatorname{onehot}(y)", gate="blocker",
-        labels=lambda shapes, s: (0, s[0]), formula=onehot_formula,
+        labels=lambda shapes, s: (0, s[0]), formula=onehot_formula, elsewhere="one_hot",
     ),
 )
 # fmt: on

@@ -122,6 +122,7 @@ class Structural:
                     without a ``value`` is computed by its formula everywhere
     ``moves``       whether each number of its result is one of the operand's
     ``averages``    whether of numbers that are all equal it gives that number
+    ``elsewhere``   what other libraries call it, separated by blanks
     """
 
     name: str
@@ -145,6 +146,7 @@ class Structural:
     moves: bool = False
     averages: bool = False
     formula: Callable[[Tensors, Sequence[int], Settings], int] | None = None
+    elsewhere: str = ""
 
     def __post_init__(self) -> None:
         if self.value is None and self.formula is None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from exprgrad.graph.ops import OPS
-from exprgrad.graph.tensors import WORDS
+from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.source import depths, pieces
 
 __all__ = [
@@ -22,23 +22,11 @@ __all__ = [
 
 FUNCTIONS = frozenset([op.name for op in OPS if not op.infix and not op.prefix]) | WORDS.keys()
 """Every word that is a function before parentheses."""
-NAMES = {
-    "absolute": "abs", "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh",
-    "arcosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2",
-    "arctanh": "atanh", "arsinh": "asinh", "artanh": "atanh", "average": "mean",
-    "broadcast_to": "broadcast", "cat": "concat", "ceiling": "ceil", "clip": "clamp",
-    "concatenate": "concat", "crossentropy": "cross_entropy", "expand": "broadcast", "expit": "sigmoid",
-    "fabs": "abs", "fix": "trunc", "fmax": "max", "fmin": "min", "ger": "outer", "inner": "dot",
-    "int": "trunc", "leakyrelu": "leaky_relu", "lg": "log10", "ln": "log", "log_expit": "logsigmoid",
-    "log_sigmoid": "logsigmoid", "log_sum_exp": "logsumexp", "logistic": "sigmoid", "maximum": "max",
-    "minimum": "min", "mm": "matmul", "mv": "matmul", "one_hot": "onehot", "permute": "transpose",
-    "product": "prod", "rint": "round", "sgn": "sign", "signum": "sign", "step": "heaviside",
-    "swapaxes": "transpose", "swish": "silu", "tg": "tan", "tr": "trace", "truncate": "trunc",
-    "unit_step": "heaviside", "vdot": "dot", "vecdot": "dot", "view": "reshape",
-}  # fmt: skip
+ELEMENTWISE = {word: op.name for op in OPS for word in op.elsewhere.split()}
+NAMES = ELEMENTWISE | {
+    word: row.word for row in STRUCTURAL.values() for word in row.elsewhere.split()
+}
 """A function elsewhere → the one that does the same here."""
-ELEMENTWISE = frozenset({"fmax", "fmin", "maximum", "minimum"})
-"""Names elsewhere of functions of two operands, whose second is never an axis."""
 FORMS = {
     "add": "{x_term} + {y_term}",
     "array": "{x_list}",
@@ -299,7 +287,7 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
         if numbers:
             setting = "axes=" if kind == "order" else ""
             return f"write {name}({bare(operands[0])}, {setting}[{', '.join(numbers)}])"
-    elif kind == "axes" and word not in ELEMENTWISE and len(operands) > 1:
+    elif row is not None and row.along_axes and word not in ELEMENTWISE and len(operands) > 1:
         operands, settings = along(operands, settings)
     return f"write {call(name, operands, settings)}"
 

@@ -214,7 +214,7 @@ def are_settings(
     """Whether what stands behind the operands can be settings, and is not more of what is reduced."""
     if len(extra) > len(row.parameters):
         return False
-    if not extra or row.parameters[0].name != "axis":
+    if not extra or not row.along_axes:
         return True
     first = number_or_literal(graph, operands[0][0], operands[0][1])
     if first is not None and not first.shape:
@@ -243,7 +243,7 @@ def call_hint(text: str, row: Structural, operands: Sequence[Value], extra: Sequ
             ", ".join(part) for part in (written[: len(operands)], written[len(operands) :])
         )
         return f"write {row.word}({given}, {row.parameters[-1].name}=[{listed}])"
-    if extra and row.parameters and row.parameters[0].name == "axis":
+    if extra and row.along_axes:
         return reduction_hint(row, written)
     return f"write {usage(row)}"
 
