@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from exprgrad.cli.commands import COMMANDS, group, load
+from exprgrad.cli.group import COMMANDS, group, load
 from exprgrad.draw.text.operations import details, usage
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite
 from exprgrad.graph.ops import OPS

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from exprgrad import parse
-from exprgrad.cli.commands import load
+from exprgrad.cli.group import load
 from exprgrad.cli.main import main
 from exprgrad.graph.ops import OPS
 from exprgrad.language.code import targets

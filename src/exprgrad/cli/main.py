@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
     """Run one command line and return its exit status."""
     import click
 
-    from exprgrad.cli.commands import group
+    from exprgrad.cli.group import group
     from exprgrad.errors import ExprgradError, RequestError
 
     command = next((arg for arg in argv if not arg.startswith("-")), None)

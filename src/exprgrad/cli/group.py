@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from importlib import import_module
 
@@ -14,28 +15,29 @@ from exprgrad.source import Source
 
 __all__ = ["COMMANDS", "group", "load"]
 
-COMMANDS = {
-    "eval": "eval_grad",
-    "grad": "eval_grad",
-    "paths": "paths",
-    "descend": "descend",
-    "check": "check",
-    "jac": "matrices",
-    "hess": "matrices",
-    "jvp": "matrices",
-    "vjp": "matrices",
-    "diff": "diff",
-    "code": "code",
-    "dot": "dot",
-    "explore": "explore",
-    "ops": "ops",
-}
-"""Command → the module of this room that has it, as ``NAME_command``; in the order of the lesson."""
+LESSON = (
+    "eval", "grad", "paths", "descend", "check", "jac", "hess", "jvp", "vjp", "diff", "code", "dot",
+    "explore", "ops",
+)  # fmt: skip
+"""The order in which commands are listed; others follow."""
+
+
+def gathered() -> dict[str, str]:
+    """Command → its module: the files in ``commands`` are named after the commands that they hold."""
+    folder = os.path.join(os.path.dirname(__file__), "commands")  # noqa: PTH118, PTH120
+    stems = [file[:-3] for file in sorted(os.listdir(folder)) if file[:1] != "_"]  # noqa: PTH208
+    found = {name: stem for stem in stems for name in stem.split("_")}
+    listed = [name for name in LESSON if name in found]
+    return {name: found[name] for name in dict.fromkeys([*listed, *found])}
+
+
+COMMANDS = gathered()
+"""Command → the module that has it, as ``NAME_command``; in the order of the lesson."""
 
 
 def load(name: str) -> click.Command:
     """A command, by its name."""
-    module = import_module(f"exprgrad.cli.{COMMANDS[name]}")
+    module = import_module(f"exprgrad.cli.commands.{COMMANDS[name]}")
     command: click.Command = getattr(module, f"{name}_command")
     return command
 
