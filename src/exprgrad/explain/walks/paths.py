@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import islice
 from typing import Any, NamedTuple
@@ -38,25 +38,29 @@ NOTHING: Size = (-math.inf, 0.0)
 ENDLESS: Size = (math.inf, 0.5)
 
 
-class Web(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Web:
     """The edges that passed something, in the order of the visits; by edge, and ``above`` by node.
 
-    ``users``, ``positions``, ``operands``, ``locals``  an edge's ends and its local derivative
-    ``above``    by node: the edges that lead to it, from its users
     ``inputs``   name → node: the differentiated inputs
     ``grads``    by node: its grad, by the sweep
-    ``visited``  how many nodes the sweep passed through
+    ``users``, ``positions``, ``operands``, ``locals``  an edge's ends and its local derivative
+    ``above``    by node that the sweep passed through: the edges that lead to it, from its users
     """
 
     output: int
     inputs: dict[str, int]
-    users: list[int]
-    positions: list[int]
-    operands: list[int]
-    locals: list[float]
-    above: Mapping[int, Sequence[int]]
     grads: Sequence[float | None]
-    visited: int
+    users: list[int] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    operands: list[int] = field(default_factory=list)
+    locals: list[float] = field(default_factory=list)
+    above: dict[int, list[int]] = field(default_factory=dict)
+
+    @property
+    def visited(self) -> int:
+        """How many nodes the sweep passed through."""
+        return len(self.above)
 
     def grad(self, node: int) -> float:
         """A node's grad; 0 where none arrived."""
@@ -121,29 +125,20 @@ def web_of(run: Run) -> Web:
     if adjoints is None:
         raise RequestError("no-gradient", "only a run of gradient() has paths")
     graph = run.graph
-    users: list[int] = []
-    positions: list[int] = []
-    operands: list[int] = []
-    locals_: list[float] = []
-    above: dict[int, list[int]] = {graph.output: []} if adjoints.active[graph.output] else {}
+    web = Web(graph.output, {name: graph.inputs[name] for name in run.wrt or ()}, adjoints.grads)
+    if adjoints.active[graph.output]:
+        web.above[graph.output] = []
     for user in run.order:
-        found = adjoints.locals[user]
-        if found is None:
-            continue
-        op = BY_NAME[graph.kinds[user]]
-        for position, local in enumerate(found):
-            if local is None or (local == 0 and gated(op, position)):
+        for position, local, _ in adjoints.passed(user):
+            if local == 0 and gated(BY_NAME[graph.kinds[user]], position):
                 continue
             operand = graph.operands[user][position]
-            above.setdefault(operand, []).append(len(users))
-            users.append(user)
-            positions.append(position)
-            operands.append(operand)
-            locals_.append(local)
-    inputs = {name: graph.inputs[name] for name in run.wrt or ()}
-    return Web(
-        graph.output, inputs, users, positions, operands, locals_, above, adjoints.grads, len(above)
-    )
+            web.above.setdefault(operand, []).append(len(web.users))
+            web.users.append(user)
+            web.positions.append(position)
+            web.operands.append(operand)
+            web.locals.append(local)
+    return web
 
 
 def paths(run: Run, most: int = LISTED_PATHS) -> dict[str, Paths]:
