@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.graph.transform import copies, transform
+from exprgrad.graph.transform import transform
 from exprgrad.run.numbers.primitives import functions
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.run.numbers.templates import at_pole
@@ -96,17 +96,15 @@ def quotients(graph: Graph, node: int) -> Quotients:
     minus, plus = add("sub", node, step), add("add", node, step)
     active, needed = dependents(graph, [node]), dependencies(graph, graph.output)
 
-    def moved_to(side: int) -> int:
-        """The output, were the node that one."""
-
-        def rule(user: int, images: Sequence[int]) -> int | None:
+    ends = []
+    for side in (minus, plus):
+        images = {node: side}
+        for user in range(node + 1, graph.output + 1):
             if active[user] and needed[user]:
-                return side if user == node else None
-            return user
-
-        return copies(made, graph, rule)[graph.output]
-
-    low, high = moved_to(minus), moved_to(plus)
+                operands = [images.get(operand, operand) for operand in graph.operands[user]]
+                images[user] = add(graph.kinds[user], *operands)
+        ends.append(images.get(graph.output, graph.output))
+    low, high = ends
     left = add("div", add("sub", graph.output, low), add("sub", node, minus))
     right = add("div", add("sub", high, graph.output), add("sub", plus, node))
     center = add("div", add("sub", high, low), add("sub", plus, minus))

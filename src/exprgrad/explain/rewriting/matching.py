@@ -9,6 +9,7 @@ terms leave.  The recursion is over patterns alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from exprgrad.explain.rewriting.likeness import Reading, Terms, is_product, is_sum
@@ -59,6 +60,12 @@ SPELLED = {"pow": ("pow", "mul"), "div": ("div", "mul"), "sqrt": ("sqrt", "pow")
 """The rows that an operation of a pattern's may be written with."""
 
 
+@cache
+def read(pattern: Graph) -> Reading:
+    """A pattern, read once."""
+    return Reading(pattern, ())
+
+
 class Finder:
     """One pattern and one graph."""
 
@@ -67,7 +74,7 @@ class Finder:
         self.graph = reading.graph
         self.pattern = pattern
         self.repeats = repeats
-        self.own = Reading(pattern, ())
+        self.own = read(pattern)
 
     def match(self, at: int, terms: Terms, before: Match) -> Iterator[Match]:
         """The ways in which the pattern's node ``at`` is a sum."""
