@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Literal", "Settings", "Shape", "element_name", "place_of", "size"]
+__all__ = ["Literal", "Settings", "Shape", "element_name", "in_lists", "place_of", "size"]
 
 Shape = tuple[int, ...]
 """The sizes of a tensor's axes; ``()`` is a number."""
@@ -39,3 +40,11 @@ def place_of(flat: int, shape: Shape) -> Shape:
         flat, index = divmod(flat, length)
         place.append(index)
     return tuple(reversed(place))
+
+
+def in_lists(entries: Sequence[str], shape: Shape) -> str:
+    """Texts in row-major order as nested lists."""
+    rows = list(entries)
+    for length in reversed(shape):
+        rows = [f"[{', '.join(rows[at : at + length])}]" for at in range(0, len(rows), length)]
+    return rows[0]

@@ -182,6 +182,11 @@ class Structural:
         """What a person writes."""
         return self.spelled or self.name
 
+    def given(self, settings: Settings) -> list[tuple[Parameter, Any]]:
+        """The parameters that are set otherwise than by default, each with its value."""
+        pairs = zip(self.parameters, settings, strict=True)
+        return [(parameter, value) for parameter, value in pairs if value != parameter.default]
+
     def arity_words(self) -> str:
         """How many operands it takes, in words."""
         count = len(self.names)

@@ -291,9 +291,12 @@ def rule_of(
     rule = template(op.shown_partial(position))
     operands = graph.operands[user]
     nodes = (operands[position],) if op.variadic else operands
-    values = {
-        name: label(graph, node, names, written)
-        for name, node in zip((*op.names, "out"), (*nodes, user), strict=True)
-        if name in rule.inputs
+    known = dict(zip((*op.names, "out"), (*nodes, user), strict=True))
+    known = {name: node for name, node in known.items() if name in rule.inputs}
+    values = {name: label(graph, node, names, written) for name, node in known.items()}
+    numbers = {
+        name: value
+        for name, node in known.items()
+        if isinstance(value := graph.payloads[node], float) and node not in names
     }
-    return rule_text(rule, values)
+    return rule_text(rule, values, numbers)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.draw.text.lines import INDENT, broken, narrowed
 from exprgrad.draw.text.table import decimal
-from exprgrad.graph.literal import size
+from exprgrad.graph.literal import in_lists, size
 from exprgrad.source import printable
 
 if TYPE_CHECKING:
@@ -79,10 +79,7 @@ def in_few_words(found: Measure, digits: int, *, ends: bool) -> list[str]:
 
 def in_brackets(value: Any, digits: int) -> str:
     """All numbers of a tensor as nested lists."""
-    rows = [decimal(number, digits) for number in value.ravel().tolist()]
-    for length in reversed(value.shape):
-        rows = [f"[{', '.join(rows[at : at + length])}]" for at in range(0, len(rows), length)]
-    return rows[0]
+    return in_lists([decimal(number, digits) for number in value.ravel().tolist()], value.shape)
 
 
 def rows_of(value: Any, digits: int) -> list[str]:

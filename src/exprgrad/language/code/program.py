@@ -250,8 +250,7 @@ def described(row: Row) -> tuple[Sequence[str], str]:
     structural, operands = STRUCTURAL[row.kind], operands_of(row)
     pairs = zip(operands, row.operands, strict=True)
     given = [f"{name} {shape or 'a number'}" for name, shape in pairs]
-    settings = zip(structural.parameters, row.settings, strict=True)
-    given += [f"{p.name}={setting_text(value)}" for p, value in settings if value != p.default]
+    given += [f"{p.name}={setting_text(value)}" for p, value in structural.given(row.settings)]
     words = f"{structural.word} of {', '.join(given)}: {structural.about}"
     indent = "    "
     lines = textwrap.wrap(words, LINE_WIDTH - 2 * len(indent), break_long_words=False)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, Graph, Program
-from exprgrad.graph.literal import Literal
+from exprgrad.graph.literal import Literal, in_lists
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
 from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.language.code.identifiers import Names
@@ -203,10 +203,8 @@ class Statements:
         count = len(tensor.numbers)
         if count >= COUNTED and tensor == ((count,), tuple(range(count))):
             return self.alike(self.arrays.range).format(count)
-        rows = [double(value, self.target) for value in tensor.numbers]
-        for length in reversed(tensor.shape):
-            rows = [f"[{', '.join(rows[at : at + length])}]" for at in range(0, len(rows), length)]
-        return self.alike(self.arrays.literal).format(rows[0])
+        entries = [double(value, self.target) for value in tensor.numbers]
+        return self.alike(self.arrays.literal).format(in_lists(entries, tensor.shape))
 
     def alike(self, text: str) -> str:
         """The text of a new tensor: on the device of the inputs, where the library has devices."""

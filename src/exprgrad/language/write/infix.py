@@ -13,6 +13,7 @@ from typing import Any, cast
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload
 from exprgrad.graph.literal import Literal, Settings, size
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.transform import transform
 from exprgrad.source import cut
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
 
 LIMIT = 60
 """The longest text of a node or a rule, in characters."""
+WRITTEN_OUT = 1e16
+"""Whole numbers below this are written without an exponent."""
 
 # A product of matrices binds like other products, but is set apart from them: (X @ W)*2, X @ (W*2).
 COMPARISON, SUM, MATMUL, PRODUCT, SIGN, POWER, ATOM = range(7)
@@ -53,10 +56,7 @@ def elementwise_pattern(kind: str, count: int) -> tuple[Part, ...]:
         return op.prefix, (0, SIGN)
     if not op.infix:
         word, *number = op.setting or (op.name,)
-        parts: list[Part] = [f"{word}({number[0]}, " if number else f"{word}("]
-        for position in range(count):
-            parts += [", ", (position, COMPARISON)] if position else [(position, COMPARISON)]
-        return *parts, ")"
+        return listed(f"{word}({number[0]}, " if number else f"{word}(", count, ")")
     level = LEVELS.get(op.infix, COMPARISON)
     symbol = f" {op.infix} " if level <= SUM else op.infix
     if level == POWER:
@@ -75,16 +75,17 @@ def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Part,
         return (0, ATOM), ".T"
     if kind == "index":
         return (0, ATOM), f"[{', '.join(map(place_text, settings[0]))}]"
-    opening, closing = f"{row.word}(", ")"
     if kind == "stack" and settings[0] == 0:
-        opening, closing = "[", "]"
+        return listed("[", count, "]")
+    given = [f", {p.name}={setting_text(value)}" for p, value in row.given(settings)]
+    return listed(f"{row.word}(", count, "".join([*given, ")"]))
+
+
+def listed(opening: str, count: int, closing: str) -> tuple[Part, ...]:
+    """So many operands between brackets."""
     parts: list[Part] = [opening]
     for position in range(count):
         parts += [", ", (position, COMPARISON)] if position else [(position, COMPARISON)]
-    if opening != "[":
-        for parameter, value in zip(row.parameters, settings, strict=True):
-            if value != parameter.default:
-                parts.append(f", {parameter.name}={setting_text(value)}")
     return *parts, closing
 
 
@@ -201,25 +202,41 @@ def prefixes(
 
 
 def rule_text(
-    rule: Graph, values: Mapping[str, tuple[str, int]], limit: int = LIMIT
+    rule: Graph,
+    values: Mapping[str, tuple[str, int]],
+    numbers: Mapping[str, float] | None = None,
+    limit: int = LIMIT,
 ) -> tuple[str, int]:
     """A rule with each of its names replaced by a text and its level, and the level of the whole.
 
-    The text is cut to ``limit`` characters.  A whole number less a whole number is worked out and a
-    first power dropped, so that the derivative of ``x^3`` reads ``3*x^2``.
+    The text is cut to ``limit`` characters.  ``numbers`` are what some of the names stand for: a
+    difference of whole numbers is worked out and a first power dropped, so that the derivative of ``x^3``
+    reads ``3*x^2``.
     """
+    whole = {n: v for n, v in (numbers or {}).items() if v.is_integer() and 0 <= v < WRITTEN_OUT}
+    rule = with_numbers(rule, whole) if whole else rule
     given = {node: values[name] for name, node in rule.inputs.items() if name in values}
-    for node, kind in enumerate(rule.kinds):
-        if kind == CONST:
-            given[node] = leaf(rule, node), ATOM
-        known = [given.get(operand, ("", ATOM)) for operand in rule.operands[node]]
-        if kind == "sub" and all(text.isdecimal() and text.isascii() for text, _ in known):
-            difference = str(int(known[0][0]) - int(known[1][0]))
-            given[node] = difference, leaf_level(difference)
-        elif kind == "pow" and known[1][0] == "1" and known[0][0]:
-            given[node] = known[0]
-    whole = given[rule.output][1] if rule.output in given else level(rule.kinds[rule.output])
-    return cut(prefixes(rule, {}, given, limit)[rule.output], limit), whole
+    level = given[rule.output][1] if rule.output in given else operand_level(rule, rule.output, {})
+    return cut(prefixes(rule, {}, given, limit)[rule.output], limit), level
+
+
+def with_numbers(rule: Graph, numbers: Mapping[str, float]) -> Graph:
+    """A rule with numbers for some of its names, their differences worked out and first powers dropped."""
+
+    def known(made: Graph, node: int, images: Sequence[int]) -> int | None:
+        kind, name = rule.kinds[node], rule.payloads[node]
+        operands = [images[operand] for operand in rule.operands[node]]
+        values = [made.payloads[operand] for operand in operands]
+        if isinstance(name, str) and name in numbers:
+            return made.append(CONST, (), numbers[name], rule.span(node))
+        if kind == "pow" and values[1] == 1:
+            return operands[0]
+        if kind == "sub" and all(isinstance(value, float) for value in values):
+            first, second = cast(list[float], values)
+            return made.append(CONST, (), first - second, rule.span(node))
+        return None
+
+    return transform(rule, known)[0]
 
 
 def label(

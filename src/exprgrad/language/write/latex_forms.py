@@ -160,11 +160,7 @@ def structural_text(kind: str, settings: Settings) -> str:
     text = row.latex
     if kind == "index":
         return text.replace(below("at"), below(places(settings[0])))
-    given = [
-        setting(parameter, value)
-        for parameter, value in zip(row.parameters, settings, strict=True)
-        if value != parameter.default
-    ]
+    given = [setting(parameter, value) for parameter, value in row.given(settings)]
     if not given:
         return text
     if kind == "transpose":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from exprgrad.graph.literal import Literal
+from exprgrad.graph.literal import Literal, in_lists
 from exprgrad.language.write.infix import number
 
 __all__ = ["GREEK", "lettered", "literal", "numeral", "symbol"]
@@ -93,11 +93,9 @@ def numeral(text: str) -> str:
 
 def literal(value: Literal) -> str:
     """A tensor that is written out."""
-    rows = [numeral(number(entry)) for entry in value.numbers]
+    entries = [numeral(number(entry)) for entry in value.numbers]
     if len(value.shape) == 2 and value.shape[1] <= MOST_COLUMNS:
         width = value.shape[1]
-        lines = [" & ".join(rows[at : at + width]) for at in range(0, len(rows), width)]
+        lines = [" & ".join(entries[at : at + width]) for at in range(0, len(entries), width)]
         return r"\begin{pmatrix} " + r" \\ ".join(lines) + r" \end{pmatrix}"
-    for length in reversed(value.shape):
-        rows = [f"[{', '.join(rows[at : at + length])}]" for at in range(0, len(rows), length)]
-    return rows[0]
+    return in_lists(entries, value.shape)
