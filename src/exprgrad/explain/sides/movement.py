@@ -7,7 +7,7 @@ below 0, nor 0 times what moves.  The rows tell, for a rule that is 0 and stays 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 
 from exprgrad.derive.rules import slots, template
@@ -17,8 +17,9 @@ from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.numbers.kink_screen import special_tests
 from exprgrad.run.numbers.primitives import Template, compile_template, functions, number
 from exprgrad.run.numbers.templates import sides
+from exprgrad.run.result import Run
 
-__all__ = ["local_rule", "met", "stirs", "stirs_edge"]
+__all__ = ["local_rule", "met", "movement", "stirs", "stirs_edge", "views"]
 
 DEPTH = 2
 """How many times a rule's own rules are asked; beyond, whatever might move does."""
@@ -44,6 +45,37 @@ def met(op: Op, views: Sequence[Sequence[float]], moves: Sequence[bool]) -> Spec
         if found:
             return special
     return None
+
+
+def movement(run: Run, nodes: Iterable[int]) -> list[bool]:
+    """Whether a small step of the differentiated inputs moves the operands of some nodes, by operand.
+
+    A node that meets a kink or a jump is taken to move if an operand does.
+    """
+    assert run.adjoints is not None
+    active = run.adjoints.active
+
+    def moves(graph: Graph, node: int, flags: Sequence[bool]) -> bool:
+        if not any(flags):
+            return False
+        op, mobile = BY_NAME[graph.kinds[node]], [bool(active[o]) for o in graph.operands[node]]
+        seen = views(run, node, mobile)
+        if op.special and met(op, seen, mobile) is not None:
+            return True
+        edges = enumerate(zip(flags, seen, strict=True))
+        return any(flag and stirs_edge(op, at, view, flags) for at, (flag, view) in edges)
+
+    graph = run.graph
+    inputs = {name: bool(active[node]) for name, node in graph.inputs.items()}
+    keep = {operand for node in nodes for operand in graph.operands[node]}
+    return interpret(graph, Algebra(lambda *_: False, moves), inputs, keep)
+
+
+def views(run: Run, node: int, moves: Sequence[bool]) -> list[list[float]]:
+    """What the rules of a node see, operand by operand."""
+    graph, values = run.graph, run.values
+    arguments = [*[values[operand] for operand in graph.operands[node]], values[node]]
+    return sides(BY_NAME[graph.kinds[node]], arguments, [float(m) for m in moves])
 
 
 def stirs_edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool]) -> bool:
