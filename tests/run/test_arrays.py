@@ -174,7 +174,7 @@ def test_a_formula_over_arrays_is_the_formula_at_each_point(
             continue
         apart = [abs(held.values[graph.output] - float(values[at])) - held.errors[graph.output]]
         for name in graph.inputs:
-            wrong = abs(held.gradient[name] - float(run.gradient[name][at]))
+            wrong = abs(held.gradient[name] - float(run.swept[name][at]))
             apart.append(wrong - held.gradient_errors[name])
         assert max(apart) <= 0, (text, row)
 
@@ -186,7 +186,7 @@ def test_kinks_inside_a_formula_are_as_for_numbers() -> None:
     f = parse(text)
     for at, (x, y, z) in enumerate(rows):
         expected = f.gradient(x=x, y=y, z=z).swept
-        assert {name: run.gradient[name][at] for name in "xyz"} == expected, (x, y, z)
+        assert {name: run.swept[name][at] for name in "xyz"} == expected, (x, y, z)
 
 
 DEAD = (
@@ -206,4 +206,4 @@ def test_a_branch_that_is_not_taken_passes_nothing(text: str) -> None:
     for at in range(4):
         point = {name: float(given[name][at]) for name in f.inputs}
         expected = inner.gradient(point).gradient
-        assert {name: run.gradient[name][at] for name in f.inputs} == expected
+        assert {name: run.swept[name][at] for name in f.inputs} == expected

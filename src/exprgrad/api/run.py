@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from exprgrad.explain import judged
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.language.read.parse import parse
-from exprgrad.run import result
 from exprgrad.run.evaluator import evaluator_at, shapes_of
 from exprgrad.source import WIDTH
 
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
 
     from exprgrad.draw.page.lessons import Lesson
     from exprgrad.draw.page.page import Page
-    from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.explain.digits.trusted import Trust
-    from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.explain.walks.orders import Visited
     from exprgrad.explain.walks.paths import Paths
 
@@ -35,71 +32,11 @@ def run_again(text: str, inputs: dict[str, Any], wrt: tuple[str, ...] | None) ->
     return Run(text, evaluator.graph, inputs, values, adjoints, wrt)
 
 
-class Run(result.Run):
+class Run(judged.Run):
     """One evaluation: ``value``, ``gradient``, ``nodes``, ``edges``, ``order`` and ``diagnostics``.
 
     It prints as its table, and shows as its picture in a notebook where Graphviz is at hand.
     """
-
-    @cached_property
-    def diagnostics(self) -> list[Diagnostic]:
-        """Where the numbers stop being finite, and the kinks and jumps that were met."""
-        from exprgrad.explain.diagnostics import diagnose
-
-        return diagnose(self, self.one_sided)
-
-    @cached_property
-    def one_sided(self) -> Mapping[str, OneSided]:
-        """By input, the derivatives from the two sides and what they say, where that is worth asking.
-
-        So it is for inputs that reach a kink or a jump, or whose swept derivative is not finite; empty
-        at a smooth point, and for more than 64 differentiated numbers.  Over tensors they are by number:
-        ``x[1]``.
-        """
-        if self.is_plain:
-            return {}
-        from exprgrad.explain.sides.kinks import one_sided
-
-        return one_sided(self)
-
-    @cached_property
-    def is_plain(self) -> bool:
-        """Whether the swept gradient rests on no convention and is finite, or cannot be told from one."""
-        from exprgrad.explain.limits import beyond_sides
-
-        if self.adjoints is None or beyond_sides(self):
-            return True
-        return not self.is_conventional and all(map(result.is_finite, self.swept.values()))
-
-    @cached_property
-    def is_conventional(self) -> bool:
-        """Whether the sweep met a kink or a jump, so that its answer rests on a convention."""
-        if self.adjoints is None or self.adjoints.quiet:
-            return False
-        from exprgrad.explain.kinks_met import flagged
-
-        return bool(flagged(self))
-
-    @property
-    def gradient(self) -> dict[str, Any]:
-        """The output's partial derivative for each differentiated input; empty without a sweep.
-
-        It is what the sweep found (``swept``), but for what is ``corrected``.  A tensor's has the tensor's
-        shape.
-        """
-        return self.swept if self.is_plain else super().gradient
-
-    @cached_property
-    def corrected(self) -> Mapping[str, tuple[Any, Any]]:
-        """By input: the sweep's number and the derivative, where it exists and is another.
-
-        ``gradient`` has the derivative; nodes, edges, the trace and ``swept`` keep the sweep's number.
-        """
-        if not self.one_sided:
-            return {}
-        from exprgrad.explain.sides.kinks import corrections
-
-        return corrections(self, self.one_sided)
 
     def table(self, *, digits: int = 6, all: bool = False) -> str:
         """The table of nodes as plain text; a long one in full with ``all``."""

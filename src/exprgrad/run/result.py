@@ -147,30 +147,6 @@ class Run:
         return self.values[self.graph.output]
 
     @property
-    def gradient(self) -> dict[str, Any]:
-        """The output's partial derivative for each differentiated input; empty without a sweep.
-
-        It is what the sweep found, but for what is ``corrected``.  A tensor's has the tensor's shape.
-        """
-        found = self.swept
-        for name, (_, value) in self.corrected.items():
-            found[name] = value
-        return found
-
-    @cached_property
-    def corrected(self) -> Mapping[str, tuple[Any, Any]]:
-        """By input: the sweep's number and the derivative, where they are known to differ.
-
-        Nobody asks that of a run of this class; ``api.Run`` does.
-        """
-        return {}
-
-    @cached_property
-    def one_sided(self) -> Mapping[str, Any]:
-        """By input, the derivatives from the two sides; they too are asked of ``api.Run``."""
-        return {}
-
-    @property
     def swept(self) -> dict[str, Any]:
         """The gradient as the reverse sweep found it, with its conventions at kinks and jumps."""
         if self.adjoints is None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.draw.documents.answer import Apart, Lines, listed, short
+from exprgrad.explain.judged import Run
 from exprgrad.graph.literal import Shape, size
-from exprgrad.run.result import Edge, Node, Run
+from exprgrad.run.result import Edge, Node
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic

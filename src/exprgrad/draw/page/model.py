@@ -18,6 +18,7 @@ from exprgrad.draw.text.operations import usage
 from exprgrad.draw.text.table import minus
 from exprgrad.errors import LanguageError
 from exprgrad.explain.diagnostics import diagnose
+from exprgrad.explain.judged import Run
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_NAME
@@ -27,7 +28,7 @@ from exprgrad.language.write.latex import formula
 from exprgrad.language.write.mathml import mathml
 from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.run.numbers.tape import gated
-from exprgrad.run.result import Run, rule_of
+from exprgrad.run.result import rule_of
 from exprgrad.source import cut, printable
 
 __all__ = ["edges", "model", "rule_math"]

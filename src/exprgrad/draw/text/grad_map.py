@@ -15,9 +15,9 @@ from typing import Any
 
 from exprgrad.draw.text.table import Screen, decimal
 from exprgrad.errors import RequestError
+from exprgrad.explain.judged import Run
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.lalr import parser
-from exprgrad.run.result import Run
 from exprgrad.source import WIDTH, display_width, printable
 
 __all__ = ["grad_map"]

@@ -9,8 +9,8 @@ from typing import Any
 from exprgrad.draw.text.lines import ends, narrowed
 from exprgrad.draw.text.table import Column, Table, decimal
 from exprgrad.draw.text.views import IN_CELL, VIEWS, WHOLE, answer_text, folded, view, ways
+from exprgrad.explain.judged import Run
 from exprgrad.graph.graph import CONST
-from exprgrad.run.result import Run
 from exprgrad.source import printable
 
 __all__ = ["corrections", "node_table", "node_title", "title"]

@@ -23,11 +23,11 @@ from exprgrad.draw.text.paths import (
 from exprgrad.draw.text.table import Column, Screen, Table, decimal, signed
 from exprgrad.draw.text.trace import Names, Part, Visit, called, in_columns, short_names, shortened
 from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.judged import Run
 from exprgrad.explain.walks.orders import Lost, Outcome, Visited
 from exprgrad.explain.walks.paths import Web
 from exprgrad.explain.walks.visits import Contribution
 from exprgrad.graph.graph import CONST, INPUT
-from exprgrad.run.result import Run
 from exprgrad.source import printable
 
 __all__ = ["visited_answer"]

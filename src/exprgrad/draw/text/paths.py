@@ -13,8 +13,8 @@ from exprgrad.draw.text.lines import EDGE_ROWS, LONGEST_WHOLE, broken, fitted, p
 from exprgrad.draw.text.table import Screen, signed
 from exprgrad.draw.text.trace import define, short_names
 from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.judged import Run
 from exprgrad.explain.walks.paths import Path, Paths, Web
-from exprgrad.run.result import Run
 from exprgrad.source import display_width, printable
 
 __all__ = [

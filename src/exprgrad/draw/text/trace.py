@@ -15,12 +15,13 @@ from exprgrad.draw.text.lines import EDGE_ROWS, INDENT, LONGEST_WHOLE, narrowed,
 from exprgrad.draw.text.nodes import corrections, node_title
 from exprgrad.draw.text.table import minus, signed
 from exprgrad.draw.text.views import VIEWS, WHOLE, View, view
+from exprgrad.explain.judged import Run
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.literal import Shape, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, SUM, operand_level, operation_text
 from exprgrad.run.numbers.tape import gated
-from exprgrad.run.result import Run, rule_of
+from exprgrad.run.result import rule_of
 from exprgrad.source import bytes_text, cut, display_width, printable
 
 __all__ = [

@@ -33,6 +33,7 @@ from exprgrad.explain.checking.verdicts import (
     pole,
     unsettled,
 )  # fmt: skip
+from exprgrad.explain.judged import Run
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.places import at
 from exprgrad.explain.sides.kinks import OneSided, one_sided
@@ -40,7 +41,6 @@ from exprgrad.graph.graph import CONST, INPUT, dependencies, dependents
 from exprgrad.graph.literal import element_name, place_of, size
 from exprgrad.run.balls.balls import Ball, working
 from exprgrad.run.evaluator import evaluator_for
-from exprgrad.run.result import Run
 from exprgrad.source import Span
 
 if TYPE_CHECKING:
