@@ -1,85 +1,51 @@
-"""The chips on a picture's edges: what each says, and along which edges a gradient can flow."""
+"""The label on an edge: a formula, a number, both, or the size of what is never formed."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
+import numpy as np
 import pytest
 
-from exprgrad.api import parse
-from exprgrad.draw.picture.edge_labels import Chip, boxed, wires
-from exprgrad.run.result import Run
+from exprgrad import parse
+from exprgrad.draw.picture.edge_labels import plain, valued, vanishes
 
 
-def before(text: str, **shapes: tuple[int, ...]) -> list[tuple[Chip | None, bool]]:
-    """The wires to the output of a formula, before any sweep."""
-    graph = parse(text, shapes=shapes).typed if shapes else parse(text).graph
-    return list(wires(Run(text, graph, {}, []), graph.output, 6))
+@pytest.mark.parametrize(
+    ("rule", "local", "text", "formula"),
+    [
+        ("1", 1.0, "1", None),
+        ("1", None, "1", None),
+        ("1", 2.0, "1 = 2", "1 = "),
+        ("2*x", 6.0, "2*x = 6", "2*x = "),
+        ("2*x", None, "2*x = –", "2*x = "),
+        ("1/x", math.inf, "1/x = inf", "1/x = "),
+    ],
+)
+def test_a_number_stands_alone_where_the_rule_is_that_number(
+    rule: str, local: float | None, text: str, formula: str | None
+) -> None:
+    chip = valued(rule, local, 6)
+    assert (chip.text, chip.formula) == (text, formula)
 
 
-def after(text: str, *, all: bool = False, **values: Any) -> list[tuple[Chip | None, bool]]:
-    """The wires to the output of a run."""
-    run = parse(text).gradient(values)
-    return list(wires(run, run.graph.output, 6, all=all))
+@pytest.mark.parametrize(
+    ("local", "zero"),
+    [
+        (None, False), (0.0, True), (-0.0, True), (5e-324, False), (math.nan, False),
+        (np.zeros((2, 2)), True), (np.array([0.0, 1.0]), False), (np.array([0.0, math.nan]), False),
+    ],
+)  # fmt: skip
+def test_what_passes_nothing_on(local: object, zero: bool) -> None:
+    assert vanishes(local) == zero
 
 
-def test_before_a_sweep_a_chip_is_the_rule() -> None:
-    assert before("x*y") == [(Chip("y"), True), (Chip("x"), True)]
-    assert before("x*2") == [(Chip("2"), True), (None, False)]
-
-
-def test_the_rule_of_a_structural_edge_depends_on_the_shapes() -> None:
-    assert before("sum(x)") == [(None, True)]
-    ((chip, flows),) = before("sum(x)", x=(3,))
-    assert flows and chip is not None
-    assert chip.text == "broadcast(·, shape=[3])" and "1 by 3" in chip.tooltip
-
-
-def test_after_a_sweep_a_chip_has_its_number() -> None:
-    assert after("x*y", x=2, y=3) == [
-        (Chip("y = 3", formula="y = "), True),
-        (Chip("x = 2", formula="x = "), True),
-    ]
-    assert after("x - y", x=2, y=3) == [(Chip("1"), True), (Chip("−1"), True)]
-
-
-def test_the_branch_that_is_not_taken_is_dashed_with_its_zero() -> None:
-    _, taken, other = after("where(x > 0, x*x, y*y)", x=1, y=2)
-    assert taken == (Chip("where(x > 0, 1, 0) = 1", formula="where(x > 0, 1, 0) = "), True)
-    assert other == (Chip("where(x > 0, 0, 1) = 0", formula="where(x > 0, 0, 1) = "), False)
-
-
-@pytest.mark.parametrize("all", [False, True])
-def test_an_edge_that_passes_nothing_waits_if_it_may_pass_something(all: bool) -> None:
-    """Only on the page, where the numbers change, has such an edge a chip."""
-    run = parse("u = 2*y; where(x > 0, x, u)").gradient(x=1, y=2)
-    (product,) = [node.id for node in run.nodes if node.name == "u"]
-    assert list(wires(run, product, 6, all=all)) == [
-        (None, False),
-        (Chip("2") if all else None, False),
-    ]
-    run = parse("u = y*y; where(x > 0, x, u)").gradient(x=1, y=2)
-    (square,) = [node.id for node in run.nodes if node.name == "u"]
-    waiting = Chip("y = –", formula="y = ") if all else None
-    assert list(wires(run, square, 6, all=all)) == [(waiting, False)] * 2
-
-
-def test_a_diagonal_needs_no_size() -> None:
-    ((chip, _),) = list(
-        wires(run := parse("sum(tanh(x))").gradient(x=[0.0] * 200), run.graph.output - 1, 6)
-    )
-    assert chip is not None and chip.note == "" and chip.text.startswith("diag(")
-
-
-def test_a_jacobian_that_is_not_formed_says_its_size_from_1_kb_on() -> None:
-    ((small, _),) = after("sum(x)", x=[1.0] * 124)
-    ((large, _),) = after("sum(x)", x=[1.0] * 125)
-    assert small is not None and small.note == "" and "992 bytes" in small.tooltip
-    assert large is not None and large.note == "never formed: 1 kB"
-
-
-def test_there_is_room_for_other_digits_beside_a_formula() -> None:
-    chip = Chip("y = 3", formula="y = ")
-    assert 'WIDTH="' in boxed(chip, room=9) and 'WIDTH="' not in boxed(chip)
-    assert 'WIDTH="' not in boxed(Chip("1"), room=9)
-    assert boxed(Chip("· @ W.T", "never formed: 2 kB")).count("<TR>") == 2
+def test_a_jacobian_s_size_is_told() -> None:
+    """A number has none; a large one of tensors is noted if no diagonal stands for it."""
+    run = parse("sin(x)").gradient(x=1)
+    assert plain(run, 1, 0, "cos(x)", is_whole=True)[1:3] == ("", " ")
+    run = parse("X @ W").gradient(X=np.ones((40, 30)), W=np.ones((30, 20)))
+    chip = plain(run, 2, 0, "· @ W.T", is_whole=True)
+    assert "800 by 1,200, is never formed: it would be 7.7 MB" in " ".join(map(str, chip))
+    assert "never formed: 7.7 MB" in chip.note
+    assert not plain(run, 2, 0, "· @ W.T", is_whole=False).note

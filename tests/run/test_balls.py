@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import product
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -29,6 +29,7 @@ from exprgrad.run.balls.balls import (
     enclose,
     flint,
     is_infinite,
+    is_known,
     truth,
     undefined,
     unknown,
@@ -558,3 +559,32 @@ def test_trust_says_the_same_of_whole_runs() -> None:
     graph, inputs = run.graph, run.inputs
     found = enclosed(graph, inputs, run.wrt)
     assert trust(run, {}).value.low == judged(run.value, found.values[graph.output], found.bits).low
+
+
+NAN, INF = undefined(), ball(math.inf)
+"""No value; and an infinity."""
+WITHOUT_A_VALUE = [
+    ("add", (NAN, ball(1)), "nan"), ("mul", (NAN, ball(0)), "nan"), ("sin", (NAN,), "nan"),
+    ("max", (NAN, ball(1)), "nan"), ("lt", (NAN, ball(1)), "0"), ("ge", (NAN, NAN), "0"),
+    ("eq", (NAN, NAN), "0"), ("ne", (NAN, NAN), "1"), ("where", (ball(1), ball(2), NAN), "2"),
+    ("where", (ball(0), ball(2), NAN), "nan"), ("sub", (INF, INF), "nan"), ("mul", (INF, ball(0)), "nan"),
+    ("div", (ball(1), INF), "0"), ("tanh", (INF,), "1"), ("atan", (-INF,), "decided"),
+    ("exp", (-INF,), "0"), ("log", (ball(-1),), "nan"), ("log", (ball(0),), "-inf"),
+    ("log", (ball(0).union(ball(1)),), "unknown"), ("sqrt", (unknown(),), "unknown"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "operands", "expected"), WITHOUT_A_VALUE)
+def test_what_has_no_value_and_what_is_infinite(
+    kind: str, operands: tuple[Any, ...], expected: str
+) -> None:
+    """As in IEEE: nan goes through all but comparisons, and a branch that is not taken."""
+    found = apply(kind, operands)
+    if expected == "nan":
+        assert found.is_nan()
+    elif expected == "unknown":
+        assert not is_known(found) and not found.is_nan()
+    elif expected == "decided":
+        assert found.is_finite() and abs(float(found) + math.pi / 2) < 1e-15
+    else:
+        assert found.is_exact() and float(found) == float(expected)
