@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-LONGEST = 240
+LONGEST_MESSAGE = 240
 """Where a message is cut, in characters: a name may be as long as a book."""
 
 
@@ -49,13 +49,13 @@ class ExprgradError(Exception):
         help: str | None = None,
         related: tuple[tuple[str, Span], ...] = (),
     ) -> None:
-        message = cut(message, LONGEST)
+        message = cut(message, LONGEST_MESSAGE)
         super().__init__(message)
         self.code = code
         self.message = message
         self.source = source
         self.span = span
-        self.help = None if help is None else cut(help, LONGEST)
+        self.help = None if help is None else cut(help, LONGEST_MESSAGE)
         self.related = related
 
     def at(self, place: Source | str, start: int = 0) -> Self:

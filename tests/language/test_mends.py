@@ -13,7 +13,7 @@ from exprgrad import parse
 from exprgrad.errors import LanguageError
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.mistakes.foreign import FUNCTIONS, NAMES
+from exprgrad.language.mistakes.foreign import FUNCTION_WORDS, NAMES_HERE
 from together import together
 
 X = np.array([[3.0, -1.0, 2.5], [0.5, 4.0, -2.0], [1.0, 1.5, 7.0]])
@@ -156,9 +156,9 @@ def test_what_is_suggested_is_right(text: str) -> None:
 def test_a_name_elsewhere_is_that_of_one_row_and_no_word_of_ours() -> None:
     listed = [op.elsewhere for op in OPS] + [row.elsewhere for row in STRUCTURAL.values()]
     words = " ".join(listed).split()
-    assert len(words) == len(set(words)) == len(NAMES)
-    assert not FUNCTIONS & set(words)
-    assert NAMES["arctan2"] == "atan2" and NAMES["amax"] == "max"
+    assert len(words) == len(set(words)) == len(NAMES_HERE)
+    assert not FUNCTION_WORDS & set(words)
+    assert NAMES_HERE["arctan2"] == "atan2" and NAMES_HERE["amax"] == "max"
 
 
 @pytest.mark.parametrize(

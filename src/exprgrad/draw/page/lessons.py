@@ -35,7 +35,7 @@ class Lesson(NamedTuple):
     tasks: tuple[str, ...]
 
 
-LISTED = (
+BUILT_IN = (
     Lesson(
         "graph",
         "A formula is a graph",
@@ -111,7 +111,7 @@ LISTED = (
     ),
 )
 
-LESSONS = {lesson.name: lesson for lesson in LISTED}
+LESSONS = {lesson.name: lesson for lesson in BUILT_IN}
 """The lessons by name, in the order in which to take them."""
 
 

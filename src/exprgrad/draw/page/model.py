@@ -33,7 +33,7 @@ from exprgrad.source import cut, printable
 
 __all__ = ["edges", "model", "rule_math"]
 
-SHORT = 24
+SHORT_NAME = 24
 """The most characters of what a node without a name is called."""
 MARK = "\0"
 """An operand's place in an operation's text."""
@@ -93,17 +93,19 @@ def short_names(run: Run) -> list[str]:
     texts = []
     for node in range(len(run.graph)):
         text = printable(run.label(node))
-        if len(text) > SHORT and node not in run.names:
+        if len(text) > SHORT_NAME and node not in run.names:
             text = printable(operation(run, node))
-        texts.append(cut(text, SHORT))
+        texts.append(cut(text, SHORT_NAME))
     count = Counter(texts)
     return [
-        written(text if count[text] == 1 or run.names.get(node) == text else f"{text} (#{node})")
+        in_sentence(
+            text if count[text] == 1 or run.names.get(node) == text else f"{text} (#{node})"
+        )
         for node, text in enumerate(texts)
     ]
 
 
-def written(text: str) -> str:
+def in_sentence(text: str) -> str:
     """A text as it stands in a sentence."""
     return directed(minus(text))
 
@@ -113,7 +115,7 @@ def node_fields(run: Run, node: int, called: str, row: str) -> dict[str, Any]:
     assert isinstance(run.adjoints, Adjoints)
     kind, name = run.graph.kinds[node], run.names.get(node)
     is_leaf = kind in (INPUT, CONST)
-    does = written(printable(operation(run, node)))
+    does = in_sentence(printable(operation(run, node)))
     fields: dict[str, Any] = {
         "id": node,
         "kind": kind if is_leaf else "op",
@@ -156,7 +158,7 @@ def edge_fields(run: Run, user: int, position: int) -> dict[str, Any]:
         "user": user,
         "position": position,
         "operand": graph.operands[user][position],
-        "rule": written(printable(text)),
+        "rule": in_sentence(printable(text)),
     }
     if not text.removeprefix("-").replace(".", "").isalnum():
         fields["math"] = rule_math(run, user, position)

@@ -101,7 +101,7 @@ def picture(run: Run, digits: int) -> str:
         parts += [chip(edge, chips[edge]) for edge in edges if edge in chips]
         parts.append(card(run, node, card_of(run, node, digits).pieces, shape))
     head = (
-        f'<svg id="graph" viewBox="0 0 {short(width)} {short(height)}" role="group" '
+        f'<svg id="graph" viewBox="0 0 {tenths(width)} {tenths(height)}" role="group" '
         f'aria-label="The graph" style="width:{width * SMALL:.0f}px;'
         f"min-width:min(100%,{width * PIXELS:.0f}px);"
         f'max-height:max(38vh,{height * SMALL:.0f}px)">'
@@ -154,10 +154,10 @@ def around(points: Iterable[Point]) -> Box:
 def outline(command: str, points: Sequence[Point]) -> str:
     """A path through points, written as steps: of lines for ``l``, of a spline's curves for ``c``."""
     every = {"l": 1, "c": 3}[command]
-    tenths = [(round(10 * x), round(10 * y)) for x, y in points]
+    scaled = [(round(10 * x), round(10 * y)) for x, y in points]
     steps = []
-    for at, (x, y) in enumerate(tenths[1:]):
-        left, top = tenths[at - at % every]
+    for at, (x, y) in enumerate(scaled[1:]):
+        left, top = scaled[at - at % every]
         steps.append(pair(((x - left) / 10, (y - top) / 10)))
     return f"M{pair(points[0])}{command}{' '.join(steps).replace(' -', '-').replace(',-', '-')}"
 
@@ -179,7 +179,7 @@ def chip(edge: tuple[int, int], shape: Shape) -> str:
     left, _, right, _ = shape.box
     (text,) = shape.texts
     said = (
-        f'<text x="{short((left + right) / 2)}" y="{round(text.y)}">{escape(text.content)}</text>'
+        f'<text x="{tenths((left + right) / 2)}" y="{round(text.y)}">{escape(text.content)}</text>'
     )
     return f'<g id="c{edge[0]}_{edge[1]}" class="chip">{rectangle(shape.box)}{said}</g>'
 
@@ -198,23 +198,23 @@ def card(run: Run, node: int, pieces: Sequence[Piece], shape: Shape) -> str:
             for role, text in heading
         )
         first = heading[0][1]
-        place = f'x="{short(first.x)}"' if kind == "input" else f'class="mid" x="{short(middle)}"'
+        place = f'x="{tenths(first.x)}"' if kind == "input" else f'class="mid" x="{tenths(middle)}"'
         parts.append(f'<text {place} y="{round(first.y)}">{said}</text>')
     if shape.lines:
         lefts, tops, rights, _ = zip(*shape.lines, strict=True)
         end = max(rights)
-        parts.append(f'<path d="M{pair((min(lefts), tops[0]))}H{short(end)}"/>')
+        parts.append(f'<path d="M{pair((min(lefts), tops[0]))}H{tenths(end)}"/>')
     for piece, text in texts:
         content, low = (
             escape(text.content),
             ceil(text.y),
         )  # a word, on the line of the number beside it
         if piece.role == "mark":
-            parts.append(f'<text class="word mid" x="{short(middle)}" y="{low}">{content}</text>')
+            parts.append(f'<text class="word mid" x="{tenths(middle)}" y="{low}">{content}</text>')
         elif piece == WORDS_BEGIN:
-            parts.append(f'<use href="#words" x="{short(text.x)}" y="{low}"/>')
+            parts.append(f'<use href="#words" x="{tenths(text.x)}" y="{low}"/>')
         elif piece.role in READINGS:
-            place = f'x="{short(end - INSET)}" y="{round(text.y)}"'
+            place = f'x="{tenths(end - INSET)}" y="{round(text.y)}"'
             parts.append(f'<text class="{piece.role}" {place}>{content}</text>')
     classes = " ".join(filter(None, ["node", kind, "output" if node == run.graph.output else ""]))
     return f'<g id="n{node}" class="{classes}">{"".join(parts)}</g>'
@@ -223,15 +223,15 @@ def card(run: Run, node: int, pieces: Sequence[Piece], shape: Shape) -> str:
 def rectangle(box: Box) -> str:
     """An outline."""
     left, top, right, bottom = box
-    size = f'width="{short(right - left)}" height="{short(bottom - top)}"'
-    return f'<rect x="{short(left)}" y="{short(top)}" {size}/>'
+    size = f'width="{tenths(right - left)}" height="{tenths(bottom - top)}"'
+    return f'<rect x="{tenths(left)}" y="{tenths(top)}" {size}/>'
 
 
 def pair(point: Point) -> str:
     """A point, as short as it can be."""
-    return f"{short(point[0])},{short(point[1])}"
+    return f"{tenths(point[0])},{tenths(point[1])}"
 
 
-def short(length: float) -> str:
+def tenths(length: float) -> str:
     """A length to a tenth of a point."""
     return f"{length:.1f}".removesuffix(".0")

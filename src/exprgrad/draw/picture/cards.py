@@ -113,7 +113,7 @@ def node_label(run: Run, node: int, digits: int, room: int = 0) -> str:
     kind, is_output = run.graph.kinds[node], node == run.graph.output
     width = look.digits_width(room, look.NODE, PADDING) if room else ""
     readings = RULER.join(reading(*pair, width) for pair in card.readings)
-    title, note = written(card.heading), written(card.note)
+    title, note = styled(card.heading), styled(card.note)
     line, fill = look.LINE, look.CARD
     if node in run.graph.implicit or kind == CONST:
         line = fill = look.CONSTANT
@@ -130,7 +130,7 @@ def node_label(run: Run, node: int, digits: int, room: int = 0) -> str:
         inside += [row(cell(note, colspan="2", cellpadding="1"))] if note else []
         inside += [readings] if readings else []
     if card.mark:
-        inside.insert(0, row(cell(written(card.mark), colspan="2")))
+        inside.insert(0, row(cell(styled(card.mark), colspan="2")))
     return table(
         row(
             slots(len(run.graph.operands[node])), cell(table(*inside, color=line), cellpadding="6")
@@ -142,7 +142,7 @@ def node_label(run: Run, node: int, digits: int, room: int = 0) -> str:
     )
 
 
-def written(pieces: tuple[Piece, ...]) -> str:
+def styled(pieces: tuple[Piece, ...]) -> str:
     """Pieces of text side by side."""
     return "".join(text(piece.text, **STYLES[piece.role]) for piece in pieces)
 
@@ -150,8 +150,8 @@ def written(pieces: tuple[Piece, ...]) -> str:
 def reading(word: Piece, number: Piece, width: str) -> str:
     """A row with a quiet word on the left and a number on the right, in a cell at least so wide."""
     return row(
-        cell(written((word,)), align="left", cellpadding=f"{PADDING}"),
-        cell(written((number,)), align="right", cellpadding=f"{PADDING}", width=width),
+        cell(styled((word,)), align="left", cellpadding=f"{PADDING}"),
+        cell(styled((number,)), align="right", cellpadding=f"{PADDING}", width=width),
     )
 
 

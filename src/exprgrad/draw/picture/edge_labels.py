@@ -49,7 +49,7 @@ def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wi
         rules = rules_of(run, user)
         for position in range(len(operands)):
             rule = rules.get(position)
-            chip = plain(run, user, position, rule, is_whole=op is None) if rule else None
+            chip = rule_chip(run, user, position, rule, is_whole=op is None) if rule else None
             yield chip, position in rules
         return
     branches = op.branches if op else ()
@@ -58,12 +58,12 @@ def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wi
         edge = edges.get(position)
         if edge is None:
             waits = all and op is not None and run.adjoints.active[operand]
-            yield valued(run.rule(user, position), None, digits) if waits else None, False
+            yield number_chip(run.rule(user, position), None, digits) if waits else None, False
             continue
         if edge.local is None or run.graph.shape(user) or run.graph.shape(operand):
-            chip = plain(run, user, position, edge.rule, is_whole=edge.local is None)
+            chip = rule_chip(run, user, position, edge.rule, is_whole=edge.local is None)
         else:
-            chip = valued(edge.rule, edge.local, digits)
+            chip = number_chip(edge.rule, edge.local, digits)
         yield chip, position not in branches or not vanishes(edge.local)
 
 
@@ -81,7 +81,7 @@ def rules_of(run: Run, user: int) -> dict[int, str | None]:
     return {**pass_texts(run, user)}
 
 
-def plain(run: Run, user: int, position: int, rule: str, *, is_whole: bool) -> Chip:
+def rule_chip(run: Run, user: int, position: int, rule: str, *, is_whole: bool) -> Chip:
     """A chip without a number; ``is_whole`` if no diagonal stands for the Jacobian, whose size it tells."""
     ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
     if ends == ((), ()):
@@ -95,7 +95,7 @@ def plain(run: Run, user: int, position: int, rule: str, *, is_whole: bool) -> C
     return Chip(shown(rule, MATRIX_RULE), note, sized)
 
 
-def valued(rule: str, local: float | None, digits: int) -> Chip:
+def number_chip(rule: str, local: float | None, digits: int) -> Chip:
     """A local derivative as formula and number, or as one where they are the same; None: not known."""
     if is_number(rule) and local in (None, float(rule)):
         return Chip(shown(rule, RULE) if local is None else number(local, digits))

@@ -82,7 +82,7 @@ NODE = re.compile(r'<g id="node\d+" class="node">.*?</g>\n</g>', re.DOTALL)
 NUMBER = re.compile(rf'text-anchor="start" x="[^"]*"(?=[^<>]* fill="(?:{DATA}|{GRAD})")')
 HAIRLINE = re.compile(r'<polygon [^<>]*points="([^"]*)"')
 CHIP = re.compile(r'text-anchor="start" x="[^"]*"')
-LINE = re.compile(r'<text [^<>]* y="([^"]*)"')
+TEXT_LINE = re.compile(r'<text [^<>]* y="([^"]*)"')
 OUTLINE = re.compile(r'<path [^<>]*d="([^"]*)"')
 INSET = 3
 """A number's distance from the end of the hairline: its cell's padding."""
@@ -109,7 +109,7 @@ def tied(node: str) -> str:
     if ends:
         return NUMBER.sub(f'text-anchor="end" x="{max(ends) - INSET:.2f}"', node)
     sides = [x for points in OUTLINE.findall(node) for x in abscissas(points)]
-    lines = LINE.findall(node)
+    lines = TEXT_LINE.findall(node)
     if sides and len(set(lines)) == len(lines):
         return CHIP.sub(f'text-anchor="middle" x="{(min(sides) + max(sides)) / 2:.2f}"', node)
     return node

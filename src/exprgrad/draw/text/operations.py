@@ -59,13 +59,13 @@ def find(name: str | None) -> Sequence[Row]:
     found: list[Row] = [op, *structural] if op else [*structural]
     if found:
         return found
-    from exprgrad.language.mistakes.foreign import NAMES, written
+    from exprgrad.language.mistakes.foreign import NAMES_HERE, spelled_here
     from exprgrad.language.mistakes.hints import nearest_operation
 
-    meant = NAMES.get(name) or nearest_operation(name, [*BY_NAME, *WORDS])
+    meant = NAMES_HERE.get(name) or nearest_operation(name, [*BY_NAME, *WORDS])
     help = f"did you mean '{meant}'?" if meant else "'exprgrad ops' lists the operations"
-    if written(name):
-        help = f"that is written {written(name)}"
+    if spelled_here(name):
+        help = f"that is written {spelled_here(name)}"
     source = Source(name, is_expression=False)
     message = f"there is no operation '{name}'"
     raise RequestError("unknown-operation", message, source=source, span=(0, len(name)), help=help)

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from exprgrad.errors import LanguageError
 from exprgrad.language.mistakes.foreign import (
     ABSENT,
-    FUNCTIONS,
-    NAMES,
+    FUNCTION_WORDS,
+    NAMES_HERE,
     arguments,
     new_axis_hint,
     owner_before,
+    spelled_here,
     translated,
-    written,
 )
 from exprgrad.language.mistakes.hints import (
     COMPOUNDS,
@@ -133,13 +133,13 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
     """A call of something that is not a function; ``names`` are the names that stand for nodes."""
     given = arguments(text, span[1])
     foreign = given and name not in names and translated(name, *given)
-    only = given and f"write {NAMES.get(name)}({', '.join(given[0])})"
+    only = given and f"write {NAMES_HERE.get(name)}({', '.join(given[0])})"
     if foreign and foreign != only:
         help = foreign
-    elif name in NAMES and name not in names:
-        help = f"here it is called '{NAMES[name]}'"
-    elif written(name):
-        help = f"here that is written {written(name)}"
+    elif name in NAMES_HERE and name not in names:
+        help = f"here it is called '{NAMES_HERE[name]}'"
+    elif spelled_here(name):
+        help = f"here that is written {spelled_here(name)}"
     elif name in ABSENT and name not in names:
         help = ABSENT[name]
     elif name in names or len(name) == 1:
@@ -326,9 +326,9 @@ def juxtaposed(wrong: Wrong) -> LanguageError | None:
         if hinted in WORD_HINTS:
             return wrong.error(f"'{hinted}' has no meaning here", WORD_HINTS[hinted], place)
     group = short_group(wrong.text, wrong.span[0] if kind == "LPAR" else wrong.span[1])
-    right = group or "(…)" if kind == "LPAR" else word + (group if word in FUNCTIONS else "")
+    right = group or "(…)" if kind == "LPAR" else word + (group if word in FUNCTION_WORDS else "")
     message = f"an operator is missing between '{before}' and '{word}'"
-    if last == "NAME" and before in FUNCTIONS:
+    if last == "NAME" and before in FUNCTION_WORDS:
         help = f"a function's operand stands in parentheses: write {before}({word})"
         return wrong.error(message, help)
     if kind == "NAME" and re.match(r"\s*=(?!=)", wrong.rest) and wrong.bracket == "(":
@@ -345,7 +345,7 @@ def called_hint(wrong: Wrong, right: str) -> str | None:
     if wrong.last == "TRANSPOSE" and re.match(r"\s*\)", wrong.rest):
         return f"the transpose is written {owner_before(text, start)}.T, without parentheses"
     found = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*$", text[max(start - 30, 0) : start])
-    if found and found[1] in FUNCTIONS:
+    if found and found[1] in FUNCTION_WORDS:
         return f"a power of a function is written {found[1]}{right}^{wrong.before}"
     return None
 

@@ -15,15 +15,26 @@ from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.source import depths, pieces
 
 __all__ = [
-    "ABSENT", "FUNCTIONS", "MODULES", "NAMES", "SETTINGS",
-    "arguments", "attribute_hint", "new_axis_hint", "norm_hint", "owner_before",
-    "second_hint", "swap_hint", "translated", "written",
+    "ABSENT",
+    "FUNCTION_WORDS",
+    "MODULES",
+    "NAMES_HERE",
+    "SETTINGS",
+    "arguments",
+    "attribute_hint",
+    "new_axis_hint",
+    "norm_hint",
+    "owner_before",
+    "second_hint",
+    "spelled_here",
+    "swap_hint",
+    "translated",
 ]  # fmt: skip
 
-FUNCTIONS = frozenset([op.name for op in OPS if not op.infix and not op.prefix]) | WORDS.keys()
+FUNCTION_WORDS = frozenset([op.name for op in OPS if not op.infix and not op.prefix]) | WORDS.keys()
 """Every word that is a function before parentheses."""
 ELEMENTWISE = {word: op.name for op in OPS for word in op.elsewhere.split()}
-NAMES = ELEMENTWISE | {
+NAMES_HERE = ELEMENTWISE | {
     word: row.word for row in STRUCTURAL.values() for word in row.elsewhere.split()
 }
 """A function elsewhere → the one that does the same here."""
@@ -110,15 +121,16 @@ MODULES = frozenset({
 TRANSPOSE = "the transpose is written {0}.T"
 SHAPES = "shapes are not part of a formula; 'exprgrad eval' shows every node's"
 GRADIENT = "'exprgrad grad' gives the gradient; write the formula alone"
-ALONE = "write {0} alone: all is a tensor of doubles"
+DOUBLES = "write {0} alone: all is a tensor of doubles"
 ATTRIBUTES = {
     "H": TRANSPOSE, "backward": GRADIENT, "dtype": SHAPES, "grad": GRADIENT, "mH": TRANSPOSE,
     "mT": TRANSPOSE, "ndim": SHAPES, "numel": SHAPES, "shape": SHAPES, "size": SHAPES,
 }  # fmt: skip
 """What stands behind a dot elsewhere → what to write here of what stands before it."""
 METHODS = {
-    "clone": ALONE, "contiguous": ALONE, "copy": ALONE, "cpu": ALONE, "detach": ALONE, "double": ALONE,
-    "float": ALONE, "item": ALONE, "numpy": ALONE, "t": TRANSPOSE, "tolist": ALONE, "transpose": TRANSPOSE,
+    "clone": DOUBLES, "contiguous": DOUBLES, "copy": DOUBLES, "cpu": DOUBLES, "detach": DOUBLES,
+    "double": DOUBLES, "float": DOUBLES, "item": DOUBLES, "numpy": DOUBLES, "t": TRANSPOSE,
+    "tolist": DOUBLES, "transpose": TRANSPOSE,
 }  # fmt: skip
 """The same of methods that are called without operands."""
 
@@ -137,7 +149,7 @@ class Constant(NamedTuple):
     otherwise: str
 
 
-CONSTANTS = {
+SECOND_OPERANDS = {
     "elu": Constant("alpha", "1.0", "scale", "for another scale write"),
     "heaviside": Constant("", "0.5", "value", "it is 1/2 at 0; for another value write"),
     "leaky_relu": Constant(
@@ -149,20 +161,20 @@ CONSTANTS = {
 
 # The texts of a call.
 
-LONGEST = 80
+LONGEST_CALL = 80
 """The longest parentheses that are read, in characters."""
 Arguments = tuple[list[str], dict[str, str]]
 """The texts of a call's operands, and of its settings by name."""
-WHOLE = re.compile(r"[+-]?[0-9]+")
+WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 def arguments(text: str, start: int) -> Arguments | None:
     """What stands in the parentheses that begin at an offset; None if there are none, or too long ones."""
-    end = closing(text[start : start + LONGEST])
+    end = closing(text[start : start + LONGEST_CALL])
     if end is None or text[start] != "(":
         return None
     operands, settings = [], {}
-    for part in parts(text[start + 1 : start + end]):
+    for part in part_texts(text[start + 1 : start + end]):
         keyword = re.match(r"([^\W\d]\w*)\s*=(?!=)\s*", part)
         if keyword:
             settings[keyword[1]] = part[keyword.end() :]
@@ -178,7 +190,7 @@ def closing(text: str) -> int | None:
     return next((at for at, depth in enumerate(depths(text)) if at and not depth), None)
 
 
-def parts(inside: str) -> list[str]:
+def part_texts(inside: str) -> list[str]:
     """What stands between commas, blanks folded."""
     found = [" ".join(inside[start:end].split()) for start, end in pieces(inside)]
     return [part for part in found if part]
@@ -188,7 +200,7 @@ def elements(text: str) -> list[str] | None:
     """What ``[a, b]`` or ``(a, b)`` lists; None for anything else."""
     if not enclosed(text) or (text[0] == "(" and "," not in text):
         return None
-    return parts(text[1:-1])
+    return part_texts(text[1:-1])
 
 
 def enclosed(text: str) -> bool:
@@ -198,7 +210,7 @@ def enclosed(text: str) -> bool:
 
 def owner_before(text: str, end: int) -> str:
     """What stands before a dot: ``X``, ``X.T``, ``f(x)[0]``, ``(a + b)``; "" if no operand does."""
-    least = max(end - LONGEST, 0)
+    least = max(end - LONGEST_CALL, 0)
     seen = text[least:end]
     deep, at = depths(seen), len(seen)
     while at:
@@ -244,7 +256,7 @@ def squared(text: str) -> str:
 def whole_numbers(texts: Sequence[str]) -> list[str] | None:
     """Sizes or axes, as in ``2, 3`` or ``(2, 3)``; None if something else is among them."""
     listed = [part for text in texts for part in elements(text) or [bare(text)]]
-    return listed if listed and all(map(WHOLE.fullmatch, listed)) else None
+    return listed if listed and all(map(WHOLE_NUMBER.fullmatch, listed)) else None
 
 
 # How a call is written here.
@@ -259,9 +271,9 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
         return None
     if word in ABSENT:
         return ABSENT[word]
-    name = NAMES.get(word, word)
-    if word in CONSTANTS:
-        setting, usual, *_ = CONSTANTS[word]
+    name = NAMES_HERE.get(word, word)
+    if word in SECOND_OPERANDS:
+        setting, usual, *_ = SECOND_OPERANDS[word]
         operands = [*operands, settings.get(setting, usual)]
         if operands[1] in (usual, usual.removeprefix("0"), usual.removesuffix(".0")):
             return f"write {word}({bare(operands[0])})"
@@ -270,7 +282,7 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
         return text if text.startswith("for ") else f"write {text}"
     if name in PECULIAR:
         return PECULIAR[name](operands, settings)
-    if name not in FUNCTIONS:
+    if name not in FUNCTION_WORDS:
         return None
     row = WORDS.get(name)
     kind = row.parameters[0].kind if row is not None and row.parameters else ""
@@ -311,14 +323,14 @@ def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str
         "kept": f", axis={squared(axis)}, keepdims=True" if along_one else "",
         "last": squared(axis) if along_one else "-1",
         "fill": bare(y if len(operands) > 1 else settings.get("fill_value", "1")),
-        "size": x if WHOLE.fullmatch(x) else "3",
+        "size": x if WHOLE_NUMBER.fullmatch(x) else "3",
         "sizes": ", ".join(whole_numbers(operands) or ["3", "4"]),
     }
 
 
-def written(word: str) -> str | None:
+def spelled_here(word: str) -> str | None:
     """How a foreign function is written where its operands are not told; None where another name does."""
-    if word in EXAMPLES or word in FUNCTIONS or word in NAMES or word not in FORMS:
+    if word in EXAMPLES or word in FUNCTION_WORDS or word in NAMES_HERE or word not in FORMS:
         return EXAMPLES.get(word)
     return FORMS[word].format_map(slots(["x", "y"], {"axis": "None"})).partition(";")[0]
 
@@ -327,9 +339,9 @@ def second_hint(word: str) -> str | None:
     """What to write in place of a second operand, which there is elsewhere."""
     if word == "log":
         return "for another base write log(x)/log(base), log2(x) or log10(x)"
-    if word not in CONSTANTS:
+    if word not in SECOND_OPERANDS:
         return None
-    constant = CONSTANTS[word]
+    constant = SECOND_OPERANDS[word]
     return f"{constant.otherwise} {FORMS[word].format_map(slots(['x', constant.called], {}))}"
 
 
@@ -372,7 +384,7 @@ def norm_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
 
 def swap_hint(x: str, axes: Sequence[str]) -> str | None:
     """``transpose(X, 0, 1)``: a swap of two axes; a new order of all of them is written here."""
-    if not all(map(WHOLE.fullmatch, axes)):
+    if not all(map(WHOLE_NUMBER.fullmatch, axes)):
         return None
     one, other = sorted(map(int, axes))
     if (one, other) in ((0, 1), (-2, -1)):

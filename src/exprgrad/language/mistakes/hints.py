@@ -9,15 +9,15 @@ from itertools import islice
 
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.mistakes.foreign import (
-    FUNCTIONS,
+    FUNCTION_WORDS,
     MODULES,
-    NAMES,
+    NAMES_HERE,
     arguments,
     attribute_hint,
     owner_before,
     second_hint,
+    spelled_here,
     translated,
-    written,
 )
 from exprgrad.source import Span
 
@@ -27,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 WHERE = "a choice is where(condition, x, y)"
-ALONE = "write the formula alone: its names are its inputs"
+FORMULA_ALONE = "write the formula alone: its names are its inputs"
 WORD_HINTS = {
     "and": "for 'a and b' write a*b on comparisons: (x > 0)*(y > 0)",
     "or": "for 'a or b' write max(a, b) on comparisons: max(x > 0, y > 0)",
@@ -37,9 +37,9 @@ WORD_HINTS = {
     "else": WHERE,
     "mod": "the modulus is written %",
     "for": "there are no loops: operations work on whole tensors, as sum(x) and x^2 do",
-    "lambda": ALONE,
-    "def": ALONE,
-    "return": ALONE,
+    "lambda": FORMULA_ALONE,
+    "def": FORMULA_ALONE,
+    "return": FORMULA_ALONE,
 }
 COMPOUNDS = {
     "//": "the whole part of a quotient is floor(a/b)",
@@ -48,7 +48,7 @@ COMPOUNDS = {
     "!==": "'not equal' is !=",
     "=<": "'at most' is <=",
     "=>": "'at least' is >=",
-    "->": ALONE,
+    "->": FORMULA_ALONE,
 }
 CHARACTERS = {
     "×": "*", "·": "*", "⋅": "*", "∗": "*", "•": "*", "÷": "/", "∕": "/", "⁄": "/", "−": "-", "–": "-",
@@ -91,10 +91,10 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return best if distance <= limit and distance < len(word) else None
 
 
-def nearest_operation(word: str, names: Iterable[str] = FUNCTIONS) -> str | None:
+def nearest_operation(word: str, names: Iterable[str] = FUNCTION_WORDS) -> str | None:
     """The operation that a word most likely means, other tools' spellings included, or None."""
-    known = nearest(word, [*names, *NAMES])
-    return NAMES.get(known or "", known)
+    known = nearest(word, [*names, *NAMES_HERE])
+    return NAMES_HERE.get(known or "", known)
 
 
 def edits(one: str, other: str) -> int:
@@ -174,8 +174,8 @@ def latex_hint(rest: str) -> str:
     }  # fmt: skip
     if word in spellings:
         return f"this is not LaTeX: write {spellings[word]}"
-    word = NAMES.get(word, word)
-    if word in FUNCTIONS:
+    word = NAMES_HERE.get(word, word)
+    if word in FUNCTION_WORDS:
         return f"this is not LaTeX: write {word}(x)"
     return f"this is not LaTeX: write {word}" if word else "a backslash means nothing here"
 
@@ -204,9 +204,9 @@ def dot_hint(text: str, span: Span) -> str:
         if hint is not None:
             only = is_module and hint == f"write {name}({', '.join(operands)})"
             return f"{hint}, without '{prefix}'" if only else hint
-    if written(word):
-        return f"here that is written {written(word)}"
-    if name in FUNCTIONS or name in ("pi", "tau", "inf", "nan"):
+    if spelled_here(word):
+        return f"here that is written {spelled_here(word)}"
+    if name in FUNCTION_WORDS or name in ("pi", "tau", "inf", "nan"):
         listed = "" if prefix.endswith("nn.") else ", ".join(operands)  # nn.SiLU() makes a function
         inside = f"({listed or '…'})" if called else ""
         return f"write {name}{inside}, without '{prefix}'"
@@ -219,8 +219,8 @@ def dot_hint(text: str, span: Span) -> str:
 
 def plain_name(word: str) -> str:
     """Our name for a function of another tool, which may be a class, such as ``SiLU``; else the word."""
-    lower = NAMES.get(word.casefold(), word.casefold())
-    return NAMES.get(word, lower if lower in FUNCTIONS else word)
+    lower = NAMES_HERE.get(word.casefold(), word.casefold())
+    return NAMES_HERE.get(word, lower if lower in FUNCTION_WORDS else word)
 
 
 def arity_hint(name: str, count: int, signature: str) -> str:
@@ -234,7 +234,7 @@ def value_hint(name: str) -> str | None:
         return "there is no constant e: for a power of it write exp(x)"
     if name in ("π", "τ"):
         return f"the constant is written {'pi' if name == 'π' else 'tau'}"
-    if name in FUNCTIONS:
+    if name in FUNCTION_WORDS:
         return f"to call the function, write {name}(…)"
     if len(name) > 1 and name[-1] in "ᵀᵗ":
         return f"the transpose is written {name[:-1]}.T"

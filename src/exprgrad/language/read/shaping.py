@@ -25,9 +25,9 @@ __all__ = ["need_number", "shaped", "shaped_as_said"]
 
 LABEL = 32
 """The most characters of an operand in a message."""
-LISTED = 4
+MOST_LISTED = 4
 """How many operands a message lists."""
-MOST_NUMBERS = 2**36
+LARGEST_TENSOR = 2**36
 """The most numbers that a tensor may hold: half a terabyte of them."""
 
 
@@ -54,7 +54,7 @@ def shaped(
             else:
                 shape = bounded(broadcast_shape(given))
                 operands = [
-                    stretched(made, operand, shape, graph.occurrence(node, position))
+                    stretched_to(made, operand, shape, graph.occurrence(node, position))
                     for position, operand in enumerate(operands)
                 ]
         except Mismatch as mismatch:
@@ -95,14 +95,14 @@ def shaped_as_said(graph: Graph, text: str, shapes: Mapping[str, Shape]) -> Grap
             said = [
                 f"{name}={'x'.join(map(str, shape))}" for name, shape in shapes.items() if shape
             ]
-            listed = ",".join([*said, *[f"{name}=…" for name in unsaid[:LISTED]]])
+            listed = ",".join([*said, *[f"{name}=…" for name in unsaid[:MOST_LISTED]]])
             error.help = (
                 f"say what is a tensor: --shape {listed}, sizes as in 150x4; in Python shapes={{…}}"
             )
         raise
 
 
-def stretched(made: Graph, operand: int, shape: Shape, span: Span) -> int:
+def stretched_to(made: Graph, operand: int, shape: Shape, span: Span) -> int:
     """An operand in the shape of the result; a constant stretches by itself."""
     its_shape = made.shape(operand)
     if its_shape == shape or (made.kinds[operand] == CONST and not its_shape):
@@ -117,7 +117,7 @@ def bounded(shape: Shape) -> Shape:
     """A shape that an array can have."""
     if len(shape) > MOST_AXES:
         raise Mismatch(f"{{op}} makes a tensor of more than {MOST_AXES} axes", None, ())
-    if len(shape) and size(shape) > MOST_NUMBERS:
+    if len(shape) and size(shape) > LARGEST_TENSOR:
         raise Mismatch(f"{{op}} makes a tensor of {size(shape):.1e} numbers, which is too large")
     return shape
 
@@ -137,9 +137,9 @@ def complaint(
     called = [cut(names.get(operand, written[operand]), LABEL) for operand in operands]
     whole = range(len(operands)) if mismatch.operands is None else mismatch.operands
     facts = list(dict.fromkeys(f"{called[at]} is {shape_text(given[at])}" for at in whole))
-    listed = ", ".join(facts[:LISTED] + (["…"] if len(facts) > LISTED else []))
+    listed = ", ".join(facts[:MOST_LISTED] + (["…"] if len(facts) > MOST_LISTED else []))
     related = []
-    for at in [*whole][:LISTED]:
+    for at in [*whole][:MOST_LISTED]:
         name = names.get(operands[at], "")
         origin = f", from {origins[name]}" if name in origins else ""
         related.append((f"{shape_text(given[at])}{origin}", graph.occurrence(node, at)))

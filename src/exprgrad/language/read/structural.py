@@ -18,9 +18,9 @@ from exprgrad.source import Span
 
 __all__ = ["ACTIONS", "Value", "call"]
 
-LONGEST = 12
+MOST_DIGITS = 12
 """The most digits of a whole number in a setting."""
-SHORT = 40
+SHORT_OPERAND = 40
 """The longest text of an operand that a hint repeats, in characters."""
 FLAGS = {"true": True, "false": False, "none": None}
 
@@ -49,7 +49,7 @@ class Keyword(NamedTuple):
 def integer(graph: Graph, text: str, span: Span) -> Setting:
     """A whole number."""
     digits = text[span[0] : span[1]]
-    if digits.isdecimal() and len(digits) <= LONGEST:
+    if digits.isdecimal() and len(digits) <= MOST_DIGITS:
         return Setting(int(digits), *span)
     message = "this number is too large" if digits.isdecimal() else "this is not a whole number"
     raise bad_setting(message, span, "an index, an axis or a size is a whole number")
@@ -191,7 +191,7 @@ def call(
         raise arity(message, span, call_hint(text, row, operands[:count], extra))
     if row.variadic and count == 1 and is_list(graph, text, operands[0]):
         inside = text[operands[0][-2] + 1 : operands[0][-1] - 1].strip()
-        help = f"write {row.word}({inside if len(inside) <= SHORT else 'a, b'})"
+        help = f"write {row.word}({inside if len(inside) <= SHORT_OPERAND else 'a, b'})"
         message = f"{row.word} takes its operands one by one, not in a list"
         raise arity(message, (operands[0][-2], operands[0][-1]), help)
     return append(
@@ -233,7 +233,7 @@ def call_hint(text: str, row: Structural, operands: Sequence[Value], extra: Sequ
 
     kinds = [parameter.kind for parameter in row.parameters]
     written = [text[value[1] : value[2]] for value in (*operands, *extra)]
-    is_short = bool(extra) and max(map(len, written)) <= SHORT
+    is_short = bool(extra) and max(map(len, written)) <= SHORT_OPERAND
     if is_short and kinds == ["order"] and len(written) == 3:
         swap = swap_hint(written[0], written[1:])
         if swap is not None:
@@ -260,7 +260,8 @@ def reduction_hint(row: Structural, written: list[str]) -> str:
         return f"write keepdims={flag}"
     aside = "; to add two, write x + y" if row.name == "sum" else ""
     listed = ", ".join(written)
-    return f"for several numbers write {row.word}([{listed if len(listed) <= SHORT else 'x, y'}]){aside}"
+    given = listed if len(listed) <= SHORT_OPERAND else "x, y"
+    return f"for several numbers write {row.word}([{given}]){aside}"
 
 
 def usage(row: Structural) -> str:
