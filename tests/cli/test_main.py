@@ -6,7 +6,7 @@ import click
 import pytest
 
 from exprgrad.cli import main as entry
-from exprgrad.cli.commands import group
+from exprgrad.cli.group import group
 
 
 class Ended(Exception):

@@ -44,7 +44,7 @@ def test_a_jacobian_s_size_is_told() -> None:
     """A number has none; a large one of tensors is noted if no diagonal stands for it."""
     run = parse("sin(x)").gradient(x=1)
     assert plain(run, 1, 0, "cos(x)", is_whole=True)[1:3] == ("", " ")
-    run = parse("X @ W").gradient(X=np.ones((40, 30)), W=np.ones((30, 20)))
+    run = parse("X @ W").evaluate(X=np.ones((40, 30)), W=np.ones((30, 20)))
     chip = plain(run, 2, 0, "· @ W.T", is_whole=True)
     assert "800 by 1,200, is never formed: it would be 7.7 MB" in " ".join(map(str, chip))
     assert "never formed: 7.7 MB" in chip.note
