@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from exprgrad.explain.critical import MOST, critical_points
+from exprgrad.explain.critical import MOST_POINTS, critical_points
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from oracles import computed, holds, is_special
 from together import together
@@ -15,7 +15,7 @@ each_row = together(OPS)
 @each_row
 def test_what_a_row_states_is_met(op: Op) -> None:
     points = critical_points(op)
-    assert len(points) <= MOST
+    assert len(points) <= MOST_POINTS
     kinds = {point.what for point in points}
     assert {f"a {special.code}" for special in op.special} <= kinds
     assert not op.poles or "a pole" in kinds

@@ -159,3 +159,17 @@ def test_a_large_tensor_is_only_flagged() -> None:
     assert run.one_sided == {} and run.gradient["x"].tolist() == [0] * 65
     note = run.diagnostics[-1]
     assert note.code == "many-inputs" and "up to 64 inputs; this one has 65 inputs" in note.message
+
+
+def test_what_is_too_large_to_be_written_out_is_only_flagged() -> None:
+    """One differentiated input, and too many elements; or few elements, and too many nodes."""
+    wide = parse("sum(relu(b*X))").gradient(X=np.zeros(5000), b=1, wrt=["b"])
+    assert wide.gradient == {"b": 0.0}
+    wide = parse("sum(relu(b + X))").gradient(X=np.full(5000, -1.0), b=1, wrt=["b"])
+    assert wide.gradient == {"b": 0.0} and wide.one_sided == {}
+    note = wide.diagnostics[-1]
+    assert note.code == "many-inputs" and "up to 4,096 elements over all nodes" in note.message
+    deep = parse("sum(relu(A @ A - A @ A) + b[0])").gradient(
+        A=np.eye(25), b=np.ones(10), wrt=["b", "A"]
+    )
+    assert deep.one_sided == {} and deep.gradient["b"].tolist()[:2] == [625, 0]

@@ -17,9 +17,9 @@ from exprgrad.graph.ops import Op
 from exprgrad.run.numbers.primitives import functions
 from exprgrad.run.numbers.templates import at_pole, compile_template, holds, sides
 
-__all__ = ["MOST", "Critical", "critical_points"]
+__all__ = ["MOST_POINTS", "Critical", "critical_points"]
 
-MOST = 6
+MOST_POINTS = 6
 """How many points are shown of one row."""
 CANDIDATES = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0)
 """What each operand is tried with, the simplest first."""
@@ -35,7 +35,7 @@ class Critical(NamedTuple):
 
 
 def critical_points(op: Op) -> list[Critical]:
-    """One critical point of each kind, at most ``MOST``; a variadic row is taken over two operands."""
+    """One critical point of each kind, at most ``MOST_POINTS``; a variadic row is taken over two."""
     found: dict[object, Critical] = {}
     for operands in candidates(op):
         what = sort_of(op, operands)
@@ -45,7 +45,7 @@ def critical_points(op: Op) -> list[Critical]:
     points = [*found.values()]
     firsts = {point.what: place for place, point in reversed([*enumerate(points)])}.values()
     rest = [place for place in range(len(points)) if place not in firsts]
-    kept = [*firsts, *rest[: max(MOST - len(firsts), 0)]]
+    kept = [*firsts, *rest[: max(MOST_POINTS - len(firsts), 0)]]
     return [points[place] for place in sorted(kept)]
 
 
@@ -97,9 +97,9 @@ def kind(point: Critical) -> object:
     if point.what == "a pole":
         signs = tuple(math.copysign(1.0, x) for x in point.operands if x == 0)
     finite_value = None if math.isfinite(point.value) else str(point.value)
-    return point.what, finite_value, tuple(map(size, point.partials)), signs
+    return point.what, finite_value, tuple(map(told_apart, point.partials)), signs
 
 
-def size(number: float) -> str:
+def told_apart(number: float) -> str:
     """What is told apart of a local derivative."""
     return "a number" if math.isfinite(number) and number else str(number + 0.0)

@@ -25,10 +25,14 @@ def beyond_sides(run: Run) -> str:
 
     graph = run.graph
     count = sum(size(graph.shape(graph.inputs[name])) for name in run.wrt or ())
-    nodes = sum(map(size, graph.shapes)) if graph.shapes else len(graph)
-    if count <= MOST_INPUTS and 2 * count * nodes <= MOST_VISITS:
-        return ""
-    limit = (
-        f"up to {MOST_INPUTS} inputs" if count > MOST_INPUTS else "formulas that are not so long"
-    )
-    return f"{limit}; this one has {count:,} inputs and {nodes:,} nodes"
+    nodes, what = len(graph), "nodes"
+    limit = "formulas that are not so long" if 2 * count * nodes > MOST_VISITS else ""
+    if graph.shapes:
+        from exprgrad.run.arrays.elements import MOST_ELEMENTS
+
+        nodes, what = sum(map(size, graph.shapes)), "elements"
+        if nodes > MOST_ELEMENTS:
+            limit = f"up to {MOST_ELEMENTS:,} elements over all nodes"
+    if count > MOST_INPUTS:
+        limit = f"up to {MOST_INPUTS} inputs"
+    return limit and f"{limit}; this one has {count:,} inputs and {nodes:,} {what}"

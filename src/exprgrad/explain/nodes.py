@@ -11,11 +11,11 @@ from exprgrad.source import Source, Span
 
 __all__ = ["node_in"]
 
-LISTED = 8
+MOST_LISTED = 8
 """How many nodes that read the same are listed."""
 MOST_TEXTS = 1000
 """How many nodes are looked at for what was probably meant."""
-LONGEST = 18
+MOST_DIGITS = 18
 """The most digits of a number that is read: no node's is longer."""
 
 
@@ -34,13 +34,15 @@ def node_in(run: Run, source: Source, span: Span, others: Iterable[str] = ()) ->
         return called[written]
     digits = written.removeprefix("#")
     is_number = digits.isascii() and digits.isdigit()
-    if is_number and len(digits) <= LONGEST and int(digits) < len(graph):
+    if is_number and len(digits) <= MOST_DIGITS and int(digits) < len(graph):
         return int(digits)
     same = [] if written.startswith("#") else reading(run, written)
     if len(same) == 1:
         return same[0]
     if same:
-        listed = ", ".join(f"#{node}" for node in same[:LISTED]) + ", …" * (len(same) > LISTED)
+        listed = ", ".join(f"#{node}" for node in same[:MOST_LISTED]) + ", …" * (
+            len(same) > MOST_LISTED
+        )
         message, help = f"{len(same)} nodes read '{written}': {listed}", f"say which, as #{same[0]}"
         raise RequestError("ambiguous-node", message, source=source, span=span, help=help)
     if is_number:

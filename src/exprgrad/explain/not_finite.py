@@ -13,7 +13,7 @@ from typing import Any
 
 from exprgrad.derive.rules import template
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.explain.places import Found, at, not_finite, where, written
+from exprgrad.explain.places import Found, at, label_of, not_finite, where
 from exprgrad.explain.rewriting.mending import advice
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS
 from exprgrad.graph.graph import CONST, dependencies, dependents
@@ -26,10 +26,10 @@ from exprgrad.source import cut
 
 __all__ = ["forward_trouble", "reverse_trouble"]
 
-LARGEST = "the largest double is 1.8e308"
-SMALLEST = "the least double is -1.8e308"
+LARGEST_DOUBLE = "the largest double is 1.8e308"
+LEAST_DOUBLE = "the least double is -1.8e308"
 WORD = re.compile(r"\w+")
-STEP = 30
+LONGEST_STEP = 30
 """The longest text of a node on a path."""
 
 
@@ -96,7 +96,7 @@ def bad_data(run: Run, node: int, found: Found, severity: str) -> Diagnostic:
 def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | None]:
     """What is wrong with an operation at a place, in words; and help."""
     kind, operands = run.graph.kinds[node], run.graph.operands[node]
-    overflow = ": overflow", LARGEST if value > 0 else SMALLEST
+    overflow = ": overflow", LARGEST_DOUBLE if value > 0 else LEAST_DOUBLE
     if not operands:
         return overflow if too_large(run, node) else (" as given", None)
     op = BY_NAME.get(kind)
@@ -125,7 +125,7 @@ def at_operands(run: Run, node: int, found: Found) -> str:
     if graph.kinds[node] not in BY_NAME:
         bad = next((o for o in named if not is_finite(run.values[o])), None)
         return found.first() + (f"; {not_finite_words(run, bad)}" if bad is not None else "")
-    pairs = [(written(run, o), number(at(run.values[o], found.place))) for o in named]
+    pairs = [(label_of(run, o), number(at(run.values[o], found.place))) for o in named]
     known = dict.fromkeys(f"{name} = {shown}" for name, shown in pairs[:4] if name != shown)
     if not known:
         return found.first()
@@ -137,7 +137,7 @@ def not_finite_words(run: Run, node: int) -> str:
     found = not_finite(run.values[node])
     assert found is not None
     value = number(at(run.values[node], found.place))
-    return f"{found.numbers(written(run, node))} {value}{found.first()}"
+    return f"{found.numbers(label_of(run, node))} {value}{found.first()}"
 
 
 def wrong_labels(run: Run, node: int) -> str:
@@ -159,7 +159,7 @@ def wrong_labels(run: Run, node: int) -> str:
     found = where(held(none, ("y", "classes"), (given, float(classes))) != 0)
     if found is None:
         return ""
-    name, value = written(run, operands[position]), number(at(given, found.place))
+    name, value = label_of(run, operands[position]), number(at(given, found.place))
     if not found.place:
         return f"{name} = {value} is not a label from 0 to {classes - 1}"
     label = "labels" if found.many > 1 else "a label"
@@ -225,7 +225,7 @@ def path(run: Run, node: int, flags: Sequence[int]) -> str | None:
     if len(nodes) <= 1:
         return None
     shown = nodes[:3] + nodes[3:][-1:]
-    labels = [cut(name_of(run, step), STEP) for step in shown]
+    labels = [cut(name_of(run, step), LONGEST_STEP) for step in shown]
     if len(nodes) > 4:
         labels[2] = "…"
     return " → ".join(labels)
@@ -284,7 +284,7 @@ def is_nan_edge(edge: Edge | None, place: Shape) -> bool:
 def edge_message(run: Run, edge: Edge, found: Found) -> str | None:
     """Why an edge passes on what is not finite; None if the data was not finite before."""
     user, operand, place = edge.user, edge.operand, found.place
-    name, label = written(run, operand), run.label(user)
+    name, label = label_of(run, operand), run.label(user)
     if edge.local is None:
         value = number(at(edge.contribution, place))
         data = [run.values[node] for node in (user, *run.graph.operands[user])]
@@ -308,7 +308,7 @@ def what_the_sweep_meets(run: Run) -> str:
     if met is None:
         return ""
     edge, place = met
-    between = f"between {run.label(edge.user)} and {written(run, edge.operand)}"
+    between = f"between {run.label(edge.user)} and {label_of(run, edge.operand)}"
     if edge.local is not None and not is_nan_edge(edge, place):
         return f"; the reverse sweep then meets 0 times infinity {between}"
     return f"; the local derivative {between} is then nan" if is_finite(run.value) else ""

@@ -18,7 +18,7 @@ from exprgrad.run.result import Run
 if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin
 
-__all__ = ["Found", "at", "in_numbers", "live", "not_finite", "where", "written"]
+__all__ = ["Found", "at", "in_numbers", "label_of", "live", "not_finite", "where"]
 
 R = TypeVar("R", bound=Run)
 
@@ -113,6 +113,6 @@ def in_numbers(run: R) -> tuple[R, Sequence[Origin]]:
     return cast(R, written_out), origins
 
 
-def written(run: Run, node: int) -> str:
+def label_of(run: Run, node: int) -> str:
     """What a node is called; broadcasting leaves no trace."""
     return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)

@@ -36,7 +36,7 @@ LARGE = 100.0
 """From here on, an argument is large."""
 
 
-class Step(NamedTuple):
+class Loss(NamedTuple):
     """One step of the walk: at ``node``, in its data, its local derivative, the sum of its contributions
     or one of them (``what``), from ``before`` digits to ``after``; the error came from ``source``."""
 
@@ -134,7 +134,7 @@ def find_lost(evidence: Evidence, name: str, digits: int) -> tuple[Lost | None, 
     return lost, list(dict.fromkeys([worst.node, *(step.node for step in steps)]))
 
 
-def by_data(evidence: Evidence, node: int) -> Iterator[Step]:
+def by_data(evidence: Evidence, node: int) -> Iterator[Loss]:
     """From a node's data to the operand whose error weighs most, and so on."""
     graph = evidence.graph
     while graph.operands[node]:
@@ -142,14 +142,14 @@ def by_data(evidence: Evidence, node: int) -> Iterator[Step]:
         own = kept(evidence.data(node))
         digits = [kept(pair) for pair in pairs]
         if min(digits) == FULL:
-            yield Step(node, "data", FULL, own, node)
+            yield Loss(node, "data", FULL, own, node)
             return
         place = weightiest(evidence, node, pairs)
         if place is None:  # the error is the node's own
-            yield Step(node, "data", min(digits), own, node)
+            yield Loss(node, "data", min(digits), own, node)
             return
         operand = graph.operands[node][place]
-        yield Step(node, "data", digits[place], own, operand)
+        yield Loss(node, "data", digits[place], own, operand)
         node = operand
 
 
@@ -175,7 +175,7 @@ def weightiest(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Ball]
     return None
 
 
-def by_grads(evidence: Evidence, node: int) -> Iterator[Step]:
+def by_grads(evidence: Evidence, node: int) -> Iterator[Loss]:
     """From a node's grad to the contribution whose error weighs most, to its user's grad, and so on."""
     while True:
         edges = evidence.users.get(node, [])
@@ -187,9 +187,9 @@ def by_grads(evidence: Evidence, node: int) -> Iterator[Step]:
         slope, passed = found[best]
         (user, position), digits = edges[best], kept(passed)
         if len(edges) > 1:
-            yield Step(node, "sum", digits, own, user)
+            yield Loss(node, "sum", digits, own, user)
         above, along = kept(evidence.grad(user)), kept(slope)
-        yield Step(user, "product", min(above, along), digits, node)
+        yield Loss(user, "product", min(above, along), digits, node)
         if above <= along and above < FULL:
             node = user
             continue
@@ -198,7 +198,7 @@ def by_grads(evidence: Evidence, node: int) -> Iterator[Step]:
         return
 
 
-def by_local(evidence: Evidence, user: int, position: int, own: int) -> Iterator[Step]:
+def by_local(evidence: Evidence, user: int, position: int, own: int) -> Iterator[Loss]:
     """From an edge's local derivative to what it was computed from."""
     graph = evidence.graph
     op = BY_NAME[graph.kinds[user]]
@@ -212,14 +212,14 @@ def by_local(evidence: Evidence, user: int, position: int, own: int) -> Iterator
         return
     digits = [kept(evidence.data(node)) for node in nodes]
     source = nodes[digits.index(min(digits))]
-    yield Step(user, "local", min(digits), own, source)
+    yield Loss(user, "local", min(digits), own, source)
     yield from by_data(evidence, source)
 
 
 # Why, in words.
 
 
-def reason(evidence: Evidence, step: Step) -> str:
+def reason(evidence: Evidence, step: Loss) -> str:
     """Why a step of the walk has fewer right digits than what it is made of."""
     if step.what == "sum":
         return cancelling(evidence, step)
@@ -232,14 +232,14 @@ def reason(evidence: Evidence, step: Step) -> str:
     return of_data(evidence, step)
 
 
-def cancelling(evidence: Evidence, step: Step) -> str:
+def cancelling(evidence: Evidence, step: Loss) -> str:
     """Why the sum of a node's contributions has fewer right digits than they have."""
     passed = [evidence.edge(user, place)[1][0] for user, place in evidence.users[step.node]]
     first, second = sorted(passed, key=lambda x: -abs(x) if x == x else 0.0)[:2]
     return f"the contributions to its grad nearly cancel: {number(first)} and {number(second)}"
 
 
-def of_data(evidence: Evidence, step: Step) -> str:
+def of_data(evidence: Evidence, step: Loss) -> str:
     """Why a node's data has fewer right digits than its operands."""
     node, graph = step.node, evidence.graph
     kind, operands = graph.kinds[node], graph.operands[node]

@@ -24,7 +24,7 @@ from exprgrad.run.result import Run
 
 __all__ = ["trust"]
 
-FEW = 13
+MOST_LEFT = 13
 """Digits count as lost where no more than these are left: rounding alone takes two or three."""
 MOST_EXPLAINED = 16
 """For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
@@ -50,7 +50,11 @@ def trust(run: Run, sides: Mapping[str, OneSided]) -> Trust:
         if name in corrected:
             return Trusted(value, 0, False, "corrected", None, None, None, True, None, None)
         plain = judged(value, true, found.bits)._replace(convention=name in special)
-        if plain.verdict in BEST or plain.digits > FEW or (plain.verdict == "zero" and value == 0):
+        if (
+            plain.verdict in BEST
+            or plain.digits > MOST_LEFT
+            or (plain.verdict == "zero" and value == 0)
+        ):
             return plain
         explained.append(name)
         if len(explained) > MOST_EXPLAINED:

@@ -70,6 +70,8 @@ def one_sided(run: Run) -> dict[str, OneSided]:
     if not run.wrt or beyond_sides(run):
         return {}
     over, _ = in_numbers(run)
+    if beyond_sides(over):  # a product of matrices has more nodes than elements
+        return {}
     sources = {
         element_name(name, place): (name, place)
         for name in run.wrt
@@ -80,7 +82,7 @@ def one_sided(run: Run) -> dict[str, OneSided]:
         return {}
     point, found = around(over), {}
     for element in names:
-        judgement = judged(over, element, point)
+        judgement = verdict_on(over, element, point)
         if judgement is not None:
             name, place = sources[element]
             found[element] = judgement._replace(input=name, place=place)
@@ -112,7 +114,7 @@ def poles(run: Run) -> list[int]:
     return found
 
 
-def judged(run: Run, name: str, point: Around) -> OneSided | None:
+def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
     """One input's verdict; None where there is nothing to say.
 
     So it is where the input moves no operand that meets a kink or a jump, and where the sweep's infinity is

@@ -35,7 +35,7 @@ __all__ = [
 
 SURE = 2.0**-8
 """A number that is off by no more than this part of itself has two digits."""
-WHOLE = 2.0**53
+EXACT_BELOW = 2.0**53
 """Below it every whole number is a double, so what correctly rounded operations make of such is exact."""
 
 
@@ -53,7 +53,7 @@ def rounding(value: float, operands: Iterable[float], ulps: float = 0.5) -> floa
     """What an operation may have rounded away; nothing where all are whole numbers."""
     if not math.isfinite(value):
         return 0.0
-    exact = ulps <= 0.5 and all(x.is_integer() and abs(x) < WHOLE for x in (value, *operands))
+    exact = ulps <= 0.5 and all(x.is_integer() and abs(x) < EXACT_BELOW for x in (value, *operands))
     return 0.0 if exact else ulps * math.ulp(value)
 
 
@@ -96,7 +96,7 @@ def noise(run: Run) -> list[float]:
     return [number.error for number in interpret(run.graph, RUNNING, given)]
 
 
-def constant(graph: Graph, node: int) -> Measured:
+def as_typed(graph: Graph, node: int) -> Measured:
     """A number as typed, which is off by nothing, or one with a name, such as pi."""
     value = number(graph, node)
     is_named = node in graph.symbols and math.isfinite(value)
@@ -123,7 +123,7 @@ def applied(graph: Graph, node: int, operands: Sequence[Measured]) -> Measured:
     return Measured(value, error if error == error else math.inf)
 
 
-RUNNING = Algebra(constant, applied)
+RUNNING = Algebra(as_typed, applied)
 """Numbers, each with what rounding may have done to it on the way."""
 
 
