@@ -46,6 +46,6 @@ def test_a_jacobian_s_size_is_told() -> None:
     assert plain(run, 1, 0, "cos(x)", is_whole=True)[1:3] == ("", " ")
     run = parse("X @ W").evaluate(X=np.ones((40, 30)), W=np.ones((30, 20)))
     chip = plain(run, 2, 0, "· @ W.T", is_whole=True)
-    assert "800 by 1,200, is never formed: it would be 7.7 MB" in " ".join(map(str, chip))
-    assert "never formed: 7.7 MB" in chip.note
+    assert "800 by 1,200, is never formed: it would be 7.68 MB" in " ".join(map(str, chip))
+    assert "never formed: 7.68 MB" in chip.note
     assert not plain(run, 2, 0, "· @ W.T", is_whole=False).note
