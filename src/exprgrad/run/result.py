@@ -137,11 +137,6 @@ class Run:
         self.wrt = wrt
 
     @property
-    def shapes(self) -> list[Shape] | None:
-        """Every node's shape; None if all are numbers."""
-        return self.graph.shapes
-
-    @property
     def value(self) -> Any:
         """The output's data: a float, or a NumPy array."""
         return self.values[self.graph.output]
@@ -204,7 +199,7 @@ class Run:
                 graph.span(node),
                 self.values[node],
                 self.grad(node),
-                None if self.shapes is None else self.shapes[node],
+                None if graph.shapes is None else graph.shapes[node],
             )
 
     @cached_property
