@@ -18,8 +18,8 @@ from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.primitives import compile_template
 from exprgrad.run.numbers.sweeps import forward
-from exprgrad.run.numbers.templates import compile_template
 from oracles import holds, true_value, ulps
 from strategies import FREQUENT, points, tree
 from together import together

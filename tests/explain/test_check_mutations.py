@@ -15,7 +15,7 @@ from exprgrad.explain.checking import suspects
 from exprgrad.explain.checking.check import Check, check_nodes
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.run.balls import balls
-from exprgrad.run.numbers import tape, templates
+from exprgrad.run.numbers import primitives, tape
 from exprgrad.run.numbers.primitives import functions
 from oracles import is_special
 from shell import command
@@ -73,7 +73,7 @@ def forget() -> None:
     """Nothing that was worked out from a row or a primitive may outlive it."""
     local.passing.cache_clear()
     tape.row.cache_clear()
-    templates.compile_template.cache_clear()
+    primitives.compile_template.cache_clear()
 
 
 def gradient(place: Place) -> list[float]:

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.rules import Rule, computed, shown, slots, template
 from exprgrad.graph.ops import Op
-from exprgrad.run.numbers.primitives import functions
-from exprgrad.run.numbers.templates import at_pole, compile_template, holds, sides
+from exprgrad.run.numbers.primitives import at_pole, compile_template, functions, holds, sides
 
 __all__ = ["MOST_POINTS", "Critical", "critical_points"]
 

@@ -20,7 +20,7 @@ from exprgrad.graph.graph import CONST, dependencies, dependents
 from exprgrad.graph.literal import Shape
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
-from exprgrad.run.numbers.templates import at_pole, holds
+from exprgrad.run.numbers.primitives import at_pole, holds
 from exprgrad.run.result import Edge, Run, is_finite
 from exprgrad.source import cut
 

@@ -22,9 +22,8 @@ from typing import NamedTuple
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.transform import transform
-from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.primitives import at_pole, functions
 from exprgrad.run.numbers.sweeps import forward
-from exprgrad.run.numbers.templates import at_pole
 
 __all__ = [
     "SCALE", "SETTLED", "STEP", "Estimate", "Quotients", "Sample", "Sides", "differences", "extrapolated",

@@ -13,7 +13,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.balls.text import nearest
-from exprgrad.run.numbers.templates import at_pole
+from exprgrad.run.numbers.primitives import at_pole
 from exprgrad.run.result import Run
 from exprgrad.source import Span
 

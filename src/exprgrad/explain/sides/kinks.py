@@ -22,7 +22,7 @@ from exprgrad.graph.graph import dependencies
 from exprgrad.graph.literal import Shape, element_name
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
-from exprgrad.run.numbers.templates import at_pole
+from exprgrad.run.numbers.primitives import at_pole
 from exprgrad.run.result import Run
 
 __all__ = ["OneSided", "corrections", "one_sided", "verdicts"]

@@ -15,8 +15,7 @@ from exprgrad.graph.graph import Graph
 from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.numbers.kink_screen import special_tests
-from exprgrad.run.numbers.primitives import Template, compile_template, functions, number
-from exprgrad.run.numbers.templates import sides
+from exprgrad.run.numbers.primitives import Template, compile_template, functions, number, sides
 from exprgrad.run.result import Run
 
 __all__ = ["local_rule", "met", "movement", "stirs", "stirs_edge", "views"]

@@ -35,8 +35,7 @@ from exprgrad.graph.graph import Graph, dependencies, dependents
 from exprgrad.graph.interpret import Algebra, worked_out
 from exprgrad.graph.op import Op, Special
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.numbers.primitives import compile_template, functions
-from exprgrad.run.numbers.templates import at_pole, holds, sides
+from exprgrad.run.numbers.primitives import at_pole, compile_template, functions, holds, sides
 from exprgrad.run.result import Run
 
 __all__ = ["UNDEFINED", "Around", "Towards", "around", "towards"]

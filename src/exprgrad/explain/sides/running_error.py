@@ -16,8 +16,7 @@ from exprgrad.explain.sides.movement import local_rule
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.run.numbers.primitives import functions, number
-from exprgrad.run.numbers.templates import sides
+from exprgrad.run.numbers.primitives import functions, number, sides
 from exprgrad.run.result import Run
 
 __all__ = [

@@ -29,8 +29,8 @@ from exprgrad.run.balls.balls import (
     where,
     working,
 )
+from exprgrad.run.numbers.primitives import compile_template
 from exprgrad.run.numbers.tape import gated
-from exprgrad.run.numbers.templates import compile_template
 
 __all__ = ["Sweep", "locals_of", "sweep"]
 

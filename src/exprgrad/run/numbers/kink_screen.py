@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op, Special
-from exprgrad.run.numbers.templates import Template, compile_template, sides
+from exprgrad.run.numbers.primitives import Template, compile_template, sides
 
 __all__ = ["Suspects", "movable", "special_of", "special_tests", "suspects"]
 

@@ -20,7 +20,8 @@ from exprgrad.graph.interpret import Algebra, interpret
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 
 __all__ = [
-    "Function", "Part", "Template", "compile_template", "functions", "number", "part_of", "sides",
+    "Function", "Part", "Template", "at_pole", "compile_template", "functions", "holds", "number",
+    "part_of", "sides",
 ]  # fmt: skip
 
 Function = Callable[..., float]
@@ -277,3 +278,13 @@ def sides(op: Op, arguments: Sequence[float], varies: Sequence[float]) -> list[l
     found = [[x, out, v, 0.0] for x, v in zip(operands, varies, strict=True)]
     tied = sum(map(tie, found))
     return [[*side[:3], tied] for side in found]
+
+
+def holds(condition: str, names: Sequence[str], values: Sequence[float]) -> bool:
+    """Whether a condition of the op table holds for the values of its names."""
+    return bool(compile_template(template(condition), tuple(names))(values))
+
+
+def at_pole(op: Op, operands: Sequence[float]) -> bool:
+    """Whether a row's operands are at one of its poles."""
+    return any(holds(where, op.names, operands) for where, _ in op.poles)
