@@ -2,50 +2,63 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.draw.picture.edge_labels import plain, valued, vanishes
+from exprgrad.draw.picture.edge_labels import Wire, wires
+
+
+def labels(text: str, **values: Any) -> list[Wire]:
+    """The wires into the output of a formula."""
+    run = parse(text).gradient(values)
+    return list(wires(run, run.graph.output, 6))
+
+
+def texts(text: str, **values: Any) -> list[tuple[str, str | None, bool]]:
+    """Their texts, what of them is a formula, and whether a gradient can flow."""
+    return [(c.text, c.formula, flows) for c, flows in labels(text, **values) if c is not None]
 
 
 @pytest.mark.parametrize(
-    ("rule", "local", "text", "formula"),
+    ("formula", "values", "expected"),
     [
-        ("1", 1.0, "1", None),
-        ("1", None, "1", None),
-        ("1", 2.0, "1 = 2", "1 = "),
-        ("2*x", 6.0, "2*x = 6", "2*x = "),
-        ("2*x", None, "2*x = –", "2*x = "),
-        ("1/x", math.inf, "1/x = inf", "1/x = "),
+        ("a + b", {"a": 1, "b": 2}, [("1", None, True), ("1", None, True)]),
+        ("a - b", {"a": 1, "b": 2}, [("1", None, True), ("−1", None, True)]),
+        ("a*b", {"a": 3, "b": 0}, [("b = 0", "b = ", True), ("a = 3", "a = ", True)]),
+        ("1/x", {"x": 0}, [("−1/x^2 = −inf", "−1/x^2 = ", True)]),
     ],
 )
 def test_a_number_stands_alone_where_the_rule_is_that_number(
-    rule: str, local: float | None, text: str, formula: str | None
+    formula: str, values: dict[str, float], expected: list[tuple[str, str | None, bool]]
 ) -> None:
-    chip = valued(rule, local, 6)
-    assert (chip.text, chip.formula) == (text, formula)
+    assert texts(formula, **values)[: len(expected)] == expected
 
 
-@pytest.mark.parametrize(
-    ("local", "zero"),
-    [
-        (None, False), (0.0, True), (-0.0, True), (5e-324, False), (math.nan, False),
-        (np.zeros((2, 2)), True), (np.array([0.0, 1.0]), False), (np.array([0.0, math.nan]), False),
-    ],
-)  # fmt: skip
-def test_what_passes_nothing_on(local: object, zero: bool) -> None:
-    assert vanishes(local) == zero
+def test_what_passes_nothing_on() -> None:
+    """A branch that was not taken, of numbers and of tensors; one number that is taken is enough."""
+    _, taken, left = labels("where(c, x, y)", c=1, x=2, y=3)
+    assert taken[1] and not left[1]
+    run = parse("where(c, x, y)").evaluate(c=[1, 1], x=[1, 2], y=[3, 4])
+    assert len(list(wires(run, run.graph.output, 6))) == 3
+    run = parse("u = where(c, x, y); sum(u)").gradient(c=[1, 0], x=[1, 2], y=[3, 4])
+    user = run.graph.operands[run.graph.output][0]
+    assert [flows for _, flows in wires(run, user, 6)][1:] == [True, True]
+    run = parse("u = where(c, x, y); sum(u)").gradient(c=[1, 1], x=[1, 2], y=[3, 4])
+    assert [flows for _, flows in wires(run, user, 6)][1:] == [True, False]
 
 
-def test_a_jacobian_s_size_is_told() -> None:
+def test_the_size_of_a_jacobian() -> None:
     """A number has none; a large one of tensors is noted if no diagonal stands for it."""
-    run = parse("sin(x)").gradient(x=1)
-    assert plain(run, 1, 0, "cos(x)", is_whole=True)[1:3] == ("", " ")
+    run = parse("sin(x)").evaluate(x=1)
+    ((chip, _),) = wires(run, 1, 6)
+    assert chip is not None and (chip.note, chip.tooltip) == ("", " ")
     run = parse("X @ W").evaluate(X=np.ones((40, 30)), W=np.ones((30, 20)))
-    chip = plain(run, 2, 0, "· @ W.T", is_whole=True)
-    assert "800 by 1,200, is never formed: it would be 7.68 MB" in " ".join(map(str, chip))
-    assert "never formed: 7.68 MB" in chip.note
-    assert not plain(run, 2, 0, "· @ W.T", is_whole=False).note
+    (chip, _), _ = wires(run, 2, 6)
+    assert chip is not None and chip.note == "never formed: 7.68 MB"
+    assert chip.tooltip == "the Jacobian, 800 by 1,200, is never formed: it would be 7.68 MB"
+    run = parse("sin(X)").evaluate(X=np.ones((40, 30)))
+    ((chip, _),) = wires(run, 1, 6)
+    assert chip is not None and not chip.note and "1,200 by 1,200" in chip.tooltip
