@@ -10,8 +10,8 @@ import pytest
 
 import golden
 from exprgrad.draw.documents.document import finite
-from exprgrad.draw.text import conventions, operations
-from exprgrad.draw.text.conventions import LIBRARIES, convention_fields, convention_lines, record
+from exprgrad.draw.text import operations
+from exprgrad.draw.text.operations import LIBRARIES, convention_fields, convention_lines, record
 from exprgrad.explain.critical import critical_points
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from programs import require
@@ -95,7 +95,7 @@ def test_the_look_of_them() -> None:
 def test_a_row_that_is_not_in_the_record_shows_our_own_answers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(conventions, "record", lambda: {"versions": {}, "operations": {}})
+    monkeypatch.setattr(operations, "record", lambda: {"versions": {}, "operations": {}})
     assert [*convention_lines(BY_NAME["abs"])] == [
         "           exprgrad",
         "  at x = 0, a kink",

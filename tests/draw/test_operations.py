@@ -9,7 +9,7 @@ import pytest
 import golden
 from exprgrad.derive.rules import template
 from exprgrad.draw.text import operations
-from exprgrad.draw.text.structural_operations import (
+from exprgrad.draw.text.operations import (
     cases,
     structural_overview,
     structural_usage,
@@ -77,7 +77,7 @@ def test_a_structural_operation_by_its_symbol(symbol: str, name: str) -> None:
 
 
 def test_a_structural_row_as_json() -> None:
-    found = json.loads(operations.document(operations.find("@")))
+    found = json.loads(operations.operations_document(operations.find("@")))
     assert found["operations"] == []
     (row,) = found["structural"]
     assert row["cases"][0] == {
@@ -134,7 +134,7 @@ def test_a_row_in_full_says_how_near_it_is() -> None:
     ],
 )
 def test_folded(width: int, lines: list[str]) -> None:
-    assert operations.folded(" ".join(line.strip() for line in lines), width) == lines
+    assert operations.formula_lines(" ".join(line.strip() for line in lines), width) == lines
 
 
 def test_a_narrow_terminal_drops_the_gate_then_the_domain_and_never_the_name() -> None:
@@ -162,7 +162,7 @@ def test_an_operation_by_its_symbol() -> None:
 def test_all_of_them() -> None:
     rows = operations.find(None)
     assert rows == (*OPS, *STRUCTURAL.values())
-    found = json.loads(operations.document(rows))
+    found = json.loads(operations.operations_document(rows))
     assert len(found["operations"]) == len(OPS) and len(found["structural"]) == len(STRUCTURAL)
 
 

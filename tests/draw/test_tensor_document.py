@@ -16,8 +16,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from exprgrad import Run, parse
-from exprgrad.draw.documents.answer import quiet_line
-from exprgrad.draw.documents.document import MOST_NUMBERS, csv_line, lists
+from exprgrad.draw.documents.answer import lists, quiet_line
+from exprgrad.draw.documents.document import LARGEST_SHOWN, csv_line
 from exprgrad.draw.documents.document import document as written
 from exprgrad.draw.documents.runs import node_rows, run_fields, trace_rows
 from shell import command
@@ -108,7 +108,7 @@ def test_large_tensors_are_summed_up_where_they_are_not_the_answer() -> None:
 
 
 def test_the_bound_is_a_thousand_numbers() -> None:
-    at, above = (parse("sum(x)").gradient(x=np.ones(MOST_NUMBERS + more)) for more in (0, 1))
+    at, above = (parse("sum(x)").gradient(x=np.ones(LARGEST_SHOWN + more)) for more in (0, 1))
     assert isinstance(document(at)["inputs"]["x"], list)
     assert isinstance(document(above)["inputs"]["x"], dict)
     holes = np.full(2000, np.nan)

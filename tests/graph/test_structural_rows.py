@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from exprgrad.draw.text.structural_operations import cases
+from exprgrad.draw.text.operations import cases
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter, Structural
 from exprgrad.graph.tensors import STRUCTURAL, WORDS

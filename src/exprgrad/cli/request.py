@@ -449,20 +449,20 @@ def start_alone(options: Mapping[str, Any], command: str) -> Expression:
     A note says where ``--shape`` may be missing.
     """
     expression, request = start(options)
-    shape = options["shape"]
+    sizes = options["shape"]
     for name in request.values:
         argument = request.spelled[name]
         source = Source(argument, is_expression=False)
         message = f"{command} takes no values: its answer holds for all of them"
         help = f'for numbers at a point, write exprgrad grad "…" {argument}'
         raise RequestError("usage", message, source=source, span=(0, len(argument)), help=help)
-    if shape is None and expression.is_scalar:
+    if sizes is None and expression.is_scalar:
         return expression
     from exprgrad.api import parse
     from exprgrad.cli.assignments import missing_shapes, shapes_in
 
-    if shape is not None:
-        expression = parse(expression.text, shapes=shapes_in(shape))
+    if sizes is not None:
+        expression = parse(expression.text, shapes=shapes_in(sizes))
     missing = missing_shapes(expression.typed, expression.shapes)
     if missing:
         listed = ", ".join(missing[:4] + ["…"][: len(missing) - 4])

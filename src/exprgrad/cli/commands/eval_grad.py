@@ -21,7 +21,6 @@ from exprgrad.cli.request import (
 )
 from exprgrad.draw.documents.answer import Answer
 from exprgrad.errors import RequestError
-from exprgrad.explain.limits import LISTED_PATHS
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
@@ -125,6 +124,7 @@ def run_answer(
 def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     """The answer of ``grad --order`` and ``grad --accumulate``."""
     from exprgrad.draw.text.orders import visited_answer
+    from exprgrad.explain.limits import LISTED_PATHS
     from exprgrad.explain.places import in_numbers
 
     whole, traced = options["show_all"], options["show_trace"]

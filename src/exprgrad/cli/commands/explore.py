@@ -72,7 +72,7 @@ def explore_command(path: str | None, show: bool, lesson: str | None, **options:
     if file_written is not None:
         page.save(file_written)
     if options["as_json"]:
-        write([document(run, page, lesson, file_written), "\n"])
+        write([page_document(run, page, lesson, file_written), "\n"])
     elif file_written is None:
         write_page(page)
     elif path is None:
@@ -115,7 +115,7 @@ def formula_run(options: Mapping[str, Any]) -> Run:
     return compute(expression, request, names_in(options["wrt"]))
 
 
-def document(run: Run, page: Page, lesson: str | None, path: str | None) -> str:
+def page_document(run: Run, page: Page, lesson: str | None, path: str | None) -> str:
     """The JSON document: the page itself, or the file that it was written to."""
     from exprgrad.draw.documents.document import envelope
 

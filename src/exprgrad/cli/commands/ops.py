@@ -28,7 +28,7 @@ def ops_command(names: tuple[str, ...], as_json: bool, color: str) -> int:
         raise RequestError("usage", message, source=source, span=(0, len(names[1])), help=help)
     rows = operations.find(name)
     if as_json:
-        write([operations.document(rows)])
+        write([operations.operations_document(rows)])
     elif name is None:
         put_parts(lambda _: operations.overview_parts(rows), color)
     else:

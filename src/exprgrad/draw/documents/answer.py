@@ -9,7 +9,21 @@ if TYPE_CHECKING:
     from exprgrad.draw.text.table import Screen, Table
     from exprgrad.explain.diagnostic import Diagnostic
 
-__all__ = ["Answer", "Apart", "Lines", "Short", "listed", "quiet_line", "short", "whole_text"]
+__all__ = [
+    "Answer",
+    "Apart",
+    "Lines",
+    "Short",
+    "listed",
+    "lists",
+    "quiet_line",
+    "short",
+    "whole_text",
+]
+
+
+AT_ONCE = 4096
+"""How many numbers of a row are written at once."""
 
 
 class Answer(NamedTuple):
@@ -88,10 +102,24 @@ def quiet_line(name: str, value: Any) -> Iterator[str]:
     elif isinstance(value, int):
         yield whole_text(value)
     else:
-        from exprgrad.draw.documents.document import lists
-
         yield from lists(value, repr)
     yield "\n"
+
+
+def lists(value: Any, write: Callable[[list[float]], str]) -> Iterator[str]:
+    """A tensor as nested lists, a row at a time; ``write`` writes a list of numbers, brackets and all."""
+    *lead, length = value.shape
+    counts = [1]
+    for axis in reversed(lead):
+        counts.append(counts[-1] * axis)
+    rows = value.reshape(-1, length)
+    for at, row in enumerate(rows):
+        opened = sum(at % count == 0 for count in counts[1:])
+        yield (", " if at else "") + "[" * (opened + 1)
+        for start in range(0, length, AT_ONCE):
+            numbers = write(row[start : start + AT_ONCE].tolist())[1:-1]
+            yield f", {numbers}" if start else numbers
+        yield "]" * (1 + sum((at + 1) % count == 0 for count in counts[1:]))
 
 
 def whole_text(count: int) -> str:

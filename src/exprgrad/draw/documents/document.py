@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from exprgrad.draw.documents.answer import Apart, Lines, Short, whole_text
+from exprgrad.draw.documents.answer import Apart, Lines, Short, lists, whole_text
 
 __all__ = [
-    "MOST_NUMBERS", "SCHEMA", "csv_line", "document", "envelope", "finite", "lists", "pieces",
+    "LARGEST_SHOWN", "SCHEMA", "csv_line", "document", "envelope", "finite", "pieces",
 ]  # fmt: skip
 
 SCHEMA = "exprgrad/1"
-MOST_NUMBERS = 1000
+LARGEST_SHOWN = 1000
 """The most numbers of a tensor on a node or an edge that are written without ``--all``."""
-AT_ONCE = 4096
-"""How many numbers of a row are written at once."""
-
 text = json.JSONEncoder(allow_nan=False).encode
 """One JSON value on one line."""
 
@@ -86,17 +83,17 @@ def pieces(value: Any, *, whole: bool = True, depth: int = 0) -> Iterator[str]:
     if isinstance(value, Apart):
         value = value.value
     elif isinstance(value, Short):
-        is_large = not whole and value.value.size > MOST_NUMBERS
+        is_large = not whole and value.value.size > LARGEST_SHOWN
         value = summary(value.value) if is_large else value.value
     try:
         written = text(value)
     except (TypeError, ValueError):  # something in it is none of JSON's own
-        yield from parts(value, whole=whole, depth=depth)
+        yield from by_parts(value, whole=whole, depth=depth)
     else:
         yield written
 
 
-def parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
+def by_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
     """A value that JSON does not know, or that has such a one in it."""
     if isinstance(value, float):
         yield text(str(value))
@@ -129,22 +126,6 @@ def lines_of(field: Lines, *, whole: bool, depth: int) -> Iterator[str]:
         yield from pieces(item, whole=whole, depth=depth)
         separator = ",\n" + " " * (depth + 1)
     yield closing
-
-
-def lists(value: Any, write: Callable[[list[float]], str]) -> Iterator[str]:
-    """A tensor as nested lists, a row at a time; ``write`` writes a list of numbers, brackets and all."""
-    *lead, length = value.shape
-    counts = [1]
-    for axis in reversed(lead):
-        counts.append(counts[-1] * axis)
-    rows = value.reshape(-1, length)
-    for at, row in enumerate(rows):
-        opened = sum(at % count == 0 for count in counts[1:])
-        yield (", " if at else "") + "[" * (opened + 1)
-        for start in range(0, length, AT_ONCE):
-            numbers = write(row[start : start + AT_ONCE].tolist())[1:-1]
-            yield f", {numbers}" if start else numbers
-        yield "]" * (1 + sum((at + 1) % count == 0 for count in counts[1:]))
 
 
 def summary(value: Any) -> dict[str, Any]:

@@ -147,16 +147,16 @@ def step_lines(
         said.update(notes)
         title = f"{number}. {step.rule}"
         heading = title + (": " if notes else "") + "; ".join(notes)
-        first, *rest = wrapped(heading, width)
+        first, *rest = heading_lines(heading, width)
         yield from (bold(first, title) if color else first, *rest)
         if step is not steps[-1] or step.rule != "put together":
             yield from equations(step, wrt, width)
         yield ""
     name, answer = infix_name(graph, (wrt,)), steps[-1].formulas[-1]
     statements = answer.split("; ")
-    final = list(broken(f"{name} = ", answer, width))
+    final = list(equation_lines(f"{name} = ", answer, width))
     if len(statements) > 1:
-        final = [name, *(piece for s in statements for piece in broken("  ", s, width))]
+        final = [name, *(piece for s in statements for piece in equation_lines("  ", s, width))]
     yield from (bold(piece, piece) for piece in final) if color else final
 
 
@@ -168,20 +168,20 @@ def equations(step: Step, wrt: str, width: int | None) -> Iterator[str]:
     ]
     together = ["; ".join(parts)] if 0 < sum(map(len, parts)) <= LONGEST_LETTERS else parts
     for part in together:
-        yield from broken(f"{MARGIN}with ", part, width)
+        yield from equation_lines(f"{MARGIN}with ", part, width)
     if step.name:
-        yield from broken(f"{MARGIN}{step.name} = ", step.of, width)
+        yield from equation_lines(f"{MARGIN}{step.name} = ", step.of, width)
     left = MARGIN + printable(step.left)
     margin = " " * display_width(left)
     room = max(map(display_width, step.formulas))
     if width is not None and len(margin) + 3 + room > width:
-        yield from broken(MARGIN, step.left, width)
+        yield from equation_lines(MARGIN, step.left, width)
         left = margin = MARGIN + " "
     for place, formula in enumerate(step.formulas):
-        yield from broken(f"{margin if place else left} = ", formula, width)
+        yield from equation_lines(f"{margin if place else left} = ", formula, width)
 
 
-def wrapped(line: str, width: int | None) -> list[str]:
+def heading_lines(line: str, width: int | None) -> list[str]:
     """A heading in lines no wider than ``width``, broken between words."""
     line, found = printable(line), []
     while width is not None and display_width(line) > width:
@@ -194,7 +194,7 @@ def wrapped(line: str, width: int | None) -> list[str]:
     return [*found, line]
 
 
-def broken(start: str, formula: str, width: int | None) -> Iterator[str]:
+def equation_lines(start: str, formula: str, width: int | None) -> Iterator[str]:
     """A formula behind ``start``, in lines no wider than ``width`` where it can be broken."""
     formula = printable(formula)
     indent = " " * (display_width(start) + 2)

@@ -52,7 +52,7 @@ def grad_map(run: Run, digits: int, screen: Screen, *, whole: bool = False) -> s
     width, color = screen.width or WIDTH, screen.color
     end = len(run.text) if whole else cut_at(run.text)
     owner = owners(run.graph, run.text, end)
-    sizes = [size(run.grad(node)) for node in range(len(run.graph))]
+    sizes = [grad_size(run.grad(node)) for node in range(len(run.graph))]
     top = max((found for found in sizes if found is not None and math.isfinite(found)), default=0.0)
     levels = {node: level(sizes[node], top) for node in set(owner) - {NOBODY}} | {NOBODY: NONE}
     lines: list[str] = []
@@ -64,7 +64,7 @@ def grad_map(run: Run, digits: int, screen: Screen, *, whole: bool = False) -> s
         ]
         if stop == end < len(run.text):
             cells.append(("…", NOBODY))
-        for row in wrapped(cells, width):
+        for row in fitting_rows(cells, width):
             lines += painted(row, levels) if color else marked(row, levels)
     left_out = len(run.text) - end
     if left_out:
@@ -139,7 +139,7 @@ def names_in(graph: Graph, text: str) -> Iterator[tuple[int, int, int]]:
                 yield nodes[name], *token.span("NAME")
 
 
-def size(grad: Any) -> float | None:
+def grad_size(grad: Any) -> float | None:
     """How large a grad is; of a tensor's its largest number; None if there is none."""
     if grad is None or not getattr(grad, "shape", ()):
         return None if grad is None else abs(grad)
@@ -155,7 +155,7 @@ def level(found: float | None, top: float) -> int:
     return max(math.ceil(PARTS * (found / top)), 1) if found else ZERO
 
 
-def wrapped(cells: Sequence[Cell], width: int) -> Iterator[Sequence[Cell]]:
+def fitting_rows(cells: Sequence[Cell], width: int) -> Iterator[Sequence[Cell]]:
     """A line in rows that fit, broken where another node begins if that is near."""
     start = 0
     while True:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from exprgrad.draw.documents.answer import Lines, short
 from exprgrad.draw.text.lines import EDGE_ROWS, LONGEST_WHOLE, ends
 from exprgrad.draw.text.table import BETWEEN, LEAST, Column, Screen, Table, decimal
-from exprgrad.draw.text.views import FULL, VIEWS, WHOLE, View, answer_text, view
+from exprgrad.draw.text.views import FULL, VIEWS, WHOLE_VIEW, View, answer_text, view
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.graph.literal import Shape, size
 from exprgrad.graph.structural import shape_text
@@ -33,7 +33,7 @@ ZERO = "·"
 """What stands for an entry that is structurally 0."""
 MOST_OUTPUTS = 12
 """How many outputs are listed below a table."""
-ALONE = re.compile(r"\w+\([^()]*\)|\[[^][]*\]")
+ONE_GROUP = re.compile(r"\w+\([^()]*\)|\[[^][]*\]")
 """A call, or a list, without another inside."""
 BLOCK = View(most=0)
 """How a block that is not shown number by number is described."""
@@ -85,7 +85,7 @@ def blocks(found: Matrix) -> Iterator[Block]:
 
 def grouped(label: str) -> str:
     """A name, a call or a list as it is, any other text in parentheses."""
-    return label if label.isidentifier() or ALONE.fullmatch(label) else f"({label})"
+    return label if label.isidentifier() or ONE_GROUP.fullmatch(label) else f"({label})"
 
 
 def shape_of(value: Any) -> Shape:
@@ -297,7 +297,7 @@ def outputs_foot(
 
 def brief(value: Any, digits: int, equals: str = "", *, whole: bool = False) -> str:
     """A tensor in a line: its numbers if they are few, else its shape, norm, least and greatest number."""
-    shown = view(value, digits, WHOLE if whole else FULL)
+    shown = view(value, digits, WHOLE_VIEW if whole else FULL)
     if isinstance(value, float) or shown.startswith("["):
         return f"{equals} {shown}"
     return f"{equals and ':'} {shape_text(value.shape)}, {shown}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from exprgrad.draw.text.lines import ends, narrowed
 from exprgrad.draw.text.table import Column, Table, decimal
-from exprgrad.draw.text.views import IN_CELL, VIEWS, WHOLE, answer_text, folded, view, ways
+from exprgrad.draw.text.views import IN_CELL, VIEWS, WHOLE_VIEW, answer_text, folded, view, ways
 from exprgrad.explain.judged import Run
 from exprgrad.graph.graph import CONST
 from exprgrad.source import printable
@@ -53,7 +53,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         return table(values, lambda value: decimal(value, digits))
     if all_nodes:
         narrow = [partial(folded, digits=digits, room=room) for room in FOLDED]
-        wide = table(values, lambda value: view(value, digits, WHOLE))
+        wide = table(values, lambda value: view(value, digits, WHOLE_VIEW))
         return wide._replace(narrower=[partial(table, values, how) for how in narrow])
     said = [[ways(value, digits, IN_CELL) for value in column] for column in values]
     first, *others = [partial(table, said, partial(narrowed, room=how.room)) for how in VIEWS]

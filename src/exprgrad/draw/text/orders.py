@@ -11,7 +11,7 @@ from exprgrad.draw.documents.runs import run_fields
 from exprgrad.draw.text.lines import EDGE_ROWS, LONGEST_WHOLE, ends, fitted
 from exprgrad.draw.text.nodes import corrections
 from exprgrad.draw.text.paths import (
-    Row,
+    PathLine,
     aligned,
     count_words,
     explained,
@@ -21,7 +21,15 @@ from exprgrad.draw.text.paths import (
     shown_inputs,
 )
 from exprgrad.draw.text.table import Column, Screen, Table, decimal, signed
-from exprgrad.draw.text.trace import Names, Part, Visit, called, in_columns, short_names, shortened
+from exprgrad.draw.text.trace import (
+    Names,
+    Passed,
+    Visit,
+    called,
+    in_columns,
+    short_names,
+    shortened,
+)
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.judged import Run
 from exprgrad.explain.walks.orders import Lost, Outcome, Visited
@@ -110,7 +118,7 @@ def visit_of(
     return Visit(node, parts=[part_of(run, found, passed, names) for passed in contributions])
 
 
-def part_of(run: Run, found: Visited, passed: Contribution, names: Names) -> Part:
+def part_of(run: Run, found: Visited, passed: Contribution, names: Names) -> Passed:
     """A contribution, with what became of it."""
     web = found.web
     operand, remark = web.operands[passed.edge], ""
@@ -121,7 +129,7 @@ def part_of(run: Run, found: Visited, passed: Contribution, names: Names) -> Par
         remark = f"overwrites {called(run, web.users[passed.replaced], names)}'s"
     sign = "=" if found.accumulate == "set" else "+="
     numbers = web.locals[passed.edge], passed.grad, passed.before, passed.after
-    return Part(web.positions[passed.edge], operand, *numbers, remark, sign=sign)
+    return Passed(web.positions[passed.edge], operand, *numbers, remark, sign=sign)
 
 
 def visits_text(run: Run, found: Visited, names: Sequence[str], *, whole: bool) -> str:
@@ -170,18 +178,18 @@ def verdict(part: Outcome, *, exact: bool = True) -> str:
 
 def lost_rows(
     run: Run, web: Web, part: Outcome, names: Sequence[str], digits: int, *, whole: bool
-) -> Iterator[Row]:
+) -> Iterator[PathLine]:
     """The paths that were lost or repeated, each with the reason, and what the others come to."""
     texts = path_texts([lost.path for lost in part.listed], web, names, whole=whole)
     for lost, what in zip(part.listed, texts, strict=True):
-        yield Row(signed(lost.path.product, digits), what, reason(run, lost, names))
+        yield PathLine(signed(lost.path.product, digits), what, reason(run, lost, names))
     others = part.lost.count - len(part.listed)
     if others and part.listed:
-        yield Row(signed(part.rest, digits), f"{count_words(others, 'other')} lost")
+        yield PathLine(signed(part.rest, digits), f"{count_words(others, 'other')} lost")
     texts = path_texts([repeated.path for repeated in part.repeated], web, names, whole=whole)
     for repeated, what in zip(part.repeated, texts, strict=True):
         remark = f"counted {count_words(repeated.times, 'time')}"
-        yield Row(signed(repeated.path.product, digits), what, remark)
+        yield PathLine(signed(repeated.path.product, digits), what, remark)
 
 
 def reason(run: Run, lost: Lost, names: Sequence[str]) -> str:

@@ -18,8 +18,8 @@ from exprgrad.explain.walks.paths import Path, Paths, Web
 from exprgrad.source import display_width, printable
 
 __all__ = [
-    "Row", "aligned", "count_words", "explained", "labels", "path_fields", "path_texts", "paths_answer",
-    "shown_inputs",
+    "PathLine", "aligned", "count_words", "explained", "labels", "path_fields", "path_texts",
+    "paths_answer", "shown_inputs",
 ]  # fmt: skip
 
 ARROW = " → "
@@ -36,7 +36,7 @@ Ask = Callable[[str], Paths]
 """The paths to an input: found when they are drawn, for those of many inputs may fill a memory."""
 
 
-class Row(NamedTuple):
+class PathLine(NamedTuple):
     """A line below an input: a number, what it is the number of, and a remark."""
 
     number: str
@@ -97,21 +97,21 @@ def shown_inputs(
 
 def path_rows(
     found: Paths, web: Web, names: Sequence[str], digits: int, *, whole: bool
-) -> list[Row]:
+) -> list[PathLine]:
     """The listed paths to an input, and what the others come to."""
     texts = path_texts(found.listed, web, names, whole=whole)
     rows = [
-        Row(signed(path.product, digits), what, factors_text(path, digits))
+        PathLine(signed(path.product, digits), what, factors_text(path, digits))
         for path, what in zip(found.listed, texts, strict=True)
     ]
     others = found.count - len(found.listed)
     if others and found.listed:
         what = "the other path" if others == 1 else f"the {count_words(others, 'other')}"
-        rows.append(Row(signed(found.rest, digits), what))
+        rows.append(PathLine(signed(found.rest, digits), what))
     return rows
 
 
-def aligned(rows: Sequence[Row], screen: Screen) -> list[str]:
+def aligned(rows: Sequence[PathLine], screen: Screen) -> list[str]:
     """Rows with their columns under each other; where they do not fit, without remarks, or broken."""
     first = max((display_width(row.number) for row in rows), default=0)
     second = max((display_width(row.what) for row in rows if row.remark), default=0)

@@ -171,6 +171,12 @@ def narrowest(table: Table, width: int) -> tuple[Table, list[int], int]:
         table = make()
 
 
+def foot_lines(table: Table, width: int) -> list[str]:
+    """The lines below a table, long ones broken at blanks."""
+    lines = filter(None, table.foot.split("\n"))
+    return [text for line in lines for text in fitted(line, width)]
+
+
 def rich(table: Table, width: int, *, color: bool) -> str:
     """The table as Rich draws it for a terminal so many cells wide."""
     from io import StringIO
@@ -217,7 +223,6 @@ def rich(table: Table, width: int, *, color: bool) -> str:
         console.print(Text(gap_text(table)))
     if table.foot:
         console.print()
-    for line in filter(None, table.foot.split("\n")):
-        for text in fitted(line, width):
-            console.print(Text(text, style="bold"))
+    for text in foot_lines(table, width):
+        console.print(Text(text, style="bold"))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())

@@ -14,7 +14,7 @@ from exprgrad.draw.documents.runs import jacobian_bytes
 from exprgrad.draw.text.lines import EDGE_ROWS, INDENT, LONGEST_WHOLE, narrowed, packed
 from exprgrad.draw.text.nodes import corrections, node_title
 from exprgrad.draw.text.table import minus, signed
-from exprgrad.draw.text.views import VIEWS, WHOLE, View, view
+from exprgrad.draw.text.views import VIEWS, WHOLE_VIEW, View, view
 from exprgrad.explain.judged import Run
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.literal import Shape, size
@@ -26,7 +26,7 @@ from exprgrad.source import bytes_text, cut, display_width, printable
 
 __all__ = [
     "Names",
-    "Part",
+    "Passed",
     "Visit",
     "called",
     "define",
@@ -50,7 +50,7 @@ IN_COLOR = "\x1b[33m{}\x1b[0m"
 Names = Mapping[int, str]
 
 
-class Part(NamedTuple):
+class Passed(NamedTuple):
     """What a visit passes to one operand.
 
     ``local``   the local derivative; None among tensors, where it is not even diagonal
@@ -78,7 +78,7 @@ class Visit(NamedTuple):
     node: int
     words: str = ""
     grad: Any = None
-    parts: Sequence[Part | str] = ()
+    parts: Sequence[Passed | str] = ()
     verb: str = "visit"
 
 
@@ -108,7 +108,7 @@ def trace(
         elif at == EDGE_ROWS:
             shown.append(f"{count - 2 * EDGE_ROWS:,} visits left out; --all shows them")
     if has_shapes:
-        views = (WHOLE,) if all_visits else VIEWS
+        views = (WHOLE_VIEW,) if all_visits else VIEWS
         lines = in_pieces(run, shown, digits, width, views, color=color)
         end = work_of_tensors(run, taken, width)
     else:
@@ -158,7 +158,9 @@ def idle(run: Run, node: int) -> str:
     return "no gradient reached it, none goes on"
 
 
-def contributions(run: Run, node: int, sofar: dict[int, Any], awaited: list[int]) -> Iterator[Part]:
+def contributions(
+    run: Run, node: int, sofar: dict[int, Any], awaited: list[int]
+) -> Iterator[Passed]:
     """What a visit passes on; ``sofar``, the grads up to here, and ``awaited`` are brought up to date."""
     assert run.adjoints is not None
     graph, seed = run.graph, run.grad(node)
@@ -172,13 +174,13 @@ def contributions(run: Run, node: int, sofar: dict[int, Any], awaited: list[int]
         local, contribution = passed.get(position, (0.0, None))
         is_closed = closed(graph.kinds[node], position, local)
         if contribution is None or is_closed:
-            yield Part(position, operand, local, seed, None, None, remark, is_closed=True)
+            yield Passed(position, operand, local, seed, None, None, remark, is_closed=True)
             continue
         before = sofar.pop(operand, None)
         after = contribution if before is None else before + contribution
         if not is_last:
             sofar[operand] = after
-        yield Part(position, operand, local, seed, before, after, remark)
+        yield Passed(position, operand, local, seed, before, after, remark)
 
 
 def closed(kind: str, position: int, local: Any) -> bool:
@@ -189,7 +191,7 @@ def closed(kind: str, position: int, local: Any) -> bool:
     return not (local if isinstance(local, float) else local.any())
 
 
-def passed_on(visit: Visit) -> Iterator[Part]:
+def passed_on(visit: Visit) -> Iterator[Passed]:
     """The parts of a visit that pass something on."""
     for part in visit.parts:
         if not isinstance(part, str) and part.after is not None:
@@ -292,7 +294,7 @@ def lines_of(run: Run, visit: Visit | str, names: Names, digits: int) -> Iterato
         head = Line()
 
 
-def contribution(run: Run, user: int, part: Part, names: Names, digits: int) -> tuple[str, str]:
+def contribution(run: Run, user: int, part: Passed, names: Names, digits: int) -> tuple[str, str]:
     """What is passed to an operand as formula and, where that says more, as numbers."""
     text, level = rule_of(run.graph, user, part.position, names, run.texts)
     rule = cut(minus(printable(text)), LONGEST_IN_COLUMN)
@@ -512,7 +514,7 @@ def is_matrix(kind: str, position: int, ends: tuple[Shape, Shape]) -> bool:
     return min(map(size, ends)) > 1 and not copies
 
 
-def jacobian_size(run: Run, user: int, part: Part) -> int:
+def jacobian_size(run: Run, user: int, part: Passed) -> int:
     """The bytes of an edge's whole Jacobian, if it is worth speaking of; else 0."""
     graph = run.graph
     ends = graph.shape(user), graph.shape(part.operand)

@@ -14,7 +14,17 @@ from exprgrad.source import printable
 if TYPE_CHECKING:
     from exprgrad.run.arrays.measure import Measure
 
-__all__ = ["FULL", "IN_CELL", "VIEWS", "WHOLE", "View", "answer_text", "folded", "view", "ways"]
+__all__ = [
+    "FULL",
+    "IN_CELL",
+    "VIEWS",
+    "WHOLE_VIEW",
+    "View",
+    "answer_text",
+    "folded",
+    "view",
+    "ways",
+]
 
 MOST_WHOLE = 64
 """The most numbers of a tensor that is shown whole, unless all are asked for."""
@@ -38,7 +48,7 @@ VIEWS = (FULL, *[View(room) for room in (80, 60, 48, 40, 34, 28, 24, 20, 16, 12)
 """From the widest to the narrowest: the first that fits a terminal is taken."""
 IN_CELL = View(most=16)
 """What stands beside other columns: a line is still to be read in one glance."""
-WHOLE = View(most=None)
+WHOLE_VIEW = View(most=None)
 """Every number."""
 LONGEST_LINE = 100
 """The cells of a line up to which an answer stands behind its name."""
@@ -94,7 +104,7 @@ def rows_of(value: Any, digits: int) -> list[str]:
 
 def answer_text(name: str, value: Any, digits: int, *, whole: bool = False) -> str:
     """What is called so, and its value: whole if that is not large, on lines of its own if it is long."""
-    text = f"{printable(name)} = {view(value, digits, WHOLE if whole else FULL)}"
+    text = f"{printable(name)} = {view(value, digits, WHOLE_VIEW if whole else FULL)}"
     if len(text) <= LONGEST_LINE or not text.endswith("]"):
         return text
     return "\n".join([f"{printable(name)} =", *[INDENT + row for row in rows_of(value, digits)]])
