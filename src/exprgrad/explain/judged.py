@@ -45,20 +45,15 @@ class Run(result.Run):
     @cached_property
     def is_plain(self) -> bool:
         """Whether the swept gradient rests on no convention and is finite, or cannot be told from one."""
+        if self.adjoints is None:
+            return True
+        finite = all(map(result.is_finite, self.swept.values()))
+        if finite and self.adjoints.quiet:
+            return True
+        from exprgrad.explain.kinks_met import flagged
         from exprgrad.explain.limits import beyond_sides
 
-        if self.adjoints is None or beyond_sides(self):
-            return True
-        return not self.is_conventional and all(map(result.is_finite, self.swept.values()))
-
-    @cached_property
-    def is_conventional(self) -> bool:
-        """Whether the sweep met a kink or a jump, so that its answer rests on a convention."""
-        if self.adjoints is None or self.adjoints.quiet:
-            return False
-        from exprgrad.explain.kinks_met import flagged
-
-        return bool(flagged(self))
+        return bool(beyond_sides(self)) or (finite and not flagged(self))
 
     @property
     def gradient(self) -> dict[str, Any]:

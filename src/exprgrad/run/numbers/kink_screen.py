@@ -18,7 +18,7 @@ from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.numbers.primitives import Template, compile_template, sides
 
-__all__ = ["Suspects", "movable", "special_of", "special_tests", "suspects"]
+__all__ = ["Suspects", "equal_numbers", "movable", "special_of", "special_tests", "suspects"]
 
 Needed = list[tuple[int, int | float]]
 """Pairs of nodes, or of a node and a number, of which one at least has to be equal."""
