@@ -119,14 +119,29 @@ CORE: dict[str, Callable[..., Real]] = {
 
 def has_own_reference(name: str) -> bool:
     """Whether mpmath knows the operation; if not, its definition is what it is."""
-    return name in CORE or (not BY_NAME[name].value and hasattr(mp, name))
+    row = BY_NAME[name]
+    word = row.setting[0] if row.setting else name
+    return name in CORE or (hasattr(mp, word) and not (row.value and row.definition))
+
+
+def known(name: str, *args: Real) -> Real:
+    """What mpmath says; nothing where an approximation, which may cover less, is not said to hold."""
+    row = BY_NAME[name]
+    if name in CORE:
+        return CORE[name](*args)
+    given = dict(zip(row.names, args, strict=True)) if row.domain and row.value else {}
+    if given and not evaluate(template(row.domain), given)[-1]:
+        poles = [value for at, value in row.poles if evaluate(template(at), given)[-1]]
+        return evaluate(template(poles[0]), given)[-1] if poles else mp.nan
+    word, *setting = row.setting or (name,)
+    return getattr(mp, str(word))(*setting, *args)
 
 
 def reference(name: str, *args: Real) -> Real:
     """An operation at mpmath's working precision; nan where it has no real value."""
     try:
         if has_own_reference(name):
-            result = (CORE.get(name) or getattr(mp, name))(*args)
+            result = known(name, *args)
         else:
             definition = template(BY_NAME[name].definition)
             result = evaluate(definition, dict(zip(BY_NAME[name].names, args, strict=True)))[-1]

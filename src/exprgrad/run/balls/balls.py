@@ -309,11 +309,24 @@ def defined(op: Op) -> Callable[..., Ball]:
     return call
 
 
+def within(op: Op, function: Callable[..., Ball]) -> Callable[..., Ball]:
+    """A function where an approximation of it is said to hold: it may cover less."""
+
+    def known(*operands: Ball) -> Ball:
+        holds = formula(op.domain, dict(zip(op.names, operands, strict=True)))
+        return where(holds, function(*operands), undefined())
+
+    return known
+
+
 class Functions(dict[str, Callable[..., Ball]]):
     """Row name → function on balls, made on first use."""
 
     def __missing__(self, name: str) -> Callable[..., Ball]:
-        made = CARE.get(name) or getattr(flint().arb, name, None) or defined(BY_NAME[name])
+        op = BY_NAME[name]
+        made = CARE.get(name) or getattr(flint().arb, name, None) or defined(op)
+        if op.value and op.domain and not op.definition:
+            made = within(op, made)
         self[name] = made
         return made
 
