@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from exprgrad.errors import RequestError
 from exprgrad.explain.checking.differences import SCALE, STEP, Quotients, quotients
-from exprgrad.explain.checking.verdicts import Verdict, agreement, digits_of, short
+from exprgrad.explain.checking.verdicts import Verdict, agreement, digits_of, short_number
 from exprgrad.explain.nodes import node_in
 from exprgrad.graph.graph import CONST
 from exprgrad.language.write.infix import number
@@ -26,7 +26,7 @@ LESSON = 0.001
 """The step that the lesson takes."""
 KEPT = 8
 """How many digits smaller than a number a step is that is suggested: about half of them."""
-FEW = 3
+ENOUGH_DIGITS = 3
 """Where (L2 - L1)/h has fewer digits than this, it is asked why."""
 HALVINGS = 32
 """How often an interval is halved on the search for a kink."""
@@ -76,14 +76,14 @@ def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) ->
     found = quotients(run.graph, node)
     numeric, central = bumped(run, found, step)[:2]
     error = None if best.numeric is None else abs(numeric - best.numeric)
-    here = f"at h = {number(step)}, (L2 - L1)/h is {short(numeric)}"
+    here = f"at h = {number(step)}, (L2 - L1)/h is {short_number(numeric)}"
     shown = best._replace(numeric=numeric, error=error)
     if best.verdict != "agrees" or not (math.isfinite(numeric) and math.isfinite(central)):
-        message = f"{best.message}; {here} and the central difference {short(central)}"
+        message = f"{best.message}; {here} and the central difference {short_number(central)}"
         return shown._replace(message=message)
     first, second = (digits_of(abs(each - analytic), abs(analytic)) for each in (numeric, central))
-    if first < FEW and numeric != analytic and leaps(run, found, step):
-        why = f"kink between the sample points: {here}, returned {short(analytic)}"
+    if first < ENOUGH_DIGITS and numeric != analytic and leaps(run, found, step):
+        why = f"kink between the sample points: {here}, returned {short_number(analytic)}"
         return shown._replace(verdict="kink", message=why)
     most = best.digits
     if not analytic or most is None:
@@ -94,7 +94,9 @@ def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) ->
             "better step"
         )
         return shown._replace(message=message)
-    returned = f"{here}, returned {short(analytic)}, which a better step finds to {most} digits"
+    returned = (
+        f"{here}, returned {short_number(analytic)}, which a better step finds to {most} digits"
+    )
     if 2 * math.ulp(run.value) / abs(step) < abs(numeric - analytic):
         return shown.says("undecided", f"the step is too large: {returned}")
     lost = shown._replace(help="a larger step keeps more digits")

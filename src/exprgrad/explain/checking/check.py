@@ -20,7 +20,7 @@ from exprgrad.explain.checking.differences import (
     differences,
     measured_differences,
     moved_errors,
-)  # fmt: skip
+)
 from exprgrad.explain.checking.suspects import Wrong, accusing, blamed, wrong_numbers
 from exprgrad.explain.checking.true_differences import least_work, true_differences
 from exprgrad.explain.checking.verdicts import (
@@ -32,7 +32,7 @@ from exprgrad.explain.checking.verdicts import (
     one_side,
     pole,
     unsettled,
-)  # fmt: skip
+)
 from exprgrad.explain.judged import Run
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.places import at
@@ -46,7 +46,7 @@ from exprgrad.source import Span
 if TYPE_CHECKING:
     from exprgrad.explain.digits.trusted import Trusted
 
-__all__ = ["MOST_WORK", "Check", "check_nodes", "check_run", "has_balls", "judged"]
+__all__ = ["MOST_WORK", "Check", "check_nodes", "check_of", "check_run", "has_balls"]
 
 MOST_IN_BALLS = 200_000
 MOST_IN_DOUBLES = 10_000
@@ -54,7 +54,7 @@ MOST_IN_DOUBLES = 10_000
 
 In balls a node takes 25 microseconds in the first precision, in doubles 1 millisecond for all the steps.
 """
-MOST_NUMBERS = 64
+MOST_CHECKED = 64
 """How many numbers of tensors are checked; of more, so many are chosen, evenly spread.
 
 Each takes some 80 forward sweeps, so that all take as long as a short training.
@@ -94,7 +94,7 @@ class Check(NamedTuple):
     help: str | None = None
 
 
-def judged(input: str, analytic: float | None, verdict: Verdict) -> Check:
+def check_of(input: str, analytic: float | None, verdict: Verdict) -> Check:
     """The check that a verdict makes of a derivative."""
     return Check(
         input=input,
@@ -264,7 +264,7 @@ def check_nodes(
             verdict = at_step(run, node, analytic, step, verdict)
         where = verdict.where or checker.focus(node, verdict.verdict)
         found.append(
-            judged(name, analytic, verdict)._replace(node=node if ids else None, where=where)
+            check_of(name, analytic, verdict)._replace(node=node if ids else None, where=where)
         )
     return found
 
@@ -272,7 +272,7 @@ def check_nodes(
 # Tensors.
 
 
-class Place(NamedTuple):
+class InputNumber(NamedTuple):
     """One number of an input: its name, and where it is; () for an input that is a number."""
 
     name: str
@@ -292,21 +292,21 @@ def check_tensors(
     return [check_number(run, place) for place in chosen(run)]
 
 
-def chosen(run: Run) -> list[Place]:
+def chosen(run: Run) -> list[InputNumber]:
     """The numbers to check."""
     shapes = {name: run.graph.shape(run.graph.inputs[name]) for name in run.wrt or ()}
     names, ends = [*shapes], [*accumulate(map(size, shapes.values()))]
     total = ends[-1] if ends else 0
-    count = min(total, MOST_NUMBERS)
+    count = min(total, MOST_CHECKED)
     found = []
     for flat in sorted({part * total // count for part in range(count)}):
         which = bisect_right(ends, flat)
         name, before = names[which], ends[which - 1] if which else 0
-        found.append(Place(name, place_of(flat - before, shapes[name])))
+        found.append(InputNumber(name, place_of(flat - before, shapes[name])))
     return found
 
 
-def check_number(run: Run, place: Place) -> Check:
+def check_number(run: Run, place: InputNumber) -> Check:
     """The verdict on one number's derivative."""
     analytic, x = (at(all_of[place.name], place.at) for all_of in (run.gradient, run.inputs))
     node, called = run.graph.inputs[place.name], element_name(*place)
@@ -320,10 +320,10 @@ def check_number(run: Run, place: Place) -> Check:
         says, true = apart(analytic, found.numeric)
         why = f"the gradient for {called} says {says}, differences say {true}"
         found = found.blaming(node, span, why)
-    return judged(called, analytic, found)._replace(where=found.where or (node, span))
+    return check_of(called, analytic, found)._replace(where=found.where or (node, span))
 
 
-def moved(run: Run, place: Place) -> Callable[[float], float]:
+def moved(run: Run, place: InputNumber) -> Callable[[float], float]:
     """The output as a function of one number."""
     evaluator = evaluator_for(run.graph)
 

@@ -16,7 +16,7 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.errors import InputError, MissingExtraError, RequestError
-from exprgrad.explain.checking.check import MOST_WORK, Check, judged
+from exprgrad.explain.checking.check import MOST_WORK, Check, check_of
 from exprgrad.explain.checking.terms import Compared, difference
 from exprgrad.explain.checking.true_differences import (
     CLOSE,
@@ -24,8 +24,8 @@ from exprgrad.explain.checking.true_differences import (
     below_doubles,
     least_work,
     true_differences,
-)  # fmt: skip
-from exprgrad.explain.checking.verdicts import Verdict, as_float, balls_apart, short
+)
+from exprgrad.explain.checking.verdicts import Verdict, as_float, balls_apart, short_number
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.graph.graph import CONST, Graph, is_scalar
 from exprgrad.language.read.parse import parse
@@ -117,7 +117,7 @@ def check_claim(
     where = graph.inputs[name], claim.span(claim.output)
     if not places or (obstacle is not None and obstacle.denies):
         point, found = without_places(formulas, obstacle, given)
-        return judged(name, None, found)._replace(claim=text, point=point or None, where=where)
+        return check_of(name, None, found)._replace(claim=text, point=point or None, where=where)
     wrong = next((place for place in places if differs(place, claim)), None)
     shown = wrong or places[0]
     found = Verdict(numeric=float(shown.claim[claim.output]))
@@ -131,11 +131,11 @@ def check_claim(
         why = difference(Compared(claim, formula, said, true))
         found = found.says("disagrees", worded(wrong, claim, why and why.message))
         where = where[0], (why and why.span) or where[1]
-    check = judged(name, float(shown.true), found)
+    check = check_of(name, float(shown.true), found)
     return check._replace(claim=text, point=shown.point, where=where)
 
 
-def worded(place: Place, claim: Graph, more: str | None) -> str:
+def worded(place: SamplePoint, claim: Graph, more: str | None) -> str:
     """That a claim is wrong at a place, and what it has wrong; nothing twice."""
     said = place.claim[claim.output]
     true, other = balls_apart(place.true, said)
@@ -162,13 +162,13 @@ def without_places(
     return {}, Verdict().says("undecided", why)
 
 
-def differs(place: Place, claim: Graph) -> bool:
+def differs(place: SamplePoint, claim: Graph) -> bool:
     """Whether balls decide that the claim is not the derivative at a place."""
     said = place.claim[claim.output]
     return bool(said.is_nan() or not said.overlaps(place.true))
 
 
-def in_agreement(formulas: Formulas, places: list[Place], given: Mapping[str, float]) -> str:
+def in_agreement(formulas: Formulas, places: list[SamplePoint], given: Mapping[str, float]) -> str:
     """Equal: how far that goes."""
     is_given = len(given) == len(formulas.function.inputs)
     points = "at the given point" if is_given else f"at {len(places)} sampled points"
@@ -201,7 +201,7 @@ class Formulas(NamedTuple):
     derivative: Graph
 
 
-class Place(NamedTuple):
+class SamplePoint(NamedTuple):
     """A point, there every node of the claim and of our formula, in balls, and the true derivative.
 
     That is our formula's value, unless the point is ``special``: then it is what differences say, for the
@@ -230,7 +230,7 @@ class Obstacle(NamedTuple):
 
 def sampled_places(
     formulas: Formulas, name: str, given: Mapping[str, float], most: int, work: int
-) -> tuple[list[Place], Obstacle | None]:
+) -> tuple[list[SamplePoint], Obstacle | None]:
     """Points at which claim and formula can be compared, and one, if any, where they cannot.
 
     As many are tried as the ``work`` allows.  Of obstacles one at which differences deny our formula comes
@@ -239,12 +239,12 @@ def sampled_places(
     graph, claim, _ = formulas
     tries = 1 if len(given) == len(graph.inputs) else TRIES
     tries = min(tries, work // least_work(len(graph) + len(claim)))
-    places: list[Place] = []
+    places: list[SamplePoint] = []
     found: Obstacle | None = None
     met = 0
     for point in islice(sampled(graph, given), tries):
         place = looked_at(formulas, name, point, work // tries)
-        if isinstance(place, Place):
+        if isinstance(place, SamplePoint):
             places.append(place)
         else:
             met += place.in_domain
@@ -257,7 +257,7 @@ def sampled_places(
 
 def looked_at(
     formulas: Formulas, name: str, point: dict[str, float], work: int
-) -> Place | Obstacle:
+) -> SamplePoint | Obstacle:
     """A point, if claim and formula can be compared there, or why they cannot."""
     graph, claim, formula = formulas
     strange = next((name for name, value in point.items() if not math.isfinite(value)), None)
@@ -282,10 +282,10 @@ def looked_at(
     assert true is not None
     near = (true * 2).union(true * 0) if below_doubles(true) else true
     if near.contains(ours) or abs(near - ours) <= abs(ours) * CONFIRMED + near.rad():
-        return Place(point, said, formed, ours, special=False)
+        return SamplePoint(point, said, formed, ours, special=False)
     if meets_special(graph, name, point):
         margin = near * CONFIRMED
-        return Place(point, said, formed, (near - margin).union(near + margin), special=True)
+        return SamplePoint(point, said, formed, (near - margin).union(near + margin), special=True)
     if not ours.is_finite():
         return undecided("our own formula has no value", in_domain=False)
     return undecided("differences contradict our own formula")._replace(denies=True)
@@ -296,7 +296,7 @@ def at_no_derivative(truth: Truth, point: dict[str, float]) -> Obstacle:
     left, right = as_float(truth.left), as_float(truth.right)
     here, sides = at(point), Verdict(left=left, right=right)
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
-        why = f"there is no derivative at {here}: left {short(left)}, right {short(right)}"
+        why = f"there is no derivative at {here}: left {short_number(left)}, right {short_number(right)}"
         return Obstacle(point, sides.says("kink", why))
     if truth.kind == "jump":
         why = f"there is no derivative at {here}: the value jumps"
@@ -306,7 +306,7 @@ def at_no_derivative(truth: Truth, point: dict[str, float]) -> Obstacle:
         why = f"the slope is infinite at {here}"
     elif truth.kind == "edge":
         side, slope = ("right", right) if left is None else ("left", left)
-        why = f"at {here} there are values on the {side} alone, where the slope is {short(slope)}"
+        why = f"at {here} there are values on the {side} alone, where the slope is {short_number(slope)}"
     return Obstacle(point, sides.says("undecided", why))
 
 

@@ -28,7 +28,7 @@ BITS = 2200
 """Enough for one operation on doubles: from 2^1024 to 2^-1074 are 2098 bits, and a double's 53 are left."""
 
 
-WHOLE = 2.0**53
+WITHOUT_FRACTIONS = 2.0**53
 """From here on there are no doubles between the whole numbers."""
 
 MOST_NODES = 20_000
@@ -124,7 +124,7 @@ def true_local(
     try:
         found = true_differences(graph, inputs, place, at, work, local)
     except MissingExtraError:
-        if abs(at) >= WHOLE:
+        if abs(at) >= WITHOUT_FRACTIONS:
             return None
         center, left, right = differences(graph, inputs, place, at)
         if center is None or left is None or right is None:

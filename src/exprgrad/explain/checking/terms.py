@@ -23,7 +23,7 @@ LARGEST = 64
 """The largest denominator of a factor that is called by its fraction: people err by such."""
 MOST_PARTS = 100
 """The most terms, or factors, that are compared each with each: more of them nobody reads."""
-ENOUGH = 3
+ENOUGH_POINTS = 3
 """The fewest points at which what is the same at all of them is no accident."""
 
 
@@ -43,7 +43,7 @@ class Found(NamedTuple):
     span: Span | None = None
 
 
-class Part(NamedTuple):
+class Piece(NamedTuple):
     """A term or a factor: its text, value at each point, place and node, and how often it is there."""
 
     text: str
@@ -57,7 +57,7 @@ def difference(compared: Compared) -> Found | None:
     """What a claim that is wrong has wrong; None where it cannot be told."""
     said = [values[compared.claim.output] for values in compared.said]
     true = [values[compared.formula.output] for values in compared.true]
-    if len(said) < ENOUGH or not all(value.is_finite() for value in said):
+    if len(said) < ENOUGH_POINTS or not all(value.is_finite() for value in said):
         return None
     if all(value.is_zero() for value in true):
         return Found("the derivative is 0 everywhere")
@@ -65,8 +65,8 @@ def difference(compared: Compared) -> Found | None:
     if ratio is not None:
         return Found(f"the claim is {ratio}")
     terms = differing(
-        parts(compared.claim, compared.said, compared.claim.output, terms=True),
-        parts(compared.formula, compared.true, compared.formula.output, terms=True),
+        pieces_of(compared.claim, compared.said, compared.claim.output, terms=True),
+        pieces_of(compared.formula, compared.true, compared.formula.output, terms=True),
     )
     if terms is None:
         return None
@@ -81,7 +81,7 @@ def difference(compared: Compared) -> Found | None:
     return Found(f"its term {extra[0].text} is not among the terms {listed}", extra[0].span)
 
 
-def one_term(compared: Compared, extra: Part, missing: Part) -> Found:
+def one_term(compared: Compared, extra: Piece, missing: Piece) -> Found:
     """The one term that differs, and how."""
     whole = extra.span == compared.claim.span(compared.claim.output)
     what = "it" if whole else f"its term {extra.text}"
@@ -104,7 +104,7 @@ def one_term(compared: Compared, extra: Part, missing: Part) -> Found:
 def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
     """How many times the one is the other, if that is the same at all points; the rest of a sentence."""
     base = next((place for place, value in enumerate(true) if not value.contains(0)), None)
-    if base is None or len(said) < ENOUGH:
+    if base is None or len(said) < ENOUGH_POINTS:
         return None
     pairs = list(zip(said, true, strict=True))
     if not all((one * true[base]).overlaps(said[base] * other) for one, other in pairs):
@@ -129,7 +129,7 @@ def counts(kind: str, *, terms: bool) -> tuple[int, ...]:
     return row.signs if terms else row.powers or (1,) * (row.signs == (-1,))
 
 
-def parts(graph: Graph, values: list[list[Ball]], root: int, *, terms: bool) -> list[Part]:
+def pieces_of(graph: Graph, values: list[list[Ball]], root: int, *, terms: bool) -> list[Piece]:
     """The terms or factors of a node, in the graph's order: each once, with how often it is there.
 
     A node with more than ``MOST_PARTS`` of them is one part.
@@ -143,9 +143,9 @@ def parts(graph: Graph, values: list[list[Ball]], root: int, *, terms: bool) -> 
         count, own = times[node], [point[node] for point in values]
         is_sum = graph.kinds[node] == "mod"  # for -x%y is (-x)%y
         bound = written[node], SUM if is_sum else operand_level(graph, node, {})
-        text = multiple(*bound, count) if terms else power(*bound, count)
+        text = as_multiple(*bound, count) if terms else as_power(*bound, count)
         at = [value * count if terms else value**count for value in own]
-        found.append(Part(text, at, graph.span(node), node, count))
+        found.append(Piece(text, at, graph.span(node), node, count))
     return found
 
 
@@ -168,7 +168,7 @@ def multiplicities(graph: Graph, root: int, *, terms: bool) -> dict[int, int]:
     return found
 
 
-def multiple(text: str, binds: int, count: int) -> str:
+def as_multiple(text: str, binds: int, count: int) -> str:
     """A term that is there so many times."""
     if count == 1:
         return text
@@ -176,7 +176,7 @@ def multiple(text: str, binds: int, count: int) -> str:
     return f"-{text}" if count == -1 else f"{count}*{text}"
 
 
-def power(text: str, binds: int, count: int) -> str:
+def as_power(text: str, binds: int, count: int) -> str:
     """A factor that is there so many times, fewer than 0 of them below the line."""
     if count == 1:
         return text
@@ -186,17 +186,19 @@ def power(text: str, binds: int, count: int) -> str:
     return f"{'1/' * (count < 0)}{text}^{abs(count)}"
 
 
-def factors_of(graph: Graph, values: list[list[Ball]], term: Part) -> list[Part]:
+def factors_of(graph: Graph, values: list[list[Ball]], term: Piece) -> list[Piece]:
     """The factors of a term; how often it is there is one of them."""
-    found = parts(graph, values, term.node, terms=False)
+    found = pieces_of(graph, values, term.node, terms=False)
     if abs(term.times) == 1:
         return found
     count = abs(term.times)
     at = [ball(count)] * len(term.values)
-    return [Part(str(count), at, term.span, term.node, 1), *found]
+    return [Piece(str(count), at, term.span, term.node, 1), *found]
 
 
-def differing(said: Iterable[Part], true: Iterable[Part]) -> tuple[list[Part], list[Part]] | None:
+def differing(
+    said: Iterable[Piece], true: Iterable[Piece]
+) -> tuple[list[Piece], list[Piece]] | None:
     """The parts of each side that are not on the other; None if that are all of several."""
     extra, missing = list(said), list(true)
     before = len(extra), len(missing)
@@ -210,6 +212,6 @@ def differing(said: Iterable[Part], true: Iterable[Part]) -> tuple[list[Part], l
     return extra, missing
 
 
-def equal(one: Part, other: Part) -> bool:
+def equal(one: Piece, other: Piece) -> bool:
     """Whether two parts are equal at all points."""
     return all(a.overlaps(b) for a, b in zip(one.values, other.values, strict=True))

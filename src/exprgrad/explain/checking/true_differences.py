@@ -100,7 +100,7 @@ def true_differences(
                 evaluate(found.graph, given | {STEP: ball(2) ** exponent})
                 for exponent in (near - below + APART, near - below)
             )
-        truth = judged(found, far, close, graph.output)
+        truth = told_by_steps(found, far, close, graph.output)
         if close[graph.output].is_nan():
             return truth
         if truth.kind == "smooth":
@@ -120,7 +120,7 @@ def is_expected(limit: Ball, expected: float | None) -> bool:
     return bool(abs(limit - expected) <= abs(limit) * NEAR)
 
 
-def judged(found: Quotients, far: list[Ball], close: list[Ball], output: int) -> Truth:
+def told_by_steps(found: Quotients, far: list[Ball], close: list[Ball], output: int) -> Truth:
     """What the quotients at two steps say together."""
     value = close[output]
     center, left, right, bend = (

@@ -19,12 +19,12 @@ from exprgrad.source import Span
 
 __all__ = [
     "Verdict", "agreement", "apart", "as_float", "balls_apart", "by_differences", "by_truth", "decimal",
-    "digits_of", "infinite", "one_side", "pole", "short", "unsettled",
+    "digits_of", "infinite", "one_side", "pole", "short_number", "unsettled",
 ]  # fmt: skip
 
-SHORT = 6
+MESSAGE_DIGITS = 6
 """The digits of a number in a message."""
-FULL = 16
+ALL_DIGITS = 16
 """So many digits are shared by doubles that are equal: rounding allows no more to be said of a number.
 
 That is one less than the 17 of ``explain.digits``, which tell a double from its neighbours: there a number
@@ -32,25 +32,25 @@ is compared with the true one, here with another that is itself rounded.
 """
 
 
-PLENTY = 12
+PLENTY_OF_DIGITS = 12
 """Where a gradient has fewer digits than this, every rule is looked at: rounding takes four."""
-FEW = 3
+ENOUGH_DIGITS = 3
 """The fewest digits that count as agreement: the lesson compares as many."""
-NOTHING = 10.0**-FEW
+NOTHING = 10.0**-ENOUGH_DIGITS
 """What differences call 0 may be off by this at most, absolutely: there is no size to measure it by."""
 
 
 # Numbers in messages: six digits, what two need to be told apart, how many they share.
 
 
-def short(value: float | None) -> str:
+def short_number(value: float | None) -> str:
     """A number in a message."""
-    return "none" if value is None else format(value + 0.0, f".{SHORT}g")
+    return "none" if value is None else format(value + 0.0, f".{MESSAGE_DIGITS}g")
 
 
 def apart(one: float, other: float) -> tuple[str, str]:
     """Two numbers in a message: short, or with all digits where it takes them to tell the two apart."""
-    found = short(one), short(other)
+    found = short_number(one), short_number(other)
     return found if found[0] != found[1] else (number(one), number(other))
 
 
@@ -64,7 +64,7 @@ def balls_apart(one: Ball, other: Ball) -> tuple[str, str]:
         return apart(*doubles)
     if not doubles[0]:
         return decimal(one), decimal(other)
-    for digits in (FULL + 1, 2 * FULL):
+    for digits in (ALL_DIGITS + 1, 2 * ALL_DIGITS):
         found = nearest(one, digits), nearest(other, digits)
         if found[0] != found[1]:
             return found
@@ -76,8 +76,8 @@ def decimal(ball: Ball) -> str:
     """A ball's middle in a message, whatever its size."""
     value = float(ball)
     if math.isfinite(value) and value:
-        return short(value)
-    mantissa, e, exponent = str(ball.mid().str(SHORT, radius=False)).partition("e")
+        return short_number(value)
+    mantissa, e, exponent = str(ball.mid().str(MESSAGE_DIGITS, radius=False)).partition("e")
     mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
     return f"{mantissa}{e}{exponent}"
 
@@ -85,10 +85,10 @@ def decimal(ball: Ball) -> str:
 def digits_of(off: float, size: float) -> int:
     """How many leading decimal digits two numbers share that are ``off`` apart, of a size."""
     if off == 0:
-        return FULL
+        return ALL_DIGITS
     if not 0 < off < size:
         return 0
-    return min(int(math.log10(size) - math.log10(off)), FULL)
+    return min(int(math.log10(size) - math.log10(off)), ALL_DIGITS)
 
 
 # Verdicts.
@@ -156,22 +156,24 @@ def one_side(found: OneSided, returned: float) -> Verdict:
     sides = Verdict(left=found.left, right=found.right)
     if found.verdict in ("kink", "jump"):
         return at_kink(sides, returned, jumps=found.verdict == "jump")
-    why = f"only a limit of higher order would tell, returned {short(returned)}"
+    why = f"only a limit of higher order would tell, returned {short_number(returned)}"
     return sides.says("undecided", why)
 
 
 def at_kink(sides: Verdict, returned: float, *, jumps: bool) -> Verdict:
     """The verdict at a kink or a jump, with the derivatives from the two sides."""
-    where = f"left {short(sides.left)}, right {short(sides.right)}"
+    where = f"left {short_number(sides.left)}, right {short_number(sides.right)}"
     return sides.says(
-        "kink", f"{'the value jumps here' if jumps else where}, returned {short(returned)}"
+        "kink", f"{'the value jumps here' if jumps else where}, returned {short_number(returned)}"
     )
 
 
 def unsettled(returned: float, by_rules: float | None) -> Verdict:
     """The verdict where differences have no limit to go by; the rules of the sides may have an answer."""
-    more = "" if by_rules is None else f"; by the rules of both sides it is {short(by_rules)}"
-    why = f"differences do not settle, returned {short(returned)}{more}"
+    more = (
+        "" if by_rules is None else f"; by the rules of both sides it is {short_number(by_rules)}"
+    )
+    why = f"differences do not settle, returned {short_number(returned)}{more}"
     return Verdict().says("undecided", why)
 
 
@@ -188,11 +190,11 @@ def by_truth(truth: Truth, value: float, analytic: float) -> Verdict | None:
     if truth.kind == "edge":
         side = "right" if truth.left is None else "left"
         ball = truth.right if truth.left is None else truth.left
-        found = compared(ball, value, analytic)._replace(left=left, right=right)
+        found = beside_truth(ball, value, analytic)._replace(left=left, right=right)
         more = f"; there are values on the {side} alone" * (found.verdict == "agrees")
         return found._replace(message=found.message + more)
     if truth.kind in ("smooth", "vertical"):
-        return compared(truth.center if truth.kind == "smooth" else truth.left, value, analytic)
+        return beside_truth(truth.center if truth.kind == "smooth" else truth.left, value, analytic)
     return None
 
 
@@ -206,9 +208,9 @@ def as_float(ball: Ball | None) -> float | None:
     return None if ball is None else float(ball)
 
 
-def compared(true: Ball, value: float, analytic: float) -> Verdict:
+def beside_truth(true: Ball, value: float, analytic: float) -> Verdict:
     """A derivative in doubles beside the true one."""
-    numeric, written, returned = float(true), decimal(true), f"returned {short(analytic)}"
+    numeric, written, returned = float(true), decimal(true), f"returned {short_number(analytic)}"
     error = float(true.rad()) + math.ulp(numeric) / 2 if math.isfinite(numeric) else 0.0
     found = Verdict(numeric=numeric, error=error)
     if not math.isfinite(numeric):
@@ -227,9 +229,9 @@ def compared(true: Ball, value: float, analytic: float) -> Verdict:
         what = "both are 0" if true.contains(0) else f"{written} is 0 in doubles"
         return found.says("agrees", what)
     near = analytic == numeric or float(off) <= math.ulp(0.0)
-    digits = 0 if is_zero else FULL if near else digits_of(float(off), abs(numeric))
-    found = found._replace(suspicious=digits < PLENTY)
-    if digits >= FEW:
+    digits = 0 if is_zero else ALL_DIGITS if near else digits_of(float(off), abs(numeric))
+    found = found._replace(suspicious=digits < PLENTY_OF_DIGITS)
+    if digits >= ENOUGH_DIGITS:
         return found.agrees(digits)
     if digits == 0 and not math.isfinite(value):
         return found.says("overflow", overflow)
@@ -250,7 +252,7 @@ def are_apart(left: Estimate, right: Estimate) -> bool:
 def by_differences(sides: Sides, analytic: float) -> Verdict:
     """The verdict by differences in doubles, which are sure to so many digits and no more."""
     center, left, right = sides
-    returned = f"returned {short(analytic)}"
+    returned = f"returned {short_number(analytic)}"
     if left is not None and right is not None and are_apart(left, right):
         one, other = apart(left.value, right.value)
         message = f"kink between the sample points: left {one}, right {other}, {returned}"
@@ -258,7 +260,7 @@ def by_differences(sides: Sides, analytic: float) -> Verdict:
     best = center or right or left
     if best is None:
         return Verdict().says("undecided", f"no differences settle beside the point, {returned}")
-    found, said = Verdict(numeric=best.value, error=best.error), short(best.value)
+    found, said = Verdict(numeric=best.value, error=best.error), short_number(best.value)
     if center is None:
         found = found._replace(left=left and left.value, right=right and right.value)
     off = abs(analytic - best.value)
@@ -269,14 +271,14 @@ def by_differences(sides: Sides, analytic: float) -> Verdict:
         if not best.settled(analytic):
             return found.says("undecided", f"differences do not settle, {returned}")
         found = found._replace(suspicious=True)
-        if digits_of(off, abs(best.value)) < FEW:
+        if digits_of(off, abs(best.value)) < ENOUGH_DIGITS:
             why = f"differences say {said}, {returned}, and every rule is right by itself"
             return found.says("cancellation", why)
     if analytic == 0 and best.error < NOTHING:
-        what = "both are 0" if best.value == 0 else f"0 to within {short(best.error)}"
+        what = "both are 0" if best.value == 0 else f"0 to within {short_number(best.error)}"
         return found.says("agrees", what)
     digits = digits_of(max(off, best.error), max(abs(analytic), abs(best.value)))
-    if digits >= FEW:
+    if digits >= ENOUGH_DIGITS:
         return found.agrees(digits)
     few = f"only {digits} digit{'s' * (digits != 1)}" if digits else "no digits"
     return found.says("cancellation", f"the difference has {few} here")

@@ -16,7 +16,7 @@ from exprgrad.derive.simplify.simplify import formulas
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import RequestError
 from exprgrad.explain.derivations.rules import is_choice, notes_on, rule_name
-from exprgrad.explain.derivations.worksheet import LONGEST, Worksheet
+from exprgrad.explain.derivations.worksheet import LONGEST_PART, Worksheet
 from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import POWER, operand_level, program
@@ -26,10 +26,10 @@ __all__ = ["Part", "Step", "steps"]
 
 
 PUT_IN = "what the names stand for is put in, and the whole simplified"
-WHOLE = "the whole simplified, with a name for what is long and used twice"
-SHORT = 15
+WHOLE_SIMPLIFIED = "the whole simplified, with a name for what is long and used twice"
+SHORT_DERIVATIVE = 15
 """The longest derivative of what has a name that is written out, in characters."""
-FEW = 3
+MOST_LETTERS = 3
 """The most operands that get letters, and the most constants that are mentioned."""
 QUOTIENT = "(v*du - u*dv)/v^2"
 """The derivative of u/v."""
@@ -97,7 +97,7 @@ def steps(graph: Graph, wrt: str) -> list[Step]:
     last, text = found[-1], program(answer)
     if last.formulas[-1] != text:
         named = work.calls_names(work.sheet.graph.output)
-        notes = (PUT_IN if named else WHOLE,)
+        notes = (PUT_IN if named else WHOLE_SIMPLIFIED,)
         found.append(last._replace(rule="put together", formulas=(text,), parts=(), notes=notes))
     return found
 
@@ -141,7 +141,7 @@ class Derivation:
         if sheet.link[node] and node not in sheet.names:
             return
         if sheet.is_wide(node):
-            sheet.name(node, output=len(sheet.texts[node]) > LONGEST // 2)
+            sheet.name(node, output=len(sheet.texts[node]) > LONGEST_PART // 2)
         law = self.linear(node) if sheet.is_linear(node) else self.nonlinear(node)
         self.derive(node, law.whole)
         is_whole = node == sheet.graph.output and not self.answer.bindings
@@ -200,7 +200,7 @@ class Derivation:
         if found is None or (node in self.open and len(label(found)) >= len(label(whole))):
             found = whole
         self.found[node] = found
-        if len(label(found)) > LONGEST:
+        if len(label(found)) > LONGEST_PART:
             sheet.name(node)
         if node in names:
             self.nodes[names[node]] = node
@@ -219,7 +219,7 @@ class Derivation:
 
     def is_opaque(self, node: int) -> bool:
         """Whether a named node's derivative is called by name too."""
-        return node in self.open or len(self.sheet.label(self.found[node])) > SHORT
+        return node in self.open or len(self.sheet.label(self.found[node])) > SHORT_DERIVATIVE
 
     def is_simple(self, node: int) -> bool:
         """Whether a node is one operation on the input and a constant, such as -x or x/2."""
@@ -277,7 +277,7 @@ class Derivation:
         terms = {operand for node in sums for operand in operands[node]}
         constants = [leaf for leaf in leaves if not sheet.active[leaf]]
         zero = dict.fromkeys(leaf for leaf in constants if leaf in terms or sheet.depends[leaf])
-        if len(zero) <= FEW:
+        if len(zero) <= MOST_LETTERS:
             notes += self.constancies(zero)
         return Law(rule, None, found[root], [], notes)
 
@@ -330,7 +330,7 @@ class Derivation:
         if not is_choice(kind):
             flat = [leaf for leaf in leaves if sheet.depends[leaf] and not sheet.active[leaf]]
             notes += self.constancies(flat)
-        if direct or len(varying) > FEW:
+        if direct or len(varying) > MOST_LETTERS:
             return Law(rule, None, whole, [], notes)
         names = {place: sheet.names[symbol] for place, symbol in symbols.items()}
         seen = {place: self.found[leaf] for place, leaf in values.items() if leaf in self.glances}

@@ -16,9 +16,9 @@ from exprgrad.graph.transform import copied, transform
 from exprgrad.language.read.parse import CONSTANTS
 from exprgrad.language.write.infix import SUM, label, leaf, operation_text
 
-__all__ = ["LONGEST", "Worksheet"]
+__all__ = ["LONGEST_PART", "Worksheet"]
 
-LONGEST = 60
+LONGEST_PART = 60
 """The longest part that is written out, in characters."""
 LONGEST_CHAIN = 240
 """The longest sum or product."""
@@ -80,7 +80,7 @@ class Worksheet:
         for node in range(self.size):
             operands = self.graph.operands[node]
             self.texts[node] = self.text_on(node, behind(self.graph.kinds[node], operands))
-            if len(self.texts[node]) > (LONGEST_CHAIN if self.link[node] else LONGEST):
+            if len(self.texts[node]) > (LONGEST_CHAIN if self.link[node] else LONGEST_PART):
                 self.name(node)
             yield node
 

@@ -15,7 +15,7 @@ from exprgrad.explain.digits.trusted import (
     derivative,
     enclosed,
     judged,
-)  # fmt: skip
+)
 from exprgrad.explain.places import live
 from exprgrad.explain.rewriting.rewrites import REWRITES, Mend, Rewrite, applied, mends
 from exprgrad.graph.graph import INPUT, Graph, dependencies, seen_from

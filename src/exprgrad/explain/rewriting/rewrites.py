@@ -310,7 +310,7 @@ def filled(reading: Reading, better: Graph, match: Match, repeats: str) -> int:
     found = tuple([(match.sign * sign, node) for sign, node in found])
     if match.rest:
         found = cancelled(reading, (*given(match.rest), *found))
-    return joined(reading, found)
+    return as_node(reading, found)
 
 
 def fronted(reading: Reading, sign: int, node: int) -> tuple[int, int]:
@@ -324,10 +324,10 @@ def operation(reading: Reading, kind: str, operands: Sequence[Terms]) -> Terms:
         signs = zip(BY_NAME[kind].signs, operands, strict=True)
         return cancelled(reading, [(by * own, node) for by, terms in signs for own, node in terms])
     if not is_product(kind):
-        return ((1, reading.append(kind, tuple([joined(reading, terms) for terms in operands]))),)
+        return ((1, reading.append(kind, tuple([as_node(reading, terms) for terms in operands]))),)
     one, other = operands
     (sign, first), (by, second) = (
-        terms[0] if len(terms) == 1 else (1, joined(reading, terms)) for terms in operands
+        terms[0] if len(terms) == 1 else (1, as_node(reading, terms)) for terms in operands
     )
     if reading.value(second) == 1:
         return tuple([(by * own, node) for own, node in one])
@@ -358,7 +358,7 @@ def cancelled(reading: Reading, found: Sequence[tuple[int, int]]) -> Terms:
     return (constant, *kept) if is_first else (*kept, constant)
 
 
-def joined(reading: Reading, terms: Terms) -> int:
+def as_node(reading: Reading, terms: Terms) -> int:
     """A sum as one node, beginning with a term that has no minus if there is one."""
     if not terms:
         return reading.append(CONST, (), 0.0)

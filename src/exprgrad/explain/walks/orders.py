@@ -25,12 +25,12 @@ from exprgrad.explain.walks.paths import (
     Sums,
     Web,
     by_size,
+    exact_total,
     largest,
     order_of,
     sums,
-    total,
     web_of,
-)  # fmt: skip
+)
 from exprgrad.explain.walks.visits import WRONG, Contribution, Sweep, simulate, wanted
 from exprgrad.run.result import Run
 
@@ -200,7 +200,7 @@ def outcomes(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
     for name, node in web.inputs.items():
         every, gone = (found.ways(web, state) for state in (2 * node, 2 * node + 1))
         listed, left = largest(web, found, 2 * node + 1, most) if gone else ([], [])
-        rest = total(product * found.totals[state] for state, product in left)
+        rest = exact_total(product * found.totals[state] for state, product in left)
         got, lost = sweep.got[name], Part(gone, found.totals.get(2 * node + 1) or 0.0)
         missed = tuple(map(first_miss, listed))
         outcomes[name] = Outcome(got, web.grad(node), Part(every - gone, got), lost, missed, rest)
@@ -262,7 +262,7 @@ def repeated_outcome(web: Web, node: int, got: float, again: Recount, most: int)
         return survivor_outcome(web, node, got, again, most, count)
     beyond = again.times[node] - count if count else 0
     listed = repeated(web, node, again, most) if beyond else []
-    more = Part(beyond, total([got, -true]) if beyond else 0.0)
+    more = Part(beyond, exact_total([got, -true]) if beyond else 0.0)
     return Outcome(got, true, Part(count, true), again=more, repeated=tuple(listed))
 
 
@@ -311,8 +311,12 @@ def survivor_outcome(
     others = (p for p in by_size(web, again.sums, node) if p.edges != survivor)
     largest = sorted(islice(others, most if count > left else 0), key=order_of)
     lost = [overwritten(web, path, again) for path in largest]
-    gone = total([web.grad(node), -got]) if count > left else 0.0
-    rest = total([gone, *[-path.product for path, *_ in lost]]) if len(lost) < count - left else 0.0
+    gone = exact_total([web.grad(node), -got]) if count > left else 0.0
+    rest = (
+        exact_total([gone, *[-path.product for path, *_ in lost]])
+        if len(lost) < count - left
+        else 0.0
+    )
     others_sum = Part(count - left, gone)
     return Outcome(got, web.grad(node), Part(left, got), others_sum, tuple(lost), rest)
 

@@ -23,8 +23,8 @@ from exprgrad.run.numbers.tape import gated
 from exprgrad.run.result import Run
 
 __all__ = [
-    "Path", "Paths", "Size", "Sums", "Web", "by_size", "largest", "order_of", "paths",
-    "paths_to", "size", "sums", "times", "total", "web_of", "whole",
+    "Path", "Paths", "Size", "Sums", "Web", "by_size", "exact_total", "largest", "magnitude", "order_of",
+    "paths", "paths_to", "sums", "times", "web_of", "whole",
 ]  # fmt: skip
 
 MOST_LISTED = 100_000
@@ -168,7 +168,8 @@ def sums(web: Web, carried: Container[int] | None = None) -> Sums:
     A count may have as many digits as there are nodes, so a node's own is let go when it has been
     passed on.
     """
-    counts, totals, best = {2 * web.output: 1}, {2 * web.output: 1.0}, {2 * web.output: size(1.0)}
+    start = 2 * web.output
+    counts, totals, best = {start: 1}, {start: 1.0}, {start: magnitude(1.0)}
     ways, before = (1, 0), -1
     for edge, (user, operand, local) in enumerate(
         zip(web.users, web.operands, web.locals, strict=True)
@@ -180,7 +181,7 @@ def sums(web: Web, carried: Container[int] | None = None) -> Sums:
             start, end = 2 * user + above, 2 * operand + below
             if start not in best:
                 continue
-            here, part = times(best[start], size(local)), totals[start] * local
+            here, part = times(best[start], magnitude(local)), totals[start] * local
             best[end] = max(best.get(end, here), here)
             totals[end] = totals[end] + part if end in totals else part
             counts[end] = counts.get(end, 0) + ways[above]
@@ -194,14 +195,14 @@ def paths_to(web: Web, found: Sums, name: str, most: int) -> Paths:
     if not count:
         return Paths(0, 0.0, (), 0.0)
     listed, left = largest(web, found, 2 * node, most)
-    rest = total(product * web.grad(state // 2) for state, product in left)
+    rest = exact_total(product * web.grad(state // 2) for state, product in left)
     return Paths(count, web.grad(node), tuple(listed), rest)
 
 
 # Sizes.
 
 
-def size(value: float) -> Size:
+def magnitude(value: float) -> Size:
     """How large a number is, its sign aside."""
     if not math.isfinite(value):
         return ENDLESS
@@ -218,7 +219,7 @@ def times(one: Size, other: Size) -> Size:
     return exponent + more, mantissa
 
 
-def total(numbers: Iterable[float]) -> float:
+def exact_total(numbers: Iterable[float]) -> float:
     """The sum, rounded once; nan and infinities add up as they do in Python."""
     listed = list(numbers)
     try:
@@ -278,7 +279,7 @@ def search(web: Web, found: Sums, heap: list[Any]) -> Iterator[Path]:
             next_state = 2 * web.users[edge] + is_lost
             if next_state not in best:
                 continue
-            local = size(web.locals[edge])
+            local = magnitude(web.locals[edge])
             onward = times(best[next_state], local)
             here = times(local, below)
             bound = (exponent, mantissa)
