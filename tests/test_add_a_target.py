@@ -52,7 +52,7 @@ def java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Target:
     monkeypatch.setattr(targets, "__path__", [*targets.__path__, str(tmp_path)])
     monkeypatch.delitem(sys.modules, f"{targets.__name__}.java", raising=False)
     gathered = targets.gathered()
-    assert list(gathered) == [*targets.TARGETS, "java"]
+    assert gathered.keys() == {*targets.TARGETS, "java"}
     monkeypatch.setitem(targets.TARGETS, "java", gathered["java"])
     return gathered["java"]
 
@@ -71,14 +71,14 @@ def test_the_page_shows_what_the_target_writes(
 def test_errors_and_the_schema_follow(java: Target, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["code", "x", "--to", "javva"]) == 2
     told = capsys.readouterr().err
-    assert "did you mean 'java'?" in told and "jax, torch, java" in told
+    assert "did you mean 'java'?" in told and ", java" in told
     assert main(["code", "sum([x, 2])", "--to", "java"]) == 2
     assert "a program in Java computes with numbers" in capsys.readouterr().err
     spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
     assert spec is not None and spec.loader is not None
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)
-    assert '"torch", "java"]' in generate.schema()
+    assert ', "java"' in generate.schema()
 
 
 def test_every_row_is_written(java: Target) -> None:

@@ -21,7 +21,7 @@ from exprgrad.graph.literal import Settings
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import parse
-from exprgrad.language.write.latex import expression, formula, latex, page, symbol, symbols
+from exprgrad.language.write.latex import expression, latex, node_latex, page, symbol, symbols
 from golden import agree
 from strategies import programs
 
@@ -157,9 +157,9 @@ def test_names_stay_apart() -> None:
 
 def test_a_formula_names_what_is_named() -> None:
     graph = parse("t = a + b; sin(t)/2 + t")
-    assert formula(graph, graph.output) == r"\frac{\sin t}{2} + t"
-    assert formula(graph, graph.bindings[0].node) == "t"
-    assert formula(graph, graph.inputs["a"]) == "a"
+    assert node_latex(graph, graph.output) == r"\frac{\sin t}{2} + t"
+    assert node_latex(graph, graph.bindings[0].node) == "t"
+    assert node_latex(graph, graph.inputs["a"]) == "a"
 
 
 @pytest.mark.parametrize(

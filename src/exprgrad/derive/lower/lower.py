@@ -16,11 +16,11 @@ from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.code.target import Row, Variant, operands_of, variant
+from exprgrad.language.code.target import Routine, Variant, operands_of, variant
 
-__all__ = ["formula_of", "formulas", "lower", "total"]
+__all__ = ["added", "formula_of", "formulas", "lower"]
 
-SHORT = 2
+IN_PLACE = 2
 """The most operations of a formula that is written in place."""
 
 
@@ -51,9 +51,9 @@ def lower(program: Program, spelled: Container[str], written: Graph | None = Non
     return Program(graph, outputs)
 
 
-def formulas(program: Program, spelled: Container[str]) -> dict[Row, Program]:
+def formulas(program: Program, spelled: Container[str]) -> dict[Routine, Program]:
     """The rows that a lowered program needs as functions, each before those that call it."""
-    found: dict[Row, Program] = {}
+    found: dict[Routine, Program] = {}
     todo = missing(program.graph, spelled)
     while todo:
         row = todo[-1]
@@ -69,7 +69,7 @@ def formulas(program: Program, spelled: Container[str]) -> dict[Row, Program]:
     return found
 
 
-def function_of(row: Row, spelled: Container[str]) -> Program:
+def function_of(row: Routine, spelled: Container[str]) -> Program:
     """A row as a program of its own, lowered."""
     if isinstance(row, Variant):
         return lower(structural_formula(row), spelled)
@@ -90,9 +90,9 @@ def structural_formula(variant: Variant) -> Program:
     return builder.program([row.formula(builder, operands, variant.settings)])
 
 
-def missing(graph: Graph, spelled: Container[str]) -> list[Row]:
+def missing(graph: Graph, spelled: Container[str]) -> list[Routine]:
     """The rows in a graph that a target does not spell."""
-    found: dict[Row, None] = {}
+    found: dict[Routine, None] = {}
     for node, kind in enumerate(graph.kinds):
         if kind in (INPUT, CONST) or kind in spelled:
             continue
@@ -138,11 +138,11 @@ def operation(builder: Builder, kind: str, operands: Sequence[int], spelled: Con
     if kind == "pow" and builder.value(operands[1]) == 2:
         return builder.apply("mul", operands[0], operands[0])
     if kind == "add":
-        return total(builder, operands[0], operands[1])
+        return added(builder, operands[0], operands[1])
     branches = [builder.value(branch) for branch in operands[1:]]
     if kind == "where" and operands[0] in builder.flags and branches == [1, 0]:
         return operands[0]
-    if kind in spelled or operation_count(formula_of(kind)) > SHORT:
+    if kind in spelled or operation_count(formula_of(kind)) > IN_PLACE:
         return builder.apply(kind, *operands)
     text = template(formula_of(kind))
     lowered = lower(Program(text, (text.output,)), spelled)
@@ -150,7 +150,7 @@ def operation(builder: Builder, kind: str, operands: Sequence[int], spelled: Con
     return builder.include(lowered.graph, given)[lowered.outputs[0]]
 
 
-def total(builder: Builder, x: int, y: int) -> int:
+def added(builder: Builder, x: int, y: int) -> int:
     """A sum; what is added with a minus is subtracted, which is the same to the last bit."""
     value = builder.value(y)
     if value is not None and value < 0:

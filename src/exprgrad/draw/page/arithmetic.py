@@ -20,7 +20,7 @@ from exprgrad.graph.graph import CONST, INPUT, Graph, Program, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.code.program import helpers
 from exprgrad.language.code.statements import Statements, Writer
-from exprgrad.language.code.target import Row
+from exprgrad.language.code.target import Routine
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.write.infix import number
 from exprgrad.run.result import Run
@@ -88,8 +88,8 @@ def arithmetic(run: Run) -> str:
         helper="function {name}({parameters}) {{\n{body}\n}}\n", gaps=("", "")
     )
     writer = Writer(JAVASCRIPT._replace(layout=layout), PREFIX, {})
-    called: dict[Row, None] = {}
-    programs: dict[Row, Program] = {}
+    called: dict[Routine, None] = {}
+    programs: dict[Routine, Program] = {}
     entries = []
     for row, node in nodes.items():
         op = BY_NAME[graph.kinds[node]]
@@ -186,7 +186,7 @@ def specials(op: Op, graph: Graph, positions: Sequence[int]) -> Program | None:
 
 def function(
     writer: Writer, program: Program, op: Op, field: str, seen: Sequence[str]
-) -> tuple[str, list[Row]]:
+) -> tuple[str, list[Routine]]:
     """A program as an arrow function of what it may see, and the helpers that it calls."""
     names = writer.names()
     parameters = {name: names.claim(name) for name in seen}

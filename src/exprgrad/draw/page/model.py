@@ -24,7 +24,7 @@ from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
-from exprgrad.language.write.latex import formula
+from exprgrad.language.write.latex import node_latex
 from exprgrad.language.write.mathml import mathml
 from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.run.numbers.tape import gated
@@ -177,7 +177,7 @@ def rule_math(run: Run, user: int, position: int) -> str:
         graph = parse(run.rule(user, position))
     except LanguageError:
         return ""
-    return mathml(formula(graph, graph.output))
+    return mathml(node_latex(graph, graph.output))
 
 
 def row_fields(kind: str, count: int) -> dict[str, Any]:

@@ -77,13 +77,13 @@ def structural(
         "reshape": reshape(function["reshape"]),
         "broadcast": broadcast(function["broadcast"], f"{library}.full({{shape}}, {{0}})"),
         "place": padded(f"{library}.pad", function["reshape"]),
-        **{row: plain(function[row]) for row in ("dot", "outer", "trace", "diag")},
+        **{row: operands_alone(function[row]) for row in ("dot", "outer", "trace", "diag")},
         **{row: reduction(function[row], axis, keep) for row in reductions},
-        **{row: joined(function[row], axis) for row in ("concat", "stack")},
+        **{row: side_by_side(function[row], axis) for row in ("concat", "stack")},
     }
 
 
-def plain(function: str) -> Spelling:
+def operands_alone(function: str) -> Spelling:
     """A function of operands and nothing else."""
     return lambda o: application(function, len(o.operands))
 
@@ -136,7 +136,7 @@ def reduction(function: str, axis: str, keep: str) -> Spelling:
     return spelled
 
 
-def joined(function: str, axis: str) -> Spelling:
+def side_by_side(function: str, axis: str) -> Spelling:
     """Operands in a tuple, joined along an axis."""
 
     def spelled(o: Structure) -> Form:

@@ -25,7 +25,7 @@ class Names:
 
     def claim(self, wanted: str) -> str:
         """The name itself, or one like it where it is taken or cannot be written."""
-        name = plain(wanted) if self.ascii else unicodedata.normalize("NFKC", wanted)
+        name = in_ascii(wanted) if self.ascii else unicodedata.normalize("NFKC", wanted)
         while name in self.taken:
             name += "_"
         self.taken.add(name)
@@ -39,7 +39,7 @@ class Names:
         return self.claim(f"t{self.count}")
 
 
-def plain(name: str) -> str:
+def in_ascii(name: str) -> str:
     """A name in ASCII: Greek letters by their names, accents dropped, others by their number.
 
     A name that C reserves for its library (``_X``, ``__x``) gets a letter before it.

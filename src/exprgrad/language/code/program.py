@@ -17,7 +17,7 @@ from exprgrad.graph.structural import shape_text
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.identifiers import is_plain
 from exprgrad.language.code.statements import Statements, Writer
-from exprgrad.language.code.target import Layout, Row, Target, Variant, operands_of
+from exprgrad.language.code.target import Layout, Routine, Target, Variant, operands_of
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.mistakes.hints import nearest
 from exprgrad.language.write.infix import program as infix
@@ -94,7 +94,7 @@ def source(
     formula: Graph,
     wrt: Sequence[str] | None = None,
     name: str = "f",
-    formulas: Mapping[Row, Program],
+    formulas: Mapping[Routine, Program],
 ) -> str:
     """A function that returns the program's first output and, by each of ``wrt``, the others.
 
@@ -125,16 +125,16 @@ def source(
     statements = [*before, *body.lines, *after, *result(layout, answers, wrt, extra)]
     text = layout.file.format(
         comment=comment(target, formula, inputs, wrt, name, extra),
-        head="\n".join(wrapped(opening, parameters or [layout.none], closing, layout.indent)),
+        head="\n".join(on_lines(opening, parameters or [layout.none], closing, layout.indent)),
         body=indented(statements, layout.indent),
         helpers="".join(helpers(writer, body.helpers, formulas)),
     )
     return text.rstrip("\n") + "\n"
 
 
-def variants(formulas: Iterable[Row]) -> dict[Row, str]:
+def variants(formulas: Iterable[Routine]) -> dict[Routine, str]:
     """What the functions of structural rows are called: the row's name, numbered from the second on."""
-    found: dict[Row, str] = {}
+    found: dict[Routine, str] = {}
     counts: Counter[str] = Counter()
     for row in formulas:
         if isinstance(row, Variant):
@@ -192,7 +192,7 @@ def stretched(body: Statements, positions: list[int], answers: list[str], shape:
     for position in positions:
         answers[position] = arrays.broadcast.format(text=answers[position], shape=shape)
     shapes = [f"{parameter}.shape" for parameter in body.inputs.values()]
-    return wrapped(f"{shape} = {arrays.shapes}(", shapes, ")", body.target.layout.indent)
+    return on_lines(f"{shape} = {arrays.shapes}(", shapes, ")", body.target.layout.indent)
 
 
 def result(layout: Layout, answers: list[str], wrt: Sequence[str] | None, extra: str) -> list[str]:
@@ -209,13 +209,15 @@ def result(layout: Layout, answers: list[str], wrt: Sequence[str] | None, extra:
         return [*items, closing]
     if len(items) == 1:
         items[0] += layout.lone
-    return wrapped(opening.format(value=answers[0]), items, closing, layout.indent)
+    return on_lines(opening.format(value=answers[0]), items, closing, layout.indent)
 
 
-def helpers(writer: Writer, rows: Iterable[Row], formulas: Mapping[Row, Program]) -> list[str]:
+def helpers(
+    writer: Writer, rows: Iterable[Routine], formulas: Mapping[Routine, Program]
+) -> list[str]:
     """The helper functions for some rows, and those that they need, each before its callers."""
     target, layout = writer.target, writer.target.layout
-    written: dict[Row, str] = {}
+    written: dict[Routine, str] = {}
     todo = list(rows)
     while todo:
         row = todo.pop()
@@ -236,12 +238,12 @@ def helpers(writer: Writer, rows: Iterable[Row], formulas: Mapping[Row, Program]
             body=indented([*body.lines, answer], layout.indent),
         )
         todo += body.helpers
-    order: list[Row] = [*target.helpers, *formulas]
+    order: list[Routine] = [*target.helpers, *formulas]
     before, after = layout.gaps
     return [before + written[row] + after for row in sorted(written, key=order.index)]
 
 
-def described(row: Row) -> tuple[Sequence[str], str]:
+def described(row: Routine) -> tuple[Sequence[str], str]:
     """The operands of a row's function, and what it computes, in words."""
     if isinstance(row, str):
         op = BY_NAME[row]
@@ -295,7 +297,7 @@ def comment(
     return "\n".join([opening + lines[0], *rest]) + closing
 
 
-def wrapped(opening: str, items: Sequence[str], closing: str, indent: str) -> list[str]:
+def on_lines(opening: str, items: Sequence[str], closing: str, indent: str) -> list[str]:
     """A list on one line, or on as many as it takes."""
     line = opening + ", ".join(items) + closing
     if len(line) + len(indent) <= LINE_WIDTH or not items:

@@ -24,7 +24,7 @@ from exprgrad.language.code.target import (
     LIKE,
     SIGN,
     Form,
-    Row,
+    Routine,
     Target,
     application,
     structure,
@@ -50,7 +50,7 @@ class Writer(NamedTuple):
 
     target: Target
     prefix: str
-    called: Mapping[Row, str]
+    called: Mapping[Routine, str]
 
     def names(self) -> Names:
         """The names that are taken before a function has any of its own."""
@@ -58,7 +58,7 @@ class Writer(NamedTuple):
         taken = {*self.target.words, *(self.prefix + row for row in helpers)}
         return Names(taken, ascii=self.target.ascii)
 
-    def helper(self, row: Row) -> str:
+    def helper(self, row: Routine) -> str:
         """The name of a row's function."""
         return self.prefix + self.called.get(row, str(row))
 
@@ -94,7 +94,7 @@ class Statements:
         self.names = names
         self.inputs = inputs
         self.lines: list[str] = []
-        self.helpers: dict[Row, None] = {}
+        self.helpers: dict[Routine, None] = {}
         self.read: set[str] = set()
         self.texts: dict[int, Text] = {}
         self.named: set[int] = set()
@@ -259,7 +259,7 @@ class Statements:
             return target.forms[form], strict and form == "where"
         return application(target.calls.get(form) or self.helper(form), count), strict
 
-    def helper(self, row: Row) -> str:
+    def helper(self, row: Routine) -> str:
         """The name of a helper, which is noted."""
         self.helpers[row] = None
         return self.writer.helper(row)

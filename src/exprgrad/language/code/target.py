@@ -18,7 +18,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "AND", "ARITHMETIC", "ATOM", "CHOICE", "COMPARISON", "C_LIKE", "LIKE", "MATMUL", "OR", "PRODUCT",
-    "SIGN", "SUM", "Arrays", "Form", "Layout", "Row", "Spelling", "Structure", "Target", "Variant",
+    "SIGN", "SUM", "Arrays", "Form", "Layout", "Routine", "Spelling", "Structure", "Target", "Variant",
     "application", "named", "operands_of", "operator", "structure", "variant",
 ]  # fmt: skip
 
@@ -50,7 +50,7 @@ class Variant(NamedTuple):
     operands: tuple[Shape, ...]
 
 
-Row = str | Variant
+Routine = str | Variant
 """What a function is written for: an elementwise row, or a structural one with all that it depends on."""
 
 

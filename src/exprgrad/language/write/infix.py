@@ -17,7 +17,7 @@ from exprgrad.graph.transform import transform
 from exprgrad.source import cut
 
 __all__ = [
-    "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Part", "expression",
+    "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Piece", "expression",
     "label", "leaf", "level", "literal_text", "number", "operand_level", "operation_text", "place_text",
     "prefixes", "program", "rule_text", "setting_text", "texts",
 ]  # fmt: skip
@@ -31,7 +31,7 @@ WRITTEN_OUT = 1e16
 COMPARISON, SUM, MATMUL, PRODUCT, SIGN, POWER, ATOM = range(7)
 LEVELS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "%": PRODUCT, "^": POWER}
 
-Part = str | tuple[int, int]
+Piece = str | tuple[int, int]
 """Literal text, or an operand's position and the lowest level that it may have without parentheses."""
 
 
@@ -41,7 +41,7 @@ def number(value: float) -> str:
     return text.removesuffix(".0")
 
 
-def pattern(kind: str, count: int, settings: Payload = None) -> tuple[Part, ...]:
+def pattern(kind: str, count: int, settings: Payload = None) -> tuple[Piece, ...]:
     """How an operation of so many operands is written, with its settings if it is structural."""
     if kind in BY_NAME:
         return elementwise_pattern(kind, count)
@@ -49,7 +49,7 @@ def pattern(kind: str, count: int, settings: Payload = None) -> tuple[Part, ...]
 
 
 @cache
-def elementwise_pattern(kind: str, count: int) -> tuple[Part, ...]:
+def elementwise_pattern(kind: str, count: int) -> tuple[Piece, ...]:
     """How an elementwise operation is written."""
     op = BY_NAME[kind]
     if op.prefix:
@@ -64,7 +64,7 @@ def elementwise_pattern(kind: str, count: int) -> tuple[Part, ...]:
     return (0, max(level, SUM)), symbol, (1, level + 1)
 
 
-def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Part, ...]:
+def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Piece, ...]:
     """How a structural operation is written, with its settings."""
     from exprgrad.graph.tensors import STRUCTURAL
 
@@ -81,9 +81,9 @@ def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Part,
     return listed(f"{row.word}(", count, "".join([*given, ")"]))
 
 
-def listed(opening: str, count: int, closing: str) -> tuple[Part, ...]:
+def listed(opening: str, count: int, closing: str) -> tuple[Piece, ...]:
     """So many operands between brackets."""
-    parts: list[Part] = [opening]
+    parts: list[Piece] = [opening]
     for position in range(count):
         parts += [", ", (position, COMPARISON)] if position else [(position, COMPARISON)]
     return *parts, closing

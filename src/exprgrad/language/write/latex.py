@@ -41,12 +41,12 @@ from exprgrad.language.write.latex_forms import (
     joint,
     leaf_look,
     letters,
+    parenthesised,
     places,
-    wrapped,
 )  # fmt: skip
 from exprgrad.language.write.latex_names import lettered, literal, numeral, symbol
 
-__all__ = ["formula", "latex", "symbol", "symbols"]
+__all__ = ["latex", "node_latex", "symbol", "symbols"]
 
 TO_NUMBERS = {"dot", "trace", "cross_entropy"}
 """Structural rows whose result is a number, whatever their operands are."""
@@ -93,7 +93,7 @@ def latex(graph: Graph, left: str = "") -> str:
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 
-def formula(graph: Graph, node: int) -> str:
+def node_latex(graph: Graph, node: int) -> str:
     """One node in terms of the named ones: a partial derivative in a derived graph, say."""
     return expression(page(graph, symbols(graph)), node, 0)
 
@@ -126,7 +126,7 @@ def page(graph: Graph, called: dict[str, str]) -> Page:
     shown = Page(as_written(graph), names, ([], []))
     for node, operands in enumerate(shown.graph.operands):
         leaf = not operands or node in names
-        simple = leaf_look(names.get(node) or constant(graph, node)) if leaf else None
+        simple = leaf_look(names.get(node) or constant_text(graph, node)) if leaf else None
         for small, looks in enumerate(shown.looks):
             looks.append(simple or look(shown, node, bool(small)))
     return shown
@@ -193,11 +193,11 @@ def raised(shown: Page, node: int) -> str:
         return ""
     if graph.kinds[base] not in BY_NAME:
         return ""
-    text, head = constant(graph, exponent), form(graph.kinds[base], 1, False).head
+    text, head = constant_text(graph, exponent), form(graph.kinds[base], 1, False).head
     return text if head and "_" not in head and text.isdecimal() and text not in "01" else ""
 
 
-def constant(graph: Graph, node: int) -> str:
+def constant_text(graph: Graph, node: int) -> str:
     """A constant: by its name, or as a number in scientific notation if it is long."""
     value = graph.payloads[node]
     if isinstance(value, Literal):
@@ -226,7 +226,7 @@ def expression(shown: Page, root: int, flags: int) -> str:
         elif shown.graph.operands[node]:
             todo.extend(reversed(pieces(shown, node, small, flags)))
         else:
-            text = constant(shown.graph, node)
+            text = constant_text(shown.graph, node)
             texts.append(text.removeprefix("-") if flags & UNSIGNED else text)
     return "".join(texts)
 
@@ -264,7 +264,7 @@ def pieces(shown: Page, node: int, small: bool, flags: int) -> list[Item]:
             item = (operands[part.position], small or part.small, how)
             if part.folds and inner.minus:
                 items.append(str(items.pop()).replace("+", "-"))
-            items += bracketed(item, inner) if wrapped(part, inner) else [item]
+            items += bracketed(item, inner) if parenthesised(part, inner) else [item]
             spare = r" \ne 0" if part.condition and inner.level == RELATION else ""
             count += 1
     return cases(shown, node, items, flags) if shape.cases else items
@@ -283,7 +283,7 @@ def cases(shown: Page, node: int, items: list[Item], flags: int) -> list[Item]:
 
 def passed(shape: Form, outer: Slot, inner: Look, flags: int, function: bool) -> int:
     """How an operand is written: whether it loses its sign, and whether a factor follows it."""
-    if wrapped(outer, inner):
+    if parenthesised(outer, inner):
         return 0
     leads = outer == shape.slots[0] and (shape.divides or flags & UNSIGNED)
     unsigned = inner.minus and (leads or outer.folds)

@@ -19,8 +19,25 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import place_text
 
 __all__ = [
-    "ATOM", "CALLED", "ENTRYWISE", "FUNCTION", "POWER", "RELATION", "TIMES", "Form", "Look", "Slot",
-    "below", "combined", "edges", "form", "joint", "leaf_look", "letters", "places", "wrapped",
+    "ATOM",
+    "CALLED",
+    "ENTRYWISE",
+    "FUNCTION",
+    "POWER",
+    "RELATION",
+    "TIMES",
+    "Form",
+    "Look",
+    "Slot",
+    "below",
+    "combined",
+    "edges",
+    "form",
+    "joint",
+    "leaf_look",
+    "letters",
+    "parenthesised",
+    "places",
 ]  # fmt: skip
 
 RELATION, WHOLE, SUM, QUOTIENT, PRODUCT, APPLIED, POWER, CALL, ATOM = range(9)
@@ -214,7 +231,7 @@ class Look(NamedTuple):
     matrices: bool = False  # whether it is a product of matrices, side by side
 
 
-def wrapped(slot: Slot, look: Look) -> bool:
+def parenthesised(slot: Slot, look: Look) -> bool:
     """Whether an operand stands in parentheses, or brackets, there."""
     if slot.condition and look.level == RELATION:
         return False
@@ -252,14 +269,16 @@ def combined(
         tall = tall or shape.head.startswith((r"\sum", r"\prod"))
         return Look(APPLIED, False, tall, FUNCTION, CALLED)
     outer, inner, begins = shape.slots[0], looks[0], shape.parts[0]
-    apart = wrapped(outer, inner)
+    apart = parenthesised(outer, inner)
     first = FRACTION if shape.divides else edges(outer, inner)[0] if begins == outer else OTHER
     first = LIST if begins == r"\left[" else first
     ends = shape.parts[-1] == shape.slots[-1]
     last = CALLED if shape.level == CALL else OTHER
     last = edges(shape.slots[-1], looks[-1])[1] if ends else NAME if shape.below else last
     bare = [
-        found for slot, found in zip(shape.slots, looks, strict=True) if not wrapped(slot, found)
+        found
+        for slot, found in zip(shape.slots, looks, strict=True)
+        if not parenthesised(slot, found)
     ]
     matrices = kind == "matmul" or (shape.joins and any(found.matrices for found in bare))
     if begins == "-":
@@ -272,7 +291,7 @@ def combined(
 
 def edges(outer: Slot, inner: Look) -> tuple[int, int]:
     """What an operand begins and ends with, parentheses included."""
-    return (OPEN, OTHER) if wrapped(outer, inner) else (inner.first, inner.last)
+    return (OPEN, OTHER) if parenthesised(outer, inner) else (inner.first, inner.last)
 
 
 def joint(last: int, first: int) -> str:

@@ -137,10 +137,10 @@ def mathml(latex: str) -> str:
         take(rows, token)
     if len(rows) > 1 or rows[0].taker():
         refuse("its end")
-    return written(Element("math", rows[0].children))
+    return serialised(Element("math", rows[0].children))
 
 
-def written(root: Element) -> str:
+def serialised(root: Element) -> str:
     """An element with all that it holds."""
     out: list[str] = []
     todo: list[str | Element] = [root]

@@ -14,7 +14,7 @@ from math import frexp, isfinite
 from typing import NamedTuple, cast
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.lower.lower import formula_of, total
+from exprgrad.derive.lower.lower import added, formula_of
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.ops import BY_NAME
@@ -102,7 +102,7 @@ def shorter(builder: Builder, kind: str, operands: list[int]) -> int | None:
     if kind == "neg":
         return negative(builder, operands[0])
     if kind == "add":
-        return total(builder, *operands)
+        return added(builder, *operands)
     if kind == "sub":
         return difference(builder, *operands)
     if kind in ("mul", "div"):

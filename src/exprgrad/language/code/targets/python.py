@@ -62,7 +62,7 @@ OVERFLOWING = {
     "cosh": "math.inf",
 }
 """Functions that raise where they overflow, and IEEE's answer there."""
-WHOLE = {
+ROUNDINGS = {
     "floor": ("math.floor", "The greatest whole number not above x"),
     "ceil": ("math.ceil", "The least whole number not below x"),
     "round": ("round", "The nearest whole number; halves go to the even one"),
@@ -91,7 +91,7 @@ HELPERS = {
     """{about}."""
     return math.copysign({function}(x), x) if math.isfinite(x) else x
 '''
-        for row, (function, about) in WHOLE.items()
+        for row, (function, about) in ROUNDINGS.items()
     },
     "div": '''def F_div(x, y):
     """IEEE's x/y: infinite or nan where y is 0."""
