@@ -120,7 +120,7 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
     So it is where the input moves no operand that meets a kink or a jump, and where the sweep's infinity is
     right.  An infinite limit is said only of a jump that was met: 1/x^2 is no pole because x^2 underflows.
     """
-    left, right = (towards(run, name, sign, point) for sign in (-1.0, 1.0))
+    left, right = (towards(point, name, sign) for sign in (-1.0, 1.0))
     sweep = run.swept[name]
     turned = left.turned or right.turned
     if not turned and math.isfinite(sweep):

@@ -78,7 +78,7 @@ class Side(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What is the same for every input and both sides.
+    """What a run's nodes are like around its point: the same for every input and both sides.
 
     ``alike``    by node: the first that is the same formula of the same inputs
     ``smooth``   for nodes that meet no kink, jump or edge of their domain: the position of each operand
@@ -86,13 +86,16 @@ class Around(NamedTuple):
     ``special``  the nodes that meet a kink or a jump
     ``locals``   by node: the sweep's local derivatives, None where no gradient went on
     ``still``    by node: itself, where it stays
+    ``noise``    by node: what rounding may have done to its data; empty where that is not to be heeded
     """
 
+    run: Run
     alike: list[int]
     smooth: dict[int, list[tuple[int, Measured]]]
     special: Collection[int]
     locals: Sequence[Any]
     still: list[Side]
+    noise: Sequence[float] = ()
 
 
 def around(run: Run) -> Around:
@@ -114,7 +117,7 @@ def around(run: Run) -> Around:
         if usual and stays_inside(run, node, op):
             smooth[node] = terms
     still = [Side(value) for value in run.values]
-    return Around(twins(graph), smooth, special, run.adjoints.locals, still)
+    return Around(run, twins(graph), smooth, special, run.adjoints.locals, still)
 
 
 def stays_inside(run: Run, node: int, op: Op) -> bool:
@@ -144,21 +147,10 @@ def twins(graph: Graph) -> list[int]:
     return found
 
 
-class Point(NamedTuple):
-    """A run, what its nodes are like around it, and by node what rounding may have done to its data.
-
-    ``noise`` is empty where that is not to be heeded.
-    """
-
-    run: Run
-    around: Around
-    noise: Sequence[float]
-
-
 class Here(NamedTuple):
     """An operation whose operands are known beside the point; ``data`` is its own value at the point."""
 
-    point: Point
+    around: Around
     node: int
     op: Op
     data: float
@@ -167,12 +159,12 @@ class Here(NamedTuple):
     @property
     def nodes(self) -> tuple[int, ...]:
         """The operands' nodes."""
-        return self.point.run.graph.operands[self.node]
+        return self.around.run.graph.operands[self.node]
 
     @property
     def locals(self) -> Sequence[Any] | None:
         """The sweep's local derivatives; None where no gradient went on."""
-        found: Sequence[Any] | None = self.point.around.locals[self.node]
+        found: Sequence[Any] | None = self.around.locals[self.node]
         return found
 
     @property
@@ -205,29 +197,30 @@ class Towards(NamedTuple):
     off: Measured
 
 
-def towards(run: Run, name: str, sign: float, around: Around) -> Towards:
+def towards(around: Around, name: str, sign: float) -> Towards:
     """The output beside the point: to the right of an input's value (sign 1), or to the left (−1).
 
     Where a tangent is infinite, the answer must be the same for whatever rounding did to the data.
     """
-    found, steep = outcome(Point(run, around, ()), name, sign)
+    found, steep = outcome(around, name, sign)
     if found.slope is None or not steep:
         return found
-    noisy, _ = outcome(Point(run, around, noise(run)), name, sign)
+    heeding = around._replace(noise=noise(around.run), smooth={})
+    noisy, _ = outcome(heeding, name, sign)
     if noisy.slope is not None and noisy.slope.value == found.slope.value:
         return found
     return found._replace(state=UNDECIDED, slope=None, off=Measured(math.nan))
 
 
-def outcome(point: Point, name: str, sign: float) -> tuple[Towards, bool]:
+def outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]:
     """What one side comes to, and whether a tangent is infinite on the way."""
-    graph, along = point.run.graph, Measured(sign)
+    graph, along = around.run.graph, Measured(sign)
     start, output = graph.inputs[name], graph.output
     moving, needed = dependents(graph, [start]), dependencies(graph, output)
     nodes = [node for node in range(start + 1, output + 1) if moving[node] and needed[node]]
-    still = point.around.still
+    still = around.still
     moved = still[start]._replace(motion=Motion(True, along, along, ZERO))
-    algebra = Algebra(lambda _, node: still[node], partial(beside, point))
+    algebra = Algebra(lambda _, node: still[node], partial(beside, around))
     values = [*still[:start], moved, *still[start + 1 :]]
     reached = worked_out(graph, algebra, values, nodes)
     turned = any(reached[node].turned for node in nodes)
@@ -246,26 +239,26 @@ def is_steep(motion: Motion) -> bool:
     return motion.tangent is not None and math.isinf(motion.tangent.value)
 
 
-def beside(point: Point, graph: Graph, node: int, operands: Sequence[Side]) -> Side:
+def beside(around: Around, graph: Graph, node: int, operands: Sequence[Side]) -> Side:
     """One node, given its operands."""
     changed, still = False, True
     for side in operands:
         changed = changed or side.changed
         still = still and side.motion is STILL
     if still and not changed:
-        return point.around.still[node]
-    data = point.run.values[node]
-    smooth = None if changed or point.noise else point.around.smooth.get(node)
+        return around.still[node]
+    data = around.run.values[node]
+    smooth = None if changed else around.smooth.get(node)
     if smooth is not None:
         return Side(data, glide(smooth, operands))
-    here = Here(point, node, BY_NAME[graph.kinds[node]], data, operands)
+    here = Here(around, node, BY_NAME[graph.kinds[node]], data, operands)
     op, moves = here.op, here.moves
     out = functions[op.name](*here.values) if changed else data
     views = sides(op, [*here.values, out], [float(m) for m in moves])
     special = met(op, views, moves) if any(moves) else None
     reason = lost_with(here, views, special)
     if reason:
-        side = lost(here, reason)._replace(turned=node in point.around.special)
+        side = lost(here, reason)._replace(turned=node in around.special)
         return side if reason == UNDECIDED or any(moves) else side._replace(value=out)
     if special is not None:
         return turn(here, special, views)._replace(turned=True)
@@ -338,7 +331,7 @@ def turn(here: Here, special: Special, views: Sequence[Sequence[float]]) -> Side
         return fold(here, special, views)
     op, motions = here.op, here.motions
     given = dict(zip(slots(op), map(Measured, views[0]), strict=True))
-    alike = {here.point.around.alike[operand] for operand in here.nodes}
+    alike = {here.around.alike[operand] for operand in here.nodes}
     given["same"] = Measured(float(len(alike) == 1))
     for name, motion in zip(op.names, motions, strict=True):
         given[f"d{name}"] = (motion.tangent or ZERO) if motion.moves else ZERO
@@ -501,7 +494,7 @@ def is_told(local: Measured, motion: Motion) -> bool:
 
 def rule_error(here: Here, position: int, view: Sequence[float]) -> float:
     """What rounding of the data may have done to a local derivative, where that is to be heeded."""
-    noise = here.point.noise
+    noise = here.around.noise
     if not noise:
         return 0.0
     seen = [here.nodes[position]] if here.op.variadic else here.nodes
@@ -531,7 +524,7 @@ def settled(
     """A node's limit and motion, and how far its tangent is from the sweep's."""
     op, data, changed = here.op, here.data, False
     if out != data:
-        before = [here.point.run.values[operand] for operand in here.nodes]
+        before = [here.around.run.values[operand] for operand in here.nodes]
         for value, given in ((out, here.values), (data, before)):
             if math.isfinite(value):
                 error += rounded(op, value, given)
