@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import importlib
 import inspect
 import pkgutil
@@ -76,6 +77,24 @@ def test_a_room_knows_only_those_to_its_left() -> None:
                 assert ROOMS.index(other) <= ROOMS.index(own), f"{path} imports {name}"
             elif top in DOORS:
                 assert str(path).startswith(DOORS[top]), f"{path} imports {top}"
+
+
+def test_no_modules_import_each_other() -> None:
+    """Not even by way of others, inside functions, or for type checkers alone."""
+    known = {"exprgrad", *MODULES}
+    edges: dict[str, set[str]] = {}
+    for path in FILES:
+        name = ".".join(("exprgrad", *path.with_suffix("").parts)).removesuffix(".__init__")
+        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        taken = {
+            f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in known else node.module
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        edges[name] = {other for other in taken if other in known} - {name}
+    del edges["exprgrad"]  # the front door, which shows every room's best
+    graphlib.TopologicalSorter(edges).prepare()  # raises CycleError, and names the circle
 
 
 def test_errors_and_source_know_nobody() -> None:
