@@ -103,20 +103,20 @@ def source(
     A formula with shapes becomes a program of tensors, for exactly those shapes.
     """
     check_name(name, target)
-    layout = target.layout
+    layout, fixed = target.layout, formula.shapes is not None
     writer = Writer(target, f"{name}_", variants(reversed([*formulas])))
     names = writer.names()
     inputs = {given: names.claim(given) for given in formula.inputs}
     extra = names.claim("gradient") if layout.extra and wrt else ""
     shape = names.claim("shape")
     body = Statements(writer, program, names, inputs)
-    partial = incomplete(body) if target.arrays and formula.shapes is None else []
+    partial = incomplete(body) if target.arrays and not fixed else []
     if wrt is not None:
         body.settle(program.outputs[0], "value")
     for position in partial:
         body.settle(program.outputs[position])
     answers = list(body.answers())
-    before = taken(body, formula) if formula.shapes is not None else converted(body)
+    before = taken(body, formula) if fixed else converted(body)
     after = stretched(body, partial, answers, shape)
     parameters = [layout.parameter.format(name=parameter) for parameter in inputs.values()]
     if extra:
@@ -124,7 +124,7 @@ def source(
     opening, closing = (part.format(name=name) for part in layout.head)
     statements = [*before, *body.lines, *after, *result(layout, answers, wrt, extra)]
     text = layout.file.format(
-        comment=comment(target, formula, inputs, wrt, name, extra),
+        comment=comment(target, formula, inputs, wrt, name, extra, fixed),
         head="\n".join(on_lines(opening, parameters or [layout.none], closing, layout.indent)),
         body=indented(statements, layout.indent),
         helpers="".join(helpers(writer, body.helpers, formulas)),
@@ -266,8 +266,9 @@ def comment(
     wrt: Sequence[str] | None,
     name: str,
     extra: str,
+    fixed: bool,
 ) -> str:
-    """What the function computes, of what, and what it returns."""
+    """What the function computes, of what, and what it returns; ``fixed``: for inputs of these shapes."""
     what = "the value" if wrt is None else "the value and the gradient"
     value = formula.output_name or "the value"
     returns = f"Returns {value}."
@@ -275,7 +276,7 @@ def comment(
         by = "the inputs, in this order" if tuple(wrt) == tuple(inputs) else ", ".join(wrt)
         returns = target.layout.returns.format(value=value, wrt=by, extra=extra)
     listed, about = ", ".join(inputs), target.about
-    if formula.shapes is not None and target.arrays:
+    if fixed and target.arrays:
         shapes = {
             name: formula.shape(node) or "(a number)" for name, node in formula.inputs.items()
         }

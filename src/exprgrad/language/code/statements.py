@@ -122,9 +122,9 @@ class Statements:
     def form(self, node: int) -> tuple[str, tuple[Need, ...]]:
         """How a node is written, with operands that are not stretched needlessly."""
         form, needs = self.logic(node)
-        graph, shapes = self.graph, self.graph.shapes
+        graph = self.graph
         stretched = [graph.kinds[operand] == "broadcast" for operand, _ in needs]
-        if shapes is None or graph.kinds[node] not in BY_NAME or not any(stretched):
+        if graph.kinds[node] not in BY_NAME or not any(stretched):
             return form, needs
         before = tuple(
             [
@@ -132,8 +132,8 @@ class Statements:
                 for need, is_stretched in zip(needs, stretched, strict=True)
             ]
         )
-        same = broadcast_shape([shapes[operand] for operand, _ in before]) == shapes[node]
-        return form, before if same else needs
+        shape = broadcast_shape([graph.shape(operand) for operand, _ in before])
+        return form, before if shape == graph.shape(node) else needs
 
     def logic(self, node: int) -> tuple[str, tuple[Need, ...]]:
         """How a node is written: its row, or ``and``, ``or``, ``not``, ``same`` on conditions."""
