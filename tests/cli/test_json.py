@@ -128,6 +128,7 @@ REQUESTS = [
     "paths|where(x > 0, x, y) + x/0|x=1|y=2|--wrt|y",
     "paths|2+2",
     "paths|sum(x)|x=[1,2]",
+    "grad|h = x*x; sum(h)|x=[1,2]|--order|h[0], x[0], h[1]",
     "paths|a|a=1|-k|-1",
     "grad|t=a*b; y=t+t*a|a=2|b=-3|--order|preorder",
     "grad|t=a*b; y=t+t*a|a=2|b=-3|--order|naive",

@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from exprgrad.derive.build import Builder
 from exprgrad.errors import MissingExtraError
 from exprgrad.explain.checking.differences import Estimate, differences
 from exprgrad.explain.checking.true_differences import true_differences
 from exprgrad.explain.checking.verdicts import Verdict, apart
-from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls.balls import enclose
 from exprgrad.run.numbers.sweeps import Adjoints
@@ -89,17 +90,11 @@ def is_plain(x: float) -> bool:
 
 def alone(run: Run, user: int) -> tuple[Graph, dict[str, float]]:
     """One operation by itself, each operand an input of its own, and the operands' data."""
-    made = Graph()
-    span = run.graph.span(user)
-    inputs: dict[str, float] = {}
-    for place, operand in enumerate(run.graph.operands[user]):
-        name = f"operand {place}"
-        made.inputs[name] = made.append(INPUT, (), name, span)
-        inputs[name] = run.values[operand]
-    operands = tuple(made.inputs.values())
-    kind = run.graph.kinds[user]
-    made.output = made.append(kind, operands, None, span, (span,) * len(operands))
-    return made, inputs
+    builder, operands = Builder(plain=True), run.graph.operands[user]
+    inputs = {f"operand {place}": run.values[operand] for place, operand in enumerate(operands)}
+    names = [builder.input(name) for name in inputs]
+    builder.graph.output = builder.apply(run.graph.kinds[user], *names)
+    return builder.graph, inputs
 
 
 def true_value(graph: Graph, inputs: dict[str, float]) -> float | None:

@@ -7,7 +7,7 @@ be written out: such parts are named u1, u2, ….  So every text is short, howev
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, count
+from itertools import chain, count, islice
 
 from exprgrad.derive.sweeps.local import active_from, passing, users_of
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, dependencies, dependents
@@ -52,10 +52,8 @@ class Worksheet:
         self.names = {n: name for n, name in called.items() if name not in CONSTANTS}
         self.made: dict[str, int] = {}
         self.variables = dict(self.graph.inputs)
-        taken = {*graph.inputs, *(b.name for b in graph.bindings), *CONSTANTS}
-        self.letters = [letter for letter in LETTERS if free(letter, taken)]
-        self.fresh = (name for n in count(1) if free(name := f"u{n}", taken))
-        self.spare = (name for n in count(1) if free(name := f"v{n}", taken))
+        self.taken = {*graph.inputs, *(b.name for b in graph.bindings), *CONSTANTS}
+        self.fresh = (name for n in count(1) if self.is_free(name := f"u{n}"))
         seeds = [self.graph.inputs[wrt]] if wrt in self.graph.inputs else []
         self.active = passed_through(self.graph, seeds)
         self.depends = dependents(self.graph, seeds)
@@ -67,9 +65,12 @@ class Worksheet:
 
     def letters_for(self, number: int) -> list[str]:
         """Letters for the parts of one step."""
-        while len(self.letters) < number:
-            self.letters.append(next(self.spare))
-        return self.letters[:number]
+        candidates = chain(LETTERS, (f"v{n}" for n in count(1)))
+        return list(islice((name for name in candidates if self.is_free(name)), number))
+
+    def is_free(self, name: str) -> bool:
+        """Whether neither a name nor its differential is used by the formula."""
+        return name not in self.taken and f"d{name}" not in self.taken
 
     def tangent(self, name: str) -> str:
         """The derivative of what has a name."""
@@ -323,11 +324,6 @@ def passed_through(graph: Graph, inputs: list[int]) -> list[bool]:
     for node in sorted(reached, reverse=True):
         found[node] = node == graph.output or any(found[user] for user in users[node])
     return found
-
-
-def free(name: str, taken: Collection[str]) -> bool:
-    """Whether neither a name nor its differential is used for something else."""
-    return name not in taken and f"d{name}" not in taken
 
 
 def shared(graph: Graph) -> tuple[Graph, list[int]]:
