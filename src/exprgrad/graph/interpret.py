@@ -7,7 +7,7 @@ Doubles, arrays, balls, parts of formulas: what differs is how a constant is mad
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
 
@@ -16,15 +16,22 @@ __all__ = ["Algebra", "interpret", "worked_out"]
 V = TypeVar("V")
 
 
-class Algebra(NamedTuple, Generic[V]):
+class Algebra(Generic[V]):
     """What a graph can be evaluated in.
 
     ``constant``  a constant's value, of the graph and the node
     ``apply``     an operation's value, of the graph, the node and the operands' values
     """
 
-    constant: Callable[[Graph, int], V]
-    apply: Callable[[Graph, int, Sequence[V]], V]
+    __slots__ = ("apply", "constant")
+
+    def __init__(
+        self,
+        constant: Callable[[Graph, int], V],
+        apply: Callable[[Graph, int, Sequence[V]], V],
+    ) -> None:
+        self.constant = constant
+        self.apply = apply
 
 
 def interpret(

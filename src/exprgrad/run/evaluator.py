@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from exprgrad.graph.graph import Graph, Program, is_scalar
 from exprgrad.graph.literal import Shape
 from exprgrad.run.numbers.sweeps import Adjoints, Plan, follow, forward, plan, play
 from exprgrad.run.numbers.tape import Tape, record
-from exprgrad.run.result import Swept
+
+if TYPE_CHECKING:
+    from exprgrad.run.arrays import sweeps as over_arrays
 
 __all__ = ["Evaluator", "evaluator_at", "evaluator_for", "kept", "shapes_of"]
 
@@ -22,28 +24,6 @@ MOST_SWEEPS = 8
 """For how many choices of inputs reverse sweeps are kept."""
 
 V = TypeVar("V")
-
-
-class Evaluator(Protocol):
-    """A graph, ready to be evaluated at many points.
-
-    ``programs``    what was derived from it, by what that answers
-    ``by_entries``  whether a matrix of derivatives is one program with an output for each entry; else it is
-                    made along basis directions
-    """
-
-    graph: Graph
-    programs: dict[tuple[object, ...], Any]
-    by_entries: bool
-
-    def forward(self, inputs: Mapping[str, Any]) -> list[Any]:
-        """Every node's data: floats, and arrays of doubles where the shape is not ``()``."""
-
-    def gradient(self, inputs: Mapping[str, Any], wrt: tuple[str, ...]) -> tuple[list[Any], Swept]:
-        """Every node's data, and what the reverse sweep finds for the inputs ``wrt``."""
-
-    def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
-        """The outputs of a program that was derived from the graph."""
 
 
 def evaluator_for(graph: Graph) -> Evaluator:
@@ -136,7 +116,9 @@ class Arrays:
         """Every node's data."""
         return self.sweeps.forward(self.graph, inputs)
 
-    def gradient(self, inputs: Mapping[str, Any], wrt: tuple[str, ...]) -> tuple[list[Any], Swept]:
+    def gradient(
+        self, inputs: Mapping[str, Any], wrt: tuple[str, ...]
+    ) -> tuple[list[Any], over_arrays.Adjoints]:
         """Every node's data and grad."""
         sweep = kept(self.recorded, wrt, lambda: self.sweeps.record(self.graph, wrt), MOST_SWEEPS)
         return self.sweeps.play(self.graph, inputs, wrt, sweep)
@@ -144,3 +126,11 @@ class Arrays:
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program; none of them shares memory with an input."""
         return self.sweeps.answers(program, inputs)
+
+
+Evaluator = Floats | Arrays
+"""A graph, ready to be evaluated at many points, in one of two ways that answer alike.
+
+``programs`` is what was derived from the graph, by what it answers.  ``by_entries`` says whether a
+matrix of derivatives is one program with an output for each entry; else it is made along basis directions.
+"""

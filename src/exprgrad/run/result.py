@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependents
 from exprgrad.graph.literal import Shape
-from exprgrad.graph.op import Special
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import LIMIT, label, rule_text, texts
 from exprgrad.source import Span
 
-__all__ = ["Edge", "Node", "Run", "Swept", "is_finite", "rule_of"]
+if TYPE_CHECKING:
+    from exprgrad.run.arrays import sweeps as over_arrays
+    from exprgrad.run.numbers import sweeps as over_numbers
+
+__all__ = ["Edge", "Node", "Run", "is_finite", "rule_of"]
 
 
 def is_finite(value: Any) -> bool:
@@ -72,52 +75,22 @@ def written(found: Node | Edge) -> str:
     return f"{type(found).__name__}({', '.join(f'{name}={value!r}' for name, value in told)})"
 
 
-class Swept(Protocol):
-    """What a reverse sweep found, over numbers or tensors; by node.
-
-    ``active``  whether it depends on a differentiated input
-    ``grads``   its grad; None for a node that no gradient reached
-    ``locals``  its local derivatives, as far as its operands are active; None if it passed nothing on
-    ``order``   the nodes that the output depends on, in the order of the visits
-    """
-
-    @property
-    def active(self) -> Sequence[int]:
-        """By node: whether it depends on a differentiated input."""
-
-    @property
-    def grads(self) -> Sequence[Any]:
-        """By node: its grad."""
-
-    @property
-    def locals(self) -> Sequence[Any]:
-        """By node: an entry for each operand, None for one that is not active."""
-
-    @property
-    def order(self) -> list[int]:
-        """The visits."""
-
-    @property
-    def quiet(self) -> bool:
-        """Whether no node meets a kink or a jump."""
-
-    @property
-    def met(self) -> Mapping[int, Sequence[tuple[Special, Any]]]:
-        """By node, in the order of the visits: the kinks and jumps it meets, and flags that say where."""
-
-    def zero(self, node: int) -> Any:
-        """The grad of a node that no gradient reached."""
-
-    def passed(self, user: int) -> Iterator[tuple[int, Any, Any]]:
-        """A node's active edges: position, local derivative (None if not even diagonal), contribution."""
-
-
 class Run:
     """One evaluation of an expression: inputs in, every node's data and perhaps grad out.
 
     ``values`` holds each node's data.  After a reverse sweep ``adjoints`` is what it found and ``wrt``
     the inputs that were differentiated; after a forward sweep alone both are None.  Among tensors
     ``graph.shapes`` are the nodes' shapes, and data and grad are floats or NumPy arrays.
+
+    What a reverse sweep found has, over numbers and over tensors, by node
+
+    ``active``     whether it depends on a differentiated input
+    ``grads``      its grad; None for a node that no gradient reached, whose grad is ``zero(node)``
+    ``locals``     its local derivatives, as far as its operands are active; None if it passed nothing on
+    ``passed(user)``  its active edges: position, local derivative (None if not even diagonal), contribution
+    ``met``        the kinks and jumps that it meets, with flags that say where; ``quiet`` if none does
+
+    and ``order``, the nodes that the output depends on, in the order of the visits.
     """
 
     def __init__(
@@ -126,7 +99,7 @@ class Run:
         graph: Graph,
         inputs: Mapping[str, Any],
         values: list[Any],
-        adjoints: Swept | None = None,
+        adjoints: over_numbers.Adjoints | over_arrays.Adjoints | None = None,
         wrt: tuple[str, ...] | None = None,
     ) -> None:
         self.text = text

@@ -37,7 +37,7 @@ def record(graph: Graph, wrt: Sequence[str]) -> Sweep:
 
 
 class Adjoints:
-    """What a reverse sweep over tensors found: see ``run.result.Swept``.
+    """What a reverse sweep over tensors found: see ``run.result.Run``.
 
     ``masks`` are not 0 where a gradient reached a node that a branch not taken may have kept it from.
     """
@@ -74,9 +74,9 @@ class Adjoints:
         return [node for node in range(self.graph.output, -1, -1) if needed[node]]
 
     @cached_property
-    def locals(self) -> list[tuple[bool | None, ...] | None]:
+    def locals(self) -> list[Any]:
         """By node: for each operand whether it is active, else None; None if it passed nothing."""
-        found: list[tuple[bool | None, ...] | None] = []
+        found: list[Any] = []
         for node, operands in enumerate(self.graph.operands):
             reached = operands and self.active[node] and self.reached(node)
             flags = tuple([True if self.active[operand] else None for operand in operands])

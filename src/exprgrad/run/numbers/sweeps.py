@@ -17,11 +17,8 @@ from exprgrad.run.numbers.primitives import functions
 from exprgrad.run.numbers.tape import Tape, close, gated, record
 
 __all__ = [
-    "Adjoints", "Locals", "Plan", "follow", "forward", "plan", "play", "record", "reverse",
+    "Adjoints", "Plan", "follow", "forward", "plan", "play", "record", "reverse",
 ]  # fmt: skip
-
-Locals = tuple[float | None, ...]
-"""A node's local derivative for each operand; None for an operand that is not active."""
 
 
 def forward(graph: Graph, inputs: Mapping[str, float]) -> list[float]:
@@ -112,7 +109,7 @@ class Adjoints:
     ``grads``   by node; None for a node that no gradient reached
     """
 
-    def __init__(self, tape: Tape, grads: list[float | None], cells: list[float]) -> None:
+    def __init__(self, tape: Tape, grads: list[Any], cells: list[float]) -> None:
         self.tape = tape
         self.grads = grads
         self.cells = cells
@@ -145,10 +142,10 @@ class Adjoints:
         return [node for node in range(graph.output, -1, -1) if needed[node]]
 
     @cached_property
-    def locals(self) -> list[Locals | None]:
+    def locals(self) -> list[Any]:
         """By node: the local derivatives; None for a node that passed nothing on."""
         tape, cells = self.tape, self.cells
-        found: list[Locals | None] = [None] * len(tape.graph)
+        found: list[Any] = [None] * len(tape.graph)
         sources = iter(tape.edges.sources)
         for user in dict.fromkeys(tape.edges.users):
             operands = tape.graph.operands[user]
