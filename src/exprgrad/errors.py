@@ -72,6 +72,11 @@ class ExprgradError(Exception):
         self.related = tuple([(note, moved(span, start)) for note, span in self.related])
         return self
 
+    def about(self, text: str, length: int | None = None) -> Self:
+        """The error with its place in a text that is not the expression: its beginning, or all of it."""
+        self.span = 0, len(text) if length is None else length
+        return self.at(Source(text, is_expression=False))
+
     def __str__(self) -> str:
         return render(self).removeprefix("error: ")
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.draw.picture.edge_labels import Wire, wires
+from exprgrad.draw.picture.edge_labels import Chip, Wire, boxed, wires
+from exprgrad.run.result import Run
 
 
 def labels(text: str, **values: Any) -> list[Wire]:
@@ -62,3 +63,26 @@ def test_the_size_of_a_jacobian() -> None:
     run = parse("sin(X)").evaluate(X=np.ones((40, 30)))
     ((chip, _),) = wires(run, 1, 6)
     assert chip is not None and not chip.note and "1,200 by 1,200" in chip.tooltip
+
+
+def test_before_a_sweep_a_label_is_the_rule_if_that_is_known() -> None:
+    """The rule of a structural edge depends on the shapes."""
+    for text, expected in (("x*2", [(Chip("2"), True), (None, False)]), ("sum(x)", [(None, True)])):
+        graph = parse(text).graph
+        assert list(wires(Run(text, graph, {}, []), graph.output, 6)) == expected
+
+
+@pytest.mark.parametrize("all", [False, True])
+def test_an_edge_that_passes_nothing_waits_if_it_may_pass_something(all: bool) -> None:
+    """Only on the page, where the numbers change, has such an edge a chip."""
+    for text, chip in (("u = 2*y", Chip("2")), ("u = y*y", Chip("y = –", formula="y = "))):
+        run = parse(f"{text}; where(x > 0, x, u)").gradient(x=1, y=2)
+        (node,) = [node.id for node in run.nodes if node.name == "u"]
+        assert list(wires(run, node, 6, all=all))[1] == (chip if all else None, False)
+
+
+def test_there_is_room_for_other_digits_beside_a_formula() -> None:
+    chip = Chip("y = 3", formula="y = ")
+    assert 'WIDTH="' in boxed(chip, room=9) and 'WIDTH="' not in boxed(chip)
+    assert 'WIDTH="' not in boxed(Chip("1"), room=9)
+    assert boxed(Chip("· @ W.T", "never formed: 2 kB")).count("<TR>") == 2

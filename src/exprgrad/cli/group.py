@@ -11,7 +11,6 @@ import click
 from exprgrad import __version__
 from exprgrad.cli.request import HELP
 from exprgrad.errors import RequestError
-from exprgrad.source import Source
 
 __all__ = ["COMMANDS", "group", "load"]
 
@@ -70,9 +69,7 @@ class Group(click.Group):
         help = f"did you mean '{known}'?" if known else "--help lists the commands"
         if known is None and re.search(r"[^\w-]", word) and not word.startswith("--"):
             help = f'to differentiate a formula, write exprgrad grad "{word}"'
-        source = Source(word, is_expression=False)
-        message = f"there is no command '{word}'"
-        raise RequestError("usage", message, source=source, span=(0, len(word)), help=help)
+        raise RequestError("usage", f"there is no command '{word}'", help=help).about(word)
 
 
 def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:

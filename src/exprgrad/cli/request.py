@@ -187,9 +187,8 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
         name, value = assignment(argument, text if file is None else None)
         if name in spelled:
             message = f"'{name}' is given twice"
-            source = Source(argument, is_expression=False)
             help = f"its first value is {spelled[name].partition('=')[2]}"
-            raise InputError("given-twice", message, source=source, span=(0, len(name)), help=help)
+            raise InputError("given-twice", message, help=help).about(argument, len(name))
         spelled[name] = argument
         values[name] = value
         origins.pop(name, None)
@@ -452,10 +451,9 @@ def start_alone(options: Mapping[str, Any], command: str) -> Expression:
     sizes = options["shape"]
     for name in request.values:
         argument = request.spelled[name]
-        source = Source(argument, is_expression=False)
         message = f"{command} takes no values: its answer holds for all of them"
         help = f'for numbers at a point, write exprgrad grad "…" {argument}'
-        raise RequestError("usage", message, source=source, span=(0, len(argument)), help=help)
+        raise RequestError("usage", message, help=help).about(argument)
     if sizes is None and expression.is_scalar:
         return expression
     from exprgrad.api import parse

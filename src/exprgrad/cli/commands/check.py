@@ -21,7 +21,6 @@ from exprgrad.cli.request import (
     wrt_option,
 )
 from exprgrad.errors import InputError, RequestError
-from exprgrad.source import Source
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression
@@ -92,17 +91,14 @@ def claims_in(arguments: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for argument in arguments:
         name, equals, claim = (part.strip() for part in argument.partition("="))
-        source = Source(argument, is_expression=False)
         if not (equals and name.isidentifier() and claim) or claim.startswith("="):
             message = "this is not NAME=FORMULA"
             help = "a claim gives the derivative with respect to an input: --claim a=b*c"
-            span = (0, len(argument))
-            raise RequestError("usage", message, source=source, span=span, help=help)
+            raise RequestError("usage", message, help=help).about(argument)
         if name in found:
             message = f"'{name}' is given twice"
             help = f"its first claim is {found[name]}"
-            span = (0, len(name))
-            raise InputError("given-twice", message, source=source, span=span, help=help)
+            raise InputError("given-twice", message, help=help).about(argument, len(name))
         found[name] = claim
     return found
 

@@ -22,7 +22,6 @@ from exprgrad.cli.request import (
     wrt_option,
 )
 from exprgrad.errors import InputError, RequestError
-from exprgrad.source import Source
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
@@ -139,11 +138,10 @@ def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
     more = [*options["arguments"], *given]
     if not more:
         return lesson
-    source = Source(more[0], is_expression=False)
     values = " ".join(f"{key}={value:.17g}" for key, value in lesson.values.items())
     message = "a lesson has a formula and inputs of its own"
     help = f'edit the inputs on the page, or write exprgrad explore "{lesson.expression}" {values}'
-    raise RequestError("usage", message, source=source, span=(0, len(more[0])), help=help)
+    raise RequestError("usage", message, help=help).about(more[0])
 
 
 def lesson_run(lesson: Lesson) -> Run:

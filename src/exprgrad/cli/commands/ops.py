@@ -7,7 +7,6 @@ import click
 from exprgrad.cli.output import put_parts, write
 from exprgrad.cli.request import NameCommand, color_option
 from exprgrad.errors import RequestError
-from exprgrad.source import Source
 
 __all__ = ["ops_command"]
 
@@ -22,10 +21,9 @@ def ops_command(names: tuple[str, ...], as_json: bool, color: str) -> int:
 
     name = names[0] if names else None
     if len(names) > 1:
-        source = Source(names[1], is_expression=False)
         help = f"ask for one at a time: exprgrad ops {names[1]}"
         message = f"'{names[1]}' is one name too many"
-        raise RequestError("usage", message, source=source, span=(0, len(names[1])), help=help)
+        raise RequestError("usage", message, help=help).about(names[1])
     rows = operations.find(name)
     if as_json:
         write([operations.operations_document(rows)])

@@ -13,7 +13,6 @@ from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.graph.transform import copied, copies, transform
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.naming import name_shared
-from exprgrad.source import Source
 
 __all__ = ["expanded", "rows_to_expand"]
 
@@ -41,15 +40,12 @@ def rows_to_expand(names: Iterable[str], graph: Graph) -> list[str]:
 
 def refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
     """The error for a name that cannot be taken apart."""
-    source = Source(name, is_expression=False)
-    span = (0, len(name))
     if op is None and name not in (*WORDS, *STRUCTURAL):
-        from exprgrad.language.mistakes.hints import nearest_operation
+        from exprgrad.language.mistakes.hints import operation_meant
 
-        meant = nearest_operation(name, [*BY_NAME, *WORDS])
-        help = f"did you mean '{meant}'?" if meant else "'exprgrad ops' lists the operations"
+        help = operation_meant(name, [*BY_NAME, *WORDS], "'exprgrad ops' lists the operations")
         message = f"there is no operation '{name}'"
-        return RequestError("unknown-operation", message, source=source, span=span, help=help)
+        return RequestError("unknown-operation", message, help=help).about(name)
     kinds = [kind for kind in dict.fromkeys(graph.kinds) if kind in BY_NAME]
     listed = ", ".join(kind for kind in kinds if BY_NAME[kind].definition)
     help = f"of this formula's operations these can be taken apart: {listed}"
@@ -60,7 +56,7 @@ def refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
         if op
         else "works on whole tensors, not number by number"
     )
-    return RequestError("no-definition", f"'{name}' {why}", source=source, span=span, help=help)
+    return RequestError("no-definition", f"'{name}' {why}", help=help).about(name)
 
 
 def expanded(graph: Graph, kinds: Collection[str]) -> str:

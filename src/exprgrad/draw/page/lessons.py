@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from exprgrad.errors import RequestError
-from exprgrad.source import Source
 
 __all__ = ["LESSONS", "Lesson", "lesson_named"]
 
@@ -119,10 +118,7 @@ def lesson_named(name: str) -> Lesson:
     """The built-in lesson of this name.  Raises ``RequestError`` if there is none."""
     if name in LESSONS:
         return LESSONS[name]
-    from exprgrad.language.mistakes.hints import nearest
+    from exprgrad.language.mistakes.hints import meant
 
-    known = nearest(name, LESSONS)
-    help = f"did you mean '{known}'?" if known else f"the lessons are {', '.join(LESSONS)}"
-    source = Source(name, is_expression=False)
-    message = f"there is no lesson '{name}'"
-    raise RequestError("usage", message, source=source, span=(0, len(name)), help=help)
+    help = meant(name, LESSONS, f"the lessons are {', '.join(LESSONS)}")
+    raise RequestError("usage", f"there is no lesson '{name}'", help=help).about(name)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from exprgrad.errors import MissingExtraError, RequestError
-from exprgrad.source import Source
 
 __all__ = ["FORMATS", "Drawable", "Picture", "draw", "format_of", "misnamed", "notebook", "put"]
 
@@ -84,8 +83,7 @@ def format_of(path: str | Path) -> str:
 def misnamed(path: str | Path, what: str, help: str) -> RequestError:
     """The error for a file whose name does not say ``what`` it should."""
     text = str(path)
-    message, source = f"'{text}' does not name {what}", Source(text, is_expression=False)
-    return RequestError("unknown-format", message, source=source, span=(0, len(text)), help=help)
+    return RequestError("unknown-format", f"'{text}' does not name {what}", help=help).about(text)
 
 
 def put(content: bytes, path: str | Path) -> None:

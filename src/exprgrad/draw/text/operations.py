@@ -29,7 +29,7 @@ from exprgrad.graph.ops import BY_INFIX, BY_NAME, FAMILIES, OPS, Op, member
 from exprgrad.graph.structural import Mismatch, Parameter, Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, expression, operation_text, setting_text
-from exprgrad.source import Source, depths
+from exprgrad.source import depths
 
 __all__ = [
     "LIBRARIES", "Case", "cases", "convention_fields", "convention_lines", "details", "find",
@@ -71,15 +71,14 @@ def find(name: str | None) -> Sequence[Row]:
     if found:
         return found
     from exprgrad.language.mistakes.foreign import NAMES_HERE, spelled_here
-    from exprgrad.language.mistakes.hints import nearest_operation
+    from exprgrad.language.mistakes.hints import operation_meant
 
-    meant = NAMES_HERE.get(name) or nearest_operation(name, [*BY_NAME, *WORDS])
-    help = f"did you mean '{meant}'?" if meant else "'exprgrad ops' lists the operations"
+    word = NAMES_HERE.get(name, name)
+    help = operation_meant(word, [*BY_NAME, *WORDS], "'exprgrad ops' lists the operations")
     if spelled_here(name):
         help = f"that is written {spelled_here(name)}"
-    source = Source(name, is_expression=False)
     message = f"there is no operation '{name}'"
-    raise RequestError("unknown-operation", message, source=source, span=(0, len(name)), help=help)
+    raise RequestError("unknown-operation", message, help=help).about(name)
 
 
 def overview_parts(rows: Sequence[Row]) -> Iterator[str | Table]:

@@ -87,10 +87,9 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
     known = {*graph.inputs, *(binding.name for binding in graph.bindings)}
     for read, node in claim.inputs.items():
         if read not in known:
-            from exprgrad.language.mistakes.hints import nearest
+            from exprgrad.language.mistakes.hints import meant
 
-            near = nearest(read, known)
-            help = f"did you mean '{near}'?" if near else "a claim reads what the formula reads"
+            help = meant(read, known, "a claim reads what the formula reads")
             message = f"the claim reads '{read}', which the formula does not have"
             source = Source(text, is_expression=False)
             raise InputError(

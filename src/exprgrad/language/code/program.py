@@ -19,7 +19,7 @@ from exprgrad.language.code.identifiers import is_plain
 from exprgrad.language.code.statements import Statements, Writer
 from exprgrad.language.code.target import Layout, Routine, Target, Variant, operands_of
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.language.mistakes.hints import nearest
+from exprgrad.language.mistakes.hints import meant
 from exprgrad.language.write.infix import program as infix
 from exprgrad.language.write.infix import setting_text
 from exprgrad.source import Source, cut
@@ -39,17 +39,12 @@ def find_target(name: str) -> Target:
     target = TARGETS.get(name)
     if target is not None:
         return target
-    known = nearest(name, TARGETS)
-    help = f"the targets are {', '.join(TARGETS)}"
-    help = f"did you mean '{known}'? {help}" if known else help
-    message = f"there is no target '{name}'"
-    place = Source(name, is_expression=False)
-    raise RequestError("unknown-target", message, source=place, span=(0, len(name)), help=help)
+    help = meant(name, TARGETS, f"the targets are {', '.join(TARGETS)}", also=True)
+    raise RequestError("unknown-target", f"there is no target '{name}'", help=help).about(name)
 
 
 def check_name(name: str, target: Target) -> None:
     """Raise ``RequestError`` unless a function may have this name in a target."""
-    place = Source(name, is_expression=False)
     help = f"a name in {target.title} has letters, digits and _: --name f"
     message = f"'{name}' cannot be a function's name"
     if name in target.words or name in target.library:
@@ -57,7 +52,7 @@ def check_name(name: str, target: Target) -> None:
         help = f"choose another, such as --name {name}_of"
     elif is_plain(name):
         return
-    raise RequestError("bad-name", message, source=place, span=(0, len(name)), help=help)
+    raise RequestError("bad-name", message, help=help).about(name)
 
 
 def check_tensors(target: Target, formula: Graph, text: str) -> None:

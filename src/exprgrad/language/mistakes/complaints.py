@@ -21,7 +21,7 @@ from exprgrad.language.mistakes.hints import (
     COMPOUNDS,
     WORD_HINTS,
     character_hint,
-    nearest_operation,
+    operation_meant,
 )
 from exprgrad.language.read.lalr import END, UNKNOWN, Unexpected
 from exprgrad.source import Span, depths, display_width
@@ -145,8 +145,7 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
     elif name in names or len(name) == 1:
         help = f"for a product write {name}*{short_group(text, span[1]) or '(…)'}"
     else:
-        known = nearest_operation(name)
-        help = f"did you mean '{known}'?" if known else "'exprgrad ops' lists the functions"
+        help = operation_meant(name, FUNCTION_WORDS, "'exprgrad ops' lists the functions")
     return LanguageError("unknown-function", f"unknown function '{name}'", span=span, help=help)
 
 

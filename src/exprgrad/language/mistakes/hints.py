@@ -22,7 +22,8 @@ from exprgrad.language.mistakes.foreign import (
 from exprgrad.source import Span
 
 __all__ = [
-    "COMPOUNDS", "WORD_HINTS", "arity_hint", "character_hint", "nearest", "nearest_operation",
+    "COMPOUNDS", "WORD_HINTS", "arity_hint", "character_hint", "meant", "nearest",
+    "operation_meant",
     "value_hint",
 ]  # fmt: skip
 
@@ -91,10 +92,18 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return best if distance <= limit and distance < len(word) else None
 
 
-def nearest_operation(word: str, names: Iterable[str] = FUNCTION_WORDS) -> str | None:
-    """The operation that a word most likely means, other tools' spellings included, or None."""
+def meant(word: str, candidates: Iterable[str], otherwise: str, *, also: bool = False) -> str:
+    """The candidate that was probably meant, as help; where there is none, or ``also``, another help."""
+    known = nearest(word, candidates)
+    if known is None:
+        return otherwise
+    return f"did you mean '{known}'?{f' {otherwise}' if also else ''}"
+
+
+def operation_meant(word: str, names: Iterable[str], otherwise: str) -> str:
+    """The same of an operation, other tools' spellings included."""
     known = nearest(word, [*names, *NAMES_HERE])
-    return NAMES_HERE.get(known or "", known)
+    return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else otherwise
 
 
 def edits(one: str, other: str) -> int:

@@ -196,15 +196,11 @@ def is_tensor(graph: Graph, node: int, elementwise: bool) -> bool:
 
 def unknown(engine: object) -> RequestError:
     """The error for an engine that is none."""
-    from exprgrad.language.mistakes.hints import nearest
+    from exprgrad.language.mistakes.hints import meant
 
     name = str(engine)
-    known = nearest(name, ENGINES)
-    help = f"the engines are {', '.join(ENGINES)}"
-    help = f"did you mean '{known}'? {help}" if known else help
-    place = Source(name, is_expression=False)
-    message = f"there is no engine '{name}'"
-    return RequestError("unknown-engine", message, source=place, span=(0, len(name)), help=help)
+    help = meant(name, ENGINES, f"the engines are {', '.join(ENGINES)}", also=True)
+    return RequestError("unknown-engine", f"there is no engine '{name}'", help=help).about(name)
 
 
 def cores() -> int:

@@ -58,8 +58,7 @@ def unknown_output(message: str, name: str, known: Iterable[str]) -> InputError:
         help = f"did you mean '{near}'? {help}"
     elif near is not None:
         help = f"did you mean '{near}'?"
-    source = Source(name, is_expression=False)
-    return InputError("unknown-output", message, source=source, span=(0, len(name)), help=help)
+    return InputError("unknown-output", message, help=help).about(name)
 
 
 def in_a_row(texts: Iterable[str], comma: str = ", ") -> str:
@@ -140,10 +139,9 @@ def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> In
     bound = [binding.name for binding in graph.bindings]
     if name not in bound:
         return unknown_output(f"'{name}' is not an output", name, bound)
-    source = Source(name, is_expression=False)
     message = f"'{name}' is not among the chosen outputs"
     help = f"add it to them: --of {in_a_row([*(o for o in outputs if o in bound), name], ',')}"
-    return InputError("unknown-output", message, source=source, span=(0, len(name)), help=help)
+    return InputError("unknown-output", message, help=help).about(name)
 
 
 def example(names: Iterable[str], given: Mapping[str, object]) -> str:

@@ -104,8 +104,7 @@ def refuse_forgotten(text: str, name: str) -> None:
     if re.search(FILE, path):
         message = f"the value of '{name}' is a file's name without '@'"
         help = f"to read a file write {name}=@{path}"
-        source, span = Source(text, is_expression=False), (0, len(text))
-        raise InputError("bad-value", message, source=source, span=span, help=help)
+        raise InputError("bad-value", message, help=help).about(text)
 
 
 def list_hint(text: str, name: str) -> str | None:
@@ -227,7 +226,7 @@ def surplus(
     graph: Graph, text: str, name: str, missing: list[str], spelled: Mapping[str, str]
 ) -> InputError:
     """The error for a value that the expression has no use for."""
-    from exprgrad.language.mistakes.hints import nearest
+    from exprgrad.language.mistakes.hints import meant
 
     expression = Source(text)
     for binding in graph.bindings:
@@ -245,13 +244,10 @@ def surplus(
             return InputError("constant", message, source=expression, span=places[0], help=help)
     else:
         message = f"the expression does not read '{name}'"
-        known = nearest(name, missing or graph.inputs)
-        help = f"did you mean '{known}'?" if known else inputs_in_words(graph)
+        help = meant(name, missing or graph.inputs, inputs_in_words(graph))
     argument = spelled.get(name, name)
-    source = Source(argument, is_expression=False)
-    span = (0, min(len(name), len(argument)))
     code = "constant" if name in CONSTANTS else "unknown-input"
-    return InputError(code, message, source=source, span=span, help=help)
+    return InputError(code, message, help=help).about(argument, min(len(name), len(argument)))
 
 
 def inputs_in_words(graph: Graph) -> str:
@@ -306,14 +302,12 @@ def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
 
 def not_an_input(graph: Graph, name: str) -> InputError:
     """The error for a name in ``wrt`` that is not an input."""
-    from exprgrad.language.mistakes.hints import nearest
+    from exprgrad.language.mistakes.hints import meant
 
-    known = nearest(name, graph.inputs)
-    help = f"did you mean '{known}'?" if known else inputs_in_words(graph)
+    help = meant(name, graph.inputs, inputs_in_words(graph))
     message = f"'{name}' is not an input of the expression"
     if any(binding.name == name for binding in graph.bindings):
         message = f"'{name}' is bound by the expression and is not an input"
     elif name in graph.symbols.values():
         message = f"'{name}' is a constant and is not an input"
-    source = Source(name, is_expression=False)
-    return InputError("unknown-input", message, source=source, span=(0, len(name)), help=help)
+    return InputError("unknown-input", message, help=help).about(name)
