@@ -41,9 +41,9 @@ def operations() -> str:
     parts = [
         "# Operations\n",
         "This page is generated from the op table.  Its [elementwise](#elementwise) rows work number by "
-        "number (`src/exprgrad/graph/ops.py` and `networks.py`), its [structural](#structural) ones see "
+        "number (`src/exprgrad/graph/ops.py` and `functions.py`), its [structural](#structural) ones see "
         "their operands' shapes (`src/exprgrad/graph/products.py`, and `reductions.py`, `softmax.py` and "
-        "`moves.py` beside it).\n",
+        "`movement.py` beside it).\n",
         "## Elementwise\n",
         "`out` is the operation's "
         "own result.  *computed* is what the sweeps evaluate where it differs from what is shown: equal in "

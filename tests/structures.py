@@ -13,8 +13,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from exprgrad.derive.build import Builder
-from exprgrad.graph.graph import Graph
-from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.graph import Graph, Settings, Shape
 from oracles import Real, mp, mpf
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from exprgrad.graph.literal import Shape
+from exprgrad.graph.graph import Shape
 
 __all__ = ["SHAPES", "drawn"]
 

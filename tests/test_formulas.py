@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from exprgrad.graph.graph import check
+from exprgrad.graph.invariants import check
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward, reverse
 from oracles import Real, mp, mpf

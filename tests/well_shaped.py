@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.graph import Shape, size
 from strategies import seeds
 
 __all__ = ["Formula", "formulas"]

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from exprgrad import ExprgradError, ShapeError, parse
-from exprgrad.graph.graph import check
+from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import OPS
 from shell import command
 

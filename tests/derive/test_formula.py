@@ -13,7 +13,8 @@ from exprgrad.derive.rules import fewest, shown
 from exprgrad.derive.simplify.formula import derivatives, with_steps
 from exprgrad.derive.simplify.simplify import formulas, simplify
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import Graph, Program, check
+from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import program

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import check
+from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward, reverse

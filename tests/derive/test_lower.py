@@ -13,7 +13,8 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.lower import formula_of, formulas, lower
 from exprgrad.derive.rules import template
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program, check
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS

@@ -13,7 +13,8 @@ from exprgrad.derive.rules import fewest
 from exprgrad.derive.simplify.formula import every
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.derive.sweeps.gradient import gradient, hessian
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program, check
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.graph.invariants import check
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward
 from oracles import Real, evaluate, mp, mpf

@@ -17,8 +17,8 @@ from corpus import table
 from exprgrad import Expression, errors, parse
 from exprgrad.cli.assignments import shapes_in
 from exprgrad.derive.simplify.formula import derivatives, every
-from exprgrad.graph.graph import check
-from exprgrad.graph.literal import Shape
+from exprgrad.graph.graph import Shape
+from exprgrad.graph.invariants import check
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import program
 from tensor_formulas import SHAPES, drawn

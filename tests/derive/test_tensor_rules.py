@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from exprgrad import parse
 from exprgrad.derive.build import Builder
 from exprgrad.derive.sweeps import gradient as derive
-from exprgrad.graph.graph import Graph, Program, check
+from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.invariants import check
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
 from oracles import Real, mp, mpf

@@ -19,7 +19,8 @@ from exprgrad.explain.checking.differences import (
     steps,
 )
 from exprgrad.explain.checking.true_differences import true_differences
-from exprgrad.graph.graph import CONST, INPUT, check
+from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.graph.invariants import check
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward
 from oracles import evaluate, gradient, mp, mpf

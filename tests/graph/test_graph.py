@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, check, dependencies, dependents, same
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies, dependents, same
+from exprgrad.graph.invariants import check
 from exprgrad.language.read.parse import parse
 from strategies import programs
 

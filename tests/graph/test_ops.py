@@ -8,7 +8,8 @@ from random import Random
 import pytest
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import CONST, INPUT, check
+from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.graph.invariants import check
 from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.language.read.parse import FUNCTIONS

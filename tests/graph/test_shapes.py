@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from exprgrad.derive.sweeps.gradient import gradient, jvp, vjp
 from exprgrad.errors import LanguageError, ShapeError
-from exprgrad.graph.graph import CONST, Graph, Program, check
-from exprgrad.graph.literal import Literal, Shape, size
+from exprgrad.graph.graph import CONST, Graph, Literal, Program, Shape, size
+from exprgrad.graph.invariants import check
 from exprgrad.graph.movement import placed
 from exprgrad.graph.shapes import axes_of, axis_of, broadcast_shape, kept, reduced, spread_axes
 from exprgrad.graph.structural import Mismatch, shape_text

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.translate import translate
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import Graph
-from exprgrad.graph.literal import size
+from exprgrad.graph.graph import Graph, size
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
 from programs import call, near, require

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from exprgrad.derive.rules import template
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import CONST, Graph, check, same
-from exprgrad.graph.literal import Literal
+from exprgrad.graph.graph import CONST, Graph, Literal, same
+from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import parse
 from exprgrad.language.read.shaping import shaped

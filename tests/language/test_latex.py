@@ -16,8 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import exprgrad
-from exprgrad.graph.graph import CONST, INPUT, Graph
-from exprgrad.graph.literal import Settings
+from exprgrad.graph.graph import CONST, INPUT, Graph, Settings
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import parse

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from exprgrad import LanguageError
-from exprgrad.graph.graph import check
+from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.parse import CONSTANTS, FUNCTIONS, parse

@@ -13,7 +13,7 @@ import pytest
 
 import golden
 from exprgrad.errors import ShapeError, render
-from exprgrad.graph.literal import Shape
+from exprgrad.graph.graph import Shape
 from exprgrad.language.read.parse import parse
 from exprgrad.language.read.shaping import shaped
 from exprgrad.source import display_width

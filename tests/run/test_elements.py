@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from exprgrad import errors, parse
-from exprgrad.graph.graph import check
+from exprgrad.graph.invariants import check
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays.elements import MOST_ELEMENTS, elements
 

@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.api.run import Run
-from exprgrad.graph.graph import Graph, is_scalar
-from exprgrad.graph.literal import Shape
+from exprgrad.graph.graph import Graph, Shape, is_scalar
 from exprgrad.language.read.parse import parse as parse_graph
 from exprgrad.run.evaluator import Evaluator, evaluator_at, kept, shapes_of
 from exprgrad.run.values.inputs import as_number, declared, resolve, select

@@ -12,8 +12,17 @@ from math import nan
 from typing import cast
 
 from exprgrad.derive.constant_folding import compared, folded, is_flag
-from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, Program, dependencies
-from exprgrad.graph.literal import Literal, Settings, Shape
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    Graph,
+    Literal,
+    Payload,
+    Program,
+    Settings,
+    Shape,
+    dependencies,
+)
 from exprgrad.graph.movement import permutation
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
 from exprgrad.graph.shapes import axes_of, broadcast_shape

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.graph.graph import dependencies, seen_from
-from exprgrad.graph.literal import element_name
+from exprgrad.graph.graph import dependencies, element_name, seen_from
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluator import Evaluator, evaluator_for
 from exprgrad.run.result import Run, is_finite

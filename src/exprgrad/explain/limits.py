@@ -21,7 +21,7 @@ MOST_VISITS = 400_000
 
 def beyond_sides(run: Run) -> str:
     """Why a run is too large to look at both sides of each number it is differentiated in; empty if not."""
-    from exprgrad.graph.literal import size
+    from exprgrad.graph.graph import size
 
     graph = run.graph
     count = sum(size(graph.shape(graph.inputs[name])) for name in run.wrt or ())

@@ -16,8 +16,7 @@ from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.places import Found, at, label_of, not_finite, where
 from exprgrad.explain.rewriting.mending import advice
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS
-from exprgrad.graph.graph import CONST, dependencies, dependents
-from exprgrad.graph.literal import Shape
+from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
 from exprgrad.run.numbers.primitives import at_pole, holds

@@ -10,8 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from exprgrad.graph.graph import dependencies
-from exprgrad.graph.literal import Shape, place_of, size
+from exprgrad.graph.graph import Shape, dependencies, place_of, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Run
 

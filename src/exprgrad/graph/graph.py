@@ -8,20 +8,50 @@ node came from and never what it computes.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from exprgrad.graph.literal import Literal, Settings, Shape
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.source import Span
 
 __all__ = [
-    "CONST", "INPUT", "Binding", "Graph", "Payload", "Program", "check", "dependencies", "dependents",
-    "is_scalar", "same", "seen_from",
-]  # fmt: skip
+    "CONST",
+    "INPUT",
+    "Algebra",
+    "Binding",
+    "Graph",
+    "Literal",
+    "Payload",
+    "Program",
+    "Settings",
+    "Shape",
+    "dependencies",
+    "dependents",
+    "element_name",
+    "in_lists",
+    "interpret",
+    "is_scalar",
+    "place_of",
+    "same",
+    "seen_from",
+    "size",
+    "worked_out",
+]
 
 INPUT = "input"
 CONST = "const"
+
+Shape = tuple[int, ...]
+"""The sizes of a tensor's axes; ``()`` is a number."""
+Settings = tuple[Any, ...]
+"""Values of a row's parameters, in order: whole numbers, flags, None, and tuples of them."""
+
+
+class Literal(NamedTuple):
+    """A tensor that is written out: its shape, and its numbers in row-major order."""
+
+    shape: Shape
+    numbers: tuple[float, ...]
 
 
 Payload = str | float | Literal | Settings | None
@@ -211,90 +241,116 @@ def same(one: Graph, other: Graph) -> bool:
     )
 
 
-def check(graph: Graph) -> None:
-    """Raise ``ValueError`` unless the graph keeps its invariants."""
-
-    def hold(condition: bool, what: str) -> None:
-        if not condition:
-            raise ValueError(f"not a graph: {what}")
-
-    size = len(graph)
-    columns = (graph.operands, graph.payloads, graph.starts, graph.ends, graph.first_edge)
-    hold(all(len(column) == size for column in columns), "its columns differ in length")
-    hold(0 <= graph.output < size, "its output is not a node")
-    hold(len(graph.edge_starts) == len(graph.edge_ends), "its edge columns differ in length")
-    edges = 0
-    for node, (kind, operands) in enumerate(zip(graph.kinds, graph.operands, strict=True)):
-        hold(
-            all(0 <= operand < node for operand in operands), f"node {node} comes before an operand"
-        )
-        hold(graph.first_edge[node] == edges, f"the edges of node {node} are misnumbered")
-        edges += len(operands)
-        payload = graph.payloads[node]
-        if kind == INPUT:
-            hold(graph.inputs.get(str(payload)) == node, f"input {node} is not listed")
-        elif kind == CONST:
-            hold(isinstance(payload, float | Literal), f"constant {node} has no value")
-        elif kind not in BY_NAME:
-            check_structural(graph, node, hold)
-        else:
-            op = BY_NAME.get(kind)
-            hold(op is not None and payload is None, f"node {node} is not an operation")
-            assert op is not None
-            fits = len(operands) >= 2 if op.variadic else len(operands) == len(op.names)
-            hold(fits, f"node {node} has {len(operands)} operands")
-        if kind in (INPUT, CONST):
-            hold(not operands, f"leaf {node} has operands")
-    hold(edges == len(graph.edge_starts), "an edge has no span")
-    if graph.shapes is not None:
-        check_shapes(graph, hold)
-    names = [binding.name for binding in graph.bindings] + list(graph.inputs)
-    hold(len(set(names)) == len(names), "a name is used twice")
-
-
-def check_structural(graph: Graph, node: int, hold: Callable[[bool, str], None]) -> None:
-    """The invariants of a structural node, or of what is no operation at all."""
-    from exprgrad.graph.tensors import STRUCTURAL
-
-    kind, operands, settings = graph.kinds[node], graph.operands[node], graph.payloads[node]
-    row = STRUCTURAL.get(kind)
-    hold(row is not None, f"node {node} is not an operation")
-    assert row is not None
-    fits = len(operands) >= 1 if row.variadic else len(operands) == len(row.names)
-    hold(fits, f"node {node} has {len(operands)} operands")
-    complete = type(settings) is tuple and len(settings) == len(row.parameters)
-    hold(complete, f"node {node} has no settings")
-
-
-def check_shapes(graph: Graph, hold: Callable[[bool, str], None]) -> None:
-    """Every node has the shape that its row says, and elementwise ones are given no others but numbers."""
-    from exprgrad.graph.structural import Mismatch
-    from exprgrad.graph.tensors import STRUCTURAL
-
-    shapes = graph.shapes or []
-    hold(len(shapes) == len(graph), "not every node has a shape")
-    for node, kind in enumerate(graph.kinds):
-        mine, payload = shapes[node], graph.payloads[node]
-        operands = graph.operands[node]
-        given = [shapes[operand] for operand in operands]
-        if kind in STRUCTURAL:
-            assert isinstance(payload, tuple)
-            try:
-                wanted = STRUCTURAL[kind].shape(given, payload)
-            except Mismatch as mismatch:
-                raise ValueError(f"not a graph: node {node}: {mismatch}") from None
-            hold(wanted == mine, f"node {node} has a wrong shape")
-        elif kind == CONST:
-            wanted = payload.shape if isinstance(payload, Literal) else ()
-            hold(mine == wanted, f"constant {node} has a wrong shape")
-        for operand, shape in zip(operands, given, strict=True):
-            number = graph.kinds[operand] == CONST and shape == ()
-            fits = kind in STRUCTURAL or shape == mine or number
-            hold(fits, f"operand {operand} of node {node} is not broadcast")
-
-
 def is_scalar(graph: Graph) -> bool:
     """Whether nothing in a graph makes or takes a tensor, its inputs aside."""
     if any(kind not in BY_NAME and kind not in (INPUT, CONST) for kind in set(graph.kinds)):
         return False
     return not any(type(payload) is Literal for payload in graph.payloads)
+
+
+# The one walk forward.  (The sweep over doubles has to be fast, and is a loop of its own: ``run/numbers``.)
+
+V = TypeVar("V")
+
+
+class Algebra(Generic[V]):
+    """What a graph can be evaluated in.
+
+    ``constant``  a constant's value, of the graph and the node
+    ``apply``     an operation's value, of the graph, the node and the operands' values
+    """
+
+    __slots__ = ("apply", "constant")
+
+    def __init__(
+        self,
+        constant: Callable[[Graph, int], V],
+        apply: Callable[[Graph, int, Sequence[V]], V],
+    ) -> None:
+        self.constant = constant
+        self.apply = apply
+
+
+def interpret(
+    graph: Graph,
+    algebra: Algebra[V],
+    inputs: Mapping[str, V],
+    keep: Collection[int] | None = None,
+) -> list[V]:
+    """Every node's value, given every input's; or that of the nodes to ``keep`` alone, the others None.
+
+    What is not kept is let go when its last user has it, so that only what is needed is in memory.
+    """
+    values: list[Any] = [None] * len(graph)
+    needed = None if keep is None else dependencies(graph, *keep)
+    spent = {} if needed is None else spent_after(graph, needed, set(keep or ()))
+    for node, kind in enumerate(graph.kinds):
+        if needed is not None and not needed[node]:
+            continue
+        if kind == INPUT:
+            values[node] = inputs[str(graph.payloads[node])]
+        elif kind == CONST:
+            values[node] = algebra.constant(graph, node)
+        else:
+            operands = [values[operand] for operand in graph.operands[node]]
+            values[node] = algebra.apply(graph, node, operands)
+            del operands
+        for operand in spent.get(node, ()):
+            values[operand] = None
+    return values
+
+
+def worked_out(graph: Graph, algebra: Algebra[V], values: list[V], nodes: Iterable[int]) -> list[V]:
+    """The values with those of some operations, in their order, worked out from the others."""
+    for node in nodes:
+        operands = [values[operand] for operand in graph.operands[node]]
+        values[node] = algebra.apply(graph, node, operands)
+    return values
+
+
+def spent_after(graph: Graph, needed: Sequence[int], kept: Collection[int]) -> dict[int, list[int]]:
+    """By node: the operands that no needed node after it uses, those that are kept aside."""
+    last = {
+        operand: user
+        for user, operands in enumerate(graph.operands)
+        if needed[user]
+        for operand in operands
+    }
+    spent: dict[int, list[int]] = {}
+    for operand, user in last.items():
+        if operand not in kept:
+            spent.setdefault(user, []).append(operand)
+    return spent
+
+
+# Shapes and the places in them.
+
+
+def element_name(name: str, place: Shape | None) -> str:
+    """What one number of a tensor is called: ``X[0, 1]``; what is a number has its own name."""
+    return f"{name}{[*place]}" if place else name
+
+
+def size(shape: Shape) -> int:
+    """How many numbers a tensor of a shape holds."""
+    product = 1
+    for length in shape:
+        product *= length
+    return product
+
+
+def place_of(flat: int, shape: Shape) -> Shape:
+    """The place of a number of a tensor by its position, row by row."""
+    place = []
+    for length in reversed(shape):
+        flat, index = divmod(flat, length)
+        place.append(index)
+    return tuple(reversed(place))
+
+
+def in_lists(entries: Sequence[str], shape: Shape) -> str:
+    """Texts in row-major order as nested lists."""
+    rows = list(entries)
+    for length in reversed(shape):
+        rows = [f"[{', '.join(rows[at : at + length])}]" for at in range(0, len(rows), length)]
+    return rows[0]

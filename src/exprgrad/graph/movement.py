@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from exprgrad.graph.literal import Settings, Shape, size
+from exprgrad.graph.graph import Settings, Shape, size
 from exprgrad.graph.shapes import axis_of, broadcast_shape, spread_axes
 from exprgrad.graph.structural import Mismatch, Nodes, Parameter, Pass, Structural, shape_text
 

@@ -1,11 +1,14 @@
-"""What a row of the op table holds."""
+"""What a row of the op table holds, and how rows that are alike are made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["GATES", "Family", "Op", "Special"]
+__all__ = [
+    "GATES", "Family", "Op", "Special", "bell", "by", "comparison", "extremum", "having", "horner", "step",
+]  # fmt: skip
 
 
 class Special(NamedTuple):
@@ -204,3 +207,113 @@ GATES = {
     "softmax router": "it shares its grad out among its operands, most of it to the largest",
 }
 """What an operation does with the grad that reaches it, by a row's ``gate``: without the subject's name."""
+
+
+# Rows and texts that are made alike.
+
+
+def comparison(name: str, symbol: str, latex: str, about: str, opposite: str, mirror: str) -> Op:
+    """A comparison is 1 or 0, flat on both sides of where its operands are equal."""
+    tie = Special(
+        "x == y", "jump", "its operands are equal",
+        side=f"dx {symbol} dy", undecided="(dx == dy)*(1 - same)",
+    )  # fmt: skip
+    return Op(
+        name,
+        "x y",
+        ("0", "0"),
+        about,
+        infix=symbol,
+        latex=latex,
+        gate="blocker",
+        special=(tie,),
+        value_ulp=0.0,
+        partial_ulp=0.0,
+        exact=getattr(operator, name),
+        opposite=opposite,
+        mirror=mirror,
+        not_negative=True,
+    )
+
+
+def step(
+    name: str,
+    latex: str,
+    where: str,
+    why: str,
+    side: str,
+    about: str,
+    *,
+    definition: str = "",
+    exact: Callable[[Any], int] | None = None,
+    elsewhere: str = "",
+) -> Op:
+    """A step function is flat except where it jumps, to ``side``; its definition is exact."""
+    return Op(
+        name,
+        "x",
+        ("0",),
+        about,
+        latex=latex,
+        value=definition,
+        definition=definition,
+        gate="blocker",
+        special=(Special(where, "jump", why, side=side, undecided="dx == 0"),),
+        value_ulp=0.0,
+        partial_ulp=0.0,
+        exact=exact,
+        elsewhere=elsewhere,
+    )
+
+
+def extremum(name: str, about: str, winner: str, elsewhere: str, logic: str = "") -> Op:
+    """``max`` or ``min``: the operands that equal the result share its gradient, constants aside."""
+    return Op(
+        name,
+        "x...",
+        ("(x == out)/ties",),
+        about,
+        ties="where(x == out, where(varies, 1, inf), 0)",
+        ties_words="how many operands equal the result; infinite if one of them is a constant, "
+        "which then takes everything",
+        latex=rf"\{name}(x, y, \ldots)",
+        gate="router",
+        special=(
+            Special("(x == out)*(ties > 1)", "kink", "operands tie", slope=f"{name}(dx, dy)"),
+        ),
+        value_ulp=0.0,
+        partial_ulp=0.5,
+        winner=winner,
+        logic=logic,
+        elsewhere=elsewhere,
+    )
+
+
+def horner(coefficients: Sequence[float], name: str) -> str:
+    """A polynomial, its coefficients from the highest power down, in Horner's form."""
+    text = str(coefficients[0])
+    for number, coefficient in enumerate(coefficients[1:]):
+        text = f"({text})" if number else text
+        text += f"*{name} {'-' if coefficient < 0 else '+'} {abs(coefficient)}"
+    return f"({text})"
+
+
+def bell(most: int, half: str, up: str = "") -> str:
+    """exp(-z^2), or with ``/2`` for ``half`` exp(-z^2/2), from one exponential; times exp(``up``).
+
+    What h^2 leaves of z^2 is below 2^-15, and three terms of its series do.
+    """
+    return (
+        f"z = min(abs(x), {most}); h = round(2^20*z)/2^20; d = (h - z)*(h + z){half}; "
+        f"e = exp({up}-(h*h){half}); bell = e + e*(d*(1 + d*(0.5 + d*{1 / 6!r})))"
+    )
+
+
+def by(rows: Iterable[Any], field: str) -> dict[str, Any]:
+    """Rows by what a field of theirs says, those that leave it empty aside."""
+    return {getattr(row, field): row for row in rows if getattr(row, field)}
+
+
+def having(rows: Iterable[Op], field: str) -> frozenset[str]:
+    """The names of the rows that state a field."""
+    return frozenset(row.name for row in rows if getattr(row, field))

@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exprgrad.graph.functions import NETWORKS, SPECIAL_FUNCTIONS
-from exprgrad.graph.op import Family, Op, Special
+from exprgrad.graph.op import Family, Op, Special, by, comparison, extremum, having, step
 
 if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
@@ -29,60 +28,6 @@ __all__ = [
     "BY_INFIX", "BY_NAME", "COMPARISONS", "FAMILIES", "LOGIC", "OPS", "PRODUCTS", "SUMS", "Op", "Special",
     "member",
 ]  # fmt: skip
-
-
-def comparison(name: str, symbol: str, latex: str, about: str, opposite: str, mirror: str) -> Op:
-    """A comparison is 1 or 0, flat on both sides of where its operands are equal."""
-    tie = Special(
-        "x == y", "jump", "its operands are equal",
-        side=f"dx {symbol} dy", undecided="(dx == dy)*(1 - same)",
-    )  # fmt: skip
-    return Op(
-        name,
-        "x y",
-        ("0", "0"),
-        about,
-        infix=symbol,
-        latex=latex,
-        gate="blocker",
-        special=(tie,),
-        value_ulp=0.0,
-        partial_ulp=0.0,
-        exact=getattr(operator, name),
-        opposite=opposite,
-        mirror=mirror,
-        not_negative=True,
-    )
-
-
-def step(
-    name: str,
-    latex: str,
-    where: str,
-    why: str,
-    side: str,
-    about: str,
-    *,
-    definition: str = "",
-    exact: Callable[[Any], int] | None = None,
-    elsewhere: str = "",
-) -> Op:
-    """A step function is flat except where it jumps, to ``side``; its definition is exact."""
-    return Op(
-        name,
-        "x",
-        ("0",),
-        about,
-        latex=latex,
-        value=definition,
-        definition=definition,
-        gate="blocker",
-        special=(Special(where, "jump", why, side=side, undecided="dx == 0"),),
-        value_ulp=0.0,
-        partial_ulp=0.0,
-        exact=exact,
-        elsewhere=elsewhere,
-    )
 
 
 LARGEST_EXPONENT = 1100
@@ -98,29 +43,6 @@ def rational_power(base: Fraction, exponent: Fraction) -> Fraction | None:
 
 WRAPS = "q = round(x/y); falls = (dx - q*dy)*sign(y) < 0"
 """Beside a whole quotient q: whether the quotient falls below it, for it moves by (dx - q*dy)/y."""
-
-
-def extremum(name: str, about: str, winner: str, elsewhere: str, logic: str = "") -> Op:
-    """``max`` or ``min``: the operands that equal the result share its gradient, constants aside."""
-    return Op(
-        name,
-        "x...",
-        ("(x == out)/ties",),
-        about,
-        ties="where(x == out, where(varies, 1, inf), 0)",
-        ties_words="how many operands equal the result; infinite if one of them is a constant, "
-        "which then takes everything",
-        latex=rf"\{name}(x, y, \ldots)",
-        gate="router",
-        special=(
-            Special("(x == out)*(ties > 1)", "kink", "operands tie", slope=f"{name}(dx, dy)"),
-        ),
-        value_ulp=0.0,
-        partial_ulp=0.5,
-        winner=winner,
-        logic=logic,
-        elsewhere=elsewhere,
-    )
 
 
 CLAMP_TIES = (
@@ -237,7 +159,7 @@ OPS: tuple[Op, ...] = (
     extremum("max", "the greatest operand", "ge", "fmax maximum", logic="or"),
     Op(
         "clamp", "x lo hi",
-        tuple(f"{CLAMP_TIES}; {meets}/ties" for meets in ("at_x", "at_lo", "at_hi")),
+        (f"{CLAMP_TIES}; at_x/ties", f"{CLAMP_TIES}; at_lo/ties", f"{CLAMP_TIES}; at_hi/ties"),
         "x, but not below lo nor above hi", shown=("(lo < x)*(x < hi)", "(x < lo)*(lo < hi)", "max(x, lo) > hi"),
         value="min(max(x, lo), hi)", definition="min(max(x, lo), hi)",
         latex=r"\operatorname{clamp}(x, lo, hi)", gate="router",
@@ -412,13 +334,13 @@ OPS: tuple[Op, ...] = (
 )
 # fmt: on
 
-BY_NAME: dict[str, Op] = {op.name: op for op in OPS}
-BY_INFIX: dict[str, Op] = {op.infix: op for op in OPS if op.infix}
-COMPARISONS = frozenset(op.name for op in OPS if op.opposite)
-LOGIC: dict[str, str] = {op.name: op.logic for op in OPS if op.logic}
-SUMS = frozenset(op.name for op in OPS if op.signs)
-PRODUCTS = frozenset(op.name for op in OPS if op.powers)
-FAMILIES: dict[str, Family] = {family.name: family for family in SPECIAL_FUNCTIONS}
+BY_NAME: dict[str, Op] = by(OPS, "name")
+BY_INFIX: dict[str, Op] = by(OPS, "infix")
+COMPARISONS = having(OPS, "opposite")
+LOGIC = having(OPS, "logic")
+SUMS = having(OPS, "signs")
+PRODUCTS = having(OPS, "powers")
+FAMILIES: dict[str, Family] = by(SPECIAL_FUNCTIONS, "name")
 """The families of rows by what people write."""
 
 

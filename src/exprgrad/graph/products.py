@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exprgrad.graph.literal import Settings, Shape, size
+from exprgrad.graph.graph import Settings, Shape, size
 from exprgrad.graph.structural import Mismatch, Nodes, Pass, Structural
 
 __all__ = ["PRODUCTS"]

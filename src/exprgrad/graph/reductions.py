@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.graph import Settings, Shape
 from exprgrad.graph.shapes import axes_of, kept, reduced, spread, volume
 from exprgrad.graph.structural import Nodes, Numbers, Parameter, Pass, Structural, Tensors
 

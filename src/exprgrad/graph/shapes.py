@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.graph import Shape, size
 from exprgrad.graph.structural import Mismatch, Nodes
 
 __all__ = [

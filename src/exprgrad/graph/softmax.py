@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from exprgrad.graph.literal import Literal, Settings, Shape, size
+from exprgrad.graph.graph import Literal, Settings, Shape, size
 from exprgrad.graph.reductions import AXES, folding, reduction_shape, spread_back
 from exprgrad.graph.shapes import axes_of, reduced, total
 from exprgrad.graph.structural import Mismatch, Nodes, Numbers, Parameter, Pass, Structural, Tensors

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from exprgrad.graph.literal import Literal, Settings, Shape
+from exprgrad.graph.graph import Literal, Settings, Shape
 
 __all__ = [
     "MOST_AXES", "Mismatch", "Nodes", "Numbers", "Parameter", "Pass", "Structural", "Tensors", "shape_text",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from exprgrad.graph.graph import INPUT, Binding, Graph
-from exprgrad.graph.literal import Shape
+from exprgrad.graph.graph import INPUT, Binding, Graph, Shape
 
 __all__ = ["Rule", "copied", "copies", "transform"]
 

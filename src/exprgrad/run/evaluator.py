@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from exprgrad.graph.graph import Graph, Program, is_scalar
-from exprgrad.graph.literal import Shape
+from exprgrad.graph.graph import Graph, Program, Shape, is_scalar
 from exprgrad.run.numbers.sweeps import Adjoints, Plan, follow, forward, plan, play
 from exprgrad.run.numbers.tape import Tape, record
 

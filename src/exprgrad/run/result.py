@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.derive.rules import template
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependents
-from exprgrad.graph.literal import Shape
+from exprgrad.graph.graph import CONST, INPUT, Graph, Shape, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import LIMIT, label, rule_text, texts
 from exprgrad.source import Span

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from counting import calls
 from exprgrad import parse
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import Program, check
+from exprgrad.graph.graph import Program
+from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays.arrays import NATIVE
 from exprgrad.run.engines.numpy_engine import (

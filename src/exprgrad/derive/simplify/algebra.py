@@ -22,7 +22,7 @@ from exprgrad.derive.simplify.normal_form import (
     Sum,
     root,
 )
-from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.graph import Settings, Shape
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.shapes import axes_of
 from exprgrad.graph.tensors import STRUCTURAL

@@ -12,8 +12,7 @@ from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify.simplify import formulas
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
-from exprgrad.graph.literal import Literal
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.read.parse import CONSTANTS
 from exprgrad.language.write.infix import label, leaf, operation_text

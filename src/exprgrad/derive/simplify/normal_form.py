@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from exprgrad.derive.constant_folding import compared, result
-from exprgrad.graph.literal import Literal, Settings, Shape
+from exprgrad.graph.graph import Literal, Settings, Shape
 from exprgrad.graph.ops import COMPARISONS
 from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL

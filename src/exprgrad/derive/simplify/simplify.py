@@ -12,8 +12,7 @@ from exprgrad.derive.simplify.product_rules import MOST_FACTORS, STEPS, share_of
 from exprgrad.derive.simplify.structural_rules import rewritten
 from exprgrad.derive.simplify.sum_rules import gather_choices, shortest
 from exprgrad.derive.simplify.write import write
-from exprgrad.graph.graph import INPUT, Graph, Program
-from exprgrad.graph.literal import Literal
+from exprgrad.graph.graph import INPUT, Graph, Literal, Program
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 from exprgrad.language.read.parse import CONSTANTS
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from exprgrad.derive.simplify.algebra import Algebra, Operand
 from exprgrad.derive.simplify.normal_form import ONE, Call, Number, Product, Sum
-from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.graph import Settings, Shape
 from exprgrad.graph.shapes import axes_of, axis_of, kept, volume
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL

@@ -16,8 +16,7 @@ from exprgrad.derive.simplify.normal_form import (
     Sum,
     is_decimal,
 )
-from exprgrad.graph.graph import Graph, Program
-from exprgrad.graph.literal import Literal
+from exprgrad.graph.graph import Graph, Literal, Program
 
 __all__ = ["write"]
 

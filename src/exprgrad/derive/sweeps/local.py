@@ -7,8 +7,7 @@ from functools import cache, lru_cache
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, shown, slots, template
-from exprgrad.graph.graph import Graph, dependencies, dependents
-from exprgrad.graph.literal import Shape
+from exprgrad.graph.graph import Graph, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Pass, Structural
 

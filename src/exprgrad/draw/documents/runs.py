@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from exprgrad.draw.documents.answer import Apart, Lines, listed, short
 from exprgrad.explain.judged import Run
-from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.graph import Shape, size
 from exprgrad.run.result import Edge, Node
 
 if TYPE_CHECKING:

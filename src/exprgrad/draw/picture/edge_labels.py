@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from exprgrad.draw.documents.runs import jacobian_bytes
 from exprgrad.draw.picture import theme as look
 from exprgrad.draw.picture.markup import cell, number, row, shown, table, text
-from exprgrad.graph.literal import size
+from exprgrad.graph.graph import size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.result import Run
 from exprgrad.source import bytes_text, display_width

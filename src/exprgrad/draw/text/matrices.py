@@ -17,7 +17,7 @@ from exprgrad.draw.text.lines import EDGE_ROWS, LONGEST_WHOLE, ends
 from exprgrad.draw.text.table import BETWEEN, LEAST, Column, Screen, Table, decimal
 from exprgrad.draw.text.views import FULL, VIEWS, WHOLE_VIEW, View, answer_text, view
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.graph import Shape, size
 from exprgrad.graph.structural import shape_text
 from exprgrad.run.matrices import Matrix
 from exprgrad.source import display_width, printable

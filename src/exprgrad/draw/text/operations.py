@@ -23,8 +23,7 @@ from exprgrad.draw.documents.document import envelope, finite
 from exprgrad.draw.text.table import Column, Table, decimal
 from exprgrad.errors import RequestError
 from exprgrad.explain.critical import Critical, critical_points
-from exprgrad.graph.graph import INPUT, Graph
-from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.graph import INPUT, Graph, Settings, Shape
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, FAMILIES, OPS, Op, member
 from exprgrad.graph.structural import Mismatch, Parameter, Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL, WORDS

@@ -14,7 +14,7 @@ from exprgrad.draw.text.table import Column, Screen, Table
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.digits.trusted import Lost, Trust, Trusted
 from exprgrad.explain.judged import Run
-from exprgrad.graph.literal import element_name
+from exprgrad.graph.graph import element_name
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.text import scientific
 from exprgrad.source import WIDTH, Source, cut, excerpt, printable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.draw.text.lines import INDENT, broken, narrowed
 from exprgrad.draw.text.table import decimal
-from exprgrad.graph.literal import in_lists, size
+from exprgrad.graph.graph import in_lists, size
 from exprgrad.source import printable
 
 if TYPE_CHECKING:

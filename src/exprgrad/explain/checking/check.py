@@ -37,8 +37,15 @@ from exprgrad.explain.judged import Run
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.places import at
 from exprgrad.explain.sides.kinks import OneSided, one_sided
-from exprgrad.graph.graph import CONST, INPUT, dependencies, dependents
-from exprgrad.graph.literal import element_name, place_of, size
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    dependencies,
+    dependents,
+    element_name,
+    place_of,
+    size,
+)
 from exprgrad.run.balls.balls import Ball, working
 from exprgrad.run.evaluator import evaluator_for
 from exprgrad.source import Span

@@ -17,8 +17,7 @@ from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.places import at, in_numbers
 from exprgrad.explain.rewriting.mending import Menders
 from exprgrad.explain.sides.kinks import OneSided, corrections
-from exprgrad.graph.graph import dependents
-from exprgrad.graph.literal import Shape, element_name
+from exprgrad.graph.graph import Shape, dependents, element_name
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.result import Run
 

@@ -9,8 +9,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from exprgrad.graph.graph import Graph
-from exprgrad.graph.literal import Shape, element_name
+from exprgrad.graph.graph import Graph, Shape, element_name
 from exprgrad.language.write.infix import number as number_text
 from exprgrad.run.balls.balls import Ball, ball, enclose, is_infinite, working
 from exprgrad.run.balls.sweep import Sweep, sweep

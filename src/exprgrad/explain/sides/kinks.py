@@ -18,8 +18,7 @@ from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import in_numbers, live, where
 from exprgrad.explain.sides.one_sided import UNDEFINED, Around, Towards, around, towards
 from exprgrad.explain.sides.running_error import SURE, Measured
-from exprgrad.graph.graph import dependencies
-from exprgrad.graph.literal import Shape, element_name
+from exprgrad.graph.graph import Shape, dependencies, element_name
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.numbers.primitives import at_pole

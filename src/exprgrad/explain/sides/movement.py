@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import Graph
-from exprgrad.graph.interpret import Algebra, interpret
+from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.numbers.kink_screen import special_tests
 from exprgrad.run.numbers.primitives import Template, compile_template, functions, number, sides

@@ -31,8 +31,7 @@ from exprgrad.explain.sides.running_error import (
     noise_of,
     rounded,
 )
-from exprgrad.graph.graph import Graph, dependencies, dependents
-from exprgrad.graph.interpret import Algebra, worked_out
+from exprgrad.graph.graph import Algebra, Graph, dependencies, dependents, worked_out
 from exprgrad.graph.op import Op, Special
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.numbers.primitives import at_pole, compile_template, functions, holds, sides

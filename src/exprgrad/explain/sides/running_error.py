@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.explain.sides.movement import local_rule
-from exprgrad.graph.graph import Graph
-from exprgrad.graph.interpret import Algebra, interpret
+from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.numbers.primitives import functions, number, sides
 from exprgrad.run.result import Run

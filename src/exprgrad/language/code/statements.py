@@ -13,8 +13,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from exprgrad.graph.graph import CONST, Graph, Program
-from exprgrad.graph.literal import Literal, in_lists
+from exprgrad.graph.graph import CONST, Graph, Literal, Program, in_lists
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
 from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.language.code.identifiers import Names
@@ -141,7 +140,7 @@ class Statements:
         needs = tuple([Need(operand) for operand in self.graph.operands[node]])
         conditions = tuple([Need(operand, True) for operand, _ in needs])
         if kind in LOGIC and self.flags[node]:
-            return LOGIC[kind], conditions
+            return BY_NAME[kind].logic, conditions
         if kind != "where":
             return kind, needs
         condition, yes, no = conditions

@@ -12,8 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, cast
 
-from exprgrad.graph.graph import CONST, Graph
-from exprgrad.graph.literal import Settings, Shape
+from exprgrad.graph.graph import CONST, Graph, Settings, Shape
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [

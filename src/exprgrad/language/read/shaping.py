@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from exprgrad.errors import ShapeError
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
-from exprgrad.graph.literal import Literal, Settings, Shape, size
+from exprgrad.graph.graph import CONST, INPUT, Graph, Literal, Settings, Shape, dependencies, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.graph.structural import MOST_AXES, Mismatch, shape_text

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import CONST, Graph
-from exprgrad.graph.literal import Literal
+from exprgrad.graph.graph import CONST, Graph, Literal
 from exprgrad.graph.structural import MOST_AXES, Parameter, Structural
 from exprgrad.graph.tensors import WORDS
 from exprgrad.source import Span

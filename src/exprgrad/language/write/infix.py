@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
-from exprgrad.graph.graph import CONST, INPUT, Graph, Payload
-from exprgrad.graph.literal import Literal, Settings, size
+from exprgrad.graph.graph import CONST, INPUT, Graph, Literal, Payload, Settings, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.transform import transform
 from exprgrad.source import cut

@@ -18,8 +18,7 @@ from __future__ import annotations
 from copy import copy
 from typing import NamedTuple, cast
 
-from exprgrad.graph.graph import CONST, INPUT, Graph
-from exprgrad.graph.literal import Literal, Settings
+from exprgrad.graph.graph import CONST, INPUT, Graph, Literal, Settings
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import number

@@ -12,7 +12,7 @@ import re
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from exprgrad.graph.literal import Settings
+from exprgrad.graph.graph import Settings
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter
 from exprgrad.graph.tensors import STRUCTURAL

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from exprgrad.graph.literal import Literal, in_lists
+from exprgrad.graph.graph import Literal, in_lists
 from exprgrad.language.write.infix import number
 
 __all__ = ["GREEK", "lettered", "literal", "numeral", "symbol"]

@@ -18,9 +18,7 @@ import numpy as np
 
 from exprgrad.derive.lower.lower import formula_of
 from exprgrad.derive.rules import template
-from exprgrad.graph.graph import Graph
-from exprgrad.graph.interpret import Algebra, interpret
-from exprgrad.graph.literal import Literal, Settings, Shape
+from exprgrad.graph.graph import Algebra, Graph, Literal, Settings, Shape, interpret
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL

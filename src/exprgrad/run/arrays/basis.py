@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from exprgrad.derive.sweeps import gradient as derive
-from exprgrad.graph.graph import Program
-from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.graph import Program, Shape, size
 from exprgrad.run.arrays import arrays
 from exprgrad.run.evaluator import Evaluator
 

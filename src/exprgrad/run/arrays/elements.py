@@ -15,8 +15,17 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph
-from exprgrad.graph.literal import Literal, Settings, Shape, element_name, size
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    Binding,
+    Graph,
+    Literal,
+    Settings,
+    Shape,
+    element_name,
+    size,
+)
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.shapes import axes_of, kept
 from exprgrad.graph.structural import Structural

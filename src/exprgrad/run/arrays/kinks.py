@@ -8,8 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import Graph
-from exprgrad.graph.literal import Settings
+from exprgrad.graph.graph import Graph, Settings
 from exprgrad.graph.op import Special
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL

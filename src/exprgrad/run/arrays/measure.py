@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from exprgrad.graph.literal import Shape
+from exprgrad.graph.graph import Shape
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays.arrays import Array, structural
 

@@ -21,8 +21,7 @@ from typing import Any, cast
 
 from exprgrad.derive.rules import template
 from exprgrad.errors import MissingExtraError
-from exprgrad.graph.graph import Graph
-from exprgrad.graph.interpret import Algebra, interpret
+from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.run.numbers.primitives import functions
 

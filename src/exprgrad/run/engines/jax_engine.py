@@ -18,8 +18,7 @@ import numpy as np
 from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.lower.lower import formula_of
 from exprgrad.errors import MissingExtraError
-from exprgrad.graph.graph import Program
-from exprgrad.graph.interpret import Algebra, interpret
+from exprgrad.graph.graph import Algebra, Program, interpret
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.run.engines.rows import written_out

@@ -10,7 +10,7 @@ from collections.abc import Container
 
 from exprgrad.derive.constant_folding import is_flag
 from exprgrad.graph.graph import Graph, Program, dependencies
-from exprgrad.graph.ops import COMPARISONS, LOGIC
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
 from exprgrad.graph.transform import copied
 
 __all__ = ["MASKS", "with_truths"]
@@ -74,7 +74,7 @@ def as_logic(
     if kind in COMPARISONS:
         return kind, operands
     if kind in LOGIC and all(operand in conditions for operand in operands):
-        return LOGIC[kind], operands
+        return BY_NAME[kind].logic, operands
     if kind != "where":
         return None
     c, x, y = operands

@@ -15,8 +15,7 @@ from operator import itemgetter
 from typing import cast
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import Graph
-from exprgrad.graph.interpret import Algebra, interpret
+from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 
 __all__ = [

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from exprgrad.errors import ExprgradError, InputError, LanguageError
-from exprgrad.graph.graph import Graph, is_scalar
-from exprgrad.graph.literal import Shape, size
+from exprgrad.graph.graph import Graph, Shape, is_scalar, size
 from exprgrad.language.read.parse import CONSTANTS, parse
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import Source, Span
