@@ -6,7 +6,7 @@ by shape.  Sweeps in another order are drawn in the same columns.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import operation_count
@@ -94,19 +94,9 @@ def trace(
     Where it would not fit ``width`` cells, its pieces stand under each other.  ``color`` marks the grads
     for a terminal.
     """
-    output = run.graph.output
-    seed = run.grad(output)
-    shown: list[Visit | str] = [Visit(output, grad=1.0 if seed is None else seed, verb="seed")]
-    has_shapes = run.graph.shapes is not None
-    count, taken = len(run.order), list[int]()
-    for at, visit in enumerate(visits(run)):
-        if has_shapes:
-            taken += [jacobian_size(run, visit.node, part) for part in passed_on(visit)]
-        if all_visits or count <= LONGEST_WHOLE or not EDGE_ROWS <= at < count - EDGE_ROWS:
-            shown.append(shortened(visit, whole=all_visits))
-        elif at == EDGE_ROWS:
-            shown.append(f"{count - 2 * EDGE_ROWS:,} visits left out; --all shows them")
-    if has_shapes:
+    taken: list[int] = []
+    shown = shown_visits(run, taken, whole=all_visits)
+    if run.graph.shapes is not None:
         views = (WHOLE_VIEW,) if all_visits else VIEWS
         lines = in_pieces(run, shown, digits, width, views, color=color)
         end = work_of_tensors(run, taken, width)
@@ -117,6 +107,22 @@ def trace(
 
 
 # Visits.
+
+
+def shown_visits(run: Run, taken: list[int], *, whole: bool) -> Iterator[Visit | str]:
+    """The seed and the visits that are shown, one at a time, and a line for those left out.
+
+    ``taken`` is brought up to date: the bytes of every Jacobian worth speaking of.
+    """
+    output, count = run.graph.output, len(run.order)
+    seed = run.grad(output)
+    yield Visit(output, grad=1.0 if seed is None else seed, verb="seed")
+    for at, visit in enumerate(visits(run)):
+        taken += [jacobian_size(run, visit.node, part) for part in passed_on(visit)]
+        if whole or count <= LONGEST_WHOLE or not EDGE_ROWS <= at < count - EDGE_ROWS:
+            yield shortened(visit, whole=whole)
+        elif at == EDGE_ROWS:
+            yield f"{count - 2 * EDGE_ROWS:,} visits left out; --all shows them"
 
 
 def visits(run: Run) -> Iterator[Visit]:
@@ -257,7 +263,7 @@ class Line(NamedTuple):
 
 
 def in_columns(
-    run: Run, shown: Sequence[Visit | str], digits: int, width: int | None, *, color: bool
+    run: Run, shown: Iterable[Visit | str], digits: int, width: int | None, *, color: bool
 ) -> list[str]:
     """Visits line by line, their columns under each other.
 
@@ -389,7 +395,7 @@ class Piece(NamedTuple):
 
 def in_pieces(
     run: Run,
-    shown: Sequence[Visit | str],
+    shown: Iterable[Visit | str],
     digits: int,
     width: int | None,
     views: Sequence[View],
