@@ -64,7 +64,7 @@ def page(
     Raises ``RequestError`` for other runs, for a number of digits that is none, for a lesson on something
     else, and above ``LARGEST`` nodes unless ``all`` is true; ``MissingExtraError`` without Graphviz.
     """
-    if run.graph.shapes is not None:
+    if any(run.graph.shapes or ()):
         raise no_tensors()
     if run.adjoints is None:
         raise RequestError("no-gradient", "only a run of gradient() has a page")
