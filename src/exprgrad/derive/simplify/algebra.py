@@ -102,8 +102,8 @@ class Algebra(Forms):
         return self.known[key]
 
     def stretched(self, form: int, shape: Shape) -> int:
-        """A form in the shape of what it stands for."""
-        if self.shape(form) == shape:
+        """A form in the shape of what it stands for, which is as large or larger."""
+        if not shape or self.shape(form) == shape:
             return form
         weight = 1 + self.weights[form]
         return self.intern(Call("broadcast", (form,), (shape,)), ("broadcast", form, shape), weight)

@@ -49,8 +49,7 @@ def formulas(program: Program, typed: Graph) -> Iterator[tuple[Graph, dict[int, 
     forms, names = forms_of(typed)
     for output in program.outputs:
         form = read(forms, program.graph, (output,), SHORT)[output]
-        if program.graph.shapes is not None:
-            form = forms.stretched(form, program.graph.shapes[output])
+        form = forms.stretched(form, program.graph.shape(output))
         written, nodes = write(forms, [form], program.graph)
         yield written.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
 
@@ -62,8 +61,7 @@ def forms_of(typed: Graph, *, share: bool = False) -> tuple[Algebra, dict[int, s
     """
     numbers = [p for node, p in enumerate(typed.payloads) if node not in typed.symbols]
     forms = Algebra(RULES, decimals=any(map(is_fraction, numbers)), share=share)
-    if typed.shapes is not None:
-        forms.inputs = {name: typed.shapes[node] for name, node in typed.inputs.items()}
+    forms.inputs = {name: typed.shape(node) for name, node in typed.inputs.items()}
     bound = [binding.node for binding in typed.bindings]
     found = read(forms, typed, (typed.output, *bound), SHORT, bound)
     forms.typed = len(forms.forms)

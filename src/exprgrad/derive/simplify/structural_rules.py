@@ -341,8 +341,7 @@ def of_sum(forms: Algebra, operands: Operands, settings: Settings) -> int | None
     return None
 
 
-Rule = Callable[[Algebra, Operands, Settings], int | None]
-RULES: dict[str, Rule] = {
+RULES: dict[str, Callable[[Algebra, Operands, Settings], int | None]] = {
     "diag": of_diag,
     "dot": of_dot,
     "index": of_index,

@@ -123,16 +123,16 @@ def write_term(
 def write_number(forms: Forms, builder: Builder, value: Fraction) -> int:
     """A number: one constant, or a quotient of two."""
     if value.denominator == 1 or (forms.decimals and is_decimal(value)):
-        return constant(builder, value)
-    above = constant(builder, Fraction(value.numerator))
-    return builder.apply("div", above, constant(builder, Fraction(value.denominator)))
+        return constant_node(builder, value)
+    above = constant_node(builder, Fraction(value.numerator))
+    return builder.apply("div", above, constant_node(builder, Fraction(value.denominator)))
 
 
-def constant(builder: Builder, value: Fraction) -> int:
+def constant_node(builder: Builder, value: Fraction) -> int:
     """A constant; what is too large for a double is a product of several."""
     if abs(value) <= LARGE:
         return builder.constant(float(value))
-    rest = constant(builder, value / LARGE)
+    rest = constant_node(builder, value / LARGE)
     return builder.apply("mul", rest, builder.constant(float(LARGE)))
 
 
@@ -148,12 +148,14 @@ def write_product(
     below: list[int] = []
     size = abs(coefficient)
     if forms.decimals and is_decimal(size):
-        above += [constant(builder, size)] if size != 1 else []
+        above += [constant_node(builder, size)] if size != 1 else []
     elif forms.decimals and is_decimal(1 / size):
-        below.append(constant(builder, 1 / size))
+        below.append(constant_node(builder, 1 / size))
     else:
-        above += [constant(builder, Fraction(size.numerator))] if size.numerator != 1 else []
-        below += [constant(builder, Fraction(size.denominator))] if size.denominator != 1 else []
+        above += [constant_node(builder, Fraction(size.numerator))] if size.numerator != 1 else []
+        below += (
+            [constant_node(builder, Fraction(size.denominator))] if size.denominator != 1 else []
+        )
     roots: dict[Fraction, list[int]] = {}
     for base, exponent in factors:
         side = above if exponent > 0 else below
