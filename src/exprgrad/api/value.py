@@ -260,7 +260,7 @@ def compared(kind: str, x: object, y: object) -> bool:
 def method(op: Op) -> Callable[..., Value]:
     """A row of the op table as a method: the value is its first operand."""
 
-    def call(self: Value, *others: object) -> Value:
+    def applied(self: Value, *others: object) -> Value:
         operands = [lifted(operand) for operand in (self, *others)]
         fits = len(operands) > 1 if op.variadic else len(operands) == len(op.names)
         if not fits:
@@ -271,10 +271,10 @@ def method(op: Op) -> Callable[..., Value]:
                 raise TypeError(f"{op.name} takes numbers and values, not {type(given).__name__}")
         return apply(op.name, [operand for operand in operands if operand is not None])
 
-    call.__name__ = op.name
-    call.__qualname__ = f"Value.{op.name}"
-    call.__doc__ = f"{op.about[:1].upper()}{op.about[1:]}."
-    return call
+    applied.__name__ = op.name
+    applied.__qualname__ = f"Value.{op.name}"
+    applied.__doc__ = f"{op.about[:1].upper()}{op.about[1:]}."
+    return applied
 
 
 for row in OPS:

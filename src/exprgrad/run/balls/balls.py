@@ -182,12 +182,14 @@ def is_double(x: Ball) -> bool:
 # The operations that arb calls otherwise, or that need care.
 
 
-def comparison(holds: Callable[[Any, Any], Any], fails: Callable[[Any, Any], Any]) -> Any:
+def comparison(op: Op) -> Callable[[Ball, Ball], Ball]:
     """A comparison: 1 where balls decide that it holds, 0 where they decide that it fails."""
+    holds, fails = op.exact, BY_NAME[op.opposite].exact
+    assert holds is not None and fails is not None
 
     def compare(x: Ball, y: Ball) -> Ball:
         if x.is_nan() or y.is_nan():  # nan differs from everything, and is neither less nor greater
-            return ball(1 if holds is operator.ne else 0)
+            return ball(int(holds(math.nan, math.nan)))
         if not (is_known(x) and is_known(y)):
             return either()
         return ball(1) if holds(x, y) else ball(0) if fails(x, y) else either()
@@ -271,12 +273,7 @@ CARE: dict[str, Callable[..., Ball]] = {
     "div": operator.truediv,
     "neg": operator.neg,
     "pow": power,
-    "lt": comparison(operator.lt, operator.ge),
-    "le": comparison(operator.le, operator.gt),
-    "gt": comparison(operator.gt, operator.le),
-    "ge": comparison(operator.ge, operator.lt),
-    "eq": comparison(operator.eq, operator.ne),
-    "ne": comparison(operator.ne, operator.eq),
+    **{kind: comparison(BY_NAME[kind]) for kind in COMPARISONS},
     "where": where,
     "min": lambda *operands: reduce(lambda x, y: x.min(y), operands),
     "max": lambda *operands: reduce(lambda x, y: x.max(y), operands),
@@ -299,13 +296,12 @@ def defined(op: Op) -> Callable[..., Ball]:
         return lambda *operands: unknown()
     names = op.formula_names
 
-    def call(*operands: Ball) -> Ball:
-        found = operands[0]
-        for rest in [operands[1:]] if not op.variadic else [(x,) for x in operands[1:]]:
-            found = formula(op.definition, dict(zip(names, (found, *rest), strict=True)))
-        return found
+    def of_two(x: Ball, y: Ball) -> Ball:
+        return formula(op.definition, dict(zip(names, (x, y), strict=True)))
 
-    return call
+    if op.variadic:
+        return lambda *operands: reduce(of_two, operands)
+    return lambda *operands: formula(op.definition, dict(zip(names, operands, strict=True)))
 
 
 def within(op: Op, function: Callable[..., Ball]) -> Callable[..., Ball]:

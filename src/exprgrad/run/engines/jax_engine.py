@@ -8,7 +8,6 @@ on, columns are made longer, by an eighth at most, to one of a few lengths.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from functools import cache, reduce
 from typing import Any
@@ -19,7 +18,7 @@ from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.lower.lower import formula_of
 from exprgrad.errors import MissingExtraError
 from exprgrad.graph.graph import Algebra, Program, interpret
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.run.engines.rows import written_out
 from exprgrad.run.engines.truths import with_truths
@@ -55,10 +54,8 @@ def package() -> Any:
 def operations() -> dict[str, Function]:
     """The operators, and the steps about masks."""
     jnp = package().numpy
-    rows = "add sub mul neg lt le gt ge eq ne"
     return {
-        **{row: getattr(operator, row) for row in rows.split()},
-        "div": operator.truediv,
+        **{row: BY_NAME[row].exact for row in (*COMPARISONS, "add", "sub", "mul", "div", "neg")},
         "where": jnp.where,
         "mask": lambda x: x != 0,
         "number": lambda x: jnp.where(x, 1.0, 0.0),
