@@ -15,8 +15,14 @@ from functools import cache
 from typing import NamedTuple
 
 from exprgrad.derive.rules import operation_count, template
-from exprgrad.explain.rewriting.likeness import Reading, Terms, is_product, is_sum
-from exprgrad.explain.rewriting.matching import Match, matches
+from exprgrad.explain.rewriting.matching import (
+    Match,
+    Reading,
+    Terms,
+    is_product,
+    is_sum,
+    matches,
+)
 from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import expression, level, operand_level
