@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, Graph, Literal, Program, in_lists
-from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC, OPS
 from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.language.code.identifiers import Names
 from exprgrad.language.code.target import (
@@ -40,6 +40,10 @@ LITERAL_WIDTH = 92
 """Where a tensor that is written out is broken, in characters."""
 COUNTED = 3
 """The length from which 0, 1, 2… is written as a range."""
+KEEPING_SIGN = frozenset(
+    op.name for op in OPS if op.branches or op.powers or op.winner or min(op.signs, default=-1) > 0
+)
+"""Rows that are not negative where their operands are not; of a choice, its branches."""
 VIEWS = {"broadcast", "diag", "index", "reshape", "transpose"}
 """Operations that may look at the numbers where they are."""
 
@@ -98,7 +102,8 @@ class Statements:
         self.texts: dict[int, Text] = {}
         self.named: set[int] = set()
         self.flags = flags(self.graph)
-        self.nonzero = never_zero(self.graph)
+        guarded = not self.target.forms.keys().isdisjoint(self.target.helpers)
+        self.nonzero = never_zero(self.graph) if guarded else []
         self.forms: dict[int, tuple[str, tuple[Need, ...]]] = {}
         self.uses = [0] * len(self.graph)
         self.number_uses = [0] * len(self.graph)
@@ -371,14 +376,12 @@ def never_zero(graph: Graph) -> list[bool]:
             nonzero.append(kind == CONST and 0 not in numbers)
             continue
         passed = [operands[at] for at in op.branches] or operands
-        keeps = op.branches or op.powers or op.winner or min(op.signs, default=-1) > 0
         square = op.powers == (1, 1) and operands[0] == operands[1]
-        below = not (op.not_negative or square or (keeps and all(not_negative[o] for o in passed)))
-        not_negative.append(not below)
-        others = [nonzero[operand] for operand in passed]
-        each = op.not_zero == "all" and all(others)
-        one = op.not_zero == "any" and any(others) and not below
-        nonzero.append(op.not_zero == "always" or each or one)
+        kept = kind in KEEPING_SIGN and all(not_negative[operand] for operand in passed)
+        not_negative.append(op.not_negative or square or kept)
+        each = op.not_zero == "all" and all(nonzero[operand] for operand in passed)
+        one = op.not_zero == "any" and any(nonzero[operand] for operand in passed)
+        nonzero.append(op.not_zero == "always" or each or (one and not_negative[-1]))
     return nonzero
 
 
