@@ -79,4 +79,4 @@ def test_a_large_formula_is_refused() -> None:
     with pytest.raises(errors.RequestError) as refused:
         elements(run)
     assert refused.value.code == "too-large"
-    assert "4,096 elements over all nodes, and here are 4,097" in str(refused.value)
+    assert "4,096 elements over all nodes; this formula has 4,097" in str(refused.value)

@@ -91,7 +91,7 @@ def weights(argument: str, option: str) -> dict[str, Any]:
         if all(plain):
             return f"for a list write {option} {listed}; for several outputs, x=1,y=0"
         if is_later and is_plain(re.split("[,=]", argument[start:])[0].strip()):
-            return f"a list stands in square brackets: {last_list(argument, start)}"
+            return f"write a list in square brackets: {last_list(argument, start)}"
         return f"names and values are separated by commas: {option} x=1,y=0"
 
     found: dict[str, Any] = {}

@@ -272,7 +272,7 @@ def by_differences(sides: Sides, analytic: float) -> Verdict:
             return found.says("undecided", f"differences do not settle, {returned}")
         found = found._replace(suspicious=True)
         if digits_of(off, abs(best.value)) < ENOUGH_DIGITS:
-            why = f"differences say {said}, {returned}, and every rule is right by itself"
+            why = f"differences say {said}, {returned}, and every rule is right on its own"
             return found.says("cancellation", why)
     if analytic == 0 and best.error < NOTHING:
         what = "both are 0" if best.value == 0 else f"0 to within {short_number(best.error)}"

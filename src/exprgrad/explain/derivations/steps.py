@@ -487,8 +487,8 @@ WORDS = {
     "denominator squared",
     "branch by branch": "the condition chooses, and is not differentiated",
     "chain rule": "the outer derivative times the inner one",
-    "sum rule": "each term is differentiated by itself",
-    "difference rule": "each term is differentiated by itself",
+    "sum rule": "each term is differentiated on its own",
+    "difference rule": "each term is differentiated on its own",
 }
 
 

@@ -243,7 +243,7 @@ def misplaced_colon(wrong: Wrong) -> LanguageError | None:
     help = "a name is bound with =, and a choice is where(condition, x, y)"
     if wrong.bracket == "[" and not wrong.is_index:
         help = "the numbers of a list are written out: [1, 2, 3]"
-    return wrong.error("a ':' stands in a slice, such as x[1:3], and there is none here", help)
+    return wrong.error("a ':' belongs in a slice, such as x[1:3], and there is no slice here", help)
 
 
 def not_data(wrong: Wrong) -> LanguageError | None:
@@ -257,7 +257,7 @@ def not_data(wrong: Wrong) -> LanguageError | None:
     help = "a setting is a whole number, a list of them, True or False"
     if wrong.kind == "LPAR" and wrong.last != "NAME":
         group = re.match(r"\(([^()\[\]\r\n]{1,20})\)", wrong.word + wrong.rest[:23])
-        help = f"a list stands in square brackets: [{group[1].rstrip(', ') if group else '0, 1'}]"
+        help = f"write a list in square brackets: [{group[1].rstrip(', ') if group else '0, 1'}]"
     message = f"'{wrong.word}' cannot stand in a setting"
     if wrong.kind in {"COMMA", "RPAR", "RSQB"} | SEPARATORS:
         message = f"a setting is missing before '{wrong.word}'"
@@ -328,7 +328,7 @@ def juxtaposed(wrong: Wrong) -> LanguageError | None:
     right = group or "(…)" if kind == "LPAR" else word + (group if word in FUNCTION_WORDS else "")
     message = f"an operator is missing between '{before}' and '{word}'"
     if last == "NAME" and before in FUNCTION_WORDS:
-        help = f"a function's operand stands in parentheses: write {before}({word})"
+        help = f"put a function's operand in parentheses: write {before}({word})"
         return wrong.error(message, help)
     if kind == "NAME" and re.match(r"\s*=(?!=)", wrong.rest) and wrong.bracket == "(":
         return wrong.error(f"a ',' is missing before '{word}'", f"write {before}, {word}=…")
@@ -424,7 +424,7 @@ def separated(wrong: Wrong) -> LanguageError | None:
         help = tuple_hint(wrong)
     else:
         help = "a decimal point is '.', and statements are separated by ';'"
-    return wrong.error("a ',' separates the operands of a function, and there is none here", help)
+    return wrong.error("a ',' separates the operands of a function, and there is no function here", help)
 
 
 def tuple_hint(wrong: Wrong) -> str:
@@ -435,7 +435,7 @@ def tuple_hint(wrong: Wrong) -> str:
     foreign = word and given and translated(word[1], *given)
     group = re.match(r"\(([^()\[\]\r\n]{1,40})[)\]]", wrong.inside)
     listed = group[1].rstrip(", ") if group else "a, b"
-    return foreign or f"a list stands in square brackets: [{listed}]"
+    return foreign or f"write a list in square brackets: [{listed}]"
 
 
 def missing_operand(wrong: Wrong) -> LanguageError | None:
@@ -447,7 +447,7 @@ def missing_operand(wrong: Wrong) -> LanguageError | None:
         message = f"an operand is missing between '{wrong.before}' and '{wrong.word}'"
         return wrong.error(message, help)
     if wrong.kind == "NEWLINE":
-        help = "a formula that spans lines stands in parentheses"
+        help = "put a formula that spans lines in parentheses"
     return wrong.error(f"an operand is missing after '{wrong.before}'", help, wrong.place)
 
 

@@ -64,9 +64,9 @@ CHARACTER_HINTS = {
     "&": WORD_HINTS["and"].replace("a and b", "a & b"),
     "!": "'not equal' is !=; there is no factorial",
     "?": WHERE,
-    '"': "names and numbers stand without quotes",
-    "'": "names and numbers stand without quotes",
-    "`": "names and numbers stand without quotes",
+    '"': "write names and numbers without quotes",
+    "'": "write names and numbers without quotes",
+    "`": "write names and numbers without quotes",
     "~": "where x is 0 or 1, write 1 - x; the negative is -x",
     "‖": "the norm is norm(x)",
     "∑": "a sum is sum(x)",
@@ -222,7 +222,7 @@ def dot_hint(text: str, span: Span) -> str:
     if word == "e":
         return "write exp(1)"
     if called:
-        return "functions stand without a prefix; 'exprgrad ops' lists them"
+        return "write functions without a prefix; 'exprgrad ops' lists them"
     return f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}"
 
 

@@ -326,7 +326,7 @@ def dropped(graph: Graph, row: Structural, value: Value) -> Setting:
     literal = number_or_literal(graph, node, value[1])
     message = f"this is not a setting of {row.word}"
     if literal is None or not all(number.is_integer() for number in literal.numbers):
-        help = f"after its operands stand settings, such as {example(row.parameters[0])}"
+        help = f"settings come after its operands, such as {example(row.parameters[0])}"
         raise bad_setting(message, (value[1], value[2]), help)
     if len(literal.shape) > 1:
         raise bad_setting(message, (value[1], value[2]))

@@ -72,8 +72,8 @@ def refuse_many(graph: Graph) -> None:
     if count > MOST_ELEMENTS:
         raise RequestError(
             "too-large",
-            f"tensors are written out up to {MOST_ELEMENTS:,} elements over all nodes, "
-            f"and here are {count:,}",
+            f"tensors are written out up to {MOST_ELEMENTS:,} elements over all nodes; "
+            f"this formula has {count:,}",
             help="try a smaller example of the same formula: fewer rows, fewer columns",
         )
 
