@@ -424,7 +424,9 @@ def separated(wrong: Wrong) -> LanguageError | None:
         help = tuple_hint(wrong)
     else:
         help = "a decimal point is '.', and statements are separated by ';'"
-    return wrong.error("a ',' separates the operands of a function, and there is no function here", help)
+    return wrong.error(
+        "a ',' separates the operands of a function, and there is no function here", help
+    )
 
 
 def tuple_hint(wrong: Wrong) -> str:
