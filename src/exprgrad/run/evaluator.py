@@ -90,7 +90,7 @@ class Floats:
     ) -> tuple[list[Any], Adjoints]:
         """Every node's data and grad."""
         data = follow(self.plan, inputs)
-        return data, play(self.tape(wrt), data)
+        return data, play(self.tapes.get(wrt) or self.tape(wrt), data)
 
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program."""
