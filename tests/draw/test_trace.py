@@ -8,6 +8,7 @@ import pytest
 
 import golden
 from exprgrad import RequestError, Run, parse
+from exprgrad.draw.text.lines import LONGEST_WHOLE
 from exprgrad.draw.text.trace import trace
 
 TRACES: dict[str, Run] = {
@@ -101,3 +102,11 @@ def test_a_long_trace_says_what_it_left_out() -> None:
 def test_a_forward_run_has_no_trace() -> None:
     with pytest.raises(RequestError, match="reverse sweep"):
         parse("a").evaluate(a=1).trace()
+
+
+def test_a_visit_of_the_most_contributions_is_whole() -> None:
+    for count in (LONGEST_WHOLE, LONGEST_WHOLE + 1):
+        run = parse(f"max({', '.join(f'x{i}' for i in range(count))})").gradient(
+            {f"x{i}": 1.0 for i in range(count)}
+        )
+        assert ("contributions left out" in run.trace()) == (count > LONGEST_WHOLE)

@@ -271,3 +271,14 @@ def test_a_claim_that_is_no_other_double_is_told_apart(
 def test_a_derivative_below_the_doubles_is_confirmed() -> None:
     (found,) = parse("exp(-x^2)").check(x=30, claims={"x": "-60*exp(-900)"})
     assert found.verdict == "agrees"
+
+
+def test_several_terms_that_differ() -> None:
+    """The first of those that are too many is named, and what is missing instead."""
+    f = parse("x^2*y + sin(x) + exp(y*x)")
+    (found,) = f.check(claims={"x": "x*y*3 + cos(x) + x*exp(x*y) + 7*x"})
+    assert "its term x*y*3 is not among the terms y*exp(y*x), 2*y*x" in found.message
+    (found,) = f.check(claims={"x": "2*x*y + cos(x)"})
+    assert found.message.endswith("it lacks the term y*exp(y*x)")
+    (found,) = f.check(claims={"x": "2*x*y + cos(x) + y*exp(x*y) + x^3"})
+    assert "its term x^3 is not in the derivative" in found.message

@@ -517,9 +517,7 @@ def value_error(here: Here, out: float) -> float:
     return error
 
 
-def settled(
-    here: Here, out: float, tangent: Measured | None, *, moves: bool, error: float = 0.0
-) -> Side:
+def settled(here: Here, out: float, tangent: Measured | None, *, moves: bool, error: float) -> Side:
     """A node's limit and motion, and how far its tangent is from the sweep's."""
     op, data, changed = here.op, here.data, False
     if out != data:
