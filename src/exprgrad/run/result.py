@@ -234,12 +234,14 @@ def rule_of(
     rule = template(op.shown_partial(position))
     operands = graph.operands[user]
     nodes = (operands[position],) if op.variadic else operands
-    known = dict(zip((*op.names, "out"), (*nodes, user), strict=True))
-    known = {name: node for name, node in known.items() if name in rule.inputs}
-    values = {name: label(graph, node, names, written) for name, node in known.items()}
+    slots = zip((*op.names, "out"), (*nodes, user), strict=True)
+    known = [(name, node) for name, node in slots if name in rule.inputs]
+    values = {name: label(graph, node, names, written) for name, node in known}
+    if len(rule) == 1:
+        return rule_text(rule, values)  # most rules are a number or a name
     numbers = {
         name: value
-        for name, node in known.items()
+        for name, node in known
         if isinstance(value := graph.payloads[node], float) and node not in names
     }
     return rule_text(rule, values, numbers)

@@ -7,7 +7,7 @@ derivatives with the operands' names filled in.  None of them recurses or takes 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, cast
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, Literal, Payload, Settings, size
@@ -213,14 +213,16 @@ def rule_text(
     reads ``3*x^2``.
     """
     whole = {n: v for n, v in (numbers or {}).items() if v.is_integer() and 0 <= v < WRITTEN_OUT}
-    rule = with_numbers(rule, whole) if whole else rule
+    rule = with_numbers(rule, tuple(whole.items())) if whole else rule
     given = {node: values[name] for name, node in rule.inputs.items() if name in values}
     level = given[rule.output][1] if rule.output in given else operand_level(rule, rule.output, {})
     return cut(prefixes(rule, {}, given, limit)[rule.output], limit), level
 
 
-def with_numbers(rule: Graph, numbers: Mapping[str, float]) -> Graph:
+@lru_cache(maxsize=1024)
+def with_numbers(rule: Graph, given: tuple[tuple[str, float], ...]) -> Graph:
     """A rule with numbers for some of its names, their differences worked out and first powers dropped."""
+    numbers = dict(given)
 
     def known(made: Graph, node: int, images: Sequence[int]) -> int | None:
         kind, name = rule.kinds[node], rule.payloads[node]
