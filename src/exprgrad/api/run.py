@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.explain import judged
+from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.language.read.parse import parse
 from exprgrad.run.evaluator import evaluator_at, shapes_of
@@ -32,7 +32,7 @@ def run_again(text: str, inputs: dict[str, Any], wrt: tuple[str, ...] | None) ->
     return Run(text, evaluator.graph, inputs, values, adjoints, wrt)
 
 
-class Run(judged.Run):
+class Run(diagnostics.Run):
     """One evaluation: ``value``, ``gradient``, ``nodes``, ``edges``, ``order`` and ``diagnostics``.
 
     It prints as its table, and shows as its picture in a notebook where Graphviz is at hand.

@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import MOST_STEPS
 from exprgrad.language.write.infix import number
 from exprgrad.run.values.updates import added, same, scaled, trouble

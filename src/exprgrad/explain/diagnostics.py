@@ -1,14 +1,20 @@
-"""Diagnostics: where a run's numbers stop being finite, and every kink or jump met."""
+"""What is known of a run's numbers: diagnostics, one-sided derivatives, corrections.
+
+All of it is found when it is read: where the numbers stop being finite, and every kink or jump met.  At a
+smooth point there is nothing to find.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.graph.graph import dependencies, element_name, seen_from
 from exprgrad.language.write.infix import number
+from exprgrad.run import result
 from exprgrad.run.evaluator import Evaluator, evaluator_for
-from exprgrad.run.result import Run, is_finite
+from exprgrad.run.result import is_finite
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
@@ -16,13 +22,73 @@ if TYPE_CHECKING:
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.matrices import Matrix
 
-__all__ = ["NOT_FINITE", "diagnose", "diagnose_hessian", "diagnose_outputs"]
+__all__ = ["NOT_FINITE", "Run", "diagnose", "diagnose_hessian", "diagnose_outputs"]
 
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
 
 
-def diagnose(run: Run, one_sided: Mapping[str, OneSided] | None = None) -> list[Diagnostic]:
+class Run(result.Run):
+    """One evaluation, and what its gradient rests on."""
+
+    @cached_property
+    def diagnostics(self) -> list[Diagnostic]:
+        """Where the numbers stop being finite, and the kinks and jumps that were met."""
+        return diagnose(self, self.one_sided)
+
+    @cached_property
+    def one_sided(self) -> Mapping[str, OneSided]:
+        """By input, the derivatives from the two sides and what they say, where that is worth asking.
+
+        So it is for inputs that reach a kink or a jump, or whose swept derivative is not finite; empty
+        at a smooth point, and for more than 64 differentiated numbers.  Over tensors they are by number:
+        ``x[1]``.
+        """
+        if self.is_plain:
+            return {}
+        from exprgrad.explain.sides.kinks import one_sided
+
+        return one_sided(self)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the swept gradient rests on no convention and is finite, or cannot be told from one."""
+        if self.adjoints is None:
+            return True
+        finite = all(map(result.is_finite, self.swept.values()))
+        if finite and self.adjoints.quiet:
+            return True
+        from exprgrad.explain.kinks_met import flagged
+        from exprgrad.explain.limits import beyond_sides
+
+        return bool(beyond_sides(self)) or (finite and not flagged(self))
+
+    @property
+    def gradient(self) -> dict[str, Any]:
+        """The output's partial derivative for each differentiated input; empty without a sweep.
+
+        It is what the sweep found (``swept``), but for what is ``corrected``.  A tensor's has the tensor's
+        shape.
+        """
+        gradient = self.swept
+        if not self.is_plain:
+            gradient |= {name: value for name, (_, value) in self.corrected.items()}
+        return gradient
+
+    @cached_property
+    def corrected(self) -> Mapping[str, tuple[Any, Any]]:
+        """By input: the sweep's number and the derivative, where it exists and is another.
+
+        ``gradient`` has the derivative; nodes, edges, the trace and ``swept`` keep the sweep's number.
+        """
+        if not self.one_sided:
+            return {}
+        from exprgrad.explain.sides.kinks import corrections
+
+        return corrections(self, self.one_sided)
+
+
+def diagnose(run: result.Run, one_sided: Mapping[str, OneSided] | None = None) -> list[Diagnostic]:
     """Everything worth knowing about a run, in the order in which it came about.
 
     ``one_sided`` are the derivatives from the sides, where somebody asks what a kink comes to.
@@ -57,7 +123,7 @@ def diagnose(run: Run, one_sided: Mapping[str, OneSided] | None = None) -> list[
     return found
 
 
-def unused_bindings(run: Run) -> Iterator[Diagnostic]:
+def unused_bindings(run: result.Run) -> Iterator[Diagnostic]:
     """The named statements that the output does not depend on."""
     if run.graph.bindings:
         from exprgrad.explain.diagnostic import Diagnostic
@@ -91,10 +157,10 @@ def diagnose_outputs(
     once: dict[tuple[str, int, str], Diagnostic] = {}
     for name, output in outputs.items():
         view = seen_from(evaluator.graph, output)
-        run = Run(text, view, inputs, values)
+        run = result.Run(text, view, inputs, values)
         if swept is None or name in swept:
             found = evaluator_for(view).gradient(inputs, tuple(wrt))[1]
-            run = Run(text, view, inputs, values, found, tuple(wrt))
+            run = result.Run(text, view, inputs, values, found, tuple(wrt))
         for diagnostic in diagnose(run):
             key = (diagnostic.code, diagnostic.node, diagnostic.message)
             if key not in once or diagnostic.severity == "warning":
@@ -148,7 +214,7 @@ def entry_trouble(
     by = first if first == second else f"{first} and {second}"
     shown = at(value, found.place)
     derived, entry, data = entry_data(evaluator, inputs, wrt, place, indices[0])
-    used = live(Run(text, seen_from(derived, entry), {}, data))
+    used = live(result.Run(text, seen_from(derived, entry), {}, data))
     bad = (node for node in range(entry) if used[node] and not is_finite(data[node]))
     node = derived.origins.get(next(bad, entry), graph.output)
     code = "nan-hessian" if shown != shown else "infinite-hessian"

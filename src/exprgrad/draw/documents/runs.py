@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.draw.documents.answer import Apart, Lines, listed, short
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Shape, size
 from exprgrad.run.result import Edge, Node
 

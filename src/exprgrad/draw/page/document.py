@@ -20,7 +20,7 @@ from exprgrad.draw.page.lessons import Lesson
 from exprgrad.draw.page.model import model
 from exprgrad.draw.page.picture import picture
 from exprgrad.draw.picture import theme as look
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run
 from exprgrad.source import cut, printable
 
 __all__ = ["document", "squeezed_script", "squeezed_style"]

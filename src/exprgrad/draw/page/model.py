@@ -17,8 +17,7 @@ from exprgrad.draw.picture.markup import directed
 from exprgrad.draw.text.operations import usage
 from exprgrad.draw.text.table import minus
 from exprgrad.errors import LanguageError
-from exprgrad.explain.diagnostics import diagnose
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run, diagnose
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_NAME

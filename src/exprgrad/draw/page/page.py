@@ -9,7 +9,7 @@ from exprgrad.draw.page.lessons import Lesson, lesson_named
 from exprgrad.draw.picture.dot import LARGEST
 from exprgrad.draw.picture.picture import misnamed, put
 from exprgrad.errors import RequestError
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run
 from exprgrad.source import cut, printable
 
 __all__ = ["ENDINGS", "Page", "check_path", "no_tensors", "page"]

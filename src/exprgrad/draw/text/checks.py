@@ -11,7 +11,7 @@ from exprgrad.draw.text.lines import ends
 from exprgrad.draw.text.table import Column, Table, decimal
 from exprgrad.explain.checking.check import Check, has_balls
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.source import cut, printable
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from exprgrad.draw.text.table import Screen, decimal
 from exprgrad.errors import RequestError
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.lalr import parser
 from exprgrad.source import WIDTH, display_width, printable

@@ -9,7 +9,7 @@ from typing import Any
 from exprgrad.draw.text.lines import ends, narrowed
 from exprgrad.draw.text.table import Column, Table, decimal
 from exprgrad.draw.text.views import IN_CELL, VIEWS, WHOLE_VIEW, answer_text, folded, view, ways
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST
 from exprgrad.source import printable
 

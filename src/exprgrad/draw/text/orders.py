@@ -31,7 +31,7 @@ from exprgrad.draw.text.trace import (
     shortened,
 )
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.walks.orders import Lost, Outcome, Visited
 from exprgrad.explain.walks.paths import Web
 from exprgrad.explain.walks.visits import Contribution

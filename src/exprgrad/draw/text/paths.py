@@ -13,7 +13,7 @@ from exprgrad.draw.text.lines import EDGE_ROWS, LONGEST_WHOLE, broken, fitted, p
 from exprgrad.draw.text.table import Screen, signed
 from exprgrad.draw.text.trace import define, short_names
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.walks.paths import Path, Paths, Web
 from exprgrad.source import display_width, printable
 

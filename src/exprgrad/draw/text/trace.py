@@ -15,7 +15,7 @@ from exprgrad.draw.text.lines import EDGE_ROWS, INDENT, LONGEST_WHOLE, narrowed,
 from exprgrad.draw.text.nodes import corrections, node_title
 from exprgrad.draw.text.table import minus, signed
 from exprgrad.draw.text.views import VIEWS, WHOLE_VIEW, View, view
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST, INPUT, Shape, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, SUM, operand_level, operation_text

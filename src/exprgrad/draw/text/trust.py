@@ -12,8 +12,8 @@ from exprgrad.draw.text.lines import ends
 from exprgrad.draw.text.nodes import title
 from exprgrad.draw.text.table import Column, Screen, Table
 from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.digits.trusted import Lost, Trust, Trusted
-from exprgrad.explain.judged import Run
 from exprgrad.graph.graph import element_name
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.text import scientific

@@ -33,7 +33,7 @@ from exprgrad.explain.checking.verdicts import (
     pole,
     unsettled,
 )
-from exprgrad.explain.judged import Run
+from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.places import at
 from exprgrad.explain.sides.kinks import OneSided, one_sided
