@@ -63,7 +63,7 @@ def answer(library: Library, name: str, point: tuple[float, ...]) -> list[Any]:
 
 def known(number: float | None) -> float | str | None:
     """A number as JSON can hold it."""
-    from exprgrad.draw.documents.document import finite
+    from exprgrad.show.documents.document import finite
 
     return finite(number)
 

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from exprgrad.draw.picture import theme as look
-from exprgrad.draw.picture.render import style
+from exprgrad.show.picture import theme as look
+from exprgrad.show.picture.render import style
 
 __all__ = ["Panel", "svg"]
 

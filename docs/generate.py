@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from exprgrad.cli.group import COMMANDS, group, load
-from exprgrad.draw.text.operations import details, usage
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS
+from exprgrad.show.text.operations import details, usage
 
 REFERENCE = Path(__file__).parent / "reference"
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from exprgrad.api import Run, parse
-from exprgrad.draw.page.lessons import LESSONS
+from exprgrad.show.page.lessons import LESSONS
 
 __all__ = [
     "LAST", "Shown", "edit", "html_of", "last", "lesson_html", "panel", "press", "read", "results",

@@ -10,9 +10,9 @@ from importlib.resources import files
 from typing import Any
 
 from exprgrad import Run
-from exprgrad.draw.page.arithmetic import arithmetic
-from exprgrad.draw.page.document import squeezed_script
-from exprgrad.draw.page.model import model
+from exprgrad.show.page.arithmetic import arithmetic
+from exprgrad.show.page.document import squeezed_script
+from exprgrad.show.page.model import model
 from programs import require
 
 PARTS = ("numbers", "engine", "paths", "timeline", "kinks")
@@ -38,7 +38,7 @@ def as_json(x: float) -> float | str:
 
 def script() -> str:
     """The engine's files as one script, squeezed as on the page."""
-    folder = files("exprgrad.draw.page").joinpath("assets")
+    folder = files("exprgrad.show.page").joinpath("assets")
     parts = [folder.joinpath(f"{part}.js").read_text("utf-8") for part in PARTS]
     return "\n".join(map(squeezed_script, parts))
 

@@ -17,13 +17,13 @@ import pytest
 import exprgrad
 
 ROOT = Path(exprgrad.__file__).parent
-ROOMS = ["base", "graph", "language", "derive", "run", "explain", "draw", "data", "api", "cli"]
+ROOMS = ["base", "graph", "language", "derive", "run", "explain", "show", "data", "api", "cli"]
 DOORS = {
     "click": "cli",
     "lark": "language/read/lalr.py",
-    "rich": "draw/text/table.py",
-    "graphviz": "draw",
-    "pygraphviz": "draw",
+    "rich": "show/text/table.py",
+    "graphviz": "show",
+    "pygraphviz": "show",
     "numpy": "run",
     "flint": "run/balls/balls.py",
     "jax": "run/engines/jax_engine.py",

@@ -383,8 +383,8 @@ def test_it_loads_on_first_use() -> None:
         "(v*v).backward()\n"
         "assert v.grad == 4 and 'numpy' not in sys.modules and 'exprgrad.draw' not in sys.modules\n"
         "assert 'digraph' in str(exprgrad.draw(v)) and 'digraph' in str(exprgrad.draw(v*v))\n"
-        "import exprgrad.draw.text.table\n"
-        "assert exprgrad.draw.text.table.Table and callable(exprgrad.draw)\n"
+        "import exprgrad.show.text.table\n"
+        "assert exprgrad.show.text.table.Table and callable(exprgrad.draw)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

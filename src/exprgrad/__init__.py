@@ -24,14 +24,14 @@ from exprgrad.errors import (
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run, parse
     from exprgrad.api.value import Value
-    from exprgrad.draw.page.lessons import LESSONS, Lesson
-    from exprgrad.draw.page.page import Page
-    from exprgrad.draw.picture.picture import Picture, draw
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.graph.graph import Graph
     from exprgrad.graph.ops import OPS, Op
     from exprgrad.run.result import Edge, Node
+    from exprgrad.show.page.lessons import LESSONS, Lesson
+    from exprgrad.show.page.page import Page
+    from exprgrad.show.picture.picture import Picture, draw
 
 __all__ = [
     "LESSONS",
@@ -62,21 +62,21 @@ __all__ = [
 __version__ = "0.1.0"
 
 LAZY = {
-    "LESSONS": "draw.page.lessons",
+    "LESSONS": "show.page.lessons",
     "OPS": "graph.ops",
     "Check": "explain.checking.check",
     "Diagnostic": "explain.diagnostic",
     "Edge": "run.result",
     "Expression": "api",
     "Graph": "graph.graph",
-    "Lesson": "draw.page.lessons",
+    "Lesson": "show.page.lessons",
     "Node": "run.result",
     "Op": "graph.ops",
-    "Page": "draw.page.page",
-    "Picture": "draw.picture.picture",
+    "Page": "show.page.page",
+    "Picture": "show.picture.picture",
     "Run": "api",
     "Value": "api.value",
-    "draw": "draw.picture.picture",
+    "draw": "show.picture.picture",
     "parse": "api",
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import golden
-from exprgrad.draw.page.lessons import LESSONS
+from exprgrad.show.page.lessons import LESSONS
 from pages import html_of, last, lesson_html, panel, press, read, results
 
 

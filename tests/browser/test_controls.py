@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from exprgrad.draw.page.lessons import LESSONS
+from exprgrad.show.page.lessons import LESSONS
 from pages import Shown, html_of, last, lesson_html, panel, press, read, results, run_of
 
 GRAPH = LESSONS["graph"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from exprgrad.api import parse
-from exprgrad.draw.page.lessons import LESSONS
+from exprgrad.show.page.lessons import LESSONS
 from pages import edit, html_of, lesson_html, panel, read
 
 

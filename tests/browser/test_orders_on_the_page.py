@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from exprgrad.api import parse
-from exprgrad.draw.picture.markup import number
 from exprgrad.explain.walks.orders import Visited
+from exprgrad.show.picture.markup import number
 from pages import edit, html_of, lesson_html, panel, results, run_of
 
 RULES = {"preorder": "preorder", "bfs": "breadth first", "naive": "naive"}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from exprgrad import Lesson, Value, parse
-from exprgrad.draw.page.lessons import LESSONS
-from exprgrad.draw.page.page import Page
+from exprgrad.show.page.lessons import LESSONS
+from exprgrad.show.page.page import Page
 from pages import html_of, last, lesson_html, panel, press
 
 MARKS = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;&#x41;]]><!-- \"'`${1}"

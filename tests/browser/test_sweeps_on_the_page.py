@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exprgrad.api import Run
-from exprgrad.draw.page.lessons import LESSONS
+from exprgrad.show.page.lessons import LESSONS
 from pages import edit, html_of, last, lesson_html, panel, press, read, run_of
 
 EXACT = 1e-12

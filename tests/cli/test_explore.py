@@ -181,7 +181,7 @@ def test_options_say_what_is_on_the_page() -> None:
 
 
 def test_where_graphviz_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("exprgrad.draw.picture.render.find_spec", lambda name: None)
+    monkeypatch.setattr("exprgrad.show.picture.render.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", os.devnull)
     path = tmp_path / "page.html"
     status, out, err = command("explore", *SQUARE, "-o", str(path))

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from exprgrad.draw.text.operations import cases
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter, Structural
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.read.parse import parse
+from exprgrad.show.text.operations import cases
 
 ROWS = pytest.mark.parametrize("row", STRUCTURAL.values(), ids=lambda row: row.name)
 SOURCE = re.compile(r"(Giles|Griewank and Walther|Boyd and Vandenberghe|Bishop) \((\d{4})\)")

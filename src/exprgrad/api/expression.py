@@ -353,8 +353,8 @@ class Expression:
 
         Raises ``RequestError`` for a formula of tensors.
         """
-        from exprgrad.draw.text.formulas import step_lines
         from exprgrad.explain.derivations.steps import steps
+        from exprgrad.show.text.formulas import step_lines
 
         (chosen,) = select(self.graph, [name])
         return "\n".join(step_lines(self.graph, chosen, steps(self.typed, chosen)))
@@ -427,19 +427,19 @@ class Expression:
 
     def dot(self, *, all: bool = False) -> str:
         """The formula's graph as DOT source; above 500 nodes only with ``all``."""
-        from exprgrad.draw.picture.dot import source
+        from exprgrad.show.picture.dot import source
 
         return source(self.typed if self.shapes else self.graph, all=all)
 
     def svg(self, *, all: bool = False) -> str:
         """The formula's graph as SVG.  Raises ``MissingExtraError`` without Graphviz."""
-        from exprgrad.draw.picture.picture import Picture
+        from exprgrad.show.picture.picture import Picture
 
         return Picture(self.dot(all=all)).svg()
 
     def save(self, path: str | Path, *, all: bool = False) -> None:
         """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file."""
-        from exprgrad.draw.picture.picture import Picture
+        from exprgrad.show.picture.picture import Picture
 
         Picture(self.dot(all=all)).save(path)
 
@@ -458,6 +458,6 @@ class Expression:
         return f"$\\displaystyle {self.latex()}$"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        from exprgrad.draw.picture.picture import notebook
+        from exprgrad.show.picture.picture import notebook
 
         return {**notebook(str(self), self.svg), "text/latex": self._repr_latex_()}

@@ -14,11 +14,11 @@ from exprgrad.source import WIDTH
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from exprgrad.draw.page.lessons import Lesson
-    from exprgrad.draw.page.page import Page
     from exprgrad.explain.digits.trusted import Trust
     from exprgrad.explain.walks.orders import Visited
     from exprgrad.explain.walks.paths import Paths
+    from exprgrad.show.page.lessons import Lesson
+    from exprgrad.show.page.page import Page
 
 __all__ = ["Run"]
 
@@ -40,8 +40,8 @@ class Run(diagnostics.Run):
 
     def table(self, *, digits: int = 6, all: bool = False) -> str:
         """The table of nodes as plain text; a long one in full with ``all``."""
-        from exprgrad.draw.text.nodes import node_table
-        from exprgrad.draw.text.table import plain
+        from exprgrad.show.text.nodes import node_table
+        from exprgrad.show.text.table import plain
 
         return plain(node_table(self, digits, all_nodes=all))
 
@@ -53,7 +53,7 @@ class Run(diagnostics.Run):
             raise RequestError(
                 "no-gradient", "only a run of gradient() has a reverse sweep to trace"
             )
-        from exprgrad.draw.text.trace import trace
+        from exprgrad.show.text.trace import trace
 
         return trace(self, digits, all_visits=all)
 
@@ -63,8 +63,8 @@ class Run(diagnostics.Run):
         Lines are at most ``width`` cells wide; a long formula is whole with ``all``.  Needs a run of
         ``gradient``.
         """
-        from exprgrad.draw.text.grad_map import grad_map
-        from exprgrad.draw.text.table import Screen
+        from exprgrad.show.text.grad_map import grad_map
+        from exprgrad.show.text.table import Screen
 
         return grad_map(self, digits, Screen(width), whole=all)
 
@@ -108,27 +108,27 @@ class Run(diagnostics.Run):
 
     def json(self, command: str | None = None, *, all: bool = False) -> str:
         """The run as the JSON document that the command prints; with ``all`` no tensor is left out."""
-        from exprgrad.draw.documents.document import document
-        from exprgrad.draw.documents.runs import run_fields
+        from exprgrad.show.documents.document import document
+        from exprgrad.show.documents.runs import run_fields
 
         name = command or ("eval" if self.adjoints is None else "grad")
         return "".join(document(name, self.text, run_fields(self, self.diagnostics), whole=all))
 
     def dot(self, *, digits: int = 6, all: bool = False) -> str:
         """The graph with its numbers as DOT source; above 500 nodes only with ``all``."""
-        from exprgrad.draw.picture.dot import source
+        from exprgrad.show.picture.dot import source
 
         return source(self.graph, self, digits=digits, all=all)
 
     def svg(self, *, digits: int = 6, all: bool = False) -> str:
         """The graph with its numbers as SVG.  Raises ``MissingExtraError`` without Graphviz."""
-        from exprgrad.draw.picture.picture import Picture
+        from exprgrad.show.picture.picture import Picture
 
         return Picture(self.dot(digits=digits, all=all)).svg()
 
     def save(self, path: str | Path, *, digits: int = 6, all: bool = False) -> None:
         """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file."""
-        from exprgrad.draw.picture.picture import Picture
+        from exprgrad.show.picture.picture import Picture
 
         Picture(self.dot(digits=digits, all=all)).save(path)
 
@@ -141,7 +141,7 @@ class Run(diagnostics.Run):
         lesson's own formula and inputs.  ``digits`` is from 1 to 17.  Needs a run of ``gradient``, of
         numbers; raises ``RequestError`` for others, ``MissingExtraError`` without Graphviz.
         """
-        from exprgrad.draw.page.page import page
+        from exprgrad.show.page.page import page
 
         return page(self, digits=digits, all=all, lesson=lesson)
 
@@ -158,6 +158,6 @@ class Run(diagnostics.Run):
         return self._repr_mimebundle_().get("image/svg+xml")
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        from exprgrad.draw.picture.picture import notebook
+        from exprgrad.show.picture.picture import notebook
 
         return notebook(str(self), self.svg)

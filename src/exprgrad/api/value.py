@@ -32,7 +32,7 @@ from exprgrad.run.values.inputs import as_number
 if TYPE_CHECKING:
     from exprgrad.api.expression import Expression
     from exprgrad.api.run import Run
-    from exprgrad.draw.page.page import Page
+    from exprgrad.show.page.page import Page
 
 __all__ = ["Value"]
 

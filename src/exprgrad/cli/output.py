@@ -13,9 +13,9 @@ from exprgrad.errors import ExprgradError, RequestError, render
 from exprgrad.source import WIDTH, Source, excerpt
 
 if TYPE_CHECKING:
-    from exprgrad.draw.documents.answer import Answer
-    from exprgrad.draw.text.table import Screen, Table
     from exprgrad.explain.diagnostic import Diagnostic
+    from exprgrad.show.documents.answer import Answer
+    from exprgrad.show.text.table import Screen, Table
 
 __all__ = [
     "give",
@@ -104,16 +104,16 @@ def give(answer: Answer, options: Mapping[str, Any]) -> int:
     """
     whole, color = options.get("show_all", False), options["color"]
     if options["as_json"]:
-        from exprgrad.draw.documents.document import document
+        from exprgrad.show.documents.document import document
 
         head = answer.command, answer.text
         write(document(*head, answer.fields, whole=whole, apart=answer.apart))
     elif options["as_csv"]:
-        from exprgrad.draw.documents.document import csv_line
+        from exprgrad.show.documents.document import csv_line
 
         write_exactly(csv_line(cells, whole=whole) for cells in answer.rows)
     elif options["quiet"]:
-        from exprgrad.draw.documents.answer import quiet_line
+        from exprgrad.show.documents.answer import quiet_line
 
         write_exactly(piece for name, value in answer.lines for piece in quiet_line(name, value))
     else:
@@ -137,7 +137,7 @@ def put_content(
 ) -> None:
     """Write a program or a picture to stdout, or where it is, if that is in a file, as JSON."""
     if options["as_json"]:
-        from exprgrad.draw.documents.document import envelope
+        from exprgrad.show.documents.document import envelope
 
         what = {command: content} if path is None else {"file": path}
         write([envelope(command, expression=text, **fields, **what), "\n"])
@@ -149,7 +149,7 @@ def put_parts(
     shown: Callable[[Screen], Iterable[str | Table]], color: str, *, exact: bool = False
 ) -> None:
     """Write what people read: texts, and tables as they are drawn for a screen like stdout."""
-    from exprgrad.draw.text.table import Screen, drawn
+    from exprgrad.show.text.table import Screen, drawn
 
     width = terminal_width() if sys.stdout.isatty() else None
     screen = Screen(width, bool(colorful(color, sys.stdout)))
@@ -169,7 +169,7 @@ def show_all(answer: Answer, color: str) -> None:
 def report(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:
     """Render an error, once: as JSON on stdout, or as text on stderr."""
     if json:
-        from exprgrad.draw.documents.document import envelope
+        from exprgrad.show.documents.document import envelope
 
         write([envelope(command or "", error=error.as_json()) + "\n"])
         return

@@ -56,7 +56,7 @@ def check_command(**options: Any) -> int:
     derivative agrees, or what is wrong: a kink, lost digits, overflow, or a rule that is to blame.  Exits
     with 1 if one disagrees.
     """
-    from exprgrad.draw.text.checks import check_answer
+    from exprgrad.show.text.checks import check_answer
 
     expression, request = start(options, values=not options["claims"])
     step, nodes, wrt = options["step"], options["nodes"], options["wrt"]

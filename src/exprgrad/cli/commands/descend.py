@@ -49,9 +49,9 @@ def descend_command(**options: Any) -> int:
     finite.  Warnings are about the last point.  With --strict the exit status is 1 if there is one, or
     if it diverged or met a nan.
     """
-    from exprgrad.draw.text.descent import descent_answer
     from exprgrad.explain.descent import divergence
     from exprgrad.run.values.inputs import as_number
+    from exprgrad.show.text.descent import descent_answer
 
     expression, request = start(options)
     size = as_number(options["rate"], "--rate")

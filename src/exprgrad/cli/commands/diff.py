@@ -54,8 +54,8 @@ MOST_DERIVATIVES = 10_000
 def diff_command(**options: Any) -> int:
     """Derivatives as formulas, simplified."""
     from exprgrad.derive.simplify.formula import refuse_tensors
-    from exprgrad.draw.text.formulas import formulas_answer
     from exprgrad.run.values.inputs import select
+    from exprgrad.show.text.formulas import formulas_answer
 
     expression = start_alone(options, "diff")
     graph, order, to = expression.typed, options["order"], options["to"]

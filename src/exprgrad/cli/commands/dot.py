@@ -39,7 +39,7 @@ def dot_command(path: str | None, shape: str | None, **options: Any) -> int:
     Without values it draws the formula; with them, every node's data, and its grad if the output is a
     number.
     """
-    from exprgrad.draw.picture.picture import Picture, format_of
+    from exprgrad.show.picture.picture import Picture, format_of
 
     if path is not None:
         format_of(path)

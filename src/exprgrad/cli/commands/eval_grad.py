@@ -19,12 +19,12 @@ from exprgrad.cli.request import (
     swept,
     wrt_option,
 )
-from exprgrad.draw.documents.answer import Answer
 from exprgrad.errors import RequestError
+from exprgrad.show.documents.answer import Answer
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
-    from exprgrad.draw.text.table import Screen, Table
+    from exprgrad.show.text.table import Screen, Table
 
 __all__ = ["eval_command", "grad_command"]
 
@@ -80,7 +80,7 @@ def grad_command(**options: Any) -> int:
     if has_order:
         return give(order_answer(run, options), options)
     if options["show_trust"]:
-        from exprgrad.draw.text.trust import trust_answer
+        from exprgrad.show.text.trust import trust_answer
 
         trust = run.trust()
         return give(trust_answer(run, trust, run.diagnostics, whole=options["show_all"]), options)
@@ -94,27 +94,27 @@ def run_answer(
     digits, whole, traced = options["digits"], options["show_all"], options.get("show_trace")
 
     def fields() -> Iterator[tuple[str, Any]]:
-        from exprgrad.draw.documents.runs import run_fields
+        from exprgrad.show.documents.runs import run_fields
 
         yield from run_fields(run, run.diagnostics)
 
     def rows() -> Iterator[Sequence[Any]]:
-        from exprgrad.draw.documents.runs import node_rows, trace_rows
+        from exprgrad.show.documents.runs import node_rows, trace_rows
 
         yield from trace_rows(run) if traced else node_rows(run)
 
     def shown(screen: Screen) -> Iterator[str | Table]:
         if options.get("show_map") or ("show_map" in options and screen.width and not traced):
-            from exprgrad.draw.text.grad_map import grad_map
+            from exprgrad.show.text.grad_map import grad_map
 
             # A line that nobody broke would part marks from what they mark: a pipe has a width, too.
             yield grad_map(run, digits, screen, whole=whole) + "\n"
         if traced:
-            from exprgrad.draw.text.trace import trace
+            from exprgrad.show.text.trace import trace
 
             yield trace(run, digits, all_visits=whole, width=screen.width, color=screen.color)
         else:
-            from exprgrad.draw.text.nodes import node_table
+            from exprgrad.show.text.nodes import node_table
 
             yield node_table(run, digits, all_nodes=whole)
 
@@ -123,9 +123,9 @@ def run_answer(
 
 def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     """The answer of ``grad --order`` and ``grad --accumulate``."""
-    from exprgrad.draw.text.orders import visited_answer
     from exprgrad.explain.limits import LISTED_PATHS
     from exprgrad.explain.places import in_numbers
+    from exprgrad.show.text.orders import visited_answer
 
     whole, traced = options["show_all"], options["show_trace"]
     most = MOST_LOST if whole else LISTED_PATHS

@@ -25,8 +25,8 @@ from exprgrad.errors import InputError, RequestError
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
-    from exprgrad.draw.page.lessons import Lesson
-    from exprgrad.draw.page.page import Page
+    from exprgrad.show.page.lessons import Lesson
+    from exprgrad.show.page.page import Page
 
 __all__ = ["explore_command"]
 
@@ -83,7 +83,7 @@ def explore_command(path: str | None, show: bool, lesson: str | None, **options:
 
 def check_target(path: str | None, *, show: bool, to_pipe: bool, as_json: bool) -> None:
     """Refuse to write where the page cannot be, or is not wanted."""
-    from exprgrad.draw.page.page import check_path
+    from exprgrad.show.page.page import check_path
 
     if to_pipe and show:
         help = "leave out -o, or write -o page.html"
@@ -97,9 +97,9 @@ def check_target(path: str | None, *, show: bool, to_pipe: bool, as_json: bool) 
 
 def formula_run(options: Mapping[str, Any]) -> Run:
     """Both sweeps over the formula.  Tensors are refused, also where it is the output that is one."""
-    from exprgrad.draw.page.lessons import LESSONS
-    from exprgrad.draw.page.page import no_tensors
     from exprgrad.language.mistakes.hints import nearest
+    from exprgrad.show.page.lessons import LESSONS
+    from exprgrad.show.page.page import no_tensors
 
     expression, request = start(options)
     try:
@@ -116,7 +116,7 @@ def formula_run(options: Mapping[str, Any]) -> Run:
 
 def page_document(run: Run, page: Page, lesson: str | None, path: str | None) -> str:
     """The JSON document: the page itself, or the file that it was written to."""
-    from exprgrad.draw.documents.document import envelope
+    from exprgrad.show.documents.document import envelope
 
     return envelope(
         "explore",
@@ -130,7 +130,7 @@ def page_document(run: Run, page: Page, lesson: str | None, path: str | None) ->
 
 def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
     """A lesson; what is given beside it is refused: its tasks are about its own formula and inputs."""
-    from exprgrad.draw.page.lessons import lesson_named
+    from exprgrad.show.page.lessons import lesson_named
 
     lesson = lesson_named(name)
     others = {"-f": "file", "--inputs": "inputs", "--wrt": "wrt", "--expand": "expand"}

@@ -17,13 +17,13 @@ from exprgrad.cli.request import (
     start,
     wrt_option,
 )
-from exprgrad.draw.documents.answer import Answer
+from exprgrad.show.documents.answer import Answer
 
 if TYPE_CHECKING:
-    from exprgrad.draw.text.table import Screen, Table
     from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.graph.graph import Graph
     from exprgrad.run.evaluator import Evaluator
+    from exprgrad.show.text.table import Screen, Table
 
 __all__ = ["hess_command", "jac_command", "jvp_command", "vjp_command"]
 
@@ -96,7 +96,7 @@ def answer(
     diagnostics: list[Diagnostic],
 ) -> Answer:
     """The answer that has found so much beside the outputs' values."""
-    from exprgrad.draw.text.matrices import fields_of
+    from exprgrad.show.text.matrices import fields_of
 
     among = asked.among_tensors
     found = {"value": asked.one_or_all(asked.values), **found}
@@ -123,8 +123,8 @@ def diagnose(
 @output_as("one line per output")
 def jac_command(**options: Any) -> int:
     """Jacobian: each output's derivative with respect to each input."""
-    from exprgrad.draw.text import matrices as drawn
     from exprgrad.run.matrices import jacobian
+    from exprgrad.show.text import matrices as drawn
 
     asked = ask("jac", options)
     found = jacobian(asked.evaluator, asked.inputs, asked.outputs, asked.wrt)
@@ -161,10 +161,10 @@ def sweeps_foot(asked: Asked) -> str:
 @output_as("one line per input")
 def hess_command(**options: Any) -> int:
     """Hessian: the output's second derivatives."""
-    from exprgrad.draw.text import matrices as drawn
     from exprgrad.explain.diagnostics import diagnose_hessian
     from exprgrad.language.read.shaping import need_number
     from exprgrad.run.matrices import gradient, hessian, pattern
+    from exprgrad.show.text import matrices as drawn
 
     asked = ask("hess", options)
     need_number(asked.graph, asked.text, "hess")
@@ -229,9 +229,9 @@ def jvp_command(**options: Any) -> int:
 def vjp_command(**options: Any) -> int:
     """Reverse mode: the gradient of a weighted sum of outputs."""
     from exprgrad.cli.assignments import number_or_weights
-    from exprgrad.draw.text.matrices import outputs_foot
     from exprgrad.run.matrices import moves, vjp
     from exprgrad.run.values.directions import cotangents
+    from exprgrad.show.text.matrices import outputs_foot
 
     asked = ask("vjp", options)
     given = number_or_weights(options["cotangent"], "--cotangent")
@@ -255,7 +255,7 @@ def vector(
     diagnostics: list[Diagnostic],
 ) -> Answer:
     """The answer of ``jvp`` or ``vjp``: by name, a value and what was found for it."""
-    from exprgrad.draw.text.matrices import vector_rows, vector_table
+    from exprgrad.show.text.matrices import vector_rows, vector_table
 
     def shown(screen: Screen) -> Iterator[Table]:
         headings = heading, "value", asked.command

@@ -17,7 +17,7 @@ __all__ = ["ops_command"]
 @color_option
 def ops_command(names: tuple[str, ...], as_json: bool, color: str) -> int:
     """The operations: derivative, domain, kinks, gate pattern."""
-    from exprgrad.draw.text import operations
+    from exprgrad.show.text import operations
 
     name = names[0] if names else None
     if len(names) > 1:

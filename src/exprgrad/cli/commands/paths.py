@@ -39,9 +39,9 @@ def paths_command(**options: Any) -> int:
     All paths from the output to an input are counted, and the largest are listed with the products of
     their local derivatives.  -q prints the counts.
     """
-    from exprgrad.draw.text.paths import paths_answer
     from exprgrad.explain.places import in_numbers
     from exprgrad.explain.walks.paths import paths_to, sums, web_of, whole
+    from exprgrad.show.text.paths import paths_answer
 
     most = whole(options["most"])
     run, _ = in_numbers(swept(options))

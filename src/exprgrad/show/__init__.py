@@ -1,0 +1,1 @@
+"""Tables, traces, documents, pictures and the page."""

@@ -1,0 +1,160 @@
+"""JSON and CSV, written piece by piece: a million nodes never sit in memory as dictionaries.
+
+Tensors are written row by row: one of millions of numbers is never a list of lists in memory.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
+
+from exprgrad.show.documents.answer import Apart, Lines, Short, lists, whole_text
+
+__all__ = [
+    "LARGEST_SHOWN", "SCHEMA", "csv_line", "document", "envelope", "finite", "pieces",
+]  # fmt: skip
+
+SCHEMA = "exprgrad/1"
+LARGEST_SHOWN = 1000
+"""The most numbers of a tensor on a node or an edge that are written without ``--all``."""
+text = json.JSONEncoder(allow_nan=False).encode
+"""One JSON value on one line."""
+
+
+def finite(value: float | None) -> float | str | None:
+    """A number as JSON can hold it: what is not finite becomes ``"nan"``, ``"inf"`` or ``"-inf"``."""
+    return value if value is None or math.isfinite(value) else str(value)
+
+
+# JSON.
+
+
+def envelope(command: str, **fields: Any) -> str:
+    """A whole document that is small: the schema, the command, and what it has to say."""
+    return "".join(pieces({"schema": SCHEMA, "command": command, **fields}))
+
+
+def document(
+    command: str,
+    expression: str,
+    fields: Iterable[tuple[str, Any]],
+    *,
+    whole: bool = False,
+    apart: bool = False,
+) -> Iterator[str]:
+    """An answer as a JSON object; ``whole`` leaves no tensor out.
+
+    A field begins a line of its own if it says so, or if all do: ``apart``.
+    """
+    head = {"schema": SCHEMA, "command": command, "expression": expression}
+    rest = iter(fields)
+    first = list(islice(rest, 1))  # so that an error on the way there leaves no half an object
+    between = ",\n " if apart else ", "
+    yield from members(chain(head.items(), first, rest), whole=whole, between=between)
+    yield "}\n"
+
+
+def members(
+    fields: Iterable[tuple[str, Any]], *, whole: bool, depth: int = 1, between: str = ", "
+) -> Iterator[str]:
+    """The fields of an object, up to its last brace."""
+    separator = "{"
+    for name, value in fields:
+        if isinstance(value, Apart) and separator != "{":
+            separator = f",\n{' ' * depth}"
+        yield f"{separator}{text(name)}: "
+        yield from pieces(value, whole=whole, depth=depth)
+        separator = between
+    if separator == "{":
+        yield "{"
+
+
+def pieces(value: Any, *, whole: bool = True, depth: int = 0) -> Iterator[str]:
+    """Any value as JSON: a tensor as nested lists, what is not finite as a string.
+
+    A large ``Short`` tensor is a summary, if not ``whole``.
+    """
+    if isinstance(value, Lines):
+        yield from lines_of(value, whole=whole, depth=depth)
+        return
+    if isinstance(value, Apart):
+        value = value.value
+    elif isinstance(value, Short):
+        is_large = not whole and value.value.size > LARGEST_SHOWN
+        value = summary(value.value) if is_large else value.value
+    try:
+        written = text(value)
+    except (TypeError, ValueError):  # something in it is none of JSON's own
+        yield from by_parts(value, whole=whole, depth=depth)
+    else:
+        yield written
+
+
+def by_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
+    """A value that JSON does not know, or that has such a one in it."""
+    if isinstance(value, float):
+        yield text(str(value))
+    elif isinstance(value, int):
+        yield whole_text(value)
+    elif isinstance(value, Mapping):
+        yield from members(value.items(), whole=whole, depth=depth + 1)
+        yield "}"
+    elif hasattr(value, "reshape"):
+        yield from lists(value, lambda numbers: "".join(pieces(numbers)))
+    else:
+        separator = "["
+        for item in value:
+            yield separator
+            yield from pieces(item, whole=whole, depth=depth)
+            separator = ", "
+        yield "]"
+
+
+def lines_of(field: Lines, *, whole: bool, depth: int) -> Iterator[str]:
+    """A field with one of its items a line."""
+    opening, closing = field.brackets[0], field.brackets[1]
+    yield opening
+    separator = "\n" + " " * (depth + 1)
+    for item in field.value:
+        yield separator
+        if closing == "}":
+            yield f"{text(item[0])}: "
+            item = item[1]
+        yield from pieces(item, whole=whole, depth=depth)
+        separator = ",\n" + " " * (depth + 1)
+    yield closing
+
+
+def summary(value: Any) -> dict[str, Any]:
+    """What is said of a large tensor; its norm is nan if it holds one, its extremes leave those out."""
+    from exprgrad.run.arrays.measure import measure
+
+    found = measure(value)
+    numbers = {"norm": found.norm, "min": found.least, "max": found.greatest}
+    return {"shape": list(found.shape), **numbers}
+
+
+# CSV.
+
+
+def csv_line(cells: Iterable[Any], *, whole: bool = True) -> str:
+    """One line of CSV (RFC 4180); numbers as the shortest text that reads back, tensors as JSON."""
+    written = []
+    for cell in cells:
+        value = cell_text(cell, whole=whole)
+        if any(c in value for c in ',"\r\n'):
+            value = '"' + value.replace('"', '""') + '"'
+        written.append(value)
+    return ",".join(written) + "\n"
+
+
+def cell_text(cell: Any, *, whole: bool) -> str:
+    """The text of one cell."""
+    if cell is None:
+        return ""
+    if isinstance(cell, str | float):
+        return str(cell)
+    return "".join(pieces(cell, whole=whole))

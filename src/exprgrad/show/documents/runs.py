@@ -1,0 +1,114 @@
+"""A run as JSON and CSV have it: its nodes and its edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from exprgrad.explain.diagnostics import Run
+from exprgrad.graph.graph import Shape, size
+from exprgrad.run.result import Edge, Node
+from exprgrad.show.documents.answer import Apart, Lines, listed, short
+
+if TYPE_CHECKING:
+    from exprgrad.explain.diagnostic import Diagnostic
+
+__all__ = [
+    "head_fields", "jacobian_bytes", "node_fields", "node_rows", "run_fields", "trace_rows",
+]  # fmt: skip
+
+
+# JSON.
+
+
+def head_fields(run: Run) -> dict[str, Any]:
+    """What every document of a run says first."""
+    return {
+        "inputs": {name: short(value) for name, value in run.inputs.items()},
+        "output": {"node": run.graph.output, "name": run.graph.output_name},
+        "value": run.value,
+    }
+
+
+def run_fields(
+    run: Run, diagnostics: Sequence[Diagnostic], order: Sequence[int] | None = None
+) -> Iterator[tuple[str, Any]]:
+    """The fields of ``eval`` or ``grad``; ``order`` are visits other than those of the sweep."""
+    yield from head_fields(run).items()
+    is_swept = run.adjoints is not None
+    if is_swept:
+        yield "gradient", run.gradient
+        yield from beside(run).items()
+    yield "nodes", Lines(node_fields(node, with_grad=is_swept) for node in run.iter_nodes())
+    if is_swept:
+        yield "edges", Lines(map(edge_fields, run.iter_edges()))
+        yield "order", Apart(run.order if order is None else order)
+    yield "diagnostics", listed(diagnostics)
+
+
+def beside(run: Run) -> dict[str, Any]:
+    """Corrections of the gradient, and the derivatives from the two sides, where there are any."""
+    fields: dict[str, Any] = {}
+    if run.corrected:
+        pairs = run.corrected.items()
+        fields["corrected"] = {name: {"sweep": s, "value": value} for name, (s, value) in pairs}
+    if run.one_sided:
+        names = "left", "right", "left_value", "right_value", "verdict", "estimated"
+        fields["one_sided"] = {
+            name: {field: getattr(side, field) for field in names}
+            for name, side in run.one_sided.items()
+        }
+    return fields
+
+
+def node_fields(node: Node, *, with_grad: bool) -> dict[str, Any]:
+    """A node's fields as JSON has them; the shape is that of a node among tensors."""
+    fields: dict[str, Any] = node._asdict()
+    if fields["shape"] is None:
+        del fields["shape"]
+    fields["data"] = short(node.data)
+    fields["grad"] = short(node.grad)
+    if not with_grad:
+        del fields["grad"]
+    return fields
+
+
+def edge_fields(edge: Edge) -> dict[str, Any]:
+    """An edge's fields as JSON has them."""
+    fields: dict[str, Any] = edge._asdict()
+    ends_of = fields.pop("jacobian")
+    fields |= {"local": short(edge.local), "contribution": short(edge.contribution)}
+    if ends_of is not None:
+        fields["jacobian"] = {"shape": ends_of, "bytes": jacobian_bytes(ends_of)}
+    return fields
+
+
+def jacobian_bytes(shapes: tuple[Shape, Shape]) -> int:
+    """What a whole Jacobian would take in doubles, given the node's shape and the operand's."""
+    return 8 * size(shapes[0]) * size(shapes[1])
+
+
+# CSV.
+
+
+def node_rows(run: Run) -> Iterator[list[Any]]:
+    """The nodes as lines of CSV; tensors are JSON lists."""
+    has_shapes, is_swept = run.graph.shapes is not None, run.adjoints is not None
+    names = ["id", "name", "op", "operands", "text", "shape", "data", "grad"]
+    left_out = {*(() if has_shapes else ["shape"]), *(() if is_swept else ["grad"])}
+    yield [name for name in names if name not in left_out]
+    for node in run.iter_nodes():
+        shape = [node.shape] if has_shapes else []
+        grad = [short(node.grad)] if is_swept else []
+        operands = " ".join(map(str, node.operands))
+        first = [node.id, node.name, node.op, operands, node.text]
+        yield [*first, *shape, short(node.data), *grad]
+
+
+def trace_rows(run: Run) -> Iterator[list[Any]]:
+    """The active edges in the order of the visits as lines of CSV; tensors are JSON lists."""
+    names = ["user", "position", "operand", "rule", "local", "contribution"]
+    yield names if run.graph.shapes is None else [*names, "jacobian"]
+    for edge in run.iter_edges():
+        jacobian = [] if edge.jacobian is None else [edge.jacobian]
+        yield [*edge[:4], short(edge.local), short(edge.contribution), *jacobian]

@@ -1,0 +1,110 @@
+"""The page as an object: shown in a notebook, written to a file."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from exprgrad.errors import RequestError
+from exprgrad.explain.diagnostics import Run
+from exprgrad.show.page.lessons import Lesson, lesson_named
+from exprgrad.show.picture.dot import LARGEST
+from exprgrad.show.picture.picture import misnamed, put
+from exprgrad.source import cut, printable
+
+__all__ = ["ENDINGS", "Page", "check_path", "no_tensors", "page"]
+
+ENDINGS = (".html", ".htm")
+"""What the name of a page's file may end in: browsers go by it."""
+
+MOST_DIGITS = 17
+"""More digits say nothing more of a double."""
+SHOWN = 60
+"""The most characters of a formula in an error."""
+
+FRAME = (
+    '<iframe title="exprgrad: step through a formula" sandbox="allow-scripts" '
+    'style="border: 0; width: 100%; height: 56rem" srcdoc="{}"></iframe>'
+)
+"""A page inside of another: it runs its own script, and gets at nothing around it."""
+
+
+class Page:
+    """A page to step through a formula: ``html`` is the whole of it; a notebook shows it."""
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+
+    def save(self, path: str | Path) -> None:
+        """Write the page to an ``.html`` file."""
+        check_path(path)
+        put(self.html.encode(), path)
+
+    def __str__(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return f"<Page: {len(self.html.encode()):,} bytes of HTML>"
+
+    def _repr_html_(self) -> str:
+        return FRAME.format(escape(self.html))
+
+
+def check_path(path: str | Path) -> None:
+    """Raise ``RequestError`` unless a file's name ends as that of a page does."""
+    if Path(path).suffix.lower() not in ENDINGS:
+        raise misnamed(path, "a web page", "the ending is .html")
+
+
+def page(
+    run: Run, *, digits: int = 6, all: bool = False, lesson: Lesson | str | None = None
+) -> Page:
+    """The page of a run of ``gradient``, of numbers; with a lesson, its texts and tasks.
+
+    Raises ``RequestError`` for other runs, for a number of digits that is none, for a lesson on something
+    else, and above ``LARGEST`` nodes unless ``all`` is true; ``MissingExtraError`` without Graphviz.
+    """
+    if any(run.graph.shapes or ()):
+        raise no_tensors()
+    if run.adjoints is None:
+        raise RequestError("no-gradient", "only a run of gradient() has a page")
+    if not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
+        message = f"digits is {digits!r}, which is not a whole number from 1 to {MOST_DIGITS}"
+        raise RequestError("usage", message)
+    if isinstance(lesson, str):
+        lesson = lesson_named(lesson)
+    if lesson is not None:
+        check_lesson(lesson, run)
+    if len(run.graph) > LARGEST and not all:
+        raise RequestError(
+            "too-large",
+            f"a page of {len(run.graph):,} nodes is too large to read: the limit is {LARGEST}",
+            help="--all makes it anyway",
+        )
+    from exprgrad.show.page.document import document
+
+    return Page(document(run, digits=digits, lesson=lesson))
+
+
+def check_lesson(lesson: Lesson, run: Run) -> None:
+    """Raise ``RequestError`` unless a run is the one that a lesson's tasks are about."""
+    if run.text != lesson.expression:
+        what = "another formula"
+        given, own = (cut(printable(text), SHOWN) for text in (run.text, lesson.expression))
+    elif run.inputs != lesson.values:
+        what = "other inputs"
+        given, own = (
+            ", ".join(f"{name}={value}" for name, value in found.items())
+            for found in (run.inputs, lesson.values)
+        )
+    else:
+        return
+    message = f"the lesson '{lesson.name}' is about {what}: {own} instead of {given}"
+    help = "its run is parse(lesson.expression).gradient(lesson.values)"
+    raise RequestError("usage", message, help=help)
+
+
+def no_tensors() -> RequestError:
+    """The error for a formula of tensors."""
+    message = "the page is for formulas of numbers: this one has tensors"
+    return RequestError("no-tensors", message, help="grad, grad --trace and dot take tensors")

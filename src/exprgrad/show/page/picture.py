@@ -1,0 +1,237 @@
+"""The picture for the page: what ``dot -o x.svg`` draws, written briefly and marked for the script.
+
+Graphviz lays out and measures; its SVG is read as plain shapes and written again with classes instead
+of colours, one outline for a box, and texts tied to places that do not depend on the font.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from math import ceil
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.run.result import Run
+from exprgrad.show.picture.cards import Piece, card_of
+from exprgrad.show.picture.dot import source
+from exprgrad.show.picture.render import command, graphviz
+
+__all__ = ["picture"]
+
+ROOM = 9
+"""For how many digits there is room in each card and chip: the page's numbers change."""
+INSET = 3
+"""A number's distance from the end of its hairline: its cell's padding."""
+WORDS = (
+    '<defs><g id="words"><text class="word">data</text>'
+    '<text class="word" y="18">grad</text></g></defs>'
+)
+"""What stands before the two numbers of each card, as far apart as Graphviz sets them."""
+WORDS_BEGIN = Piece("word", "data")
+"""The piece of a card at whose place the words stand."""
+HEADING, READINGS = ("name", "plain", "const"), ("data", "grad")
+"""What the pieces of a card's heading are, and its numbers."""
+NEEDED = "the page needs Graphviz, which lays its graph out"
+PIXELS, SMALL = 4 / 3, 0.9
+"""CSS pixels to a point where there is room for all, and at least: what is larger scrolls."""
+
+SVG = "{http://www.w3.org/2000/svg}"
+NODE = re.compile(r"n(\d+)")
+CHIP = re.compile(r"n(\d+)_(\d+)")
+WIRE = re.compile(r"w(\d+)_(\d+)")
+KINDS = {INPUT: "input", CONST: "const"}
+
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
+
+class Text(NamedTuple):
+    """A piece of text as Graphviz placed it."""
+
+    x: float
+    y: float
+    content: str
+
+
+class Shape(NamedTuple):
+    """What Graphviz drew for a node or an edge.
+
+    ``name``   what it is called in DOT: a node's name, a wire's id
+    ``box``    the outline of a card or chip
+    ``lines``  hairlines, as boxes
+    ``curve``  the way of a wire, as an SVG path, and ``head`` its arrow's head
+    """
+
+    name: str
+    texts: list[Text]
+    box: Box
+    lines: list[Box]
+    curve: str
+    head: str
+
+
+def picture(run: Run, digits: int) -> str:
+    """The SVG of a run's graph.
+
+    A node is a ``<g id="n3">``, a chip ``<g id="c5_0">`` for position 0 of node 5, a wire ``<g
+    class="wire" data-edge="5_0">``; numbers have the classes ``data`` and ``grad``.  Raises
+    ``MissingExtraError`` without Graphviz.
+    """
+    dot = source(run.graph, run, digits=digits, all=True, room=ROOM)
+    root = ElementTree.fromstring(graphviz(command("svg", NEEDED), dot))
+    width, height = (float(size) for size in root.attrib["viewBox"].split()[2:])
+    nodes: dict[int, Shape] = {}
+    chips: dict[tuple[int, int], Shape] = {}
+    wires: dict[tuple[int, int], list[Shape]] = {}
+    for shape in shapes(root[0]):
+        if place := WIRE.fullmatch(shape.name):
+            wires.setdefault((int(place[1]), int(place[2])), []).append(shape)
+        elif place := CHIP.fullmatch(shape.name):
+            chips[int(place[1]), int(place[2])] = shape
+        elif place := NODE.fullmatch(shape.name):
+            nodes[int(place[1])] = shape
+    parts = [wire(edge, pieces) for edge, pieces in sorted(wires.items())]
+    for node, shape in sorted(nodes.items()):
+        # In the order of reading: a node's chips behind its operands and before the node.
+        edges = [(node, position) for position in range(len(run.graph.operands[node]))]
+        parts += [chip(edge, chips[edge]) for edge in edges if edge in chips]
+        parts.append(card(run, node, card_of(run, node, digits).pieces, shape))
+    head = (
+        f'<svg id="graph" viewBox="0 0 {tenths(width)} {tenths(height)}" role="group" '
+        f'aria-label="The graph" style="width:{width * SMALL:.0f}px;'
+        f"min-width:min(100%,{width * PIXELS:.0f}px);"
+        f'max-height:max(38vh,{height * SMALL:.0f}px)">'
+    )
+    return "\n".join([head, WORDS, *parts, "</svg>"])
+
+
+# Reading.
+
+
+def shapes(canvas: ElementTree.Element) -> Iterator[Shape]:
+    """The nodes and edges, moved to where they are seen."""
+    shift = re.search(r"translate\(([\d.-]+)[ ,]([\d.-]+)\)", canvas.attrib["transform"])
+    # By whole points: most places are whole already, and stay short.
+    right, down = map(round, map(float, shift.groups())) if shift else (0, 0)
+
+    def places(coordinates: str) -> list[Point]:
+        pairs = re.findall(r"(-?[\d.]+),(-?[\d.]+)", coordinates)
+        return [(float(x) + right, float(y) + down) for x, y in pairs]
+
+    for group in canvas.iterfind(f"{SVG}g"):
+        texts = [
+            Text(
+                float(text.attrib["x"]) + right,
+                float(text.attrib["y"]) + down,
+                text.text or "",
+            )
+            for text in group.iter(f"{SVG}text")
+        ]
+        paths = [places(path.attrib["d"]) for path in group.iter(f"{SVG}path")]
+        polygons = [places(polygon.attrib["points"]) for polygon in group.iter(f"{SVG}polygon")]
+        yield Shape(
+            group.attrib["id"]
+            if group.attrib["class"] == "edge"
+            else group.findtext(f"{SVG}title", ""),
+            texts,
+            around(point for path in paths for point in path),
+            [around(polygon) for polygon in polygons],
+            "".join(outline("c", path) for path in paths),
+            "".join(f"{outline('l', polygon[:-1])}z" for polygon in polygons),
+        )
+
+
+def around(points: Iterable[Point]) -> Box:
+    """The box around some points."""
+    across, down = zip(*points, strict=True)
+    return min(across), min(down), max(across), max(down)
+
+
+def outline(command: str, points: Sequence[Point]) -> str:
+    """A path through points, written as steps: of lines for ``l``, of a spline's curves for ``c``."""
+    every = {"l": 1, "c": 3}[command]
+    scaled = [(round(10 * x), round(10 * y)) for x, y in points]
+    steps = []
+    for at, (x, y) in enumerate(scaled[1:]):
+        left, top = scaled[at - at % every]
+        steps.append(pair(((x - left) / 10, (y - top) / 10)))
+    return f"M{pair(points[0])}{command}{' '.join(steps).replace(' -', '-').replace(',-', '-')}"
+
+
+# Writing.
+
+
+def wire(edge: tuple[int, int], pieces: Sequence[Shape]) -> str:
+    """A wire: its way to the chip and on, and its head; without a chip it passes nothing."""
+    way = "".join(piece.curve for piece in pieces)
+    head = "".join(piece.head for piece in pieces)
+    name = "wire still" if len(pieces) == 1 else "wire"
+    paths = f'<path d="{way}"/><path d="{head}"/>'
+    return f'<g class="{name}" data-edge="{edge[0]}_{edge[1]}">{paths}</g>'
+
+
+def chip(edge: tuple[int, int], shape: Shape) -> str:
+    """A chip, its text in the middle."""
+    left, _, right, _ = shape.box
+    (text,) = shape.texts
+    said = (
+        f'<text x="{tenths((left + right) / 2)}" y="{round(text.y)}">{escape(text.content)}</text>'
+    )
+    return f'<g id="c{edge[0]}_{edge[1]}" class="chip">{rectangle(shape.box)}{said}</g>'
+
+
+def card(run: Run, node: int, pieces: Sequence[Piece], shape: Shape) -> str:
+    """A card or pill: its hairline, its heading, and numbers that end where the hairline does."""
+    kind = KINDS.get(run.graph.kinds[node], "")
+    middle = (shape.box[0] + shape.box[2]) / 2
+    parts, end = [rectangle(shape.box)], 0.0
+    texts = list(zip(pieces, shape.texts, strict=True))  # Graphviz keeps the order of a label
+    heading = [(piece.role, text) for piece, text in texts if piece.role in HEADING]
+    if heading:
+        # One text, so that what a name is stands right behind it whatever the font.
+        said = "".join(
+            f"<tspan>{escape(text.content)}</tspan>" if role == "name" else escape(text.content)
+            for role, text in heading
+        )
+        first = heading[0][1]
+        place = f'x="{tenths(first.x)}"' if kind == "input" else f'class="mid" x="{tenths(middle)}"'
+        parts.append(f'<text {place} y="{round(first.y)}">{said}</text>')
+    if shape.lines:
+        lefts, tops, rights, _ = zip(*shape.lines, strict=True)
+        end = max(rights)
+        parts.append(f'<path d="M{pair((min(lefts), tops[0]))}H{tenths(end)}"/>')
+    for piece, text in texts:
+        content, low = (
+            escape(text.content),
+            ceil(text.y),
+        )  # a word, on the line of the number beside it
+        if piece.role == "mark":
+            parts.append(f'<text class="word mid" x="{tenths(middle)}" y="{low}">{content}</text>')
+        elif piece == WORDS_BEGIN:
+            parts.append(f'<use href="#words" x="{tenths(text.x)}" y="{low}"/>')
+        elif piece.role in READINGS:
+            place = f'x="{tenths(end - INSET)}" y="{round(text.y)}"'
+            parts.append(f'<text class="{piece.role}" {place}>{content}</text>')
+    classes = " ".join(filter(None, ["node", kind, "output" if node == run.graph.output else ""]))
+    return f'<g id="n{node}" class="{classes}">{"".join(parts)}</g>'
+
+
+def rectangle(box: Box) -> str:
+    """An outline."""
+    left, top, right, bottom = box
+    size = f'width="{tenths(right - left)}" height="{tenths(bottom - top)}"'
+    return f'<rect x="{tenths(left)}" y="{tenths(top)}" {size}/>'
+
+
+def pair(point: Point) -> str:
+    """A point, as short as it can be."""
+    return f"{tenths(point[0])},{tenths(point[1])}"
+
+
+def tenths(length: float) -> str:
+    """A length to a tenth of a point."""
+    return f"{length:.1f}".removesuffix(".0")

@@ -1,0 +1,135 @@
+"""The chips on the edges: what each edge's local derivative is called, and its number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from exprgrad.graph.graph import size
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.run.result import Run
+from exprgrad.show.documents.runs import jacobian_bytes
+from exprgrad.show.picture import theme as look
+from exprgrad.show.picture.markup import cell, number, row, shown, table, text
+from exprgrad.source import bytes_text, display_width
+
+__all__ = ["Chip", "boxed", "wires"]
+
+RULE, MATRIX_RULE = 24, 40
+"""The most characters shown of a rule, and of one in matrix form."""
+PADDING = 2
+"""Around a chip's text."""
+LEAST_BYTES = 1000
+"""From which size on a chip says how large the Jacobian would be."""
+
+
+class Chip(NamedTuple):
+    """A chip's text, a quiet line below it, and what a browser shows when it is pointed at.
+
+    ``formula`` is the text without its number, where the number depends on the inputs.
+    """
+
+    text: str
+    note: str = ""
+    tooltip: str = " "
+    formula: str | None = None
+
+
+Wire = tuple[Chip | None, bool]
+"""The chip on an edge, if any, and whether a gradient can flow along it."""
+
+
+def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wire]:
+    """For each operand of a node: its edge's chip, and whether a gradient can flow.
+
+    With ``all`` an edge that passes nothing, but would at other numbers, has a chip too.
+    """
+    operands, op = run.graph.operands[user], BY_NAME.get(run.graph.kinds[user])
+    if run.adjoints is None:
+        rules = rules_of(run, user)
+        for position in range(len(operands)):
+            rule = rules.get(position)
+            chip = rule_chip(run, user, position, rule, is_whole=op is None) if rule else None
+            yield chip, position in rules
+        return
+    branches = op.branches if op else ()
+    edges = {edge.position: edge for edge in run.edges_of(user)}
+    for position, operand in enumerate(operands):
+        edge = edges.get(position)
+        if edge is None:
+            waits = all and op is not None and run.adjoints.active[operand]
+            yield number_chip(run.rule(user, position), None, digits) if waits else None, False
+            continue
+        if edge.local is None or run.graph.shape(user) or run.graph.shape(operand):
+            chip = rule_chip(run, user, position, edge.rule, is_whole=edge.local is None)
+        else:
+            chip = number_chip(edge.rule, edge.local, digits)
+        yield chip, position not in branches or not vanishes(edge.local)
+
+
+def rules_of(run: Run, user: int) -> dict[int, str | None]:
+    """By operand that varies: the rule of its edge, before any sweep.
+
+    That of a structural edge depends on the shapes; where they are not known it is None.
+    """
+    moving = [at for at, operand in enumerate(run.graph.operands[user]) if run.varying[operand]]
+    if not moving or run.graph.shapes is None:
+        is_known = run.graph.kinds[user] in BY_NAME
+        return {position: run.rule(user, position) if is_known else None for position in moving}
+    from exprgrad.run.edge_texts import pass_texts
+
+    return {**pass_texts(run, user)}
+
+
+def rule_chip(run: Run, user: int, position: int, rule: str, *, is_whole: bool) -> Chip:
+    """A chip without a number; ``is_whole`` if no diagonal stands for the Jacobian, whose size it tells."""
+    ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
+    if ends == ((), ()):
+        return Chip(shown(rule, RULE))
+    count = jacobian_bytes(ends)
+    rows, columns = map(size, ends)
+    sized = (
+        f"the Jacobian, {rows:,} by {columns:,}, is never formed: it would be {bytes_text(count)}"
+    )
+    note = f"never formed: {bytes_text(count)}" if is_whole and count >= LEAST_BYTES else ""
+    return Chip(shown(rule, MATRIX_RULE), note, sized)
+
+
+def number_chip(rule: str, local: float | None, digits: int) -> Chip:
+    """A local derivative as formula and number, or as one where they are the same; None: not known."""
+    if is_number(rule) and local in (None, float(rule)):
+        return Chip(shown(rule, RULE) if local is None else number(local, digits))
+    formula = f"{shown(rule, RULE)} = "
+    return Chip(formula + ("–" if local is None else number(local, digits)), formula=formula)
+
+
+def is_number(rule: str) -> bool:
+    """Whether a rule is nothing but a number."""
+    try:
+        float(rule)
+    except ValueError:
+        return False
+    return True
+
+
+def vanishes(local: Any) -> bool:
+    """Whether a local derivative is 0, everywhere."""
+    return local is not None and not (local.any() if hasattr(local, "any") else local)
+
+
+def boxed(chip: Chip, room: int = 0) -> str:
+    """A label on an edge, on a ground of its own; ``room``: for so many digits of a changing number."""
+    width = ""
+    if room and chip.formula is not None:
+        width = look.digits_width(display_width(chip.formula) + room, look.CHIP_NODE, PADDING)
+    lines = [row(cell(text(chip.text), width=width))]
+    if chip.note:
+        lines.append(row(cell(text(chip.note, colour=look.MUTED, size="8"))))
+    return table(
+        *lines,
+        border="1",
+        cellpadding=f"{PADDING}",
+        style="rounded",
+        bgcolor=look.CHIP,
+        color=look.CHIP_LINE,
+    )

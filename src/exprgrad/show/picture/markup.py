@@ -1,0 +1,91 @@
+"""Graphviz's HTML-like labels: tables and texts, with whatever a user typed escaped."""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape
+
+from exprgrad.show.text.table import minus
+from exprgrad.source import cut, printable
+
+__all__ = ["RULER", "cell", "directed", "number", "quoted", "row", "shown", "table", "text"]
+
+RULER = "<HR/>"
+"""A hairline between two rows, in the colour of the table."""
+
+
+LEFT_TO_RIGHT = "\u200e"
+WORD_JOINER = "\u2060"
+
+
+def number(value: float, digits: int) -> str:
+    """A number to so many significant digits, with a true minus sign, also in its exponent; no −0."""
+    return minus(f"{value + 0.0:.{digits}g}")
+
+
+def shown(text: str, limit: int) -> str:
+    """A user's text on one line, cut to ``limit`` characters, with true minus signs.
+
+    A mark keeps Graphviz from reading a backslash and a letter as one of its abbreviations.
+    """
+    return directed(minus(cut(printable(text), limit).replace("\\", "\\" + WORD_JOINER)))
+
+
+def directed(text: str) -> str:
+    """A text that reads from left to right whatever the script of its names.
+
+    A mark at its start and behind each name that is written from right to left keeps the operands in
+    their order.
+    """
+    if text.isascii():
+        return text
+    pieces: list[str] = []
+    in_name = found = False
+    for character in text:
+        if in_name and not f"_{character}".isidentifier():
+            pieces.append(LEFT_TO_RIGHT)
+            in_name = False
+        if unicodedata.bidirectional(character) in ("R", "AL"):
+            in_name = found = True
+        pieces.append(character)
+    return LEFT_TO_RIGHT * found + "".join(pieces) + LEFT_TO_RIGHT * in_name
+
+
+def quoted(text: str) -> str:
+    """A text as an attribute's value, safe from DOT's backslashes and character entities."""
+    return escape(text, quote=False).replace("\\", "\\\\")
+
+
+def text(content: str, *, colour: str = "", size: str = "", bold: bool = False) -> str:
+    """A piece of text in a label."""
+    inner = escape(content).replace("\\", "&#92;").replace("  ", " &#160;")
+    attributes = attribute("COLOR", colour) + attribute("POINT-SIZE", size)
+    inner = f"<B>{inner}</B>" if bold else inner
+    return f"<FONT{attributes}>{inner}</FONT>" if attributes else inner
+
+
+def attribute(name: str, value: str) -> str:
+    """An attribute of a tag, or nothing."""
+    return f' {name}="{value}"' if value else ""
+
+
+def cell(content: str, **attributes: str) -> str:
+    """A table's cell; the attributes by their names in lower case."""
+    return f"<TD{''.join(attribute(k.upper(), v) for k, v in attributes.items())}>{content}</TD>"
+
+
+def row(*cells: str) -> str:
+    """A table's row."""
+    return f"<TR>{''.join(cells)}</TR>"
+
+
+def table(*rows: str, **attributes: str) -> str:
+    """A table without borders or gaps of its own, unless the attributes say otherwise."""
+    settings = {
+        "border": "0",
+        "cellborder": "0",
+        "cellspacing": "0",
+        "cellpadding": "0",
+    } | attributes
+    given = "".join(attribute(name.upper(), value) for name, value in settings.items())
+    return f"<TABLE{given}>{''.join(rows)}</TABLE>"

@@ -1,0 +1,103 @@
+"""A picture as an object: shown in a notebook, turned into SVG, written to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from exprgrad.errors import MissingExtraError, RequestError
+
+__all__ = ["FORMATS", "Drawable", "Picture", "draw", "format_of", "misnamed", "notebook", "put"]
+
+FORMATS = ("dot", "svg", "png", "pdf")
+
+
+class Drawable(Protocol):
+    """What can be drawn: a formula, a run, a ``Value``."""
+
+    def dot(self) -> str:
+        """Its picture as DOT source."""
+
+
+class Picture:
+    """A picture: ``source`` is its DOT source, which it prints as; a notebook shows it drawn."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    def svg(self) -> str:
+        """The picture as SVG.  Raises ``MissingExtraError`` without Graphviz."""
+        return self.drawn("svg").decode()
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file."""
+        put(self.drawn(format_of(path)), path)
+
+    def drawn(self, format: str) -> bytes:
+        """The bytes of a file in one of ``FORMATS``."""
+        if format == "dot":
+            return self.source.encode()
+        from exprgrad.show.picture.render import render
+
+        return render(self.source, format)
+
+    def __str__(self) -> str:
+        return self.source
+
+    def __repr__(self) -> str:
+        return f"<Picture: {len(self.source):,} characters of DOT>"
+
+    def _repr_svg_(self) -> str | None:
+        return self._repr_mimebundle_().get("image/svg+xml")
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return notebook(repr(self), self.svg)
+
+
+def draw(what: Drawable | str, **options: Any) -> Picture:
+    """The picture of a formula, as a text too, of a run or of a ``Value``.
+
+    ``options`` are those of its ``dot``: ``digits``, and ``all`` for more than 500 nodes.  Raises
+    ``LanguageError`` for a text that is no formula, ``TypeError`` for what has no picture.
+    """
+    if isinstance(what, str):
+        from exprgrad.language.read.parse import parse
+        from exprgrad.show.picture.dot import source
+
+        return Picture(source(parse(what), **options))
+    if not callable(getattr(what, "dot", None)):
+        raise TypeError(f"draw takes a formula, a run or a Value, not {type(what).__name__}")
+    return Picture(what.dot(**options))
+
+
+def format_of(path: str | Path) -> str:
+    """The format that a file's name asks for."""
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix in FORMATS:
+        return suffix
+    raise misnamed(path, "a picture's format", "the formats are .dot, .svg, .png and .pdf")
+
+
+def misnamed(path: str | Path, what: str, help: str) -> RequestError:
+    """The error for a file whose name does not say ``what`` it should."""
+    text = str(path)
+    return RequestError("unknown-format", f"'{text}' does not name {what}", help=help).about(text)
+
+
+def put(content: bytes, path: str | Path) -> None:
+    """Write a file.  Raises ``RequestError`` where that cannot be."""
+    try:
+        Path(path).write_bytes(content)
+    except (OSError, ValueError) as error:
+        message = f"cannot write '{path}': {getattr(error, 'strerror', None) or error}"
+        raise RequestError("file", message) from None
+
+
+def notebook(text: str, svg: Callable[[], str]) -> dict[str, str]:
+    """What a notebook shows: the picture where it can be drawn, and always the text."""
+    shown = {"text/plain": text}
+    with suppress(MissingExtraError, RequestError):
+        shown["image/svg+xml"] = svg()
+    return shown

@@ -1,0 +1,137 @@
+"""DOT to SVG, PNG and PDF, by whichever Graphviz there is; and what its SVG lacks.
+
+``dot`` on the PATH comes first; else the Graphviz inside pygraphviz's wheel, in a process of its
+own: the library is not safe to use from two threads, and it lets fontconfig write to the standard
+error of whoever loads it.
+
+An SVG gets a name, colours for dark pages, and texts that stay in place in any font: Graphviz measures
+texts in the fonts of the machine that it runs on, and the picture is looked at on another.  So a number is
+tied to the right end of its card's hairline, a chip's lines to its middle.  Coordinates are read from
+Graphviz's output, in which all user text is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+
+from exprgrad.errors import MissingExtraError, RequestError
+from exprgrad.show.picture.theme import DARK, DATA, GRAD
+
+__all__ = ["command", "finished", "graphviz", "render", "style"]
+
+DPI = "160"
+"""Pixels per inch of a PNG: crisp on dense screens, and not huge."""
+
+PYGRAPHVIZ = """
+import sys, pygraphviz
+graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())
+if sys.argv[1] == "png":
+    graph.graph_attr["dpi"] = sys.argv[2]
+graph.layout("dot")
+sys.stdout.buffer.write(graph.draw(format=sys.argv[1]))
+"""
+
+
+def render(source: str, format: str) -> bytes:
+    """The picture of a DOT source as the bytes of an ``svg``, ``png`` or ``pdf`` file.
+
+    Raises ``RequestError`` when Graphviz fails, and ``MissingExtraError`` when there is none.
+    """
+    made = graphviz(command(format), source)
+    return finished(made.decode()).encode() if format == "svg" else made
+
+
+def command(format: str, what: str = "") -> list[str]:
+    """The command that reads DOT and writes a picture; ``what`` says what needs it, if not the picture."""
+    dot = shutil.which("dot")
+    if dot is not None:
+        return [dot, f"-T{format}", *([f"-Gdpi={DPI}"] if format == "png" else [])]
+    if sys.executable and find_spec("pygraphviz") is not None:
+        # -P: a file in the current folder must not pass for pygraphviz.
+        return [sys.executable, "-P", "-c", PYGRAPHVIZ, format, DPI]
+    raise MissingExtraError(
+        "missing-graphviz",
+        what or f"a picture as {format} needs Graphviz",
+        help="pip install 'exprgrad[draw]', or install Graphviz so that 'dot' is on the PATH",
+    )
+
+
+def graphviz(arguments: list[str], source: str) -> bytes:
+    """What the command writes; its warnings, mostly about fonts, are nobody's business."""
+    try:
+        done = subprocess.run(arguments, input=source.encode(), capture_output=True, check=False)
+    except OSError as error:
+        raise RequestError("graphviz-failed", f"Graphviz did not start: {error}") from error
+    if done.returncode < 0:
+        # Such as one node with 500 users: its wires are longer than Graphviz's own recursion can go.
+        message = "Graphviz crashed: the graph is too much for it"
+        raise RequestError("graphviz-failed", message, help="draw a part of the formula")
+    if done.returncode != 0 or not done.stdout:
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["it wrote nothing"]
+        raise RequestError("graphviz-failed", f"Graphviz failed: {said[-1]}")
+    return done.stdout
+
+
+# What Graphviz's SVG lacks.
+
+NODE = re.compile(r'<g id="node\d+" class="node">.*?</g>\n</g>', re.DOTALL)
+NUMBER = re.compile(rf'text-anchor="start" x="[^"]*"(?=[^<>]* fill="(?:{DATA}|{GRAD})")')
+HAIRLINE = re.compile(r'<polygon [^<>]*points="([^"]*)"')
+CHIP = re.compile(r'text-anchor="start" x="[^"]*"')
+TEXT_LINE = re.compile(r'<text [^<>]* y="([^"]*)"')
+OUTLINE = re.compile(r'<path [^<>]*d="([^"]*)"')
+INSET = 3
+"""A number's distance from the end of the hairline: its cell's padding."""
+
+
+def finished(svg: str) -> str:
+    """Graphviz's SVG, named after the graph, with a style block and texts tied to their places.
+
+    The prolog goes, so that the picture can also stand inside an HTML page, and so do the titles of
+    nodes and edges, which browsers would show as ``n0``; the tooltips stay.
+    """
+    svg = re.sub(r"<!--.*?-->\n?", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    title = re.search(r"<title>.*?</title>", svg, flags=re.DOTALL)
+    name = title.group() if title else "<title>computation graph</title>"
+    svg = re.sub(r"<title>.*?</title>\n?", "", svg, flags=re.DOTALL)
+    head, body = svg.removeprefix("<svg").split(">", 1)
+    body = NODE.sub(lambda node: tied(node.group()), body)
+    return f'<svg class="exprgrad" role="img"{head}>\n{name}\n{style()}{body}'
+
+
+def tied(node: str) -> str:
+    """A node's SVG with its numbers tied to the hairline's end, or its lines to the middle."""
+    ends = [x for points in HAIRLINE.findall(node) for x in abscissas(points)]
+    if ends:
+        return NUMBER.sub(f'text-anchor="end" x="{max(ends) - INSET:.2f}"', node)
+    sides = [x for points in OUTLINE.findall(node) for x in abscissas(points)]
+    lines = TEXT_LINE.findall(node)
+    if sides and len(set(lines)) == len(lines):
+        return CHIP.sub(f'text-anchor="middle" x="{(min(sides) + max(sides)) / 2:.2f}"', node)
+    return node
+
+
+def abscissas(points: str) -> list[float]:
+    """The x of every point of a polygon or a path."""
+    return [float(x) for x in re.findall(r"(-?[\d.]+),-?[\d.]+", points)]
+
+
+def style() -> str:
+    """The style block; the light colours stay as attributes for renderers without styles."""
+    scope = "svg.exprgrad"
+    dark = "".join(
+        f'    {scope} [fill="{light}"] {{ fill: {colour} }}\n'
+        f'    {scope} [stroke="{light}"] {{ stroke: {colour} }}\n'
+        for light, colour in DARK.items()
+    )
+    return (
+        "<style>\n"
+        f"  {scope} {{ color-scheme: light dark; background: transparent }}\n"
+        f"  {scope} text {{ font-variant-numeric: tabular-nums }}\n"
+        f"  @media (prefers-color-scheme: dark) {{\n{dark}  }}\n"
+        "</style>"
+    )

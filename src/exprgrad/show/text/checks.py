@@ -1,0 +1,169 @@
+"""Checks as a table, as JSON and CSV, as lines for scripts, and as diagnostics with their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from exprgrad.explain.checking.check import Check, has_balls
+from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.diagnostics import Run
+from exprgrad.language.write.infix import LIMIT
+from exprgrad.show.documents.answer import Answer, Lines, short
+from exprgrad.show.text.lines import ends
+from exprgrad.show.text.table import Column, Table, decimal
+from exprgrad.source import cut, printable
+
+__all__ = ["check_answer", "check_diagnostics"]
+
+NUMBERS = ("analytic", "numeric", "error", "left", "right")
+LONGEST_MESSAGE = 72
+"""The longest message that stands in a table; a longer one is a warning alone."""
+
+
+def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool = False) -> Table:
+    """A line for each check: the two numbers, what the numeric one may be off by, and the verdict.
+
+    Where a terminal is too narrow for that, a line for each of them.
+    """
+    claims = any(check.claim is not None for check in checks)
+    columns = [
+        Column("claim" if claims else "input", flexible=True),
+        Column("true" if claims else "analytic", is_number=True, style="yellow"),
+        Column("claimed" if claims else "numeric", is_number=True, style="green"),
+        Column("error", is_number=True, style="dim"),
+        Column("verdict", flexible=True),
+    ]
+    shown, left_out = ends(checks, whole=whole)
+    rows = []
+    for check in shown:
+        fits = check.verdict == "agrees" or len(check.message) <= LONGEST_MESSAGE
+        cells = [
+            check.input if check.claim is None else cut(f"{check.input} = {check.claim}", LIMIT),
+            decimal(check.analytic, digits),
+            decimal(check.numeric, digits),
+            decimal(check.error, 2),
+            check.message if fits else check.verdict,
+        ]
+        rows.append([printable(cell) for cell in cells])
+    if claims:
+        del columns[3]
+        rows = [[*row[:3], row[4]] for row in rows]
+    table = Table(columns, rows, left_out, foot, what="checks")
+    return table._replace(narrower=[partial(stacked, table)])
+
+
+def stacked(table: Table) -> Table:
+    """The same with the numbers of a check below each other."""
+    name, *numbers, verdict = table.columns
+    headings = [column.heading for column in numbers]
+    width = max(map(len, headings))
+    rows = []
+    for first, *cells, last in table.rows:
+        pairs = zip(headings, cells, strict=True)
+        lines = [f"{heading:<{width}}  {cell}" for heading, cell in pairs if cell]
+        rows.append([first, "\n".join([*lines, last])])
+    return table._replace(columns=[name, verdict], rows=rows, narrower=())
+
+
+def check_fields(check: Check) -> dict[str, Any]:
+    """A check as JSON has it."""
+    found: dict[str, Any] = {"input": check.input}
+    found |= {name: getattr(check, name) for name in NUMBERS}
+    found |= {"verdict": check.verdict, "message": check.message}
+    if check.node is not None:
+        found["node"] = check.node
+    if check.claim is not None:
+        found |= {"claim": check.claim, "point": check.point}
+    return found
+
+
+def check_answer(
+    text: str,
+    inputs: Mapping[str, Any],
+    checks: Sequence[Check],
+    run: Run | None,
+    digits: int,
+    *,
+    whole: bool,
+) -> Answer:
+    """The answer of ``check``; ``run`` is None where claims were checked at points of our choice.
+
+    The span of a claim's diagnostic is null in JSON, for it is in another text than the expression.
+    """
+    told = check_diagnostics(checks, run)
+    fields: dict[str, Any] = {"inputs": {name: short(value) for name, value in inputs.items()}}
+    if run is not None:
+        fields["value"] = run.value
+    fields["checks"] = Lines(map(check_fields, checks))
+    place = {"span": None} if run is None else {}
+    fields["diagnostics"] = Lines(one._asdict() | place for one in told)
+    foot = check_foot(checks, run, digits)
+    return Answer(
+        "check",
+        text,
+        fields.items(),
+        check_rows(checks),
+        [(check.input, check.verdict) for check in checks],
+        lambda _: [check_table(checks, digits, foot, whole=whole)],
+        told,
+        () if run else [check.claim for check in checks if check.claim and is_told(check)],
+        is_no=any(check.verdict == "disagrees" for check in checks),
+        is_doubtful=any(check.verdict != "agrees" for check in checks),
+    )
+
+
+def check_rows(checks: Sequence[Check]) -> Iterator[Sequence[Any]]:
+    """A check a line of CSV."""
+    names = ["input", *NUMBERS, "verdict", "message"]
+    if any(check.claim is not None for check in checks):
+        names.append("claim")
+    yield names
+    for check in checks:
+        yield [getattr(check, name) for name in names]
+
+
+def is_told(check: Check) -> bool:
+    """Whether a check has a diagnostic: it does not agree, and has a place."""
+    return check.verdict != "agrees" and check.where is not None
+
+
+def check_diagnostics(checks: Sequence[Check], run: Run | None) -> list[Diagnostic]:
+    """A warning for each check that does not agree, at the node that it is about.
+
+    Of a claim, which has no ``run``, the span is in the claim's own text.
+    """
+    found = []
+    for check in checks:
+        if is_told(check) and check.where is not None:
+            node, span = check.where
+            message = f"{check.input}: {check.message}"
+            help = help_for(check, run)
+            found.append(Diagnostic(check.verdict, "warning", message, node, span, help))
+    return found
+
+
+def help_for(check: Check, run: Run | None) -> str | None:
+    """What to do about a verdict, where something is to be done."""
+    if check.verdict == "disagrees" and check.claim is not None:
+        return "diff --steps derives it, rule by rule"
+    if check.verdict != "cancellation" or run is None or run.graph.shapes is not None:
+        return None
+    if check.help is not None:
+        return check.help
+    if not has_balls():
+        return "ball arithmetic tells more: pip install 'exprgrad[exact]'"
+    if check.node is not None:
+        return None
+    return "grad --trust says where digits are lost, and what would keep them"
+
+
+def check_foot(checks: Sequence[Check], run: Run | None, digits: int) -> str:
+    """Below the table: the output, and how many of the checks agree."""
+    agreed = sum(check.verdict == "agrees" for check in checks)
+    count = f"{agreed:,} of {len(checks):,} agree"
+    if run is None:
+        return count
+    called = run.graph.output_name or run.texts[run.graph.output]
+    return f"output  {printable(called)} = {decimal(run.value, digits)}\n{count}"

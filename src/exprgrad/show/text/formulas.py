@@ -1,0 +1,265 @@
+"""Derivatives as formulas, and how they come about, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from exprgrad.derive.simplify.formula import Orders, every
+from exprgrad.explain.derivations.steps import Step, steps
+from exprgrad.graph.graph import Graph
+from exprgrad.language.write.infix import program
+from exprgrad.language.write.latex import latex, symbol, symbols
+from exprgrad.show.documents.answer import Answer
+from exprgrad.show.text.table import Screen
+from exprgrad.source import depths, display_width, printable
+
+__all__ = ["formulas_answer", "infix_name", "latex_name", "step_fields", "step_lines"]
+
+OUTPUTS = ("f", "F", "y", "g", "h", "z")
+"""What LaTeX calls an output without a name: the first of these that is not an input."""
+
+
+MARGIN = "     "
+LONGEST_LETTERS = 60
+"""How many characters of letters and what they stand for are on one line."""
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
+
+
+def written(formula: Graph, to: str) -> str:
+    """A formula on one line, in our language or in LaTeX."""
+    return latex(formula) if to == "latex" else program(formula)
+
+
+def infix_name(graph: Graph, inputs: Orders) -> str:
+    """What a derivative is called: ``d/dx``, ``do/dw``, ``d^2/dx^2``, ``d^2/dx dy``."""
+
+    def raised(base: str, times: int) -> str:
+        return f"{base}^{times}" if times > 1 else base
+
+    below = [(name, len(list(alike))) for name, alike in groupby(inputs)]
+    powers = " ".join(raised(f"d{name}", times) for name, times in below)
+    return f"{raised('d', len(inputs))}{graph.output_name or ''}/{powers}"
+
+
+def latex_name(graph: Graph, inputs: Orders) -> str:
+    r"""The same in LaTeX: ``\frac{\partial^{2} f}{\partial x \, \partial y}``, or with d for one input."""
+    sign = r"\partial" if len(graph.inputs) > 1 else r"\mathrm{d}"
+    order = f"^{{{len(inputs)}}}" if len(inputs) > 1 else ""
+    called = symbols(graph)
+    below = []
+    for name, alike in groupby(inputs):
+        times = len(list(alike))
+        below.append(f"{sign} {called[name]}" + (f"^{{{times}}}" if times > 1 else ""))
+    output = graph.output_name or next((n for n in OUTPUTS if n not in called), "")
+    above = f"{sign}{order} {called.get(output) or symbol(output)}" if output else f"{sign}{order}"
+    return rf"\frac{{{above}}}{{" + r" \, ".join(below) + "}"
+
+
+def formula_lines(graph: Graph, inputs: Orders, formula: Graph, to: str) -> Iterator[str]:
+    """For people: a derivative after its name, its named steps on lines of their own."""
+    if to == "latex":
+        yield latex(formula, latex_name(graph, inputs))
+    elif not formula.bindings:
+        yield f"{infix_name(graph, inputs)} = {program(formula)}"
+    else:
+        yield infix_name(graph, inputs)
+        yield from (f"  {statement}" for statement in program(formula).split("; "))
+
+
+def formulas_answer(
+    text: str, graph: Graph, wrt: Sequence[str], order: int, to: str, *, show_steps: bool
+) -> Answer:
+    """The answer of ``diff``: every derivative of an order, worked out where it is written.
+
+    ``show_steps`` says how each comes about, instead of the formula alone.
+    """
+    found = every(graph, wrt, order)
+
+    def fields() -> Iterator[tuple[str, Any]]:
+        texts = {inputs: written(formula, to) for inputs, formula in found}
+        output = {"node": graph.output, "name": graph.output_name}
+        nested = {
+            "output": output,
+            "order": order,
+            "to": to,
+            "derivatives": nest(texts, wrt, order),
+        }
+        if show_steps:
+            nested["steps"] = {name: step_fields(steps(graph, name)) for name in wrt}
+        yield from nested.items()
+
+    def lines() -> Iterator[tuple[str, str]]:
+        for inputs, formula in found:
+            yield ("" if len(wrt) == 1 else ",".join(inputs)), written(formula, to)
+
+    def shown(screen: Screen) -> Iterator[str]:
+        if not show_steps:
+            for inputs, formula in found:
+                yield from formula_lines(graph, inputs, formula, to)
+            return
+        for place, name in enumerate(wrt):
+            if place:
+                yield "\n"
+            given = steps(graph, name)
+            yield from step_lines(graph, name, given, width=screen.width, color=screen.color)
+
+    return Answer(
+        "diff", text, fields(), formula_rows(found, to), lines(), shown, exact=not show_steps
+    )
+
+
+def formula_rows(found: Iterable[tuple[Orders, Graph]], to: str) -> Iterator[list[str]]:
+    """The derivatives as CSV: the inputs, and the formula."""
+    yield ["wrt", "derivative"]
+    for inputs, formula in found:
+        yield [",".join(inputs), written(formula, to)]
+
+
+def nest(texts: Mapping[Orders, str], wrt: Sequence[str], order: int) -> dict[str, Any]:
+    """Input → input → … → text; a mixed derivative is found by its inputs in any order."""
+    place = {name: number for number, name in enumerate(wrt)}
+
+    def below(inputs: Orders) -> Any:
+        if len(inputs) == order:
+            return texts[tuple(sorted(inputs, key=place.__getitem__))]
+        return {name: below((*inputs, name)) for name in wrt}
+
+    found: dict[str, Any] = below(())
+    return found
+
+
+# Step by step.
+
+
+def step_lines(
+    graph: Graph, wrt: str, steps: Sequence[Step], *, width: int | None = None, color: bool = False
+) -> Iterator[str]:
+    """Each step under its rule, then the answer as ``diff`` prints it.
+
+    A note is made once.  What is longer than ``width`` cells is broken; with no width, nothing is.
+    ``color`` sets the rules and the answer in bold, for a terminal.
+    """
+    said: set[str] = set()
+    for number, step in enumerate(steps, 1):
+        notes = [note for note in step.notes if note not in said]
+        said.update(notes)
+        title = f"{number}. {step.rule}"
+        heading = title + (": " if notes else "") + "; ".join(notes)
+        first, *rest = heading_lines(heading, width)
+        yield from (bold(first, title) if color else first, *rest)
+        if step is not steps[-1] or step.rule != "put together":
+            yield from equations(step, wrt, width)
+        yield ""
+    name, answer = infix_name(graph, (wrt,)), steps[-1].formulas[-1]
+    statements = answer.split("; ")
+    final = list(equation_lines(f"{name} = ", answer, width))
+    if len(statements) > 1:
+        final = [name, *(piece for s in statements for piece in equation_lines("  ", s, width))]
+    yield from (bold(piece, piece) for piece in final) if color else final
+
+
+def equations(step: Step, wrt: str, width: int | None) -> Iterator[str]:
+    """What a step's letters stand for, and what it finds."""
+    parts = [
+        f"{name} = {text}" + (f", d{name}/d{wrt} = {derivative}" if derivative else "")
+        for name, text, derivative in step.parts
+    ]
+    together = ["; ".join(parts)] if 0 < sum(map(len, parts)) <= LONGEST_LETTERS else parts
+    for part in together:
+        yield from equation_lines(f"{MARGIN}with ", part, width)
+    if step.name:
+        yield from equation_lines(f"{MARGIN}{step.name} = ", step.of, width)
+    left = MARGIN + printable(step.left)
+    margin = " " * display_width(left)
+    room = max(map(display_width, step.formulas))
+    if width is not None and len(margin) + 3 + room > width:
+        yield from equation_lines(MARGIN, step.left, width)
+        left = margin = MARGIN + " "
+    for place, formula in enumerate(step.formulas):
+        yield from equation_lines(f"{margin if place else left} = ", formula, width)
+
+
+def heading_lines(line: str, width: int | None) -> list[str]:
+    """A heading in lines no wider than ``width``, broken between words."""
+    line, found = printable(line), []
+    while width is not None and display_width(line) > width:
+        at = line.rfind(" ", 4, len(beginning(line, width)) + 1)
+        at = at if at > 0 else line.find(" ", 4)
+        if at < 0:
+            break
+        found.append(line[:at])
+        line = "   " + line[at + 1 :]
+    return [*found, line]
+
+
+def equation_lines(start: str, formula: str, width: int | None) -> Iterator[str]:
+    """A formula behind ``start``, in lines no wider than ``width`` where it can be broken."""
+    formula = printable(formula)
+    indent = " " * (display_width(start) + 2)
+    while width is not None and display_width(start + formula) > width:
+        at = break_at(formula, len(beginning(formula, width - display_width(start))))
+        if at is None:
+            break
+        yield start + formula[:at].rstrip()
+        start, formula = indent, formula[at:].lstrip()
+    yield start + formula
+
+
+def beginning(text: str, width: int) -> str:
+    """As much of a text as ``width`` cells hold."""
+    size = min(max(width, 0), len(text))
+    while size and display_width(text[:size]) > width:
+        size -= 1
+    return text[:size]
+
+
+def break_at(formula: str, room: int) -> int | None:
+    """Where a formula is best broken, at most ``room`` characters in, if it can be; else further on.
+
+    Outer sums come first, then outer products; what comes late is best.  A break is in front of a
+    symbol, or behind a comma.
+    """
+    best, late, early = (0, 0), None, None
+    for at, (character, depth) in enumerate(zip(formula, depths(formula), strict=True)):
+        before, after = formula[at - 1 : at], formula[at + 1 : at + 2]
+        blank = character == " " and (before in (",", ";") or after in tuple("+-<>=!"))
+        factor = character == "*" or (character == "/" and after != "d")  # not within du/dx
+        if at == 0 or not (blank or factor):
+            continue
+        cost = 2 * depth + (not blank), -at
+        if at > room:
+            return late or early or at
+        if at <= room // 3:
+            early = at
+        elif late is None or cost <= best:
+            best, late = cost, at
+    return late or early
+
+
+def bold(line: str, beginning: str) -> str:
+    """A line with its beginning in bold."""
+    size = min(len(beginning), len(line))
+    return f"{BOLD}{line[:size]}{PLAIN}{line[size:]}"
+
+
+def step_fields(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """The steps for a JSON document; a name or a derivative that there is none of is null."""
+    return [
+        {
+            "rule": step.rule,
+            "notes": list(step.notes),
+            "of": step.of,
+            "name": step.name or None,
+            "left": step.left,
+            "formulas": list(step.formulas),
+            "parts": [
+                {"name": name, "text": text, "derivative": derivative or None}
+                for name, text, derivative in step.parts
+            ],
+            "node": step.node,
+            "span": list(step.span),
+        }
+        for step in steps
+    ]

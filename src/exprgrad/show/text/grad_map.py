@@ -1,0 +1,241 @@
+"""The formula as a heat map: how large each node's grad is, on the very text that a person typed.
+
+A character belongs to the innermost node that it is written for, and shows the size of that node's grad in
+quarters of the largest: by its colour or, without colour, by a mark below it.  Constants, comments and
+blanks show nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import groupby, islice
+from typing import Any
+
+from exprgrad.errors import RequestError
+from exprgrad.explain.diagnostics import Run
+from exprgrad.graph.graph import Graph
+from exprgrad.language.read.lalr import parser
+from exprgrad.show.text.table import Screen, decimal
+from exprgrad.source import WIDTH, display_width, printable
+
+__all__ = ["grad_map"]
+
+MOST_CHARACTERS, MOST_LINES = 800, 20
+"""How much of a long formula is shown."""
+FEWEST_DIGITS, MOST_DIGITS = 2, 4
+"""How many significant digits a number in the legend may have: quarters differ in the second."""
+NOBODY = -1
+"""The owner of a character that is written for no node."""
+ZERO, PARTS, INFINITE, NONE = 0, 4, 5, 6
+"""Levels: a grad of 0; then 1 to ``PARTS``, by size; what is not finite; and no grad."""
+
+MARKS = {NONE: " ", ZERO: "0", 1: "▁", 2: "▃", 3: "▅", 4: "▇", INFINITE: "!"}
+COLORS = {ZERO: "2", 1: "36", 2: "33", 3: "30;43", 4: "1;37;41", INFINITE: "1;37;45"}
+"""What a terminal is told, from cold to hot: the hotter ones have a ground of their own."""
+LEFT_TO_RIGHT = "\u200e"
+
+Cell = tuple[str, int]
+"""A character and its owner."""
+
+
+def grad_map(run: Run, digits: int, screen: Screen, *, whole: bool = False) -> str:
+    """The formula in lines that fit a screen, and the legend; a long one is cut unless ``whole``.
+
+    Raises ``RequestError`` for a run without a reverse sweep.
+    """
+    if run.adjoints is None:
+        raise RequestError(
+            "no-gradient", "only a run of gradient() has grads to show on the formula"
+        )
+    width, color = screen.width or WIDTH, screen.color
+    end = len(run.text) if whole else cut_at(run.text)
+    owner = owners(run.graph, run.text, end)
+    sizes = [grad_size(run.grad(node)) for node in range(len(run.graph))]
+    top = max((found for found in sizes if found is not None and math.isfinite(found)), default=0.0)
+    levels = {node: level(sizes[node], top) for node in set(owner) - {NOBODY}} | {NOBODY: NONE}
+    lines: list[str] = []
+    for start, stop in line_spans(run.text, end):
+        text = printable(run.text[start:stop])
+        cells = [
+            (c, NOBODY if c == " " else node)
+            for c, node in zip(text, owner[start:stop], strict=True)
+        ]
+        if stop == end < len(run.text):
+            cells.append(("…", NOBODY))
+        for row in fitting_rows(cells, width):
+            lines += painted(row, levels) if color else marked(row, levels)
+    left_out = len(run.text) - end
+    if left_out:
+        plural = "s" * (left_out > 1)
+        lines.append(f"… {left_out:,} character{plural} left out; --all shows them")
+    has_tensors = any(run.graph.shapes or ())
+    called = "|grad|, of a tensor its largest" if has_tensors else "|grad|"
+    shown = min(max(digits, FEWEST_DIGITS), MOST_DIGITS)
+    words = legend(called, set(levels.values()), top, shown, color=color)
+    return "\n".join([*lines, *flowed(words, width)])
+
+
+def cut_at(text: str) -> int:
+    """Where a text ends that is shown, with ``…`` if it is cut."""
+    end = len(text) if len(text) <= MOST_CHARACTERS else MOST_CHARACTERS - 1
+    *_, (_, stop) = islice(line_spans(text, end), MOST_LINES)
+    return stop
+
+
+def line_spans(text: str, end: int) -> Iterator[tuple[int, int]]:
+    """The lines of a text up to some place, without their ends."""
+    at = 0
+    for found in re.finditer(r"\r\n|\r|\n", text[:end]):
+        yield at, found.start()
+        at = found.end()
+    yield at, end
+
+
+def owners(graph: Graph, text: str, end: int) -> list[int]:
+    """For each character up to ``end`` the innermost node that it is written for.
+
+    Operands come before their users, so whatever is painted first stays; a character that is painted is
+    skipped from then on, so that the time is that of the text and the graph, however deep they are.
+    """
+    owner = [NOBODY] * end
+    free = list(range(end + 1))
+
+    def unpainted(at: int) -> int:
+        while free[at] != at:
+            free[at] = at = free[free[at]]
+        return at
+
+    def paint(node: int, start: int, stop: int) -> None:
+        at = unpainted(min(start, end))
+        while at < min(stop, end):
+            owner[at], free[at] = node, at + 1
+            at = unpainted(at + 1)
+
+    for user, operands in enumerate(graph.operands):
+        for position, operand in enumerate(operands):
+            paint(operand, *graph.occurrence(user, position))
+    for _, node, span in graph.bindings:
+        paint(node, *span)
+        paint(node, *graph.span(node))
+    paint(graph.output, *graph.span(graph.output))
+    for node, start, stop in names_in(graph, text[:end]):
+        paint(node, start, stop)
+    return owner
+
+
+def names_in(graph: Graph, text: str) -> Iterator[tuple[int, int, int]]:
+    """The names in a text that are those of nodes: another name for a node is no operand of anything."""
+    nodes = dict(graph.inputs) | {binding.name: binding.node for binding in graph.bindings}
+    for token in parser().scan.finditer(text):
+        if token.lastgroup == "NAME":
+            name = token["NAME"]
+            if not name.isascii():
+                from unicodedata import normalize
+
+                name = normalize("NFC", name)
+            if name in nodes:
+                yield nodes[name], *token.span("NAME")
+
+
+def grad_size(grad: Any) -> float | None:
+    """How large a grad is; of a tensor's its largest number; None if there is none."""
+    if grad is None or not getattr(grad, "shape", ()):
+        return None if grad is None else abs(grad)
+    return float(abs(grad).max()) if grad.size else 0.0
+
+
+def level(found: float | None, top: float) -> int:
+    """The level of a size, given the largest that is finite."""
+    if found is None:
+        return NONE
+    if not math.isfinite(found):
+        return INFINITE
+    return max(math.ceil(PARTS * (found / top)), 1) if found else ZERO
+
+
+def fitting_rows(cells: Sequence[Cell], width: int) -> Iterator[Sequence[Cell]]:
+    """A line in rows that fit, broken where another node begins if that is near."""
+    start = 0
+    while True:
+        stop, room = start, width
+        while stop < len(cells) and display_width(cells[stop][0]) <= room:
+            room -= display_width(cells[stop][0])
+            stop += 1
+        if stop == len(cells):
+            break
+        nearest = max(stop - width // 3, start)
+        begins = (at for at in range(stop, nearest, -1) if cells[at][1] != cells[at - 1][1])
+        stop = max(next(begins, stop), start + 1)
+        yield cells[start:stop]
+        start = stop
+        while start < len(cells) and cells[start][0] == " ":
+            start += 1
+    if start < len(cells) or not cells:
+        yield cells[start:]
+
+
+def marked(row: Sequence[Cell], levels: Mapping[int, int]) -> list[str]:
+    """A row and the marks below it, if there are any."""
+    runs = [directed(run) for _, run in groupby(row, key=lambda cell: cell[1])]
+    marks = "".join(MARKS[levels[node]] * display_width(character) for character, node in row)
+    return [turned("".join(runs)), marks.rstrip()][: 2 if marks.strip() else 1]
+
+
+def painted(row: Sequence[Cell], levels: Mapping[int, int]) -> list[str]:
+    """A row in the colours of its levels."""
+    runs = [
+        in_color(directed(run), levels[node])
+        for node, run in groupby(row, key=lambda cell: cell[1])
+    ]
+    return [turned("".join(runs))]
+
+
+def in_color(text: str, level: int) -> str:
+    """A text as a terminal shows it at a level."""
+    return f"\x1b[{COLORS[level]}m{text}\x1b[0m" if level in COLORS else text
+
+
+def directed(run: Iterator[Cell]) -> str:
+    """The characters of one owner.  A name written from right to left must not turn what is around it."""
+    text = "".join(character for character, _ in run)
+    if text.isascii():
+        return text
+    from unicodedata import bidirectional
+
+    turns = any(bidirectional(character) in ("R", "AL") for character in text)
+    return text + LEFT_TO_RIGHT * turns
+
+
+def turned(text: str) -> str:
+    """A row that begins at the left, whatever it begins with."""
+    return (LEFT_TO_RIGHT * (LEFT_TO_RIGHT in text) + text).rstrip()
+
+
+def legend(
+    called: str, levels: Set[int], top: float, digits: int, *, color: bool
+) -> Iterator[tuple[str, str]]:
+    """The words of the legend, as they are and as they are written."""
+    meanings = {ZERO: "zero"} if ZERO in levels else {}
+    if top:
+        parts = range(1, PARTS + 1)
+        meanings |= {part: f"to {decimal(top * (part / PARTS), digits)}" for part in parts}
+    if INFINITE in levels:
+        meanings[INFINITE] = "not finite"
+    yield (called, called) if meanings else ("nothing here has a grad",) * 2
+    for found, words in meanings.items():
+        marked = f"{MARKS[found]} {words}"
+        yield (words, in_color(words, found)) if color else (marked, marked)
+
+
+def flowed(words: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+    """Words in lines that fit."""
+    line, room = "", width
+    for plain, written in words:
+        if line and len(plain) + 2 > room:
+            yield line
+            line, room = "", width
+        line += "  " * bool(line) + written
+        room -= len(plain) + 2
+    yield line

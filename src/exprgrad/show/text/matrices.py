@@ -1,0 +1,365 @@
+"""Jacobians, Hessians and their products with vectors: as tables, JSON, CSV, and lines for scripts.
+
+A matrix of numbers is one table.  Among tensors each block is one: the derivative of one tensor with
+respect to another, whose shape is the first's, then the second's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import Any, NamedTuple
+
+from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.graph.graph import Shape, size
+from exprgrad.graph.structural import shape_text
+from exprgrad.run.matrices import Matrix
+from exprgrad.show.documents.answer import Lines, short
+from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, ends
+from exprgrad.show.text.table import BETWEEN, LEAST, Column, Screen, Table, decimal
+from exprgrad.show.text.views import FULL, VIEWS, WHOLE_VIEW, View, answer_text, view
+from exprgrad.source import display_width, printable
+
+__all__ = [
+    "Derivative", "entry_lines", "fields_of", "grouped", "matrix_parts", "matrix_rows", "outputs_foot",
+    "vector_rows", "vector_table",
+]  # fmt: skip
+
+MOST_COLUMNS = 12
+"""The widest matrix that is drawn as a matrix."""
+ZERO = "·"
+"""What stands for an entry that is structurally 0."""
+MOST_OUTPUTS = 12
+"""How many outputs are listed below a table."""
+ONE_GROUP = re.compile(r"\w+\([^()]*\)|\[[^][]*\]")
+"""A call, or a list, without another inside."""
+BLOCK = View(most=0)
+"""How a block that is not shown number by number is described."""
+AT_ONCE = 4096
+"""How many numbers of an array are read at once."""
+
+
+class Derivative(NamedTuple):
+    """A Jacobian or a Hessian as people read it.
+
+    ``among_tensors``  whether it is drawn block by block
+    ``called``   what people call a block: ``d {row} / d {column}``
+    ``is_named``  whether the rows have names, by which their numbers are called
+    ``pattern``  the blocks, (row, column), that are not structurally 0; None for all
+    """
+
+    matrix: Matrix
+    among_tensors: bool
+    called: str
+    is_named: bool = True
+    pattern: Sequence[tuple[str, str]] | None = None
+
+
+class Block(NamedTuple):
+    """One block of a matrix: its value is a float or an array."""
+
+    row: str
+    column: str
+    row_shape: Shape
+    column_shape: Shape
+    value: Any
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the whole."""
+        return self.row_shape + self.column_shape
+
+
+def blocks(found: Matrix) -> Iterator[Block]:
+    """The blocks, row by row, zeros filled in."""
+    for at, row in enumerate(found.rows):
+        for place, column in enumerate(found.columns):
+            shapes = found.row_shapes[at], found.column_shapes[place]
+            yield Block(row, column, *shapes, found.block(at, place))
+
+
+# Numbers.
+
+
+def grouped(label: str) -> str:
+    """A name, a call or a list as it is, any other text in parentheses."""
+    return label if label.isidentifier() or ONE_GROUP.fullmatch(label) else f"({label})"
+
+
+def shape_of(value: Any) -> Shape:
+    """The shape of a float or an array."""
+    return tuple(getattr(value, "shape", ()))
+
+
+def numbers_of(value: Any) -> Iterator[float]:
+    """The numbers of a float or an array, in row-major order; never all of many at once."""
+    if isinstance(value, float):
+        yield value
+        return
+    flat = value.reshape(-1)
+    for start in range(0, len(flat), AT_ONCE):
+        yield from flat[start : start + AT_ONCE].tolist()
+
+
+def indices(shape: Shape) -> Iterator[tuple[int, ...]]:
+    """Every index of a tensor, in row-major order."""
+    return product(*map(range, shape))
+
+
+def places(name: str, shape: Shape) -> list[str]:
+    """What each number of a tensor is called, in row-major order: ``W[0, 1]``."""
+    if not shape:
+        return [name]
+    return [f"{name}[{', '.join(map(str, at))}]" for at in indices(shape)]
+
+
+# Tables.
+
+
+def matrix_parts(
+    found: Derivative, digits: int, foot: str, screen: Screen, *, whole: bool
+) -> Iterator[str | Table]:
+    """A matrix of numbers as one table; else every block with its shape rule, and what is below them."""
+    matrix = found.matrix
+    if not found.among_tensors:
+        yield matrix_table(matrix, digits, foot, whole=whole, width=screen.width)
+        return
+    for block in blocks(matrix):
+        if found.pattern is not None and (block.row, block.column) not in found.pattern:
+            continue
+        shapes = f"{shape_text(block.row_shape)} by {shape_text(block.column_shape)}"
+        called = found.called.format(row=grouped(block.row), column=block.column)
+        yield printable(f"{called}: {shapes} → {shape_text(block.shape)}")
+        if whole or is_small(block):
+            numbers = grid(block, is_named=found.is_named)
+            yield matrix_table(numbers, digits, "", whole=whole, width=screen.width)
+        else:
+            many = f"{size(block.shape):,} numbers"
+            yield f"{many}, {view(block.value, digits, BLOCK)}; --all shows them"
+        yield ""
+    yield foot
+
+
+def matrix_table(
+    found: Matrix, digits: int, foot: str, *, whole: bool = False, width: int | None = None
+) -> Table:
+    """A matrix; as the list of its entries if it is wide, or wider than ``width`` cells.
+
+    What is structurally 0 is a dot in the matrix and left out of the list.
+    """
+    if 0 < len(found.columns) <= MOST_COLUMNS:
+        grid = as_grid(found, digits, foot, whole=whole)
+        if width is None or least_width(grid) <= width:
+            return grid
+    return as_list(found, digits, foot, whole=whole)
+
+
+def as_grid(found: Matrix, digits: int, foot: str, *, whole: bool) -> Table:
+    """A row for each row, a column for each column."""
+    columns = [Column("", flexible=True)]
+    columns += [Column(printable(name), is_number=True, style="yellow") for name in found.columns]
+    chosen, left_out = ends(range(len(found.rows)), whole=whole)
+    rows = []
+    for row in chosen:
+        cells = (entry_text(found, row, at, digits) for at in range(len(found.columns)))
+        rows.append([printable(found.rows[row]), *cells])
+    return Table(columns, rows, left_out, foot + dot_foot(found), what="rows")
+
+
+def as_list(found: Matrix, digits: int, foot: str, *, whole: bool) -> Table:
+    """A line for each entry that is not structurally 0; of a single row, a line for each entry."""
+    if len(found.rows) == 1:
+        columns = [Column("input", flexible=True)]
+        columns.append(Column("derivative", is_number=True, style="yellow"))
+        chosen, left_out = ends(range(len(found.columns)), whole=whole)
+        rows = [[printable(found.columns[at]), entry_text(found, 0, at, digits)] for at in chosen]
+        return Table(columns, rows, left_out, foot + dot_foot(found), what="rows")
+    columns = [
+        Column("row", flexible=True),
+        Column("column", flexible=True),
+        Column("value", is_number=True, style="yellow"),
+    ]
+    entries, left_out = ends(list(found.listed()), whole=whole)
+    rows = [[printable(row), printable(col), decimal(value, digits)] for row, col, value in entries]
+    return Table(columns, rows, left_out, foot, what="entries")
+
+
+def entry_text(found: Matrix, row: int, column: int, digits: int) -> str:
+    """An entry, or the dot."""
+    entry = found.entries.get((row, column))
+    return ZERO if entry is None else decimal(entry, digits)
+
+
+def dot_foot(found: Matrix) -> str:
+    """What the dot means, for a matrix that has some."""
+    count = len(found.rows) * len(found.columns)
+    return f"\n{ZERO} is 0 at every point" if len(found.entries) < count else ""
+
+
+def least_width(grid: Table) -> int:
+    """The cells that a matrix needs on a terminal, its rows' names cut."""
+    cells = [[column.heading for column in grid.columns], *grid.rows]
+    first, *others = (max(map(display_width, column)) for column in zip(*cells, strict=True))
+    return min(first, LEAST) + sum(others) + BETWEEN * len(others)
+
+
+def is_small(block: Block) -> bool:
+    """Whether a block is small enough to be shown number by number."""
+    rows, columns = sides(block)
+    count = size(block.shape)
+    return count <= LONGEST_WHOLE or (size(columns) <= MOST_COLUMNS and size(rows) <= EDGE_ROWS)
+
+
+def sides(block: Block) -> tuple[Shape, Shape]:
+    """The block as a matrix: the axes that make its rows, and those that make its columns."""
+    if (block.row_shape and block.column_shape) or len(block.shape) < 2:
+        return block.row_shape, block.column_shape
+    return block.shape[:-1], block.shape[-1:]
+
+
+def grid(block: Block, *, is_named: bool) -> Matrix:
+    """A block as a matrix: a row for each number of the output, a column for each of the input.
+
+    Where one of them is a number, it has the other's last axis as columns.
+    """
+    row = block.row if is_named else ""
+    rows, columns = sides(block)
+    if (rows, columns) == (block.row_shape, block.column_shape):
+        names = places(row if rows else block.row, rows), places(block.column, columns)
+    else:
+        names = places(row if block.row_shape else block.column, rows), places("", columns)
+    width = size(columns)
+    entries = {divmod(at, width): number for at, number in enumerate(numbers_of(block.value))}
+    return Matrix(tuple(names[0]), tuple(names[1]), entries)
+
+
+def vector_table(
+    headings: tuple[str, ...],
+    rows: Mapping[str, tuple[Any, ...]],
+    digits: int,
+    foot: str = "",
+    *,
+    whole: bool = False,
+) -> Table:
+    """Names, each with some numbers or tensors of one shape, of which the last is the answer.
+
+    There is a line for each number, or for a large tensor a summary.
+    """
+    first, *others = headings
+    columns = [Column(first, flexible=True)]
+    columns += [Column(heading, is_number=True, style="green") for heading in others[:-1]]
+    columns.append(Column(others[-1], is_number=True, style="yellow"))
+    large = {name for name, values in rows.items() if size(shape_of(values[0])) > EDGE_ROWS}
+
+    def table(how: View) -> Table:
+        """With so much of each large tensor."""
+        lines: list[list[str]] = []
+        for name, values in rows.items():
+            shape = shape_of(values[0])
+            if name in large and not whole:
+                label = f"{name}: {shape_text(shape)}"
+                lines.append([printable(label), *(view(value, digits, how) for value in values)])
+                continue
+            labels = places(grouped(name) if shape else name, shape)
+            for label, *numbers in zip(labels, *map(numbers_of, values), strict=True):
+                lines.append([printable(label), *(decimal(number, digits) for number in numbers)])
+        shown, left_out = ends(lines, whole=whole)
+        return Table(columns, shown, left_out, foot, what="rows")
+
+    narrower = [partial(table, how) for how in VIEWS[1:]] if large and not whole else ()
+    return table(FULL)._replace(narrower=narrower)
+
+
+def outputs_foot(
+    values: Mapping[str, Any],
+    digits: int,
+    weights: Mapping[str, Any] | None = None,
+    *,
+    whole: bool = False,
+) -> str:
+    """The outputs' values, a line each, and their cotangents where they have some."""
+    lines = []
+    shown = list(values.items())[: None if whole else MOST_OUTPUTS]
+    for name, value in shown:
+        line = f"output  {printable(name)}{brief(value, digits, ' =', whole=whole)}"
+        if line.endswith("]"):
+            line = f"output  {answer_text(name, value, digits, whole=whole)}"
+        if weights is not None:
+            apart = ",\n    " if "\n" in line else ", "
+            line += f"{apart}cotangent{brief(weights[name], digits, whole=whole)}"
+        lines.append(line)
+    if len(shown) < len(values):
+        lines.append(f"… {len(values) - len(shown):,} outputs left out; --all shows them")
+    return "\n".join(lines)
+
+
+def brief(value: Any, digits: int, equals: str = "", *, whole: bool = False) -> str:
+    """A tensor in a line: its numbers if they are few, else its shape, norm, least and greatest number."""
+    shown = view(value, digits, WHOLE_VIEW if whole else FULL)
+    if isinstance(value, float) or shown.startswith("["):
+        return f"{equals} {shown}"
+    return f"{equals and ':'} {shape_text(value.shape)}, {shown}"
+
+
+# Documents.
+
+
+def fields_of(
+    inputs: Mapping[str, Any],
+    found: Mapping[str, Any],
+    diagnostics: Iterable[Diagnostic],
+    *,
+    among_tensors: bool,
+) -> dict[str, Any]:
+    """A document's fields; matrices of numbers, lists and diagnostics have a line for each item."""
+    fields: dict[str, Any] = {"inputs": {name: short(value) for name, value in inputs.items()}}
+    for name, value in found.items():
+        fields[name] = value
+        if isinstance(value, Matrix):
+            fields[name] = value.whole() if among_tensors else Lines(by_row(value), "{}")
+        elif isinstance(value, list) and not among_tensors:
+            fields[name] = Lines(value)
+    told = [one._asdict() for one in diagnostics]
+    return fields | {"diagnostics": told if among_tensors else Lines(told)}
+
+
+def matrix_rows(
+    found: Derivative, first: str = "output", second: str = "input"
+) -> Iterator[list[Any]]:
+    """A matrix as CSV: of numbers as it is; else a line for each number, and the places it is between."""
+    if not found.among_tensors:
+        yield ["", *found.matrix.columns]
+        for name, values in by_row(found.matrix):
+            yield [name, *values.values()]
+        return
+    yield [first, f"{first}_index", second, f"{second}_index", "value"]
+    for block in blocks(found.matrix):
+        numbers = numbers_of(block.value)
+        inner = [" ".join(map(str, at)) for at in indices(block.column_shape)]
+        for at in indices(block.row_shape):
+            row = " ".join(map(str, at))
+            for column in inner:
+                yield [block.row, row, block.column, column, next(numbers)]
+
+
+def vector_rows(values: Mapping[str, Any], *, among_tensors: bool) -> Iterator[list[Any]]:
+    """Names and their numbers as CSV; among tensors a line for each number, with its place."""
+    yield ["name", "index", "value"] if among_tensors else ["name", "value"]
+    for name, value in values.items():
+        for at, number in zip(indices(shape_of(value)), numbers_of(value), strict=True):
+            index = [" ".join(map(str, at))] if among_tensors else []
+            yield [name, *index, number]
+
+
+def by_row(found: Matrix) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows by name, one at a time."""
+    return ((name, found.row(at)) for at, name in enumerate(found.rows))
+
+
+def entry_lines(found: Matrix) -> Iterator[tuple[str, Any]]:
+    """Every block by its row and column."""
+    for row, values in by_row(found):
+        for column, value in values.items():
+            yield f"{row} {column}", value

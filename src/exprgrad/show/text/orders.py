@@ -1,0 +1,320 @@
+"""What an order of visits got and lost, as people read it, and as JSON and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.walks.orders import Lost, Outcome, Visited
+from exprgrad.explain.walks.paths import Web
+from exprgrad.explain.walks.visits import Contribution
+from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.show.documents.answer import Answer, Apart, Lines
+from exprgrad.show.documents.runs import run_fields
+from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, ends, fitted
+from exprgrad.show.text.nodes import corrections
+from exprgrad.show.text.paths import (
+    PathLine,
+    aligned,
+    count_words,
+    explained,
+    labels,
+    path_fields,
+    path_texts,
+    shown_inputs,
+)
+from exprgrad.show.text.table import Column, Screen, Table, decimal, signed
+from exprgrad.show.text.trace import (
+    Names,
+    Passed,
+    Visit,
+    called,
+    in_columns,
+    short_names,
+    shortened,
+)
+from exprgrad.source import printable
+
+__all__ = ["visited_answer"]
+
+LONGEST_ORDER = 24
+"""How many visits are named in one line."""
+MOST_CLOBBERED = 20
+"""How many overwritten contributions are listed."""
+
+
+def visited_parts(
+    run: Run,
+    found: Visited,
+    digits: int,
+    screen: Screen,
+    *,
+    whole: bool,
+) -> list[str | Table]:
+    """The visits, a table of the grads that were read beside the true ones, and what went wrong."""
+    names, width = labels(run), screen.width
+    visits = visits_text(run, found, names, whole=whole)
+    parts: list[str | Table] = ["\n".join([*fitted(visits, width), ""])]
+    if not found.inputs:
+        return [*parts, "no input is differentiated"]
+    parts.append(grads_table(run, found, digits, whole=whole))
+    lines: list[str] = []
+    for name, part in shown_inputs(run, found.inputs.__getitem__, whole=whole):
+        if part is None:
+            lines += ["", name]
+        elif part.is_wrong:
+            lines += ["", *fitted(f"{printable(name)}: {verdict(part)}", width)]
+            rows = [*lost_rows(run, found.web, part, names, digits, whole=whole)]
+            lines += aligned(rows, screen)
+            lines += fitted(f"  {balance(part, digits)}", width)
+    if found.accumulate == "set":
+        for line in clobbered_lines(found, names, digits, whole=whole):
+            lines += fitted(line, width)
+    if not found.wrong:
+        lines += ["", "every path counts once: these are the grads of the right order"]
+    for line in corrections(run, digits):
+        lines += ["", *fitted(line, width)]
+    told = explained(run, [visits, *lines], width)
+    return [*parts, "\n".join([*lines, *([""] if told else []), *told[:-1]])]
+
+
+def order_trace(run: Run, found: Visited, digits: int, screen: Screen, *, whole: bool) -> str:
+    """The visits of an order as text, in the columns of a trace; of many the first and the last."""
+    passed: dict[int, list[Contribution]] = {}
+    for one in found.contributions:
+        passed.setdefault(one.visit, []).append(one)
+    names = short_names(run)
+    shown: list[Visit | str] = [Visit(run.graph.output, grad=1.0, verb="seed")]
+    numbered, left_out = ends(list(enumerate(found.order)), whole=whole)
+    for place, (at, node) in enumerate(numbered):
+        if left_out and place == EDGE_ROWS:
+            shown.append(f"{left_out:,} visits left out; --all shows them")
+        visit = visit_of(run, found, node, passed.get(at, ()), names)
+        shown.append(shortened(visit, whole=whole))
+    unread = [name for name, at in found.reads.items() if at is None]
+    for name in unread[: None if whole else LONGEST_WHOLE]:
+        node, got = run.graph.inputs[name], found.inputs[name].got
+        shown.append(Visit(node, "an input, at the end", got, verb="read"))
+    if len(unread) > LONGEST_WHOLE and not whole:
+        shown.append(f"{len(unread) - LONGEST_WHOLE:,} inputs left out; --all shows them")
+    return "\n".join(in_columns(run, shown, digits, screen.width, color=screen.color))
+
+
+def visit_of(
+    run: Run, found: Visited, node: int, contributions: Sequence[Contribution], names: Names
+) -> Visit:
+    """One visit, with what it passed on."""
+    kind = run.graph.kinds[node]
+    if kind == INPUT:
+        read = found.inputs.get(str(run.graph.payloads[node]))
+        if read is None:
+            return Visit(node, "an input, not differentiated")
+        return Visit(node, "an input, read", read.got)
+    if kind == CONST or not contributions:
+        return Visit(node, "a constant" if kind == CONST else "passes nothing on")
+    return Visit(node, parts=[part_of(run, found, passed, names) for passed in contributions])
+
+
+def part_of(run: Run, found: Visited, passed: Contribution, names: Names) -> Passed:
+    """A contribution, with what became of it."""
+    web = found.web
+    operand, remark = web.operands[passed.edge], ""
+    if passed.late:
+        late = "read" if run.graph.kinds[operand] == INPUT else "visited"
+        remark = f"too late: {called(run, operand, names)} was {late}"
+    if passed.replaced is not None:
+        remark = f"overwrites {called(run, web.users[passed.replaced], names)}'s"
+    sign = "=" if found.accumulate == "set" else "+="
+    numbers = web.locals[passed.edge], passed.grad, passed.before, passed.after
+    return Passed(web.positions[passed.edge], operand, *numbers, remark, sign=sign)
+
+
+def visits_text(run: Run, found: Visited, names: Sequence[str], *, whole: bool) -> str:
+    """Which nodes were visited, in order, constants aside."""
+    listed = [names[node] for node in found.order if run.graph.kinds[node] != CONST]
+    if len(listed) > LONGEST_ORDER and not whole:
+        half = LONGEST_ORDER // 2
+        listed[half:-half] = [f"… {len(listed) - 2 * half:,} more …"]
+    rule = f"{found.rule} visits" if found.rule else "visits"
+    sign = ", with = instead of +=" if found.accumulate == "set" else ""
+    return f"{rule} {', '.join(listed) or 'nothing'}{sign}"
+
+
+def grads_table(run: Run, found: Visited, digits: int, *, whole: bool) -> Table:
+    """What every input got, and its true grad."""
+    columns = [
+        Column("input", flexible=True),
+        Column("got", is_number=True, style="yellow"),
+        Column("true", is_number=True, style="green"),
+        Column("paths", expendable=1),
+    ]
+    rows, left_out = [], 0
+    for name, part in shown_inputs(run, found.inputs.__getitem__, whole=whole):
+        if part is None:
+            left_out = len(found.inputs)
+            continue
+        numbers = decimal(part.got, digits), decimal(part.true, digits)
+        rows.append([printable(name), *numbers, verdict(part, exact=False)])
+    return Table(columns, rows, left_out and left_out - len(rows), what="inputs")
+
+
+def verdict(part: Outcome, *, exact: bool = True) -> str:
+    """How many of an input's paths counted; many are rounded unless ``exact``."""
+    if part.lost.count:
+        every = part.lost.count + part.counted.count
+        lost = count_words(part.lost.count, "", exact=exact)
+        return f"lost {lost} of {count_words(every, exact=exact)}"
+    if part.again.count:
+        times = part.again.count + part.counted.count
+        paths = count_words(part.counted.count, exact=exact)
+        return f"counted {paths} {count_words(times, 'time', exact=exact)}"
+    if not part.counted.count:
+        return "no path"
+    return "all count"
+
+
+def lost_rows(
+    run: Run, web: Web, part: Outcome, names: Sequence[str], digits: int, *, whole: bool
+) -> Iterator[PathLine]:
+    """The paths that were lost or repeated, each with the reason, and what the others come to."""
+    texts = path_texts([lost.path for lost in part.listed], web, names, whole=whole)
+    for lost, what in zip(part.listed, texts, strict=True):
+        yield PathLine(signed(lost.path.product, digits), what, reason(run, lost, names))
+    others = part.lost.count - len(part.listed)
+    if others and part.listed:
+        yield PathLine(signed(part.rest, digits), f"{count_words(others, 'other')} lost")
+    texts = path_texts([repeated.path for repeated in part.repeated], web, names, whole=whole)
+    for repeated, what in zip(part.repeated, texts, strict=True):
+        remark = f"counted {count_words(repeated.times, 'time')}"
+        yield PathLine(signed(repeated.path.product, digits), what, remark)
+
+
+def reason(run: Run, lost: Lost, names: Sequence[str]) -> str:
+    """Why a path was lost."""
+    user, operand = (names[node] for node in lost.path.nodes[lost.at : lost.at + 2])
+    if lost.why == "unvisited":
+        return f"{names[lost.by]} was never visited"
+    if lost.why == "overwritten":
+        return f"overwritten at {operand} by {names[lost.by]}"
+    seen = "visited" if run.graph.operands[lost.by] else "read"
+    return f"{operand} was {seen} before {user}{' was visited' * (seen == 'read')}"
+
+
+def balance(part: Outcome, digits: int) -> str:
+    """The sum that shows where the difference went."""
+    if part.again.count:
+        true, again, got = (signed(x, digits) for x in (part.true, part.again.sum, part.got))
+        return f"true {true} + counted again {again} = got {got}"
+    lost, counted, true = (signed(x, digits) for x in (part.lost.sum, part.got, part.true))
+    return f"lost {lost} + counted {counted} = true {true}"
+
+
+def clobbered_lines(
+    found: Visited, names: Sequence[str], digits: int, *, whole: bool
+) -> Iterator[str]:
+    """Which contribution overwrote which."""
+    web, clobbered = found.web, found.clobbered
+    if clobbered:
+        yield ""
+    shown = clobbered if whole else clobbered[:MOST_CLOBBERED]
+    for passed in shown:
+        user, operand = names[web.users[passed.edge]], names[web.operands[passed.edge]]
+        assert passed.replaced is not None
+        by = names[web.users[passed.replaced]]
+        before, after = signed(passed.before, digits), signed(passed.value, digits)
+        yield f"{operand} = {after} from {user} overwrote {before} from {by}"
+    if len(shown) < len(clobbered):
+        yield f"… {len(clobbered) - len(shown):,} more were overwritten; --all shows them"
+
+
+# Documents.
+
+
+def visited_answer(
+    run: Run,
+    found: Visited,
+    diagnostics: Sequence[Diagnostic],
+    digits: int,
+    *,
+    whole: bool,
+    traced: bool,
+) -> Answer:
+    """The answer of ``grad --order``: doubtful where a grad is wrong, which is the lesson and no error."""
+
+    def shown(screen: Screen) -> Iterator[str | Table]:
+        first, *others = visited_parts(run, found, digits, screen, whole=whole)
+        yield f"{order_trace(run, found, digits, screen, whole=whole)}\n" if traced else first
+        yield from others
+
+    return Answer(
+        "grad",
+        run.text,
+        chain(run_fields(run, diagnostics, found.order), [("visit_order", visit_order(found))]),
+        contribution_rows(run, found) if traced else visited_rows(found),
+        found.got.items(),
+        shown,
+        diagnostics,
+        is_doubtful=bool(found.wrong),
+    )
+
+
+def visit_order(found: Visited) -> Apart:
+    """The field ``visit_order`` of the JSON document."""
+    web = found.web
+    contributions = [
+        {
+            "visit": passed.visit,
+            "user": web.users[passed.edge],
+            "position": web.positions[passed.edge],
+            "operand": web.operands[passed.edge],
+            "grad": passed.grad,
+            "contribution": passed.value,
+            "before": passed.before,
+            "after": passed.after,
+            "late": passed.late,
+            "replaced": None if passed.replaced is None else web.users[passed.replaced],
+        }
+        for passed in found.contributions
+    ]
+    inputs = ((name, outcome_fields(part)) for name, part in found.inputs.items())
+    rule = {"rule": found.rule, "accumulate": found.accumulate}
+    return Apart({**rule, "contributions": contributions, "inputs": Lines(inputs, "{}")})
+
+
+def outcome_fields(part: Outcome) -> dict[str, Any]:
+    """What became of one input."""
+    lost = [
+        {**path_fields(lost.path), "at": lost.at, "why": lost.why, "by": lost.by}
+        for lost in part.listed
+    ]
+    again = [{**path_fields(path), "times": times} for path, times in part.repeated]
+    return {
+        "got": part.got,
+        "true": part.true,
+        "counted": {"paths": part.counted.count, "sum": part.counted.sum},
+        "lost": {"paths": part.lost.count, "sum": part.lost.sum, "listed": lost, "rest": part.rest},
+        "again": {"times": part.again.count, "sum": part.again.sum, "listed": again},
+    }
+
+
+def visited_rows(found: Visited) -> Iterator[list[Any]]:
+    """An input a line: what it got, the true grad, and how many paths counted, were lost, and again."""
+    yield ["input", "got", "true", "counted", "lost", "lost_sum", "again", "again_sum"]
+    for name, part in found.inputs.items():
+        counts = [part.counted.count, part.lost.count, part.lost.sum]
+        yield [name, part.got, part.true, *counts, part.again.count, part.again.sum]
+
+
+def contribution_rows(run: Run, found: Visited) -> Iterator[list[Any]]:
+    """The contributions in the order in which they were passed."""
+    names = ["user", "position", "operand", "rule", "local", "contribution"]
+    yield [*names, "before", "after", "late"]
+    web = found.web
+    for passed in found.contributions:
+        user, position = web.users[passed.edge], web.positions[passed.edge]
+        first = [user, position, web.operands[passed.edge], run.rule(user, position)]
+        numbers = [web.locals[passed.edge], passed.value, passed.before, passed.after]
+        yield [*first, *numbers, int(passed.late)]

@@ -1,0 +1,87 @@
+"""Our scripts and styles without idle white space: the same tokens, the same statements."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from exprgrad.show.page.document import SWEEPS, VIEWS, asset, squeezed_script, squeezed_style
+
+
+@pytest.mark.parametrize(
+    "script, expected",
+    [
+        ("const a = 1 + 2;\n", "let a=1+2;"),
+        ("let x = a + +b - -c;", "let x=a + +b - -c;"),
+        ("// note\nf();\n\n  // more\ng();", "f();g();"),
+        ("const f = x => {\n  return x;\n}\nconst g = 1;", "let f=x=>{return x}\nlet g=1;"),
+        ("a =\n  b;", "a=b;"),
+        ("say(\"a  : b\", 'it =  ');", "say(\"a  : b\",'it =  ');"),
+        ("`a  ${b  +  c} : e` ? 1 : 2;", "`a  ${b  +  c} : e`?1:2;"),
+        (r"x.replace(/(^|\. )./g, y / z / 2);", r"x.replace(/(^|\. )./g,y/z/2);"),
+        ("for (const a of b) if (c in d) delete e;", "for(let a of b)if(c in d)delete e;"),
+        ('kind === "const" || a;', 'kind==="const"||a;'),
+        ("{ f(); } { if (a) f(); }", "{f()}{if(a)f()}"),
+        ("f(a, [b, ], {c, });", "f(a,[b],{c});"),
+        ("const a = 1;\nconst b = 2;\nlet c;\nlet d; e;", "let a=1,b=2,c,d;e;"),
+        ("let a = 1; b = 2;\nlet c;", "let a=1;b=2;let c;"),
+        ("if (a) {\n  const b = 1;\n}\nconst c = 2;", "if(a){let b=1}\nlet c=2;"),
+        ("const a = b\n  ? c\n  : d;", "let a=b?c:d;"),
+        ('"use strict";\nconst é = "\\"  "', '"use strict";let é="\\"  "'),
+    ],
+)
+def test_script(script: str, expected: str) -> None:
+    assert squeezed_script(script) == expected
+
+
+@pytest.mark.parametrize(
+    "style, expected",
+    [
+        ("/* note */\na { color: red; }\n", "a{color:red}"),
+        (
+            "a, b > c:not(.d) {\n  margin: 0 auto;\n  padding: 1px }",
+            "a,b>c:not(.d){margin:0 auto;padding:1px}",
+        ),
+        ("a { x: 0 !important }", "a{x:0!important}"),
+        ("a + b { x: calc(1px + 2px) }", "a + b{x:calc(1px + 2px)}"),
+    ],
+)
+def test_style(style: str, expected: str) -> None:
+    assert squeezed_style(style) == expected
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no node")
+def test_a_squeezed_script_does_what_it_did() -> None:
+    """Lines that go on, texts and templates with signs in them, quotients and patterns."""
+    script = """
+      const halves = [4, 2].map(x => x / 2 / 1);
+      const listed = halves.map(x => `< ${ x } >`).join(" / ");
+      const words = `a ; ${listed} : b`;
+      let count = 0;
+      count++;
+      const found = /[:] b$/.test(words) ? words.replace(/[/]/g, "|") : "";
+      if (count)
+        count = count - -1;
+      else
+        count = 0;
+      console.log(found, count, typeof
+        found, [...halves, ]);
+    """
+    outputs = [
+        subprocess.run(["node", "-e", text], capture_output=True, text=True, check=True).stdout
+        for text in (script, squeezed_script(script))
+    ]
+    assert outputs[0] == outputs[1] == "a ; < 2 > | < 1 > : b 2 string [ 2, 1 ]\n"
+
+
+@pytest.mark.parametrize("name", [*SWEEPS, *VIEWS])
+def test_the_assets_are_written_as_squeezing_needs_them(name: str) -> None:
+    """Comments on lines of their own; no template in another, and none over several lines."""
+    for line in asset(f"{name}.js").splitlines():
+        if not line.strip().startswith("//"):
+            quoted = re.findall(r"`[^`]*`", re.sub(r"\$\{[^{}`]*\}", "0", line))
+            assert not re.search(r"(?<!:)//", line) and line.count("`") % 2 == 0, line
+            assert not any("${" in text for text in quoted), line

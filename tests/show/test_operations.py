@@ -1,0 +1,182 @@
+"""``exprgrad ops``: every row is there, and a row in full says all that the table says of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import golden
+from exprgrad.derive.rules import template
+from exprgrad.errors import RequestError
+from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.graph.structural import Structural, shape_text
+from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.language.read.parse import parse
+from exprgrad.show.text import operations
+from exprgrad.show.text.operations import (
+    cases,
+    structural_overview,
+    structural_usage,
+)
+from exprgrad.show.text.table import plain, rich
+from together import together
+
+SAMPLE = ["add", "mul", "pow", "neg", "lt", "where", "max", "abs", "sin", "log", "relu"]
+
+
+def test_the_look_of_the_overview() -> None:
+    """A sample, so that a new row of the table needs no new golden file."""
+    golden.agree(
+        "ops/overview.txt", plain(operations.overview([BY_NAME[n] for n in SAMPLE])) + "\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["mul", "max", "clamp", "pow", "abs", "sin", "log"])
+def test_the_look_of_one(name: str) -> None:
+    golden.agree(f"ops/{name}.txt", operations.details(BY_NAME[name]))
+
+
+@pytest.mark.parametrize("name", ["matmul", "reduce_max", "index", "cross_entropy"])
+def test_the_look_of_a_structural_one(name: str) -> None:
+    golden.agree(f"ops/{name}.txt", operations.details(STRUCTURAL[name]))
+
+
+def test_the_look_of_the_structural_overview() -> None:
+    rows = [STRUCTURAL[name] for name in ("matmul", "sum", "reshape", "index", "concat", "trace")]
+    table = structural_overview(rows)
+    golden.agree("ops/structural.txt", f"{operations.STRUCTURED}\n\n{plain(table)}\n")
+
+
+@pytest.mark.parametrize("row", STRUCTURAL.values(), ids=lambda row: row.name)
+def test_every_structural_row_is_shown(row: Structural) -> None:
+    table = structural_overview([row])
+    assert table.rows[0][0] == structural_usage(row) == operations.usage(row)
+    details = " ".join(operations.details(row).split())
+    for case in cases(row.name):
+        assert case.written in details and f"gives {shape_text(case.result)}" in details
+        for text in case.cotangents:
+            assert text in details
+    for parameter in row.parameters:
+        assert f"setting {parameter.name}" in details and parameter.name in operations.usage(row)
+    assert row.about in details and row.gate in details and row.kink_words in details
+    assert all(len(line) <= operations.WIDTH for line in operations.details(row).splitlines())
+
+
+def test_a_word_of_two_rows_shows_both() -> None:
+    for name in ("max", "min", "logsumexp"):
+        assert operations.find(name) == [BY_NAME[name], STRUCTURAL[f"reduce_{name}"]]
+    assert operations.find("reduce_max") == [STRUCTURAL["reduce_max"]]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"), [("@", "matmul"), (".T", "transpose"), ("[]", "index"), ("sum", "sum")]
+)
+def test_a_structural_operation_by_its_symbol(symbol: str, name: str) -> None:
+    assert operations.find(symbol) == [STRUCTURAL[name]]
+
+
+def test_a_structural_row_as_json() -> None:
+    found = json.loads(operations.operations_document(operations.find("@")))
+    assert found["operations"] == []
+    (row,) = found["structural"]
+    assert row["cases"][0] == {
+        "usage": "x @ y",
+        "shapes": [[3, 4], [4, 2]],
+        "result": [3, 2],
+        "cotangents": ["g @ y.T", "x.T @ g"],
+    }
+
+
+@together(OPS)
+def test_every_row_is_shown(op: Op) -> None:
+    (row,) = operations.overview([op]).rows
+    assert row[0] == operations.usage(op)
+    details = " ".join(operations.details(op).split())
+    for position in range(len(op.names)):
+        assert op.shown_partial(position) in row[1] and op.shown_partial(position) in details
+        for statement in op.partial(position).split("; "):
+            assert statement in details
+    for special in op.special:
+        assert special.why in details and special.where in details
+    assert op.about in details and op.gate in details and op.definition in details
+
+
+@together(OPS)
+def test_a_row_in_full_is_readable(op: Op) -> None:
+    """No line is long, no statement is told twice, and every name that a rule uses is explained."""
+    lines = operations.details(op).splitlines()
+    assert all(len(line) <= operations.WIDTH for line in lines)
+    assigned = [line for line in lines if " = " in line]
+    assert len(assigned) == len(set(assigned))
+    labels = {line[2:].split("  ")[0] for line in lines}
+    used = {name for partial in op.partials for name in template(partial).inputs}
+    assert used - {*op.names, "out"} <= labels
+
+
+def test_a_row_in_full_says_how_near_it_is() -> None:
+    said = {
+        "abs": "value and local derivatives exact",
+        "mul": "value correctly rounded, local derivatives exact",
+        "sqrt": "value correctly rounded, local derivatives within 5 ulp",
+        "tanh": "value within 2.3 ulp, local derivatives within 5 ulp",
+    }
+    for name, words in said.items():
+        assert f"accuracy  {words}" in operations.details(BY_NAME[name]).replace("    ", " ")
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (40, ["where(a, b)"]),
+        (14, ["where(a == b,", "  c,", "  f(d + e)", "    + g)"]),
+        (3, ["unbreakable"]),
+    ],
+)
+def test_folded(width: int, lines: list[str]) -> None:
+    assert operations.formula_lines(" ".join(line.strip() for line in lines), width) == lines
+
+
+def test_a_narrow_terminal_drops_the_gate_then_the_domain_and_never_the_name() -> None:
+    table = operations.overview(OPS)
+    heads = {w: rich(table, w, color=False).splitlines()[0].split() for w in (30, 40, 60, 90)}
+    assert heads[90] == ["operation", "local", "derivatives", "domain", "gate"]
+    assert heads[60] == ["operation", "local", "derivatives", "domain"]
+    assert heads[40] == ["operation", "local", "derivatives"]
+    assert heads[30][0] == "operation"
+
+
+@together(OPS)
+def test_usage_is_how_it_is_written(op: Op) -> None:
+    text = operations.usage(op).replace(", …", "")
+    graph = parse(text)
+    assert graph.kinds[graph.output] == op.name
+    assert operations.find(op.name)[0] == op
+
+
+def test_an_operation_by_its_symbol() -> None:
+    assert operations.find("*")[0].name == "mul"
+    assert operations.find("**")[0].name == operations.find("^")[0].name == "pow"
+
+
+def test_all_of_them() -> None:
+    rows = operations.find(None)
+    assert rows == (*OPS, *STRUCTURAL.values())
+    found = json.loads(operations.operations_document(rows))
+    assert len(found["operations"]) == len(OPS) and len(found["structural"]) == len(STRUCTURAL)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "help"),
+    [
+        ("tahn", "'tanh'"),
+        ("arctan", "'atan'"),
+        ("pow2", "'pow'"),
+        ("resape", "'reshape'"),
+        ("?", "ops"),
+    ],
+)
+def test_a_name_that_is_none(wrong: str, help: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        operations.find(wrong)
+    assert caught.value.help is not None and help in caught.value.help

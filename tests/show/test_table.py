@@ -1,0 +1,117 @@
+"""Tables of nodes: in a pipe, and as Rich draws them on terminals of 80 and 40 columns."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+import pytest
+
+import golden
+from exprgrad import Run, parse
+from exprgrad.show.text.nodes import node_table
+from exprgrad.show.text.table import Column, Table, decimal, plain, rich
+from exprgrad.source import display_width
+
+NEURON = "n = x1*w1 + x2*w2 + b\no = tanh(n)"
+RUNS: dict[str, Run] = {
+    "product": parse("(a+b)*c").gradient(a=2, b=-3, c=10),
+    "neuron": parse(NEURON).gradient(x1=2, w1=-3, x2=0, w2=1, b=6.8813735870195432),
+    "forward": parse(NEURON).evaluate(x1=2, w1=-3, x2=0, w2=1, b=6.8813735870195432),
+    "wrt": parse("unused = 2*c; a*b + 3").gradient(a=2, b=3, c=1, wrt=["b"]),
+    "extreme": parse("x*y/0 + log(-x)*1e-300").gradient(x=-1.2345678e-205, y=9.87654321e107),
+    "wide": parse("重み = 2; 重み*入力 + e\u0301 + 值").gradient(入力=3, é=1, 值=-1),
+    "call": parse("max(a, b)*b").gradient(a=1, b=2),
+    "long": parse("+".join(f"x{i}*{i}" for i in range(40))).gradient(
+        {f"x{i}": i for i in range(40)}
+    ),
+    "constant": parse("2+2").gradient(),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_tables(name: str) -> None:
+    table = node_table(RUNS[name])
+    pieces = ["in a pipe", "", plain(table)]
+    for width in (80, 40):
+        pieces += ["", f"on {width} columns", "", rich(table, width, color=False)]
+    golden.agree(f"tables/{name}.txt", "\n".join(pieces) + "\n")
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("width", [24, 40, 64, 80, 120])
+def test_no_number_is_cropped(name: str, width: int) -> None:
+    """Every data and grad is on its line in full; lines fit wherever the numbers leave room."""
+    table = node_table(RUNS[name])
+    lines = rich(table, width, color=False).splitlines()
+    body = {line.split()[0]: line.split() for line in takewhile(bool, lines[2:])}
+    for row in table.rows:
+        numbers = [
+            c for c, column in zip(row, table.columns, strict=True) if column.is_number and c
+        ]
+        shown = body[numbers[0]]
+        assert shown[len(shown) - len(numbers) + 1 :] == numbers[1:]
+    numbers_alone = sum(
+        max(display_width(row[i]) for row in [[c.heading for c in table.columns], *table.rows])
+        for i, column in enumerate(table.columns)
+        if column.is_number
+    )
+    if width >= numbers_alone + 4 + 9:
+        assert max(map(display_width, lines[: len(table.rows) + 2])) <= width
+
+
+def test_the_same_content_in_both() -> None:
+    """Rich on a wide terminal shows the cells of the plain table."""
+    for run in RUNS.values():
+        table = node_table(run)
+        one = [line.split() for line in plain(table).splitlines() if line]
+        other = [line.split() for line in rich(table, 300, color=False).splitlines()[2:] if line]
+        assert one[1 : 1 + 20] == other[:20] or table.left_out
+
+
+def test_markup_is_text() -> None:
+    """User text never passes through Rich markup."""
+    table = Table(
+        [Column("[red]h[/red]")], [["[bold]x[/bold]"], ["[/]"], [":smile:"]], foot="[link=x]y"
+    )
+    shown = rich(table, 80, color=True)
+    for text in ("[red]h[/red]", "[bold]x[/bold]", "[/]", ":smile:", "[link=x]y"):
+        assert text in shown
+
+
+def test_colour_only_when_asked() -> None:
+    table = node_table(RUNS["product"])
+    assert "\x1b" not in plain(table)
+    assert "\x1b[3" in rich(table, 80, color=True)
+    assert "\x1b[3" not in rich(table, 80, color=False)
+
+
+def test_a_long_table_says_what_it_left_out() -> None:
+    run = RUNS["long"]
+    lines = node_table(run)
+    assert len(lines.rows) == 40 and lines.left_out == len(run.nodes) - 40
+    assert f"… {lines.left_out} nodes left out; --all shows them" in plain(lines)
+    whole = node_table(run, all_nodes=True)
+    assert len(whole.rows) == len(run.nodes) and "left out" not in plain(whole)
+
+
+def test_60_nodes_are_shown_in_full() -> None:
+    """A gap that saves a few lines would save nothing."""
+    run = parse("+".join(["x"] * 60)).gradient(x=1)
+    assert len(run.nodes) == 60
+    assert node_table(run).left_out == 0
+    assert node_table(parse("+".join(["x"] * 61)).gradient(x=1)).left_out == 21
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (2.0, "2"),
+        (-0.0, "0"),
+        (1 / 3, "0.333333"),
+        (1e-7, "1e-07"),
+        (1234567.0, "1.23457e+06"),
+    ],
+)
+def test_decimal(value: float | None, text: str) -> None:
+    assert decimal(value, 6) == text
