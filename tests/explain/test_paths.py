@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from exprgrad import Edge, RequestError, Run, parse
+from exprgrad.cli.main import main
 from exprgrad.explain.walks import paths as web
 from exprgrad.explain.walks.paths import exact_total, magnitude, paths, times, web_of
 from strategies import everyday, smooth
@@ -197,6 +198,17 @@ def test_paths_to_the_numbers_of_tensors() -> None:
         mine, other = found[name], plain[letter]
         assert (mine.count, mine.gradient, mine.rest) == (other.count, other.gradient, other.rest)
         assert [p.factors for p in mine.listed] == [p.factors for p in other.listed]
+
+
+def test_what_to_write_instead_is_not_said_number_by_number(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The numbers of a tensor have names, ``Y[0]``, that no formula of numbers reads."""
+    for command in (["paths"], ["grad", "--order", "naive"]):
+        assert main([*command, "sum(X^Y)", "X=[-1, 2]", "Y=[-2, 1]"]) == 0
+        shown = capsys.readouterr().err
+        assert "the local derivative of X[0]^Y[0] for Y[0] is nan" in shown
+        assert "instead" not in shown
 
 
 def test_refusals() -> None:

@@ -214,9 +214,10 @@ def mends(
     """Every pattern in which a node takes part, and what to write instead: larger patterns first.
 
     A node takes part that the pattern itself speaks of, not one that stands for a name of it.  ``texts``
-    are the nodes' texts.  A formula of tensors has none.
+    are the nodes' texts.  A formula of tensors has none, also when it is written out number by number: what
+    to write instead would speak of ``X[0]``, which is not one input.
     """
-    if graph.shapes is not None:
+    if graph.shapes is not None or not all(map(str.isidentifier, graph.inputs)):
         return
     names = graph.names()
     reading = Reading(graph, names)
