@@ -13,7 +13,7 @@ from exprgrad.graph.invariants import check
 from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.language.read.parse import FUNCTIONS
-from oracles import Real, evaluate, has_own_reference, holds, mp, reference
+from oracles import Real, evaluate, has_own_reference, holds, mp, reference, ulp
 from strategies import points
 from together import together
 
@@ -60,7 +60,7 @@ def test_rows_are_complete(op: Op) -> None:
     assert all(special.code in ("kink", "jump") and special.why for special in op.special)
     assert all(position < len(op.names) for position in op.branches)
     assert op.value_ulp >= 0 and op.partial_ulp >= 0
-    assert 0 <= op.value_abs < 1e-15 and 0 <= op.partial_abs < 1e-15
+    assert 0 <= op.value_abs < 1e-14 and 0 <= op.partial_abs < 1e-14
     assert op.arity_words().startswith("two or more" if op.variadic else str(len(op.names)))
 
 
@@ -85,7 +85,7 @@ def test_every_gate_has_its_sentence_and_there_is_no_other() -> None:
 
 
 def test_names_and_symbols_are_unique() -> None:
-    assert len(BY_NAME) == len(OPS)
+    assert len({op.name for op in OPS}) == len(OPS)
     assert len(BY_INFIX) == sum(bool(op.infix) for op in OPS)
 
 
@@ -102,7 +102,10 @@ def same_real(one: Real, other: Real) -> bool:
     "op", [op for op in OPS if op.definition or op.value], ids=lambda op: op.name
 )
 def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
-    """Where mpmath knows the row, its definition is held to it; its formula is, in any case."""
+    """Where mpmath knows the row, its definition is held to it, and so is its value.
+
+    A value without a definition may be an approximation: it is within the accuracy that the row states.
+    """
     tried = 0
     for args in points(Random(f"{op.name} formula"), len(op.formula_names), 40):
         if not holds(op.domain, op.names, args) or any(abs(x) > 1e4 for x in args):
@@ -112,7 +115,10 @@ def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
             true = reference(op.name, *exact)
             given = dict(zip(op.formula_names, exact, strict=True))
             for text in filter(None, (op.value, op.definition)):
-                assert same_real(evaluate(template(text), given)[-1], true), (text, args)
+                found = evaluate(template(text), given)[-1]
+                apart = abs(found - true)
+                near = apart <= op.value_abs or apart <= op.value_ulp * ulp(true)
+                assert same_real(found, true) or (near and not op.definition), (text, args)
                 tried += 1
     assert tried > 8
 

@@ -43,8 +43,8 @@ def programs(target: str, cases: Sequence[tuple[str, Sequence[Sequence[float]]]]
     found = []
     for number, (text, places) in enumerate(cases):
         graph = parse(text).graph
-        source = translate(graph, target, name=f"f{number}")
-        found.append(Program(source, f"f{number}", len(graph.inputs), places))
+        source = translate(graph, target, name=f"f_{number}")
+        found.append(Program(source, f"f_{number}", len(graph.inputs), places))
     return found
 
 

@@ -116,8 +116,8 @@ def test_odd_formulas_run(target: str, tmp_path: Path) -> None:
         f = parse(text)
         found = f.gradient(dict(zip(f.inputs, map(float, point), strict=True)))
         expected.append([found.value, *found.gradient.values()])
-        source = translate(f.graph, target, name=f"f{number}")
-        programs.append(Program(source, f"f{number}", len(f.inputs), [[*map(float, point)]]))
+        source = translate(f.graph, target, name=f"f_{number}")
+        programs.append(Program(source, f"f_{number}", len(f.inputs), [[*map(float, point)]]))
     answers = run(target, programs, tmp_path)
     for text, (answer,), wanted in zip(ODD, answers, expected, strict=True):
         assert [answer.value, *answer.gradient] == pytest.approx(wanted, rel=1e-12, nan_ok=True), (
@@ -171,7 +171,9 @@ def test_jax_can_trace_and_torch_can_differentiate_again() -> None:
 def test_c_compiles_cleanly_under_other_flags(flags: tuple[str, ...], tmp_path: Path) -> None:
     require("c")
     texts = [*SAMPLES.values(), *ODD]
-    programs = [Program(code(t, "c", name=f"f{n}"), f"f{n}", None, ()) for n, t in enumerate(texts)]
+    programs = [
+        Program(code(t, "c", name=f"f_{n}"), f"f_{n}", None, ()) for n, t in enumerate(texts)
+    ]
     compiled(programs, tmp_path, *flags)
     assert "-pedantic" in C_FLAGS
 

@@ -242,7 +242,9 @@ def described(row: Routine) -> tuple[Sequence[str], str]:
     """The operands of a row's function, and what it computes, in words."""
     if isinstance(row, str):
         op = BY_NAME[row]
-        about = op.about if op.about[:1] in row else op.about[0].upper() + op.about[1:]
+        first = op.about[:1]
+        plain = first in row or first in op.formula_names
+        about = op.about if plain else first.upper() + op.about[1:]
         return op.formula_names, about
     structural, operands = STRUCTURAL[row.kind], operands_of(row)
     pairs = zip(operands, row.operands, strict=True)
