@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 
 import golden
 from exprgrad import parse
+from exprgrad.derive.sweeps import gradient as derive
+from exprgrad.graph.graph import Graph, Program
 from exprgrad.source import display_width
 from shell import command, on_terminal, spelled
 
@@ -226,3 +229,19 @@ def test_a_formula_from_a_file_and_values_from_json(tmp_path: Path) -> None:
     assert command("jac", *argv).out == "a=1.0\nb=4.0\n"
     assert command("jac", *argv, "--of", "y").out == "y a=0.5\ny b=2.0\n"
     assert command("jvp", "-", "-q", "a=2", "--tangent", "a=1", stdin=b"-a*a").out == "-4.0\n"
+
+
+def test_the_program_of_a_hessian_has_the_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The formula is differentiated once, not once more for what JSON says of the gradient."""
+    sweeps = []
+
+    def counted(graph: Graph, wrt: Sequence[str]) -> Program:
+        sweeps.append(wrt)
+        return found(graph, wrt)
+
+    found = derive.gradient
+    monkeypatch.setattr(derive, "gradient", counted)
+    shown = json.loads(command("hess", "x^2*y", "x=3", "y=2", "--wrt", "y,x", "--json").out)
+    assert shown["gradient"] == {"y": 9.0, "x": 12.0}
+    assert shown["hessian"] == {"y": {"y": 0.0, "x": 6.0}, "x": {"y": 6.0, "x": 4.0}}
+    assert len(sweeps) == 1

@@ -265,8 +265,9 @@ def refuse_large(count: int) -> None:
 
 
 def gradient(evaluator: Evaluator, values: Mapping[str, Any], wrt: Sequence[str]) -> dict[str, Any]:
-    """The gradient, of which the Hessian is the derivative."""
-    slopes = evaluator.answers(first(evaluator, wrt), values)[1:]
+    """The gradient, of which the Hessian is the derivative; the program of numbers' Hessian has it."""
+    program = second(evaluator, wrt)[0] if evaluator.by_entries else first(evaluator, wrt)
+    slopes = evaluator.answers(program, values)[1 : 1 + len(wrt)]
     return dict(zip(wrt, slopes, strict=True))
 
 
