@@ -190,3 +190,11 @@ def test_the_sentence_and_the_table_agree() -> None:
     out = command("grad", "--trust", "t = 1 + x; y = (t - 1) + 1e-4", "x=1e-9").out
     assert out.splitlines()[1].split()[-1] == "12"
     assert "at t - 1: from 16 right ones to 7 there\n" in out
+
+
+def test_a_true_number_that_is_infinite() -> None:
+    """It is enclosed by an infinity on both sides, and has no digits to round."""
+    found = command("grad", "--trust", "sum(softmax(X)*Y)", "X=[800, 1e200]", "Y=[800, inf]")
+    assert found.status == 0
+    (row,) = [line for line in found.out.splitlines() if line.startswith("X[0].grad  ")]
+    assert row.split() == ["X[0].grad", "nan", "-inf", "none"]

@@ -70,11 +70,14 @@ def true_text(number: Trusted) -> str:
         return number.true
     if number.low is None or number.high is None:
         return ""
-    return f"{fewer(number.low, up=False)} to {fewer(number.high, up=True)}"
+    low, high = fewer(number.low, up=False), fewer(number.high, up=True)
+    return low if low == high else f"{low} to {high}"
 
 
 def fewer(text: str, *, up: bool) -> str:
-    """A decimal number rounded to 3 digits, up or down."""
+    """A decimal number rounded to 3 digits, up or down; an infinity, or nan, as it is."""
+    if text.lstrip("+-") in ("inf", "nan"):
+        return text
     mantissa, _, exponent = text.partition("e")
     before, _, after = mantissa.partition(".")
     whole = int(before + after)
