@@ -50,4 +50,4 @@ def result(kind: str, values: Sequence[Fraction]) -> Fraction | None:
         rational = None if exact is None else exact(*values)
     except ZeroDivisionError:
         return None
-    return None if rational is None else Fraction(rational)
+    return Fraction(rational) if isinstance(rational, int) else rational
