@@ -33,6 +33,8 @@ def flagged(run: Run, used: bytearray | None = None) -> list[int]:
             for node in found
             if met(BY_NAME[graph.kinds[node]], views(run, node, moves[node]), moves[node])
         ]
+        if not found or run.adjoints.tape.gated is None:
+            return found  # where no branch is left out, the answer depends on all that was visited
     used = live(run) if used is None else used
     return [node for node in found if used[node]]
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import Algebra, Graph, interpret
+from exprgrad.graph.graph import Algebra, Graph, dependencies, interpret, worked_out
 from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.numbers.kink_screen import special_tests
 from exprgrad.run.numbers.primitives import Template, compile_template, functions, number, sides
@@ -56,7 +56,12 @@ def movement(run: Run, nodes: Iterable[int]) -> list[bool]:
     def moves(graph: Graph, node: int, flags: Sequence[bool]) -> bool:
         if not any(flags):
             return False
-        op, mobile = BY_NAME[graph.kinds[node]], [bool(active[o]) for o in graph.operands[node]]
+        op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
+        if op.signs:
+            return True  # a sum moves with any of its operands
+        if op.commutes and op.powers and flags[0] and run.values[operands[1]]:
+            return True  # so does a product, where the other factor is not 0
+        mobile = [bool(active[o]) for o in operands]
         seen = views(run, node, mobile)
         if op.special and met(op, seen, mobile) is not None:
             return True
@@ -64,9 +69,10 @@ def movement(run: Run, nodes: Iterable[int]) -> list[bool]:
         return any(flag and stirs_edge(op, at, view, flags) for at, (flag, view) in edges)
 
     graph = run.graph
-    inputs = {name: bool(active[node]) for name, node in graph.inputs.items()}
-    keep = {operand for node in nodes for operand in graph.operands[node]}
-    return interpret(graph, Algebra(lambda *_: False, moves), inputs, keep)
+    flags = [bool(active[node]) and not graph.operands[node] for node in range(len(graph))]
+    asked = dependencies(graph, *{operand for node in nodes for operand in graph.operands[node]})
+    inner = (node for node, is_asked in enumerate(asked) if is_asked and graph.operands[node])
+    return worked_out(graph, Algebra(lambda *_: False, moves), flags, inner)
 
 
 def views(run: Run, node: int, moves: Sequence[bool]) -> list[list[float]]:
