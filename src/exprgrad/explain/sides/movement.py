@@ -56,12 +56,7 @@ def movement(run: Run, nodes: Iterable[int]) -> list[bool]:
     def moves(graph: Graph, node: int, flags: Sequence[bool]) -> bool:
         if not any(flags):
             return False
-        op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
-        if op.signs:
-            return True  # a sum moves with any of its operands
-        if op.commutes and op.powers and flags[0] and run.values[operands[1]]:
-            return True  # so does a product, where the other factor is not 0
-        mobile = [bool(active[o]) for o in operands]
+        op, mobile = BY_NAME[graph.kinds[node]], [bool(active[o]) for o in graph.operands[node]]
         seen = views(run, node, mobile)
         if op.special and met(op, seen, mobile) is not None:
             return True
