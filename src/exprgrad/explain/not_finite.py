@@ -145,7 +145,7 @@ def wrong_labels(run: Run, node: int) -> str:
     if not isinstance(settings, tuple):
         return ""
     from exprgrad.graph.tensors import STRUCTURAL
-    from exprgrad.run.arrays.kinks import held
+    from exprgrad.run.arrays.sweeps import held
 
     operands = graph.operands[node]
     row, shapes = STRUCTURAL[graph.kinds[node]], [graph.shape(operand) for operand in operands]

@@ -66,7 +66,7 @@ def where(flags: Any) -> Found | None:
     if not many:
         return None
     shape = getattr(flags, "shape", ())
-    first = int(flags.argmax()) if shape else 0
+    first = int(getattr(flags, "argmax", int)())
     return Found(many, size(shape), place_of(first, shape))
 
 

@@ -84,6 +84,6 @@ def check_shapes(graph: Graph, hold: Callable[[bool, str], None]) -> None:
             wanted = payload.shape if isinstance(payload, Literal) else ()
             hold(mine == wanted, f"constant {node} has a wrong shape")
         for operand, shape in zip(operands, given, strict=True):
-            number = graph.kinds[operand] == CONST and shape == ()
+            number = isinstance(graph.payloads[operand], float)
             fits = kind in STRUCTURAL or shape == mine or number
             hold(fits, f"operand {operand} of node {node} is not broadcast")

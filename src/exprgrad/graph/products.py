@@ -14,7 +14,11 @@ from exprgrad.graph.structural import Mismatch, Nodes, Pass, Structural
 
 __all__ = ["PRODUCTS"]
 
-BY_NUMBER = "a product with a number is written *"
+
+def unfit(needed: str, shape: Shape, help: str) -> Mismatch:
+    """The error for an operand of another rank; ``help`` is for a tensor."""
+    by_number = "a product with a number is written *"
+    return Mismatch(f"{{op}} needs {needed}", help if shape else by_number)
 
 
 def matmul_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -22,7 +26,7 @@ def matmul_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     for at, shape in enumerate(shapes):
         if len(shape) not in (1, 2):
             help = f"one matrix of it is {{{at}}}[{', '.join('0' * (len(shape) - 2))}]"
-            raise Mismatch("{op} needs vectors or matrices", help if shape else BY_NUMBER)
+            raise unfit("vectors or matrices", shape, help)
     if x[-1] != y[0]:
         raise Mismatch("{op} needs inner sizes to match", transposed_instead(x, y))
     return (*x[:-1], *y[1:])
@@ -60,8 +64,7 @@ def dot_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     x, y = shapes
     for shape in shapes:
         if len(shape) != 1:
-            help = "a product with matrices is written @" if shape else BY_NUMBER
-            raise Mismatch("{op} needs vectors", help)
+            raise unfit("vectors", shape, "a product with matrices is written @")
     if x != y:
         raise Mismatch("{op} needs vectors of one length")
     return ()
@@ -76,7 +79,7 @@ def outer_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     for at, shape in enumerate(shapes):
         if len(shape) != 1:
             help = f"a matrix as one vector is reshape({{{at}}}, [{size(shape)}])"
-            raise Mismatch("{op} needs vectors", help if shape else BY_NUMBER)
+            raise unfit("vectors", shape, help)
     return (*shapes[0], *shapes[1])
 
 

@@ -1,6 +1,8 @@
-"""What people read of a node's edges where shapes are known: contributions and local derivatives.
+"""What people read of a node's edges: local derivatives, and over tensors contributions too.
 
-The texts are those of the programs that compute them, so they follow from a structural row's ``pull``.
+Over numbers a local derivative is the row's shown rule.  Where shapes are known the texts are those of the
+programs that compute the edges, so they follow from a structural row's ``pull``; what makes those programs
+is loaded only then.
 """
 
 from __future__ import annotations
@@ -8,13 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from exprgrad.derive.rules import shown
-from exprgrad.derive.sweeps.edges import GRAD, edge_program
+from exprgrad.derive.rules import shown, template
 from exprgrad.graph.graph import CONST, Graph
-from exprgrad.language.write.infix import ATOM, LIMIT, leaf, operand_level, operation_text, prefixes
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.write.infix import (
+    ATOM,
+    LIMIT,
+    label,
+    leaf,
+    operand_level,
+    operation_text,
+    prefixes,
+    rule_text,
+)
 from exprgrad.source import cut
 
-__all__ = ["PASSED", "EdgeTexts", "contribution_texts", "grouped", "pass_texts"]
+__all__ = [
+    "PASSED", "EdgeTexts", "contribution_texts", "grouped", "pass_texts", "rule_of", "rules",
+]  # fmt: skip
 
 PASSED = "·"
 """What stands for the cotangent in the name of a Jacobian: ``· @ W.T``."""
@@ -45,6 +58,41 @@ class Named(Protocol):
         """A node's name, else its text."""
 
 
+def rules(run: Named, user: int) -> Callable[[int], str]:
+    """The local derivatives of a node's edges as people read them, by the operand's position.
+
+    Where shapes are known it is 0 for an operand that is passed nothing.
+    """
+    if run.graph.shapes is None:
+        return lambda position: rule_of(run.graph, user, position, run.names, run.texts)[0]
+    passed = pass_texts(run, user)
+    return lambda position: passed.get(position, "0")
+
+
+def rule_of(
+    graph: Graph, user: int, position: int, names: Mapping[int, str], written: Sequence[str]
+) -> tuple[str, int]:
+    """The shown rule of an edge, its operands and ``out`` by what they are called; and its level."""
+    op = BY_NAME[graph.kinds[user]]
+    rule = template(op.shown_partial(position))
+    operands = graph.operands[user]
+    nodes = (operands[position],) if op.variadic else operands
+    slots = zip((*op.names, "out"), (*nodes, user), strict=True)
+    known = [(name, node) for name, node in slots if name in rule.inputs]
+    values = {name: label(graph, node, names, written) for name, node in known}
+    if len(rule) == 1:
+        return rule_text(rule, values)  # most rules are a number or a name
+    numbers = {
+        name: value
+        for name, node in known
+        if isinstance(value := graph.payloads[node], float) and node not in names
+    }
+    return rule_text(rule, values, numbers)
+
+
+# Where shapes are known.
+
+
 def pass_texts(run: Named, user: int) -> dict[int, str]:
     """By operand: what an edge's local derivative is called, such as ``diag(1 - out^2)`` or ``· @ W.T``."""
 
@@ -73,6 +121,8 @@ def contribution_texts(
     run: Named, user: int, called: Callable[[int], str], grad: str, limit: int = LIMIT
 ) -> dict[int, EdgeTexts]:
     """By operand: what people read of its edge, the node's grad being called ``grad``."""
+    from exprgrad.derive.sweeps.edges import edge_program
+
     flags = run.varying if run.adjoints is None else run.adjoints.active
     active = {operand for operand in run.graph.operands[user] if flags[operand]}
     program = edge_program(run.graph, user, active, run.varying, shown)
@@ -96,6 +146,8 @@ def labels(
 
     An operand that is ``K.T``, transposed, is ``K``.
     """
+    from exprgrad.derive.sweeps.edges import GRAD
+
     whose = {node: int(name) for name, node in graph.inputs.items() if name != GRAD}
     found = {node: labelled(run, own, called) for node, own in whose.items()}
     if GRAD in graph.inputs:

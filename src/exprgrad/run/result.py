@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph, Shape, dependents
-from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.write.infix import LIMIT, label, rule_text, texts
+from exprgrad.language.write.infix import LIMIT, texts
 from exprgrad.source import Span
 
 if TYPE_CHECKING:
     from exprgrad.run.arrays import sweeps as over_arrays
     from exprgrad.run.numbers import sweeps as over_numbers
 
-__all__ = ["Edge", "Node", "Run", "is_finite", "rule_of"]
+__all__ = ["Edge", "Node", "Run", "is_finite"]
 
 
 def is_finite(value: Any) -> bool:
@@ -209,12 +207,9 @@ class Run:
 
         The operands' names are filled in.  Among tensors it is 0 for an operand that is passed nothing.
         """
-        if self.graph.shapes is None:
-            return lambda position: rule_of(self.graph, user, position, self.names, self.texts)[0]
-        from exprgrad.run.edge_texts import pass_texts
+        from exprgrad.run.edge_texts import rules
 
-        rules = pass_texts(self, user)
-        return lambda position: rules.get(position, "0")
+        return rules(self, user)
 
     def rule(self, user: int, position: int) -> str:
         """The local derivative of one edge as people read it: see ``rules``."""
@@ -224,24 +219,3 @@ class Run:
     def varying(self) -> Sequence[int]:
         """By node: whether it depends on an input."""
         return dependents(self.graph, self.graph.inputs.values())
-
-
-def rule_of(
-    graph: Graph, user: int, position: int, names: Mapping[int, str], written: Sequence[str]
-) -> tuple[str, int]:
-    """The shown rule of an edge, its operands and ``out`` by what they are called; and its level."""
-    op = BY_NAME[graph.kinds[user]]
-    rule = template(op.shown_partial(position))
-    operands = graph.operands[user]
-    nodes = (operands[position],) if op.variadic else operands
-    slots = zip((*op.names, "out"), (*nodes, user), strict=True)
-    known = [(name, node) for name, node in slots if name in rule.inputs]
-    values = {name: label(graph, node, names, written) for name, node in known}
-    if len(rule) == 1:
-        return rule_text(rule, values)  # most rules are a number or a name
-    numbers = {
-        name: value
-        for name, node in known
-        if isinstance(value := graph.payloads[node], float) and node not in names
-    }
-    return rule_text(rule, values, numbers)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, reduce
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "NATIVE", "Array", "apart", "as_array", "forward", "full", "function", "plain", "stretched",
-    "structural", "zeros",
+    "NATIVE", "Array", "Measure", "apart", "as_array", "forward", "full", "function", "measure", "plain",
+    "stretched", "structural", "zeros",
 ]  # fmt: skip
 
 Array = Any
@@ -207,3 +207,28 @@ def constant(graph: Graph, node: int) -> Array:
 
 
 ARRAYS = Algebra(constant, applied)
+
+
+class Measure(NamedTuple):
+    """A tensor in a few numbers; where it holds nan, its extremes are those of the other numbers."""
+
+    shape: Shape
+    norm: float
+    least: float
+    greatest: float
+    nans: int
+
+
+def measure(value: Array) -> Measure:
+    """A tensor's shape, the root of its sum of squares, its extremes, and how many nan it holds."""
+    with np.errstate(all="ignore"):
+        count = int(np.count_nonzero(np.isnan(value)))
+        shape = np.shape(value)
+        if count:
+            known = value[~np.isnan(value)]
+            ends = (float(known.min()), float(known.max())) if known.size else (np.nan, np.nan)
+            return Measure(shape, np.nan, *ends, count)
+        root = float(np.sqrt(np.vdot(value, value)))
+        if not 1e-140 < root < 1e150:
+            root = float(structural(STRUCTURAL["norm"], [value], (None, False)))
+        return Measure(shape, root, float(np.min(value)), float(np.max(value)), 0)

@@ -1,4 +1,4 @@
-"""Sweeps over arrays: the derived graph evaluated, and a node's edges looked at one by one.
+"""Sweeps over arrays: the derived graph evaluated, and each node's edges and kinks looked at one by one.
 
 The reverse sweep is the derived graph with an adjoint for every node, evaluated forward.
 """
@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from exprgrad.derive.rules import slots, template
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.derive.sweeps.edges import GRAD, edge_program
-from exprgrad.graph.graph import Graph, Program, dependencies, dependents
+from exprgrad.graph.graph import Graph, Program, Settings, dependencies, dependents
 from exprgrad.graph.op import Special
+from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
-from exprgrad.run.arrays.kinks import specials
-from exprgrad.run.numbers.kink_screen import movable
+from exprgrad.run.arrays.arrays import Array
+from exprgrad.run.numbers.kink_screen import equal_numbers, movable
 
-__all__ = ["Adjoints", "Sweep", "answers", "forward", "play", "record"]
+__all__ = ["Adjoints", "Sweep", "answers", "forward", "held", "play", "record"]
 
 Sweep = tuple[Program, list[int], list[int]]
 """The program of a reverse sweep, and whose its outputs are: after every node's data come some
@@ -101,8 +104,7 @@ class Adjoints:
 
     def zero(self, node: int) -> Any:
         """The grad of a node that no gradient reached."""
-        shape = self.graph.shape(node)
-        return arrays.zeros(shape) if shape else 0.0
+        return arrays.plain(arrays.zeros(self.graph.shape(node)))
 
     def passed(self, user: int) -> Iterator[tuple[int, Any, Any]]:
         """A node's active edges: position, local derivative if that is diagonal, and contribution."""
@@ -147,3 +149,66 @@ def play(
         grads[node] = grad
     masks = dict(zip(conditional, adjoints[len(reached) :], strict=True))
     return values, Adjoints(graph, wrt, values, grads, masks)
+
+
+# Kinks and jumps: ``kink_screen.py`` has them over numbers.
+
+
+def specials(
+    graph: Graph,
+    node: int,
+    values: Sequence[Array],
+    active: Sequence[int],
+    moving: Sequence[int],
+) -> list[tuple[Special, Array]]:
+    """The kinks and jumps that one node meets, each with flags that say where.
+
+    ``active`` says which nodes depend on a differentiated input, ``moving`` which of them a small step of
+    one can move.
+    """
+    operands, kind = graph.operands[node], graph.kinds[node]
+    op = BY_NAME.get(kind)
+    row = STRUCTURAL[kind] if op is None and operands else None
+    if not (op.special if op else row and row.kink):
+        return []
+    given, out = [values[operand] for operand in operands], values[node]
+    varies = [float(moving[operand]) for operand in operands]
+    tests: list[tuple[Special, Array]] = []
+    if row is not None and row.kink is not None:
+        if any(varies):
+            with np.errstate(all="ignore"):
+                flags = row.kink(np, given, out, cast(Settings, graph.payloads[node]))
+            tests = [(Special("", "kink", row.kink_words), flags)]
+    elif op is not None and may_meet(graph, node, op, values, moving):
+        views = sides(op, given, out, varies)
+        mine = [view for view, operand in zip(views, operands, strict=True) if active[operand]]
+        for special in op.special:
+            found = [held(special.where, slots(op), view) for view in mine]
+            tests.append((special, np.any(np.broadcast_arrays(*found), axis=0)))
+    return [(special, flags) for special, flags in tests if np.any(flags)]
+
+
+def may_meet(
+    graph: Graph, node: int, op: Op, values: Sequence[Array], moving: Sequence[int]
+) -> bool:
+    """Whether any numbers are equal that a kink or a jump needs to be: quick, as every run asks it."""
+    needed = equal_numbers(graph, node, op, moving)
+    return needed is None or any(
+        np.any(values[one] == (other if isinstance(other, float) else values[other]))
+        for one, other in needed
+    )
+
+
+def sides(op: Op, given: Sequence[Array], out: Array, varies: Sequence[float]) -> list[list[Any]]:
+    """For each operand, the values that a rule sees, as ``derive.rules.slots`` says."""
+    if not op.variadic:
+        return [[*given, out, *varies]] * len(given)
+    found = [[x, out, v, 0.0] for x, v in zip(given, varies, strict=True)]
+    ties = sum(held(op.ties, slots(op), side) for side in found)
+    return [[*side[:3], ties] for side in found]
+
+
+def held(text: str, names: Sequence[str], arguments: Sequence[Array]) -> Array:
+    """A condition of a row, evaluated at every number of its arguments."""
+    graph = template(text)
+    return arrays.forward(graph, dict(zip(names, arguments, strict=True)))[graph.output]

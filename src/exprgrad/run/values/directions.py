@@ -116,7 +116,7 @@ def cotangents(
 def fitting(graph: Graph, node: int, value: object, name: str) -> Any:
     """A tangent or cotangent in the shape of its node; a number stands for a tensor full of it."""
     found = as_value(value, name)
-    shape = () if graph.shapes is None else graph.shapes[node]
+    shape = graph.shape(node)
     mine = tuple(getattr(found, "shape", ()))
     if mine == shape:
         return found

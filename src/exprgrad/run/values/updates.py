@@ -46,7 +46,7 @@ def length(value: Any) -> float:
     """A number's size, or a tensor's norm: the root of its sum of squares."""
     if isinstance(value, float):
         return abs(value)
-    from exprgrad.run.arrays.measure import measure
+    from exprgrad.run.arrays.arrays import measure
 
     return measure(value).norm
 

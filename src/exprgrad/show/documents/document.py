@@ -130,7 +130,7 @@ def lines_of(field: Lines, *, whole: bool, depth: int) -> Iterator[str]:
 
 def summary(value: Any) -> dict[str, Any]:
     """What is said of a large tensor; its norm is nan if it holds one, its extremes leave those out."""
-    from exprgrad.run.arrays.measure import measure
+    from exprgrad.run.arrays.arrays import measure
 
     found = measure(value)
     numbers = {"norm": found.norm, "min": found.least, "max": found.greatest}

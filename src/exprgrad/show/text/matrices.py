@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.graph.graph import Shape, size
+from exprgrad.graph.graph import Shape, element_name, size
 from exprgrad.graph.structural import shape_text
 from exprgrad.run.matrices import Matrix
 from exprgrad.show.documents.answer import Lines, short
@@ -110,9 +110,7 @@ def indices(shape: Shape) -> Iterator[tuple[int, ...]]:
 
 def places(name: str, shape: Shape) -> list[str]:
     """What each number of a tensor is called, in row-major order: ``W[0, 1]``."""
-    if not shape:
-        return [name]
-    return [f"{name}[{', '.join(map(str, at))}]" for at in indices(shape)]
+    return [element_name(name, at) for at in indices(shape)]
 
 
 # Tables.

@@ -12,7 +12,7 @@ from exprgrad.show.text.table import decimal
 from exprgrad.source import printable
 
 if TYPE_CHECKING:
-    from exprgrad.run.arrays.measure import Measure
+    from exprgrad.run.arrays.arrays import Measure
 
 __all__ = [
     "FULL",
@@ -65,7 +65,7 @@ def ways(value: Any, digits: int, how: View = FULL) -> list[str]:
         return [decimal(value, digits)]
     if how.most is None:
         return [in_brackets(value, digits)]
-    from exprgrad.run.arrays.measure import measure
+    from exprgrad.run.arrays.arrays import measure
 
     found = [in_brackets(value, digits)] if value.size <= how.most else []
     return found + in_few_words(measure(value), digits, ends=how.ends)
