@@ -1,4 +1,7 @@
-"""What to say about a text that is not in the language: where it goes wrong, why, and the mend."""
+"""What to say about a text that is not in the language: where it goes wrong, why, and the mend.
+
+The mistakes are a table, ``MISTAKES``: a row says what stands where a mistake shows, and what to say of it.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +31,19 @@ from exprgrad.source import Span, depths, display_width
 
 __all__ = ["bad_name", "complaint", "unknown_function"]
 
-OPERAND_ENDS = frozenset({"NUMBER", "NAME", "RPAR", "RSQB", "TRANSPOSE"})
-OPERATORS = frozenset({"SIGN", "FACTOR", "POWER", "COMPARISON"})
-SEPARATORS = frozenset({"NEWLINE", "SEMICOLON"})
+BEGINNING = "BEGINNING"
+"""What stands before the first token, as a kind of token."""
+OPERAND_ENDS = "NUMBER NAME RPAR RSQB TRANSPOSE"
+OPERATORS = "SIGN FACTOR POWER COMPARISON"
+SEPARATORS = "NEWLINE SEMICOLON"
 CLOSING = {"(": ")", "[": "]"}
 OPENING = {"RPAR": "(", "RSQB": "["}
 DATA = frozenset({"NUMBER", "SIGN", "NAME", "LSQB", "COLON", "COMMA", "RSQB", "RPAR"})
 """What an index or a setting is made of: where nothing else may stand, one of them is being read."""
 SETTING = r"[(,]\s*[^\W\d]\w*\s*=[\s\d,\[\]+-]*\w*\s*$"
 """What stands before a place in a setting: ``(…, axis=``, ``(…, axis=[0, ``."""
+DEFINITION = r"(?:^|[;\r\n])\s*[^\W\d]\w*\s*\([^()]{0,80}\)\s*$"
+"""What stands before the ``=`` of a function's definition."""
 
 
 class Wrong(NamedTuple):
@@ -67,6 +74,17 @@ class Wrong(NamedTuple):
         )
 
     @property
+    def in_index(self) -> bool:
+        """Whether an index is being read."""
+        return self.is_index and self.expected <= DATA
+
+    @property
+    def in_setting(self) -> bool:
+        """Whether a setting is being read."""
+        inside = self.bracket and not self.is_index and self.expected <= DATA
+        return bool(inside and re.search(SETTING, self.text[: self.span[0]][-200:]))
+
+    @property
     def is_adjacent(self) -> bool:
         """Whether nothing, not even a blank, parts the two tokens."""
         return self.span[0] == self.place[1]
@@ -81,15 +99,71 @@ class Wrong(NamedTuple):
         """What follows the token, or some of it."""
         return self.text[self.span[1] : self.span[1] + 40]
 
-    def error(
-        self,
-        message: str,
-        help: str | None,
-        span: Span | None = None,
-        related: tuple[tuple[str, Span], ...] = (),
-    ) -> LanguageError:
-        """The error at the token, or elsewhere."""
-        return syntax(message, help, span or self.span, related)
+    @property
+    def both(self) -> Span:
+        """The place of the two tokens."""
+        return self.place[0], self.span[1]
+
+    @property
+    def longer(self) -> Span:
+        """The place of the token and the character behind it."""
+        return self.span[0], self.span[1] + 1
+
+    @property
+    def whole(self) -> Span:
+        """The place of the whole text."""
+        return 0, len(self.text)
+
+    def follows(self, pattern: str) -> re.Match[str] | None:
+        """What follows the token at once, if a pattern fits it."""
+        return re.match(pattern, self.rest)
+
+    def words(self) -> dict[str, str]:
+        """What a message may mention."""
+        ends = {END: "the end of the text", "NEWLINE": "the end of the line"}
+        return {
+            "word": self.word,
+            "before": self.before,
+            "next": self.rest[:1],
+            "what": ends.get(self.kind, f"'{self.word}'"),
+            "bracket": self.bracket,
+            "closing": CLOSING.get(self.bracket, ""),
+            "partner": OPENING.get(self.kind, ""),
+            "indexed": indexed(self),
+        }
+
+
+Help = str | Callable[[Wrong], str]
+
+
+class Mistake(NamedTuple):
+    """A mistake: the token where it shows, the one before it, and what is said of it.
+
+    ``message``, ``help``  texts in which a word in braces stands for one of ``Wrong.words``
+    ``kind``, ``last``   the terminals that the two tokens may be, separated by blanks; all if it is empty
+    ``bracket``  the innermost open bracket, if it matters
+    ``when``     what else must hold
+    ``place``    what the carets mark: the name of a span of ``Wrong``
+    ``opened``   what is said of the open bracket, which is shown too
+    """
+
+    message: str
+    help: Help
+    kind: str = ""
+    last: str = ""
+    bracket: str = ""
+    when: Callable[[Wrong], object] | None = None
+    place: str = "span"
+    opened: str = ""
+
+    def fits(self, wrong: Wrong) -> bool:
+        """Whether this is the mistake."""
+        return (
+            (not self.kind or wrong.kind in self.kind.split())
+            and (not self.last or wrong.last in self.last.split())
+            and (not self.bracket or wrong.bracket == self.bracket)
+            and (self.when is None or bool(self.when(wrong)))
+        )
 
 
 def syntax(
@@ -102,20 +176,31 @@ def syntax(
 def complaint(text: str, unexpected: Unexpected) -> LanguageError:
     """The error for the first token that cannot stand where it stands."""
     (start, end), (last, last_start, last_end) = unexpected.span, unexpected.last
+    if unexpected.kind == UNKNOWN:
+        return bad_character(text, (start, end))
+    if unexpected.kind == "NAME" and not is_name(text[start:end]):
+        return bad_name(text, text[start:end], (start, end))
     bracket = open_bracket(text, start)
     wrong = Wrong(
         text,
         unexpected.kind,
         (start, end),
         text[start:end],
-        last,
+        last or BEGINNING,
         (last_start, last_end),
         text[last_start:last_end],
         "" if bracket is None else text[bracket],
         (0, 0) if bracket is None else (bracket, bracket + 1),
         unexpected.expected,
     )
-    return next(error for check in CHECKS if (error := check(wrong)) is not None)
+    mistake = next(row for row in MISTAKES if row.fits(wrong))
+    words, said = wrong.words(), mistake.help
+    return syntax(
+        mistake.message.format_map(words),
+        said.format_map(words) if isinstance(said, str) else said(wrong),
+        getattr(wrong, mistake.place),
+        ((mistake.opened, wrong.opened),) if mistake.opened else (),
+    )
 
 
 def open_bracket(text: str, end: int) -> int | None:
@@ -155,14 +240,16 @@ def short_group(text: str, start: int) -> str:
     return group[1] if group else ""
 
 
-def bad_name(text: str, name: str, span: Span) -> LanguageError:
-    """A word with a character that no name may hold, blamed on that character."""
+def is_name(text: str) -> bool:
+    """Whether no character of a name is one that names may not hold."""
     import unicodedata
 
-    def valid(end: int) -> bool:
-        return unicodedata.normalize("NFC", name[:end]).isidentifier()
+    return text.isascii() or unicodedata.normalize("NFC", text).isidentifier()
 
-    length = next(end for end in range(len(name)) if not valid(end + 1))
+
+def bad_name(text: str, name: str, span: Span) -> LanguageError:
+    """A word with a character that no name may hold, blamed on that character."""
+    length = next(end for end in range(len(name)) if not is_name(name[: end + 1]))
     return bad_character(text, (span[0] + length, span[0] + length + 1))
 
 
@@ -175,131 +262,34 @@ def bad_character(text: str, span: Span) -> LanguageError:
     return syntax(message, character_hint(text, span), span)
 
 
-# Each check says what is wrong, or None if it is something else; the order counts.
+# Mends that repeat some of what was typed.
 
 
-def unreadable(wrong: Wrong) -> LanguageError | None:
-    """A character or a name that is none, however it came to stand there."""
-    if wrong.kind == UNKNOWN:
-        return bad_character(wrong.text, wrong.span)
-    if wrong.kind != "NAME" or wrong.word.isascii():
-        return None
-    import unicodedata
-
-    if unicodedata.normalize("NFC", wrong.word).isidentifier():
-        return None
-    return bad_name(wrong.text, wrong.word, wrong.span)
+def indexed(wrong: Wrong) -> str:
+    """What stands before a bracket, if it is a short name."""
+    bracket = wrong.opened[0]
+    owner = re.search(r"\w{1,20}\s*$", wrong.text[max(bracket - 24, 0) : bracket])
+    return owner[0].strip() if owner else "x"
 
 
-def nothing(wrong: Wrong) -> LanguageError | None:
-    """A text without an expression."""
-    if wrong.kind != END or (wrong.last and wrong.last not in SEPARATORS):
-        return None
-    help = "type a formula, such as (a+b)*c"
-    return wrong.error("there is no expression", help, (0, len(wrong.text)))
+def new_axis(wrong: Wrong) -> str:
+    """The mend for ``x[None]``."""
+    first = ":" not in wrong.text[wrong.opened[0] : wrong.span[0]]
+    return new_axis_hint(indexed(wrong), first=first)
 
 
-def compound(wrong: Wrong) -> LanguageError | None:
-    """Two signs that are one operator elsewhere."""
-    both = wrong.before + wrong.word
-    if not wrong.is_adjacent or both not in COMPOUNDS:
-        return None
-    place = wrong.place[0], wrong.span[1]
-    return wrong.error(f"'{both}' is not an operator", COMPOUNDS[both], place)
+def listed_setting(wrong: Wrong) -> str:
+    """The mend for a setting in parentheses."""
+    group = re.match(r"\(([^()\[\]\r\n]{1,20})\)", wrong.word + wrong.rest[:23])
+    return f"write a list in square brackets: [{group[1].rstrip(', ') if group else '0, 1'}]"
 
 
-def unpaired(wrong: Wrong) -> LanguageError | None:
-    """A bracket without its partner, or parentheses around nothing."""
-    kind, last, word, bracket = wrong.kind, wrong.last, wrong.word, wrong.bracket
-    if kind == END and bracket and last not in OPERATORS:
-        missing = f"a '{CLOSING[bracket]}'"
-        if last in ("LPAR", "LSQB", "COMMA"):
-            missing = f"{'an index' if wrong.is_index else 'an operand'} and {missing}"
-        return wrong.error(f"this '{bracket}' is never closed", f"add {missing}", wrong.opened)
-    partner = OPENING.get(kind)
-    if partner and not bracket:
-        help = f"drop it, or add a '{partner}' before it"
-        return wrong.error(f"there is no '{partner}' for this '{word}'", help)
-    if partner and bracket != partner:
-        message, help = f"this '{word}' cannot close the '{bracket}'", f"write '{CLOSING[bracket]}'"
-        return wrong.error(message, help, related=(("opened here", wrong.opened),))
-    if kind == "RPAR" and last == "LPAR":
-        place = wrong.place[0], wrong.span[1]
-        message = "there is nothing inside these parentheses"
-        return wrong.error(message, "add an operand, or drop them", place)
-    return None
-
-
-def misplaced_colon(wrong: Wrong) -> LanguageError | None:
-    """A step in a slice, or a ':' where there is no slice."""
-    if wrong.kind != "COLON" or wrong.last not in OPERAND_ENDS | {"COLON"}:
-        return None
-    if wrong.expected <= DATA and wrong.is_index:
-        help = "a slice is start:stop, and takes every index between"
-        return wrong.error("a slice has no step", help)
-    if wrong.rest[:1] == "=":
-        place = wrong.span[0], wrong.span[1] + 1
-        return wrong.error("':=' is not an operator", "a name is bound with =", place)
-    help = "a name is bound with =, and a choice is where(condition, x, y)"
-    if wrong.bracket == "[" and not wrong.is_index:
-        help = "the numbers of a list are written out: [1, 2, 3]"
-    return wrong.error("a ':' belongs in a slice, such as x[1:3], and there is no slice here", help)
-
-
-def not_data(wrong: Wrong) -> LanguageError | None:
-    """Something in an index or a setting that is not plain data."""
-    if not wrong.bracket or not wrong.expected <= DATA:
-        return None
-    if wrong.is_index:
-        return wrong_index(wrong)
-    if not re.search(SETTING, wrong.text[: wrong.span[0]][-200:]):
-        return None
-    help = "a setting is a whole number, a list of them, True or False"
-    if wrong.kind == "LPAR" and wrong.last != "NAME":
-        group = re.match(r"\(([^()\[\]\r\n]{1,20})\)", wrong.word + wrong.rest[:23])
-        help = f"write a list in square brackets: [{group[1].rstrip(', ') if group else '0, 1'}]"
-    message = f"'{wrong.word}' cannot stand in a setting"
-    if wrong.kind in {"COMMA", "RPAR", "RSQB"} | SEPARATORS:
-        message = f"a setting is missing before '{wrong.word}'"
-    return wrong.error(message, help)
-
-
-def wrong_index(wrong: Wrong) -> LanguageError:
-    """Something that is no index behind a '['."""
-    kind, last, text, bracket = wrong.kind, wrong.last, wrong.text, wrong.opened[0]
-    owner = re.search(r"\w{1,20}\s*$", text[max(bracket - 24, 0) : bracket])
-    name = owner[0].strip() if owner else "x"
-    help = f"an index is written out, as in {name}[0], {name}[0, 1], {name}[1:3] or {name}[-1]"
-    message = f"'{wrong.word}' cannot stand in an index"
-    if kind in ("RSQB", "COMMA") and last in ("LSQB", "COMMA"):
-        message = f"an index is missing before '{wrong.word}'"
-        if kind == "COMMA" or last == "COMMA":
-            help = "drop the ',' or add an index; ':' takes a whole axis"
-    elif kind == "LSQB":
-        help = f"an index takes one place or a slice; for several write [{name}[0], {name}[2]]"
-    elif re.match(r"(?:\w+\.)?(?:None|newaxis)\b", text[wrong.span[0] : wrong.span[0] + 20]):
-        help = new_axis_hint(name, first=":" not in text[bracket : wrong.span[0]])
-    elif kind == "NAME" and re.match(r"\s*[<>=!]", wrong.rest[:8]):
-        help = f"to choose by a condition write where(condition, {name}, 0)"
-    elif last == "NUMBER" and kind in ("SIGN", "FACTOR", "POWER"):
-        help = "an index is one whole number: work it out"
-    return wrong.error(message, help)
-
-
-def apart(wrong: Wrong) -> LanguageError | None:
-    """Rows or elements of a list that other signs part than commas."""
-    if wrong.bracket != "[" or wrong.last not in OPERAND_ENDS:
-        return None
-    if wrong.kind == "SEMICOLON":
-        return wrong.error("a ';' cannot stand in a list", f"its rows are lists: {rows(wrong)}")
-    is_element = wrong.kind in ("NUMBER", "NAME") and wrong.word not in WORD_HINTS
-    if not is_element or wrong.is_adjacent or wrong.is_index:
-        return None
-    found = re.match(r"\[([\w.,\s-]{1,40})\]", wrong.inside)
-    help = f"write [{spaced(found[1])}]" if found else "write [a, b]"
+def listed_elements(wrong: Wrong) -> str:
+    """The mend for a list whose elements blanks part; or a matrix whose rows semicolons part."""
     if re.match(r"\[[\w.,; +-]{0,40};", wrong.inside):
-        help = f"write {rows(wrong)}"
-    return wrong.error("a ',' is missing between two elements of this list", help)
+        return f"write {rows(wrong)}"
+    found = re.match(r"\[([\w.,\s-]{1,40})\]", wrong.inside)
+    return f"write [{spaced(found[1])}]" if found else "write [a, b]"
 
 
 def rows(wrong: Wrong) -> str:
@@ -316,32 +306,21 @@ def spaced(row: str) -> str:
     return ", ".join(part for part in re.split(r"[\s,]+", row) if part)
 
 
-def juxtaposed(wrong: Wrong) -> LanguageError | None:
-    """Two operands with no operator between them: ``2x``, ``2(a+b)``, ``a b``, ``x if y``."""
-    kind, word, last, before = wrong.kind, wrong.word, wrong.last, wrong.before
-    if kind not in ("NUMBER", "NAME", "LPAR") or last not in OPERAND_ENDS:
-        return None
-    for hinted, place in ((word, wrong.span), (before, wrong.place)):
-        if hinted in WORD_HINTS:
-            return wrong.error(f"'{hinted}' has no meaning here", WORD_HINTS[hinted], place)
-    group = short_group(wrong.text, wrong.span[0] if kind == "LPAR" else wrong.span[1])
-    right = group or "(…)" if kind == "LPAR" else word + (group if word in FUNCTION_WORDS else "")
-    message = f"an operator is missing between '{before}' and '{word}'"
-    if last == "NAME" and before in FUNCTION_WORDS:
-        help = f"put a function's operand in parentheses: write {before}({word})"
-        return wrong.error(message, help)
-    if kind == "NAME" and re.match(r"\s*=(?!=)", wrong.rest) and wrong.bracket == "(":
-        return wrong.error(f"a ',' is missing before '{word}'", f"write {before}, {word}=…")
-    left = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T"}.get(last, before)
-    product = f"{left}*{right}"
-    mend = called_hint(wrong, right) if kind == "LPAR" else number_hint(wrong, product)
-    return wrong.error(message, mend or f"for a product write {product}")
+def product(wrong: Wrong) -> str:
+    """The mend for two operands with no operator between them."""
+    word, called = wrong.word, wrong.kind == "LPAR"
+    group = short_group(wrong.text, wrong.span[0] if called else wrong.span[1])
+    right = group or "(…)" if called else word + (group if word in FUNCTION_WORDS else "")
+    left = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T"}.get(wrong.last, wrong.before)
+    whole = f"{left}*{right}"
+    mend = called_hint(wrong, right) if called else number_hint(wrong, whole)
+    return mend or f"for a product write {whole}"
 
 
 def called_hint(wrong: Wrong, right: str) -> str | None:
     """The mend for parentheses behind ``x.T`` or behind the power of a function, as in ``sin^2(x)``."""
     text, start = wrong.text, wrong.place[0]
-    if wrong.last == "TRANSPOSE" and re.match(r"\s*\)", wrong.rest):
+    if wrong.last == "TRANSPOSE" and wrong.follows(r"\s*\)"):
         return f"the transpose is written {owner_before(text, start)}.T, without parentheses"
     found = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*$", text[max(start - 30, 0) : start])
     if found and found[1] in FUNCTION_WORDS:
@@ -369,68 +348,25 @@ def number_hint(wrong: Wrong, product: str) -> str | None:
     return None
 
 
-def misplaced_equals(wrong: Wrong) -> LanguageError | None:
-    """An '=' that binds nothing."""
-    if wrong.kind != "EQUALS":
-        return None
-    (start, end), last, after = wrong.span, wrong.last, wrong.rest[:1]
-    if last in OPERAND_ENDS and after in ("<", ">"):
-        return wrong.error(f"'={after}' is not an operator", f"write {after}=", (start, end + 1))
-    if last == "NAME" and wrong.bracket:
-        message = "'=' binds a name and cannot stand inside a formula"
-        return wrong.error(message, "to compare, write ==")
-    if last in OPERAND_ENDS:
-        head = r"(?:^|[;\r\n])\s*[^\W\d]\w*\s*\([^()]{0,80}\)\s*$"
-        if re.search(head, wrong.text[:start][-200:]):
-            help = "write the formula alone: its names are its inputs"
-            return wrong.error("functions cannot be defined", help)
-        message = "only a name at the beginning of a statement can stand before '='"
-        return wrong.error(message, "to compare, write ==")
-    if last in OPERATORS - {"COMPARISON"}:
-        message, help = f"'{wrong.before}=' is not an operator", f"y = x {wrong.before} …"
-        return wrong.error(message, f"name the result: {help}", (wrong.place[0], end))
-    if last == "EQUALS":
-        return wrong.error("an expression is missing before '='", "to compare, write ==")
-    help = "to bind a node's name, write name = expression"
-    return wrong.error("there is no name before '='", help)
-
-
-def chained(wrong: Wrong) -> LanguageError | None:
-    """A comparison of a comparison; the mend has the user's own operands where they are single words."""
-    if wrong.kind != "COMPARISON" or wrong.last not in OPERAND_ENDS:
-        return None
+def both_comparisons(wrong: Wrong) -> str:
+    """The mend for a chain of comparisons, with the user's own operands where they are single words."""
     word, product = r"([^\W_][\w.]{0,20})", "(a < b)*(b < c)"
     head = rf"(?:^|[;=(,\n])\s*{word}\s*([<>]=?|[=!]=)\s*{word}\s*$"
     left = re.search(head, wrong.text[: wrong.span[0]][-80:])
-    right = re.match(rf"\s*{word}\s*(?:$|[;),\r\n])", wrong.rest)
+    right = wrong.follows(rf"\s*{word}\s*(?:$|[;),\r\n])")
     if left and right:
         first, symbol, second = left.groups()
         product = f"({first} {symbol} {second})*({second} {wrong.word} {right[1]})"
-    return wrong.error("comparisons do not chain", f"write {product}")
+    return f"write {product}"
 
 
-def separated(wrong: Wrong) -> LanguageError | None:
-    """A ';' inside parentheses, or a ',' outside of a function's."""
-    if wrong.last not in OPERAND_ENDS:
-        return None
-    if wrong.kind in SEPARATORS and wrong.bracket:
-        return wrong.error("this '(' is never closed", "add a ')' before the ';'", wrong.opened)
-    if wrong.kind != "COMMA":
-        return None
+def without_comma(wrong: Wrong) -> str:
+    """The mend for a ',' that separates thousands, a number's decimals, or what is no call's operands."""
     more = re.match(r"((?:,[0-9]{3}){1,9})(?![0-9])", wrong.word + wrong.rest[:39])
     if more and re.fullmatch(r"[0-9]{1,3}", wrong.before):
-        help = f"write {wrong.before}{more[1].replace(',', '')}; a decimal point is '.'"
-    elif wrong.bracket == "(":
-        help = tuple_hint(wrong)
-    else:
-        help = "a decimal point is '.', and statements are separated by ';'"
-    return wrong.error(
-        "a ',' separates the operands of a function, and there is no function here", help
-    )
-
-
-def tuple_hint(wrong: Wrong) -> str:
-    """The mend for ``(2, 3)``: a list is written in square brackets."""
+        return f"write {wrong.before}{more[1].replace(',', '')}; a decimal point is '.'"
+    if wrong.bracket != "(":
+        return "a decimal point is '.', and statements are separated by ';'"
     text, bracket = wrong.text, wrong.opened[0]
     word = re.search(r"([^\W\d]\w{0,20})\($", text[max(bracket - 22, 0) : bracket])
     given = arguments(text, bracket - 1) if word else None
@@ -440,33 +376,196 @@ def tuple_hint(wrong: Wrong) -> str:
     return foreign or f"write a list in square brackets: [{listed}]"
 
 
-def missing_operand(wrong: Wrong) -> LanguageError | None:
-    """An operator with nothing, or another operator, behind it."""
-    if wrong.last not in OPERATORS:
-        return None
-    help = f"add an operand after '{wrong.before}', or drop it"
-    if wrong.kind in OPERATORS:
-        message = f"an operand is missing between '{wrong.before}' and '{wrong.word}'"
-        return wrong.error(message, help)
-    if wrong.kind == "NEWLINE":
-        help = "put a formula that spans lines in parentheses"
-    return wrong.error(f"an operand is missing after '{wrong.before}'", help, wrong.place)
+# The table.
 
+NEVER_CLOSED = "this '{bracket}' is never closed"
+NO_SLICE = "a ':' belongs in a slice, such as x[1:3], and there is no slice here"
+NOT_AN_INDEX = "'{word}' cannot stand in an index"
+NO_INDEX = "an index is missing before '{word}'"
+AN_INDEX = (
+    "an index is written out, as in {indexed}[0], {indexed}[0, 1], {indexed}[1:3] or {indexed}[-1]"
+)
+LESS_OR_MORE = "drop the ',' or add an index; ':' takes a whole axis"
+NOT_A_SETTING = "'{word}' cannot stand in a setting"
+A_SETTING = "a setting is a whole number, a list of them, True or False"
+NO_OPERATOR = "an operator is missing between '{before}' and '{word}'"
+OPERANDS = "NUMBER NAME LPAR"
 
-def missing(wrong: Wrong) -> LanguageError:
-    """Something that nothing stands before."""
-    ends = {END: "the end of the text", "NEWLINE": "the end of the line"}
-    what = ends.get(wrong.kind, f"'{wrong.word}'")
-    if wrong.last == "COMMA" or (wrong.last == "LPAR" and wrong.kind == "COMMA"):
-        message, help = f"an operand is missing before {what}", "drop the ',' or add an operand"
-    elif wrong.last == "EQUALS":
-        message, help = f"an expression is missing before {what}", "write name = expression"
-    else:
-        message, help = f"there is no operand before {what}", f"put an operand before {what}"
-    return wrong.error(message, help)
-
-
-CHECKS: tuple[Callable[[Wrong], LanguageError | None], ...] = (
-    unreadable, nothing, compound, unpaired, misplaced_colon, not_data, apart, juxtaposed,
-    misplaced_equals, chained, separated, missing_operand, missing,
+MISTAKES = (
+    Mistake(
+        "there is no expression", "type a formula, such as (a+b)*c",
+        kind=END, last=f"{BEGINNING} {SEPARATORS}", place="whole",
+    ),
+    Mistake(
+        "'{before}{word}' is not an operator", lambda wrong: COMPOUNDS[wrong.before + wrong.word],
+        when=lambda wrong: wrong.is_adjacent and wrong.before + wrong.word in COMPOUNDS, place="both",
+    ),
+    # Brackets.
+    Mistake(
+        NEVER_CLOSED, "add an index and a '{closing}'",
+        kind=END, last="LSQB COMMA LPAR", when=lambda wrong: wrong.is_index, place="opened",
+    ),
+    Mistake(
+        NEVER_CLOSED, "add an operand and a '{closing}'",
+        kind=END, last="LSQB COMMA LPAR", when=lambda wrong: wrong.bracket, place="opened",
+    ),
+    Mistake(
+        NEVER_CLOSED, "add a '{closing}'", kind=END,
+        when=lambda wrong: wrong.bracket and wrong.last not in OPERATORS.split(), place="opened",
+    ),
+    Mistake(
+        "there is no '{partner}' for this '{word}'", "drop it, or add a '{partner}' before it",
+        kind="RPAR RSQB", when=lambda wrong: not wrong.bracket,
+    ),
+    Mistake(
+        "this '{word}' cannot close the '{bracket}'", "write '{closing}'",
+        kind="RPAR RSQB", when=lambda wrong: wrong.bracket != OPENING[wrong.kind], opened="opened here",
+    ),
+    Mistake(
+        "there is nothing inside these parentheses", "add an operand, or drop them",
+        kind="RPAR", last="LPAR", place="both",
+    ),
+    # Colons.
+    Mistake(
+        "a slice has no step", "a slice is start:stop, and takes every index between",
+        kind="COLON", last=f"{OPERAND_ENDS} COLON", when=lambda wrong: wrong.in_index,
+    ),
+    Mistake(
+        "':=' is not an operator", "a name is bound with =",
+        kind="COLON", last=f"{OPERAND_ENDS} COLON", when=lambda wrong: wrong.follows("="), place="longer",
+    ),
+    Mistake(
+        NO_SLICE, "the numbers of a list are written out: [1, 2, 3]",
+        kind="COLON", last=f"{OPERAND_ENDS} COLON", bracket="[", when=lambda wrong: not wrong.is_index,
+    ),
+    Mistake(
+        NO_SLICE, "a name is bound with =, and a choice is where(condition, x, y)",
+        kind="COLON", last=f"{OPERAND_ENDS} COLON",
+    ),
+    # Indices and settings.
+    Mistake(
+        NO_INDEX, LESS_OR_MORE,
+        kind="COMMA", last="LSQB COMMA", when=lambda wrong: wrong.in_index,
+    ),
+    Mistake(NO_INDEX, LESS_OR_MORE, kind="RSQB", last="COMMA", when=lambda wrong: wrong.in_index),
+    Mistake(NO_INDEX, AN_INDEX, kind="RSQB", last="LSQB", when=lambda wrong: wrong.in_index),
+    Mistake(
+        NOT_AN_INDEX, "an index takes one place or a slice; for several write [{indexed}[0], {indexed}[2]]",
+        kind="LSQB", when=lambda wrong: wrong.in_index,
+    ),
+    Mistake(
+        NOT_AN_INDEX, new_axis,
+        when=lambda wrong: wrong.in_index
+        and re.match(r"(?:\w+\.)?(?:None|newaxis)\b", (wrong.word + wrong.rest)[:20]),
+    ),
+    Mistake(
+        NOT_AN_INDEX, "to choose by a condition write where(condition, {indexed}, 0)",
+        kind="NAME", when=lambda wrong: wrong.in_index and re.match(r"\s*[<>=!]", wrong.rest[:8]),
+    ),
+    Mistake(
+        NOT_AN_INDEX, "an index is one whole number: work it out",
+        kind="SIGN FACTOR POWER", last="NUMBER", when=lambda wrong: wrong.in_index,
+    ),
+    Mistake(NOT_AN_INDEX, AN_INDEX, when=lambda wrong: wrong.in_index),
+    Mistake(
+        NOT_A_SETTING, listed_setting,
+        kind="LPAR", when=lambda wrong: wrong.in_setting and wrong.last != "NAME",
+    ),
+    Mistake(
+        "a setting is missing before '{word}'", A_SETTING,
+        kind=f"COMMA RPAR RSQB {SEPARATORS}", when=lambda wrong: wrong.in_setting,
+    ),
+    Mistake(NOT_A_SETTING, A_SETTING, when=lambda wrong: wrong.in_setting),
+    # Lists.
+    Mistake(
+        "a ';' cannot stand in a list", lambda wrong: f"its rows are lists: {rows(wrong)}",
+        kind="SEMICOLON", last=OPERAND_ENDS, bracket="[",
+    ),
+    Mistake(
+        "a ',' is missing between two elements of this list", listed_elements,
+        kind="NUMBER NAME", last=OPERAND_ENDS, bracket="[",
+        when=lambda wrong: not (wrong.is_adjacent or wrong.is_index or wrong.word in WORD_HINTS),
+    ),
+    # Two operands with no operator between them: 2x, 2(a+b), a b, x if y.
+    Mistake(
+        "'{word}' has no meaning here", lambda wrong: WORD_HINTS[wrong.word],
+        kind=OPERANDS, last=OPERAND_ENDS, when=lambda wrong: wrong.word in WORD_HINTS,
+    ),
+    Mistake(
+        "'{before}' has no meaning here", lambda wrong: WORD_HINTS[wrong.before],
+        kind=OPERANDS, last=OPERAND_ENDS, when=lambda wrong: wrong.before in WORD_HINTS, place="place",
+    ),
+    Mistake(
+        NO_OPERATOR, "put a function's operand in parentheses: write {before}({word})",
+        kind=OPERANDS, last="NAME", when=lambda wrong: wrong.before in FUNCTION_WORDS,
+    ),
+    Mistake(
+        "a ',' is missing before '{word}'", "write {before}, {word}=…",
+        kind="NAME", last=OPERAND_ENDS, bracket="(", when=lambda wrong: wrong.follows(r"\s*=(?!=)"),
+    ),
+    Mistake(NO_OPERATOR, product, kind=OPERANDS, last=OPERAND_ENDS),
+    # An = that binds nothing.
+    Mistake(
+        "'={next}' is not an operator", "write {next}=",
+        kind="EQUALS", last=OPERAND_ENDS, when=lambda wrong: wrong.follows("[<>]"), place="longer",
+    ),
+    Mistake(
+        "'=' binds a name and cannot stand inside a formula", "to compare, write ==",
+        kind="EQUALS", last="NAME", when=lambda wrong: wrong.bracket,
+    ),
+    Mistake(
+        "functions cannot be defined", "write the formula alone: its names are its inputs",
+        kind="EQUALS", last=OPERAND_ENDS,
+        when=lambda wrong: re.search(DEFINITION, wrong.text[: wrong.span[0]][-200:]),
+    ),
+    Mistake(
+        "only a name at the beginning of a statement can stand before '='", "to compare, write ==",
+        kind="EQUALS", last=OPERAND_ENDS,
+    ),
+    Mistake(
+        "'{before}=' is not an operator", "name the result: y = x {before} …",
+        kind="EQUALS", last="SIGN FACTOR POWER", place="both",
+    ),
+    Mistake(
+        "an expression is missing before '='", "to compare, write ==",
+        kind="EQUALS", last="EQUALS",
+    ),
+    Mistake(
+        "there is no name before '='", "to bind a node's name, write name = expression",
+        kind="EQUALS",
+    ),
+    # Chains, and what separates.
+    Mistake("comparisons do not chain", both_comparisons, kind="COMPARISON", last=OPERAND_ENDS),
+    Mistake(
+        "this '(' is never closed", "add a ')' before the ';'",
+        kind=SEPARATORS, last=OPERAND_ENDS, when=lambda wrong: wrong.bracket, place="opened",
+    ),
+    Mistake(
+        "a ',' separates the operands of a function, and there is no function here", without_comma,
+        kind="COMMA", last=OPERAND_ENDS,
+    ),
+    # Nothing where something must stand.
+    Mistake(
+        "an operand is missing between '{before}' and '{word}'",
+        "add an operand after '{before}', or drop it",
+        kind=OPERATORS, last=OPERATORS,
+    ),
+    Mistake(
+        "an operand is missing after '{before}'", "put a formula that spans lines in parentheses",
+        kind="NEWLINE", last=OPERATORS, place="place",
+    ),
+    Mistake(
+        "an operand is missing after '{before}'", "add an operand after '{before}', or drop it",
+        last=OPERATORS, place="place",
+    ),
+    Mistake("an operand is missing before {what}", "drop the ',' or add an operand", last="COMMA"),
+    Mistake(
+        "an operand is missing before {what}", "drop the ',' or add an operand",
+        kind="COMMA", last="LPAR",
+    ),
+    Mistake(
+        "an expression is missing before {what}", "write name = expression", last="EQUALS",
+    ),
+    Mistake("there is no operand before {what}", "put an operand before {what}"),
 )  # fmt: skip
+"""What can be wrong with a text; of the rows that fit, the first counts."""
