@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from exprgrad.cli.group import COMMANDS, group, load
+from exprgrad.cli.group import Group
+from exprgrad.cli.main import COMMANDS, load
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import STRUCTURAL
@@ -19,6 +20,7 @@ REFERENCE = Path(__file__).parent / "reference"
 
 def commands() -> str:
     """The page on the commands: each one's own help text."""
+    group = Group(list(COMMANDS), load)
     context = click.Context(
         group, info_name="exprgrad", terminal_width=80, **group.context_settings
     )

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from exprgrad import parse
-from exprgrad.cli.group import load
-from exprgrad.cli.main import main
+from exprgrad.cli.main import load, main
 from exprgrad.graph.ops import OPS
 from exprgrad.language.code import targets
 from exprgrad.language.code.target import Target

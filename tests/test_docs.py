@@ -102,7 +102,7 @@ def test_generated_reference_is_current(name: str) -> None:
 
 
 def test_every_command_is_documented() -> None:
-    from exprgrad.cli.group import COMMANDS
+    from exprgrad.cli.main import COMMANDS
 
     prose = "".join(path.read_text("utf-8") for path in PAGES)
     for name in COMMANDS:

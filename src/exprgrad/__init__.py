@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.graph.graph import Graph
     from exprgrad.graph.ops import OPS, Op
-    from exprgrad.run.result import Edge, Node
+    from exprgrad.run.evaluation import Edge, Node
     from exprgrad.show.page.lessons import LESSONS, Lesson
     from exprgrad.show.page.page import Page
     from exprgrad.show.picture.picture import Picture, draw
@@ -66,11 +66,11 @@ LAZY = {
     "OPS": "graph.ops",
     "Check": "explain.checking.check",
     "Diagnostic": "explain.diagnostic",
-    "Edge": "run.result",
+    "Edge": "run.evaluation",
     "Expression": "api",
     "Graph": "graph.graph",
     "Lesson": "show.page.lessons",
-    "Node": "run.result",
+    "Node": "run.evaluation",
     "Op": "graph.ops",
     "Page": "show.page.page",
     "Picture": "show.picture.picture",

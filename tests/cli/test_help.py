@@ -6,7 +6,7 @@ import pytest
 
 import golden
 from exprgrad import __version__
-from exprgrad.cli.group import COMMANDS
+from exprgrad.cli.main import COMMANDS
 from shell import command
 
 NAMES = list(COMMANDS)

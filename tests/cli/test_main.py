@@ -6,7 +6,6 @@ import click
 import pytest
 
 from exprgrad.cli import main as entry
-from exprgrad.cli.group import group
 
 
 class Ended(Exception):
@@ -77,6 +76,6 @@ def test_what_a_command_raises(
     def main(*_: object, **__: object) -> None:
         raise trouble
 
-    monkeypatch.setattr(group, "main", main)
+    monkeypatch.setattr(click.Command, "main", main)
     assert entry.main(["eval", "1"]) == status
     assert capsys.readouterr().err.startswith(message)

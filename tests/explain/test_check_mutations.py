@@ -15,7 +15,7 @@ from exprgrad.explain.checking import suspects
 from exprgrad.explain.checking.check import Check, check_nodes
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.run.balls import balls
-from exprgrad.run.numbers import primitives, tape
+from exprgrad.run.numbers import primitives, sweeps
 from exprgrad.run.numbers.primitives import functions
 from oracles import is_special
 from shell import command
@@ -72,7 +72,7 @@ def mutants(op: Op) -> Iterator[Op]:
 def forget() -> None:
     """Nothing that was worked out from a row or a primitive may outlive it."""
     local.passing.cache_clear()
-    tape.row.cache_clear()
+    sweeps.row.cache_clear()
     primitives.compile_template.cache_clear()
 
 

@@ -14,7 +14,7 @@ from exprgrad.derive.sweeps import local
 from exprgrad.explain.checking import claims
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls import balls
-from exprgrad.run.numbers import tape
+from exprgrad.run.numbers import sweeps
 from shell import command, spelled
 
 RIGHT = [
@@ -200,13 +200,13 @@ def test_a_wrong_rule_vouches_for_nobody(monkeypatch: pytest.MonkeyPatch) -> Non
     """A claim that copies a broken rule is not confirmed: differences deny it."""
     monkeypatch.setitem(BY_NAME, "sin", BY_NAME["sin"]._replace(partials=("sin(x)",), shown=()))
     local.passing.cache_clear()
-    tape.row.cache_clear()
+    sweeps.row.cache_clear()
     found = claimed("sin(x)", "x=sin(x)")
     assert found.verdict == "undecided"
     assert found.message.startswith("undecided: differences contradict our own formula at x = ")
     monkeypatch.undo()
     local.passing.cache_clear()
-    tape.row.cache_clear()
+    sweeps.row.cache_clear()
 
 
 def test_claims_that_cannot_be_read() -> None:

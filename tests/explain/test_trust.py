@@ -15,7 +15,7 @@ from exprgrad.errors import MissingExtraError, RequestError
 from exprgrad.explain.digits.trust import trust
 from exprgrad.explain.digits.trusted import Trusted
 from exprgrad.run.balls import balls
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 from oracles import evaluate, mp, mpf
 from strategies import FREQUENT, double, tree
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from exprgrad import parse
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.run.arrays import arrays
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 from oracles import computed, holds, is_special, mp, true_partial, true_value, ulps
 from rounding import Bounds, bounds, of_partial, of_value
 from strategies import apply, everyday, points, smooth

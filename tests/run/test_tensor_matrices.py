@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from exprgrad import RequestError, ShapeError, parse
 from exprgrad.api import Expression
 from exprgrad.run.arrays import basis
-from exprgrad.run.evaluator import Evaluator
+from exprgrad.run.evaluation import Evaluator
 from exprgrad.run.matrices import along, sweeps, weighted
 
 inf = math.inf

@@ -14,8 +14,8 @@ import exprgrad
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.language.read.parse import parse
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, reverse
-from exprgrad.run.result import Run
 from exprgrad.show.picture.dot import LARGEST, source
 from exprgrad.show.picture.markup import number, shown
 from exprgrad.source import bytes_text

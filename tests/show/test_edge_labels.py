@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 from exprgrad.show.picture.edge_labels import Chip, Wire, boxed, wires
 
 

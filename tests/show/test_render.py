@@ -17,8 +17,8 @@ import pytest
 from exprgrad.errors import MissingExtraError, RequestError
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.language.read.parse import parse
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, reverse
-from exprgrad.run.result import Run
 from exprgrad.show.picture.dot import source
 from exprgrad.show.picture.picture import FORMATS, Picture
 from exprgrad.show.picture.render import finished, render

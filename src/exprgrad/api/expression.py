@@ -1,25 +1,32 @@
-"""Formulas as people use them: evaluated, differentiated, written and drawn."""
+"""Formulas and their evaluations as people use them: every way to work one out, write it and draw it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.api.run import Run
+from exprgrad.explain import diagnostics
+from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.graph.graph import Graph, Shape, is_scalar
 from exprgrad.language.read.parse import parse as parse_graph
-from exprgrad.run.evaluator import Evaluator, evaluator_at, kept, shapes_of
+from exprgrad.run.evaluation import Evaluator, evaluator_at, kept, shapes_of
 from exprgrad.run.values.inputs import as_number, declared, resolve, select
+from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.descent import Descent
+    from exprgrad.explain.digits.trusted import Trust
+    from exprgrad.explain.walks.orders import Visited
+    from exprgrad.explain.walks.paths import Paths
     from exprgrad.run.engines.compiled import Compiled
+    from exprgrad.show.page.lessons import Lesson
+    from exprgrad.show.page.page import Page
 
-__all__ = ["Expression", "parse"]
+__all__ = ["Expression", "Run", "parse"]
 
 MOST_SHAPES = 8
 """For how many shapes of the inputs evaluators are kept."""
@@ -47,7 +54,33 @@ def derived(
     return Expression(text, parse_graph(text), known, shapes)
 
 
-class Expression:
+class Drawn:
+    """What has a picture: in a file, and in a notebook where Graphviz is at hand."""
+
+    dot: Callable[..., str]
+
+    def svg(self, **options: Any) -> str:
+        """The picture as SVG; the options are those of ``dot``.
+
+        Raises ``MissingExtraError`` without Graphviz.
+        """
+        from exprgrad.show.picture.picture import draw
+
+        return draw(self, **options).svg()
+
+    def save(self, path: str | Path, **options: Any) -> None:
+        """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file; options as in ``dot``."""
+        from exprgrad.show.picture.picture import draw
+
+        draw(self, **options).save(path)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        from exprgrad.show.picture.picture import notebook
+
+        return notebook(str(self), self.svg)
+
+
+class Expression(Drawn):
     """A formula, read once and evaluated as often as you like.
 
     ``text`` is what was typed, ``graph`` its computation graph, ``inputs`` the names it reads, in
@@ -99,8 +132,7 @@ class Expression:
         keywords go into the mapping.  Raises ``InputError`` for a missing or surplus value.
         """
         given = self.given(values, inputs)
-        evaluator = self.evaluator(given)
-        return Run(self.text, evaluator.graph, given, evaluator.forward(given))
+        return Run.of(self.text, self.evaluator(given), given)
 
     def evaluator(
         self, given: Mapping[str, Any], origins: Mapping[str, str] | None = None
@@ -148,11 +180,12 @@ class Expression:
         ``wrt`` chooses the inputs to differentiate, all by default.  Values are as in ``evaluate``.
         """
         given = self.given(values, inputs)
-        chosen = select(self.graph, wrt)
-        evaluator = self.evaluator(given)
+        return self.swept(self.evaluator(given), given, select(self.graph, wrt))
+
+    def swept(self, evaluator: Evaluator, given: Mapping[str, Any], wrt: tuple[str, ...]) -> Run:
+        """Both sweeps, where values and inputs have been looked at: see ``evaluator``."""
         self.need_number(evaluator.graph, "grad")
-        data, adjoints = evaluator.gradient(given, chosen)
-        return Run(self.text, evaluator.graph, given, data, adjoints, chosen)
+        return Run.of(self.text, evaluator, given, wrt)
 
     def need_number(self, graph: Graph, command: str) -> None:
         """Raise ``ShapeError`` unless the output is a number."""
@@ -181,10 +214,11 @@ class Expression:
 
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
-        self.need_number(self.evaluator(given).graph, "descend")
+        evaluator = self.evaluator(given)
+        self.need_number(evaluator.graph, "descend")
 
         def at(here: Mapping[str, Any]) -> Run:
-            return self.gradient(here, wrt=None if wrt is None else chosen)
+            return self.swept(evaluator, here, chosen)
 
         return descend(at, given, chosen, as_number(rate, "rate"), steps)
 
@@ -431,18 +465,6 @@ class Expression:
 
         return source(self.typed if self.shapes else self.graph, all=all)
 
-    def svg(self, *, all: bool = False) -> str:
-        """The formula's graph as SVG.  Raises ``MissingExtraError`` without Graphviz."""
-        from exprgrad.show.picture.picture import Picture
-
-        return Picture(self.dot(all=all)).svg()
-
-    def save(self, path: str | Path, *, all: bool = False) -> None:
-        """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file."""
-        from exprgrad.show.picture.picture import Picture
-
-        Picture(self.dot(all=all)).save(path)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return derived, (self.text, self.known, self.shapes)
 
@@ -458,6 +480,122 @@ class Expression:
         return f"$\\displaystyle {self.latex()}$"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        from exprgrad.show.picture.picture import notebook
+        return {**super()._repr_mimebundle_(), "text/latex": self._repr_latex_()}
 
-        return {**notebook(str(self), self.svg), "text/latex": self._repr_latex_()}
+
+def run_again(text: str, inputs: dict[str, Any], wrt: tuple[str, ...] | None) -> Run:
+    """A run from what it was made of: how runs are pickled and copied."""
+    return Run.of(text, evaluator_at(parse_graph(text), text, shapes_of(inputs)), inputs, wrt)
+
+
+class Run(Drawn, diagnostics.Run):
+    """One evaluation: ``value``, ``gradient``, ``nodes``, ``edges``, ``order`` and ``diagnostics``.
+
+    It prints as its table, and shows as its picture in a notebook where Graphviz is at hand.
+    """
+
+    def table(self, *, digits: int = 6, all: bool = False) -> str:
+        """The table of nodes as plain text; a long one in full with ``all``."""
+        from exprgrad.show.text.nodes import node_table
+        from exprgrad.show.text.table import plain
+
+        return plain(node_table(self, digits, all_nodes=all))
+
+    def trace(self, *, digits: int = 6, all: bool = False) -> str:
+        """The reverse sweep, visit by visit, as plain text.  Needs a run of ``gradient``."""
+        if self.adjoints is None:
+            from exprgrad.errors import RequestError
+
+            raise RequestError(
+                "no-gradient", "only a run of gradient() has a reverse sweep to trace"
+            )
+        from exprgrad.show.text.trace import trace
+
+        return trace(self, digits, all_visits=all)
+
+    def map(self, *, digits: int = 6, all: bool = False, width: int = WIDTH) -> str:
+        """The formula with marks under it: how large the grad of each node is, in quarters of the largest.
+
+        Lines are at most ``width`` cells wide; a long formula is whole with ``all``.  Needs a run of
+        ``gradient``.
+        """
+        from exprgrad.show.text.grad_map import grad_map
+        from exprgrad.show.text.table import Screen
+
+        return grad_map(self, digits, Screen(width), whole=all)
+
+    def trust(self) -> Trust:
+        """How many digits of the value and of each derivative are right, and where the others are lost.
+
+        Raises ``MissingExtraError`` without python-flint, ``RequestError`` for tensors of more than 4,096
+        numbers over all nodes.
+        """
+        from exprgrad.explain.digits.trust import trust
+
+        return trust(self, self.one_sided)
+
+    def paths(self, most: int = LISTED_PATHS) -> dict[str, Paths]:
+        """By input, how many paths lead to it from the output, and those with the largest products.
+
+        Over tensors they are the paths to each of an input's numbers, ``X[0, 1]``.  Needs a run of
+        ``gradient``; raises ``RequestError`` for others, and for tensors of more than 4,096 numbers.
+        """
+        from exprgrad.explain.walks.paths import paths
+
+        return paths(self, most)
+
+    def visited(
+        self,
+        order: str | Iterable[str | int] | None = None,
+        accumulate: str = "add",
+        *,
+        most: int = LISTED_PATHS,
+    ) -> Visited:
+        """The reverse sweep in another order, and what it loses: ``got``, ``true``, the lost paths.
+
+        ``order`` lists names or ids of nodes, or is ``preorder``, ``bfs`` or ``naive``; ``accumulate``
+        is ``add``, or ``set`` for ``=`` where ``+=`` should be.  ``most`` lost paths are listed for each
+        input.  Over tensors the nodes are their numbers, ``X[0, 1]``.  Needs a run of ``gradient``; raises
+        ``RequestError`` for others, for tensors of more than 4,096 numbers, and for what is not an order.
+        """
+        from exprgrad.explain.walks.orders import visit
+
+        return visit(self, order, accumulate, most=most)
+
+    def json(self, command: str | None = None, *, all: bool = False) -> str:
+        """The run as the JSON document that the command prints; with ``all`` no tensor is left out."""
+        from exprgrad.show.documents.document import document
+        from exprgrad.show.documents.runs import run_fields
+
+        name = command or ("eval" if self.adjoints is None else "grad")
+        return "".join(document(name, self.text, run_fields(self, self.diagnostics), whole=all))
+
+    def dot(self, *, digits: int = 6, all: bool = False) -> str:
+        """The graph with its numbers as DOT source; above 500 nodes only with ``all``."""
+        from exprgrad.show.picture.dot import source
+
+        return source(self.graph, self, digits=digits, all=all)
+
+    def explore(
+        self, *, digits: int = 6, all: bool = False, lesson: Lesson | str | None = None
+    ) -> Page:
+        """The page to step through, edit and break; above 500 nodes only with ``all``.
+
+        With a ``lesson``, or the name of a built-in one, it has its texts and tasks: they are about the
+        lesson's own formula and inputs.  ``digits`` is from 1 to 17.  Needs a run of ``gradient``, of
+        numbers; raises ``RequestError`` for others, ``MissingExtraError`` without Graphviz.
+        """
+        from exprgrad.show.page.page import page
+
+        return page(self, digits=digits, all=all, lesson=lesson)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return run_again, (self.text, self.inputs, self.wrt)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    __repr__ = __str__
+
+    def _repr_svg_(self) -> str | None:
+        return self._repr_mimebundle_().get("image/svg+xml")

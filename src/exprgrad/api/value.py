@@ -25,13 +25,11 @@ from exprgrad.language.read.parse import CONSTANTS
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.naming import fresh, name_shared
 from exprgrad.run.numbers.primitives import functions
-from exprgrad.run.numbers.sweeps import play
-from exprgrad.run.numbers.tape import record
+from exprgrad.run.numbers.sweeps import play, record
 from exprgrad.run.values.inputs import as_number
 
 if TYPE_CHECKING:
-    from exprgrad.api.expression import Expression
-    from exprgrad.api.run import Run
+    from exprgrad.api.expression import Expression, Run
     from exprgrad.show.page.page import Page
 
 __all__ = ["Value"]

@@ -20,7 +20,7 @@ from exprgrad.source import Source, cut, pieces, printable
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run
-    from exprgrad.run.evaluator import Evaluator
+    from exprgrad.run.evaluation import Evaluator
 
 __all__ = [
     "HELP", "Digits", "FormulaCommand", "NameCommand", "Request", "color_option", "compute",
@@ -432,8 +432,13 @@ def compute(
     expression: Expression, request: Request, wrt: Sequence[str] | None = None, *, grad: bool = True
 ) -> Run:
     """Evaluate or differentiate."""
-    _, values = evaluator_of(expression, request)
-    return expression.gradient(values, wrt=wrt) if grad else expression.evaluate(values)
+    from exprgrad.api import Run
+    from exprgrad.run.values.inputs import select
+
+    evaluator, values = evaluator_of(expression, request)
+    if not grad:
+        return Run.of(expression.text, evaluator, values)
+    return expression.swept(evaluator, values, select(expression.graph, wrt))
 
 
 def swept(options: Mapping[str, Any], *, grad: bool = True) -> Run:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from exprgrad.graph.graph import dependencies, element_name, seen_from
 from exprgrad.language.write.infix import number
-from exprgrad.run import result
-from exprgrad.run.evaluator import Evaluator, evaluator_for
-from exprgrad.run.result import is_finite
+from exprgrad.run import evaluation
+from exprgrad.run.evaluation import Evaluator, evaluator_for, is_finite
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
@@ -28,7 +27,7 @@ NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
 
 
-class Run(result.Run):
+class Run(evaluation.Run):
     """One evaluation, and what its gradient rests on."""
 
     @cached_property
@@ -55,7 +54,7 @@ class Run(result.Run):
         """Whether the swept gradient rests on no convention and is finite, or cannot be told from one."""
         if self.adjoints is None:
             return True
-        finite = all(map(result.is_finite, self.swept.values()))
+        finite = all(map(is_finite, self.swept.values()))
         if finite and self.adjoints.quiet:
             return True
         from exprgrad.explain.kinks_met import flagged
@@ -88,7 +87,9 @@ class Run(result.Run):
         return corrections(self, self.one_sided)
 
 
-def diagnose(run: result.Run, one_sided: Mapping[str, OneSided] | None = None) -> list[Diagnostic]:
+def diagnose(
+    run: evaluation.Run, one_sided: Mapping[str, OneSided] | None = None
+) -> list[Diagnostic]:
     """Everything worth knowing about a run, in the order in which it came about.
 
     ``one_sided`` are the derivatives from the sides, where somebody asks what a kink comes to.
@@ -123,7 +124,7 @@ def diagnose(run: result.Run, one_sided: Mapping[str, OneSided] | None = None) -
     return found
 
 
-def unused_bindings(run: result.Run) -> Iterator[Diagnostic]:
+def unused_bindings(run: evaluation.Run) -> Iterator[Diagnostic]:
     """The named statements that the output does not depend on."""
     if run.graph.bindings:
         from exprgrad.explain.diagnostic import Diagnostic
@@ -153,15 +154,11 @@ def diagnose_outputs(
     that is 0 there.  What concerns several outputs is said once, as a warning if it is one for any of them.
     ``unused`` statements are left out where outputs are chosen: the others are not there by mistake.
     """
-    values = evaluator.forward(inputs)
     once: dict[tuple[str, int, str], Diagnostic] = {}
     for name, output in outputs.items():
         view = seen_from(evaluator.graph, output)
-        run = result.Run(text, view, inputs, values)
-        if swept is None or name in swept:
-            found = evaluator_for(view).gradient(inputs, tuple(wrt))[1]
-            run = result.Run(text, view, inputs, values, found, tuple(wrt))
-        for diagnostic in diagnose(run):
+        chosen = tuple(wrt) if swept is None or name in swept else None
+        for diagnostic in diagnose(evaluation.Run.of(text, evaluator_for(view), inputs, chosen)):
             key = (diagnostic.code, diagnostic.node, diagnostic.message)
             if key not in once or diagnostic.severity == "warning":
                 once[key] = diagnostic
@@ -214,7 +211,7 @@ def entry_trouble(
     by = first if first == second else f"{first} and {second}"
     shown = at(value, found.place)
     derived, entry, data = entry_data(evaluator, inputs, wrt, place, indices[0])
-    used = live(result.Run(text, seen_from(derived, entry), {}, data))
+    used = live(evaluation.Run(text, seen_from(derived, entry), {}, data))
     bad = (node for node in range(entry) if used[node] and not is_finite(data[node]))
     node = derived.origins.get(next(bad, entry), graph.output)
     code = "nan-hessian" if shown != shown else "infinite-hessian"

@@ -9,8 +9,8 @@ from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import live, where
 from exprgrad.explain.sides.movement import met, movement, views
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import Adjoints
-from exprgrad.run.result import Run
 
 __all__ = ["flagged", "special_points"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from exprgrad.run.result import Run
+    from exprgrad.run.evaluation import Run
 
 __all__ = ["LISTED_PATHS", "MOST_STEPS", "beyond_sides"]
 

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from exprgrad.errors import RequestError
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 from exprgrad.source import Source, Span
 
 __all__ = ["node_in"]

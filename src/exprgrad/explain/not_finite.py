@@ -19,8 +19,8 @@ from exprgrad.explain.rewriting.rewrites import EXTENSIONS
 from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
+from exprgrad.run.evaluation import Edge, Run, is_finite
 from exprgrad.run.numbers.primitives import at_pole, holds
-from exprgrad.run.result import Edge, Run, is_finite
 from exprgrad.source import cut
 
 __all__ = ["forward_trouble", "reverse_trouble"]

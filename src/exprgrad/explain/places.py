@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from exprgrad.graph.graph import Shape, dependencies, place_of, size
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 
 if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, Graph, Program, Shape, size
-from exprgrad.run.evaluator import Evaluator, kept
+from exprgrad.run.evaluation import Evaluator, kept
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import bytes_text
 

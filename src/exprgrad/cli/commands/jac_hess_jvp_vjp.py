@@ -22,7 +22,7 @@ from exprgrad.show.documents.answer import Answer
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.graph.graph import Graph
-    from exprgrad.run.evaluator import Evaluator
+    from exprgrad.run.evaluation import Evaluator
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = ["hess_command", "jac_command", "jvp_command", "vjp_command"]

@@ -16,8 +16,8 @@ from exprgrad.explain.checking.verdicts import Verdict, agreement, digits_of, sh
 from exprgrad.explain.nodes import node_in
 from exprgrad.graph.graph import CONST
 from exprgrad.language.write.infix import number
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward
-from exprgrad.run.result import Run
 from exprgrad.source import Source
 
 __all__ = ["at_step", "find_nodes"]

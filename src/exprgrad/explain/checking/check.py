@@ -47,7 +47,7 @@ from exprgrad.graph.graph import (
     size,
 )
 from exprgrad.run.balls.balls import Ball, working
-from exprgrad.run.evaluator import evaluator_for
+from exprgrad.run.evaluation import evaluator_for
 from exprgrad.source import Span
 
 if TYPE_CHECKING:

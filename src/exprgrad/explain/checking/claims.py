@@ -31,8 +31,8 @@ from exprgrad.graph.graph import CONST, Graph, is_scalar
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball, ball, evaluate, working
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, play, record
-from exprgrad.run.result import Run
 from exprgrad.run.values.inputs import not_an_input
 from exprgrad.source import Source
 

@@ -20,8 +20,8 @@ from exprgrad.explain.checking.verdicts import Verdict, apart
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls.balls import enclose
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import Adjoints
-from exprgrad.run.result import Run
 
 __all__ = ["Wrong", "accusing", "blamed", "wrong_numbers"]
 

@@ -13,8 +13,8 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.balls.text import nearest
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.primitives import at_pole
-from exprgrad.run.result import Run
 from exprgrad.source import Span
 
 __all__ = [

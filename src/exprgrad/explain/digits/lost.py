@@ -21,7 +21,7 @@ from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball, ball, unknown, working
 from exprgrad.run.balls.sweep import locals_of
 from exprgrad.run.balls.text import nearest
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 
 __all__ = ["Evidence", "find_lost"]
 

@@ -19,7 +19,7 @@ from exprgrad.explain.rewriting.mending import Menders
 from exprgrad.explain.sides.kinks import OneSided, corrections
 from exprgrad.graph.graph import Shape, dependents, element_name
 from exprgrad.run.balls.balls import Ball
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 
 __all__ = ["trust"]
 

@@ -23,8 +23,8 @@ from exprgrad.graph.transform import copies, transform
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.balls.balls import Ball
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, reverse
-from exprgrad.run.result import Run
 from exprgrad.source import cut
 
 __all__ = ["Menders", "advice", "is_true", "replaced", "verified"]

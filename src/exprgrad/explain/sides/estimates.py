@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from exprgrad.explain.checking.differences import Estimate, differences
 from exprgrad.explain.sides.running_error import SURE
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward
-from exprgrad.run.result import Run
 
 __all__ = ["Guess", "guesses"]
 

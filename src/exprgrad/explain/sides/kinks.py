@@ -21,8 +21,8 @@ from exprgrad.explain.sides.running_error import SURE, Measured
 from exprgrad.graph.graph import Shape, dependencies, element_name
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.primitives import at_pole
-from exprgrad.run.result import Run
 
 __all__ = ["OneSided", "corrections", "one_sided", "verdicts"]
 

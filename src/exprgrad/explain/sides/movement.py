@@ -13,9 +13,9 @@ from functools import cache
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import Algebra, Graph, dependencies, interpret, worked_out
 from exprgrad.graph.ops import BY_NAME, Op, Special
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.kink_screen import special_tests
 from exprgrad.run.numbers.primitives import Template, compile_template, functions, number, sides
-from exprgrad.run.result import Run
 
 __all__ = ["local_rule", "met", "movement", "stirs", "stirs_edge", "views"]
 

@@ -34,8 +34,8 @@ from exprgrad.explain.sides.running_error import (
 from exprgrad.graph.graph import Algebra, Graph, dependencies, dependents, worked_out
 from exprgrad.graph.op import Op, Special
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.primitives import at_pole, compile_template, functions, holds, sides
-from exprgrad.run.result import Run
 
 __all__ = ["UNDEFINED", "Around", "Towards", "around", "towards"]
 

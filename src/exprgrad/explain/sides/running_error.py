@@ -15,8 +15,8 @@ from exprgrad.derive.rules import slots, template
 from exprgrad.explain.sides.movement import local_rule
 from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.primitives import functions, number, sides
-from exprgrad.run.result import Run
 
 __all__ = [
     "SURE",

@@ -32,7 +32,7 @@ from exprgrad.explain.walks.paths import (
     web_of,
 )
 from exprgrad.explain.walks.visits import WRONG, Contribution, Sweep, simulate, wanted
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 
 __all__ = ["Lost", "Outcome", "Part", "Repeated", "Visited", "visit"]
 

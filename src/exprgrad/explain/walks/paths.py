@@ -19,8 +19,8 @@ from exprgrad.errors import RequestError
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.explain.places import in_numbers
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.numbers.tape import gated
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
+from exprgrad.run.numbers.sweeps import gated
 
 __all__ = [
     "Path", "Paths", "Size", "Sums", "Web", "by_size", "exact_total", "largest", "magnitude", "order_of",

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from exprgrad.errors import RequestError
 from exprgrad.explain.nodes import node_in
 from exprgrad.explain.walks.paths import Web
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 from exprgrad.source import Source, Span
 
 __all__ = ["WRONG", "Contribution", "Sweep", "simulate", "wanted"]

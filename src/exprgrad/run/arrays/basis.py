@@ -10,7 +10,7 @@ import numpy as np
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.graph.graph import Program, Shape, size
 from exprgrad.run.arrays import arrays
-from exprgrad.run.evaluator import Evaluator
+from exprgrad.run.evaluation import Evaluator
 
 __all__ = ["at_direction", "by_columns", "by_rows", "symmetric"]
 

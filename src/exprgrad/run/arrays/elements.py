@@ -31,8 +31,8 @@ from exprgrad.graph.shapes import axes_of, kept
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays.arrays import Array, as_array, structural
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, reverse
-from exprgrad.run.result import Run
 from exprgrad.source import Span
 
 __all__ = ["MOST_ELEMENTS", "Elements", "Origin", "elements", "refuse_many"]

@@ -40,7 +40,7 @@ def record(graph: Graph, wrt: Sequence[str]) -> Sweep:
 
 
 class Adjoints:
-    """What a reverse sweep over tensors found: see ``run.result.Run``.
+    """What a reverse sweep over tensors found: see ``run.evaluation.Run``.
 
     ``masks`` are not 0 where a gradient reached a node that a branch not taken may have kept it from.
     """

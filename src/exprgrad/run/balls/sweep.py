@@ -30,7 +30,7 @@ from exprgrad.run.balls.balls import (
     working,
 )
 from exprgrad.run.numbers.primitives import compile_template
-from exprgrad.run.numbers.tape import gated
+from exprgrad.run.numbers.sweeps import gated
 
 __all__ = ["Sweep", "locals_of", "sweep"]
 

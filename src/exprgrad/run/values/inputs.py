@@ -64,7 +64,7 @@ def constant(text: str, name: str) -> Any:
     if is_scalar(graph):
         return forward(graph, {})[graph.output]
     from exprgrad.language.read.shaping import shaped
-    from exprgrad.run.evaluator import evaluator_for
+    from exprgrad.run.evaluation import evaluator_for
 
     try:
         found = shaped(graph, text, {})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Shape, size
-from exprgrad.run.result import Edge, Node
+from exprgrad.run.evaluation import Edge, Node
 from exprgrad.show.documents.answer import Apart, Lines, listed, short
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from exprgrad.language.code.statements import Statements, Writer
 from exprgrad.language.code.target import Routine
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.write.infix import number
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 
 __all__ = ["SPECIAL", "arithmetic", "rows"]
 

@@ -20,8 +20,7 @@ from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
 from exprgrad.language.write.latex import node_latex
 from exprgrad.language.write.mathml import mathml
 from exprgrad.run.edge_texts import rule_of
-from exprgrad.run.numbers.sweeps import Adjoints
-from exprgrad.run.numbers.tape import gated
+from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
 from exprgrad.show.page.arithmetic import rows
 from exprgrad.show.picture.cards import operation

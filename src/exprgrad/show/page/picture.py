@@ -14,7 +14,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from exprgrad.graph.graph import CONST, INPUT
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 from exprgrad.show.picture.cards import Piece, card_of
 from exprgrad.show.picture.dot import source
 from exprgrad.show.picture.render import command, graphviz

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import ATOM, label, operation_text
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.markup import RULER, cell, row, shown, table, text
 from exprgrad.show.text.table import minus

@@ -9,7 +9,7 @@ from exprgrad.errors import RequestError
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import program
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.cards import node_label, slot
 from exprgrad.show.picture.edge_labels import boxed, wires

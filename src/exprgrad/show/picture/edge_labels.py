@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from exprgrad.graph.graph import size
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.result import Run
+from exprgrad.run.evaluation import Run
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.markup import cell, number, row, shown, table, text

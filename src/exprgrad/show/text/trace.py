@@ -15,7 +15,7 @@ from exprgrad.graph.graph import CONST, INPUT, Shape, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, SUM, operand_level, operation_text
 from exprgrad.run.edge_texts import rule_of
-from exprgrad.run.numbers.tape import gated
+from exprgrad.run.numbers.sweeps import gated
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.text.lines import EDGE_ROWS, INDENT, LONGEST_WHOLE, narrowed, packed
 from exprgrad.show.text.nodes import corrections, node_title
