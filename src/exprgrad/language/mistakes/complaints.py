@@ -130,6 +130,7 @@ class Wrong(NamedTuple):
             "closing": CLOSING.get(self.bracket, ""),
             "partner": OPENING.get(self.kind, ""),
             "indexed": indexed(self),
+            "product": product(self),
         }
 
 
@@ -307,45 +308,32 @@ def spaced(row: str) -> str:
 
 
 def product(wrong: Wrong) -> str:
-    """The mend for two operands with no operator between them."""
-    word, called = wrong.word, wrong.kind == "LPAR"
-    group = short_group(wrong.text, wrong.span[0] if called else wrong.span[1])
-    right = group or "(…)" if called else word + (group if word in FUNCTION_WORDS else "")
+    """The product of the two tokens, as far as it is short."""
     left = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T"}.get(wrong.last, wrong.before)
-    whole = f"{left}*{right}"
-    mend = called_hint(wrong, right) if called else number_hint(wrong, whole)
-    return mend or f"for a product write {whole}"
+    return f"{left}*{right_of(wrong)}"
 
 
-def called_hint(wrong: Wrong, right: str) -> str | None:
-    """The mend for parentheses behind ``x.T`` or behind the power of a function, as in ``sin^2(x)``."""
-    text, start = wrong.text, wrong.place[0]
-    if wrong.last == "TRANSPOSE" and wrong.follows(r"\s*\)"):
-        return f"the transpose is written {owner_before(text, start)}.T, without parentheses"
-    found = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*$", text[max(start - 30, 0) : start])
-    if found and found[1] in FUNCTION_WORDS:
-        return f"a power of a function is written {found[1]}{right}^{wrong.before}"
-    return None
+def right_of(wrong: Wrong) -> str:
+    """The operand that begins with the token, as far as it is a number, a word, a call or a short group."""
+    if wrong.kind == "LPAR":
+        return short_group(wrong.text, wrong.span[0]) or "(…)"
+    called = wrong.word in FUNCTION_WORDS
+    return wrong.word + short_group(wrong.text, wrong.span[1]) * called
 
 
-def number_hint(wrong: Wrong, product: str) -> str | None:
-    """The mend for a number that is not written as numbers are here."""
-    word, before = wrong.word, wrong.before
-    if wrong.last != "NUMBER":
-        return None
-    if wrong.kind == "NUMBER":
-        if wrong.is_adjacent:
-            return "a number has one decimal point"
-        joined = f"{before}{word}"
-        whole = re.fullmatch(r"[0-9]+", joined)
-        return f"for one number write {joined}, for a product {product}" if whole else None
-    if re.fullmatch(r"(?:_[0-9]+)+", word):
-        return f"write {before}{word.replace('_', '')}"
-    if wrong.is_adjacent and re.fullmatch(r"_\w*|[eEjJ]", word):
-        return f"numbers are written like 2, 2.5 or 1e-3; for a product write {product}"
-    if before == "0" and re.fullmatch(r"[xXoObB][0-9A-Fa-f]+", word):
-        return "numbers are decimal, like 2, 2.5 or 1e-3"
-    return None
+def raised_function(wrong: Wrong) -> re.Match[str] | None:
+    """The function whose power stands before the token, as in ``sin^2(x)``."""
+    start = wrong.place[0]
+    before = wrong.text[max(start - 30, 0) : start]
+    found = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*$", before)
+    return found if found and found[1] in FUNCTION_WORDS else None
+
+
+def power_of_call(wrong: Wrong) -> str:
+    """The mend for ``sin^2(x)``."""
+    function = raised_function(wrong)
+    assert function is not None
+    return f"a power of a function is written {function[1]}{right_of(wrong)}^{wrong.before}"
 
 
 def both_comparisons(wrong: Wrong) -> str:
@@ -503,7 +491,34 @@ MISTAKES = (
         "a ',' is missing before '{word}'", "write {before}, {word}=…",
         kind="NAME", last=OPERAND_ENDS, bracket="(", when=lambda wrong: wrong.follows(r"\s*=(?!=)"),
     ),
-    Mistake(NO_OPERATOR, product, kind=OPERANDS, last=OPERAND_ENDS),
+    Mistake(
+        NO_OPERATOR, "a number has one decimal point",
+        kind="NUMBER", last="NUMBER", when=lambda wrong: wrong.is_adjacent,
+    ),
+    Mistake(
+        NO_OPERATOR, "for one number write {before}{word}, for a product {product}",
+        kind="NUMBER", last="NUMBER", when=lambda wrong: re.fullmatch("[0-9]+", wrong.before + wrong.word),
+    ),
+    Mistake(
+        NO_OPERATOR, lambda wrong: f"write {wrong.before}{wrong.word.replace('_', '')}",
+        kind="NAME", last="NUMBER", when=lambda wrong: re.fullmatch("(?:_[0-9]+)+", wrong.word),
+    ),
+    Mistake(
+        NO_OPERATOR, "numbers are written like 2, 2.5 or 1e-3; for a product write {product}",
+        kind="NAME", last="NUMBER",
+        when=lambda wrong: wrong.is_adjacent and re.fullmatch(r"_\w*|[eEjJ]", wrong.word),
+    ),
+    Mistake(
+        NO_OPERATOR, "numbers are decimal, like 2, 2.5 or 1e-3", kind="NAME", last="NUMBER",
+        when=lambda wrong: wrong.before == "0" and re.fullmatch("[xXoObB][0-9A-Fa-f]+", wrong.word),
+    ),
+    Mistake(
+        NO_OPERATOR,
+        lambda w: f"the transpose is written {owner_before(w.text, w.place[0])}.T, without parentheses",
+        kind="LPAR", last="TRANSPOSE", when=lambda wrong: wrong.follows(r"\s*\)"),
+    ),
+    Mistake(NO_OPERATOR, power_of_call, kind="LPAR", last=OPERAND_ENDS, when=raised_function),
+    Mistake(NO_OPERATOR, "for a product write {product}", kind=OPERANDS, last=OPERAND_ENDS),
     # An = that binds nothing.
     Mistake(
         "'={next}' is not an operator", "write {next}=",

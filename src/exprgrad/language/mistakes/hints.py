@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 from exprgrad.graph.ops import BY_NAME
@@ -51,15 +51,16 @@ COMPOUNDS = {
     "=>": "'at least' is >=",
     "->": FORMULA_ALONE,
 }
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+ROOTS = {"√": "sqrt", "∛": "cbrt"}
 CHARACTERS = {
     "×": "*", "·": "*", "⋅": "*", "∗": "*", "•": "*", "÷": "/", "∕": "/", "⁄": "/", "−": "-", "–": "-",
     "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/", "＾": "^", "（": "(", "）": ")", "，": ",",
     "；": ";", "＝": "=", "≤": "<=", "≥": ">=", "≠": "!=", "∞": "inf", "½": "(1/2)", "⅓": "(1/3)",
     "¼": "(1/4)", "¾": "(3/4)", "⊙": "*", "{": "(", "}": ")",
 }  # fmt: skip
-SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
-ROOTS = {"√": "sqrt", "∛": "cbrt"}
 CHARACTER_HINTS = {
+    **{character: f"write {ours}" for character, ours in CHARACTERS.items()},
     "|": "the absolute value is abs(x)",
     "&": WORD_HINTS["and"].replace("a and b", "a & b"),
     "!": "'not equal' is !=; there is no factorial",
@@ -73,6 +74,12 @@ CHARACTER_HINTS = {
     "∏": "a product of all is prod(x)",
     "⊗": "the outer product is outer(x, y)",
 }
+COMMANDS = {
+    "frac": "(a)/(b)", "dfrac": "(a)/(b)", "cdot": "*", "times": "*", "div": "/", "left": "(",
+    "right": ")", "infty": "inf", "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!=",
+    "neq": "!=", "bmod": "%",
+}  # fmt: skip
+"""What a command of LaTeX is here."""
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
@@ -126,67 +133,75 @@ def edits(one: str, other: str) -> int:
 
 def character_hint(text: str, span: Span) -> str | None:
     """Our spelling of what a foreign character begins, as far as one can guess."""
-    start, end = span
-    character, rest = text[start], text[end:]
-    if character in CHARACTERS:
-        return f"write {CHARACTERS[character]}"
-    if character.translate(SUPERSCRIPTS) != character:
-        return superscript_hint(text, start)
-    if character in ROOTS:
-        operand = re.match(r"\s*(?:(\w{1,20})|\(([^()]{1,20})\))", rest)
-        inside = (operand[1] or operand[2]) if operand else "…"
-        return f"write {ROOTS[character]}({inside})"
-    if character == "|" and rest[:1] == "|":
-        return WORD_HINTS["or"].replace("a or b", "a || b")
-    if character == "'" and re.search(r"[\w)\]]$", text[:start]):
-        owner = re.search(r"\w{1,20}$", text[max(start - 20, 0) : start])
-        name = owner[0] if owner else "x"
-        if rest[:1] in ("(", "'"):
-            return "a derivative has no sign of its own; name a node, say, dx"
-        return f"the transpose is written {name}.T; a derivative has no sign of its own"
-    if character in CHARACTER_HINTS:
-        return CHARACTER_HINTS[character]
-    if character == "\\":
-        return latex_hint(text[start:])
+    character = text[span[0]]
     if character == ".":
         return dot_hint(text, span)
+    for pattern, help in BEGINNINGS.items():
+        found = re.compile(pattern).match(text, span[0])
+        if found:
+            return help(found) if callable(help) else help.format(*found.groups())
+    if character in CHARACTER_HINTS:
+        return CHARACTER_HINTS[character]
     if unicodedata.digit(character, None) is not None:
         return f"digits are 0 to 9: write {unicodedata.digit(character)}"
     if "\udc80" <= character <= "\udcff":
         return "the text is not UTF-8 here"
-    if not character.isprintable():
-        return "it does not print: delete it"
-    return "names are letters, digits and _"
+    return (
+        "names are letters, digits and _"
+        if character.isprintable()
+        else "it does not print: delete it"
+    )
 
 
-def superscript_hint(text: str, start: int) -> str:
+def before(found: re.Match[str], pattern: str, room: int) -> str:
+    """What stands before something, if a pattern fits it."""
+    owner = re.search(
+        rf"(?:{pattern})$", found.string[max(found.start() - room, 0) : found.start()]
+    )
+    return owner[0] if owner else ""
+
+
+def raised(exponent: re.Match[str]) -> str:
     """A power written with ^."""
-    end = start
-    while end < len(text) and text[end].translate(SUPERSCRIPTS) != text[end]:
-        end += 1
-    base = re.search(r"(?:\w{1,20}|\([^()]{1,20}\))$", text[max(start - 30, 0) : start])
-    return f"write {base[0] if base else ''}^{text[start:end].translate(SUPERSCRIPTS)}"
+    base = before(exponent, r"\w{1,20}|\([^()]{1,20}\)", 30)
+    return f"write {base}^{exponent[0].translate(SUPERSCRIPTS)}"
 
 
-def latex_hint(rest: str) -> str:
-    """Our spelling of what begins with a backslash."""
-    fraction = re.match(r"\\d?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}", rest)
-    if fraction:
-        above, below = (s if re.fullmatch(r"\w+", s) else f"({s})" for s in fraction.groups())
-        return f"this is not LaTeX: write {above}/{below}"
-    command = re.match(r"\\([A-Za-z]+)", rest)
-    word = command[1] if command else ""
-    spellings = {
-        "frac": "(a)/(b)", "dfrac": "(a)/(b)", "cdot": "*", "times": "*", "div": "/", "left": "(",
-        "right": ")", "infty": "inf", "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!=",
-        "neq": "!=", "bmod": "%",
-    }  # fmt: skip
-    if word in spellings:
-        return f"this is not LaTeX: write {spellings[word]}"
-    word = NAMES_HERE.get(word, word)
-    if word in FUNCTION_WORDS:
-        return f"this is not LaTeX: write {word}(x)"
-    return f"this is not LaTeX: write {word}" if word else "a backslash means nothing here"
+def root(sign: re.Match[str]) -> str:
+    """A root as a call."""
+    return f"write {ROOTS[sign[0][0]]}({sign[1] or sign[2] or '…'})"
+
+
+def transposed(mark: re.Match[str]) -> str:
+    """A transpose, rather than a derivative."""
+    name = before(mark, r"\w{1,20}", 20) or "x"
+    return f"the transpose is written {name}.T; a derivative has no sign of its own"
+
+
+def fraction(command: re.Match[str]) -> str:
+    """A quotient; what is more than a word stands in parentheses."""
+    above, below = (s if re.fullmatch(r"\w+", s) else f"({s})" for s in command.groups())
+    return f"this is not LaTeX: write {above}/{below}"
+
+
+def command_hint(command: re.Match[str]) -> str:
+    """Our spelling of a command of LaTeX."""
+    word = NAMES_HERE.get(command[1], command[1])
+    ours = COMMANDS.get(command[1]) or (f"{word}(x)" if word in FUNCTION_WORDS else word)
+    return f"this is not LaTeX: write {ours}"
+
+
+BEGINNINGS: dict[str, str | Callable[[re.Match[str]], str]] = {
+    r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+": raised,
+    r"[√∛](?:\s*(?:(\w{1,20})|\(([^()]{1,20})\)))?": root,
+    r"\|\|": WORD_HINTS["or"].replace("a or b", "a || b"),
+    r"(?<=[\w)\]])'[(']": "a derivative has no sign of its own; name a node, say, dx",
+    r"(?<=[\w)\]])'": transposed,
+    r"\\d?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}": fraction,
+    r"\\([A-Za-z]+)": command_hint,
+    r"\\": "a backslash means nothing here",
+}
+"""What begins with a foreign character, and the mend."""
 
 
 def dot_hint(text: str, span: Span) -> str:
