@@ -202,13 +202,6 @@ class Algebra(Forms):
         assert isinstance(found, Sum)
         return self.sum(found.terms, scale=-ONE)
 
-    def without_sign(self, form: int) -> tuple[Fraction, int]:
-        """The sign of a form's coefficient, and the form without it."""
-        found = self.forms[form]
-        if isinstance(found, Product) and found.coefficient < 0:
-            return -ONE, self.signed_product(-found.coefficient, list(found.factors))
-        return ONE, form
-
     def product(
         self, items: Items, coefficient: Fraction = ONE, whole: Collection[int] = ()
     ) -> int:
@@ -216,9 +209,10 @@ class Algebra(Forms):
         powers: Powers = {}
         for form, exponent in items:
             if form in whole:
-                if exponent.denominator == 1:
-                    sign, form = self.without_sign(form)
-                    coefficient *= sign ** int(exponent)
+                is_product = isinstance(self.forms[form], Product)
+                if exponent.denominator == 1 and is_product and self.is_negative(form):
+                    form = self.negated(form)
+                    coefficient *= (-ONE) ** int(exponent)
                 powers[form] = powers.get(form, Fraction(0)) + exponent
             else:
                 coefficient = self.multiply(powers, coefficient, form, exponent)
@@ -230,20 +224,17 @@ class Algebra(Forms):
         if share is not None:
             return share
         factors = [(base, exponent) for base, exponent in powers.items() if exponent]
+        if len(factors) + (coefficient != 1) < 2:
+            return self.signed_product(coefficient, factors)
         for base, exponent in factors:
             inside = self.forms[base]
-            if (
-                exponent != 1
-                or self.weights[base] > WALKED
-                or len(factors) + (coefficient != 1) < 2
-            ):
+            if exponent != 1 or not isinstance(inside, Call) or inside.kind != "where":
                 continue
-            if isinstance(inside, Call) and inside.kind == "where":
-                condition, x, y = inside.operands
-                if self.zero in (x, y):
-                    rest = [item for item in factors if item[0] != base]
-                    both = [self.product([*rest, (branch, ONE)], coefficient) for branch in (x, y)]
-                    return self.where(condition, *both)
+            condition, x, y = inside.operands
+            if self.zero in (x, y) and self.weights[base] <= WALKED:
+                rest = [item for item in factors if item[0] != base]
+                both = [self.product([*rest, (branch, ONE)], coefficient) for branch in (x, y)]
+                return self.where(condition, *both)
         return self.signed_product(coefficient, factors)
 
     def signed_product(self, coefficient: Fraction, factors: list[tuple[int, Fraction]]) -> int:
@@ -330,36 +321,33 @@ class Algebra(Forms):
     def add(self, terms: Terms, form: int, coefficient: Fraction) -> None:
         """Add a multiple of a form to a sum in the making."""
         found = self.forms[form]
-        if isinstance(found, Sum):
-            for term, inner in found.terms:
-                self.add_term(terms, term, inner * coefficient)
-        elif isinstance(found, Number):
-            self.add_term(terms, self.one, found.value * coefficient)
-        elif isinstance(found, Product) and found.coefficient != 1:
-            bare = self.signed_product(ONE, list(found.factors))
-            self.add_term(terms, bare, found.coefficient * coefficient)
-        else:
-            self.add_term(terms, form, coefficient)
+        own = found.terms if isinstance(found, Sum) else [self.split(form)]
+        for term, inner in own:
+            self.add_term(terms, term, inner * coefficient)
+
+    def split(self, form: int) -> tuple[int, Fraction]:
+        """A form that is no sum without its coefficient, and that; a number is a multiple of 1."""
+        found = self.forms[form]
+        if isinstance(found, Number):
+            return self.one, found.value
+        if isinstance(found, Product) and found.coefficient != 1:
+            return self.signed_product(ONE, list(found.factors)), found.coefficient
+        return form, ONE
 
     def add_term(self, terms: Terms, term: int, coefficient: Fraction) -> None:
         """Add to a term's coefficient, if the result can be written; else keep the two apart."""
         gathered = terms.get(term, Fraction(0)) + coefficient
         if self.writable(gathered):
             terms[term] = gathered
+            return
+        times = ONE
+        if term == self.one:  # 1e300 + 1e-300: two numbers
+            apart = self.number(abs(coefficient))
+            times = ONE if coefficient > 0 else -ONE
         else:
-            if term == self.one:  # 1e300 + 1e-300: two numbers
-                term, coefficient = (
-                    self.number(abs(coefficient)),
-                    Fraction(1 if coefficient > 0 else -1),
-                )
-                terms[term] = terms.get(term, Fraction(0)) + coefficient
-                return
-            apart = self.intern(
-                Product(coefficient, ((term, ONE),)),
-                ("apart", coefficient, term),
-                self.weights[term] + 1,
-            )
-            terms[apart] = terms.get(apart, Fraction(0)) + 1
+            whole = Product(coefficient, ((term, ONE),))
+            apart = self.intern(whole, ("apart", coefficient, term), self.weights[term] + 1)
+        terms[apart] = terms.get(apart, Fraction(0)) + times
 
 
 def is_mixed(form: Form) -> TypeGuard[Sum]:

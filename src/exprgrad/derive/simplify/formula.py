@@ -5,8 +5,9 @@ Those of higher order are made by differentiating, simplifying, and differentiat
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import chain, count
 
 from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify.simplify import formulas
@@ -82,10 +83,7 @@ def named(
 
     With ``bind`` they become statements of the graph.
     """
-    uses = [0] * len(graph)
-    for operands in graph.operands:
-        for operand in operands:
-            uses[operand] += 1
+    uses = Counter(chain.from_iterable(graph.operands))
     taken = {*graph.inputs, *known.values(), *CONSTANTS}
     fresh = (name for number in count(1) if (name := f"t{number}") not in taken)
     names = {node: name for name, node in graph.inputs.items()}

@@ -163,24 +163,31 @@ class Forms:
 
     def shape_of(self, form: Form) -> Shape:
         """The same, the shapes of its parts being known."""
-        if isinstance(form, Leaf):
-            return self.inputs.get(form.name, ()) if form.value is None else ()
-        if isinstance(form, Literal):
-            return form.shape
-        if isinstance(form, Number):
-            return ()
-        if isinstance(form, Call):
-            given = [self.shapes[operand] for operand in form.operands]
-            if form.settings is not None:
-                return STRUCTURAL[form.kind].shape(given, form.settings)
-            return broadcast_shape(given)
-        parts = form.factors if isinstance(form, Product) else form.terms
-        return broadcast_shape([self.shapes[part] for part, _ in parts])
+        match form:
+            case Number():
+                return ()
+            case Leaf(name, value):
+                return self.inputs.get(name, ()) if value is None else ()
+            case Literal(shape):
+                return shape
+            case Product(_, parts) | Sum(parts):
+                return broadcast_shape([self.shapes[part] for part, _ in parts])
+            case Call(kind, operands, settings):
+                given = [self.shapes[operand] for operand in operands]
+                if settings is not None:
+                    return STRUCTURAL[kind].shape(given, settings)
+                return broadcast_shape(given)
 
     def factors_of(self, term: int) -> dict[int, Fraction]:
         """A term's factors with their powers."""
         found = self.forms[term]
         return dict(found.factors) if isinstance(found, Product) else {term: ONE}
+
+    def shared_factors(self, terms: Items) -> dict[int, list[Fraction]]:
+        """The factors that all of some terms have, and their powers term by term."""
+        each = [self.factors_of(term) for term, _ in terms]
+        alike = [base for base in each[0] if all(base in factors for factors in each)]
+        return {base: [factors[base] for factors in each] for base in alike}
 
     def settled(self, kind: str, values: Sequence[Fraction]) -> Fraction | None:
         """The result of an operation on numbers, where it can be written."""

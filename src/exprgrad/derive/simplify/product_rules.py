@@ -46,7 +46,8 @@ def take_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
         if not isinstance(found, Sum) or len(found.terms) > MOST or not 0 < abs(exponent) < HIGH:
             continue
         number = common_number([c for _, c in found.terms])
-        common = common_names(forms, [forms.factors_of(term) for term, _ in found.terms])
+        least = {name: min(each) for name, each in forms.shared_factors(found.terms).items()}
+        common = {n: q for n, q in least.items() if q > 0 and isinstance(forms.forms[n], Leaf)}
         if len(powers) < 2 or (not common and number == 1):
             continue
         out = [(name, -q) for name, q in common.items()]
@@ -57,16 +58,6 @@ def take_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
             powers[name] = powers.get(name, Fraction(0)) + q * exponent
         coefficient *= number ** int(exponent)
     return coefficient
-
-
-def common_names(forms: Algebra, terms: list[dict[int, Fraction]]) -> dict[int, Fraction]:
-    """The inputs that are factors of every term, with the least of their powers."""
-    common = {}
-    for base in terms[0]:
-        least = min([factors.get(base, Fraction(0)) for factors in terms])
-        if isinstance(forms.forms[base], Leaf) and least > 0:
-            common[base] = least
-    return common
 
 
 def unify_signs(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:

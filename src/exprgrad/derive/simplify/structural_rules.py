@@ -106,10 +106,9 @@ def split_choice(forms: Algebra, found: Call, form: int, shape: Shape) -> Split:
     branch = forms.forms[y if x == forms.zero else x]
     if not isinstance(branch, Number | Product):
         return ONE, [], form
-    number = branch.value if isinstance(branch, Number) else branch.coefficient
+    rest, number = forms.split(y if x == forms.zero else x)
     if number == 1:
         return ONE, [], form
-    rest = forms.one if isinstance(branch, Number) else forms.product(branch.factors)
     both = (forms.zero, rest) if x == forms.zero else (rest, forms.zero)
     return number, [], forms.where(condition, *both)
 

@@ -51,16 +51,11 @@ def shortest(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> i
 
 def over_common_denominator(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> int:
     """``1/u - x^2/u^2`` as ``(u - x^2)/u^2``, where that is not longer, for u that all terms have."""
-    powers: dict[int, list[Fraction]] = {}
-    for term, _ in terms:
-        for base, exponent in forms.factors_of(term).items():
-            powers.setdefault(base, []).append(exponent)
     below: dict[int, Fraction] = {}
     leap = Fraction(0)
-    for base, exponents in powers.items():
+    for base, exponents in forms.shared_factors(terms).items():
         lowest = min(exponents)
-        alike = all((exponent - lowest).denominator == 1 for exponent in exponents)
-        if lowest < 0 and len(exponents) == len(terms) and alike:
+        if lowest < 0 and all((exponent - lowest).denominator == 1 for exponent in exponents):
             below[base] = lowest
             leap = max(leap, max(exponents) - lowest)
     for chosen in [below, *[{base: below[base]} for base in below if len(below) > 1]]:
@@ -90,7 +85,7 @@ def factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
     So are names where that leaves a term of one factor: ``a*x*sin(x) + a*cos(x)``, and no polynomial.
     """
     every = [forms.factors_of(term) for term, _ in terms]
-    common = {base: min([factors.get(base, Fraction(0)) for factors in every]) for base in every[0]}
+    common = {base: min(exponents) for base, exponents in forms.shared_factors(terms).items()}
     out = {base: exponent for base, exponent in common.items() if exponent > 0}
     calls = {base: q for base, q in out.items() if isinstance(forms.forms[base], Call | Sum)}
     left = [[base for base, q in factors.items() if q != out.get(base)] for factors in every]

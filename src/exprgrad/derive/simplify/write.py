@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial, reduce
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.simplify.normal_form import (
@@ -48,19 +50,19 @@ def needed(forms: Forms, outputs: list[int]) -> list[int]:
     return [form for form, flag in enumerate(flags) if flag]
 
 
-def parts(forms: Forms, form: int) -> list[int]:
+def parts(forms: Forms, form: int) -> Sequence[int]:
     """The forms that one is written with."""
-    found = forms.forms[form]
-    if isinstance(found, Call):
-        return list(found.operands)
-    if isinstance(found, Product):
-        return [base for base, _ in found.factors]
-    if isinstance(found, Sum):
-        return [part for term, c in found.terms for part in term_parts(forms, term, c)]
-    return []
+    match forms.forms[form]:
+        case Call(_, operands):
+            return operands
+        case Product(_, factors):
+            return [base for base, _ in factors]
+        case Sum(terms):
+            return [part for term, c in terms for part in term_parts(forms, term, c)]
+    return ()
 
 
-def term_parts(forms: Forms, term: int, coefficient: Fraction) -> list[int]:
+def term_parts(forms: Forms, term: int, coefficient: Fraction) -> Sequence[int]:
     """The forms that a term is written with: a product's coefficient goes among its factors."""
     found = forms.forms[term]
     own = isinstance(found, Product) and found.coefficient == 1 and coefficient != 1
@@ -69,40 +71,35 @@ def term_parts(forms: Forms, term: int, coefficient: Fraction) -> list[int]:
 
 def write_form(forms: Forms, builder: Builder, nodes: dict[int, int], form: int) -> int:
     """Build one form, its parts being built."""
-    found = forms.forms[form]
-    if isinstance(found, Number):
-        return write_number(forms, builder, found.value)
-    if isinstance(found, Leaf):
-        if found.value is None:
-            return builder.input(found.name)
-        symbol = found.name if math.isfinite(found.value) else None
-        return builder.constant(found.value, symbol)
-    if isinstance(found, Literal):
-        return builder.literal(found)
-    if isinstance(found, Call) and found.settings is not None:
-        operands = tuple([nodes[operand] for operand in found.operands])
-        return builder.append(found.kind, operands, found.settings, ())
-    if isinstance(found, Call):
-        return builder.apply(found.kind, *[nodes[operand] for operand in found.operands])
-    if isinstance(found, Product):
-        return write_product(forms, builder, nodes, found.coefficient, found.factors)
-    return write_sum(forms, builder, nodes, found)
+    match forms.forms[form]:
+        case Number(value):
+            return write_number(forms, builder, value)
+        case Leaf(name, None):
+            return builder.input(name)
+        case Leaf(name, float(constant)):
+            return builder.constant(constant, name if math.isfinite(constant) else None)
+        case Literal() as literal:
+            return builder.literal(literal)
+        case Call(kind, operands, None):
+            return builder.apply(kind, *[nodes[operand] for operand in operands])
+        case Call(kind, operands, settings):
+            return builder.append(kind, tuple([nodes[o] for o in operands]), settings, ())
+        case Product(coefficient, factors):
+            return write_product(forms, builder, nodes, coefficient, factors)
+        case Sum(terms):
+            return write_sum(forms, builder, nodes, terms)
+    raise AssertionError("every form is written")
 
 
-def write_sum(forms: Forms, builder: Builder, nodes: dict[int, int], found: Sum) -> int:
+def write_sum(
+    forms: Forms, builder: Builder, nodes: dict[int, int], terms: tuple[tuple[int, Fraction], ...]
+) -> int:
     """A sum, beginning with a term that has no minus if there is one."""
-    terms = list(found.terms)
     first = next((place for place, (_, c) in enumerate(terms) if c > 0), 0)
-    terms.insert(0, terms.pop(first))
-    written: int | None = None
-    for term, coefficient in terms:
-        sign = coefficient if written is None else abs(coefficient)
-        node = write_term(forms, builder, nodes, term, sign)
-        if written is None:
-            written = node
-        else:
-            written = builder.apply("sub" if coefficient < 0 else "add", written, node)
-    assert written is not None
+    written = write_term(forms, builder, nodes, *terms[first])
+    for term, coefficient in (*terms[:first], *terms[first + 1 :]):
+        node = write_term(forms, builder, nodes, term, abs(coefficient))
+        written = builder.apply("sub" if coefficient < 0 else "add", written, node)
     return written
 
 
@@ -144,18 +141,15 @@ def write_product(
     factors: tuple[tuple[int, Fraction], ...],
 ) -> int:
     """A product as one fraction, its minus on the first factor above the line."""
-    above: list[int] = []
-    below: list[int] = []
     size = abs(coefficient)
+    top, bottom = Fraction(size.numerator), Fraction(size.denominator)
     if forms.decimals and is_decimal(size):
-        above += [constant_node(builder, size)] if size != 1 else []
+        top, bottom = size, ONE
     elif forms.decimals and is_decimal(1 / size):
-        below.append(constant_node(builder, 1 / size))
-    else:
-        above += [constant_node(builder, Fraction(size.numerator))] if size.numerator != 1 else []
-        below += (
-            [constant_node(builder, Fraction(size.denominator))] if size.denominator != 1 else []
-        )
+        top, bottom = ONE, 1 / size
+    above, below = (
+        [constant_node(builder, number)] if number != 1 else [] for number in (top, bottom)
+    )
     roots: dict[Fraction, list[int]] = {}
     for base, exponent in factors:
         side = above if exponent > 0 else below
@@ -168,8 +162,8 @@ def write_product(
         side.append(builder.apply("sqrt", multiplied(builder, constants)))
     if coefficient < 0:
         above[:1] = [builder.apply("neg", above[0] if above else builder.constant(1.0))]
-    top = multiplied(builder, above)
-    return builder.apply("div", top, multiplied(builder, below)) if below else top
+    whole = multiplied(builder, above)
+    return builder.apply("div", whole, multiplied(builder, below)) if below else whole
 
 
 def write_power(forms: Forms, builder: Builder, base: int, exponent: Fraction) -> int:
@@ -185,7 +179,4 @@ def multiplied(builder: Builder, factors: list[int]) -> int:
     """The product of some nodes, from the left; 1 if there are none."""
     if not factors:
         return builder.constant(1.0)
-    product = factors[0]
-    for factor in factors[1:]:
-        product = builder.apply("mul", product, factor)
-    return product
+    return reduce(partial(builder.apply, "mul"), factors)

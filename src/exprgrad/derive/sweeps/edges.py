@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed
-from exprgrad.derive.sweeps.local import Source
+from exprgrad.derive.sweeps.local import Source, varying_operands
 from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.graph.ops import BY_NAME
 
@@ -49,22 +49,16 @@ def edge_program(
     source.image[alone.output] = builder.input(str(user), graph.shape(user))
     seed = builder.input(GRAD, graph.shape(user))
     wanted = {at for operand, at in place.items() if operand in active}
-    outputs: list[int] = []
-    positions: list[int] = []
     row = source.structural(alone.output)
-    for position, operand in enumerate(alone.operands[alone.output]):
-        passed: tuple[int, ...] = ()
-        if operand in wanted and row is not None:
-            pulled = source.pulled(row, alone.output, seed, {operand}, position)
-            passed = pulled[0][1:2] * 2 if pulled else ()
-        elif operand in wanted:
-            passed = elementwise(source, alone.output, position, seed)
-        if passed:
-            outputs += passed
-            positions.append(position)
+    if row is None:
+        passed = elementwise(source, alone.output, wanted, seed)
+    else:
+        pulled = source.pulled(row, alone.output, seed, wanted)
+        passed = {position: (value, value) for _, value, position in pulled}
+    outputs = [node for pair in passed.values() for node in pair]
     program = builder.program(outputs or [seed])
     program.graph.implicit = understood(program)
-    return EdgeProgram(program, tuple(positions), (row is None,) * len(positions))
+    return EdgeProgram(program, tuple(passed), (row is None,) * len(passed))
 
 
 def lone(graph: Graph, user: int) -> tuple[Graph, dict[int, int]]:
@@ -85,14 +79,18 @@ def lone(graph: Graph, user: int) -> tuple[Graph, dict[int, int]]:
     return alone, place
 
 
-def elementwise(source: Source, user: int, position: int, seed: int) -> tuple[int, ...]:
-    """An elementwise edge's contribution and local derivative, if it passes anything."""
-    builder, operand = source.builder, source.graph.operands[user][position]
-    for _, local, is_branch in source.edges(user, {operand}, position):
-        if is_branch:
-            return builder.apply("where", local, seed, builder.constant(0.0)), local
-        return builder.apply("mul", seed, local), local
-    return ()
+def elementwise(
+    source: Source, user: int, active: Container[int], seed: int
+) -> dict[int, tuple[int, int]]:
+    """By position: an elementwise edge's contribution and local derivative."""
+    builder = source.builder
+    found = {}
+    varying = [p for p, operand in varying_operands(source.graph, user) if operand in active]
+    for position, (_, local, is_branch) in zip(varying, source.edges(user, active), strict=True):
+        inside = "where", local, seed, builder.constant(0.0)
+        passed = builder.apply(*inside) if is_branch else builder.apply("mul", seed, local)
+        found[position] = passed, local
+    return found
 
 
 def understood(program: Program) -> set[int]:

@@ -11,7 +11,7 @@ from exprgrad.graph.graph import Graph, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Pass, Structural
 
-__all__ = ["Edge", "Source", "active_from", "passing", "users_of"]
+__all__ = ["Edge", "Source", "active_from", "passing", "users_of", "varying_operands"]
 
 
 Edge = tuple[int, int, bool]
@@ -87,12 +87,12 @@ class Source:
         self.image = builder.include(graph)
         self.varying = dependents(graph, graph.inputs.values())
 
-    def edges(self, user: int, active: Container[int], only: int | None = None) -> list[Edge]:
-        """A node's edges to active operands, or the one at a position."""
+    def edges(self, user: int, active: Container[int]) -> list[Edge]:
+        """A node's edges to active operands."""
         edges: list[Edge] = []
         shared: dict[str, int] | None = None
         for position, operand in varying_operands(self.graph, user):
-            if operand not in active or only not in (None, position):
+            if operand not in active:
                 continue
             op = BY_NAME[self.graph.kinds[user]]
             if shared is None:
@@ -121,20 +121,12 @@ class Source:
         return STRUCTURAL[kind]
 
     def pulled(
-        self,
-        row: Structural,
-        user: int,
-        cotangent: int,
-        active: Container[int],
-        only: int | None = None,
+        self, row: Structural, user: int, cotangent: int, active: Container[int]
     ) -> list[tuple[int, int, int]]:
-        """A structural node's active operands, the cotangent that each is passed, and their positions.
-
-        ``only`` is a position, for one edge alone.
-        """
+        """A structural node's active operands, the cotangent that each is passed, and their positions."""
         found = []
         for position, operand in enumerate(self.graph.operands[user]):
-            if operand in active and only in (None, position):
+            if operand in active:
                 pull = row.shown_pull or row.pull if self.rule is shown else row.pull
                 passed = pull(self.builder, self.passing(user, position, cotangent))
                 if passed is not None:

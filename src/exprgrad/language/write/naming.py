@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from itertools import count
+from itertools import chain, count
 
 from exprgrad.graph.graph import Binding, Graph
 from exprgrad.language.read.parse import CONSTANTS
@@ -22,10 +23,7 @@ def name_shared(graph: Graph) -> None:
 
     The statements that are there stay, in their order; each new one stands where it is first needed.
     """
-    uses = [0] * len(graph)
-    for operands in graph.operands:
-        for operand in operands:
-            uses[operand] += 1
+    uses = Counter(chain.from_iterable(graph.operands))
     known = graph.names()
     names = fresh(graph, "t")
     found = [

@@ -145,8 +145,8 @@ def functions(
         builder = Builder()
         source = Source(builder, graph)
         source.image[graph.output] = builder.input(OUT)
-        edges = [source.edges(graph.output, positions, at) for at in operands]
-        locals_ = [edge[0][1] if edge else builder.constant(0.0) for edge in edges]
+        passed = {operand: local for operand, local, _ in source.edges(graph.output, positions)}
+        locals_ = [passed[at] if at in passed else builder.constant(0.0) for at in operands]
         found["partials"] = builder.program(locals_)
         special = specials(op, graph, positions)
         if special is not None:
