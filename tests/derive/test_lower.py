@@ -178,6 +178,6 @@ def test_what_is_stretched_is_computed_before_it_is() -> None:
     graph = lower(
         Program(f.typed, (f.typed.output,)), EVERYTHING | STRUCTURAL.keys(), f.typed
     ).graph
-    assert graph.shapes is not None
+    assert graph.shapes
     shapes = {kind: graph.shapes[node] for node, kind in enumerate(graph.kinds)}
     assert shapes["exp"] == shapes["mul"] == () and shapes["broadcast"] == shapes["add"] == (3, 4)

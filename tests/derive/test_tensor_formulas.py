@@ -46,7 +46,7 @@ def point(expression: Expression, seed: str) -> dict[str, Array]:
 def shape_of(expression: Expression) -> Shape:
     """The output's shape, for the shapes that were said."""
     graph = expression.typed
-    return graph.shapes[graph.output] if graph.shapes is not None else ()
+    return graph.shapes[graph.output] if graph.shapes else ()
 
 
 def quotients(expression: Expression, values: dict[str, Array], name: str) -> Array:
@@ -68,7 +68,7 @@ def test_the_golden_table(text: str, shapes: str, name: str, expected: str) -> N
     expression = declared(text, shapes)
     (found,) = derivatives(expression.typed, [name])
     check(found)
-    assert found.shapes is None
+    assert not found.shapes
     assert program(found) == expected
     derivative = expression.derivative(name)
     assert (str(derivative), program(parse(expected).graph)) == (expected, expected)

@@ -101,7 +101,7 @@ def test_a_shaped_graph_keeps_the_invariants(formula: Formula) -> None:
     check(plain)
     graph = typed(formula)
     check(graph)
-    assert graph.shapes is not None
+    assert graph.shapes
     assert [
         kind for node, kind in enumerate(graph.kinds) if node not in graph.implicit
     ] == plain.kinds
@@ -114,7 +114,7 @@ def test_a_shaped_graph_keeps_the_invariants(formula: Formula) -> None:
 def checked(program: Program, expected: list[Shape]) -> None:
     """The invariants, and the shapes of what is asked for."""
     check(program.graph)
-    assert program.graph.shapes is not None
+    assert program.graph.shapes
     assert [program.graph.shapes[node] for node in program.outputs] == expected
 
 
@@ -123,7 +123,7 @@ def checked(program: Program, expected: list[Shape]) -> None:
 def test_every_derived_graph_keeps_the_invariants(formula: Formula) -> None:
     """A derivative has its input's shape: of the first order, of the second, and along directions."""
     graph = typed(formula)
-    assert graph.shapes is not None
+    assert graph.shapes
     names = list(graph.inputs)
     mine = [formula.shapes[name] for name in names]
     first = gradient(graph, names)
@@ -139,7 +139,7 @@ def test_every_derived_graph_keeps_the_invariants(formula: Formula) -> None:
 @given(formulas(5))
 def test_so_do_the_products_with_the_jacobian_of_a_tensor(formula: Formula) -> None:
     graph = typed(formula)
-    assert graph.shapes is not None
+    assert graph.shapes
     names = list(graph.inputs)
     whole = graph.shapes[graph.output]
     for masked in (False, True):
@@ -149,12 +149,12 @@ def test_so_do_the_products_with_the_jacobian_of_a_tensor(formula: Formula) -> N
 
 
 def damage_shape(graph: Graph) -> None:
-    assert graph.shapes is not None
+    assert graph.shapes
     graph.shapes[graph.kinds.index("matmul")] = (3, 3)
 
 
 def damage_input(graph: Graph) -> None:
-    assert graph.shapes is not None
+    assert graph.shapes
     graph.shapes[0] = (7,)
 
 
@@ -163,7 +163,7 @@ def damage_literal(graph: Graph) -> None:
 
 
 def damage_length(graph: Graph) -> None:
-    assert graph.shapes is not None
+    assert graph.shapes
     graph.shapes.pop()
 
 
@@ -215,7 +215,7 @@ def test_a_tensor_has_so_many_axes_and_no_more() -> None:
             text = "[" * depth + inner + "]" * depth
             graph = parse(text)
             if fits:
-                assert shaped(graph, text, {"x": ()}).shapes is not None
+                assert shaped(graph, text, {"x": ()}).shapes
             else:
                 with pytest.raises(ShapeError, match="more than 32 axes"):
                     shaped(graph, text, {"x": ()})

@@ -38,7 +38,7 @@ def test_programs_of_any_shapes_and_settings_find_what_the_engine_finds(
     @given(case=case_of(name))
     def check(case: Case) -> None:
         graph = weighted(case)
-        assert graph.shapes is not None
+        assert graph.shapes
         weights = np.linspace(0.5, 1.5, size(graph.shapes[graph.inputs["c"]]))
         values = [*case.operands, weights.reshape(graph.shapes[graph.inputs["c"]])]
         program = gradient(graph, [*graph.inputs])

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from exprgrad.errors import ShapeError
 from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS
-from exprgrad.graph.graph import Graph, Shape, is_scalar
+from exprgrad.graph.graph import Graph, Shape
+from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.read.parse import parse as parse_graph
-from exprgrad.run.evaluation import Evaluator, evaluator_at, kept, shapes_of
+from exprgrad.run.evaluation import Evaluator, evaluator_for, kept, shapes_of
 from exprgrad.run.values.inputs import as_number, declared, resolve, select
 from exprgrad.source import WIDTH
 
@@ -104,12 +106,15 @@ class Expression(Drawn):
 
     @cached_property
     def typed(self) -> Graph:
-        """The graph for the shapes that were said; a formula without tensors has none."""
-        if self.is_scalar and not any(self.shapes.values()):
-            return self.graph
-        from exprgrad.language.read.shaping import shaped_as_said
+        """The graph for the shapes that were said, the other inputs being numbers."""
+        shapes = {**dict.fromkeys(self.graph.inputs, ()), **self.shapes}
+        try:
+            return at_shapes(self.graph, self.text, shapes)
+        except ShapeError as error:
+            from exprgrad.language.read.shaping import how_to_say
 
-        return shaped_as_said(self.graph, self.text, self.shapes)
+            error.help = how_to_say(error, self.graph, self.shapes)
+            raise
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -142,12 +147,12 @@ class Expression(Drawn):
         ``origins`` says where a value came from, such as a file.  Raises ``ShapeError`` where the
         shapes do not fit.
         """
-        if self.is_scalar and FLOAT.issuperset(map(type, given.values())):
-            return self.floats
+        if not origins and FLOAT.issuperset(map(type, given.values())):
+            return self.at_numbers
         return self.for_shapes(shapes_of(given), origins)
 
     @cached_property
-    def floats(self) -> Evaluator:
+    def at_numbers(self) -> Evaluator:
         """What evaluates the formula where every input is a number."""
         return self.for_shapes(dict.fromkeys(self.graph.inputs, ()))
 
@@ -158,14 +163,9 @@ class Expression(Drawn):
         return kept(
             self.by_shape,
             tuple(shapes.values()),
-            lambda: evaluator_at(self.graph, self.text, shapes, origins),
+            lambda: evaluator_for(at_shapes(self.graph, self.text, shapes, origins)),
             MOST_SHAPES,
         )
-
-    @cached_property
-    def is_scalar(self) -> bool:
-        """Whether nothing in the formula makes or takes a tensor, its inputs aside."""
-        return is_scalar(self.graph)
 
     def gradient(
         self,
@@ -184,15 +184,8 @@ class Expression(Drawn):
 
     def swept(self, evaluator: Evaluator, given: Mapping[str, Any], wrt: tuple[str, ...]) -> Run:
         """Both sweeps, where values and inputs have been looked at: see ``evaluator``."""
-        self.need_number(evaluator.graph, "grad")
+        need_number(evaluator.graph, self.text, "grad")
         return Run.of(self.text, evaluator, given, wrt)
-
-    def need_number(self, graph: Graph, command: str) -> None:
-        """Raise ``ShapeError`` unless the output is a number."""
-        if graph.shape(graph.output):
-            from exprgrad.language.read.shaping import need_number
-
-            need_number(graph, self.text, command)
 
     def descend(
         self,
@@ -215,7 +208,7 @@ class Expression(Drawn):
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
         evaluator = self.evaluator(given)
-        self.need_number(evaluator.graph, "descend")
+        need_number(evaluator.graph, self.text, "descend")
 
         def at(here: Mapping[str, Any]) -> Run:
             return self.swept(evaluator, here, chosen)
@@ -263,7 +256,7 @@ class Expression(Drawn):
         given = self.given(values, inputs)
         chosen = select(self.graph, wrt)
         evaluator = self.evaluator(given)
-        self.need_number(evaluator.graph, "hess")
+        need_number(evaluator.graph, self.text, "hess")
         return matrices.hessian(evaluator, given, chosen).whole()
 
     def hessian_pattern(self, wrt: Iterable[str] | None = None) -> list[tuple[str, str]]:
@@ -271,7 +264,7 @@ class Expression(Drawn):
         from exprgrad.run import matrices
 
         chosen = select(self.graph, wrt)
-        self.need_number(self.typed, "hess")
+        need_number(self.typed, self.text, "hess")
         shapes = {name: self.shapes.get(name, ()) for name in self.inputs}
         return matrices.pattern(self.for_shapes(shapes), chosen)
 
@@ -485,7 +478,8 @@ class Expression(Drawn):
 
 def run_again(text: str, inputs: dict[str, Any], wrt: tuple[str, ...] | None) -> Run:
     """A run from what it was made of: how runs are pickled and copied."""
-    return Run.of(text, evaluator_at(parse_graph(text), text, shapes_of(inputs)), inputs, wrt)
+    graph = at_shapes(parse_graph(text), text, shapes_of(inputs))
+    return Run.of(text, evaluator_for(graph), inputs, wrt)
 
 
 class Run(Drawn, diagnostics.Run):

@@ -459,8 +459,6 @@ def start_alone(options: Mapping[str, Any], command: str) -> Expression:
         message = f"{command} takes no values: its answer holds for all of them"
         help = f'for numbers at a point, write exprgrad grad "…" {argument}'
         raise RequestError("usage", message, help=help).about(argument)
-    if sizes is None and expression.is_scalar:
-        return expression
     from exprgrad.api import parse
     from exprgrad.cli.assignments import missing_shapes, shapes_in
 

@@ -15,6 +15,7 @@ from exprgrad.derive.constant_folding import compared, folded, is_flag
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
+    NUMBERS,
     Graph,
     Literal,
     Payload,
@@ -41,13 +42,18 @@ class Builder:
 
     ``span`` is the place in the user's text of what is built next, and ``origin`` the node, if not -1;
     ``flags`` are the nodes that are 0 or 1 at every point.  With ``plain`` no shortcuts are taken, as for
-    what people read.  With ``shapes`` every node has a shape, and elementwise operations broadcast.
+    what people read.  With ``shapes``, or if ``like`` is a graph that carries shapes, every node has a
+    shape, and elementwise operations broadcast.
     """
 
-    def __init__(self, *, plain: bool = False, shapes: bool = False) -> None:
+    def __init__(
+        self, like: Graph | None = None, *, plain: bool = False, shapes: bool = False
+    ) -> None:
         self.plain = plain
-        self.graph = Graph()
-        self.graph.shapes = [] if shapes else None
+        self.graph = Graph() if like is None else like.empty()
+        if shapes:
+            self.graph.shapes = []
+        self.shapes = self.graph.shapes is not NUMBERS
         self.known: dict[Key, int] = {}
         self.span: Span = (0, 0)
         self.origin = -1
@@ -65,8 +71,7 @@ class Builder:
 
     def append(self, kind: str, operands: tuple[int, ...], payload: Payload, shape: Shape) -> int:
         """A new node."""
-        if self.graph.shapes is not None:
-            self.graph.shapes.append(shape)
+        self.graph.shapes.append(shape)
         spans = (self.span,) * len(operands)
         node = self.graph.append(kind, operands, payload, self.span, spans)
         if self.origin >= 0:
@@ -80,7 +85,7 @@ class Builder:
 
     def shape(self, node: int) -> Shape:
         """A node's shape."""
-        return self.graph.shape(node)
+        return self.graph.shapes[node]
 
     def constant(self, value: float, symbol: str | None = None) -> int:
         """The node of a constant; ``symbol`` is its spelling where it has a name, such as ``pi``."""
@@ -104,13 +109,12 @@ class Builder:
 
     def fill(self, value: float, shape: Shape) -> int:
         """The node of a number, or of a tensor that holds nothing else."""
-        constant = self.constant(value)
-        return self.apply("broadcast", constant, settings=(shape,)) if shape else constant
+        return self.stretched(self.constant(value), shape)
 
     def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
         """The node of an operation, or of what it comes to; elementwise operands are broadcast."""
         shape: Shape = ()
-        if self.graph.shapes is not None:
+        if self.shapes:
             if kind not in BY_NAME:
                 return self.structural(kind, operands, settings or ())
             shape, operands = self.broadcast(operands)

@@ -104,7 +104,7 @@ def live(run: Run) -> bytearray:
 
 def in_numbers(run: R) -> tuple[R, Sequence[Origin]]:
     """A run over numbers: the run itself, or tensors written out, and by node where it comes from."""
-    if run.graph.shapes is None:
+    if not run.graph.shapes:
         return run, ()
     from exprgrad.run.arrays.elements import elements
 

@@ -11,16 +11,19 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from exprgrad.errors import ExprgradError
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.source import Span
 
 __all__ = [
     "CONST",
     "INPUT",
+    "NUMBERS",
     "Algebra",
     "Binding",
     "Graph",
     "Literal",
+    "Numbers",
     "Payload",
     "Program",
     "Settings",
@@ -31,6 +34,7 @@ __all__ = [
     "in_lists",
     "interpret",
     "is_scalar",
+    "numbers_only",
     "place_of",
     "same",
     "seen_from",
@@ -57,6 +61,21 @@ class Literal(NamedTuple):
 Payload = str | float | Literal | Settings | None
 
 
+class Numbers(list[Shape]):
+    """The shapes of a graph that carries none: every node counts as a number, and nothing is kept."""
+
+    __slots__ = ()
+
+    def __getitem__(self, node: object) -> Any:
+        return ()
+
+    def append(self, shape: Shape) -> None:
+        """Nothing is kept."""
+
+
+NUMBERS = Numbers()
+
+
 class Binding(NamedTuple):
     """A statement ``name = expression``: the name, the node it names, and the name's span."""
 
@@ -80,7 +99,7 @@ class Graph:
     ``bindings``   the named statements, in order
     ``output``     the node that the whole expression is
     ``output_name``  the name it bears, if any
-    ``shapes``     the nodes' shapes, where they are known; None: all are numbers, or nobody knows yet
+    ``shapes``     the nodes' shapes; ``NUMBERS``, which is empty: all are numbers, or nobody knows yet
     ``implicit``   the nodes that broadcasting put in: nobody wrote them
     ``origins``    of a derived graph: node → the node of the user's graph that it comes from
     """
@@ -104,7 +123,7 @@ class Graph:
         self.bindings: list[Binding] = []
         self.output = -1
         self.output_name: str | None = None
-        self.shapes: list[Shape] | None = None
+        self.shapes: list[Shape] = NUMBERS
         self.implicit: set[int] = set()
         self.origins: dict[int, int] = {}
 
@@ -170,7 +189,17 @@ class Graph:
 
     def shape(self, node: int) -> Shape:
         """A node's shape: ``()`` is a number, and all are where the graph carries no shapes."""
-        return () if self.shapes is None else self.shapes[node]
+        return self.shapes[node]
+
+    def told_shape(self, node: int) -> Shape | None:
+        """A node's shape where people are told it: None in a graph that carries none."""
+        return self.shapes[node] if self.shapes else None
+
+    def empty(self) -> Graph:
+        """A graph without nodes yet, which carries shapes if this one does."""
+        made = Graph()
+        made.shapes = [] if self.shapes else NUMBERS
+        return made
 
     def names(self) -> dict[int, str]:
         """Node → its name: an input's own, or the first that a statement bound to it."""
@@ -246,6 +275,25 @@ def is_scalar(graph: Graph) -> bool:
     if any(kind not in BY_NAME and kind not in (INPUT, CONST) for kind in set(graph.kinds)):
         return False
     return not any(type(payload) is Literal for payload in graph.payloads)
+
+
+def numbers_only(graph: Graph, refusal: Callable[[int], ExprgradError]) -> None:
+    """Raise what ``refusal`` says of the first node that is a tensor, or may take one, if any does.
+
+    The inputs of a graph that carries no shapes count as numbers.
+    """
+    if is_scalar(graph) and not any(graph.shapes):
+        return
+    leaves = INPUT, CONST
+    raise refusal(
+        next(
+            node
+            for node, kind in enumerate(graph.kinds)
+            if graph.shape(node)
+            or type(graph.payloads[node]) is Literal
+            or (kind not in BY_NAME and kind not in leaves)
+        )
+    )
 
 
 # The one walk forward.  (The sweep over doubles has to be fast, and is a loop of its own: ``run/numbers``.)

@@ -47,7 +47,7 @@ def check(graph: Graph) -> None:
         if kind in (INPUT, CONST):
             hold(not operands, f"leaf {node} has operands")
     hold(edges == len(graph.edge_starts), "an edge has no span")
-    if graph.shapes is not None:
+    if graph.shapes:
         check_shapes(graph, hold)
     names = [binding.name for binding in graph.bindings] + list(graph.inputs)
     hold(len(set(names)) == len(names), "a name is used twice")
@@ -67,7 +67,7 @@ def check_structural(graph: Graph, node: int, hold: Callable[[bool, str], None])
 
 def check_shapes(graph: Graph, hold: Callable[[bool, str], None]) -> None:
     """Every node has the shape that its row says, and elementwise ones are given no others but numbers."""
-    shapes = graph.shapes or []
+    shapes = graph.shapes
     hold(len(shapes) == len(graph), "not every node has a shape")
     for node, kind in enumerate(graph.kinds):
         mine, payload = shapes[node], graph.payloads[node]

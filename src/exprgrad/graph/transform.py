@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from exprgrad.graph.graph import INPUT, Binding, Graph, Shape
+from exprgrad.graph.graph import INPUT, Binding, Graph
 
 __all__ = ["Rule", "copied", "copies", "transform"]
 
@@ -19,16 +19,15 @@ def transform(
     rule: Callable[[Graph, int, Sequence[int]], int | None] | None = None,
     *,
     wanted: Sequence[int] | None = None,
-    shaped: bool = False,
+    into: Graph | None = None,
 ) -> tuple[Graph, list[int]]:
     """A graph rebuilt, and by old node its new one; -1 for a node that is not ``wanted``.
 
     ``rule`` is given the new graph so far, an old node and the new nodes of those before it; it returns a
     node of the new graph, or None for a copy.  Without a rule every node is copied.  Names, spans, shapes
-    and the output go along; ``shaped`` says that the rule gives shapes to a graph that carries none.
+    and the output go along.  ``into`` is the graph to build, if that carries shapes and this one does not.
     """
-    made = Graph()
-    made.shapes = [] if shaped or graph.shapes is not None else None
+    made = graph.empty() if into is None else into
     images = copies(made, graph, rule and (lambda *node: rule(made, *node)), wanted=wanted)
     made.inputs = {name: images[node] for name, node in graph.inputs.items() if images[node] >= 0}
     made.bindings = [
@@ -55,17 +54,14 @@ def copies(
     return images
 
 
-def copied(
-    made: Graph, graph: Graph, node: int, operands: tuple[int, ...], shape: Shape | None = None
-) -> int:
-    """A node of ``graph`` again, in ``made`` and on operands there; of its own shape, or another."""
+def copied(made: Graph, graph: Graph, node: int, operands: tuple[int, ...]) -> int:
+    """A node of ``graph`` again, in ``made`` and on operands there."""
     kind, payload = graph.kinds[node], graph.payloads[node]
     first = graph.first_edge[node]
     edges = slice(first, first + len(operands))
     spans = tuple(zip(graph.edge_starts[edges], graph.edge_ends[edges], strict=True))
     image = made.append(kind, operands, payload, graph.span(node), spans)
-    if made.shapes is not None:
-        made.shapes.append(graph.shape(node) if shape is None else shape)
+    made.shapes.append(graph.shape(node))
     if kind == INPUT:
         made.inputs[str(payload)] = image
     if node in graph.symbols:

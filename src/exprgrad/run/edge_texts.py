@@ -63,10 +63,10 @@ def rules(run: Named, user: int) -> Callable[[int], str]:
 
     Where shapes are known it is 0 for an operand that is passed nothing.
     """
-    if run.graph.shapes is None:
-        return lambda position: rule_of(run.graph, user, position, run.names, run.texts)[0]
-    passed = pass_texts(run, user)
-    return lambda position: passed.get(position, "0")
+    if run.graph.shapes:
+        passed = pass_texts(run, user)
+        return lambda position: passed.get(position, "0")
+    return lambda position: rule_of(run.graph, user, position, run.names, run.texts)[0]
 
 
 def rule_of(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program, Shape, dependents, is_scalar
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program, Shape, dependents
 from exprgrad.language.write.infix import LIMIT, texts
 from exprgrad.run.numbers.sweeps import Adjoints, Plan, Tape, follow, forward, plan, play, record
 from exprgrad.source import Span
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays import sweeps as over_arrays
 
 __all__ = [
-    "Edge", "Evaluator", "Node", "Run", "evaluator_at", "evaluator_for", "is_finite", "kept",
-    "shapes_of",
+    "Edge", "Evaluator", "Node", "Run", "evaluator_for", "is_finite", "kept", "shapes_of",
 ]  # fmt: skip
 
 V = TypeVar("V")
@@ -36,26 +35,12 @@ MOST_SWEEPS = 8
 
 def evaluator_for(graph: Graph) -> Evaluator:
     """What evaluates a graph: arrays where it carries shapes, else floats."""
-    return Floats(graph) if graph.shapes is None else Arrays(graph)
+    return Arrays(graph) if graph.shapes else Floats(graph)
 
 
 def shapes_of(values: Mapping[str, Any]) -> dict[str, Shape]:
     """The shapes of inputs, given their values."""
     return {name: getattr(value, "shape", ()) for name, value in values.items()}
-
-
-def evaluator_at(
-    graph: Graph, text: str, shapes: Mapping[str, Shape], origins: Mapping[str, str] | None = None
-) -> Evaluator:
-    """What evaluates the graph of a text at inputs of some shapes; ``ShapeError`` if they do not fit.
-
-    ``origins`` says where an input came from, such as a file.
-    """
-    if is_scalar(graph) and not any(shapes.values()):
-        return Floats(graph)
-    from exprgrad.language.read.shaping import shaped
-
-    return Arrays(shaped(graph, text, shapes, origins))
 
 
 def kept(memory: dict[Any, V], key: object, make: Callable[[], V], most: int) -> V:
@@ -214,6 +199,7 @@ class Run:
     ``grads``      its grad; None for a node that no gradient reached, whose grad is ``zero(node)``
     ``locals``     its local derivatives, as far as its operands are active; None if it passed nothing on
     ``passed(user)``  its active edges: position, local derivative (None if not even diagonal), contribution
+    ``ends(user, operand)``  the shapes of an edge's ends; None over numbers
     ``met``        the kinks and jumps that it meets, with flags that say where; ``quiet`` if none does
 
     and ``order``, the nodes that the output depends on, in the order of the visits.
@@ -312,7 +298,7 @@ class Run:
                 graph.span(node),
                 self.values[node],
                 self.grad(node),
-                None if graph.shapes is None else graph.shapes[node],
+                graph.told_shape(node),
             )
 
     @cached_property
@@ -333,12 +319,8 @@ class Run:
         for position, local, contribution in self.adjoints.passed(user):
             operand = graph.operands[user][position]
             span = graph.occurrence(user, position)
-            jacobian = None
-            if graph.shapes is not None:
-                jacobian = graph.shape(user), graph.shape(operand)
-            yield Edge(
-                user, position, operand, rules(position), local, contribution, span, jacobian
-            )
+            ends = self.adjoints.ends(user, operand)
+            yield Edge(user, position, operand, rules(position), local, contribution, span, ends)
 
     @cached_property
     def edges(self) -> list[Edge]:

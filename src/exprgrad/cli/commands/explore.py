@@ -97,6 +97,7 @@ def check_target(path: str | None, *, show: bool, to_pipe: bool, as_json: bool) 
 
 def formula_run(options: Mapping[str, Any]) -> Run:
     """Both sweeps over the formula.  Tensors are refused, also where it is the output that is one."""
+    from exprgrad.graph.graph import numbers_only
     from exprgrad.language.mistakes.hints import nearest
     from exprgrad.show.page.lessons import LESSONS
     from exprgrad.show.page.page import no_tensors
@@ -109,8 +110,7 @@ def formula_run(options: Mapping[str, Any]) -> Run:
         if lesson and len(expression.graph) == 1:
             error.help = f"the lesson is exprgrad explore --lesson {lesson}"
         raise
-    if expression.evaluator(values).graph.shapes is not None:
-        raise no_tensors()
+    numbers_only(expression.evaluator(values).graph, no_tensors)
     return compute(expression, request, names_in(options["wrt"]))
 
 

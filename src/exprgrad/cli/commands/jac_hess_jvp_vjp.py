@@ -53,7 +53,7 @@ class Asked(NamedTuple):
     @property
     def among_tensors(self) -> bool:
         """Whether what is printed has places and shapes."""
-        return self.graph.shapes is not None
+        return bool(self.graph.shapes)
 
     @property
     def values(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def sweeps_foot(asked: Asked) -> str:
 def hess_command(**options: Any) -> int:
     """Hessian: the output's second derivatives."""
     from exprgrad.explain.diagnostics import diagnose_hessian
-    from exprgrad.language.read.shaping import need_number
+    from exprgrad.language.read.parse import need_number
     from exprgrad.run.matrices import gradient, hessian, pattern
     from exprgrad.show.text import matrices as drawn
 

@@ -37,7 +37,7 @@ def lower(program: Program, spelled: Container[str], written: Graph | None = Non
     is correctly rounded.  ``written`` is the formula that the program came from: what it names is named
     in the program too.
     """
-    builder = Builder(shapes=program.graph.shapes is not None)
+    builder = Builder(program.graph)
     if written is not None:
         images = rebuild(builder, written, spelled)
         bindings = [Binding(b.name, images[b.node], b.span) for b in written.bindings]

@@ -8,7 +8,7 @@ from exprgrad.derive.lower.lower import formulas, lower
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.language.code.program import check_tensors, find_target, source
-from exprgrad.language.read.shaping import need_number
+from exprgrad.language.read.parse import need_number
 
 __all__ = ["translate"]
 

@@ -15,7 +15,7 @@ from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program
 from exprgrad.graph.structural import shape_text
-from exprgrad.language.read.parse import CONSTANTS
+from exprgrad.language.read.parse import CONSTANTS, at_shapes, need_number
 from exprgrad.language.write.infix import label, leaf, operation_text
 from exprgrad.source import Source
 
@@ -47,12 +47,8 @@ def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iter
 
 def reshaped(formula: Graph, graph: Graph) -> Graph:
     """A formula with the shapes of its nodes, if those of what it was derived from are known."""
-    if graph.shapes is None:
-        return formula
-    from exprgrad.language.read.shaping import shaped
-
-    shapes = {name: graph.shapes[node] for name, node in graph.inputs.items()}
-    return shaped(formula, "", shapes)
+    shapes = {name: graph.shape(node) for name, node in graph.inputs.items()}
+    return at_shapes(formula, "", shapes)
 
 
 def with_names(graph: Graph, known: dict[int, str]) -> Graph:
@@ -134,16 +130,15 @@ def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> N
 
     The formula must be a number; beyond the first order, so must each input of ``wrt``.
     """
-    if graph.shapes is None:
-        return
-    from exprgrad.language.read.shaping import need_number
-
     need_number(graph, text, "diff")
     for name in wrt if order > 1 else ():
         node = graph.inputs[name]
-        if graph.shapes[node]:
-            shape = shape_text(graph.shapes[node])
-            message = f"derivatives of order {order} need inputs that are numbers, and '{name}' is {shape}"
+        shape = graph.shape(node)
+        if shape:
+            message = (
+                f"derivatives of order {order} need inputs that are numbers, "
+                f"and '{name}' is {shape_text(shape)}"
+            )
             help = (
                 "hess computes second derivatives with respect to tensors; --wrt a,b chooses inputs"
             )

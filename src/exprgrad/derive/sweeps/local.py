@@ -81,8 +81,6 @@ class Source:
     def __init__(self, builder: Builder, graph: Graph, rule: Rule = computed) -> None:
         self.builder = builder
         self.graph = graph
-        if graph.shapes is not None and builder.graph.shapes is None:
-            builder.graph.shapes = []
         self.rule = rule
         self.image = builder.include(graph)
         self.varying = dependents(graph, graph.inputs.values())
@@ -186,7 +184,7 @@ class Source:
         """A rule of the table on nodes."""
         builder = self.builder
         graph = template(rule)
-        if len(graph) > LONG and not builder.plain and builder.graph.shapes is None:
+        if len(graph) > LONG and not (builder.plain or builder.shapes):
             values = [(name, builder.value(given[name])) for name in graph.inputs]
             numbers = tuple([(name, value.hex()) for name, value in values if value is not None])
             graph = specialised(rule, numbers) if numbers else graph

@@ -244,7 +244,7 @@ def check_run(
 
     ``h`` is the lesson's step.
     """
-    if run.graph.shapes is not None:
+    if run.graph.shapes:
         return check_tensors(run, nodes, h)
     if nodes is not None:
         return check_nodes(run, find_nodes(run, nodes), h, ids=True)

@@ -27,7 +27,7 @@ from exprgrad.explain.checking.true_differences import (
 )
 from exprgrad.explain.checking.verdicts import Verdict, as_float, balls_apart, short_number
 from exprgrad.explain.kinks_met import flagged
-from exprgrad.graph.graph import CONST, Graph, is_scalar
+from exprgrad.graph.graph import CONST, Graph, numbers_only
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball, ball, evaluate, working
@@ -65,8 +65,9 @@ def check_claims(
     Raises ``InputError`` and ``LanguageError`` for claims that cannot be read, and ``MissingExtraError``
     without python-flint.
     """
-    if not is_scalar(graph):
-        raise RequestError("no-tensors", "only claims about formulas of numbers can be checked")
+    numbers_only(
+        graph, lambda _: no_tensors("only claims about formulas of numbers can be checked")
+    )
     read = {name: read_claim(graph, name, claim) for name, claim in claims.items()}
     try:
         with working(BITS):
@@ -95,9 +96,13 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
             raise InputError(
                 "unknown-input", message, source=source, span=claim.span(node), help=help
             )
-    if not is_scalar(claim):
-        raise RequestError("no-tensors", "a claim is a formula of numbers")
+    numbers_only(claim, lambda _: no_tensors("a claim is a formula of numbers"))
     return claim
+
+
+def no_tensors(message: str) -> RequestError:
+    """The error for tensors in a formula, or in a claim."""
+    return RequestError("no-tensors", message)
 
 
 def check_claim(

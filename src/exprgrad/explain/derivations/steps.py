@@ -16,7 +16,7 @@ from exprgrad.derive.simplify.simplify import formulas
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import RequestError
 from exprgrad.explain.derivations.worksheet import LONGEST_PART, Worksheet
-from exprgrad.graph.graph import CONST, Graph, Program
+from exprgrad.graph.graph import CONST, Graph, Program, numbers_only
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.write.infix import POWER, operand_level, program
 from exprgrad.source import Span
@@ -86,10 +86,7 @@ def steps(graph: Graph, wrt: str) -> list[Step]:
 
     Raises ``RequestError`` for a formula of tensors: there a part's derivative is not a formula.
     """
-    if graph.shapes is not None:
-        message = "steps are for formulas of numbers, and this one is about tensors"
-        help = "diff without --steps gives the derivative; grad --trace shows every step in numbers"
-        raise RequestError("no-steps", message, help=help)
+    numbers_only(graph, no_steps)
     answer = next(derivatives(graph, [wrt]))
     work = Derivation(graph, wrt, answer)
     found = [step for node in work.sheet.read() for step in work.steps_for(node)]
@@ -99,6 +96,13 @@ def steps(graph: Graph, wrt: str) -> list[Step]:
         notes = (PUT_IN if named else WHOLE_SIMPLIFIED,)
         found.append(last._replace(rule="put together", formulas=(text,), parts=(), notes=notes))
     return found
+
+
+def no_steps(node: int) -> RequestError:
+    """The error for a formula in which a node is a tensor."""
+    message = "steps are for formulas of numbers, and this one is about tensors"
+    help = "diff without --steps gives the derivative; grad --trace shows every step in numbers"
+    return RequestError("no-steps", message, help=help)
 
 
 class Derivation:

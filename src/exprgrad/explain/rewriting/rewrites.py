@@ -217,7 +217,7 @@ def mends(
     are the nodes' texts.  A formula of tensors has none, also when it is written out number by number: what
     to write instead would speak of ``X[0]``, which is not one input.
     """
-    if graph.shapes is not None or not all(map(str.isidentifier, graph.inputs)):
+    if graph.shapes or not all(map(str.isidentifier, graph.inputs)):
         return
     names = graph.names()
     reading = Reading(graph, names)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import INPUT, Graph, Program
+from exprgrad.graph.graph import INPUT, Graph, Program, numbers_only
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import shape_text
 from exprgrad.graph.tensors import STRUCTURAL
@@ -60,20 +60,21 @@ def check_tensors(target: Target, formula: Graph, text: str) -> None:
 
     ``text`` is what ``formula`` was read from, for the excerpt.
     """
-    if target.arrays or formula.shapes is None:
-        return
-    kinds = formula.kinds
-    first = next(n for n, kind in enumerate(kinds) if formula.shape(n) or kind in STRUCTURAL)
-    shape = formula.shape(first)
-    what = f"'{formula.payloads[first]}'" if kinds[first] == INPUT else "this"
-    fact = f"is a tensor of shape {shape_text(shape)}" if shape else "takes tensors"
-    raise RequestError(
-        "no-tensors",
-        f"a program in {target.title} computes with numbers, and {what} {fact}",
-        source=Source(text),
-        span=formula.span(first),
-        help=f"{takers_of_tensors()}: --to {next(t.name for t in TARGETS.values() if t.arrays)}",
-    )
+
+    def no_tensors(node: int) -> RequestError:
+        shape = formula.shape(node)
+        what = f"'{formula.payloads[node]}'" if formula.kinds[node] == INPUT else "this"
+        fact = f"is a tensor of shape {shape_text(shape)}" if shape else "takes tensors"
+        return RequestError(
+            "no-tensors",
+            f"a program in {target.title} computes with numbers, and {what} {fact}",
+            source=Source(text),
+            span=formula.span(node),
+            help=f"{takers_of_tensors()}: --to {next(t.name for t in TARGETS.values() if t.arrays)}",
+        )
+
+    if not target.arrays:
+        numbers_only(formula, no_tensors)
 
 
 def takers_of_tensors() -> str:
@@ -98,7 +99,7 @@ def source(
     A formula with shapes becomes a program of tensors, for exactly those shapes.
     """
     check_name(name, target)
-    layout, fixed = target.layout, formula.shapes is not None
+    layout, fixed = target.layout, bool(formula.shapes)
     writer = Writer(target, f"{name}_", variants(reversed([*formulas])))
     names = writer.names()
     inputs = {given: names.claim(given) for given in formula.inputs}

@@ -288,7 +288,7 @@ class Statements:
     def array(self, number: Text) -> Text:
         """A number that is written out as an array of one double."""
         assert self.arrays is not None
-        if self.arrays.number and self.graph.shapes is not None:
+        if self.arrays.number and self.graph.shapes:
             return Text(self.alike(self.arrays.number).format(number.text))
         return Text(f"{self.make()}({number.text})")
 

@@ -8,12 +8,12 @@ extent in the text; a parenthesised one adds the extent without the parentheses.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
+from exprgrad.errors import LanguageError, ShapeError
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Shape, dependencies, is_scalar
 from exprgrad.graph.op import Family, Op
 from exprgrad.graph.ops import BY_INFIX, FAMILIES, OPS, member
 from exprgrad.language.read import lalr
@@ -22,7 +22,7 @@ from exprgrad.source import Source, Span
 if TYPE_CHECKING:
     from exprgrad.language.read.structural import Value
 
-__all__ = ["CONSTANTS", "FUNCTIONS", "parse"]
+__all__ = ["CONSTANTS", "FUNCTIONS", "at_shapes", "need_number", "parse"]
 
 CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
 FUNCTIONS = {op.name: op for op in OPS if not op.infix and not op.prefix}
@@ -66,6 +66,38 @@ def parse(text: str, *, is_expression: bool = True) -> Graph:
         raise complaint(text, unexpected).at(source) from None
     except LanguageError as error:
         raise error.at(source) from None
+
+
+def at_shapes(
+    graph: Graph, text: str, shapes: Mapping[str, Shape], origins: Mapping[str, str] | None = None
+) -> Graph:
+    """The graph of a text at inputs of some shapes: with every node's, or as it is if all are numbers.
+
+    Raises ``ShapeError`` where the shapes do not fit; ``origins`` says where an input came from, such as a
+    file.
+    """
+    if is_scalar(graph) and not any(shapes.values()):
+        return graph
+    from exprgrad.language.read.shaping import shaped
+
+    return shaped(graph, text, shapes, origins)
+
+
+def need_number(graph: Graph, text: str, command: str) -> None:
+    """Raise ``ShapeError`` unless the output is a number."""
+    shape = graph.shape(graph.output)
+    if shape:
+        from exprgrad.graph.structural import shape_text
+
+        name = f"'{graph.output_name}'" if graph.output_name else "this"
+        raise ShapeError(
+            "not-a-number",
+            f"{command} needs an output that is a number, and {name} is {shape_text(shape)}",
+            source=Source(text),
+            span=graph.span(graph.output),
+            help="sum(…) or mean(…) makes a number of it; jac gives the Jacobian, and vjp a product "
+            "with it",
+        )
 
 
 def tensor_action(rule: str, builder: Builder, *parts: Any) -> Any:

@@ -20,7 +20,7 @@ from exprgrad.graph.transform import copied, transform
 from exprgrad.language.write.infix import ATOM, operand_level, texts
 from exprgrad.source import Source, Span, cut
 
-__all__ = ["need_number", "shaped", "shaped_as_said"]
+__all__ = ["how_to_say", "shaped"]
 
 LABEL = 32
 """The most characters of an operand in a message."""
@@ -58,47 +58,24 @@ def shaped(
                 ]
         except Mismatch as mismatch:
             raise complaint(graph, text, node, given, mismatch, origins or {}) from None
-        return copied(made, graph, node, tuple(operands), shape)
+        image = copied(made, graph, node, tuple(operands))
+        made.shapes[image] = shape
+        return image
 
-    return transform(graph, with_shape, shaped=True)[0]
-
-
-def need_number(graph: Graph, text: str, command: str) -> None:
-    """Raise ``ShapeError`` unless the output is a number."""
-    shape = graph.shape(graph.output)
-    if shape:
-        name = f"'{graph.output_name}'" if graph.output_name else "this"
-        raise ShapeError(
-            "not-a-number",
-            f"{command} needs an output that is a number, and {name} is {shape_text(shape)}",
-            source=Source(text),
-            span=graph.span(graph.output),
-            help="sum(…) or mean(…) makes a number of it; jac gives the Jacobian, and vjp a product "
-            "with it",
-        )
+    made = Graph()
+    made.shapes = []
+    return transform(graph, with_shape, into=made)[0]
 
 
-def shaped_as_said(graph: Graph, text: str, shapes: Mapping[str, Shape]) -> Graph:
-    """The graph with the shapes that were said of its inputs; the others are numbers.
-
-    Where that cannot be, the ``ShapeError`` says how to say them.
-    """
-    try:
-        return shaped(graph, text, {name: shapes.get(name, ()) for name in graph.inputs})
-    except ShapeError as error:
-        needed = dependencies(graph, *([] if error.node is None else [error.node]))
-        unsaid = [
-            name for name, node in graph.inputs.items() if name not in shapes and needed[node]
-        ]
-        if unsaid:
-            said = [
-                f"{name}={'x'.join(map(str, shape))}" for name, shape in shapes.items() if shape
-            ]
-            listed = ",".join([*said, *[f"{name}=…" for name in unsaid[:MOST_LISTED]]])
-            error.help = (
-                f"say what is a tensor: --shape {listed}, sizes as in 150x4; in Python shapes={{…}}"
-            )
-        raise
+def how_to_say(error: ShapeError, graph: Graph, shapes: Mapping[str, Shape]) -> str | None:
+    """The help for shapes that do not fit, where only those in ``shapes`` were said."""
+    needed = dependencies(graph, *([] if error.node is None else [error.node]))
+    unsaid = [name for name, node in graph.inputs.items() if name not in shapes and needed[node]]
+    if not unsaid:
+        return error.help
+    said = [f"{name}={'x'.join(map(str, shape))}" for name, shape in shapes.items() if shape]
+    listed = ",".join([*said, *[f"{name}=…" for name in unsaid[:MOST_LISTED]]])
+    return f"say what is a tensor: --shape {listed}, sizes as in 150x4; in Python shapes={{…}}"
 
 
 def stretched_to(made: Graph, operand: int, shape: Shape, span: Span) -> int:
@@ -107,7 +84,7 @@ def stretched_to(made: Graph, operand: int, shape: Shape, span: Span) -> int:
     if its_shape == shape or (made.kinds[operand] == CONST and not its_shape):
         return operand
     node = made.append("broadcast", (operand,), (shape,), span, (span,))
-    cast(list[Shape], made.shapes).append(shape)
+    made.shapes.append(shape)
     made.implicit.add(node)
     return node
 

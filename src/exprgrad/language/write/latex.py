@@ -152,7 +152,7 @@ def as_written(graph: Graph) -> Graph:
 
 def known_numbers(graph: Graph) -> list[bool]:
     """By node: whether it is a number whatever the inputs are, or by the shapes if they are known."""
-    if graph.shapes is not None:
+    if graph.shapes:
         return [not shape for shape in graph.shapes]
     found: list[bool] = []
     for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):

@@ -68,7 +68,7 @@ class Elements(NamedTuple):
 
 def refuse_many(graph: Graph) -> None:
     """Raise ``RequestError`` for a graph whose nodes hold too many numbers to be written out."""
-    count = sum(map(size, graph.shapes or ()))
+    count = sum(map(size, graph.shapes))
     if count > MOST_ELEMENTS:
         raise RequestError(
             "too-large",

@@ -14,7 +14,7 @@ import numpy as np
 from exprgrad.derive.rules import slots, template
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.derive.sweeps.edges import GRAD, edge_program
-from exprgrad.graph.graph import Graph, Program, Settings, dependencies, dependents
+from exprgrad.graph.graph import Graph, Program, Settings, Shape, dependencies, dependents
 from exprgrad.graph.op import Special
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL
@@ -105,6 +105,10 @@ class Adjoints:
     def zero(self, node: int) -> Any:
         """The grad of a node that no gradient reached."""
         return arrays.plain(arrays.zeros(self.graph.shape(node)))
+
+    def ends(self, user: int, operand: int) -> tuple[Shape, Shape]:
+        """The shapes of an edge's ends, which its whole local derivative would have had."""
+        return self.graph.shape(user), self.graph.shape(operand)
 
     def passed(self, user: int) -> Iterator[tuple[int, Any, Any]]:
         """A node's active edges: position, local derivative if that is diagonal, and contribution."""

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, Protocol
 
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import ExprgradError, RequestError
-from exprgrad.graph.graph import INPUT, Graph, Program, is_scalar
+from exprgrad.graph.graph import Graph, Program, numbers_only
 from exprgrad.language.read.parse import parse
 from exprgrad.run.engines.columns import Note, take
 from exprgrad.run.engines.memory import checked, staggered
 from exprgrad.run.values.inputs import select
-from exprgrad.source import Source
+from exprgrad.source import Source, Span
 
 __all__ = ["Compiled", "Kernel", "Rows", "compiled"]
 
@@ -148,8 +148,7 @@ def compiled(
     Raises ``RequestError`` for a formula of tensors, another engine, or a number of threads that is none;
     ``MissingExtraError`` for an engine whose package is not installed.
     """
-    if not is_scalar(graph):
-        raise tensors(text, graph)
+    numbers_only(graph, lambda node: tensors(text, graph.span(node)))
     if engine is not None and not (isinstance(engine, str) and engine in ENGINES):
         raise unknown(engine)
     settings = Settings(engine, select(graph, wrt), bool(precise), counted(threads))
@@ -173,25 +172,15 @@ def again(text: str, known: tuple[str, ...], settings: Settings) -> Compiled:
     return Compiled(text, parse(text), known, settings)
 
 
-def tensors(text: str, graph: Graph) -> RequestError:
+def tensors(text: str, span: Span) -> RequestError:
     """The error for a formula that is not of numbers alone."""
-    from exprgrad.graph.ops import BY_NAME
-
-    node = next(n for n, kind in enumerate(graph.kinds) if is_tensor(graph, n, kind in BY_NAME))
     return RequestError(
         "no-tensors",
         "a formula of tensors is not compiled for columns",
         source=Source(text),
-        span=graph.span(node),
+        span=span,
         help="write it for the numbers of one row, each a column of its own",
     )
-
-
-def is_tensor(graph: Graph, node: int, elementwise: bool) -> bool:
-    """Whether a node makes a tensor, or takes one."""
-    if graph.operands[node]:
-        return not elementwise
-    return graph.kinds[node] != INPUT and not isinstance(graph.payloads[node], float)
 
 
 def unknown(engine: object) -> RequestError:

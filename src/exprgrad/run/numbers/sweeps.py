@@ -413,6 +413,9 @@ class Adjoints:
         """The grad of a node that no gradient reached."""
         return 0.0
 
+    def ends(self, user: int, operand: int) -> None:
+        """Over numbers an edge's ends have no shapes to speak of."""
+
     def passed(self, user: int) -> Iterator[tuple[int, float, float]]:
         """A node's active edges: position, local derivative and contribution."""
         locals_, grad = self.locals[user], self.grads[user]

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from exprgrad.errors import ExprgradError, InputError, LanguageError
-from exprgrad.graph.graph import Graph, Shape, is_scalar, size
-from exprgrad.language.read.parse import CONSTANTS, parse
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.graph.graph import Graph, Shape, size
+from exprgrad.language.read.parse import CONSTANTS, at_shapes, parse
+from exprgrad.run.evaluation import evaluator_for
 from exprgrad.source import Source, Span
 
 __all__ = [
@@ -61,16 +61,11 @@ def constant(text: str, name: str) -> Any:
         if known is not None:
             help = f"write {name}={known}" if text.strip() == read else f"write {known}"
         raise InputError("bad-value", message, source=source, span=graph.span(node), help=help)
-    if is_scalar(graph):
-        return forward(graph, {})[graph.output]
-    from exprgrad.language.read.shaping import shaped
-    from exprgrad.run.evaluation import evaluator_for
-
     try:
-        found = shaped(graph, text, {})
+        graph = at_shapes(graph, text, {})
     except ExprgradError as error:
         raise error.at(source) from None
-    return evaluator_for(found).forward({})[found.output]
+    return evaluator_for(graph).forward({})[graph.output]
 
 
 def in_file(path: str, name: str) -> Any:

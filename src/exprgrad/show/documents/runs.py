@@ -93,7 +93,7 @@ def jacobian_bytes(shapes: tuple[Shape, Shape]) -> int:
 
 def node_rows(run: Run) -> Iterator[list[Any]]:
     """The nodes as lines of CSV; tensors are JSON lists."""
-    has_shapes, is_swept = run.graph.shapes is not None, run.adjoints is not None
+    has_shapes, is_swept = run.graph.shapes, run.adjoints is not None
     names = ["id", "name", "op", "operands", "text", "shape", "data", "grad"]
     left_out = {*(() if has_shapes else ["shape"]), *(() if is_swept else ["grad"])}
     yield [name for name in names if name not in left_out]
@@ -108,7 +108,7 @@ def node_rows(run: Run) -> Iterator[list[Any]]:
 def trace_rows(run: Run) -> Iterator[list[Any]]:
     """The active edges in the order of the visits as lines of CSV; tensors are JSON lists."""
     names = ["user", "position", "operand", "rule", "local", "contribution"]
-    yield names if run.graph.shapes is None else [*names, "jacobian"]
+    yield names if not run.graph.shapes else [*names, "jacobian"]
     for edge in run.iter_edges():
         jacobian = [] if edge.jacobian is None else [edge.jacobian]
         yield [*edge[:4], short(edge.local), short(edge.contribution), *jacobian]

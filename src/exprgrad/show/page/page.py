@@ -7,6 +7,7 @@ from pathlib import Path
 
 from exprgrad.errors import RequestError
 from exprgrad.explain.diagnostics import Run
+from exprgrad.graph.graph import numbers_only
 from exprgrad.show.page.lessons import Lesson, lesson_named
 from exprgrad.show.picture.dot import LARGEST
 from exprgrad.show.picture.picture import misnamed, put
@@ -64,8 +65,7 @@ def page(
     Raises ``RequestError`` for other runs, for a number of digits that is none, for a lesson on something
     else, and above ``LARGEST`` nodes unless ``all`` is true; ``MissingExtraError`` without Graphviz.
     """
-    if any(run.graph.shapes or ()):
-        raise no_tensors()
+    numbers_only(run.graph, no_tensors)
     if run.adjoints is None:
         raise RequestError("no-gradient", "only a run of gradient() has a page")
     if not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
@@ -104,7 +104,7 @@ def check_lesson(lesson: Lesson, run: Run) -> None:
     raise RequestError("usage", message, help=help)
 
 
-def no_tensors() -> RequestError:
-    """The error for a formula of tensors."""
+def no_tensors(node: int) -> RequestError:
+    """The error for a formula in which a node is a tensor."""
     message = "the page is for formulas of numbers: this one has tensors"
     return RequestError("no-tensors", message, help="grad, grad --trace and dot take tensors")

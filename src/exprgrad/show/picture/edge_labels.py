@@ -73,7 +73,7 @@ def rules_of(run: Run, user: int) -> dict[int, str | None]:
     That of a structural edge depends on the shapes; where they are not known it is None.
     """
     moving = [at for at, operand in enumerate(run.graph.operands[user]) if run.varying[operand]]
-    if not moving or run.graph.shapes is None:
+    if not moving or not run.graph.shapes:
         is_known = run.graph.kinds[user] in BY_NAME
         return {position: run.rule(user, position) if is_known else None for position in moving}
     from exprgrad.run.edge_texts import pass_texts

@@ -148,7 +148,7 @@ def help_for(check: Check, run: Run | None) -> str | None:
     """What to do about a verdict, where something is to be done."""
     if check.verdict == "disagrees" and check.claim is not None:
         return "diff --steps derives it, rule by rule"
-    if check.verdict != "cancellation" or run is None or run.graph.shapes is not None:
+    if check.verdict != "cancellation" or run is None or run.graph.shapes:
         return None
     if check.help is not None:
         return check.help

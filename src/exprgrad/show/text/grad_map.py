@@ -70,7 +70,7 @@ def grad_map(run: Run, digits: int, screen: Screen, *, whole: bool = False) -> s
     if left_out:
         plural = "s" * (left_out > 1)
         lines.append(f"… {left_out:,} character{plural} left out; --all shows them")
-    has_tensors = any(run.graph.shapes or ())
+    has_tensors = any(run.graph.shapes)
     called = "|grad|, of a tensor its largest" if has_tensors else "|grad|"
     shown = min(max(digits, FEWEST_DIGITS), MOST_DIGITS)
     words = legend(called, set(levels.values()), top, shown, color=color)

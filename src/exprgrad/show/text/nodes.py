@@ -25,7 +25,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     Among tensors it has their shapes; ``all_nodes`` leaves out no node and no number.
     """
     graph = run.graph
-    has_shapes = graph.shapes is not None
+    has_shapes = bool(graph.shapes)
     columns = [
         Column("#", is_number=True, style="dim"),
         Column("node", flexible=True),

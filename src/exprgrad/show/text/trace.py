@@ -96,7 +96,7 @@ def trace(
     """
     taken: list[int] = []
     shown = shown_visits(run, taken, whole=all_visits)
-    if run.graph.shapes is not None:
+    if run.graph.shapes:
         views = (WHOLE_VIEW,) if all_visits else VIEWS
         lines = in_pieces(run, shown, digits, width, views, color=color)
         end = work_of_tensors(run, taken, width)
