@@ -9,7 +9,8 @@ import pytest
 import golden
 from exprgrad import Run, parse
 from exprgrad.show.text.nodes import node_table
-from exprgrad.show.text.table import Column, Table, decimal, plain, rich
+from exprgrad.show.text.table import Column, Table, plain, rich
+from exprgrad.show.text.views import decimal
 from exprgrad.source import display_width
 
 NEURON = "n = x1*w1 + x2*w2 + b\no = tanh(n)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -10,17 +10,8 @@ if TYPE_CHECKING:
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = [
-    "Answer",
-    "Apart",
-    "Lines",
-    "Short",
-    "listed",
-    "lists",
-    "quiet_line",
-    "short",
-    "whole_text",
-]
-
+    "Answer", "Apart", "Lines", "Short", "listed", "lists", "quiet_line", "short", "shorts", "whole_text",
+]  # fmt: skip
 
 AT_ONCE = 4096
 """How many numbers of a row are written at once."""
@@ -84,6 +75,11 @@ class Lines(Apart):
 def short(value: Any) -> Any:
     """A number as it is; a tensor as one that may be written as a summary."""
     return value if value is None or isinstance(value, float) else Short(value)
+
+
+def shorts(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by name, of which tensors may be written as summaries."""
+    return {name: short(value) for name, value in values.items()}
 
 
 def listed(found: Iterable[Any]) -> Lines:

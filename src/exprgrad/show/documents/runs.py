@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Shape, size
 from exprgrad.run.evaluation import Edge, Node
-from exprgrad.show.documents.answer import Apart, Lines, listed, short
+from exprgrad.show.documents.answer import Apart, Lines, listed, short, shorts
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
@@ -24,7 +24,7 @@ __all__ = [
 def head_fields(run: Run) -> dict[str, Any]:
     """What every document of a run says first."""
     return {
-        "inputs": {name: short(value) for name, value in run.inputs.items()},
+        "inputs": shorts(run.inputs),
         "output": {"node": run.graph.output, "name": run.graph.output_name},
         "value": run.value,
     }

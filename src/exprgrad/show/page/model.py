@@ -26,7 +26,7 @@ from exprgrad.show.page.arithmetic import rows
 from exprgrad.show.picture.cards import operation
 from exprgrad.show.picture.markup import directed
 from exprgrad.show.text.operations import usage
-from exprgrad.show.text.table import minus
+from exprgrad.show.text.views import minus
 from exprgrad.source import cut, printable
 
 __all__ = ["edges", "model", "rule_math"]

@@ -14,8 +14,7 @@ from exprgrad.language.write.infix import ATOM, label, operation_text
 from exprgrad.run.evaluation import Run
 from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.markup import RULER, cell, row, shown, table, text
-from exprgrad.show.text.table import minus
-from exprgrad.show.text.views import View, view
+from exprgrad.show.text.views import View, minus, view
 from exprgrad.source import cut
 
 __all__ = ["Card", "Piece", "card_of", "node_label", "operation", "slot"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from html import escape
 
-from exprgrad.show.text.table import minus
+from exprgrad.show.text.views import minus
 from exprgrad.source import cut, printable
 
 __all__ = ["RULER", "cell", "directed", "number", "quoted", "row", "shown", "table", "text"]

@@ -10,9 +10,9 @@ from exprgrad.explain.checking.check import Check, has_balls
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import Run
 from exprgrad.language.write.infix import LIMIT
-from exprgrad.show.documents.answer import Answer, Lines, short
-from exprgrad.show.text.lines import ends
-from exprgrad.show.text.table import Column, Table, decimal
+from exprgrad.show.documents.answer import Answer, Lines, shorts
+from exprgrad.show.text.table import Column, Table, tabulated
+from exprgrad.show.text.views import decimal
 from exprgrad.source import cut, printable
 
 __all__ = ["check_answer", "check_diagnostics"]
@@ -28,29 +28,23 @@ def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool 
     Where a terminal is too narrow for that, a line for each of them.
     """
     claims = any(check.claim is not None for check in checks)
+    error = Column("error", is_number=True, style="dim")
     columns = [
         Column("claim" if claims else "input", flexible=True),
         Column("true" if claims else "analytic", is_number=True, style="yellow"),
         Column("claimed" if claims else "numeric", is_number=True, style="green"),
-        Column("error", is_number=True, style="dim"),
+        *([] if claims else [error]),
         Column("verdict", flexible=True),
     ]
-    shown, left_out = ends(checks, whole=whole)
-    rows = []
-    for check in shown:
+
+    def row(check: Check) -> list[Any]:
         fits = check.verdict == "agrees" or len(check.message) <= LONGEST_MESSAGE
-        cells = [
-            check.input if check.claim is None else cut(f"{check.input} = {check.claim}", LIMIT),
-            decimal(check.analytic, digits),
-            decimal(check.numeric, digits),
-            decimal(check.error, 2),
-            check.message if fits else check.verdict,
-        ]
-        rows.append([printable(cell) for cell in cells])
-    if claims:
-        del columns[3]
-        rows = [[*row[:3], row[4]] for row in rows]
-    table = Table(columns, rows, left_out, foot, what="checks")
+        named = check.input if check.claim is None else cut(f"{check.input} = {check.claim}", LIMIT)
+        error = [] if claims else [decimal(check.error, 2)]
+        verdict = check.message if fits else check.verdict
+        return [named, check.analytic, check.numeric, *error, verdict]
+
+    table = tabulated(columns, checks, row, digits, whole=whole, foot=foot, what="checks")
     return table._replace(narrower=[partial(stacked, table)])
 
 
@@ -93,7 +87,7 @@ def check_answer(
     The span of a claim's diagnostic is null in JSON, for it is in another text than the expression.
     """
     told = check_diagnostics(checks, run)
-    fields: dict[str, Any] = {"inputs": {name: short(value) for name, value in inputs.items()}}
+    fields: dict[str, Any] = {"inputs": shorts(inputs)}
     if run is not None:
         fields["value"] = run.value
     fields["checks"] = Lines(map(check_fields, checks))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from exprgrad.explain.descent import Descent, Step
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.run.values.updates import length
-from exprgrad.show.documents.answer import Answer, Lines, listed, short
-from exprgrad.show.text.lines import ends
-from exprgrad.show.text.table import Column, Table, decimal
-from exprgrad.show.text.views import View, view
+from exprgrad.show.documents.answer import Answer, Lines, listed, short, shorts
+from exprgrad.show.text.table import Column, Table, tabulated
+from exprgrad.show.text.views import View, decimal
 from exprgrad.source import cut, printable
 
 __all__ = ["descent_answer", "descent_rows", "descent_table", "sparkline"]
@@ -27,76 +26,90 @@ CELLS = 40
 BARS = "▁▂▃▄▅▆▇█"
 BRIEF_VIEW = View(most=3, ends=False)
 """A tensor in a cell: three numbers, or its norm."""
-PARTS = ("data", "grad", "update")
+STYLES = {"data": "", "grad": "yellow", "update": "dim"}
+"""The parts of a step that each input has, and how their columns look."""
+PARTS = (*STYLES,)
 
 
 def descent_table(found: Descent[Any], digits: int, *, whole: bool = False) -> Table:
     """The steps, a line each; ``whole`` leaves none out, and shows every input however many there are."""
     few = whole or len(found.inputs) <= MOST_INPUTS
-    tables = [partial(table_of, found, digits, PARTS[:count], whole=whole) for count in (3, 2, 1)]
+    tables = [
+        partial(input_table, found, digits, PARTS[:count], whole=whole) for count in (3, 2, 1)
+    ]
     if not whole:
         tables.append(partial(norm_table, found, digits))
     first, *narrower = tables if few else tables[-1:]
     return first()._replace(narrower=narrower)
 
 
-def table_of(
+def input_table(
     found: Descent[Any], digits: int, parts: Sequence[str], *, whole: bool = False
 ) -> Table:
     """The steps with columns for each input: its data, its grad, and what was then added to it."""
-    styles = {"data": "", "grad": "yellow", "update": "dim"}
-    columns = beginning(found)
-    for name in found.inputs:
-        called = cut(printable(name), LONGEST_NAME)
-        for part in parts:
-            heading = called if part == "data" else f"{called}.{part}"
-            columns.append(Column(heading, is_number=True, style=styles[part]))
+    columns = [
+        Column(called if part == "data" else f"{called}.{part}", is_number=True, style=STYLES[part])
+        for called in headings(found)
+        for part in parts
+    ]
 
-    def cells(step: Step) -> list[str]:
-        return [
-            "" if value is None else view(value, digits, BRIEF_VIEW)
-            for name in found.inputs
-            for value in numbers(step, name)[: len(parts)]
-        ]
+    def cells(step: Step) -> list[Any]:
+        return [value for name in found.inputs for value in numbers(step, name)[: len(parts)]]
 
-    shown, left_out = ends(found.steps, whole=whole)
-    rows = [[*opening(step, digits), *cells(step)] for step in shown]
-    return Table(columns, rows, left_out, foot(found, digits), what="steps")
+    return step_table(found, digits, columns, cells, whole=whole)
 
 
 def norm_table(found: Descent[Any], digits: int) -> Table:
     """The steps with the norms of the gradient and of the update."""
-    columns = beginning(found)
-    columns += [
-        Column("‖grad‖", is_number=True, style="yellow"),
-        Column("‖update‖", is_number=True, style="dim"),
+    columns = [
+        Column("‖grad‖", is_number=True, style=STYLES["grad"]),
+        Column("‖update‖", is_number=True, style=STYLES["update"]),
     ]
 
-    def norm(values: Mapping[str, Any] | None) -> str:
-        return "" if values is None else decimal(math.hypot(*map(length, values.values())), digits)
+    def norm(values: Mapping[str, Any] | None) -> float | None:
+        return None if values is None else math.hypot(*map(length, values.values()))
 
-    shown, left_out = ends(found.steps, whole=False)
-    rows = [[*opening(step, digits), norm(step.gradient), norm(step.update)] for step in shown]
+    def cells(step: Step) -> list[Any]:
+        return [norm(step.gradient), norm(step.update)]
+
     count = len(found.inputs)
     more = f"norms of {count:,} input{'s' * (count != 1)}: --all shows each input's numbers"
-    return Table(columns, rows, left_out, f"{foot(found, digits)}\n{more}", what="steps")
+    return step_table(found, digits, columns, cells, more)
 
 
-def beginning(found: Descent[Any]) -> list[Column]:
-    """The columns that every table begins with; their headings are none of the inputs' names."""
-    names = [cut(printable(name), LONGEST_NAME) for name in found.inputs]
+def step_table(
+    found: Descent[Any],
+    digits: int,
+    columns: Sequence[Column],
+    cells: Callable[[Step], Sequence[Any]],
+    more: str = "",
+    *,
+    whole: bool = False,
+) -> Table:
+    """The steps with their values, and columns of more numbers; no heading is that of two columns."""
+    names = headings(found)
     called = cut(printable(found.run.graph.output_name or "value"), LONGEST_NAME)
     if called in names:
         called = "the value" if "value" in names else "value"
-    return [
+    first = [
         Column("#" if "step" in (called, *names) else "step", is_number=True, style="dim"),
         Column(called, is_number=True, style="green"),
     ]
+    return tabulated(
+        [*first, *columns],
+        found.steps,
+        lambda step: [step.step, step.value, *cells(step)],
+        digits,
+        whole=whole,
+        how=BRIEF_VIEW,
+        foot="\n".join(filter(None, [course(found, digits), ending(found), more])),
+        what="steps",
+    )
 
 
-def opening(step: Step, digits: int) -> list[str]:
-    """The cells that every line begins with."""
-    return [str(step.step), decimal(step.value, digits)]
+def headings(found: Descent[Any]) -> list[str]:
+    """What the inputs are called above their columns."""
+    return [cut(printable(name), LONGEST_NAME) for name in found.inputs]
 
 
 def numbers(step: Step, name: str) -> tuple[Any, Any, Any]:
@@ -105,11 +118,10 @@ def numbers(step: Step, name: str) -> tuple[Any, Any, Any]:
     return step.inputs[name], step.gradient[name], update
 
 
-def foot(found: Descent[Any], digits: int) -> str:
-    """Below the table: the value's course, and how it ended."""
+def course(found: Descent[Any], digits: int) -> str:
+    """The value from the first step to the last."""
     values = [step.value for step in found.steps]
-    ends = f"{decimal(values[0], digits)} → {decimal(values[-1], digits)}"
-    return f"{sparkline(values)}  {ends}\n{ending(found)}"
+    return f"{sparkline(values)}  {decimal(values[0], digits)} → {decimal(values[-1], digits)}"
 
 
 def ending(found: Descent[Any]) -> str:
@@ -149,7 +161,7 @@ def descent_answer(
     """The answer of ``descend``."""
     last = found.steps[-1]
     fields: dict[str, Any] = {
-        "inputs": shortened(inputs),
+        "inputs": shorts(inputs),
         "output": {"node": found.run.graph.output, "name": found.run.graph.output_name},
         "rate": rate,
         "verdict": found.verdict,
@@ -173,15 +185,10 @@ def descent_answer(
     )
 
 
-def shortened(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of which large tensors may be summaries."""
-    return {name: short(value) for name, value in values.items()}
-
-
 def step_fields(step: Step) -> dict[str, Any]:
     """A step as JSON has it."""
     fields = {"inputs": step.inputs, "gradient": step.gradient, "update": step.update}
-    shown = {name: values and shortened(values) for name, values in fields.items()}
+    shown = {name: values and shorts(values) for name, values in fields.items()}
     return {"step": step.step, "value": step.value, **shown}
 
 

@@ -1,13 +1,17 @@
-"""Lines that fit a terminal: broken at blanks, cut in the middle, or their pieces put under each other."""
+"""Lines that fit a terminal: broken at blanks, cut in the middle, in columns, or under each other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from exprgrad.source import display_width
 
-__all__ = ["EDGE_ROWS", "INDENT", "LONGEST_WHOLE", "broken", "ends", "fitted", "narrowed", "packed"]
+__all__ = [
+    "EDGE_ROWS", "INDENT", "LONGEST_WHOLE", "aligned", "broken", "cells", "elided", "ends", "fitted",
+    "gap", "in_yellow", "narrowed", "packed",
+]  # fmt: skip
 
 T = TypeVar("T")
 
@@ -16,6 +20,23 @@ EDGE_ROWS = 20
 """How many rows a long table, or visits a long trace, shows at each end."""
 LONGEST_WHOLE = 60
 """The most rows or visits that are shown whole."""
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
+"""What tells a terminal to change its colour: it takes no room."""
+
+
+def gap(count: int, what: str) -> str:
+    """The line that stands for what is left out."""
+    return f"… {count:,} {what} left out; --all shows them"
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a line takes, whatever its colours."""
+    return display_width(COLOUR.sub("", text) if "\x1b" in text else text)
+
+
+def in_yellow(text: str, *, color: bool) -> str:
+    """A text in the colour of grads, where there is colour."""
+    return f"\x1b[33m{text}\x1b[0m" if color and text else text
 
 
 def ends(items: Sequence[T], *, whole: bool) -> tuple[Sequence[T], int]:
@@ -25,23 +46,52 @@ def ends(items: Sequence[T], *, whole: bool) -> tuple[Sequence[T], int]:
     return [*items[:EDGE_ROWS], *items[-EDGE_ROWS:]], len(items) - 2 * EDGE_ROWS
 
 
+def elided(items: Iterable[T], count: int, what: str, *, whole: bool) -> Iterator[T | str]:
+    """So many items, one at a time; of many the first and the last, with a line between them."""
+    for at, item in enumerate(items):
+        if whole or count <= LONGEST_WHOLE or not EDGE_ROWS <= at < count - EDGE_ROWS:
+            yield item
+        elif at == EDGE_ROWS:
+            yield gap(count - 2 * EDGE_ROWS, what)
+
+
 def broken(line: str, width: int, first: str = "", further: str = "") -> list[str]:
     """A line in lines of so many cells, broken at blanks; ``first`` and ``further`` begin them."""
-    from textwrap import wrap
+    words = re.findall(r"\s*\S+", line)
+    lines = [first + word for word in words[:1]]
+    for word in words[1:]:
+        if cells(lines[-1] + word) <= width:
+            lines[-1] += word
+        else:
+            lines.append(further + word.lstrip())
+    return lines
 
-    return wrap(
-        line,
-        width,
-        initial_indent=first,
-        subsequent_indent=further,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+
+def aligned(
+    rows: Sequence[Sequence[str] | str], between: str = "  ", right: Collection[int] = ()
+) -> list[str]:
+    """Rows with their columns under each other, those ``right`` flush right; a text is a line as it is.
+
+    Columns without a letter take no room.
+    """
+    columns = zip(*[row for row in rows if not isinstance(row, str)], strict=True)
+    widths = [max(map(cells, column)) for column in columns]
+
+    def line(row: Sequence[str]) -> str:
+        blanks = [" " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)]
+        padded = [
+            blanks[at] + cell if at in right else cell + blanks[at]
+            for at, cell in enumerate(row)
+            if widths[at]
+        ]
+        return between.join(padded).rstrip()
+
+    return [row if isinstance(row, str) else line(row) for row in rows]
 
 
 def fitted(line: str, width: int | None) -> list[str]:
     """A line, broken at blanks where it does not fit; what follows stands a little further in."""
-    if width is None or display_width(line) <= width:
+    if width is None or cells(line) <= width:
         return [line]
     return broken(line, width, further=" " * (len(line) - len(line.lstrip()) + 2))
 
@@ -51,7 +101,7 @@ def packed(pieces: Sequence[str], width: int | None, indent: str) -> list[str]:
     lines: list[str] = []
     for piece in filter(None, pieces):
         longer = f"{lines[-1]}  {piece}" if lines else f"{indent}{piece}"
-        if width is None or display_width(longer) <= width:
+        if width is None or cells(longer) <= width:
             lines[-1:] = [longer]
         else:
             first = (indent or INDENT) if lines else indent
@@ -61,4 +111,4 @@ def packed(pieces: Sequence[str], width: int | None, indent: str) -> list[str]:
 
 def narrowed(texts: Sequence[str], room: float | None) -> str:
     """The first of some texts that has the room, or the last."""
-    return next((text for text in texts if room is None or display_width(text) <= room), texts[-1])
+    return next((text for text in texts if room is None or cells(text) <= room), texts[-1])

@@ -16,11 +16,11 @@ from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.graph.graph import Shape, element_name, size
 from exprgrad.graph.structural import shape_text
 from exprgrad.run.matrices import Matrix
-from exprgrad.show.documents.answer import Lines, short
-from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, ends
-from exprgrad.show.text.table import BETWEEN, LEAST, Column, Screen, Table, decimal
-from exprgrad.show.text.views import FULL, VIEWS, WHOLE_VIEW, View, answer_text, view
-from exprgrad.source import display_width, printable
+from exprgrad.show.documents.answer import Lines, shorts
+from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, gap
+from exprgrad.show.text.table import BETWEEN, LEAST, Column, Screen, Table, column_widths, tabulated
+from exprgrad.show.text.views import FULL, WHOLE_VIEW, View, answer_text, view
+from exprgrad.source import printable
 
 __all__ = [
     "Derivative", "entry_lines", "fields_of", "grouped", "matrix_parts", "matrix_rows", "outputs_foot",
@@ -145,61 +145,37 @@ def matrix_table(
 ) -> Table:
     """A matrix; as the list of its entries if it is wide, or wider than ``width`` cells.
 
-    What is structurally 0 is a dot in the matrix and left out of the list.
+    What is structurally 0 is a dot in a matrix, and in the list of a single row; else it is left out.
     """
-    if 0 < len(found.columns) <= MOST_COLUMNS:
-        grid = as_grid(found, digits, foot, whole=whole)
+    rows, columns, as_number = (
+        found.rows,
+        found.columns,
+        partial(Column, is_number=True, style="yellow"),
+    )
+    explained = f"\n{ZERO} is 0 at every point" * (len(found.entries) < len(rows) * len(columns))
+
+    def across(row: int) -> list[Any]:
+        return [rows[row], *(found.entries.get((row, at), ZERO) for at in range(len(columns)))]
+
+    def down(at: int) -> list[Any]:
+        return [columns[at], found.entries.get((0, at), ZERO)]
+
+    drawn = partial(tabulated, digits=digits, whole=whole)
+    if 0 < len(columns) <= MOST_COLUMNS:
+        headings = [Column("", flexible=True), *(as_number(printable(name)) for name in columns)]
+        grid = drawn(headings, range(len(rows)), across, foot=foot + explained)
         if width is None or least_width(grid) <= width:
             return grid
-    return as_list(found, digits, foot, whole=whole)
-
-
-def as_grid(found: Matrix, digits: int, foot: str, *, whole: bool) -> Table:
-    """A row for each row, a column for each column."""
-    columns = [Column("", flexible=True)]
-    columns += [Column(printable(name), is_number=True, style="yellow") for name in found.columns]
-    chosen, left_out = ends(range(len(found.rows)), whole=whole)
-    rows = []
-    for row in chosen:
-        cells = (entry_text(found, row, at, digits) for at in range(len(found.columns)))
-        rows.append([printable(found.rows[row]), *cells])
-    return Table(columns, rows, left_out, foot + dot_foot(found), what="rows")
-
-
-def as_list(found: Matrix, digits: int, foot: str, *, whole: bool) -> Table:
-    """A line for each entry that is not structurally 0; of a single row, a line for each entry."""
-    if len(found.rows) == 1:
-        columns = [Column("input", flexible=True)]
-        columns.append(Column("derivative", is_number=True, style="yellow"))
-        chosen, left_out = ends(range(len(found.columns)), whole=whole)
-        rows = [[printable(found.columns[at]), entry_text(found, 0, at, digits)] for at in chosen]
-        return Table(columns, rows, left_out, foot + dot_foot(found), what="rows")
-    columns = [
-        Column("row", flexible=True),
-        Column("column", flexible=True),
-        Column("value", is_number=True, style="yellow"),
-    ]
-    entries, left_out = ends(list(found.listed()), whole=whole)
-    rows = [[printable(row), printable(col), decimal(value, digits)] for row, col, value in entries]
-    return Table(columns, rows, left_out, foot, what="entries")
-
-
-def entry_text(found: Matrix, row: int, column: int, digits: int) -> str:
-    """An entry, or the dot."""
-    entry = found.entries.get((row, column))
-    return ZERO if entry is None else decimal(entry, digits)
-
-
-def dot_foot(found: Matrix) -> str:
-    """What the dot means, for a matrix that has some."""
-    count = len(found.rows) * len(found.columns)
-    return f"\n{ZERO} is 0 at every point" if len(found.entries) < count else ""
+    if len(rows) == 1:
+        headings = [Column("input", flexible=True), as_number("derivative")]
+        return drawn(headings, range(len(columns)), down, foot=foot + explained)
+    headings = [Column("row", flexible=True), Column("column", flexible=True), as_number("value")]
+    return drawn(headings, list(found.listed()), list, foot=foot, what="entries")
 
 
 def least_width(grid: Table) -> int:
     """The cells that a matrix needs on a terminal, its rows' names cut."""
-    cells = [[column.heading for column in grid.columns], *grid.rows]
-    first, *others = (max(map(display_width, column)) for column in zip(*cells, strict=True))
+    first, *others = column_widths(grid)
     return min(first, LEAST) + sum(others) + BETWEEN * len(others)
 
 
@@ -245,29 +221,19 @@ def vector_table(
 
     There is a line for each number, or for a large tensor a summary.
     """
-    first, *others = headings
+    first, *others, last = headings
     columns = [Column(first, flexible=True)]
-    columns += [Column(heading, is_number=True, style="green") for heading in others[:-1]]
-    columns.append(Column(others[-1], is_number=True, style="yellow"))
-    large = {name for name, values in rows.items() if size(shape_of(values[0])) > EDGE_ROWS}
-
-    def table(how: View) -> Table:
-        """With so much of each large tensor."""
-        lines: list[list[str]] = []
-        for name, values in rows.items():
-            shape = shape_of(values[0])
-            if name in large and not whole:
-                label = f"{name}: {shape_text(shape)}"
-                lines.append([printable(label), *(view(value, digits, how) for value in values)])
-                continue
+    columns += [Column(heading, is_number=True, style="green") for heading in others]
+    columns.append(Column(last, is_number=True, style="yellow"))
+    lines: list[Sequence[Any]] = []
+    for name, values in rows.items():
+        shape = shape_of(values[0])
+        if size(shape) > EDGE_ROWS and not whole:
+            lines.append([f"{name}: {shape_text(shape)}", *values])
+        else:
             labels = places(grouped(name) if shape else name, shape)
-            for label, *numbers in zip(labels, *map(numbers_of, values), strict=True):
-                lines.append([printable(label), *(decimal(number, digits) for number in numbers)])
-        shown, left_out = ends(lines, whole=whole)
-        return Table(columns, shown, left_out, foot, what="rows")
-
-    narrower = [partial(table, how) for how in VIEWS[1:]] if large and not whole else ()
-    return table(FULL)._replace(narrower=narrower)
+            lines += zip(labels, *map(numbers_of, values), strict=True)
+    return tabulated(columns, lines, list, digits, whole=whole, foot=foot)
 
 
 def outputs_foot(
@@ -281,24 +247,25 @@ def outputs_foot(
     lines = []
     shown = list(values.items())[: None if whole else MOST_OUTPUTS]
     for name, value in shown:
-        line = f"output  {printable(name)}{brief(value, digits, ' =', whole=whole)}"
-        if line.endswith("]"):
+        text, is_summary = brief(value, digits, whole=whole)
+        line = f"output  {printable(name)}: {text}"
+        if not is_summary:
             line = f"output  {answer_text(name, value, digits, whole=whole)}"
         if weights is not None:
             apart = ",\n    " if "\n" in line else ", "
-            line += f"{apart}cotangent{brief(weights[name], digits, whole=whole)}"
+            line += f"{apart}cotangent {brief(weights[name], digits, whole=whole)[0]}"
         lines.append(line)
     if len(shown) < len(values):
-        lines.append(f"… {len(values) - len(shown):,} outputs left out; --all shows them")
+        lines.append(gap(len(values) - len(shown), "outputs"))
     return "\n".join(lines)
 
 
-def brief(value: Any, digits: int, equals: str = "", *, whole: bool = False) -> str:
-    """A tensor in a line: its numbers if they are few, else its shape, norm, least and greatest number."""
+def brief(value: Any, digits: int, *, whole: bool = False) -> tuple[str, bool]:
+    """A number, or a tensor's numbers if they are few; else its shape and a summary, and that it is one."""
     shown = view(value, digits, WHOLE_VIEW if whole else FULL)
     if isinstance(value, float) or shown.startswith("["):
-        return f"{equals} {shown}"
-    return f"{equals and ':'} {shape_text(value.shape)}, {shown}"
+        return shown, False
+    return f"{shape_text(value.shape)}, {shown}", True
 
 
 # Documents.
@@ -312,15 +279,15 @@ def fields_of(
     among_tensors: bool,
 ) -> dict[str, Any]:
     """A document's fields; matrices of numbers, lists and diagnostics have a line for each item."""
-    fields: dict[str, Any] = {"inputs": {name: short(value) for name, value in inputs.items()}}
-    for name, value in found.items():
-        fields[name] = value
+
+    def laid_out(value: Any) -> Any:
         if isinstance(value, Matrix):
-            fields[name] = value.whole() if among_tensors else Lines(by_row(value), "{}")
-        elif isinstance(value, list) and not among_tensors:
-            fields[name] = Lines(value)
+            return value.whole() if among_tensors else Lines(by_row(value), "{}")
+        return Lines(value) if isinstance(value, list) and not among_tensors else value
+
     told = [one._asdict() for one in diagnostics]
-    return fields | {"diagnostics": told if among_tensors else Lines(told)}
+    fields = {"inputs": shorts(inputs), **found, "diagnostics": told}
+    return {name: laid_out(value) for name, value in fields.items()}
 
 
 def matrix_rows(
@@ -334,21 +301,23 @@ def matrix_rows(
         return
     yield [first, f"{first}_index", second, f"{second}_index", "value"]
     for block in blocks(found.matrix):
-        numbers = numbers_of(block.value)
-        inner = [" ".join(map(str, at)) for at in indices(block.column_shape)]
-        for at in indices(block.row_shape):
-            row = " ".join(map(str, at))
+        numbers, inner = numbers_of(block.value), [*index_texts(block.column_shape)]
+        for row in index_texts(block.row_shape):
             for column in inner:
                 yield [block.row, row, block.column, column, next(numbers)]
+
+
+def index_texts(shape: Shape) -> Iterator[str]:
+    """Every index of a tensor as CSV has it: ``0 1``."""
+    return (" ".join(map(str, at)) for at in indices(shape))
 
 
 def vector_rows(values: Mapping[str, Any], *, among_tensors: bool) -> Iterator[list[Any]]:
     """Names and their numbers as CSV; among tensors a line for each number, with its place."""
     yield ["name", "index", "value"] if among_tensors else ["name", "value"]
     for name, value in values.items():
-        for at, number in zip(indices(shape_of(value)), numbers_of(value), strict=True):
-            index = [" ".join(map(str, at))] if among_tensors else []
-            yield [name, *index, number]
+        for at, number in zip(index_texts(shape_of(value)), numbers_of(value), strict=True):
+            yield [name, at, number] if among_tensors else [name, number]
 
 
 def by_row(found: Matrix) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -14,7 +14,7 @@ from exprgrad.explain.walks.visits import Contribution
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.show.documents.answer import Answer, Apart, Lines
 from exprgrad.show.documents.runs import run_fields
-from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, ends, fitted
+from exprgrad.show.text.lines import LONGEST_WHOLE, elided, fitted, gap
 from exprgrad.show.text.nodes import corrections
 from exprgrad.show.text.paths import (
     PathLine,
@@ -26,7 +26,7 @@ from exprgrad.show.text.paths import (
     path_texts,
     shown_inputs,
 )
-from exprgrad.show.text.table import Column, Screen, Table, decimal, signed
+from exprgrad.show.text.table import Column, Screen, Table, tabulated
 from exprgrad.show.text.trace import (
     Names,
     Passed,
@@ -36,6 +36,7 @@ from exprgrad.show.text.trace import (
     short_names,
     shortened,
 )
+from exprgrad.show.text.views import signed
 from exprgrad.source import printable
 
 __all__ = ["visited_answer"]
@@ -60,7 +61,7 @@ def visited_parts(
     parts: list[str | Table] = ["\n".join([*fitted(visits, width), ""])]
     if not found.inputs:
         return [*parts, "no input is differentiated"]
-    parts.append(grads_table(run, found, digits, whole=whole))
+    parts.append(grads_table(found, digits, whole=whole))
     lines: list[str] = []
     for name, part in shown_inputs(run, found.inputs.__getitem__, whole=whole):
         if part is None:
@@ -87,24 +88,29 @@ def order_trace(run: Run, found: Visited, digits: int, screen: Screen, *, whole:
     for one in found.contributions:
         passed.setdefault(one.visit, []).append(one)
     names = short_names(run)
+    visits = (
+        visit_of(run, found, node, passed.get(at, ()), names, whole=whole)
+        for at, node in enumerate(found.order)
+    )
     shown: list[Visit | str] = [Visit(run.graph.output, grad=1.0, verb="seed")]
-    numbered, left_out = ends(list(enumerate(found.order)), whole=whole)
-    for place, (at, node) in enumerate(numbered):
-        if left_out and place == EDGE_ROWS:
-            shown.append(f"{left_out:,} visits left out; --all shows them")
-        visit = visit_of(run, found, node, passed.get(at, ()), names)
-        shown.append(shortened(visit, whole=whole))
+    shown += elided(visits, len(found.order), "visits", whole=whole)
     unread = [name for name, at in found.reads.items() if at is None]
     for name in unread[: None if whole else LONGEST_WHOLE]:
         node, got = run.graph.inputs[name], found.inputs[name].got
         shown.append(Visit(node, "an input, at the end", got, verb="read"))
     if len(unread) > LONGEST_WHOLE and not whole:
-        shown.append(f"{len(unread) - LONGEST_WHOLE:,} inputs left out; --all shows them")
+        shown.append(gap(len(unread) - LONGEST_WHOLE, "inputs"))
     return "\n".join(in_columns(run, shown, digits, screen.width, color=screen.color))
 
 
 def visit_of(
-    run: Run, found: Visited, node: int, contributions: Sequence[Contribution], names: Names
+    run: Run,
+    found: Visited,
+    node: int,
+    contributions: Sequence[Contribution],
+    names: Names,
+    *,
+    whole: bool,
 ) -> Visit:
     """One visit, with what it passed on."""
     kind = run.graph.kinds[node]
@@ -115,7 +121,8 @@ def visit_of(
         return Visit(node, "an input, read", read.got)
     if kind == CONST or not contributions:
         return Visit(node, "a constant" if kind == CONST else "passes nothing on")
-    return Visit(node, parts=[part_of(run, found, passed, names) for passed in contributions])
+    parts = [part_of(run, found, passed, names) for passed in contributions]
+    return Visit(node, parts=shortened(parts, whole=whole))
 
 
 def part_of(run: Run, found: Visited, passed: Contribution, names: Names) -> Passed:
@@ -143,7 +150,7 @@ def visits_text(run: Run, found: Visited, names: Sequence[str], *, whole: bool) 
     return f"{rule} {', '.join(listed) or 'nothing'}{sign}"
 
 
-def grads_table(run: Run, found: Visited, digits: int, *, whole: bool) -> Table:
+def grads_table(found: Visited, digits: int, *, whole: bool) -> Table:
     """What every input got, and its true grad."""
     columns = [
         Column("input", flexible=True),
@@ -151,14 +158,12 @@ def grads_table(run: Run, found: Visited, digits: int, *, whole: bool) -> Table:
         Column("true", is_number=True, style="green"),
         Column("paths", expendable=1),
     ]
-    rows, left_out = [], 0
-    for name, part in shown_inputs(run, found.inputs.__getitem__, whole=whole):
-        if part is None:
-            left_out = len(found.inputs)
-            continue
-        numbers = decimal(part.got, digits), decimal(part.true, digits)
-        rows.append([printable(name), *numbers, verdict(part, exact=False)])
-    return Table(columns, rows, left_out and left_out - len(rows), what="inputs")
+
+    def row(name: str) -> list[Any]:
+        part = found.inputs[name]
+        return [name, part.got, part.true, verdict(part, exact=False)]
+
+    return tabulated(columns, list(found.inputs), row, digits, whole=whole, what="inputs")
 
 
 def verdict(part: Outcome, *, exact: bool = True) -> str:

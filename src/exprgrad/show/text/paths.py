@@ -13,8 +13,9 @@ from exprgrad.explain.walks.paths import Path, Paths, Web
 from exprgrad.show.documents.answer import Answer, Lines, listed
 from exprgrad.show.documents.runs import head_fields, node_fields
 from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, broken, fitted, packed
-from exprgrad.show.text.table import Screen, signed
+from exprgrad.show.text.table import Screen
 from exprgrad.show.text.trace import define, short_names
+from exprgrad.show.text.views import signed
 from exprgrad.source import display_width, printable
 
 __all__ = [

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeVar
 
-from exprgrad.show.text.lines import EDGE_ROWS, fitted
-from exprgrad.source import display_width
+from exprgrad.show.text.lines import EDGE_ROWS, aligned, cells, ends, fitted, gap, narrowed
+from exprgrad.show.text.views import FULL, VIEWS, WHOLE_VIEW, View, folded, view, ways
+from exprgrad.source import printable
 
-__all__ = [
-    "BETWEEN",
-    "LEAST",
-    "Column",
-    "Screen",
-    "Table",
-    "decimal",
-    "drawn",
-    "minus",
-    "plain",
-    "rich",
-    "signed",
-]
+__all__ = ["BETWEEN", "LEAST", "Column", "Screen", "Table", "drawn", "plain", "rich", "tabulated"]
+
+T = TypeVar("T")
 
 LEAST = 18
 """The fewest cells that a flexible column is left with before others are dropped."""
@@ -28,6 +20,8 @@ BETWEEN = 3
 """The cells between two columns on a terminal."""
 WIDEST = 10_000
 """The cells of a table in colour that goes to no terminal."""
+FOLDED = (160, 120, 80, 60, 40, 30, 20, 12)
+"""The cells of a line of a tensor that is shown whole on a terminal."""
 
 
 class Screen(NamedTuple):
@@ -67,19 +61,48 @@ class Table(NamedTuple):
     narrower: Sequence[Callable[[], Table]] = ()
 
 
-def decimal(value: float | None, digits: int) -> str:
-    """A number with so many significant digits, or nothing."""
-    return "" if value is None else format(value + 0.0, f".{digits}g")
+def tabulated(
+    columns: Sequence[Column],
+    items: Sequence[T],
+    row: Callable[[T], Sequence[Any]],
+    digits: int = 6,
+    *,
+    whole: bool = False,
+    how: View = FULL,
+    marked: T | None = None,
+    foot: str = "",
+    what: str = "rows",
+) -> Table:
+    """A table of items, of many the first and the last unless ``whole``: ``row`` is what one holds.
 
+    A cell is a text, a number, None for nothing, or a tensor, shown in as much detail as there is room
+    for, at most ``how``; ``whole`` leaves out none of its numbers.
+    """
+    shown, left_out = ends(items, whole=whole)
 
-def minus(text: str) -> str:
-    """The text with true minus signs."""
-    return text.replace("-", "−")
+    def said(value: Any) -> Any:
+        """A cell as text; a tensor as the ways to show it, or whole, as it is."""
+        if isinstance(value, str | int):
+            return printable(str(value))
+        if value is None or isinstance(value, float):
+            return view(value, digits)
+        return value if whole else ways(value, digits, how)
 
+    rows = [[*map(said, row(item))] for item in shown]
+    at = next((at for at, item in enumerate(shown) if item == marked), -1)
 
-def signed(value: float, digits: int) -> str:
-    """A number with a true minus sign."""
-    return minus(decimal(value, digits))
+    def table(tensor: Callable[[Any], str]) -> Table:
+        """The table with its tensors shown so."""
+        texts = [[cell if isinstance(cell, str) else tensor(cell) for cell in row] for row in rows]
+        return Table(columns, texts, left_out, foot, at, what)
+
+    manners = [partial(narrowed, room=how.room) for how in VIEWS]
+    if whole:
+        manners = [partial(view, digits=digits, how=WHOLE_VIEW)]
+        manners += [partial(folded, digits=digits, room=room) for room in FOLDED]
+    first, *narrower = [partial(table, manner) for manner in manners]
+    has_tensors = any(not isinstance(cell, str) for row in rows for cell in row)
+    return first()._replace(narrower=narrower if has_tensors else ())
 
 
 def drawn(table: Table, screen: Screen) -> str:
@@ -87,11 +110,6 @@ def drawn(table: Table, screen: Screen) -> str:
     if screen.width is None and not screen.color:
         return plain(table)
     return rich(table, screen.width or WIDEST, color=screen.color)
-
-
-def gap_text(table: Table) -> str:
-    """The line that stands for the rows left out."""
-    return f"… {table.left_out:,} {table.what} left out; --all shows them"
 
 
 def column_widths(table: Table) -> list[int]:
@@ -104,28 +122,17 @@ def column_widths(table: Table) -> list[int]:
 
 def cell_width(cell: str) -> int:
     """The width of a cell's widest line."""
-    return max(map(display_width, cell.split("\n")))
+    return max(map(cells, cell.split("\n")))
 
 
 def plain(table: Table) -> str:
     """The table as aligned columns of plain text, nothing cropped."""
-    widths = column_widths(table)
-
-    def line(cells: Sequence[str]) -> str:
-        padded = [
-            " " * (width - display_width(cell)) + cell
-            if column.is_number
-            else cell + " " * (width - display_width(cell))
-            for cell, width, column in zip(cells, widths, table.columns, strict=True)
-        ]
-        return "  ".join(padded).rstrip()
-
-    lines = [line([column.heading for column in table.columns]), *map(line, table.rows)]
+    headings = [column.heading for column in table.columns]
+    numbers = [at for at, column in enumerate(table.columns) if column.is_number]
+    lines = aligned([headings, *table.rows], right=numbers)
     if table.left_out:
-        lines.insert(1 + EDGE_ROWS, gap_text(table))
-    if table.foot:
-        lines += ["", table.foot]
-    return "\n".join(lines)
+        lines.insert(1 + EDGE_ROWS, gap(table.left_out, table.what))
+    return "\n".join([*lines, *(["", table.foot] if table.foot else [])])
 
 
 def fitting(columns: Sequence[Column], widths: Sequence[int], width: int) -> tuple[list[int], int]:
@@ -171,12 +178,6 @@ def narrowest(table: Table, width: int) -> tuple[Table, list[int], int]:
         table = make()
 
 
-def foot_lines(table: Table, width: int) -> list[str]:
-    """The lines below a table, long ones broken at blanks."""
-    lines = filter(None, table.foot.split("\n"))
-    return [text for line in lines for text in fitted(line, width)]
-
-
 def rich(table: Table, width: int, *, color: bool) -> str:
     """The table as Rich draws it for a terminal so many cells wide."""
     from io import StringIO
@@ -220,9 +221,9 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     )
     console.print(grid)
     if table.left_out:
-        console.print(Text(gap_text(table)))
+        console.print(Text(gap(table.left_out, table.what)))
     if table.foot:
         console.print()
-    for text in foot_lines(table, width):
-        console.print(Text(text, style="bold"))
+    for line in filter(None, table.foot.split("\n")):
+        console.print(Text("\n".join(fitted(line, width)), style="bold"))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())

@@ -6,7 +6,9 @@ by shape.  Sweeps in another order are drawn in the same columns.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
+from math import inf
 from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import operation_count
@@ -17,11 +19,10 @@ from exprgrad.language.write.infix import ATOM, SUM, operand_level, operation_te
 from exprgrad.run.edge_texts import rule_of
 from exprgrad.run.numbers.sweeps import gated
 from exprgrad.show.documents.runs import jacobian_bytes
-from exprgrad.show.text.lines import EDGE_ROWS, INDENT, LONGEST_WHOLE, narrowed, packed
+from exprgrad.show.text.lines import INDENT, aligned, cells, elided, in_yellow, narrowed, packed
 from exprgrad.show.text.nodes import corrections, node_title
-from exprgrad.show.text.table import minus, signed
-from exprgrad.show.text.views import VIEWS, WHOLE_VIEW, View, view
-from exprgrad.source import bytes_text, cut, display_width, printable
+from exprgrad.show.text.views import VIEWS, WHOLE_VIEW, View, minus, signed, view
+from exprgrad.source import bytes_text, cut, printable
 
 __all__ = [
     "Names",
@@ -39,12 +40,11 @@ LONGEST_IN_COLUMN, LONGEST_FORMULA = 40, 60
 """Where a definition or a formula is cut, in characters: in a column, and where it has more room."""
 LONGEST_UNNAMED = 12
 """A node without a name whose text is longer is called by its number; one that broadcasts, if 4 longer."""
-GAP = "…"
+NOTHING = "passes nothing on"
 CHANGING = View(20, ends=False)
 """How a grad is shown that is about to change."""
 BEHIND = View(80)
 """How it is shown then, behind a formula."""
-IN_COLOR = "\x1b[33m{}\x1b[0m"
 
 Names = Mapping[int, str]
 
@@ -114,18 +114,12 @@ def shown_visits(run: Run, taken: list[int], *, whole: bool) -> Iterator[Visit |
 
     ``taken`` is brought up to date: the bytes of every Jacobian worth speaking of.
     """
-    output, count = run.graph.output, len(run.order)
-    seed = run.grad(output)
+    output, seed = run.graph.output, run.grad(run.graph.output)
     yield Visit(output, grad=1.0 if seed is None else seed, verb="seed")
-    for at, visit in enumerate(visits(run)):
-        taken += [jacobian_size(run, visit.node, part) for part in passed_on(visit)]
-        if whole or count <= LONGEST_WHOLE or not EDGE_ROWS <= at < count - EDGE_ROWS:
-            yield shortened(visit, whole=whole)
-        elif at == EDGE_ROWS:
-            yield f"{count - 2 * EDGE_ROWS:,} visits left out; --all shows them"
+    yield from elided(visits(run, taken, whole=whole), len(run.order), "visits", whole=whole)
 
 
-def visits(run: Run) -> Iterator[Visit]:
+def visits(run: Run, taken: list[int], *, whole: bool) -> Iterator[Visit]:
     """The visits of the sweep, in order; grads are held only while others are added to them."""
     awaited = uses(run)
     sofar: dict[int, Any] = {}
@@ -135,7 +129,9 @@ def visits(run: Run) -> Iterator[Visit]:
             is_input = run.graph.kinds[node] == INPUT
             yield Visit(node, words, run.grad(node) if is_input else None)
         else:
-            yield Visit(node, parts=[*contributions(run, node, sofar, awaited)])
+            parts = [*contributions(run, node, sofar, awaited)]
+            taken += [jacobian_size(run, node, part) for part in parts if part.after is not None]
+            yield Visit(node, parts=shortened(parts, whole=whole))
 
 
 def uses(run: Run) -> list[int]:
@@ -196,19 +192,9 @@ def closed(kind: str, position: int, local: Any) -> bool:
     return not (local if isinstance(local, float) else local.any())
 
 
-def passed_on(visit: Visit) -> Iterator[Passed]:
-    """The parts of a visit that pass something on."""
-    for part in visit.parts:
-        if not isinstance(part, str) and part.after is not None:
-            yield part
-
-
-def shortened(visit: Visit, *, whole: bool) -> Visit:
-    """A visit with the first and the last of many contributions."""
-    if whole or len(visit.parts) <= LONGEST_WHOLE:
-        return visit
-    skipped = f"{len(visit.parts) - 2 * EDGE_ROWS:,} contributions left out; --all shows them"
-    return visit._replace(parts=[*visit.parts[:EDGE_ROWS], skipped, *visit.parts[-EDGE_ROWS:]])
+def shortened(parts: Sequence[Passed], *, whole: bool) -> list[Passed | str]:
+    """The first and the last of many contributions."""
+    return [*elided(parts, len(parts), "contributions", whole=whole)]
 
 
 # Names.
@@ -247,19 +233,55 @@ def define(run: Run, node: int, names: Names, limit: int = LONGEST_IN_COLUMN) ->
     return printable(f"{own} = {text}" if own else text)
 
 
-# Numbers, in columns.
+# Lines.
 
 
 class Line(NamedTuple):
-    """One line of the trace, by columns."""
+    """A contribution as it is written.
 
-    verb: str = ""
-    definition: str = ""
-    formula: str = ""
-    numbers: str = ""
-    grad: str = ""
-    remark: str = ""
-    gate: str = ""
+    ``formula``  ``x1 += 0.5 × w1``; among tensors in matrix form: ``W.grad += X.T @ Y.grad``
+    ``more``     the same in numbers; or in shapes: ``(4, 3) += (4, 150) @ (150, 3)``
+    ``grads``    the operand's grad before and after, in ever fewer words
+    ``remark``   ``complete``, or nothing
+    ``notes``    what its local derivative is called, and how large the Jacobian would have been
+    """
+
+    formula: str
+    more: str
+    grads: Sequence[str]
+    remark: str
+    notes: Sequence[str] = ()
+
+    @property
+    def cells(self) -> list[str]:
+        """What stands in columns."""
+        return [self.formula, self.more, self.grads[0], self.remark]
+
+
+class Entry(NamedTuple):
+    """A visit as it is written; a line is a contribution, or stands for those left out.
+
+    ``head``   the verb, the node, and its gate, or why it passes nothing on
+    ``grads``  what is said of its own grad, in ever fewer words
+    """
+
+    head: tuple[str, str, str]
+    grads: Sequence[str]
+    lines: Sequence[Line | str]
+
+
+def head_of(run: Run, visit: Visit, own: str, names: Names, limit: int) -> tuple[str, str, str]:
+    """What is said first of a visit of a node: what it is called, or how it is defined if it passes on."""
+    if not visit.parts:
+        return visit.verb, own, visit.words
+    from exprgrad.graph.tensors import STRUCTURAL
+
+    kind = run.graph.kinds[visit.node]
+    gate = (BY_NAME.get(kind) or STRUCTURAL[kind]).gate
+    return visit.verb, define(run, visit.node, names, limit), gate
+
+
+# Numbers, in columns.
 
 
 def in_columns(
@@ -270,84 +292,77 @@ def in_columns(
     Where they do not fit, each contribution has a line of its own under its visit.
     """
     names = short_names(run)
-    lines = [line for visit in shown for line in lines_of(run, visit, names, digits)]
-    if width is None or max(map(display_width, align(lines, color=False))) <= width:
-        return align(lines, color=color)
-    return stack(lines, width, color=color)
 
-
-def lines_of(run: Run, visit: Visit | str, names: Names, digits: int) -> Iterator[Line]:
-    """The lines of one visit, or the one that stands for those left out."""
-    if isinstance(visit, str):
-        yield Line(GAP, visit)
-        return
-    if not visit.parts:
+    def entry(visit: Visit) -> Entry:
+        head = head_of(run, visit, called(run, visit.node, names), names, LONGEST_IN_COLUMN)
         grad = "" if visit.grad is None else f"grad = {signed(visit.grad, digits)}"
-        yield Line(visit.verb, called(run, visit.node, names), visit.words, grad=grad)
-        return
-    definition, gate = define(run, visit.node, names), BY_NAME[run.graph.kinds[visit.node]].gate
-    head = Line(visit.verb, definition, gate=gate)
+        lines = number_lines(run, visit, names, digits, color=color)
+        return Entry(head, [in_yellow(grad, color=color)], [*lines])
+
+    entries = [visit if isinstance(visit, str) else entry(visit) for visit in shown]
+    lines = aligned([*rows_of(entries)])
+    if width is None or max(map(cells, lines)) <= width:
+        return lines
+    return [*stacked(entries, width)]
+
+
+def number_lines(
+    run: Run, visit: Visit, names: Names, digits: int, *, color: bool
+) -> Iterator[Line | str]:
+    """A visit's contributions as formulas and, where that says more, as numbers."""
     for part in visit.parts:
         if isinstance(part, str):
-            yield Line(GAP, part)
+            yield part
             continue
-        formula, numbers = contribution(run, visit.node, part, names, digits)
-        change = "passes nothing on"
+        text, level = rule_of(run.graph, visit.node, part.position, names, run.texts)
+        rule = cut(minus(printable(text)), LONGEST_IN_COLUMN)
+        factor = f"({rule})" if level <= SUM else rule
+        local, seed = signed(part.local, digits), signed(part.seed or 0.0, digits)
+        formula = f"{called(run, part.operand, names)} {part.sign} {seed} × {factor}"
+        numbers = "" if rule == local else f"= {seed} × {local}"
+        change = NOTHING
         if not part.is_closed:
-            change = f"grad {signed(part.before or 0.0, digits)} → {signed(part.after, digits)}"
-        yield head._replace(formula=formula, numbers=numbers, grad=change, remark=part.remark)
-        head = Line()
+            before, after = signed(part.before or 0.0, digits), signed(part.after, digits)
+            change = in_yellow(f"grad {before} → {after}", color=color)
+        yield Line(formula, numbers, [change], part.remark)
 
 
-def contribution(run: Run, user: int, part: Passed, names: Names, digits: int) -> tuple[str, str]:
-    """What is passed to an operand as formula and, where that says more, as numbers."""
-    text, level = rule_of(run.graph, user, part.position, names, run.texts)
-    rule = cut(minus(printable(text)), LONGEST_IN_COLUMN)
-    local, seed = signed(part.local, digits), signed(part.seed or 0.0, digits)
-    numbers = "" if rule == local else f"= {seed} × {local}"
-    factor = f"({rule})" if level <= SUM else rule
-    return f"{called(run, part.operand, names)} {part.sign} {seed} × {factor}", numbers
+def rows_of(entries: Iterable[Entry | str]) -> Iterator[Sequence[str] | str]:
+    """Visits as the rows of one table: a contribution a row, the first one beside its node."""
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
+        elif not entry.lines:
+            yield [*entry.head, "", *entry.grads, "", ""]
+        else:
+            heads = chain([entry.head], repeat(("", "", "")))
+            for (verb, node, gate), line in zip(heads, entry.lines, strict=False):
+                yield line if isinstance(line, str) else [verb, node, *line.cells, gate]
 
 
-def align(lines: Sequence[Line], *, color: bool) -> list[str]:
-    """The lines with their columns under each other."""
-    in_columns = [line for line in lines if line.verb != GAP]
-    widths = [max(display_width(line[i]) for line in in_columns) for i in range(len(Line._fields))]
+def stacked(entries: Sequence[Entry | str], width: int) -> Iterator[str]:
+    """Visits with each contribution on a line of its own, or on two, as narrow as they can be."""
 
-    def text(line: Line) -> str:
-        cells = zip(line, marked(line, color=color), widths, strict=True)
-        padded = [s + " " * (width - display_width(c)) for c, s, width in cells if width]
-        return "  ".join(padded).rstrip()
+    def halves(line: Line) -> tuple[str, str]:
+        formula, grad = f"{INDENT}{line.formula} {line.more}", f"{line.grads[0]}  {line.remark}"
+        return formula.rstrip(), grad.rstrip()
 
-    return [" ".join(line[:2]) if line.verb == GAP else text(line) for line in lines]
-
-
-def stack(lines: Sequence[Line], width: int, *, color: bool) -> list[str]:
-    """The lines with each contribution under its visit, as narrow as they can be."""
-    text: list[str] = []
-    formulas = [f"{INDENT}{line.formula} {line.numbers}".rstrip() for line in lines]
-    widest = max((display_width(f) for f in formulas if "= " in f), default=0)
-    widest_grad = max(display_width(f"{line.grad}  {line.remark}".rstrip()) for line in lines)
+    visits = [entry for entry in entries if isinstance(entry, Entry)]
+    pairs = [halves(line) for visit in visits for line in visit.lines if isinstance(line, Line)]
+    widest, widest_grad = (
+        max(map(cells, half)) for half in zip(*(pairs or [("", "")]), strict=True)
+    )
     if widest + 3 + widest_grad > width:
         widest = 0
-    for line, formula in zip(lines, formulas, strict=True):
-        shown = marked(line, color=color)
-        if line.verb == GAP or (not line.numbers and "= " not in line.formula):
-            text.append("  ".join(filter(None, shown)))
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
             continue
-        if line.verb:
-            text.append("  ".join(filter(None, (line.verb, line.definition, line.gate))))
-        padded = formula + " " * max(widest - display_width(formula), 0)
-        fits = display_width(f"{padded}   {line.grad}  {line.remark}".rstrip()) <= width
-        grad = f"{shown.grad}  {shown.remark}".rstrip()
-        text += [f"{padded}   {grad}"] if fits else [formula, f"      {grad}"]
-    return text
-
-
-def marked(line: Line, *, color: bool) -> Line:
-    """A line with its grad in the colour of grads, if there is colour."""
-    has_grad = color and line.grad.startswith("grad ")
-    return line._replace(grad=IN_COLOR.format(line.grad)) if has_grad else line
+        yield "  ".join(filter(None, [*entry.head, *entry.grads]))
+        for line in entry.lines:
+            formula, grad = (line, "") if isinstance(line, str) else halves(line)
+            whole = f"{formula}{' ' * (widest - cells(formula))}   {grad}".rstrip()
+            yield from [whole] if cells(whole) <= width or not grad else [formula, f"      {grad}"]
 
 
 def work(run: Run) -> list[str]:
@@ -376,23 +391,6 @@ def forward_work(run: Run) -> str:
 # Tensors, piece by piece.
 
 
-class Piece(NamedTuple):
-    """A contribution in matrix form.
-
-    ``formula``  ``W.grad += X.T @ Y.grad``
-    ``shapes``   ``(4, 3) += (4, 150) @ (150, 3)``
-    ``grads``    the operand's grad before and after, in ever fewer words
-    ``remark``   ``complete``, or nothing
-    ``notes``    what its local derivative is called, and how large the Jacobian would have been
-    """
-
-    formula: str
-    shapes: str = ""
-    grads: Sequence[str] = ("",)
-    remark: str = ""
-    notes: Sequence[str] = ()
-
-
 def in_pieces(
     run: Run,
     shown: Iterable[Visit | str],
@@ -403,113 +401,90 @@ def in_pieces(
     color: bool,
 ) -> list[str]:
     """Visits, each contribution in columns of its visit, or piece by piece where those do not fit."""
-    names, lines = short_names(run), []
-    for visit in shown:
-        if isinstance(visit, str):
-            lines.append(f"{GAP} {visit}")
-            continue
-        head, grads = head_of(run, visit, names), []
-        if visit.grad is not None:
-            room = None if width is None else width - len(INDENT)
-            grads = [minus(f"grad = {view(visit.grad, digits, how)}") for how in views]
-            grads = [narrowed(grads, room)]
-        verb, first, *others = [*head, *grads]
-        found = packed([f"{verb:<5}  {first}", *others], width, "")
-        body, told = contribution_lines(pieces_of(run, visit, names, digits, views), width)
-        found += body
-        lines += [painted(line, {*grads, *told}) for line in found] if color else found
-    return lines
-
-
-def head_of(run: Run, visit: Visit, names: Names) -> list[str]:
-    """What the first line of a visit says: the verb, the node, and its gate or why it is idle."""
-    from exprgrad.graph.tensors import STRUCTURAL
     from exprgrad.run.edge_texts import grouped
 
-    node, kind = visit.node, run.graph.kinds[visit.node]
-    if visit.verb == "seed":
-        return [visit.verb, grouped(run, node, lambda at: called(run, at, names))]
-    if visit.words:
-        return [visit.verb, called(run, node, names), visit.words]
-    gate = (BY_NAME.get(kind) or STRUCTURAL[kind]).gate
-    return [visit.verb, define(run, node, names, LONGEST_FORMULA), gate]
-
-
-def pieces_of(
-    run: Run, visit: Visit, names: Names, digits: int, views: Sequence[View]
-) -> Iterator[Piece]:
-    """A visit's contributions with their formulas, shapes, grads and notes."""
-    from exprgrad.run.edge_texts import PASSED, contribution_texts, grouped
-
-    if not visit.parts:
-        return
+    names = short_names(run)
 
     def name(node: int) -> str:
         return called(run, node, names)
 
+    def entry(visit: Visit) -> Entry:
+        own = grouped(run, visit.node, name) if visit.verb == "seed" else name(visit.node)
+        grads = [""]
+        if visit.grad is not None:
+            grads = [minus(f"grad = {view(visit.grad, digits, how)}") for how in views]
+        lines = tensor_lines(run, visit, name, digits, views, color=color)
+        head = head_of(run, visit, own, names, LONGEST_FORMULA)
+        return Entry(head, [in_yellow(grad, color=color) for grad in grads], [*lines])
+
+    found: list[str] = []
+    for visit in shown:
+        found += [visit] if isinstance(visit, str) else pieces(entry(visit), width)
+    return found
+
+
+def pieces(entry: Entry, width: int | None) -> Iterator[str]:
+    """A visit and its contributions: in columns, or each in as few lines as its pieces fit."""
+    verb, node, words = entry.head
+    room = inf if width is None else width
+    own = narrowed(entry.grads, room - len(INDENT))
+    yield from packed([f"{verb:<5}  {node}", words, own], width, "")
+    rows = [line if isinstance(line, str) else line.cells for line in entry.lines]
+    whole = [INDENT + line for line in aligned(rows, "   ")]
+    fit = max(map(cells, whole), default=0) <= room
+    for line, text in zip(entry.lines, whole, strict=True):
+        if isinstance(line, str):
+            yield text
+            continue
+        if fit:
+            yield text
+        else:
+            grad = narrowed(line.grads[1:] or line.grads, room - 2 * len(INDENT))
+            yield from packed([line.formula], width, INDENT)
+            yield from packed([line.more, grad, line.remark], width, INDENT * 2)
+        yield from packed(line.notes, width, INDENT * 2)
+
+
+def tensor_lines(
+    run: Run,
+    visit: Visit,
+    name: Callable[[int], str],
+    digits: int,
+    views: Sequence[View],
+    *,
+    color: bool,
+) -> Iterator[Line | str]:
+    """A visit's contributions in matrix form, with their shapes, grads and notes."""
+    from exprgrad.run.edge_texts import PASSED, contribution_texts, grouped
+
+    if not visit.parts:
+        return
     texts = contribution_texts(run, visit.node, name, f"{grouped(run, visit.node, name)}.grad")
     rules = contribution_texts(run, visit.node, name, PASSED)
     behind = BEHIND if len(views) > 1 else views[0]
     for part in visit.parts:
         if isinstance(part, str):
-            yield Piece(f"{GAP} {part}")
+            yield part
             continue
         target = f"{grouped(run, part.operand, name)}.grad"
         if part.after is None:
-            yield Piece(f"{target} += 0", grads=["passes nothing on"], remark=part.remark)
+            yield Line(f"{target} += 0", "", [NOTHING], part.remark)
             continue
         text, rule = texts[part.position], rules[part.position]
         rows, columns = run.graph.shape(visit.node), run.graph.shape(part.operand)
         shapes = f"{columns} += {text.shapes}" if rows or columns else ""
         before = "0" if part.before is None else view(part.before, digits, CHANGING)
         grads = [f"grad {before} → {view(part.after, digits, how)}" for how in (behind, *views)]
-        size_of = jacobian_size(run, visit.node, part)
+        told = [in_yellow(minus(grad), color=color) for grad in grads]
         formula = f"{target} += {cut(printable(text.passed), LONGEST_FORMULA)}"
-        local = minus(printable(rule.local or rule.passed))
-        sizes = f"{size(rows):,} × {size(columns):,}"
-        notes = [
-            f"local derivative {local}",
-            f"Jacobian of {sizes} never formed: would be {bytes_text(size_of)}",
-        ]
-        grads = [*map(minus, grads)]
-        yield Piece(minus(formula), minus(shapes), grads, part.remark, notes if size_of else ())
-
-
-def contribution_lines(found: Iterator[Piece], width: int | None) -> tuple[list[str], list[str]]:
-    """The lines of contributions, and what they say of grads.
-
-    The first way to write a grad stands in columns; where these do not fit, the first other one that does.
-    """
-    pieces = list(found)
-    rows = [[piece.formula, piece.shapes, piece.grads[0], piece.remark] for piece in pieces]
-    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
-    whole = []
-    for row in rows:
-        cells = zip(row, widths, strict=True)
-        padded = [cell + " " * (width - display_width(cell)) for cell, width in cells if width]
-        whole.append(INDENT + "   ".join(padded).rstrip())
-    lines = []
-    if width is None or max(map(display_width, whole), default=0) <= width:
-        for line, piece in zip(whole, pieces, strict=True):
-            lines += [line, *packed(piece.notes, width, INDENT * 2)]
-        return lines, [row[2] for row in rows]
-    told = []
-    for piece in pieces:
-        grad = narrowed(piece.grads[1:] or piece.grads, width - len(INDENT) * 2)
-        told.append(grad)
-        lines += packed([piece.formula], width, INDENT)
-        lines += packed([piece.shapes, grad, piece.remark], width, INDENT * 2)
-        lines += packed(piece.notes, width, INDENT * 2)
-    return lines, told
-
-
-def painted(line: str, grads: Collection[str]) -> str:
-    """A line with what it says of grads in their colour."""
-    for text in filter(None, grads):
-        before, found, after = line.rpartition(text)
-        if found and text.startswith("grad "):
-            return f"{before}{IN_COLOR.format(text)}{after}"
-    return line
+        notes: list[str] = []
+        if taken := jacobian_size(run, visit.node, part):
+            sizes = f"{size(rows):,} × {size(columns):,}"
+            notes = [
+                f"local derivative {minus(printable(rule.local or rule.passed))}",
+                f"Jacobian of {sizes} never formed: would be {bytes_text(taken)}",
+            ]
+        yield Line(minus(formula), minus(shapes), told, part.remark, notes)
 
 
 def is_matrix(kind: str, position: int, ends: tuple[Shape, Shape]) -> bool:

@@ -14,9 +14,8 @@ from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.text import scientific
 from exprgrad.show.documents.answer import Answer, Apart
 from exprgrad.show.documents.runs import run_fields
-from exprgrad.show.text.lines import ends
 from exprgrad.show.text.nodes import title
-from exprgrad.show.text.table import Column, Screen, Table
+from exprgrad.show.text.table import Column, Screen, Table, tabulated
 from exprgrad.source import WIDTH, Source, cut, excerpt, printable
 
 __all__ = ["trust_answer"]
@@ -50,13 +49,13 @@ def trust_table(run: Run, trust: Trust, *, whole: bool = False) -> Table:
         Column("true", expendable=1),
         Column("right digits", style="yellow"),
     ]
-    shown, left_out = ends(list(trust.numbers()), whole=whole)
-    rows = [
-        [label_of(run, name), repr(number.value), true_text(number), digits_text(number)]
-        for name, number in shown
-    ]
-    cells = [[printable(cell) for cell in row] for row in rows]
-    return Table(columns, cells, left_out, "\n".join(meanings(trust)), what="numbers")
+
+    def row(named: tuple[str, Trusted]) -> list[str]:
+        name, number = named
+        return [label_of(run, name), repr(number.value), true_text(number), digits_text(number)]
+
+    numbers, foot = list(trust.numbers()), "\n".join(meanings(trust))
+    return tabulated(columns, numbers, row, whole=whole, foot=foot, what="numbers")
 
 
 def label_of(run: Run, name: str) -> str:

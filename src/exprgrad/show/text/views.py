@@ -8,23 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.graph.graph import in_lists, size
 from exprgrad.show.text.lines import INDENT, broken, narrowed
-from exprgrad.show.text.table import decimal
 from exprgrad.source import printable
 
 if TYPE_CHECKING:
     from exprgrad.run.arrays.arrays import Measure
 
 __all__ = [
-    "FULL",
-    "IN_CELL",
-    "VIEWS",
-    "WHOLE_VIEW",
-    "View",
-    "answer_text",
-    "folded",
-    "view",
-    "ways",
-]
+    "FULL", "IN_CELL", "VIEWS", "WHOLE_VIEW", "View", "answer_text", "decimal", "folded", "minus",
+    "signed", "view", "ways",
+]  # fmt: skip
 
 MOST_WHOLE = 64
 """The most numbers of a tensor that is shown whole, unless all are asked for."""
@@ -52,6 +44,21 @@ WHOLE_VIEW = View(most=None)
 """Every number."""
 LONGEST_LINE = 100
 """The cells of a line up to which an answer stands behind its name."""
+
+
+def decimal(value: float | None, digits: int) -> str:
+    """A number with so many significant digits, or nothing."""
+    return "" if value is None else format(value + 0.0, f".{digits}g")
+
+
+def minus(text: str) -> str:
+    """The text with true minus signs."""
+    return text.replace("-", "−")
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with a true minus sign."""
+    return minus(decimal(value, digits))
 
 
 def view(value: Any, digits: int, how: View = FULL) -> str:
@@ -112,8 +119,6 @@ def answer_text(name: str, value: Any, digits: int, *, whole: bool = False) -> s
 
 def folded(value: Any, digits: int, room: int) -> str:
     """All numbers of a tensor on lines of at most so many cells, if none of its numbers is longer."""
-    if value is None or isinstance(value, float):
-        return decimal(value, digits)
     indent = " " * len(value.shape)
     rows: Sequence[str] = rows_of(value, digits)
     return "\n".join(line for row in rows for line in broken(row, room, further=indent))
