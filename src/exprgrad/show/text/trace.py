@@ -274,11 +274,12 @@ def head_of(run: Run, visit: Visit, own: str, names: Names, limit: int) -> tuple
     """What is said first of a visit of a node: what it is called, or how it is defined if it passes on."""
     if not visit.parts:
         return visit.verb, own, visit.words
+    kind, definition = run.graph.kinds[visit.node], define(run, visit.node, names, limit)
+    if kind in BY_NAME:
+        return visit.verb, definition, BY_NAME[kind].gate
     from exprgrad.graph.tensors import STRUCTURAL
 
-    kind = run.graph.kinds[visit.node]
-    gate = (BY_NAME.get(kind) or STRUCTURAL[kind]).gate
-    return visit.verb, define(run, visit.node, names, limit), gate
+    return visit.verb, definition, STRUCTURAL[kind].gate
 
 
 # Numbers, in columns.
