@@ -18,7 +18,7 @@ from exprgrad.graph.structural import shape_text
 from exprgrad.run.matrices import Matrix
 from exprgrad.show.documents.answer import Lines, shorts
 from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, gap
-from exprgrad.show.text.table import BETWEEN, LEAST, Column, Screen, Table, column_widths, tabulated
+from exprgrad.show.text.table import Column, Screen, Table, least_width, tabulated
 from exprgrad.show.text.views import FULL, WHOLE_VIEW, View, answer_text, view
 from exprgrad.source import printable
 
@@ -171,12 +171,6 @@ def matrix_table(
         return drawn(headings, range(len(columns)), down, foot=foot + explained)
     headings = [Column("row", flexible=True), Column("column", flexible=True), as_number("value")]
     return drawn(headings, list(found.listed()), list, foot=foot, what="entries")
-
-
-def least_width(grid: Table) -> int:
-    """The cells that a matrix needs on a terminal, its rows' names cut."""
-    first, *others = column_widths(grid)
-    return min(first, LEAST) + sum(others) + BETWEEN * len(others)
 
 
 def is_small(block: Block) -> bool:

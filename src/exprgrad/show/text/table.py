@@ -10,7 +10,7 @@ from exprgrad.show.text.lines import EDGE_ROWS, aligned, cells, ends, fitted, ga
 from exprgrad.show.text.views import FULL, VIEWS, WHOLE_VIEW, View, folded, view, ways
 from exprgrad.source import printable
 
-__all__ = ["BETWEEN", "LEAST", "Column", "Screen", "Table", "drawn", "plain", "rich", "tabulated"]
+__all__ = ["Column", "Screen", "Table", "drawn", "least_width", "plain", "rich", "tabulated"]
 
 T = TypeVar("T")
 
@@ -118,6 +118,15 @@ def column_widths(table: Table) -> list[int]:
     return [
         max(cell_width(row[i]) for row in [headings, *table.rows]) for i in range(len(headings))
     ]
+
+
+def least_width(table: Table) -> int:
+    """The cells that a table needs on a terminal, its flexible columns cut."""
+    widths = column_widths(table)
+    fixed = [w for w, column in zip(widths, table.columns, strict=True) if not column.flexible]
+    return (
+        sum(fixed) + needed(table.columns, widths, range(len(widths))) + BETWEEN * (len(widths) - 1)
+    )
 
 
 def cell_width(cell: str) -> int:
