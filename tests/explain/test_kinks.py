@@ -15,11 +15,15 @@ from typing import NamedTuple
 import pytest
 
 import golden
+from counting import calls
 from exprgrad import Run, parse
 from exprgrad.derive.rules import template
+from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.sides.kinks import OneSided
+from exprgrad.explain.sides.movement import stirs_edge
 from exprgrad.explain.sides.running_error import error_of
 from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.run.numbers.primitives import functions, sides
 from oracles import Real, evaluate, is_special, mp, mpf
 from shell import command, spelled
 from strategies import apply, tree
@@ -59,6 +63,10 @@ CASES = list(cases())
 def run_of(case: Case) -> Run:
     pairs = (pair.split("=") for pair in case.values.split())
     return parse(case.formula).gradient({name: float(value) for name, value in pairs})
+
+
+MANY = [op for op in OPS if op.variadic or len(op.names) > 1]
+"""The rows of more than one operand."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.formula} by {case.input}")
@@ -223,6 +231,26 @@ def test_an_operand_that_stays_meets_no_kink() -> None:
     """The outer ``relu`` has an operand of 0, for the inner one is off: nothing there moves."""
     run = parse("relu(relu(x)*y) + abs(0*x)").gradient(x=-1, y=2)
     assert run.diagnostics == [] and run.gradient == {"x": 0.0, "y": 0.0}
+
+
+@pytest.mark.parametrize("op", MANY, ids=lambda op: op.name)
+def test_more_operands_that_move_never_make_a_node_stay(op: Op) -> None:
+    """That is why not every operand has to be asked."""
+    count = 2 if op.variadic else len(op.names)
+    for values in product([-math.inf, -0.5, 0.0, 2.0, math.inf], repeat=count):
+        views = sides(op, [*values, functions[op.name](*values)], [1.0] * count)
+        one, *more = (
+            any(flags[at] and stirs_edge(op, at, views[at], flags) for at in range(count))
+            for flags in ([at <= last for at in range(count)] for last in range(count))
+        )
+        assert [one, *more] == sorted([one, *more]), values
+
+
+def test_no_more_operands_are_asked_than_it_takes() -> None:
+    """That b moves is enough: nobody asks the 2,000 products."""
+    run = parse(f"relu(b*({'*'.join(['a'] * 2001)}))").gradient(a=1, b=0)
+    assert flagged(run)
+    assert calls(lambda: flagged(run))[1] < 200
 
 
 def test_inputs_that_a_kink_does_not_concern_are_left_out() -> None:

@@ -24,6 +24,7 @@ def template(text: str) -> Graph:
     return parse(text)
 
 
+@cache
 def slots(op: Op) -> tuple[str, ...]:
     """The names that an operation's rules may use, in the order in which values are handed to them.
 

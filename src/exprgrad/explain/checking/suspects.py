@@ -56,7 +56,7 @@ def wrong_numbers(run: Run, work: int) -> Iterator[Wrong]:
     seen = Counter(run.graph.kinds[user] for user in run.order if run.graph.operands[user])
     most = MOST_NODES if seen.total() <= MOST_NODES else MOST_NODES // len(seen)
     seen.clear()
-    bent = set(run.adjoints.special)
+    bent = run.adjoints.met
     for user in run.order:
         operands = run.graph.operands[user]
         if not operands or not all(is_plain(run.values[node]) for node in operands):

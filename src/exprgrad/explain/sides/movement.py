@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import Algebra, Graph, dependencies, interpret, worked_out
+from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.kink_screen import special_tests
@@ -45,29 +45,42 @@ def met(op: Op, views: Sequence[Sequence[float]], moves: Sequence[bool]) -> Spec
     return None
 
 
-def movement(run: Run, nodes: Iterable[int]) -> list[bool]:
+def movement(run: Run, nodes: Iterable[int]) -> Mapping[int, bool]:
     """Whether a small step of the differentiated inputs moves the operands of some nodes, by operand.
 
     A node that meets a kink or a jump is taken to move if an operand does.
+
+    More operands that move never make a node stay.  So one is settled without asking them if it stays even
+    where all move that might, or if one that moves makes it move for sure.
     """
     assert run.adjoints is not None
-    active = run.adjoints.active
-
-    def moves(graph: Graph, node: int, flags: Sequence[bool]) -> bool:
-        if not any(flags):
-            return False
-        op, mobile = BY_NAME[graph.kinds[node]], [bool(active[o]) for o in graph.operands[node]]
+    graph, active = run.graph, run.adjoints.active
+    known = {node: bool(active[node]) for node in graph.inputs.values()}
+    asked = [operand for node in nodes for operand in graph.operands[node]]
+    while asked:
+        node = asked[-1]
+        if node in known or not active[node]:
+            known.setdefault(asked.pop(), False)
+            continue
+        op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
+        mobile = [bool(active[operand]) for operand in operands]
         seen = views(run, node, mobile)
-        if op.special and met(op, seen, mobile) is not None:
-            return True
-        edges = enumerate(zip(flags, seen, strict=True))
-        return any(flag and stirs_edge(op, at, view, flags) for at, (flag, view) in edges)
-
-    graph = run.graph
-    flags = [bool(active[node]) and not graph.operands[node] for node in range(len(graph))]
-    asked = dependencies(graph, *{operand for node in nodes for operand in graph.operands[node]})
-    inner = (node for node, is_asked in enumerate(asked) if is_asked and graph.operands[node])
-    return worked_out(graph, Algebra(lambda *_: False, moves), flags, inner)
+        kink = bool(op.special) and met(op, seen, mobile) is not None
+        might = [at for at, operand in enumerate(operands) if known.get(operand, active[operand])]
+        sure = [at for at in might if kink or local_rule(op.name, at)(seen[at]) != 0]
+        if any(operands[at] in known for at in sure):
+            known[node] = True
+            continue
+        flags = [at in might for at in range(len(operands))]
+        if not (sure or any(stirs_edge(op, at, seen[at], flags) for at in might)):
+            known[node] = False
+            continue
+        unknown = [operands[at] for at in sure or might if operands[at] not in known]
+        if unknown:
+            asked.append(unknown[0])
+        else:
+            known[node] = True
+    return known
 
 
 def views(run: Run, node: int, moves: Sequence[bool]) -> list[list[float]]:
@@ -100,6 +113,8 @@ def edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool], de
         return False
     if not depth:
         return True
+    if rule in op.names:
+        return moves[op.names.index(rule)]
     given = dict(zip(slots(op), view, strict=True))
     moving = (
         {op.names[0]} if op.variadic else {n for n, m in zip(op.names, moves, strict=True) if m}

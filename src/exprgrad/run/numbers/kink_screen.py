@@ -66,12 +66,8 @@ class Suspects(NamedTuple):
             True for n in self.others for _ in special_of(self, n, values)
         )
 
-    def at(self, node: int, values: Sequence[float]) -> list[tuple[Special, Any]]:
-        """The kinks and jumps that one node meets, each with True: it holds."""
-        return [(special, True) for special in special_of(self, node, values)]
-
-    def meets(self, values: Sequence[float]) -> list[int]:
-        """The suspects that meet a kink or a jump, in the order of the visits."""
+    def meets(self, values: Sequence[float]) -> dict[int, list[tuple[Special, Any]]]:
+        """By node, in the order of the visits: the kinks and jumps it meets, each with True: it holds."""
         candidates = set(self.others)
         for owners, ones, others, number in self.screens:
             if number is None:
@@ -79,7 +75,9 @@ class Suspects(NamedTuple):
                 candidates.update(compress(owners, equal))
             else:
                 candidates.update(compress(owners, map(number.__eq__, ones(values))))
-        return [n for n in sorted(candidates, reverse=True) if any(special_of(self, n, values))]
+        nodes = sorted(candidates, reverse=True)
+        found = {node: [(s, True) for s in special_of(self, node, values)] for node in nodes}
+        return {node: listed for node, listed in found.items() if listed}
 
 
 def suspects(graph: Graph, nodes: Sequence[int], active: Sequence[int]) -> Suspects | None:

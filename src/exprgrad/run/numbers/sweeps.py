@@ -377,17 +377,9 @@ class Adjoints:
         return suspects is None or suspects.quiet(self.cells)
 
     @cached_property
-    def special(self) -> list[int]:
-        """The nodes that meet a kink or a jump, in the order of the visits."""
-        return [] if self.tape.suspects is None else self.tape.suspects.meets(self.cells)
-
-    @cached_property
     def met(self) -> dict[int, list[tuple[Special, Any]]]:
-        """The kinks and jumps of those nodes, in the order of the visits; each with True: it holds."""
-        suspects = self.tape.suspects
-        if suspects is None:
-            return {}
-        return {node: suspects.at(node, self.cells) for node in self.special}
+        """By node, in the order of the visits: the kinks and jumps it meets, each with True: it holds."""
+        return {} if self.tape.suspects is None else self.tape.suspects.meets(self.cells)
 
     @cached_property
     def order(self) -> list[int]:
