@@ -72,9 +72,9 @@ class ExprgradError(Exception):
         self.related = tuple([(note, moved(span, start)) for note, span in self.related])
         return self
 
-    def about(self, text: str, length: int | None = None) -> Self:
-        """The error with its place in a text that is not the expression: its beginning, or all of it."""
-        self.span = 0, len(text) if length is None else length
+    def about(self, text: str, span: Span | None = None) -> Self:
+        """The error with its place in a text that is not the expression: a span, or all of it."""
+        self.span = (0, len(text)) if span is None else span
         return self.at(Source(text, is_expression=False))
 
     def __str__(self) -> str:

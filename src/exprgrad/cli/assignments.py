@@ -37,7 +37,6 @@ def assignments(
     ``what`` stands behind the names.  ``help_at`` says how to mend what is no assignment: where it begins,
     and whether others stand before it.
     """
-    source = Source(argument, is_expression=False)
     seen: set[str] = set()
     for start, end in pieces(argument):
         written, equals, value = argument[start:end].partition("=")
@@ -45,11 +44,10 @@ def assignments(
         span = trimmed(argument, start, end)
         if not (equals and name.isidentifier()):
             message, help = f"this is not NAME={what}", help_at(start, bool(seen))
-            raise InputError("usage", message, source=source, span=span, help=help)
+            raise InputError("usage", message, help=help).about(argument, span)
         if name in seen:
-            message = f"'{name}' is given twice"
             span = trimmed(argument, start, start + len(written))
-            raise InputError("given-twice", message, source=source, span=span)
+            raise InputError("given-twice", f"'{name}' is given twice").about(argument, span)
         seen.add(name)
         yield name, span, (end - len(value), end)
 
@@ -74,14 +72,13 @@ def number_or_weights(argument: str, option: str) -> Any:
 
 def weights(argument: str, option: str) -> dict[str, Any]:
     """Numbers and tensors by name; an error shows the place in the argument."""
-    source = Source(argument, is_expression=False)
     flat = "".join("1" if d else c for c, d in zip(argument, depths(argument), strict=True))
     glued = GLUED.search(flat)
     if glued:
         message = "names and values are separated by commas"
         start, end = glued.span(1)
         help = f"write {cut(f'{option} {argument[:start].strip()},{argument[end:].strip()}', 60)}"
-        raise InputError("usage", message, source=source, span=(start, end), help=help)
+        raise InputError("usage", message, help=help).about(argument, (start, end))
 
     def help_at(start: int, is_later: bool) -> str:
         plain = [is_plain(argument[a:b].strip()) for a, b in pieces(argument)]
@@ -98,7 +95,7 @@ def weights(argument: str, option: str) -> dict[str, Any]:
     for name, span, (start, end) in assignments(argument, "VALUE", help_at):
         if not argument[start:end].strip():
             message = f"there is no value for '{name}'"
-            raise InputError("usage", message, source=source, span=span, help=f"write {name}=1")
+            raise InputError("usage", message, help=f"write {name}=1").about(argument, span)
         found[name] = value_in(argument, trimmed(argument, start, end), name)
     return found
 
@@ -136,8 +133,7 @@ def shapes_in(argument: str) -> dict[str, tuple[int, ...]]:
             help = f"sizes are positive whole numbers joined by x, such as {name}=150x4"
             help = SHAPES_HELP if "=" in sizes else help
             span = trimmed(argument, start, end) if sizes.strip() else whole
-            source = Source(argument, is_expression=False)
-            raise InputError("bad-shape", message, source=source, span=span, help=help)
+            raise InputError("bad-shape", message, help=help).about(argument, span)
         found[name] = shape
     return found
 

@@ -16,7 +16,7 @@ import click
 
 from exprgrad.cli.output import write
 from exprgrad.errors import InputError, RequestError
-from exprgrad.source import Source, cut, pieces, printable
+from exprgrad.source import cut, pieces, printable
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run
@@ -104,7 +104,7 @@ def split(
             options.append(arg)
         elif arg in valued:
             if not queue:
-                raise option_error(arg, len(arg), f"option '{arg}' needs a value", None)
+                raise RequestError("usage", f"option '{arg}' needs a value").about(arg)
             if arg in once:
                 refuse_second(given, arg, queue[-1])
             options += [arg, queue.pop()]
@@ -113,7 +113,8 @@ def split(
                 refuse_second(given, head, arg.partition("=")[2])
             options.append(arg)
         elif equals and head in flags:
-            raise option_error(arg, len(head), f"option '{head}' takes no value", f"write {head}")
+            message = f"option '{head}' takes no value"
+            raise RequestError("usage", message, help=f"write {head}").about(arg, (0, len(head)))
         elif (others or not formula) and arg.startswith("-") and arg != "-":
             raise unknown_option(arg, head, flags | valued)
         else:
@@ -127,7 +128,7 @@ def refuse_second(given: dict[str, str], option: str, value: str) -> None:
         help = f"its first value is {given[option]}"
         if option in ("--wrt", "--of", "--tangent", "--cotangent", "--expand"):
             help = f"write {option} {given[option]},{value}"
-        raise option_error(option, len(option), f"option '{option}' is given twice", help)
+        raise RequestError("usage", f"option '{option}' is given twice", help=help).about(option)
     given[option] = value
 
 
@@ -141,13 +142,8 @@ def unknown_option(arg: str, head: str, options: set[str]) -> RequestError:
         help = f"a value is given as NAME=VALUE, such as a={head}"
     elif head[1] != "-" and head[:2] in options:
         help = f"short options stand alone: write {head[:2]}"
-    return option_error(arg, len(head), f"there is no option '{head}'", help)
-
-
-def option_error(arg: str, end: int, message: str, help: str | None) -> RequestError:
-    """An error about the option at the beginning of an argument."""
-    source = Source(arg, is_expression=False)
-    return RequestError("usage", message, source=source, span=(0, end), help=help)
+    message = f"there is no option '{head}'"
+    return RequestError("usage", message, help=help).about(arg, (0, len(head)))
 
 
 class Request(NamedTuple):
@@ -188,7 +184,7 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
         if name in spelled:
             message = f"'{name}' is given twice"
             help = f"its first value is {spelled[name].partition('=')[2]}"
-            raise InputError("given-twice", message, help=help).about(argument, len(name))
+            raise InputError("given-twice", message, help=help).about(argument, (0, len(name)))
         spelled[name] = argument
         values[name] = value
         origins.pop(name, None)
@@ -206,15 +202,13 @@ def file_label(path: str) -> str:
 def assignment(argument: str, formula: str | None) -> tuple[str, str]:
     """Name and value of ``NAME=VALUE``."""
     name, equals, value = argument.partition("=")
-    source = Source(argument, is_expression=False)
-    whole = (0, len(argument))
     second = second_assignment(value)
     if equals and second is not None:
         message = "values are separated by spaces, not by ','"
         start = len(name) + second
         more = re.sub(r"\s*=\s*", "=", argument[start + 1 :].strip())
         help = f"write {argument[:start]} {more}"
-        raise InputError("usage", message, source=source, span=(start, start + 1), help=help)
+        raise InputError("usage", message, help=help).about(argument, (start, start + 1))
     if equals and name.strip().isidentifier() and value.strip()[:1] not in ("", "="):
         from exprgrad.run.values.inputs import normal
 
@@ -222,7 +216,7 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
     if equals and not value.strip():
         message = f"there is no value for '{name}'"
         help = f"write {name}=2, without spaces around the '='"
-        raise InputError("usage", message, source=source, span=whole, help=help)
+        raise InputError("usage", message, help=help).about(argument)
     example = f"{argument if argument.isidentifier() else 'a'}=2"
     help = f"a value is given as NAME=VALUE without spaces, such as {example}"
     help += "; " + (
@@ -232,7 +226,7 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
         help = "a list with spaces needs quotes, as in 'x=[1, 2]'"
     if formula is not None and formula.startswith("--"):
         help = f"'{formula}' was taken for the formula; --help lists the options"
-    raise InputError("usage", "this is not NAME=VALUE", source=source, span=whole, help=help)
+    raise InputError("usage", "this is not NAME=VALUE", help=help).about(argument)
 
 
 def second_assignment(value: str) -> int | None:
@@ -380,11 +374,9 @@ def names_in(listed: str | None, option: str = "--wrt") -> list[str] | None:
     names = [name.strip() for name in listed.split(",")]
     if "" not in names:
         return names
-    source = Source(listed, is_expression=False)
     place = len(",".join(listed.split(",")[: names.index("")]))
     help = f"names are separated by commas: {option} a,b"
-    span = (place, place + 1)
-    raise RequestError("usage", "a name is missing", source=source, span=span, help=help)
+    raise RequestError("usage", "a name is missing", help=help).about(listed, (place, place + 1))
 
 
 # Expressions.

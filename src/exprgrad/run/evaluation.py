@@ -60,7 +60,7 @@ class Floats:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.programs: dict[tuple[object, ...], Any] = {}
+        self.programs: dict[object, Any] = {}
         self.tapes: dict[tuple[str, ...], Tape] = {}
 
     @cached_property
@@ -101,7 +101,7 @@ class Arrays:
         from exprgrad.run.arrays import sweeps
 
         self.graph = graph
-        self.programs: dict[tuple[object, ...], Any] = {}
+        self.programs: dict[object, Any] = {}
         self.recorded: dict[tuple[str, ...], Any] = {}
         self.sweeps = sweeps
 

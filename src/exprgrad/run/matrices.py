@@ -8,7 +8,7 @@ directions (``arrays/basis.py``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import RequestError
@@ -23,8 +23,9 @@ __all__ = [
     "pattern", "row_program", "second", "sweeps", "vjp", "weighted",
 ]  # fmt: skip
 
+T = TypeVar("T")
 Derived = tuple[Program, derive.Entries]
-"""A derived program; and, if it has the entries of a matrix, which output each of them is."""
+"""The derived program of a matrix, and which output each of its entries is."""
 
 MOST_PROGRAMS = 64
 """How many derived programs an evaluator keeps."""
@@ -77,20 +78,6 @@ class Matrix(NamedTuple):
             yield self.rows[row], self.columns[column], self.entries[row, column]
 
 
-def derived(evaluator: Evaluator, key: tuple[object, ...], make: Callable[[], Derived]) -> Derived:
-    """The program for a key, derived now if it is not there."""
-    program: Derived = kept(evaluator.programs, key, lambda: without_zeros(*make()), MOST_PROGRAMS)
-    return program
-
-
-def without_zeros(program: Program, entries: derive.Entries) -> Derived:
-    """The same without the entries that are the constant 0."""
-    outputs = program.outputs
-    return program, {
-        place: at for place, at in entries.items() if not is_zero(program.graph, outputs[at])
-    }
-
-
 def is_zero(graph: Graph, node: int) -> bool:
     """Whether a node is the constant 0, stretched or not."""
     if graph.kinds[node] == "broadcast":
@@ -101,49 +88,44 @@ def is_zero(graph: Graph, node: int) -> bool:
 # Programs.
 
 
+def derived(
+    evaluator: Evaluator, make: Callable[..., T], graph: Graph, *arguments: Any, **settings: Any
+) -> T:
+    """What ``make`` derives from a graph, the evaluator's or one of it: now, if it is not there."""
+    key = make, graph, *arguments, *settings.items()
+    memory: dict[object, T] = evaluator.programs
+    return kept(memory, key, lambda: make(graph, *arguments, **settings), MOST_PROGRAMS)
+
+
 def first(evaluator: Evaluator, wrt: Sequence[str]) -> Program:
     """The program of the output and its gradient."""
-    graph = evaluator.graph
-    return derived(evaluator, ("gradient", *wrt), lambda: (derive.gradient(graph, wrt), {}))[0]
+    return derived(evaluator, derive.gradient, evaluator.graph, tuple(wrt))
 
 
 def second(evaluator: Evaluator, wrt: Sequence[str]) -> Derived:
     """The program of the second derivatives of numbers, and the position of each entry."""
-    graph = evaluator.graph
-    return derived(evaluator, ("hessian", *wrt), lambda: derive.hessian(graph, wrt))
+    return derived(evaluator, derive.hessian, evaluator.graph, tuple(wrt))
 
 
 def row_program(evaluator: Evaluator, wrt: Sequence[str], at_row: int) -> Program:
     """The program of a row of blocks of the Hessian, from the diagonal on: JVPs of the gradient."""
     graph, outputs = first(evaluator, wrt)
-    row, nodes = wrt[at_row], outputs[1 + at_row :]
-
-    def make() -> Derived:
-        return derive.jvp(graph, [row], nodes, masked=True), {}
-
-    return derived(evaluator, ("hessian row", row, *wrt), make)[0]
+    nodes = outputs[1 + at_row :]
+    return derived(evaluator, derive.jvp, graph, (wrt[at_row],), nodes, masked=True)
 
 
 def along(
-    evaluator: Evaluator, moving: Sequence[str], nodes: tuple[int, ...], *, masked: bool
+    evaluator: Evaluator, moving: tuple[str, ...], nodes: tuple[int, ...], *, masked: bool
 ) -> Program:
     """The program of a JVP."""
-
-    def make() -> Derived:
-        return derive.jvp(evaluator.graph, moving, nodes, masked=masked), {}
-
-    return derived(evaluator, ("jvp", nodes, masked, *moving), make)[0]
+    return derived(evaluator, derive.jvp, evaluator.graph, moving, nodes, masked=masked)
 
 
 def weighted(
     evaluator: Evaluator, nodes: tuple[int, ...], wrt: Sequence[str], *, masked: bool
 ) -> Program:
     """The program of a VJP."""
-
-    def make() -> Derived:
-        return derive.vjp(evaluator.graph, nodes, wrt, masked=masked), {}
-
-    return derived(evaluator, ("vjp", nodes, masked, *wrt), make)[0]
+    return derived(evaluator, derive.vjp, evaluator.graph, nodes, tuple(wrt), masked=masked)
 
 
 # Matrices.
@@ -158,11 +140,7 @@ def jacobian(
     """The derivatives of ``outputs`` (name → node) in the inputs ``wrt``: a row for each output."""
     nodes = tuple(outputs.values())
     if evaluator.by_entries:
-        program = derived(
-            evaluator,
-            ("jacobian", nodes, *wrt),
-            lambda: derive.jacobian(evaluator.graph, nodes, wrt),
-        )
+        program = derived(evaluator, derive.jacobian, evaluator.graph, nodes, tuple(wrt))
         return matrix(evaluator, outputs, wrt, entries(evaluator, program, values))
     from exprgrad.run.arrays import basis
 

@@ -98,7 +98,7 @@ def claims_in(arguments: Sequence[str]) -> dict[str, str]:
         if name in found:
             message = f"'{name}' is given twice"
             help = f"its first claim is {found[name]}"
-            raise InputError("given-twice", message, help=help).about(argument, len(name))
+            raise InputError("given-twice", message, help=help).about(argument, (0, len(name)))
         found[name] = claim
     return found
 

@@ -17,7 +17,9 @@ from exprgrad.cli.request import (
     start,
     wrt_option,
 )
+from exprgrad.run import matrices
 from exprgrad.show.documents.answer import Answer
+from exprgrad.show.text import matrices as drawn
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
@@ -32,77 +34,56 @@ of_option = click.option("--of", metavar="NAME[,NAME]", help="Outputs: these nam
 
 
 class Asked(NamedTuple):
-    """A request that was read: the outputs, name → node, and the inputs to differentiate."""
+    """A request that was read: the outputs, name → node, their values, and the inputs to differentiate.
 
-    command: str
+    ``among_tensors`` says whether what is printed has places and shapes.
+    """
+
     text: str
+    graph: Graph
     evaluator: Evaluator
     inputs: dict[str, Any]
-    data: list[Any]
     outputs: dict[str, int]
+    values: dict[str, Any]
     wrt: tuple[str, ...]
-    of: str | None
-    digits: int
-    whole: bool
-
-    @property
-    def graph(self) -> Graph:
-        """The graph, for these values' shapes."""
-        return self.evaluator.graph
-
-    @property
-    def among_tensors(self) -> bool:
-        """Whether what is printed has places and shapes."""
-        return bool(self.graph.shapes)
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """The data of the outputs."""
-        return {name: self.data[node] for name, node in self.outputs.items()}
+    among_tensors: bool
+    options: Mapping[str, Any]
 
     def one_or_all(self, found: Mapping[str, Any]) -> Any:
         """What JSON says of outputs: by name if ``--of`` named them, else of the only one."""
-        return dict(found) if self.of is not None else next(iter(found.values()))
+        return dict(found) if self.options["of"] is not None else next(iter(found.values()))
 
 
-def ask(command: str, options: Mapping[str, Any]) -> Asked:
+def ask(options: Mapping[str, Any]) -> Asked:
     """Read a request as far as all four commands agree."""
     from exprgrad.run.values.directions import outputs
     from exprgrad.run.values.inputs import select
 
+    options = {"of": None, "wrt": None, **options}
     expression, request = start(options)
     evaluator, given = evaluator_of(expression, request)
-    graph, of = evaluator.graph, options.get("of")
-    return Asked(
-        command,
-        expression.text,
-        evaluator,
-        given,
-        evaluator.forward(given),
-        outputs(graph, names_in(of, "--of")),
-        select(graph, names_in(options.get("wrt"))),
-        of,
-        options["digits"],
-        options["show_all"],
-    )
+    graph, data = evaluator.graph, evaluator.forward(given)
+    asked = outputs(graph, names_in(options["of"], "--of"))
+    values = {name: data[node] for name, node in asked.items()}
+    wrt, tensors = select(graph, names_in(options["wrt"])), bool(graph.shapes)
+    return Asked(expression.text, graph, evaluator, given, asked, values, wrt, tensors, options)
 
 
-def answer(
+def told(
     asked: Asked,
+    command: str,
     found: Mapping[str, Any],
     rows: Iterable[Sequence[Any]],
     lines: Iterable[tuple[str, Any]],
     shown: Callable[[Screen], Iterable[str | Table]],
     diagnostics: list[Diagnostic],
-) -> Answer:
-    """The answer that has found so much beside the outputs' values."""
-    from exprgrad.show.text.matrices import fields_of
-
+) -> int:
+    """Write what was found beside the outputs' values; return the exit status."""
     among = asked.among_tensors
     found = {"value": asked.one_or_all(asked.values), **found}
-    fields = fields_of(asked.inputs, found, diagnostics, among_tensors=among)
+    fields = drawn.fields_of(asked.inputs, found, diagnostics, among_tensors=among)
     given = fields.items(), rows, lines, shown, diagnostics
-    return Answer(asked.command, asked.text, *given, apart=among)
+    return give(Answer(command, asked.text, *given, apart=among), asked.options)
 
 
 def diagnose(
@@ -113,7 +94,7 @@ def diagnose(
 
     answers = answers if asked.among_tensors else ()
     given = asked.text, asked.evaluator, asked.inputs, asked.outputs, wrt, answers
-    return diagnose_outputs(*given, swept=swept, unused=asked.of is None)
+    return diagnose_outputs(*given, swept=swept, unused=asked.options["of"] is None)
 
 
 @click.command("jac", cls=FormulaCommand)
@@ -123,36 +104,24 @@ def diagnose(
 @output_as("one line per output")
 def jac_command(**options: Any) -> int:
     """Jacobian: each output's derivative with respect to each input."""
-    from exprgrad.run.matrices import jacobian
-    from exprgrad.show.text import matrices as drawn
-
-    asked = ask("jac", options)
-    found = jacobian(asked.evaluator, asked.inputs, asked.outputs, asked.wrt)
-    is_named = asked.of is not None or asked.graph.output_name is not None
+    asked, digits, whole = ask(options), options["digits"], options["show_all"]
+    found = matrices.jacobian(asked.evaluator, asked.inputs, asked.outputs, asked.wrt)
+    several = options["of"] is not None
+    is_named = several or asked.graph.output_name is not None
     shown = drawn.Derivative(found, asked.among_tensors, "d {row} / d {column}", is_named)
-    foot = drawn.outputs_foot(asked.values, asked.digits, whole=asked.whole) + sweeps_foot(asked)
-    diagnostics = diagnose(asked, asked.wrt, found.entries.values())
-    return give(
-        answer(
-            asked,
-            {"jacobian": found if asked.of is not None else found.row(0)},
-            drawn.matrix_rows(shown),
-            drawn.entry_lines(found) if asked.of is not None else found.row(0).items(),
-            lambda screen: drawn.matrix_parts(shown, asked.digits, foot, screen, whole=asked.whole),
-            diagnostics,
-        ),
-        options,
+    foot = drawn.outputs_foot(asked.values, digits, whole=whole)
+    if asked.among_tensors and asked.wrt:
+        kind, count = matrices.sweeps(asked.graph, asked.outputs, asked.wrt)
+        foot += f"\nfound by {count:,} {kind}{'s' * (count != 1)}"
+    return told(
+        asked,
+        "jac",
+        {"jacobian": found if several else found.row(0)},
+        drawn.matrix_rows(shown),
+        drawn.entry_lines(found) if several else found.row(0).items(),
+        lambda screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
+        diagnose(asked, asked.wrt, found.entries.values()),
     )
-
-
-def sweeps_foot(asked: Asked) -> str:
-    """How many products a Jacobian among tensors was made of."""
-    from exprgrad.run.matrices import sweeps
-
-    if not (asked.among_tensors and asked.wrt):
-        return ""
-    kind, count = sweeps(asked.graph, asked.outputs, asked.wrt)
-    return f"\nfound by {count:,} {kind}{'s' * (count != 1)}"
 
 
 @click.command("hess", cls=FormulaCommand)
@@ -163,34 +132,28 @@ def hess_command(**options: Any) -> int:
     """Hessian: the output's second derivatives."""
     from exprgrad.explain.diagnostics import diagnose_hessian
     from exprgrad.language.read.parse import need_number
-    from exprgrad.run.matrices import gradient, hessian, pattern
-    from exprgrad.show.text import matrices as drawn
 
-    asked = ask("hess", options)
+    asked, digits, whole = ask(options), options["digits"], options["show_all"]
     need_number(asked.graph, asked.text, "hess")
-    found = hessian(asked.evaluator, asked.inputs, asked.wrt)
-    moving = pattern(asked.evaluator, asked.wrt)
-    label = drawn.grouped(next(iter(asked.outputs)))
-    called = f"d² {label} / d {{row}} d {{column}}"
+    point = asked.evaluator, asked.inputs, asked.wrt
+    found = matrices.hessian(*point)
+    moving = matrices.pattern(asked.evaluator, asked.wrt)
+    called = f"d² {drawn.grouped(next(iter(asked.outputs)))} / d {{row}} d {{column}}"
     shown = drawn.Derivative(found, asked.among_tensors, called, pattern=moving)
-    foot = drawn.outputs_foot(asked.values, asked.digits)
+    foot = drawn.outputs_foot(asked.values, digits)
     count = len(asked.wrt) ** 2
     if len(moving) < count:
         what = "blocks" if asked.among_tensors else "entries"
         foot += f"\n{len(moving):,} of {count:,} {what} are not structurally 0"
-    slopes = gradient(asked.evaluator, asked.inputs, asked.wrt)
     places = [list(place) for place in moving]
-    diagnostics = diagnose_hessian(asked.text, asked.evaluator, asked.inputs, asked.wrt, found)
-    return give(
-        answer(
-            asked,
-            {"gradient": slopes, "hessian": found, "pattern": places},
-            drawn.matrix_rows(shown, "row", "column"),
-            drawn.entry_lines(found),
-            lambda screen: drawn.matrix_parts(shown, asked.digits, foot, screen, whole=asked.whole),
-            diagnostics,
-        ),
-        options,
+    return told(
+        asked,
+        "hess",
+        {"gradient": matrices.gradient(*point), "hessian": found, "pattern": places},
+        drawn.matrix_rows(shown, "row", "column"),
+        drawn.entry_lines(found),
+        lambda screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
+        diagnose_hessian(asked.text, *point, found),
     )
 
 
@@ -202,19 +165,18 @@ def hess_command(**options: Any) -> int:
 def jvp_command(**options: Any) -> int:
     """Forward mode: how the outputs change along a direction."""
     from exprgrad.cli.assignments import weights
-    from exprgrad.run.matrices import jvp, moves
     from exprgrad.run.values.directions import tangents
 
-    asked, written = ask("jvp", options), options["tangent"]
+    asked, written = ask(options), options["tangent"]
     given = weights(written, "--tangent") if written.strip() else {}
     direction = tangents(asked.graph, asked.text, given)
-    found = jvp(asked.evaluator, asked.inputs, asked.outputs, direction)
-    moving = [name for name, tangent in direction.items() if moves(tangent)]
-    rows = {name: (asked.values[name], found[name]) for name in asked.outputs}
-    lines = found.items() if asked.of is not None else [("", value) for value in found.values()]
+    found = matrices.jvp(asked.evaluator, asked.inputs, asked.outputs, direction)
+    moving = [name for name, tangent in direction.items() if matrices.moves(tangent)]
+    rows = {name: (value, found[name]) for name, value in asked.values.items()}
+    lines = found.items() if options["of"] is not None else [("", asked.one_or_all(found))]
     fields = {"tangent": direction, "jvp": asked.one_or_all(found)}
     diagnostics = diagnose(asked, moving, found.values())
-    return give(vector(asked, fields, lines, "output", rows, "", diagnostics), options)
+    return vector(asked, "jvp", fields, lines, ("output", rows, ""), diagnostics)
 
 
 @click.command("vjp", cls=FormulaCommand)
@@ -229,38 +191,38 @@ def jvp_command(**options: Any) -> int:
 def vjp_command(**options: Any) -> int:
     """Reverse mode: the gradient of a weighted sum of outputs."""
     from exprgrad.cli.assignments import number_or_weights
-    from exprgrad.run.matrices import moves, vjp
     from exprgrad.run.values.directions import cotangents
-    from exprgrad.show.text.matrices import outputs_foot
 
-    asked = ask("vjp", options)
+    asked = ask(options)
     given = number_or_weights(options["cotangent"], "--cotangent")
     weight = cotangents(asked.graph, asked.text, asked.outputs, given)
-    found = vjp(asked.evaluator, asked.inputs, asked.outputs, weight, asked.wrt)
-    swept = [name for name, cotangent in weight.items() if moves(cotangent)]
+    found = matrices.vjp(asked.evaluator, asked.inputs, asked.outputs, weight, asked.wrt)
+    swept = [name for name, cotangent in weight.items() if matrices.moves(cotangent)]
     rows = {name: (asked.inputs[name], slope) for name, slope in found.items()}
     fields = {"cotangent": asked.one_or_all(weight), "vjp": found}
-    foot = outputs_foot(asked.values, asked.digits, weight, whole=asked.whole)
+    foot = drawn.outputs_foot(asked.values, options["digits"], weight, whole=options["show_all"])
     diagnostics = diagnose(asked, asked.wrt, found.values(), swept)
-    return give(vector(asked, fields, found.items(), "input", rows, foot, diagnostics), options)
+    return vector(asked, "vjp", fields, found.items(), ("input", rows, foot), diagnostics)
 
 
 def vector(
     asked: Asked,
+    command: str,
     fields: Mapping[str, Any],
     lines: Iterable[tuple[str, Any]],
-    heading: str,
-    rows: Mapping[str, tuple[Any, Any]],
-    foot: str,
+    table: tuple[str, Mapping[str, tuple[Any, Any]], str],
     diagnostics: list[Diagnostic],
-) -> Answer:
-    """The answer of ``jvp`` or ``vjp``: by name, a value and what was found for it."""
-    from exprgrad.show.text.matrices import vector_rows, vector_table
+) -> int:
+    """Write what ``jvp`` or ``vjp`` found: by name, a value and what was found for it.
+
+    ``table`` is its first heading, its rows and what stands below it.
+    """
+    heading, rows, foot = table
+    digits, whole = asked.options["digits"], asked.options["show_all"]
 
     def shown(screen: Screen) -> Iterator[Table]:
-        headings = heading, "value", asked.command
-        yield vector_table(headings, rows, asked.digits, foot, whole=asked.whole)
+        yield drawn.vector_table((heading, "value", command), rows, digits, foot, whole=whole)
 
     numbers = {name: found for name, (_, found) in rows.items()}
-    cells = vector_rows(numbers, among_tensors=asked.among_tensors)
-    return answer(asked, fields, cells, lines, shown, diagnostics)
+    cells = drawn.vector_rows(numbers, among_tensors=asked.among_tensors)
+    return told(asked, command, fields, cells, lines, shown, diagnostics)

@@ -118,8 +118,9 @@ def jacobian(graph: Graph, outputs: Sequence[int], wrt: Sequence[str]) -> tuple[
     for row, output in enumerate(outputs):
         adjoints = pull_back(source, {output: source.builder.constant(1.0)}, nodes, active)
         for node in sorted(adjoints):
-            entries[row, nodes[node]] = len(found)
-            found.append(adjoints[node])
+            if source.builder.value(adjoints[node]) != 0:
+                entries[row, nodes[node]] = len(found)
+                found.append(adjoints[node])
     return source.builder.program(found), entries
 
 
@@ -141,6 +142,8 @@ def hessian(graph: Graph, wrt: Sequence[str]) -> tuple[Program, Entries]:
         seed = first.graph.inputs[name]
         tangents = push_forward(source, {seed: one}, active_from(users, [seed]))
         for node in sorted(tangents):
+            if source.builder.value(tangents[node]) == 0:
+                continue
             for column in columns.get(node, ()):
                 if column >= row:
                     entries[row, column] = entries[column, row] = len(found)

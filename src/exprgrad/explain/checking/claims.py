@@ -34,7 +34,6 @@ from exprgrad.run.balls.balls import Ball, ball, evaluate, working
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, play, record
 from exprgrad.run.values.inputs import not_an_input
-from exprgrad.source import Source
 
 __all__ = ["check_claims"]
 
@@ -92,10 +91,7 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
 
             help = meant(read, known, "a claim reads what the formula reads")
             message = f"the claim reads '{read}', which the formula does not have"
-            source = Source(text, is_expression=False)
-            raise InputError(
-                "unknown-input", message, source=source, span=claim.span(node), help=help
-            )
+            raise InputError("unknown-input", message, help=help).about(text, claim.span(node))
     numbers_only(claim, lambda _: no_tensors("a claim is a formula of numbers"))
     return claim
 

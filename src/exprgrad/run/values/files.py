@@ -72,10 +72,9 @@ def json_in(path: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
-        source = Source(text, is_expression=False)
         message = f"'{path}' is not JSON: {error.msg.lower()}, in line {error.lineno}"
-        span = (error.pos, error.pos + 1)
-        raise RequestError("file", message, source=source, span=span) from None
+        place = error.pos, error.pos + 1
+        raise RequestError("file", message).about(text, place) from None
     except (ValueError, RecursionError):
         message = f"'{path}' is nested too deeply, or holds too long a number"
         raise RequestError("file", message) from None
@@ -271,5 +270,4 @@ def is_number(cell: str) -> bool:
 
 def wrong(text: str, span: Span, message: str, help: str | None) -> InputError:
     """An error in a file, with its place."""
-    source = Source(text, is_expression=False)
-    return InputError("bad-value", message, source=source, span=span, help=help)
+    return InputError("bad-value", message, help=help).about(text, span)

@@ -45,7 +45,6 @@ def constant(text: str, name: str) -> Any:
     """The value of a number, a constant expression (``1/3``, ``[1, pi/2]``), or a file (``@x.npy``)."""
     if is_plain(text):
         return float(text)
-    source = Source(text, is_expression=False)
     if text.lstrip()[:1] == "@":
         return in_file(text.strip()[1:], name)
     refuse_forgotten(text, name)
@@ -60,11 +59,11 @@ def constant(text: str, name: str) -> Any:
         help = "a value is a number or a constant expression, such as 1/3 or -2*pi"
         if known is not None:
             help = f"write {name}={known}" if text.strip() == read else f"write {known}"
-        raise InputError("bad-value", message, source=source, span=graph.span(node), help=help)
+        raise InputError("bad-value", message, help=help).about(text, graph.span(node))
     try:
         graph = at_shapes(graph, text, {})
     except ExprgradError as error:
-        raise error.at(source) from None
+        raise error.at(Source(text, is_expression=False)) from None
     return evaluator_for(graph).forward({})[graph.output]
 
 
@@ -241,7 +240,7 @@ def surplus(
         help = meant(name, missing or graph.inputs, inputs_in_words(graph))
     argument = spelled.get(name, name)
     code = "constant" if name in CONSTANTS else "unknown-input"
-    return InputError(code, message, help=help).about(argument, min(len(name), len(argument)))
+    return InputError(code, message, help=help).about(argument, (0, min(len(name), len(argument))))
 
 
 def inputs_in_words(graph: Graph) -> str:
