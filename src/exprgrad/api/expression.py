@@ -130,14 +130,20 @@ class Expression(Drawn):
         wanted = {name: value for name, value in merged.items() if name not in unread}
         return resolve(self.graph, self.text, wanted)
 
+    def at(
+        self, values: Mapping[str, object] | None, inputs: Mapping[str, object]
+    ) -> tuple[Evaluator, dict[str, Any]]:
+        """What evaluates the formula at some values, and these."""
+        given = self.given(values, inputs)
+        return self.evaluator(given), given
+
     def evaluate(self, values: Mapping[str, object] | None = None, /, **inputs: object) -> Run:
         """Run the forward sweep: every node's data.
 
         Values are numbers, or constant expressions as text (``"pi/2"``).  Names that cannot be
         keywords go into the mapping.  Raises ``InputError`` for a missing or surplus value.
         """
-        given = self.given(values, inputs)
-        return Run.of(self.text, self.evaluator(given), given)
+        return Run.of(self.text, *self.at(values, inputs))
 
     def evaluator(
         self, given: Mapping[str, Any], origins: Mapping[str, str] | None = None
@@ -179,8 +185,7 @@ class Expression(Drawn):
 
         ``wrt`` chooses the inputs to differentiate, all by default.  Values are as in ``evaluate``.
         """
-        given = self.given(values, inputs)
-        return self.swept(self.evaluator(given), given, select(self.graph, wrt))
+        return self.swept(*self.at(values, inputs), select(self.graph, wrt))
 
     def swept(self, evaluator: Evaluator, given: Mapping[str, Any], wrt: tuple[str, ...]) -> Run:
         """Both sweeps, where values and inputs have been looked at: see ``evaluator``."""
@@ -203,11 +208,9 @@ class Expression(Drawn):
         answer has every step, and says how it ended: see ``Descent``.
         """
         from exprgrad.explain.descent import descend
-        from exprgrad.run.values.inputs import as_number
 
-        given = self.given(values, inputs)
+        evaluator, given = self.at(values, inputs)
         chosen = select(self.graph, wrt)
-        evaluator = self.evaluator(given)
         need_number(evaluator.graph, self.text, "descend")
 
         def at(here: Mapping[str, Any]) -> Run:
@@ -232,10 +235,8 @@ class Expression(Drawn):
         from exprgrad.run import matrices
         from exprgrad.run.values import directions
 
-        given = self.given(values, inputs)
-        chosen = select(self.graph, wrt)
-        evaluator = self.evaluator(given)
-        outputs = directions.outputs(evaluator.graph, of)
+        evaluator, given = self.at(values, inputs)
+        outputs, chosen = directions.outputs(evaluator.graph, of), select(self.graph, wrt)
         found = matrices.jacobian(evaluator, given, outputs, chosen).whole()
         return next(iter(found.values())) if of is None else found
 
@@ -253,20 +254,17 @@ class Expression(Drawn):
         """
         from exprgrad.run import matrices
 
-        given = self.given(values, inputs)
-        chosen = select(self.graph, wrt)
-        evaluator = self.evaluator(given)
+        evaluator, given = self.at(values, inputs)
         need_number(evaluator.graph, self.text, "hess")
-        return matrices.hessian(evaluator, given, chosen).whole()
+        return matrices.hessian(evaluator, given, select(self.graph, wrt)).whole()
 
     def hessian_pattern(self, wrt: Iterable[str] | None = None) -> list[tuple[str, str]]:
         """The entries of the Hessian, (row, column), that are not 0 at every point by its structure."""
         from exprgrad.run import matrices
 
-        chosen = select(self.graph, wrt)
         need_number(self.typed, self.text, "hess")
         shapes = {name: self.shapes.get(name, ()) for name in self.inputs}
-        return matrices.pattern(self.for_shapes(shapes), chosen)
+        return matrices.pattern(self.for_shapes(shapes), select(self.graph, wrt))
 
     def jvp(
         self,
@@ -284,8 +282,7 @@ class Expression(Drawn):
         from exprgrad.run import matrices
         from exprgrad.run.values import directions
 
-        given = self.given(values, inputs)
-        evaluator = self.evaluator(given)
+        evaluator, given = self.at(values, inputs)
         outputs = directions.outputs(evaluator.graph, of)
         direction = directions.tangents(evaluator.graph, self.text, tangent)
         found = matrices.jvp(evaluator, given, outputs, direction)
@@ -309,12 +306,10 @@ class Expression(Drawn):
         from exprgrad.run import matrices
         from exprgrad.run.values import directions
 
-        given = self.given(values, inputs)
-        chosen = select(self.graph, wrt)
-        evaluator = self.evaluator(given)
+        evaluator, given = self.at(values, inputs)
         outputs = directions.outputs(evaluator.graph, of)
         weights = directions.cotangents(evaluator.graph, self.text, outputs, cotangent)
-        return matrices.vjp(evaluator, given, outputs, weights, chosen)
+        return matrices.vjp(evaluator, given, outputs, weights, select(self.graph, wrt))
 
     def check(
         self,
@@ -423,9 +418,9 @@ class Expression(Drawn):
         2.2e-308 for 0.  ``threads`` is how many compute at most.  Raises ``RequestError`` for a
         formula of tensors or another engine, ``MissingExtraError`` without an engine's package.
         """
-        from exprgrad.run.engines.compiled import compiled
+        from exprgrad.run.engines.compiled import Compiled
 
-        return compiled(
+        return Compiled(
             self.text,
             self.graph,
             self.known,

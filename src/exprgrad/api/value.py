@@ -39,6 +39,33 @@ SYMBOLS = {"^": "**"}
 NOWHERE = (0, 0)
 
 
+def operators(kind: str) -> tuple[Callable[[Value, object], Value], ...]:
+    """A binary operator, and the same with its operands exchanged.
+
+    Python goes on to ask the other operand where it is neither a value nor a number.
+    """
+
+    def forward(self: Value, other: object) -> Value:
+        value = lifted(other)
+        return NotImplemented if value is None else apply(kind, (self, value))
+
+    def reflected(self: Value, other: object) -> Value:
+        value = lifted(other)
+        return NotImplemented if value is None else apply(kind, (value, self))
+
+    return forward, reflected
+
+
+def comparison(kind: str) -> Callable[[Value, object], bool]:
+    """A comparison of data, as a fact."""
+
+    def holds(self: Value, other: object) -> bool:
+        value = lifted(other)
+        return NotImplemented if value is None else bool(functions[kind](self._data, value._data))
+
+    return holds
+
+
 class Value:
     """A number: an input, ``Value(2.0, label='a')``, or what an operation made of others.
 
@@ -152,41 +179,13 @@ class Value:
     def __repr__(self) -> str:
         return f"Value(data={self._data!r}, grad={self._grad!r})"
 
-    def __add__(self, other: object) -> Value:
-        return binary("add", self, other)
-
-    def __radd__(self, other: object) -> Value:
-        return binary("add", other, self)
-
-    def __sub__(self, other: object) -> Value:
-        return binary("sub", self, other)
-
-    def __rsub__(self, other: object) -> Value:
-        return binary("sub", other, self)
-
-    def __mul__(self, other: object) -> Value:
-        return binary("mul", self, other)
-
-    def __rmul__(self, other: object) -> Value:
-        return binary("mul", other, self)
-
-    def __truediv__(self, other: object) -> Value:
-        return binary("div", self, other)
-
-    def __rtruediv__(self, other: object) -> Value:
-        return binary("div", other, self)
-
-    def __mod__(self, other: object) -> Value:
-        return binary("mod", self, other)
-
-    def __rmod__(self, other: object) -> Value:
-        return binary("mod", other, self)
-
-    def __pow__(self, other: object) -> Value:
-        return binary("pow", self, other)
-
-    def __rpow__(self, other: object) -> Value:
-        return binary("pow", other, self)
+    __add__, __radd__ = operators("add")
+    __sub__, __rsub__ = operators("sub")
+    __mul__, __rmul__ = operators("mul")
+    __truediv__, __rtruediv__ = operators("div")
+    __mod__, __rmod__ = operators("mod")
+    __pow__, __rpow__ = operators("pow")
+    __lt__, __gt__, __le__, __ge__ = map(comparison, ("lt", "gt", "le", "ge"))
 
     def __neg__(self) -> Value:
         return apply("neg", [self])
@@ -196,18 +195,6 @@ class Value:
 
     def __abs__(self) -> Value:
         return apply("abs", [self])
-
-    def __lt__(self, other: object) -> bool:
-        return compared("lt", self, other)
-
-    def __le__(self, other: object) -> bool:
-        return compared("le", self, other)
-
-    def __gt__(self, other: object) -> bool:
-        return compared("gt", self, other)
-
-    def __ge__(self, other: object) -> bool:
-        return compared("ge", self, other)
 
     if TYPE_CHECKING:
 
@@ -239,20 +226,6 @@ def lifted(operand: object) -> Value | None:
     if isinstance(operand, Value):
         return operand
     return constant(operand) if isinstance(operand, Real) else None
-
-
-def binary(kind: str, x: object, y: object) -> Value:
-    """An operator; Python goes on to ask the other operand where it is neither a value nor a number."""
-    first, second = lifted(x), lifted(y)
-    if first is None or second is None:
-        return NotImplemented  # type: ignore[no-any-return]
-    return apply(kind, (first, second))
-
-
-def compared(kind: str, x: object, y: object) -> bool:
-    """A comparison of data, as a fact."""
-    found = binary(kind, x, y)
-    return found if found is NotImplemented else bool(found._data)
 
 
 def method(op: Op) -> Callable[..., Value]:

@@ -225,7 +225,7 @@ def test_what_is_too_large_for_native_code_is_run_by_numpy(monkeypatch: pytest.M
 
 
 def test_numpy_counts_threads_too() -> None:
-    assert F.compile("numpy", threads=cast(int, np.int64(2))).settings.threads == 2
+    assert F.compile("numpy", threads=cast(int, np.int64(2))).threads == 2
 
 
 @pytest.mark.parametrize("error", [OSError("no libLLVM"), MissingExtraError("a", "no libLLVM")])

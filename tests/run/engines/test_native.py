@@ -26,7 +26,7 @@ from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.engines import llvm, native
-from exprgrad.run.engines.compiled import compiled as compile_columns
+from exprgrad.run.engines.compiled import Compiled
 from exprgrad.run.engines.llvm_text import SELDOM, Dialect, module
 from exprgrad.run.engines.truths import MASKS
 from exprgrad.run.numbers.sweeps import forward
@@ -449,7 +449,7 @@ def test_what_python_computes_is_no_native_code(text: str) -> None:
 
 def test_an_interrupt_is_heard() -> None:
     text = "hypot(x, y) + logsumexp(x, y, 1)"
-    g = compile_columns(text, parse(text), engine="native", precise=True, threads=1)
+    g = Compiled(text, parse(text), engine="native", precise=True, threads=1)
     assert (g.engine, g.note) == ("numpy", "native code has no precise hypot")
     column = np.linspace(1, 2, 1_000_000)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)

@@ -17,7 +17,7 @@ from exprgrad.run.engines.memory import checked, staggered
 from exprgrad.run.values.inputs import select
 from exprgrad.source import Source, Span
 
-__all__ = ["Compiled", "Kernel", "Rows", "compiled"]
+__all__ = ["Compiled", "Kernel", "Rows"]
 
 
 class Kernel(Protocol):
@@ -51,32 +51,40 @@ class Rows(Answer):
     notes: tuple[Note, ...] = ()
 
 
-class Settings(NamedTuple):
-    """What can be chosen: see ``compiled``."""
-
-    engine: str | None
-    wrt: tuple[str, ...]
-    precise: bool
-    threads: int | None
-
-
 class Compiled:
     """A formula ready for columns: ``value, gradient = g({"x": xs, "y": ys})``.
 
     ``inputs`` are the columns it takes, ``wrt`` those it differentiates by, ``engine`` what computes:
     ``native``, ``numpy`` or ``jax``; ``note`` says why it is another than was to be expected, if it is.
+
+    What can be chosen is what ``Expression.compile`` says.  ``known`` are names that may be given and are
+    not read.
     """
 
-    def __init__(self, text: str, graph: Graph, known: tuple[str, ...], settings: Settings) -> None:
+    def __init__(
+        self,
+        text: str,
+        graph: Graph,
+        known: tuple[str, ...] = (),
+        *,
+        engine: str | None = None,
+        wrt: Iterable[str] | None = None,
+        precise: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        numbers_only(graph, lambda node: tensors(text, graph.span(node)))
+        if engine is not None and not (isinstance(engine, str) and engine in ENGINES):
+            raise unknown(engine)
         self.text = text
         self.graph = graph
         self.known = known
-        self.settings = settings
         self.inputs = tuple(graph.inputs)
-        self.wrt = settings.wrt
-        self.precise = settings.precise
+        self.wrt = select(graph, wrt)
+        self.precise = bool(precise)
+        self.threads = counted(threads)
+        self.choice = engine
         program = gradient(graph, self.wrt)
-        self.engine, self.kernel, self.note = built(program, self.inputs, settings)
+        self.engine, self.kernel, self.note = built(program, self.inputs, engine, self.precise)
         self.size = len(program.graph)
 
     def __call__(self, columns: Any, out: Any = None) -> Rows:
@@ -102,7 +110,7 @@ class Compiled:
 
     def run(self, columns: Sequence[Any], outputs: Sequence[Any], rows: int) -> None:
         """Compute all rows, with as many threads as pay."""
-        kernel, threads = self.kernel, self.settings.threads
+        kernel, threads = self.kernel, self.threads
         if threads is None:
             threads = min(cores(), rows * self.size // kernel.work)
         threads = min(threads, kernel.threads)
@@ -119,40 +127,14 @@ class Compiled:
                 pass
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return again, (self.text, self.known, self.settings)
+        choices = {"wrt": self.wrt or None, "precise": self.precise, "threads": self.threads}
+        return again, (self.text, self.known, {"engine": self.choice, **choices})
 
     def __repr__(self) -> str:
         shown = self.text if len(self.text) <= 60 else self.text[:59] + "…"
         exactness = ", precise" if self.precise else ""
         why = f"; {self.note}" if self.note else ""
         return f"<{shown!r} compiled for columns: engine {self.engine}{exactness}{why}>"
-
-
-def compiled(
-    text: str,
-    graph: Graph,
-    known: tuple[str, ...] = (),
-    *,
-    engine: str | None = None,
-    wrt: Iterable[str] | None = None,
-    precise: bool = False,
-    threads: int | None = None,
-) -> Compiled:
-    """A formula of numbers, ready for columns.
-
-    ``engine`` is ``native``, ``numpy`` or ``jax``; by default ``native`` where llvmlite is installed, else
-    ``numpy``.  ``wrt`` are the inputs to differentiate, all by default.  With ``precise`` every number is
-    what the sweeps over single numbers find, to the bit, but for the sign of a derivative that is 0.
-    ``threads`` is how many compute at most; by default as many as there are cores, if it pays.
-
-    Raises ``RequestError`` for a formula of tensors, another engine, or a number of threads that is none;
-    ``MissingExtraError`` for an engine whose package is not installed.
-    """
-    numbers_only(graph, lambda node: tensors(text, graph.span(node)))
-    if engine is not None and not (isinstance(engine, str) and engine in ENGINES):
-        raise unknown(engine)
-    settings = Settings(engine, select(graph, wrt), bool(precise), counted(threads))
-    return Compiled(text, graph, known, settings)
 
 
 def counted(threads: Any) -> int | None:
@@ -167,9 +149,9 @@ def counted(threads: Any) -> int | None:
     return found
 
 
-def again(text: str, known: tuple[str, ...], settings: Settings) -> Compiled:
+def again(text: str, known: tuple[str, ...], choices: dict[str, Any]) -> Compiled:
     """A compiled formula from its text: how it is pickled and copied."""
-    return Compiled(text, parse(text), known, settings)
+    return Compiled(text, parse(text), known, **choices)
 
 
 def tensors(text: str, span: Span) -> RequestError:
@@ -205,17 +187,17 @@ Built = tuple[str, Kernel, str | None]
 """The engine that computes, what it made, and why it is another than was to be expected, if it is."""
 
 
-def built(program: Program, inputs: Sequence[str], settings: Settings) -> Built:
+def built(program: Program, inputs: Sequence[str], engine: str | None, precise: bool) -> Built:
     """A program in the engine that was chosen, or in the best that is installed."""
-    if settings.engine is not None:
-        return ENGINES[settings.engine](program, inputs, settings.precise)
+    if engine is not None:
+        return ENGINES[engine](program, inputs, precise)
     if find_spec("llvmlite") is None:
-        return numpy(program, inputs, settings.precise)
+        return numpy(program, inputs, precise)
     try:
-        return native(program, inputs, settings.precise)
+        return native(program, inputs, precise)
     except (ExprgradError, ImportError, OSError, AttributeError, RuntimeError) as error:
         reason = str(error).partition("\n")[0]
-    return *numpy(program, inputs, settings.precise)[:2], f"llvmlite does not work: {reason}"
+    return *numpy(program, inputs, precise)[:2], f"llvmlite does not work: {reason}"
 
 
 def native(program: Program, inputs: Sequence[str], precise: bool) -> Built:
