@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from exprgrad.derive.rules import template
 from exprgrad.explain.diagnostic import Diagnostic
-from exprgrad.explain.places import Found, at, label_of, not_finite, where
+from exprgrad.explain.places import Found, at, label_of, nans, not_finite, where
 from exprgrad.explain.rewriting.mending import advice
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS
 from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
@@ -63,11 +63,10 @@ def forward_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
 def first_troubles(run: Run, made: Sequence[int]) -> list[tuple[int, Found]]:
     """The nan and the infinities of the first of some nodes; if it has no nan, the first nan after it."""
     first = made[0]
-    nans = where(run.values[first] != run.values[first])
-    infinities = where(abs(run.values[first]) == math.inf)
-    listed = [(first, found) for found in (nans, infinities) if found is not None]
-    if nans is None:
-        later = ((node, where(run.values[node] != run.values[node])) for node in made[1:])
+    own = nans(run.values[first]), where(abs(run.values[first]) == math.inf)
+    listed = [(first, found) for found in own if found is not None]
+    if own[0] is None:
+        later = ((node, nans(run.values[node])) for node in made[1:])
         listed += list(islice(((node, found) for node, found in later if found is not None), 1))
     return listed
 
@@ -235,7 +234,7 @@ def path(run: Run, node: int, flags: Sequence[int]) -> str | None:
 
 def reverse_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
     """The first edge at which the reverse sweep leaves the finite numbers, if the data did not."""
-    lost = first_lost(run)
+    lost = first_bad(run, not_finite)
     if lost is None:
         return
     user, edge, value, found = lost
@@ -259,16 +258,18 @@ def reverse_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
     yield Diagnostic(code, severity, why, user, span, help, way)
 
 
-def first_lost(run: Run) -> tuple[int, Edge | None, Any, Found] | None:
-    """The first node whose grad is not finite, or edge whose contribution is not; and where."""
+def first_bad(
+    run: Run, bad: Callable[[Any], Found | None]
+) -> tuple[int, Edge | None, Any, Found] | None:
+    """The first node of the visits whose grad is bad, or edge whose contribution is; and where."""
     for user in run.order:
         grad = run.grad(user)
         if grad is None:
             continue
-        if found := not_finite(grad):
+        if found := bad(grad):
             return user, None, grad, found
         for edge in run.edges_of(user):
-            if found := not_finite(edge.contribution):
+            if found := bad(edge.contribution):
                 return user, edge, edge.contribution, found
     return None
 
@@ -303,25 +304,10 @@ def edge_message(run: Run, edge: Edge, found: Found) -> str | None:
 
 def what_the_sweep_meets(run: Run) -> str:
     """Where the gradient becomes nan, if that is by 0 times infinity or only because of the data."""
-    met = first_nan(run)
-    if met is None:
+    met = first_bad(run, nans) if any(map(nans, run.swept.values())) else None
+    if met is None or (edge := met[1]) is None:
         return ""
-    edge, place = met
     between = f"between {run.label(edge.user)} and {label_of(run, edge.operand)}"
-    if edge.local is not None and not is_nan_edge(edge, place):
+    if edge.local is not None and not is_nan_edge(edge, met[3].place):
         return f"; the reverse sweep then meets 0 times infinity {between}"
     return f"; the local derivative {between} is then nan" if is_finite(run.value) else ""
-
-
-def first_nan(run: Run) -> tuple[Edge, Shape] | None:
-    """The first edge that makes a gradient nan, of grads that are not; and where."""
-    if not any(where(grad != grad) for grad in run.swept.values()):
-        return None
-    for user in run.order:
-        grad = run.grad(user)
-        if grad is not None and where(grad != grad):
-            return None
-        for edge in run.edges_of(user):
-            if found := where(edge.contribution != edge.contribution):
-                return edge, found.place
-    return None

@@ -17,7 +17,7 @@ from exprgrad.run.evaluation import Run
 if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin
 
-__all__ = ["Found", "at", "in_numbers", "label_of", "live", "not_finite", "where"]
+__all__ = ["Found", "at", "in_numbers", "label_of", "live", "nans", "not_finite", "where"]
 
 R = TypeVar("R", bound=Run)
 
@@ -75,9 +75,14 @@ def at(value: Any, place: Shape) -> float:
     return float(value) if type(value) is float else float(value[place])
 
 
+def nans(value: Any) -> Found | None:
+    """Where a number or a tensor is nan."""
+    return where(value != value)
+
+
 def not_finite(value: Any) -> Found | None:
     """Where a number or a tensor is nan or infinite; nan first."""
-    return where(value != value) or where(abs(value) == math.inf)
+    return nans(value) or where(abs(value) == math.inf)
 
 
 def live(run: Run) -> bytearray:

@@ -12,9 +12,11 @@ the one before had contributed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import cache, partial
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from exprgrad.errors import RequestError
@@ -22,7 +24,6 @@ from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.explain.places import in_numbers
 from exprgrad.explain.walks.paths import (
     Path,
-    Sums,
     Web,
     by_size,
     exact_total,
@@ -167,12 +168,10 @@ def visit(
     sweep = simulate(web, visits, overwrite=accumulate == "set")
     if len({*visits}) == len(visits):
         inputs = outcomes(web, sweep, most)
+    elif accumulate == "add":
+        inputs = outcomes_again(web, sweep, most)
     else:
-        again = recount(web, sweep, overwrite=accumulate == "set")
-        inputs = {
-            name: repeated_outcome(web, node, sweep.got[name], again, most)
-            for name, node in web.inputs.items()
-        }
+        inputs = outcomes_overwritten(web, sweep, most)
     return Visited(visits, rule, accumulate, inputs, sweep.contributions, sweep.reads, web)
 
 
@@ -210,129 +209,87 @@ def outcomes(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
 # Naive recursion.
 
 
-class Recount(NamedTuple):
-    """What one pass over the contributions finds.
-
-    ``sums``      counts and sizes of all paths
-    ``visits``    by node: its visits
-    ``times``     by node: how often paths to it counted, all together; None where contributions overwrite
-    ``last``      by node: the contribution that it holds at the end
-    ``source``    by visit: the contribution that its node held; None where that was nothing, or the seed
-    ``passed``    by edge: its contributions
-    ``following`` by contribution, as visit and edge: the next one to the same node
-    """
-
-    sums: Sums
-    visits: dict[int, list[int]]
-    times: dict[int, int] | None
-    last: dict[int, Contribution]
-    source: list[Contribution | None]
-    passed: dict[int, list[Contribution]]
-    following: dict[tuple[int, int], Contribution]
-
-
-def recount(web: Web, sweep: Sweep, *, overwrite: bool) -> Recount:
-    """How often paths counted, or what became of the contributions."""
-    by_node: dict[int, list[int]] = {}
-    for at, node in enumerate(sweep.visits):
-        by_node.setdefault(node, []).append(at)
-    times = {web.output: 1}
-    last: dict[int, Contribution] = {}
-    source: list[Contribution | None] = []
-    along: dict[int, list[Contribution]] = {}
-    following: dict[tuple[int, int], Contribution] = {}
+def outcomes_again(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
+    """What became of each input where every visit passes on all that has arrived so far."""
+    every, times = sums(web), {web.output: 1}
     for passed in sweep.contributions:
         user, operand = web.users[passed.edge], web.operands[passed.edge]
-        while len(source) <= passed.visit:
-            source.append(last.get(sweep.visits[len(source)]))
         times[operand] = times.get(operand, 0) + times.get(user, 0)
-        if operand in last:
-            following[last[operand].visit, last[operand].edge] = passed
-        last[operand] = passed
-        along.setdefault(passed.edge, []).append(passed)
-    counted = None if overwrite else times
-    return Recount(sums(web), by_node, counted, last, source, along, following)
+    visits: dict[int, list[int]] = {}
+    for at, node in enumerate(sweep.visits):
+        visits.setdefault(node, []).append(at)
+    counted = cache(partial(how_often, visits))
+
+    outcomes = {}
+    for name, node in web.inputs.items():
+        got, true, count = sweep.got[name], web.grad(node), every.ways(web, 2 * node)
+        beyond = times[node] - count if count else 0
+        again = (Repeated(path, counted(path.nodes)) for path in by_size(web, every, node))
+        largest = islice((one for one in again if one.times > 1), most if beyond else 0)
+        listed = tuple(sorted(largest, key=lambda one: order_of(one.path)))
+        more = Part(beyond, exact_total([got, -true]) if beyond else 0.0)
+        outcomes[name] = Outcome(got, true, Part(count, true), again=more, repeated=listed)
+    return outcomes
 
 
-def repeated_outcome(web: Web, node: int, got: float, again: Recount, most: int) -> Outcome:
-    """What became of one input under naive recursion."""
-    count = again.sums.ways(web, 2 * node)
-    true = web.grad(node)
-    if again.times is None:
-        return survivor_outcome(web, node, got, again, most, count)
-    beyond = again.times[node] - count if count else 0
-    listed = repeated(web, node, again, most) if beyond else []
-    more = Part(beyond, exact_total([got, -true]) if beyond else 0.0)
-    return Outcome(got, true, Part(count, true), again=more, repeated=tuple(listed))
-
-
-def repeated(web: Web, node: int, again: Recount, most: int) -> list[Repeated]:
-    """The largest paths that counted more than once; smaller ones are looked at as far as it takes."""
-    counted: dict[tuple[int, ...], int] = {}
-
-    def looked_at() -> Iterator[Repeated]:
-        for path in by_size(web, again.sums, node):
-            if path.nodes not in counted:
-                counted[path.nodes] = how_often(path, again)
-            if counted[path.nodes] > 1:
-                yield Repeated(path, counted[path.nodes])
-
-    return sorted(islice(looked_at(), most), key=lambda found: order_of(found.path))
-
-
-def how_often(path: Path, again: Recount) -> int:
+def how_often(visits: Mapping[int, Sequence[int]], nodes: tuple[int, ...]) -> int:
     """How often a path counted: the rising sequences of visits of its nodes, the input being read last."""
-    first, *others = path.nodes[:-1] or path.nodes
-    ways = dict.fromkeys(again.visits.get(first, ()), 1)
+    first, *others = nodes[:-1] or nodes
+    ways = dict.fromkeys(visits.get(first, ()), 1)
     for node in others:
-        arrived = iter([*ways.items()])
-        following = next(arrived, None)
-        sofar, here = 0, {}
-        for at in again.visits.get(node, ()):
-            while following is not None and following[0] < at:
-                sofar += following[1]
-                following = next(arrived, None)
-            here[at] = sofar
-        ways = here
+        before, sofar = [*ways], [0, *accumulate(ways.values())]
+        ways = {at: sofar[bisect_left(before, at)] for at in visits.get(node, ())}
     return sum(ways.values())
 
 
-def survivor_outcome(
-    web: Web, node: int, got: float, again: Recount, most: int, count: int
-) -> Outcome:
-    """Where contributions overwrite, one path is left: the others were lost on its way."""
-    edges: list[int] = []
-    passed = again.last.get(node)
-    while passed is not None:
-        edges.append(passed.edge)
-        passed = again.source[passed.visit]
-    survivor = tuple(reversed(edges))
-    left = count and int(count == 1 or bool(survivor))
-    others = (p for p in by_size(web, again.sums, node) if p.edges != survivor)
-    largest = sorted(islice(others, most if count > left else 0), key=order_of)
-    lost = [overwritten(web, path, again) for path in largest]
-    gone = exact_total([web.grad(node), -got]) if count > left else 0.0
-    rest = (
-        exact_total([gone, *[-path.product for path, *_ in lost]])
-        if len(lost) < count - left
-        else 0.0
-    )
-    others_sum = Part(count - left, gone)
-    return Outcome(got, web.grad(node), Part(left, got), others_sum, tuple(lost), rest)
+def outcomes_overwritten(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
+    """What became of each input where contributions overwrite: one path is left, the others were lost.
 
+    Contributions go by their numbers.
+    """
+    every, passed = sums(web), sweep.contributions
+    last: dict[int, int] = {}  # by node: the contribution that it holds
+    source: list[int | None] = []  # by visit: the one that its node held, if that was not the seed
+    following: dict[int, int] = {}  # by contribution: the next one to the same node
+    along: dict[int, list[int]] = {}  # by edge
+    for number, (visit, edge, *_) in enumerate(passed):
+        while len(source) <= visit:
+            source.append(last.get(sweep.visits[len(source)]))
+        operand = web.operands[edge]
+        if operand in last:
+            following[last[operand]] = number
+        last[operand] = number
+        along.setdefault(edge, []).append(number)
 
-def overwritten(web: Web, path: Path, again: Recount) -> Lost:
-    """How far a path got before a contribution that carried it was overwritten, and by which node."""
-    at, carried = 0, again.passed[path.edges[0]]
-    for further, edge in enumerate(path.edges[1:], 1):
-        held = {(passed.visit, passed.edge) for passed in carried}
-        following = [
-            passed
-            for passed in again.passed.get(edge, ())
-            if (source := again.source[passed.visit]) and (source.visit, source.edge) in held
-        ]
-        if not following:
-            break
-        at, carried = further, following
-    by = again.following[carried[-1].visit, carried[-1].edge]
-    return Lost(path, at, "overwritten", web.users[by.edge])
+    def lost_on(path: Path) -> Lost:
+        """How far a path got before a contribution that carried it was overwritten, and by which node."""
+        at, carried = 0, along[path.edges[0]]
+        for further, edge in enumerate(path.edges[1:], 1):
+            held = {*carried}
+            onward = [
+                number for number in along.get(edge, ()) if source[passed[number].visit] in held
+            ]
+            if not onward:
+                break
+            at, carried = further, onward
+        by = passed[following[carried[-1]]]
+        return Lost(path, at, "overwritten", web.users[by.edge])
+
+    outcomes = {}
+    for name, node in web.inputs.items():
+        got, true, count = sweep.got[name], web.grad(node), every.ways(web, 2 * node)
+        edges: list[int] = []
+        held = last.get(node)
+        while held is not None:
+            edges.append(passed[held].edge)
+            held = source[passed[held].visit]
+        survivor = tuple(reversed(edges))
+        left = count and int(count == 1 or bool(survivor))
+        others = (path for path in by_size(web, every, node) if path.edges != survivor)
+        listed = sorted(islice(others, most if count > left else 0), key=order_of)
+        lost = Part(count - left, exact_total([true, -got]) if count > left else 0.0)
+        unlisted = exact_total([lost.sum, *[-path.product for path in listed]])
+        rest = unlisted if len(listed) < lost.count else 0.0
+        missed = tuple(map(lost_on, listed))
+        outcomes[name] = Outcome(got, true, Part(left, got), lost, missed, rest)
+    return outcomes
