@@ -11,7 +11,6 @@ from hypothesis import given, settings
 
 from exprgrad.explain.checking.differences import (
     Estimate,
-    Sample,
     differences,
     extrapolated,
     moved_errors,
@@ -54,16 +53,16 @@ def test_a_node_is_bumped_for_all_its_users() -> None:
 
 
 def test_extrapolation_finds_limits() -> None:
-    exact = [Sample(5 + 3 * 4.0**-k + 16.0**-k, 0.0) for k in range(6)]
+    exact = [Estimate(5 + 3 * 4.0**-k + 16.0**-k, 0.0) for k in range(6)]
     found = extrapolated(exact, 2)
     assert found is not None and abs(found.value - 5) <= found.error < 1e-12
     assert extrapolated([None, None], 2) is None
-    assert extrapolated([Sample(1.0, 0.0), None, Sample(2.0, 0.0)], 2) is None
+    assert extrapolated([Estimate(1.0, 0.0), None, Estimate(2.0, 0.0)], 2) is None
 
 
 def test_small_steps_overrule_large_ones() -> None:
     """A bump that the large steps leap over: they all say 0, and the small ones 7."""
-    samples = [Sample(0.0, 1e-9)] * 6 + [Sample(7.0, 1e-9)] * 6
+    samples = [Estimate(0.0, 1e-9)] * 6 + [Estimate(7.0, 1e-9)] * 6
     found = extrapolated(samples, 2)
     assert found is not None and found.value == 7
 

@@ -6,7 +6,7 @@ Optimization (2006), section 2.2, with steps of a fixed length for the gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -125,22 +125,17 @@ Ending = tuple[str, str]
 
 
 def not_finite(place: Step) -> Ending | None:
-    """The end at a point where an input, the value or a grad is not finite."""
-    for what, found in named_numbers(place):
-        wrong = trouble(found)
-        if wrong:
-            return (
-                "nan" if wrong == "nan" else "diverged",
-                f"at step {place.step} {what} is {wrong}",
-            )
+    """The end at a point where an input, the value or a grad is not finite: the first to come about."""
+    numbers = [
+        *((f"input {name}", value) for name, value in place.inputs.items()),
+        ("the value", place.value),
+        *((f"the grad of {name}", grad) for name, grad in place.gradient.items()),
+    ]
+    for what, value in numbers:
+        if wrong := trouble(value):
+            verdict = "nan" if wrong == "nan" else "diverged"
+            return verdict, f"at step {place.step} {what} is {wrong}"
     return None
-
-
-def named_numbers(place: Step) -> Iterator[tuple[str, Any]]:
-    """The numbers of a point with what they are, in the order in which they came about."""
-    yield from ((f"input {name}", value) for name, value in place.inputs.items())
-    yield "the value", place.value
-    yield from ((f"the grad of {name}", grad) for name, grad in place.gradient.items())
 
 
 def at_rest(place: Step) -> Ending | None:

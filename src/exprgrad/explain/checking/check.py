@@ -7,11 +7,10 @@ that is checked vouches for itself.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
-from itertools import accumulate
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.errors import MissingExtraError, RequestError
@@ -43,7 +42,6 @@ from exprgrad.graph.graph import (
     dependencies,
     dependents,
     element_name,
-    place_of,
     size,
 )
 from exprgrad.run.balls.balls import Ball, working
@@ -300,17 +298,15 @@ def check_tensors(
 
 
 def chosen(run: Run) -> list[InputNumber]:
-    """The numbers to check."""
+    """The numbers to check: all, or so many of them, evenly spread."""
     shapes = {name: run.graph.shape(run.graph.inputs[name]) for name in run.wrt or ()}
-    names, ends = [*shapes], [*accumulate(map(size, shapes.values()))]
-    total = ends[-1] if ends else 0
+    total = sum(map(size, shapes.values()))
     count = min(total, MOST_CHECKED)
-    found = []
-    for flat in sorted({part * total // count for part in range(count)}):
-        which = bisect_right(ends, flat)
-        name, before = names[which], ends[which - 1] if which else 0
-        found.append(InputNumber(name, place_of(flat - before, shapes[name])))
-    return found
+    wanted = {part * total // count for part in range(count)}
+    every = (
+        (name, place) for name, shape in shapes.items() for place in product(*map(range, shape))
+    )
+    return [InputNumber(*number) for at, number in enumerate(every) if at in wanted]
 
 
 def check_number(run: Run, place: InputNumber) -> Check:

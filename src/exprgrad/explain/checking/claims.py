@@ -17,7 +17,7 @@ from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.errors import InputError, MissingExtraError, RequestError
 from exprgrad.explain.checking.check import MOST_WORK, Check, check_of
-from exprgrad.explain.checking.terms import Compared, difference
+from exprgrad.explain.checking.terms import Side, difference
 from exprgrad.explain.checking.true_differences import (
     CLOSE,
     Truth,
@@ -128,7 +128,7 @@ def check_claim(
             places, _ = sampled_places(formulas, name, {}, ENOUGH, work)
         smooth = [place for place in places if not place.special]
         said, true = [place.claim for place in smooth], [place.formula for place in smooth]
-        why = difference(Compared(claim, formula, said, true))
+        why = difference(Side(claim, said), Side(formula, true))
         found = found.says("disagrees", worded(wrong, claim, why and why.message))
         where = where[0], (why and why.span) or where[1]
     check = check_of(name, float(shown.true), found)

@@ -26,7 +26,7 @@ from exprgrad.run.numbers.primitives import at_pole, functions
 from exprgrad.run.numbers.sweeps import forward
 
 __all__ = [
-    "SCALE", "SETTLED", "STEP", "Estimate", "Quotients", "Sample", "Sides", "differences", "extrapolated",
+    "SCALE", "SETTLED", "STEP", "Estimate", "Quotients", "Sides", "differences", "extrapolated",
     "measured_differences", "moved_errors", "quotients", "steps",
 ]  # fmt: skip
 
@@ -122,7 +122,11 @@ def steps(exponent: int) -> dict[str, float]:
 
 
 class Estimate(NamedTuple):
-    """A number and what it may be off by, as far as neighbouring extrapolations and rounding tell."""
+    """A number and what it may be off by.
+
+    Of a difference quotient at one step that is what rounding may have done to it; of a limit, what
+    neighbouring extrapolations and rounding tell.
+    """
 
     value: float
     error: float
@@ -134,18 +138,14 @@ class Estimate(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """A derivative by differences: between the sides and from each; None where no values are finite."""
+    """A derivative by differences: between the sides and from each; None where no values are finite.
+
+    The same of the quotients at one step.
+    """
 
     center: Estimate | None
     left: Estimate | None
     right: Estimate | None
-
-
-class Sample(NamedTuple):
-    """A difference quotient at one step, and what rounding may have done to it."""
-
-    value: float
-    noise: float
 
 
 def differences(graph: Graph, inputs: Mapping[str, float], node: int, at: float) -> Sides:
@@ -166,17 +166,13 @@ def differences(graph: Graph, inputs: Mapping[str, float], node: int, at: float)
     return Sides(*map(better, zip(*map(estimates, tried), strict=True)))
 
 
-def estimates(levels: Sequence[Level]) -> Sides:
+def estimates(levels: Sequence[Sides]) -> Sides:
     """What the quotients at halved steps tend to."""
     sides = ((0, 2), (1, 1), (2, 1))
     return Sides(*(extrapolated([level[at] for level in levels], order) for at, order in sides))
 
 
-Level = tuple[Sample | None, ...]
-"""The three quotients at a step: between the sides, from the left, from the right."""
-
-
-def trusted(levels: Sequence[Level], start: int) -> Sequence[Level]:
+def trusted(levels: Sequence[Sides], start: int) -> Sequence[Sides]:
     """The quotients at the steps from 2^start down that say something of the slope.
 
     None if they do not follow the function.  If they never rise above rounding, nothing tells whether large
@@ -187,7 +183,7 @@ def trusted(levels: Sequence[Level], start: int) -> Sequence[Level]:
     return levels if any(map(told, zip(*levels, strict=True))) else levels[max(start, 0) :]
 
 
-def follow(levels: Sequence[Level]) -> bool:
+def follow(levels: Sequence[Sides]) -> bool:
     """Whether difference quotients at halved steps follow the function down to the smallest steps.
 
     Steps that span many of its periods, or a pole, do not: the values at them have nothing to do with each
@@ -201,29 +197,29 @@ def follow(levels: Sequence[Level]) -> bool:
     return all(hang_together(*pair) for pair in (*center, *left, *right))
 
 
-def told(samples: Sequence[Sample | None]) -> list[tuple[Sample, Sample]]:
+def told(samples: Sequence[Estimate | None]) -> list[tuple[Estimate, Estimate]]:
     """The quotients at the smallest steps and at twice those, as far as both are more than noise."""
-    known = [s if s is not None and abs(s.value) > 2 * s.noise else None for s in samples]
+    known = [s if s is not None and abs(s.value) > 2 * s.error else None for s in samples]
     return [(far, near) for far, near in pairwise(known) if far and near][-LAST:]
 
 
-def hang_together(far: Sample, near: Sample) -> bool:
+def hang_together(far: Estimate, near: Estimate) -> bool:
     """Whether the quotients at a step and at half of it can be those of one slope, or of one jump."""
     smaller = abs(near.value) <= abs(far.value)
     return smaller or abs(near.value - far.value) <= abs(near.value) / 2 + slack(far, near)
 
 
-def doubled(far: Sample, near: Sample) -> bool:
+def doubled(far: Estimate, near: Estimate) -> bool:
     """Whether a quotient is twice the one at twice the step: the values do not change with the step."""
     return abs(near.value - 2 * far.value) <= slack(far, near)
 
 
-def slack(far: Sample, near: Sample) -> float:
+def slack(far: Estimate, near: Estimate) -> float:
     """What rounding may do to the comparison of two quotients."""
-    return 2 * (far.noise + near.noise) + abs(near.value) * SLACK
+    return 2 * (far.error + near.error) + abs(near.value) * SLACK
 
 
-def quotient_at(found: Quotients, inputs: Mapping[str, float], step: Mapping[str, float]) -> Level:
+def quotient_at(found: Quotients, inputs: Mapping[str, float], step: Mapping[str, float]) -> Sides:
     """The quotients between the sides, from the left and from the right, at one step.
 
     Where the data less and more the step are rounded, one of them is farther away than the other.  Then the
@@ -236,8 +232,14 @@ def quotient_at(found: Quotients, inputs: Mapping[str, float], step: Mapping[str
     if minus < plus:
         shift = max(math.ulp(minus), math.ulp(plus)) / 2
         errors[found.center] += abs(values[found.bend]) * (shift / ((plus - minus) / 2))
-    samples = (Sample(values[at], errors[at]) for at in (found.center, found.left, found.right))
-    return tuple([sample if all(map(math.isfinite, sample)) else None for sample in samples])
+    return Sides(
+        *(finite(values[at], errors[at]) for at in (found.center, found.left, found.right))
+    )
+
+
+def finite(value: float, error: float) -> Estimate | None:
+    """A quotient and what it may be off by, if both are finite."""
+    return Estimate(value, error) if math.isfinite(value) and math.isfinite(error) else None
 
 
 def better(estimates: Sequence[Estimate | None]) -> Estimate | None:
@@ -251,14 +253,14 @@ def better(estimates: Sequence[Estimate | None]) -> Estimate | None:
     return min(found, key=lambda estimate: estimate.error)
 
 
-def extrapolated(samples: Sequence[Sample | None], order: int) -> Estimate | None:
+def extrapolated(samples: Sequence[Estimate | None], order: int) -> Estimate | None:
     """The limit of quotients at halved steps, whose error is a series in powers of ``step^order``.
 
     The best of the whole tableau, by the sum of what its neighbours differ by and of the noise.  Smaller
     steps must not lead away from it: they know of a bump that large steps leap over.
     """
     best: Estimate | None = None
-    row: list[Sample] = []
+    row: list[Estimate] = []
     for level, sample in enumerate(samples):
         if sample is None:
             row = []
@@ -268,8 +270,8 @@ def extrapolated(samples: Sequence[Sample | None], order: int) -> Estimate | Non
             factor = 2.0 ** (order * (depth + 1))
             near = row[depth]
             value = near.value + (near.value - above.value) / (factor - 1)
-            noise = (factor * near.noise + above.noise) / (factor - 1)
-            row.append(Sample(value, noise))
+            noise = (factor * near.error + above.error) / (factor - 1)
+            row.append(Estimate(value, noise))
             left = max(abs(value - near.value), abs(value - above.value))
             error = left + noise + math.ulp(value)
             if (best is None or error < best.error) and not led_away(
@@ -279,9 +281,9 @@ def extrapolated(samples: Sequence[Sample | None], order: int) -> Estimate | Non
     return best
 
 
-def led_away(smaller: Sequence[Sample | None], value: float, error: float) -> bool:
+def led_away(smaller: Sequence[Estimate | None], value: float, error: float) -> bool:
     """Whether quotients at smaller steps are farther from a value than their noise explains."""
-    return any(s is not None and abs(s.value - value) > error + s.noise for s in smaller)
+    return any(s is not None and abs(s.value - value) > error + s.error for s in smaller)
 
 
 def moved_errors(graph: Graph, values: Sequence[float], moved: Sequence[int]) -> list[float]:
@@ -362,21 +364,13 @@ def measured_differences(value: Callable[[float], float], at: float) -> Sides:
 
 def measured_level(
     value: Callable[[float], float], at: float, noise: float, exponent: int
-) -> Level:
+) -> Sides:
     """The three quotients at a step of 2^exponent."""
     step = math.ldexp(1.0, exponent)
     minus, plus = at - step, at + step
     low, here, high = value(minus), value(at), value(plus)
-
-    def quotient(rise: float, run: float) -> Sample | None:
-        found = Sample(rise / run, 2 * noise / run) if run else None
-        return found if found is not None and all(map(math.isfinite, found)) else None
-
-    return (
-        quotient(high - low, plus - minus),
-        quotient(here - low, at - minus),
-        quotient(high - here, plus - at),
-    )
+    rises = ((high - low, plus - minus), (here - low, at - minus), (high - here, plus - at))
+    return Sides(*(finite(rise / run, 2 * noise / run) if run else None for rise, run in rises))
 
 
 def measured(value: Callable[[float], float], at: float, scale: int) -> float:

@@ -17,7 +17,7 @@ from exprgrad.language.write.infix import ATOM, PRODUCT, SUM, operand_level, tex
 from exprgrad.run.balls.balls import Ball, ball
 from exprgrad.source import Span
 
-__all__ = ["Compared", "Found", "difference"]
+__all__ = ["Found", "Side", "difference"]
 
 LARGEST = 64
 """The largest denominator of a factor that is called by its fraction: people err by such."""
@@ -27,13 +27,15 @@ ENOUGH_POINTS = 3
 """The fewest points at which what is the same at all of them is no accident."""
 
 
-class Compared(NamedTuple):
-    """A claim and the true formula, and by point every node of each, in balls."""
+class Side(NamedTuple):
+    """A formula, what is claimed or what is true, and by point every node's value, in balls."""
 
-    claim: Graph
-    formula: Graph
-    said: list[list[Ball]]
-    true: list[list[Ball]]
+    graph: Graph
+    points: list[list[Ball]]
+
+    def values(self, node: int) -> list[Ball]:
+        """A node's value at each point."""
+        return [values[node] for values in self.points]
 
 
 class Found(NamedTuple):
@@ -53,10 +55,9 @@ class Piece(NamedTuple):
     times: int
 
 
-def difference(compared: Compared) -> Found | None:
+def difference(claim: Side, formula: Side) -> Found | None:
     """What a claim that is wrong has wrong; None where it cannot be told."""
-    said = [values[compared.claim.output] for values in compared.said]
-    true = [values[compared.formula.output] for values in compared.true]
+    said, true = (side.values(side.graph.output) for side in (claim, formula))
     if len(said) < ENOUGH_POINTS or not all(value.is_finite() for value in said):
         return None
     if all(value.is_zero() for value in true):
@@ -64,15 +65,12 @@ def difference(compared: Compared) -> Found | None:
     ratio = constant_ratio(said, true)
     if ratio is not None:
         return Found(f"the claim is {ratio}")
-    terms = differing(
-        pieces_of(compared.claim, compared.said, compared.claim.output, terms=True),
-        pieces_of(compared.formula, compared.true, compared.formula.output, terms=True),
-    )
+    terms = differing(*(pieces_of(s, s.graph.output, terms=True) for s in (claim, formula)))
     if terms is None:
         return None
     extra, missing = terms
     if len(extra) == len(missing) == 1:
-        return one_term(compared, extra[0], missing[0])
+        return one_term(claim, formula, extra[0], missing[0])
     if extra and not missing:
         return Found(f"its term {extra[0].text} is not in the derivative", extra[0].span)
     if missing and not extra:
@@ -81,23 +79,21 @@ def difference(compared: Compared) -> Found | None:
     return Found(f"its term {extra[0].text} is not among the terms {listed}", extra[0].span)
 
 
-def one_term(compared: Compared, extra: Piece, missing: Piece) -> Found:
+def one_term(claim: Side, formula: Side, extra: Piece, missing: Piece) -> Found:
     """The one term that differs, and how."""
-    whole = extra.span == compared.claim.span(compared.claim.output)
+    whole = extra.span == claim.graph.span(claim.graph.output)
     what = "it" if whole else f"its term {extra.text}"
     ratio = constant_ratio(extra.values, missing.values)
     if ratio is not None:
         return Found(f"{what} is {ratio.replace('the derivative', missing.text)}", extra.span)
-    said = factors_of(compared.claim, compared.said, extra)
-    factors = differing(said, factors_of(compared.formula, compared.true, missing))
-    if factors is not None and len(factors[0]) == len(factors[1]) == 1:
-        (wrong,), (right,) = factors
-        if wrong.text != extra.text:
-            return Found(f"its factor {wrong.text} should be {right.text}", wrong.span)
-    if factors is not None and not factors[0] and len(factors[1]) == 1:
-        return Found(f"{what} lacks the factor {factors[1][0].text}", extra.span)
-    if factors is not None and len(factors[0]) == 1 and not factors[1]:
-        return Found(f"its factor {factors[0][0].text} does not belong there", factors[0][0].span)
+    factors = differing(factors_of(claim, extra), factors_of(formula, missing))
+    wrong, right = factors or ([], [])
+    if len(wrong) == len(right) == 1 and wrong[0].text != extra.text:
+        return Found(f"its factor {wrong[0].text} should be {right[0].text}", wrong[0].span)
+    if len(right) == 1 and not wrong:
+        return Found(f"{what} lacks the factor {right[0].text}", extra.span)
+    if len(wrong) == 1 and not right:
+        return Found(f"its factor {wrong[0].text} does not belong there", wrong[0].span)
     return Found(f"{what} should be {missing.text}", extra.span)
 
 
@@ -129,22 +125,22 @@ def counts(kind: str, *, terms: bool) -> tuple[int, ...]:
     return row.signs if terms else row.powers or (1,) * (row.signs == (-1,))
 
 
-def pieces_of(graph: Graph, values: list[list[Ball]], root: int, *, terms: bool) -> list[Piece]:
+def pieces_of(side: Side, root: int, *, terms: bool) -> list[Piece]:
     """The terms or factors of a node, in the graph's order: each once, with how often it is there.
 
     A node with more than ``MOST_PARTS`` of them is one part.
     """
+    graph = side.graph
     times = multiplicities(graph, root, terms=terms)
     if sum(map(abs, times.values())) > MOST_PARTS:
         times = {root: 1}
     written = texts(graph, graph.names())
     found = []
-    for node in sorted(times):
-        count, own = times[node], [point[node] for point in values]
+    for node, count in sorted(times.items()):
         is_sum = graph.kinds[node] == "mod"  # for -x%y is (-x)%y
         bound = written[node], SUM if is_sum else operand_level(graph, node, {})
         text = as_multiple(*bound, count) if terms else as_power(*bound, count)
-        at = [value * count if terms else value**count for value in own]
+        at = [value * count if terms else value**count for value in side.values(node)]
         found.append(Piece(text, at, graph.span(node), node, count))
     return found
 
@@ -186,14 +182,12 @@ def as_power(text: str, binds: int, count: int) -> str:
     return f"{'1/' * (count < 0)}{text}^{abs(count)}"
 
 
-def factors_of(graph: Graph, values: list[list[Ball]], term: Piece) -> list[Piece]:
+def factors_of(side: Side, term: Piece) -> list[Piece]:
     """The factors of a term; how often it is there is one of them."""
-    found = pieces_of(graph, values, term.node, terms=False)
-    if abs(term.times) == 1:
+    found, count = pieces_of(side, term.node, terms=False), abs(term.times)
+    if count == 1:
         return found
-    count = abs(term.times)
-    at = [ball(count)] * len(term.values)
-    return [Piece(str(count), at, term.span, term.node, 1), *found]
+    return [Piece(str(count), [ball(count)] * len(term.values), term.span, term.node, 1), *found]
 
 
 def differing(

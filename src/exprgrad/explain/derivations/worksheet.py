@@ -12,7 +12,7 @@ from itertools import chain, count, islice
 from exprgrad.derive.sweeps.local import active_from, passing, users_of
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.graph.transform import copied, transform
+from exprgrad.graph.transform import copied, copies, transform
 from exprgrad.language.read.parse import CONSTANTS
 from exprgrad.language.write.infix import SUM, label, leaf, operation_text
 
@@ -147,21 +147,21 @@ class Worksheet:
 
     def filled(self, law: Graph, values: Mapping[str, int]) -> int:
         """A formula with nodes for some of its names."""
-        images: list[int] = []
         slots = set(values.values())
-        for node, kind in enumerate(law.kinds):
+
+        def rule(node: int, images: Sequence[int]) -> int:
             payload = law.payloads[node]
-            if kind == INPUT:
+            if law.kinds[node] == INPUT:
                 name = str(payload)
-                images.append(values[name] if name in values else self.named(name))
-                continue
+                return values[name] if name in values else self.named(name)
             operands = tuple([images[operand] for operand in law.operands[node]])
             guarded = [place for place, operand in enumerate(operands) if operand in slots]
-            image = self.append(kind, operands, payload, guarded)
+            image = self.append(law.kinds[node], operands, payload, guarded)
             if node in law.symbols:
                 self.graph.symbols[image] = self.texts[image] = law.symbols[node]
-            images.append(image)
-        return images[law.output]
+            return image
+
+        return copies(self.graph, law, rule)[law.output]
 
     def named(self, name: str) -> int:
         """The node that a formula means by a name."""

@@ -19,10 +19,10 @@ from math import prod
 from typing import NamedTuple
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 from exprgrad.graph.transform import transform
 
-__all__ = ["Match", "Reading", "Terms", "is_product", "is_sum", "matches"]
+__all__ = ["Match", "Reading", "Terms", "matches"]
 
 Key = tuple[int, int]
 """A sign, 1 or -1, and the number of a formula without its sign."""
@@ -33,16 +33,6 @@ Terms = tuple[tuple[int, int], ...]
 MOST_TERMS = 64
 """The most terms that a sum is taken apart into."""
 NOWHERE = (0, 0)
-
-
-def is_sum(kind: str) -> bool:
-    """Whether an operation adds, subtracts or negates."""
-    return kind in BY_NAME and bool(BY_NAME[kind].signs)
-
-
-def is_product(kind: str) -> bool:
-    """Whether an operation multiplies or divides."""
-    return kind in BY_NAME and bool(BY_NAME[kind].powers)
 
 
 class Reading:
@@ -56,7 +46,7 @@ class Reading:
         self.graph = transform(graph)[0]
         self.names = names
         self.numbers: dict[tuple[object, ...], int] = {}
-        self.known: dict[int, tuple[Terms, tuple[int, ...]]] = {}
+        self.terms = cache(self.taken_apart)
         self.keys: list[Key] = []
         for node in range(len(graph)):
             self.keys.append(self.key_of(node))
@@ -73,10 +63,10 @@ class Reading:
         if kind in (INPUT, CONST):
             return 1, self.number(kind, repr(payload))
         operands = [self.keys[operand] for operand in self.graph.operands[node]]
-        if is_sum(kind):
+        if kind in SUMS:
             signs = zip(BY_NAME[kind].signs, operands, strict=True)
             return self.total([(own * sign, number) for own, (sign, number) in signs])
-        if is_product(kind):
+        if kind in PRODUCTS:
             factors = [number for _, number in operands]
             ordered = sorted(factors) if BY_NAME[kind].commutes else factors
             return prod(sign for sign, _ in operands), self.number(kind, *ordered)
@@ -108,24 +98,18 @@ class Reading:
 
     # Sums.
 
-    def terms(self, node: int) -> tuple[Terms, tuple[int, ...]]:
+    def taken_apart(self, node: int) -> tuple[Terms, tuple[int, ...]]:
         """The terms of the sum that a node is, and the nodes that make it one.
 
         A named operand is a term, not taken apart; nor is a sum of too many terms.
         """
-        if node not in self.known:
-            self.known[node] = self.taken_apart(node)
-        return self.known[node]
-
-    def taken_apart(self, node: int) -> tuple[Terms, tuple[int, ...]]:
-        """The same, worked out."""
         found: list[tuple[int, int]] = []
         inside: list[int] = []
         todo = [(1, node)]
         while todo:
             sign, at = todo.pop()
             kind = self.graph.kinds[at]
-            if not is_sum(kind) or (at != node and at in self.names):
+            if kind not in SUMS or (at != node and at in self.names):
                 found.append((sign, at))
             else:
                 inside.append(at)
@@ -157,7 +141,7 @@ class Reading:
         """The negative of a node, its minus in front: that of ``x*y`` is ``-x*y``."""
         graph = self.graph
         factors: list[tuple[str, int]] = []
-        while is_product(graph.kinds[node]) and node not in self.names:
+        while graph.kinds[node] in PRODUCTS and node not in self.names:
             factors.append((graph.kinds[node], graph.operands[node][1]))
             node = graph.operands[node][0]
         bare = self.is_negative(node)
@@ -168,7 +152,7 @@ class Reading:
 
     def is_negative(self, node: int) -> bool:
         """Whether a node, as it is written, is a product that begins with a minus."""
-        while is_product(self.graph.kinds[node]) and node not in self.names:
+        while self.graph.kinds[node] in PRODUCTS and node not in self.names:
             node = self.graph.operands[node][0]
         return self.graph.kinds[node] == "neg" and node not in self.names
 
@@ -196,7 +180,7 @@ def matches(reading: Reading, pattern: Graph, repeats: str, root: int) -> Iterat
     The term of a sum that holds the name ``repeats`` may occur any number of times.
     """
     finder = Finder(reading, pattern, repeats)
-    either = [is_sum(pattern.kinds[pattern.output]), is_sum(reading.graph.kinds[root])]
+    either = [pattern.kinds[pattern.output] in SUMS, reading.graph.kinds[root] in SUMS]
     if not any(either):
         yield from finder.match(pattern.output, ((1, root),), Match({}))
     if not all(either):
@@ -240,7 +224,7 @@ class Finder:
             yield from self.bind(str(payload), terms, before)
             return
         spread, inside = self.reading.spread(terms)
-        if is_sum(kind):
+        if kind in SUMS:
             yield from self.match_sum(at, spread, add(before, inside))
             return
         if len(spread) != 1:
@@ -251,7 +235,7 @@ class Finder:
             if isinstance(value, float) and isinstance(payload, float) and sign * value == payload:
                 yield before
             return
-        if sign < 0 and not is_product(kind):
+        if sign < 0 and kind not in PRODUCTS:
             return
         mine = self.pattern.operands[at]
         for first, *others in self.spellings(at, node):
@@ -278,7 +262,7 @@ class Finder:
         if graph.kinds[node] == kind:
             if len(operands) == len(self.pattern.operands[at]):
                 yield single
-                if is_product(kind) and BY_NAME[kind].commutes:
+                if kind in PRODUCTS and BY_NAME[kind].commutes:
                     yield single[::-1]
         elif graph.kinds[node] == "mul":
             exponent = self.pattern.operands[at][-1]
@@ -294,7 +278,7 @@ class Finder:
 
     def constant(self, node: int) -> float | None:
         """The value of a number as it is written, ``1/2`` included."""
-        if is_product(self.graph.kinds[node]):
+        if self.graph.kinds[node] in PRODUCTS:
             quotient = [self.reading.value(operand) for operand in self.graph.operands[node]]
             return 0.5 if self.graph.kinds[node] == "div" and quotient == [1.0, 2.0] else None
         return self.reading.value(node)
@@ -329,9 +313,9 @@ class Finder:
         kind, found = self.pattern.kinds[at], self.graph.kinds[node]
         if kind == CONST:
             return found == CONST and self.pattern.payloads[at] == self.graph.payloads[node]
-        if is_sum(found):  # a name of a sum
+        if found in SUMS:  # a name of a sum
             return True
-        return found in SPELLED.get(kind, (kind,)) and (sign == own or is_product(kind))
+        return found in SPELLED.get(kind, (kind,)) and (sign == own or kind in PRODUCTS)
 
     def assigned(self, fixed: Terms, terms: Terms, before: Match) -> Iterator[tuple[Match, Terms]]:
         """The ways to find each of the pattern's terms among those of a sum; and the terms left over."""

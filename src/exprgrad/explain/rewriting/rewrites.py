@@ -19,12 +19,10 @@ from exprgrad.explain.rewriting.matching import (
     Match,
     Reading,
     Terms,
-    is_product,
-    is_sum,
     matches,
 )
 from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, interpret
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 from exprgrad.language.write.infix import expression, level, operand_level
 from exprgrad.source import Span
 
@@ -265,8 +263,8 @@ def above(graph: Graph, node: int) -> list[int]:
         near = [o for o in graph.operands[user] if o in distance]
         if not near:
             continue
-        adds = is_sum(graph.kinds[user])
-        far = min(distance[o] + (not (adds and is_sum(graph.kinds[o]))) for o in near)
+        adds = graph.kinds[user] in SUMS
+        far = min(distance[o] + (not (adds and graph.kinds[o] in SUMS)) for o in near)
         if far <= REACH and graph.kinds[user] in BY_NAME:
             distance[user] = far
             if len(distance) == CANDIDATES:
@@ -326,10 +324,10 @@ def fronted(reading: Reading, sign: int, node: int) -> tuple[int, int]:
 
 def operation(reading: Reading, kind: str, operands: Sequence[Terms]) -> Terms:
     """An operation on sums."""
-    if is_sum(kind):
+    if kind in SUMS:
         signs = zip(BY_NAME[kind].signs, operands, strict=True)
         return cancelled(reading, [(by * own, node) for by, terms in signs for own, node in terms])
-    if not is_product(kind):
+    if kind not in PRODUCTS:
         return ((1, reading.append(kind, tuple([as_node(reading, terms) for terms in operands]))),)
     one, other = operands
     (sign, first), (by, second) = (
