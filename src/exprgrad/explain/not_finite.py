@@ -15,7 +15,6 @@ from exprgrad.derive.rules import template
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.places import Found, at, label_of, nans, not_finite, where
 from exprgrad.explain.rewriting.mending import advice
-from exprgrad.explain.rewriting.rewrites import EXTENSIONS
 from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
@@ -198,9 +197,7 @@ def domain_help(run: Run, node: int) -> str | None:
 
 def with_advice(run: Run, node: int, help: str | None) -> str | None:
     """The help, after what to write instead where something is known that is finite here."""
-
-    found = advice(run, node) or advice(run, node, EXTENSIONS)
-    return ": ".join(part for part in (found, help) if part) or None
+    return ": ".join(part for part in (advice(run, node), help) if part) or None
 
 
 # The way to the answer.

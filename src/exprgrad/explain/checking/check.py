@@ -183,18 +183,14 @@ class Checker:
         if verdict == "kink":
             moved = dependents(graph, [node])
             node = next((each for each in flagged(self.run) if moved[each]), node)
-        elif verdict == "cancellation" and self.in_balls and (lost := self.lost(node)) is not None:
-            node = lost
+        elif verdict == "cancellation" and self.in_balls:
+            trusted = self.trusted.get(self.run.names.get(node, ""))
+            node = trusted.lost.node if trusted and trusted.lost else node
         elif not math.isfinite(self.run.value):
             needed = dependencies(graph, graph.output)
             bad = (at for at, value in enumerate(values) if needed[at] and not math.isfinite(value))
             node = next(bad)
         return node, graph.span(node)
-
-    def lost(self, node: int) -> int | None:
-        """The node where an input's derivative loses its digits, if that can be told."""
-        found = self.trusted.get(self.run.names.get(node, ""))
-        return None if found is None or found.lost is None else found.lost.node
 
     @cached_property
     def trusted(self) -> Mapping[str, Trusted]:
@@ -240,10 +236,17 @@ def check_run(
 ) -> list[Check]:
     """Check a run of both sweeps: its gradient, or the grads of some nodes.
 
-    ``h`` is the lesson's step.
+    ``h`` is the lesson's step.  Raises ``RequestError`` for nodes and a step of a formula of tensors, of
+    which all numbers are checked, or 64 of more.
     """
     if run.graph.shapes:
-        return check_tensors(run, nodes, h)
+        if nodes is not None or h is not None:
+            message = (
+                "a formula of tensors is checked at its inputs alone, with steps of our choice"
+            )
+            help = "--node and --h are for formulas of numbers"
+            raise RequestError("no-tensors", message, help=help)
+        return [check_number(run, place) for place in chosen(run)]
     if nodes is not None:
         return check_nodes(run, find_nodes(run, nodes), h, ids=True)
     return check_nodes(run, {name: run.graph.inputs[name] for name in run.wrt or ()}, h)
@@ -282,19 +285,6 @@ class InputNumber(NamedTuple):
 
     name: str
     at: tuple[int, ...]
-
-
-def check_tensors(
-    run: Run, nodes: Iterable[str | int] | None = None, h: float | None = None
-) -> list[Check]:
-    """Check the derivatives with respect to the inputs' numbers: all of them, or 64 of more.
-
-    Raises ``RequestError`` for nodes and a step, which are for formulas of numbers.
-    """
-    if nodes is not None or h is not None:
-        message = "a formula of tensors is checked at its inputs alone, with steps of our choice"
-        raise RequestError("no-tensors", message, help="--node and --h are for formulas of numbers")
-    return [check_number(run, place) for place in chosen(run)]
 
 
 def chosen(run: Run) -> list[InputNumber]:

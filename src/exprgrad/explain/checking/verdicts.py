@@ -188,8 +188,7 @@ def by_truth(truth: Truth, value: float, analytic: float) -> Verdict | None:
     if truth.kind == "jump":
         return at_kink(Verdict(left=steady(left), right=steady(right)), analytic, jumps=True)
     if truth.kind == "edge":
-        side = "right" if truth.left is None else "left"
-        ball = truth.right if truth.left is None else truth.left
+        side, ball = ("right", truth.right) if truth.left is None else ("left", truth.left)
         found = beside_truth(ball, value, analytic)._replace(left=left, right=right)
         more = f"; there are values on the {side} alone" * (found.verdict == "agrees")
         return found._replace(message=found.message + more)

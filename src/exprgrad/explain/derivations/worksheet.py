@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, islice
 
-from exprgrad.derive.sweeps.local import active_from, passing, users_of
+from exprgrad.derive.sweeps.local import active_from, users_of, varying_operands
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.transform import copied, copies, transform
@@ -271,11 +271,8 @@ class Worksheet:
 
     def varying(self, node: int) -> list[int]:
         """The positions with respect to which a node is differentiated."""
-        kind, operands = self.graph.kinds[node], self.graph.operands[node]
-        places = (
-            range(len(operands)) if self.row(node).variadic else passing(kind) if operands else ()
-        )
-        return [place for place in places if self.active[operands[place]]]
+        edges = varying_operands(self.graph, node)
+        return [place for place, operand in edges if self.active[operand]]
 
     def is_linear(self, node: int) -> bool:
         """Whether a node is a sum, or a constant times something."""

@@ -17,7 +17,7 @@ from exprgrad.explain.digits.trusted import (
     judged,
 )
 from exprgrad.explain.places import live
-from exprgrad.explain.rewriting.rewrites import REWRITES, Mend, Rewrite, applied, mends
+from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Mend, Rewrite, applied, mends
 from exprgrad.graph.graph import INPUT, Graph, dependencies, seen_from
 from exprgrad.graph.transform import copies, transform
 from exprgrad.language.read.parse import parse
@@ -27,7 +27,7 @@ from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.source import cut
 
-__all__ = ["Menders", "advice", "is_true", "replaced", "verified"]
+__all__ = ["Menders", "advice", "replaced"]
 
 SOUND = 2
 TRIED = 8
@@ -40,16 +40,16 @@ SMALL = 2000
 """How many nodes, at all places searched together, a small graph may have."""
 
 
-def advice(run: Run, node: int, table: Sequence[Rewrite] = REWRITES) -> str | None:
+def advice(run: Run, node: int) -> str | None:
     """What to write instead of the pattern that a node is part of, if that is finite here."""
-    mend = verified(run, node, table)
-    if mend is None:
-        return None
-    for_what = f" for {mend.rewrite.why}" if table is not REWRITES else ""
-    return f"write {cut(mend.text, LIMIT)} instead of {mend.was}{for_what}"
+    for table in (REWRITES, EXTENSIONS):
+        if mend := verified(run, node, table):
+            for_what = f" for {mend.rewrite.why}" if table is EXTENSIONS else ""
+            return f"write {cut(mend.text, LIMIT)} instead of {mend.was}{for_what}"
+    return None
 
 
-def verified(run: Run, node: int, table: Sequence[Rewrite] = REWRITES) -> Mend | None:
+def verified(run: Run, node: int, table: Sequence[Rewrite]) -> Mend | None:
     """The first mend at a node that makes the answer finite.
 
     Else one that helps in its own part, if the answer then no longer depends on the node.

@@ -185,14 +185,13 @@ def simulate(web: Web, visits: tuple[int, ...], *, overwrite: bool) -> Sweep:
     carried: set[int] = set()
     inputs = {node: name for name, node in web.inputs.items()}
     got: dict[str, float] = {}
-    reads: dict[str, int | None] = dict.fromkeys(web.inputs)
+    reads = {name: last.get(node) for name, node in web.inputs.items()}
     passed: list[Contribution] = []
     for at, user in enumerate(visits):
         carried.update(holding.pop(user, ()))
         grad = grads.get(user)
         if user in inputs:
             got[inputs[user]] = grad or 0.0
-            reads[inputs[user]] = at
         for edge in below.get(user, ()):
             operand = web.operands[edge]
             # Where nothing has arrived, nothing goes on, not even nothing times infinity.
