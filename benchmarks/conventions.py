@@ -19,7 +19,7 @@ from exprgrad.graph.ops import OPS, Op
 
 __all__ = ["record", "text"]
 
-RECORD = Path(exprgrad.__file__).parent / "draw" / "text" / "conventions.json"
+RECORD = Path(exprgrad.__file__).parent / "show" / "text" / "conventions.json"
 CALLED = {"heaviside": "(x, 0.5)"}
 """How a function is called that takes more than the row's operands."""
 LIBRARIES: dict[str, Callable[[Any], Library]] = {"torch": torch_library, "jax": jax_library}

@@ -72,18 +72,20 @@ def aligned(
 ) -> list[str]:
     """Rows with their columns under each other, those ``right`` flush right; a text is a line as it is.
 
-    Columns without a letter take no room.
+    Columns without a letter take no room, and the last cell of a row takes what it needs.
     """
-    columns = zip(*[row for row in rows if not isinstance(row, str)], strict=True)
-    widths = [max(map(cells, column)) for column in columns]
+    widths: dict[int, int] = {}
+    for row in rows:
+        for at, cell in enumerate(() if isinstance(row, str) else row):
+            if at in right or at < len(row) - 1:
+                widths[at] = max(widths.get(at, 0), cells(cell))
 
     def line(row: Sequence[str]) -> str:
-        blanks = [" " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)]
-        padded = [
-            blanks[at] + cell if at in right else cell + blanks[at]
-            for at, cell in enumerate(row)
-            if widths[at]
-        ]
+        padded = []
+        for at, cell in enumerate(row):
+            blanks = " " * (widths.get(at, 0) - cells(cell))
+            if cell or blanks:
+                padded.append(blanks + cell if at in right else cell + blanks)
         return between.join(padded).rstrip()
 
     return [row if isinstance(row, str) else line(row) for row in rows]

@@ -27,6 +27,7 @@ from exprgrad.graph.structural import Mismatch, Parameter, Structural, shape_tex
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, expression, operation_text, setting_text
 from exprgrad.show.documents.document import envelope, finite
+from exprgrad.show.text.lines import INDENT, aligned
 from exprgrad.show.text.table import Column, Table
 from exprgrad.show.text.views import decimal
 from exprgrad.source import depths
@@ -37,6 +38,8 @@ __all__ = [
     "structural_usage", "usage",
 ]  # fmt: skip
 
+SOURCE = "source"
+"""The label of what is prose: it is broken between words."""
 WIDTH = 90
 """Where the lines of an operation in full are broken, in columns."""
 BREAK = re.compile(r"(?<=,) | (?=[+-] )")
@@ -97,11 +100,6 @@ def usage(op: Row) -> str:
     return operation_text(op.name, [(name, ATOM) for name in names], spaced=True)
 
 
-def derivatives(op: Op) -> list[tuple[str, str]]:
-    """Each operand with its local derivative as people read it."""
-    return [(name, op.shown_partial(position)) for position, name in enumerate(op.names)]
-
-
 def overview(rows: Sequence[Op]) -> Table:
     """The elementwise operations, a line each."""
     columns = [
@@ -113,7 +111,7 @@ def overview(rows: Sequence[Op]) -> Table:
     lines = [
         [
             usage(op),
-            ",  ".join(rule for _, rule in derivatives(op)),
+            ",  ".join(map(op.shown_partial, range(len(op.names)))),
             "see ops " + op.name if op.domain_words else op.domain,
             op.gate,
         ]
@@ -124,22 +122,24 @@ def overview(rows: Sequence[Op]) -> Table:
 
 
 def details(op: Row) -> str:
-    """One operation in full."""
-    pairs = list(structural_pairs(op) if isinstance(op, Structural) else elementwise_pairs(op))
-    width = max(len(label) for label, _ in pairs)
-    lines = [
-        f"  {label if first else '':<{width}}  {line}\n"
+    """One operation in full; below it, what it answers where that is a convention."""
+    if isinstance(op, Structural):
+        pairs, conventions = [*structural_pairs(op)], []
+    else:
+        pairs, conventions = [*elementwise_pairs(op)], [*convention_lines(op)]
+    room = WIDTH - max(len(label) for label, _ in pairs) - 4
+    rows = [
+        [f"  {label}" if place == 0 else "", line]
         for label, text in pairs
-        for first, line in marked(fitted(label, text, WIDTH - width - 4))
+        for place, line in enumerate(
+            wrap(text, room, subsequent_indent="  ")
+            if label == SOURCE
+            else formula_lines(text, room)
+        )
     ]
-    head = wrap(f"{usage(op)}: {op.about}", WIDTH, subsequent_indent="    ")
-    return "\n".join(head) + "\n" + "".join(lines) + at_critical_points(op)
-
-
-def at_critical_points(op: Row) -> str:
-    """What a row answers where that is a convention, below an empty line; or nothing."""
-    lines = [] if isinstance(op, Structural) else [*convention_lines(op)]
-    return "".join(f"{line}\n" for line in ["", *lines]) if lines else ""
+    lines = [*wrap(f"{usage(op)}: {op.about}", WIDTH, subsequent_indent=INDENT), *aligned(rows)]
+    lines += ["", *conventions] if conventions else []
+    return "".join(f"{line}\n" for line in lines)
 
 
 def elementwise_pairs(op: Op) -> Iterator[tuple[str, str]]:
@@ -169,7 +169,8 @@ def rules(op: Op) -> Iterator[tuple[str, str]]:
     shared = programs[0][:-1]
     if len(programs) == 1 or any(program[:-1] != shared for program in programs):
         shared = []
-    for (name, rule), program in zip(derivatives(op), programs, strict=True):
+    for at, (name, program) in enumerate(zip(op.names, programs, strict=True)):
+        rule = op.shown_partial(at)
         yield f"for {name}", rule
         own = program[len(shared) :]
         for position, statement in enumerate(own if own != [rule] else []):
@@ -202,18 +203,6 @@ def accuracy(op: Op) -> str:
     if value == partial:
         return f"value and local derivatives {value}"
     return f"value {value}, local derivatives {partial}"
-
-
-def marked(lines: Sequence[str]) -> Iterator[tuple[bool, str]]:
-    """Each line, and whether it is the first."""
-    return ((position == 0, line) for position, line in enumerate(lines))
-
-
-def fitted(label: str, text: str, width: int) -> list[str]:
-    """A text on lines of so many columns: prose between its words, a formula where it may be broken."""
-    if label == "source":
-        return wrap(text, width, subsequent_indent="  ")
-    return formula_lines(text, width)
 
 
 def formula_lines(text: str, width: int, indent: str = "") -> list[str]:
@@ -432,11 +421,6 @@ def operand_shapes(row: Structural, case: Case) -> str:
     return ", ".join(f"{name} {shape_text(shape)}" for name, shape in named)
 
 
-def taken(row: Structural, case: Case) -> str:
-    """The shapes of an example, in words."""
-    return f"{operand_shapes(row, case)} gives {shape_text(case.result)}"
-
-
 def structural_overview(rows: Sequence[Structural]) -> Table:
     """All structural operations, a line each."""
     columns = [
@@ -458,7 +442,7 @@ def structural_pairs(row: Structural) -> Iterator[tuple[str, str]]:
         )
         yield f"setting {parameter.name}", KINDS[parameter.kind] + by_default
     for case in cases(row.name):
-        yield case.written, taken(row, case)
+        yield case.written, f"{operand_shapes(row, case)} gives {shape_text(case.result)}"
         for at, (name, cotangent) in enumerate(zip(names_of(row), case.cotangents, strict=True)):
             yield f"  for {name}", cotangent
             if case.computed:
@@ -468,7 +452,7 @@ def structural_pairs(row: Structural) -> Iterator[tuple[str, str]]:
                     text if len(text) <= LONGEST_COMPUTED else "as the source says",
                 )
     yield COTANGENT, "the result's cotangent; out is the result"
-    yield "source", source_of(row)
+    yield SOURCE, source_of(row)
     if row.kink_words:
         yield "kink", f"where {row.kink_words}: the derivative is a convention"
     yield "gate", row.gate
@@ -519,10 +503,6 @@ def structural_fields(row: Structural) -> dict[str, Any]:
 
 LIBRARIES = {"torch": "PyTorch", "jax": "JAX"}
 """The libraries in the record, and what they are called."""
-Recorded = tuple[float, Sequence[float | None]]
-"""A value and the local derivatives; None where a library says nothing."""
-BETWEEN_ANSWERS = 2
-"""The cells between two columns."""
 NARROW = 8
 """The cells of a column of numbers, at least."""
 
@@ -535,20 +515,34 @@ def record() -> Mapping[str, Any]:
     return found
 
 
-def answers(op: Op, library: str) -> dict[str, Recorded]:
-    """What a library was recorded to return, by point as JSON writes it; empty without such a function."""
+def convention_fields(op: Op) -> list[dict[str, Any]]:
+    """The points as JSON has them; a library is null that has no such function."""
+    return [
+        {
+            "at": dict(zip(op.formula_names, map(finite, point.operands), strict=True)),
+            "what": point.what,
+            "exprgrad": answer_fields(point.value, point.partials),
+            **{library: recorded(op, library, point) for library in LIBRARIES},
+        }
+        for point in critical_points(op)
+    ]
+
+
+def recorded(op: Op, library: str, point: Critical) -> dict[str, Any] | None:
+    """What a library was recorded to return at a point; None without such a function."""
     row = record()["operations"].get(op.name, {})
     if library not in row:
-        return {}
-    return {
-        json.dumps(point): (float(value), [None if p is None else float(p) for p in partials])
-        for point, (value, partials) in zip(row["points"], row[library]["answers"], strict=True)
-    }
+        return None
+    # By their texts, for a zero's sign counts.
+    answers = dict(zip(map(json.dumps, row["points"]), row[library]["answers"], strict=True))
+    answer = answers.get(json.dumps([finite(x) for x in point.operands]))
+    return None if answer is None else answer_fields(*answer)
 
 
-def recorded(known: Mapping[str, Recorded], point: Critical) -> Recorded | None:
-    """A library's answer at a point."""
-    return known.get(json.dumps([finite(x) for x in point.operands]))
+def answer_fields(value: Any, partials: Sequence[Any]) -> dict[str, Any]:
+    """A value and the local derivatives as JSON has them; None where a library says nothing."""
+    numbers = [None if number is None else finite(float(number)) for number in (value, *partials)]
+    return {"value": numbers[0], "partials": numbers[1:]}
 
 
 def convention_lines(op: Op) -> Iterator[str]:
@@ -556,50 +550,28 @@ def convention_lines(op: Op) -> Iterator[str]:
 
     The libraries are columns, so that a line is short whatever the number of operands.
     """
-    points = critical_points(op)
+    points, row = convention_fields(op), record()["operations"].get(op.name, {})
     if not points:
         return
-    known = {library: found for library in LIBRARIES if (found := answers(op, library))}
-    heads = ["exprgrad", *[LIBRARIES[library] for library in known]]
-    labels = ["value", *[f"for {name}" for name in op.formula_names]]
-    blocks = []
+    titles = {"exprgrad": "exprgrad"} | {key: LIBRARIES[key] for key in LIBRARIES if key in row}
+    rows: list[Sequence[str] | str] = [["", *(f"{title:>{NARROW}}" for title in titles.values())]]
     for point in points:
-        columns: list[Recorded | None] = [(point.value, point.partials)]
-        columns += [recorded(found, point) for found in known.values()]
-        blocks.append(
-            [[answer_cell(column, place) for column in columns] for place in range(len(labels))]
-        )
-    texts = [heads, *[line for block in blocks for line in block]]
-    widths = [max(NARROW, *map(len, column)) for column in zip(*texts, strict=True)]
-    indent = max(map(len, labels)) + 4
-    yield flush_right("", heads, widths, indent)
-    for point, block in zip(points, blocks, strict=True):
-        yield f"  at {where(op, point)}, {point.what}"
-        for label, line in zip(labels, block, strict=True):
-            yield flush_right(f"    {label}", line, widths, indent)
+        # A zero's sign is shown, for it may count.
+        at = ", ".join(f"{name} = {float(x):g}" for name, x in point["at"].items())
+        rows.append(f"  at {at}, {point['what']}")
+        columns = [answer_cells(point[key], len(op.formula_names)) for key in titles]
+        labels = ["value", *(f"for {name}" for name in op.formula_names)]
+        rows += [[f"    {label}", *cells] for label, *cells in zip(labels, *columns, strict=True)]
+    yield from aligned(rows, right=range(1, 1 + len(titles)))
     yield from sources(op)
 
 
-def flush_right(label: str, cells: Sequence[str], widths: Sequence[int], indent: int) -> str:
-    """A label and cells, flush right."""
-    padded = [
-        f"{text:>{width + BETWEEN_ANSWERS}}" for text, width in zip(cells, widths, strict=True)
-    ]
-    return f"{label:<{indent}}{''.join(padded)}"
-
-
-def answer_cell(answer: Recorded | None, place: int) -> str:
-    """A value, or the derivative for an operand, as people read it."""
+def answer_cells(answer: Mapping[str, Any] | None, count: int) -> list[str]:
+    """A value, and the derivatives for so many operands, as people read them."""
     if answer is None:
-        return "?"
-    number = answer[0] if place == 0 else answer[1][place - 1]
-    return "none" if number is None else decimal(number, 6)
-
-
-def where(op: Op, point: Critical) -> str:
-    """The operands of a point by name; a zero's sign is shown, for it may count."""
-    pairs = zip(op.formula_names, point.operands, strict=True)
-    return ", ".join(f"{name} = {x:g}" for name, x in pairs)
+        return ["?"] * (1 + count)
+    numbers = [answer["value"], *answer["partials"]]
+    return ["none" if number is None else decimal(float(number), 6) for number in numbers]
 
 
 def sources(op: Op) -> Iterator[str]:
@@ -611,24 +583,3 @@ def sources(op: Op) -> Iterator[str]:
             continue
         function = row[library]["function"] if library in row else "has none"
         yield f"  {name} {record()['versions'][library]}: {function}"
-
-
-def convention_fields(op: Op) -> list[dict[str, Any]]:
-    """The points as JSON has them; a library is null that has no such function."""
-    known = {library: answers(op, library) for library in LIBRARIES}
-    return [
-        {
-            "at": dict(zip(op.formula_names, map(finite, point.operands), strict=True)),
-            "what": point.what,
-            "exprgrad": said((point.value, point.partials)),
-            **{library: said(recorded(found, point)) for library, found in known.items()},
-        }
-        for point in critical_points(op)
-    ]
-
-
-def said(answer: Recorded | None) -> dict[str, Any] | None:
-    """An answer as JSON has it."""
-    if answer is None:
-        return None
-    return {"value": finite(answer[0]), "partials": [finite(partial) for partial in answer[1]]}

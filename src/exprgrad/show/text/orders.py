@@ -18,13 +18,12 @@ from exprgrad.show.text.lines import LONGEST_WHOLE, elided, fitted, gap
 from exprgrad.show.text.nodes import corrections
 from exprgrad.show.text.paths import (
     PathLine,
-    aligned,
     count_words,
     explained,
     labels,
     path_fields,
+    path_lines,
     path_texts,
-    shown_inputs,
 )
 from exprgrad.show.text.table import Column, Screen, Table, tabulated
 from exprgrad.show.text.trace import (
@@ -63,13 +62,15 @@ def visited_parts(
         return [*parts, "no input is differentiated"]
     parts.append(grads_table(found, digits, whole=whole))
     lines: list[str] = []
-    for name, part in shown_inputs(run, found.inputs.__getitem__, whole=whole):
-        if part is None:
-            lines += ["", name]
-        elif part.is_wrong:
+    for one in elided(found.inputs.items(), len(found.inputs), "inputs", whole=whole):
+        if isinstance(one, str):
+            lines += ["", one]
+            continue
+        name, part = one
+        if part.is_wrong:
             lines += ["", *fitted(f"{printable(name)}: {verdict(part)}", width)]
             rows = [*lost_rows(run, found.web, part, names, digits, whole=whole)]
-            lines += aligned(rows, screen)
+            lines += path_lines(rows, screen)
             lines += fitted(f"  {balance(part, digits)}", width)
     if found.accumulate == "set":
         for line in clobbered_lines(found, names, digits, whole=whole):

@@ -12,15 +12,15 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.walks.paths import Path, Paths, Web
 from exprgrad.show.documents.answer import Answer, Lines, listed
 from exprgrad.show.documents.runs import head_fields, node_fields
-from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, broken, fitted, packed
+from exprgrad.show.text.lines import aligned, broken, cells, elided, fitted, in_yellow, packed
 from exprgrad.show.text.table import Screen
 from exprgrad.show.text.trace import define, short_names
 from exprgrad.show.text.views import signed
-from exprgrad.source import display_width, printable
+from exprgrad.source import printable
 
 __all__ = [
-    "PathLine", "aligned", "count_words", "explained", "labels", "path_fields", "path_texts",
-    "paths_answer", "shown_inputs",
+    "PathLine", "count_words", "explained", "labels", "path_fields", "path_lines", "path_texts",
+    "paths_answer",
 ]  # fmt: skip
 
 ARROW = " → "
@@ -63,37 +63,24 @@ def paths_text(
     ``every`` is the number of paths to all inputs, and ``web`` what they are paths of.
     """
     names, width, corrected = labels(run), screen.width, run.corrected
+    inputs = list(run.wrt or ())
     lines: list[str] = []
-    for name, found in shown_inputs(run, ask, whole=whole):
-        if found is None:
-            lines += [name, ""]
+    for at in elided(range(len(inputs)), len(inputs), "inputs", whole=whole):
+        if isinstance(at, str):
+            lines += [at, ""]
             continue
+        name, found = inputs[at], ask(inputs[at])
         told = f"gradient {signed(found.gradient, digits)}"
         if name in corrected:
             swept, true = (signed(number, digits) for number in corrected[name])
             told = f"by the sweep {swept}; the gradient is {true}"
         rows = path_rows(found, web, names, digits, whole=whole)
         lines += fitted(f"{printable(name)}: {count_words(found.count)}, {told}", width)
-        lines += [*aligned(rows, screen), ""]
+        lines += [*path_lines(rows, screen), ""]
     lines += explained(run, lines, width)
     nodes = f"{web.visited:,} node{'s' * (web.visited != 1)}"
     foot = f"{count_words(every)} in all; one sweep visited {nodes}"
     return "\n".join([*lines, *fitted(foot, width)])
-
-
-def shown_inputs(
-    run: Run, ask: Callable[[str], Any], *, whole: bool
-) -> Iterator[tuple[str, Any | None]]:
-    """The inputs that are shown, each with what is asked of it; None for the line about the others."""
-    inputs = list(run.wrt or ())
-    many = len(inputs) > LONGEST_WHOLE and not whole
-    for at, name in enumerate(inputs):
-        if many and EDGE_ROWS <= at < len(inputs) - EDGE_ROWS:
-            if at == EDGE_ROWS:
-                left_out = len(inputs) - 2 * EDGE_ROWS
-                yield f"… {left_out:,} inputs left out; --all shows them", None
-            continue
-        yield name, ask(name)
 
 
 def path_rows(
@@ -112,24 +99,21 @@ def path_rows(
     return rows
 
 
-def aligned(rows: Sequence[PathLine], screen: Screen) -> list[str]:
-    """Rows with their columns under each other; where they do not fit, without remarks, or broken."""
-    first = max((display_width(row.number) for row in rows), default=0)
-    second = max((display_width(row.what) for row in rows if row.remark), default=0)
-    taken = len(FURTHER) + first + 2
-    remarks = max((display_width(row.remark) for row in rows), default=0)
+def path_lines(rows: Sequence[PathLine], screen: Screen) -> list[str]:
+    """Rows with their columns under each other; where they do not fit, broken, remarks below."""
+    padded = aligned([[row.number] for row in rows], right=[0])
+    numbers = [in_yellow(number, color=screen.color) for number in padded]
+    table = [[number, *filter(None, row[1:])] for number, row in zip(numbers, rows, strict=True)]
+    lines = [f"{FURTHER}{line}" for line in aligned(table)]
     width = screen.width
+    if width is None or max(map(cells, lines), default=0) <= width:
+        return lines
+    indent = " " * (len(FURTHER) + cells(numbers[0]) + 2)
+    room = max(width - len(indent), 12)
     lines = []
-    for number, what, remark in rows:
-        padded = " " * (first - display_width(number)) + number
-        start = FURTHER + (f"\x1b[33m{padded}\x1b[0m" if screen.color else padded) + "  "
-        if width is None or taken + second + 2 + remarks <= width:
-            body = f"{what}{' ' * (second - display_width(what))}  {remark}" if remark else what
-            lines.append((start + body).rstrip())
-            continue
-        room = max(width - taken, 12)
-        head, *more = [*broken(what, room), *broken(remark, room)]
-        lines += [start + head, *(" " * taken + line for line in more)]
+    for number, row in zip(numbers, rows, strict=True):
+        first, *more = [*broken(row.what, room), *broken(row.remark, room)]
+        lines += [f"{FURTHER}{number}  {first}", *(indent + line for line in more)]
     return lines
 
 
