@@ -53,23 +53,29 @@ def document(
     rest = iter(fields)
     first = list(islice(rest, 1))  # so that an error on the way there leaves no half an object
     between = ",\n " if apart else ", "
-    yield from members(chain(head.items(), first, rest), whole=whole, between=between)
-    yield "}\n"
+    members = chain(head.items(), first, rest)
+    yield from enclosed("{}", members, whole=whole, depth=1, between=between)
+    yield "\n"
 
 
-def members(
-    fields: Iterable[tuple[str, Any]], *, whole: bool, depth: int = 1, between: str = ", "
+def enclosed(
+    brackets: str,
+    items: Iterable[tuple[str | None, Any]],
+    *,
+    whole: bool,
+    depth: int,
+    first: str = "",
+    between: str = ", ",
 ) -> Iterator[str]:
-    """The fields of an object, up to its last brace."""
-    separator = "{"
-    for name, value in fields:
-        if isinstance(value, Apart) and separator != "{":
+    """Values in brackets, those of an object with their names; blanks and commas as they are given."""
+    separator = opening = brackets[0] + first
+    for name, value in items:
+        if isinstance(value, Apart) and separator != opening:
             separator = f",\n{' ' * depth}"
-        yield f"{separator}{text(name)}: "
+        yield separator if name is None else f"{separator}{text(name)}: "
         yield from pieces(value, whole=whole, depth=depth)
         separator = between
-    if separator == "{":
-        yield "{"
+    yield brackets if separator == opening else brackets[1]
 
 
 def pieces(value: Any, *, whole: bool = True, depth: int = 0) -> Iterator[str]:
@@ -78,7 +84,10 @@ def pieces(value: Any, *, whole: bool = True, depth: int = 0) -> Iterator[str]:
     A large ``Short`` tensor is a summary, if not ``whole``.
     """
     if isinstance(value, Lines):
-        yield from lines_of(value, whole=whole, depth=depth)
+        line = "\n" + " " * (depth + 1)
+        items = value.value if value.brackets == "{}" else unnamed(value.value)
+        how = {"first": line, "between": f",{line}"}
+        yield from enclosed(value.brackets, items, whole=whole, depth=depth, **how)
         return
     if isinstance(value, Apart):
         value = value.value
@@ -100,32 +109,16 @@ def by_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
     elif isinstance(value, int):
         yield whole_text(value)
     elif isinstance(value, Mapping):
-        yield from members(value.items(), whole=whole, depth=depth + 1)
-        yield "}"
+        yield from enclosed("{}", value.items(), whole=whole, depth=depth + 1)
     elif hasattr(value, "reshape"):
         yield from lists(value, lambda numbers: "".join(pieces(numbers)))
     else:
-        separator = "["
-        for item in value:
-            yield separator
-            yield from pieces(item, whole=whole, depth=depth)
-            separator = ", "
-        yield "]"
+        yield from enclosed("[]", unnamed(value), whole=whole, depth=depth)
 
 
-def lines_of(field: Lines, *, whole: bool, depth: int) -> Iterator[str]:
-    """A field with one of its items a line."""
-    opening, closing = field.brackets[0], field.brackets[1]
-    yield opening
-    separator = "\n" + " " * (depth + 1)
-    for item in field.value:
-        yield separator
-        if closing == "}":
-            yield f"{text(item[0])}: "
-            item = item[1]
-        yield from pieces(item, whole=whole, depth=depth)
-        separator = ",\n" + " " * (depth + 1)
-    yield closing
+def unnamed(values: Iterable[Any]) -> Iterator[tuple[None, Any]]:
+    """The values of a list, which have no names."""
+    return ((None, value) for value in values)
 
 
 def summary(value: Any) -> dict[str, Any]:

@@ -98,11 +98,9 @@ def node_rows(run: Run) -> Iterator[list[Any]]:
     left_out = {*(() if has_shapes else ["shape"]), *(() if is_swept else ["grad"])}
     yield [name for name in names if name not in left_out]
     for node in run.iter_nodes():
-        shape = [node.shape] if has_shapes else []
-        grad = [short(node.grad)] if is_swept else []
-        operands = " ".join(map(str, node.operands))
-        first = [node.id, node.name, node.op, operands, node.text]
-        yield [*first, *shape, short(node.data), *grad]
+        fields = node_fields(node, with_grad=is_swept)
+        fields["operands"] = " ".join(map(str, node.operands))
+        yield [fields[name] for name in names if name in fields]
 
 
 def trace_rows(run: Run) -> Iterator[list[Any]]:

@@ -12,6 +12,7 @@ from exprgrad.graph.graph import Graph
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex import latex, symbol, symbols
 from exprgrad.show.documents.answer import Answer
+from exprgrad.show.text.lines import broken
 from exprgrad.show.text.table import Screen
 from exprgrad.source import depths, display_width, printable
 
@@ -147,7 +148,8 @@ def step_lines(
         said.update(notes)
         title = f"{number}. {step.rule}"
         heading = title + (": " if notes else "") + "; ".join(notes)
-        first, *rest = heading_lines(heading, width)
+        lines = [printable(heading)]
+        first, *rest = lines if width is None else broken(lines[0], width, further="   ")
         yield from (bold(first, title) if color else first, *rest)
         if step is not steps[-1] or step.rule != "put together":
             yield from equations(step, wrt, width)
@@ -179,19 +181,6 @@ def equations(step: Step, wrt: str, width: int | None) -> Iterator[str]:
         left = margin = MARGIN + " "
     for place, formula in enumerate(step.formulas):
         yield from equation_lines(f"{margin if place else left} = ", formula, width)
-
-
-def heading_lines(line: str, width: int | None) -> list[str]:
-    """A heading in lines no wider than ``width``, broken between words."""
-    line, found = printable(line), []
-    while width is not None and display_width(line) > width:
-        at = line.rfind(" ", 4, len(beginning(line, width)) + 1)
-        at = at if at > 0 else line.find(" ", 4)
-        if at < 0:
-            break
-        found.append(line[:at])
-        line = "   " + line[at + 1 :]
-    return [*found, line]
 
 
 def equation_lines(start: str, formula: str, width: int | None) -> Iterator[str]:

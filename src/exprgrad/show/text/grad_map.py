@@ -17,6 +17,7 @@ from exprgrad.errors import RequestError
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.lalr import parser
+from exprgrad.show.text.lines import cells
 from exprgrad.show.text.table import Screen
 from exprgrad.show.text.views import decimal
 from exprgrad.source import WIDTH, display_width, printable
@@ -59,14 +60,14 @@ def grad_map(run: Run, digits: int, screen: Screen, *, whole: bool = False) -> s
     lines: list[str] = []
     for start, stop in line_spans(run.text, end):
         text = printable(run.text[start:stop])
-        cells = [
+        characters = [
             (c, NOBODY if c == " " else node)
             for c, node in zip(text, owner[start:stop], strict=True)
         ]
         if stop == end < len(run.text):
-            cells.append(("…", NOBODY))
-        for row in fitting_rows(cells, width):
-            lines += painted(row, levels) if color else marked(row, levels)
+            characters.append(("…", NOBODY))
+        for row in fitting_rows(characters, width):
+            lines += drawn_row(row, levels, color=color)
     left_out = len(run.text) - end
     if left_out:
         plural = "s" * (left_out > 1)
@@ -156,41 +157,33 @@ def level(found: float | None, top: float) -> int:
     return max(math.ceil(PARTS * (found / top)), 1) if found else ZERO
 
 
-def fitting_rows(cells: Sequence[Cell], width: int) -> Iterator[Sequence[Cell]]:
+def fitting_rows(row: Sequence[Cell], width: int) -> Iterator[Sequence[Cell]]:
     """A line in rows that fit, broken where another node begins if that is near."""
     start = 0
     while True:
         stop, room = start, width
-        while stop < len(cells) and display_width(cells[stop][0]) <= room:
-            room -= display_width(cells[stop][0])
+        while stop < len(row) and display_width(row[stop][0]) <= room:
+            room -= display_width(row[stop][0])
             stop += 1
-        if stop == len(cells):
+        if stop == len(row):
             break
         nearest = max(stop - width // 3, start)
-        begins = (at for at in range(stop, nearest, -1) if cells[at][1] != cells[at - 1][1])
+        begins = (at for at in range(stop, nearest, -1) if row[at][1] != row[at - 1][1])
         stop = max(next(begins, stop), start + 1)
-        yield cells[start:stop]
+        yield row[start:stop]
         start = stop
-        while start < len(cells) and cells[start][0] == " ":
+        while start < len(row) and row[start][0] == " ":
             start += 1
-    if start < len(cells) or not cells:
-        yield cells[start:]
+    if start < len(row) or not row:
+        yield row[start:]
 
 
-def marked(row: Sequence[Cell], levels: Mapping[int, int]) -> list[str]:
-    """A row and the marks below it, if there are any."""
-    runs = [directed(run) for _, run in groupby(row, key=lambda cell: cell[1])]
+def drawn_row(row: Sequence[Cell], levels: Mapping[int, int], *, color: bool) -> list[str]:
+    """A row in the colours of its levels; or the row, and the marks below it if there are any."""
     marks = "".join(MARKS[levels[node]] * display_width(character) for character, node in row)
-    return [turned("".join(runs)), marks.rstrip()][: 2 if marks.strip() else 1]
-
-
-def painted(row: Sequence[Cell], levels: Mapping[int, int]) -> list[str]:
-    """A row in the colours of its levels."""
-    runs = [
-        in_color(directed(run), levels[node])
-        for node, run in groupby(row, key=lambda cell: cell[1])
-    ]
-    return [turned("".join(runs))]
+    pieces = [(levels[node], directed(run)) for node, run in groupby(row, key=lambda cell: cell[1])]
+    line = turned("".join(in_color(text, level) if color else text for level, text in pieces))
+    return [line, marks.rstrip()] if marks.strip() and not color else [line]
 
 
 def in_color(text: str, level: int) -> str:
@@ -214,29 +207,26 @@ def turned(text: str) -> str:
     return (LEFT_TO_RIGHT * (LEFT_TO_RIGHT in text) + text).rstrip()
 
 
-def legend(
-    called: str, levels: Set[int], top: float, digits: int, *, color: bool
-) -> Iterator[tuple[str, str]]:
-    """The words of the legend, as they are and as they are written."""
+def legend(called: str, levels: Set[int], top: float, digits: int, *, color: bool) -> Iterator[str]:
+    """The words of the legend, in colour or behind the marks that they explain."""
     meanings = {ZERO: "zero"} if ZERO in levels else {}
     if top:
         parts = range(1, PARTS + 1)
         meanings |= {part: f"to {decimal(top * (part / PARTS), digits)}" for part in parts}
     if INFINITE in levels:
         meanings[INFINITE] = "not finite"
-    yield (called, called) if meanings else ("nothing here has a grad",) * 2
-    for found, words in meanings.items():
-        marked = f"{MARKS[found]} {words}"
-        yield (words, in_color(words, found)) if color else (marked, marked)
+    yield called if meanings else "nothing here has a grad"
+    for level, words in meanings.items():
+        yield in_color(words, level) if color else f"{MARKS[level]} {words}"
 
 
-def flowed(words: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+def flowed(words: Iterable[str], width: int) -> Iterator[str]:
     """Words in lines that fit."""
-    line, room = "", width
-    for plain, written in words:
-        if line and len(plain) + 2 > room:
+    line = ""
+    for word in words:
+        longer = f"{line}  {word}" if line else word
+        if line and cells(longer) > width:
             yield line
-            line, room = "", width
-        line += "  " * bool(line) + written
-        room -= len(plain) + 2
+            longer = word
+        line = longer
     yield line
