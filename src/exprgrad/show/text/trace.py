@@ -6,6 +6,7 @@ by shape.  Sweeps in another order are drawn in the same columns.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from math import inf
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import operation_count
 from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import CONST, INPUT, Shape, size
+from exprgrad.graph.graph import CONST, INPUT, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, SUM, operand_level, operation_text
 from exprgrad.run.edge_texts import rule_of
@@ -56,7 +57,6 @@ class Passed(NamedTuple):
     ``seed``    the node's own grad
     ``before``, ``after``  the operand's grad; without ``after`` nothing is passed on
     ``remark``  what is to be said of it, such as that the grad is complete
-    ``is_closed``  whether the edge is a branch that is not taken
     ``sign``    what the contribution does to the grad
     """
 
@@ -67,7 +67,6 @@ class Passed(NamedTuple):
     before: Any
     after: Any
     remark: str = ""
-    is_closed: bool = False
     sign: str = "+="
 
 
@@ -134,15 +133,12 @@ def visits(run: Run, taken: list[int], *, whole: bool) -> Iterator[Visit]:
             yield Visit(node, parts=shortened(parts, whole=whole))
 
 
-def uses(run: Run) -> list[int]:
+def uses(run: Run) -> Counter[int]:
     """By node: how many active edges lead to it."""
     assert run.adjoints is not None
-    found = [0] * len(run.graph)
-    for node in run.order:
-        flags = run.adjoints.locals[node] or ()
-        for flag, operand in zip(flags, run.graph.operands[node], strict=False):
-            found[operand] += flag is not None
-    return found
+    visited = [(run.adjoints.locals[node] or (), run.graph.operands[node]) for node in run.order]
+    edges = (edge for flags, operands in visited for edge in zip(flags, operands, strict=False))
+    return Counter(operand for flag, operand in edges if flag is not None)
 
 
 def idle(run: Run, node: int) -> str:
@@ -160,7 +156,7 @@ def idle(run: Run, node: int) -> str:
 
 
 def contributions(
-    run: Run, node: int, sofar: dict[int, Any], awaited: list[int]
+    run: Run, node: int, sofar: dict[int, Any], awaited: Counter[int]
 ) -> Iterator[Passed]:
     """What a visit passes on; ``sofar``, the grads up to here, and ``awaited`` are brought up to date."""
     assert run.adjoints is not None
@@ -173,9 +169,8 @@ def contributions(
         is_last = not awaited[operand]
         remark = "complete" if is_last and graph.kinds[operand] == INPUT else ""
         local, contribution = passed.get(position, (0.0, None))
-        is_closed = closed(graph.kinds[node], position, local)
-        if contribution is None or is_closed:
-            yield Passed(position, operand, local, seed, None, None, remark, is_closed=True)
+        if contribution is None or closed(graph.kinds[node], position, local):
+            yield Passed(position, operand, local, seed, None, None, remark)
             continue
         before = sofar.pop(operand, None)
         after = contribution if before is None else before + contribution
@@ -322,7 +317,7 @@ def number_lines(
         formula = f"{called(run, part.operand, names)} {part.sign} {seed} × {factor}"
         numbers = "" if rule == local else f"= {seed} × {local}"
         change = NOTHING
-        if not part.is_closed:
+        if part.after is not None:
             before, after = signed(part.before or 0.0, digits), signed(part.after, digits)
             change = in_yellow(f"grad {before} → {after}", color=color)
         yield Line(formula, numbers, [change], part.remark)
@@ -368,14 +363,14 @@ def stacked(entries: Sequence[Entry | str], width: int) -> Iterator[str]:
 
 def work(run: Run) -> list[str]:
     """How many operations the two sweeps take, the local derivatives as they are shown."""
-    edges, local = 0, 0
     assert run.adjoints is not None
-    for node in run.order:
-        for position, factor in enumerate(run.adjoints.locals[node] or ()):
-            if factor is not None:
-                edges += 1
-                shown = BY_NAME[run.graph.kinds[node]].shown_partial(position)
-                local += operation_count(shown)
+    shown = [
+        BY_NAME[run.graph.kinds[node]].shown_partial(position)
+        for node in run.order
+        for position, factor in enumerate(run.adjoints.locals[node] or ())
+        if factor is not None
+    ]
+    edges, local = len(shown), sum(map(operation_count, shown))
     return [
         forward_work(run),
         f"reverse sweep  {2 * edges + local:,} operations: {edges:,} ×, {edges:,} +, "
@@ -488,18 +483,15 @@ def tensor_lines(
         yield Line(minus(formula), minus(shapes), told, part.remark, notes)
 
 
-def is_matrix(kind: str, position: int, ends: tuple[Shape, Shape]) -> bool:
-    """Whether an edge's Jacobian is worth speaking of: more than a row, a column, or ones in a diagonal."""
-    op = BY_NAME.get(kind)
-    copies = op is not None and op.shown_partial(position) in ("1", "-1")
-    return min(map(size, ends)) > 1 and not copies
-
-
 def jacobian_size(run: Run, user: int, part: Passed) -> int:
-    """The bytes of an edge's whole Jacobian, if it is worth speaking of; else 0."""
-    graph = run.graph
+    """The bytes of an edge's whole Jacobian, if it is worth speaking of; else 0.
+
+    It is not if it is a mere row, a column, or ones in a diagonal.
+    """
+    graph, op = run.graph, BY_NAME.get(run.graph.kinds[user])
     ends = graph.shape(user), graph.shape(part.operand)
-    return jacobian_bytes(ends) if is_matrix(graph.kinds[user], part.position, ends) else 0
+    copies = op is not None and op.shown_partial(part.position) in ("1", "-1")
+    return jacobian_bytes(ends) if min(map(size, ends)) > 1 and not copies else 0
 
 
 def work_of_tensors(run: Run, taken: Sequence[int], width: int | None) -> list[str]:
