@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from operator import index
 from typing import Any, NamedTuple, Protocol
@@ -183,53 +184,23 @@ def cores() -> int:
 
 # Engines.
 
-Built = tuple[str, Kernel, str | None]
-"""The engine that computes, what it made, and why it is another than was to be expected, if it is."""
+ENGINES = {"native": "native", "numpy": "numpy_engine", "jax": "jax_engine"}
+"""Engine → the module that has it; its ``build`` makes a kernel of a program, or says why there is none."""
 
 
-def built(program: Program, inputs: Sequence[str], engine: str | None, precise: bool) -> Built:
-    """A program in the engine that was chosen, or in the best that is installed."""
-    if engine is not None:
-        return ENGINES[engine](program, inputs, precise)
-    if find_spec("llvmlite") is None:
-        return numpy(program, inputs, precise)
+def built(
+    program: Program, inputs: Sequence[str], engine: str | None, precise: bool
+) -> tuple[str, Kernel, str | None]:
+    """The engine that computes, its kernel, and why it is another than was to be expected, if it is."""
+    if engine is None and find_spec("llvmlite") is None:
+        engine = "numpy"
     try:
-        return native(program, inputs, precise)
+        build = import_module(f"exprgrad.run.engines.{ENGINES[engine or 'native']}").build
+        kernel: Kernel | str = build(program, inputs, precise=precise)
     except (ExprgradError, ImportError, OSError, AttributeError, RuntimeError) as error:
-        reason = str(error).partition("\n")[0]
-    return *numpy(program, inputs, precise)[:2], f"llvmlite does not work: {reason}"
-
-
-def native(program: Program, inputs: Sequence[str], precise: bool) -> Built:
-    """Machine code, or NumPy where there can be none."""
-    from exprgrad.run.engines import native
-
-    kernel = native.build(program, inputs, precise=precise)
+        if engine is not None:
+            raise
+        kernel = "llvmlite does not work: " + str(error).partition("\n")[0]
     if isinstance(kernel, str):
-        return *numpy(program, inputs, precise)[:2], kernel
-    return "native", kernel, None
-
-
-def numpy(program: Program, inputs: Sequence[str], precise: bool) -> Built:
-    """NumPy, block by block."""
-    from exprgrad.run.engines import numpy_engine
-
-    return "numpy", numpy_engine.build(program, inputs, precise=precise), None
-
-
-def jax(program: Program, inputs: Sequence[str], precise: bool) -> Built:
-    """JAX, for whatever device it has."""
-    if precise:
-        message = "the engine jax is not precise"
-        help = "native and numpy are, with precise=True"
-        raise RequestError("not-precise", message, help=help)
-    from exprgrad.run.engines import jax_engine
-
-    return "jax", jax_engine.build(program, inputs), None
-
-
-ENGINES: dict[str, Callable[[Program, Sequence[str], bool], Built]] = {
-    "native": native,
-    "numpy": numpy,
-    "jax": jax,
-}
+        return *built(program, inputs, "numpy", precise)[:2], kernel
+    return engine or "native", kernel, None

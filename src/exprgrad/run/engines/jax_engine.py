@@ -16,7 +16,7 @@ import numpy as np
 
 from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.lower.lower import formula_of
-from exprgrad.errors import MissingExtraError
+from exprgrad.errors import MissingExtraError, RequestError
 from exprgrad.graph.graph import Algebra, Program, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.code.targets import TARGETS
@@ -75,15 +75,16 @@ def named(path: str) -> Function:
     return function
 
 
-def formula(kind: str) -> str:
-    """What a row that JAX lacks is in others."""
-    return FORMULAS.get(kind) or formula_of(kind)
+def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> Kernel:
+    """A program of numbers as a kernel over columns, which are given in the order of ``inputs``.
 
-
-def build(program: Program, inputs: Sequence[str]) -> Kernel:
-    """A program of numbers as a kernel over columns, which are given in the order of ``inputs``."""
+    Raises ``RequestError`` where it is to be precise.
+    """
+    if precise:
+        help = "native and numpy are, with precise=True"
+        raise RequestError("not-precise", "the engine jax is not precise", help=help)
     calls = {row: path for row, path in TARGETS["jax"].calls.items() if row not in FORMULAS}
-    lowered = written_out(fused(program), {*calls, *operations()}, formula)
+    lowered = written_out(fused(program), {*calls, *operations()}, FORMULAS)
     functions = {**operations(), **{row: named(path) for row, path in calls.items()}}
     return Kernel(with_truths(lowered), inputs, functions)
 

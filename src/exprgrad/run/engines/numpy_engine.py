@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from exprgrad.derive.lower.fuse import fused
-from exprgrad.derive.lower.lower import formula_of
 from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays.arrays import NATIVE
@@ -100,6 +99,8 @@ FIRST_OF_TWO = {
     "max": "where(y > x, y, where(x == x, where(y == y, x, y), x))",
 }
 """Of two zeros the one that comes first, as for single numbers."""
+PRIMITIVES = frozenset([row for row, op in BY_NAME.items() if not op.value]) - {*FIRST_OF_TWO}
+"""The rows that the engine for single numbers does not compute by a formula, extrema aside."""
 
 
 def each(function: Callable[..., float], *arguments: Any) -> None:
@@ -114,18 +115,6 @@ def exactly(kind: str) -> Function:
     return TABLE[kind] if kind in EXACT or kind not in BY_NAME else partial(each, functions[kind])
 
 
-class Primitives:
-    """The rows that the engine for single numbers does not compute by a formula, extrema aside."""
-
-    def __contains__(self, kind: object) -> bool:
-        return kind not in FIRST_OF_TWO and not BY_NAME[str(kind)].value
-
-
-def exact_formula(kind: str) -> str:
-    """What any other row is in those."""
-    return FIRST_OF_TWO.get(kind) or formula_of(kind)
-
-
 def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> Kernel:
     """A program of numbers as a kernel over columns, which are given in the order of ``inputs``.
 
@@ -133,7 +122,7 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
     sign of a derivative that is 0: rows that NumPy computes otherwise are computed number by number.
     """
     if precise:
-        lowered = written_out(program, Primitives(), exact_formula, exact=True)
+        lowered = written_out(program, PRIMITIVES, FIRST_OF_TWO, exact=True)
         return Kernel(plan(lowered, inputs, SEVERAL), exactly)
     lowered = written_out(fused(program, NATIVE), NATIVE)
     return Kernel(plan(lowered, inputs, SEVERAL), TABLE.__getitem__)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial, reduce
 from math import frexp, isfinite
+from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from exprgrad.derive.build import Builder
@@ -22,8 +23,6 @@ from exprgrad.run.numbers.primitives import functions
 
 __all__ = ["written_out"]
 
-Formula = Callable[[str], str]
-"""A row's text in other rows, of its operands; of a variadic one of x and y."""
 Read = Callable[[str], Graph]
 """A text's graph, in rows, and in what an engine has beside them."""
 
@@ -31,18 +30,19 @@ Read = Callable[[str], Graph]
 def written_out(
     program: Program,
     rows: Container[str],
-    formula: Formula = formula_of,
+    own: Mapping[str, str] = MappingProxyType({}),
     *,
     exact: bool = False,
     read: Read = template,
 ) -> Program:
-    """The program in ``rows``, each an engine's function; ``formula`` says what any other row is in them.
+    """The program in ``rows``, each an engine's function, and any other row in what it is in others.
 
+    ``own`` are the engine's own texts, by row: of its operands, or of a variadic one of x and y.
     What depends on no input is computed now.  With ``exact`` every operation of ``rows`` stays what it is.
     Without, what takes any number of operands is done two at a time, and operations become ``shorter``.
     """
     builder = Builder()
-    make = Maker(builder, rows, formula, exact, read)
+    make = Maker(builder, rows, own, exact, read)
     images = make.graph(program.graph)
     return builder.program([images[output] for output in program.outputs])
 
@@ -52,7 +52,7 @@ class Maker(NamedTuple):
 
     builder: Builder
     rows: Container[str]
-    formula: Formula
+    own: Mapping[str, str]
     exact: bool
     read: Read
 
@@ -85,7 +85,7 @@ class Maker(NamedTuple):
                 return reduce(partial(builder.apply, kind), operands)
             short = shorter(builder, kind, operands)
             return builder.apply(kind, *operands) if short is None else short
-        text, names = self.read(self.formula(kind)), op.formula_names
+        text, names = self.read(self.own.get(kind) or formula_of(kind)), op.formula_names
         if not op.variadic:
             return self.graph(text, dict(zip(names, operands, strict=True)))[text.output]
         first, *others = operands

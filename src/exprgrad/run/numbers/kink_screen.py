@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import combinations, compress
+from itertools import chain, combinations, compress
 from operator import eq, itemgetter
 from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.numbers.primitives import Template, compile_template, sides
+from exprgrad.run.numbers.primitives import number as constant
 
 __all__ = ["Suspects", "equal_numbers", "movable", "special_of", "special_tests", "suspects"]
 
@@ -132,34 +133,36 @@ def implied(where: Graph, slot: dict[str, int | float]) -> Needed | None:
 
     A condition is a sum of products of comparisons.  None where that does not tell.
     """
-    known: list[Needed | None] = []
-    leaves: list[int | float | None] = []
-    for kind, operands, payload in zip(where.kinds, where.operands, where.payloads, strict=True):
-        leaf: int | float | None = None
-        needed: Needed | None = None
-        if kind == INPUT:
-            leaf = slot[str(payload)]
-        elif kind == CONST:
-            assert isinstance(payload, float)
-            leaf = payload
-        elif kind == "eq":
-            ends = [leaves[operand] for operand in operands]
-            nodes = [end for end in ends if isinstance(end, int)]
-            if nodes and None not in ends:
-                other = ends[1] if ends[0] == nodes[0] else ends[0]
-                assert other is not None
-                needed = [(nodes[0], other)]
-        elif kind == "mul":
-            choices = [known[operand] for operand in operands]
-            needed = min((c for c in choices if c is not None), key=len, default=None)
-        elif kind == "add":
-            one, other_needed = (known[operand] for operand in operands)
-            needed = None if one is None or other_needed is None else [*one, *other_needed]
-        if leaf == 0.0 and isinstance(leaf, float):
-            needed = []
-        known.append(needed)
-        leaves.append(leaf)
-    return known[where.output]
+    inputs: dict[str, Known] = dict(slot.items())
+    return needed_for(interpret(where, EQUALITIES, inputs)[where.output])
+
+
+def needed_for(known: Known) -> Needed | None:
+    """What is needed for a part of a condition to hold: nothing will do for a 0."""
+    if isinstance(known, int | float):
+        return [] if known == 0.0 and isinstance(known, float) else None
+    return known
+
+
+def equality(graph: Graph, node: int, operands: Sequence[Known]) -> Known:
+    """What a comparison, a product or a sum of a condition needs to hold."""
+    kind = graph.kinds[node]
+    if kind == "eq":
+        one, other = operands
+        if not isinstance(one, int):
+            one, other = other, one
+        return [(one, other)] if isinstance(one, int) and isinstance(other, int | float) else None
+    choices = [needed_for(operand) for operand in operands]
+    known = [choice for choice in choices if choice is not None]
+    if kind == "mul":
+        return min(known, key=len, default=None)
+    every = kind == "add" and len(known) == len(choices)
+    return [*chain.from_iterable(known)] if every else None
+
+
+Known = Needed | int | float | None
+"""A part of a condition: what it needs to hold, a node or a number, or None where nothing is known."""
+EQUALITIES: Algebra[Known] = Algebra(constant, equality)
 
 
 def special_of(found: Suspects, node: int, values: Sequence[float]) -> Iterator[Special]:

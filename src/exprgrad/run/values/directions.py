@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from exprgrad.errors import InputError
-from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.graph.graph import Graph
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import LIMIT, number, texts
 from exprgrad.run.values.inputs import as_value, normal, not_an_input
@@ -72,20 +72,7 @@ def tangents(graph: Graph, text: str, given: Mapping[str, object]) -> dict[str, 
     if not isinstance(given, Mapping):
         message = f"a tangent is a mapping from inputs to numbers, not {type(given).__name__}"
         raise InputError("bad-value", message)
-    given = {normal(name): value for name, value in given.items()}
-    for name in given:
-        if name not in graph.inputs:
-            raise not_an_input(graph, name)
-    for name, node in graph.inputs.items():
-        if name not in given:
-            raise InputError(
-                "missing-tangent",
-                f"input '{name}' has no tangent",
-                source=Source(text),
-                span=graph.span(node),
-                help=f"write --tangent {example(graph.inputs, given)} (0 holds an input fixed)",
-            )
-    return {name: fitting(graph, node, given[name], name) for name, node in graph.inputs.items()}
+    return fitted(graph, text, "tangent", graph.inputs, given)
 
 
 def cotangents(
@@ -93,27 +80,41 @@ def cotangents(
 ) -> dict[str, Any]:
     """Every output's cotangent; a number will do for one output alone."""
     if not isinstance(given, Mapping):
-        if len(outputs) == 1:
-            return {name: fitting(graph, node, given, name) for name, node in outputs.items()}
-        given = {}
+        given = dict.fromkeys(outputs, given) if len(outputs) == 1 else {}
+    return fitted(graph, text, "cotangent", outputs, given)
+
+
+KINDS = {
+    "tangent": ("input", "0 holds an input fixed"),
+    "cotangent": ("output", "0 leaves an output out"),
+}
+"""What has one, and what 0 does."""
+
+
+def fitted(
+    graph: Graph, text: str, kind: str, nodes: Mapping[str, int], given: Mapping[str, object]
+) -> dict[str, Any]:
+    """The tangents of inputs, or the cotangents of outputs, by name; an error for what does not fit."""
+    what, zero = KINDS[kind]
     numbers = {normal(name): value for name, value in given.items()}
     for name in numbers:
-        if name not in outputs:
-            raise no_such_cotangent(graph, outputs, name)
-    for name in outputs:
+        if name not in nodes:
+            is_input = kind == "tangent"
+            raise not_an_input(graph, name) if is_input else no_such_cotangent(graph, nodes, name)
+    for name, node in nodes.items():
         if name not in numbers:
             places = {binding.name: binding.span for binding in graph.bindings}
             raise InputError(
-                "missing-cotangent",
-                f"output '{name}' has no cotangent",
+                f"missing-{kind}",
+                f"{what} '{name}' has no {kind}",
                 source=Source(text),
-                span=places.get(name, graph.span(graph.output)),
-                help=f"write --cotangent {example(outputs, numbers)} (0 leaves an output out)",
+                span=places.get(name, graph.span(node)),
+                help=f"write --{kind} {example(nodes, numbers)} ({zero})",
             )
-    return {name: fitting(graph, node, numbers[name], name) for name, node in outputs.items()}
+    return {name: fitting(graph, node, numbers[name], kind, name) for name, node in nodes.items()}
 
 
-def fitting(graph: Graph, node: int, value: object, name: str) -> Any:
+def fitting(graph: Graph, node: int, value: object, kind: str, name: str) -> Any:
     """A tangent or cotangent in the shape of its node; a number stands for a tensor full of it."""
     found = as_value(value, name)
     shape = graph.shape(node)
@@ -121,7 +122,6 @@ def fitting(graph: Graph, node: int, value: object, name: str) -> Any:
     if mine == shape:
         return found
     if mine:
-        kind = "tangent" if graph.kinds[node] == INPUT else "cotangent"
         message = (
             f"the {kind} of '{name}' is {shape_text(mine)}, and '{name}' is {shape_text(shape)}"
         )

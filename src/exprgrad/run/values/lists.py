@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from exprgrad.errors import InputError
+from exprgrad.graph.graph import element_name, place_of
 from exprgrad.run.arrays import arrays
 
 __all__ = ["as_tensor"]
@@ -95,7 +96,10 @@ def number_by_number(value: object, name: str, as_number: Number) -> Any:
         level = [part for parts in lists for part in parts or ()]
         if len(shape) > MOST_AXES:
             raise wrong(f"the value of '{name}' is nested too deeply")
-    numbers = [as_number(part, f"{name}{place_of(at, shape)}") for at, part in enumerate(level)]
+    sizes = tuple(shape)
+    numbers = [
+        as_number(part, element_name(name, place_of(at, sizes))) for at, part in enumerate(level)
+    ]
     return np.array(numbers, dtype=np.float64).reshape(shape)
 
 
@@ -117,16 +121,8 @@ def ragged(lengths: Sequence[int | None], shape: Sequence[int], name: str) -> In
         "a number" if length is None else f"a list of {length}"
         for length in (lengths[0], lengths[at])
     )
-    places = place_of(0, shape), place_of(at, shape)
-    message = f"the lists in the value of '{name}' are ragged: "
-    message += f"{name}{places[0]} is {first}, and {name}{places[1]} {other}"
+    one, another = (element_name(name, place_of(flat, tuple(shape))) for flat in (0, at))
+    message = (
+        f"the lists in the value of '{name}' are ragged: {one} is {first}, and {another} {other}"
+    )
     return wrong(message, "lists side by side have one length")
-
-
-def place_of(at: int, shape: Sequence[int]) -> str:
-    """A place in row-major order, as an index is written: ``[1, 0]``."""
-    index = []
-    for length in reversed(shape):
-        at, place = divmod(at, length)
-        index.append(place)
-    return str(index[::-1]) if index else ""
