@@ -84,33 +84,26 @@ def cotangents(
     return fitted(graph, text, "cotangent", outputs, given)
 
 
-KINDS = {
-    "tangent": ("input", "0 holds an input fixed"),
-    "cotangent": ("output", "0 leaves an output out"),
-}
-"""What has one, and what 0 does."""
-
-
 def fitted(
     graph: Graph, text: str, kind: str, nodes: Mapping[str, int], given: Mapping[str, object]
 ) -> dict[str, Any]:
     """The tangents of inputs, or the cotangents of outputs, by name; an error for what does not fit."""
-    what, zero = KINDS[kind]
+    of_inputs = kind == "tangent"
     numbers = {normal(name): value for name, value in given.items()}
     for name in numbers:
         if name not in nodes:
-            is_input = kind == "tangent"
-            raise not_an_input(graph, name) if is_input else no_such_cotangent(graph, nodes, name)
+            raise not_an_input(graph, name) if of_inputs else no_such_cotangent(graph, nodes, name)
     for name, node in nodes.items():
         if name not in numbers:
+            error = InputError("missing-tangent", f"input '{name}' has no tangent")
+            zero = "0 holds an input fixed"
+            if not of_inputs:
+                error = InputError("missing-cotangent", f"output '{name}' has no cotangent")
+                zero = "0 leaves an output out"
             places = {binding.name: binding.span for binding in graph.bindings}
-            raise InputError(
-                f"missing-{kind}",
-                f"{what} '{name}' has no {kind}",
-                source=Source(text),
-                span=places.get(name, graph.span(node)),
-                help=f"write --{kind} {example(nodes, numbers)} ({zero})",
-            )
+            error.span = places.get(name, graph.span(node))
+            error.help = f"write --{kind} {example(nodes, numbers)} ({zero})"
+            raise error.at(Source(text))
     return {name: fitting(graph, node, numbers[name], kind, name) for name, node in nodes.items()}
 
 
