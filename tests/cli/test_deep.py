@@ -34,8 +34,8 @@ SHAPES = {
     "parentheses": 100_000, "signs": 20_000, "sum": 100_000, "product": 20_000, "powers": 20_000,
     "calls": 20_000, "nested sums": 10_000, "steps": 50_000, "operands": 5_000, "choices": 5_000,
 }  # fmt: skip
-FEW = 2_000
-"""Twice what Python's stack would hold."""
+FEW = 1_500
+"""More than Python's stack would hold."""
 sizes = pytest.mark.parametrize("most", [FEW, pytest.param(10**6, marks=pytest.mark.slow)])
 
 

@@ -87,7 +87,7 @@ SOFT = [
 """All but what jumps at rounding's mercy and what grows beyond mpmath's patience."""
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32))
 def test_simplified_is_equal_in_real_arithmetic(seed: int) -> None:
     random = Random(seed)
@@ -106,7 +106,7 @@ def test_every_row_simplified_is_equal(op: Op) -> None:
     points = [
         {name: random.uniform(*bounds) for name in graph.inputs}
         for bounds in ((-0.9, 0.9), (0.1, 0.9), (1.1, 3), (-2, 2), (1.5, 2.5))
-        for _ in range(4)
+        for _ in range(2)
     ]
     flat = all(rule == "0" for rule in op.partials)
     assert hold_equal(text, points) > 0 or flat

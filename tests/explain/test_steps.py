@@ -59,10 +59,9 @@ def close(found: Real, true: Real, step: Step) -> bool:
     return True
 
 
-def points(graph: Graph, random: Random, each: int = 2) -> Iterator[dict[str, float]]:
-    for low, high in ((0.1, 0.9), (-0.9, 0.9), (1.1, 3), (-2, 2)):
-        for _ in range(each):
-            yield {name: random.uniform(low, high) for name in graph.inputs}
+def points(graph: Graph, random: Random) -> Iterator[dict[str, float]]:
+    for low, high in ((0.1, 0.9), (-0.9, -0.1), (1.1, 3), (-2, 2)):
+        yield {name: random.uniform(low, high) for name in graph.inputs}
 
 
 def hold(text: str, wrt: str, random: Random) -> tuple[list[Step], set[int]]:

@@ -17,7 +17,7 @@ steady = settings(derandomize=True)
 TEXT = "t = x*y + 2; max(t, x, pi)"
 
 
-@settings(steady, max_examples=300)
+@settings(steady, max_examples=100)
 @given(programs())
 def test_every_parsed_graph_keeps_the_invariants(text: str) -> None:
     graph = parse(text)

@@ -121,6 +121,8 @@ def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
                 near = apart <= op.value_abs or apart <= op.value_ulp * ulp(true)
                 assert same_real(found, true) or (near and not op.definition), (text, args)
                 tried += 1
+        if tried > 8:
+            break
     assert tried > 8
 
 

@@ -67,7 +67,7 @@ def accepts(text: str) -> Graph | None:
         return None
 
 
-@settings(steady, max_examples=400)
+@settings(steady, max_examples=100)
 @given(programs())
 def test_parse_print_parse_is_the_identity(text: str) -> None:
     graph = parse(text)
@@ -79,7 +79,7 @@ def test_parse_print_parse_is_the_identity(text: str) -> None:
     assert program(again) == written
 
 
-@settings(steady, max_examples=300)
+@settings(steady, max_examples=100)
 @given(programs())
 def test_no_parentheses_are_spare(text: str) -> None:
     graph = parse(text)
@@ -89,7 +89,7 @@ def test_no_parentheses_are_spare(text: str) -> None:
         assert less is None or not same(graph, less), (written, pair)
 
 
-@settings(steady, max_examples=500)
+@settings(steady, max_examples=120)
 @given(st.lists(tokens, max_size=14).map(" ".join))
 def test_text_as_it_comes_is_refused_or_survives_printing(text: str) -> None:
     graph = accepts(text)
@@ -100,7 +100,7 @@ def test_text_as_it_comes_is_refused_or_survives_printing(text: str) -> None:
         assert same(graph, parse(program(graph)))
 
 
-@settings(steady, max_examples=300)
+@settings(steady, max_examples=100)
 @given(formulas(10))
 def test_formulas_of_tensors_survive_printing(formula: Formula) -> None:
     graph = parse(formula.text)
@@ -112,7 +112,7 @@ def test_formulas_of_tensors_survive_printing(formula: Formula) -> None:
     assert max(map(len, texts(graph, graph.names()))) <= 60
 
 
-@settings(steady, max_examples=250)
+@settings(steady, max_examples=100)
 @given(st.lists(tensor_tokens, max_size=12).map(" ".join))
 def test_soups_of_brackets_are_refused_or_survive_printing(text: str) -> None:
     graph = accepts(text)
@@ -120,7 +120,7 @@ def test_soups_of_brackets_are_refused_or_survive_printing(text: str) -> None:
         assert same(graph, parse(program(graph))), program(graph)
 
 
-@settings(steady, max_examples=300)
+@settings(steady, max_examples=100)
 @given(st.text(letters, min_size=1, max_size=6))
 def test_every_identifier_is_a_name_that_survives_printing(name: str) -> None:
     import unicodedata
@@ -135,7 +135,7 @@ def test_every_identifier_is_a_name_that_survives_printing(name: str) -> None:
         assert program(parse(f"{name} = 2; {name}^2")) == f"{normal} = 2; {normal}^2"
 
 
-@settings(steady, max_examples=300)
+@settings(steady, max_examples=100)
 @given(st.floats(min_value=0, allow_infinity=False))
 def test_numbers_read_back_as_the_same_double(value: float) -> None:
     graph = parse(number(value))
@@ -280,7 +280,7 @@ def test_rules_are_written_with_the_operands_names(
 
 
 def test_depth_does_not_recurse() -> None:
-    depth = 30_000
+    depth = 5_000
     graph = parse("(" * depth + "x" + "+1)" * depth)
     written = program(graph)
     assert written == "x" + " + 1" * depth
@@ -288,17 +288,17 @@ def test_depth_does_not_recurse() -> None:
     assert same(parse(program(nested)), nested)
 
 
-@pytest.mark.parametrize("depth", [5_000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("depth", [2_500, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_lists_of_any_size_and_depth(depth: int) -> None:
     """Neither parsing nor printing recurses, and a node's text is not made longer than it is shown."""
     for inner in ("x", "1", "-1"):
         text = "[" * depth + inner + "]" * depth
         assert program(parse(text)) == text
-    many = f"[{', '.join(map(str, range(100_000)))}]"
+    many = f"[{', '.join(map(str, range(20_000)))}]"
     graph = parse(many)
     assert program(graph) == many
     assert texts(graph, {})[0] == many[:59] + "…"
-    pairs = f"[{', '.join(f'[{i}, -{i}.5]' for i in range(5_000))}]"
+    pairs = f"[{', '.join(f'[{i}, -{i}.5]' for i in range(2_000))}]"
     assert program(parse(pairs)) == pairs
     assert literal_text(Literal((2, 1, 2), (1.0, 2.0, 3.0, 4.0))) == "[[[1, 2]], [[3, 4]]]"
     assert [literal_text(Literal((2, 2), (1.0, 2.0, 3.0, 4.0)), room) for room in (1, 5, 60)] == [
@@ -307,8 +307,8 @@ def test_lists_of_any_size_and_depth(depth: int) -> None:
 
 
 def test_a_long_list_that_is_used_often_is_not_written_out_for_each_use() -> None:
-    numbers = ", ".join(["0.123456789"] * 20_000)
-    text = f"c = [{numbers}]; " + "; ".join(f"y{i} = c*{i}" for i in range(2_000)) + "; y1"
+    numbers = ", ".join(["0.123456789"] * 5_000)
+    text = f"c = [{numbers}]; " + "; ".join(f"y{i} = c*{i}" for i in range(500)) + "; y1"
     graph = parse(text)
     assert texts(graph, {})[2].startswith("[0.123456789, 0.12")
 

@@ -207,7 +207,7 @@ def some_double(random: Random) -> float:
     return (double(random) if random.random() < 0.5 else random.uniform(-3, 3)) + 0.0
 
 
-@pytest.mark.parametrize("count", [120, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_generated_expressions_are_enclosed_and_no_digit_is_overstated(count: int) -> None:
     """And the enclosures are tight, or the number is 0 and cannot be told from one."""
     told: Counter[str] = Counter()

@@ -110,7 +110,7 @@ def identical(one: float | None, other: float | None) -> bool:
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
-@settings(steady, max_examples=500)
+@settings(steady, max_examples=120)
 @given(
     expressions(("x", "y", "z", "x", "y", "0", "2", "0.5", "1")),
     st.tuples(some_doubles, some_doubles, some_doubles),
@@ -153,7 +153,7 @@ def well_behaved(graph: Graph, found: Bounds) -> bool:
     return all(mp.isfinite(error) for error in found.gradient_errors.values())
 
 
-@settings(steady, max_examples=500)
+@settings(steady, max_examples=120)
 @given(smooth(), st.tuples(everyday, everyday, everyday))
 def test_values_and_gradient_are_within_the_rounding_bound(
     text: str, point: tuple[float, float, float]
@@ -175,7 +175,7 @@ def test_values_and_gradient_are_within_the_rounding_bound(
             assert wrong <= found.gradient_errors[name] + truncated, (text, name)
 
 
-@settings(steady, max_examples=150)
+@settings(steady, max_examples=60)
 @given(
     smooth("add sub mul div sin cos exp atan sqrt log hypot"),
     st.tuples(everyday, everyday, everyday),
@@ -264,7 +264,7 @@ def test_the_order_descends_from_the_output() -> None:
 
 
 def test_a_deep_chain_does_not_recurse() -> None:
-    depth = 50_000
+    depth = 10_000
     text = "sin(" * depth + "x" + ")" * depth
     graph, adjoints = sweep(text, {"x": 0.5})
     assert len(graph) == depth + 1
@@ -276,8 +276,8 @@ def test_a_deep_chain_does_not_recurse() -> None:
 
 
 def test_a_long_sum_accumulates() -> None:
-    graph, adjoints = sweep(" + ".join(["x"] * 30_000), {"x": 1})
-    assert (adjoints.grads[0], len(graph)) == (30_000, 30_000)
+    graph, adjoints = sweep(" + ".join(["x"] * 10_000), {"x": 1})
+    assert (adjoints.grads[0], len(graph)) == (10_000, 10_000)
 
 
 def test_evaluation_in_mpmath_reads_the_same_graph() -> None:

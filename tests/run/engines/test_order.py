@@ -38,7 +38,7 @@ def most_alive(program: Program, order: list[int]) -> int:
     return found
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(programs())
 def test_operands_come_before_users_and_no_more_is_alive(text: str) -> None:
     program = derived(text)
