@@ -177,9 +177,9 @@ def test_schema_is_strict() -> None:
         {"command": "eval"},
     ]
     for change in changes:
-        assert list(VALIDATOR.iter_errors({**found, **change})), change
+        assert not VALIDATOR.is_valid({**found, **change}), change
     for field in found:
-        assert list(VALIDATOR.iter_errors({k: v for k, v in found.items() if k != field})), field
+        assert not VALIDATOR.is_valid({k: v for k, v in found.items() if k != field}), field
 
 
 @pytest.mark.parametrize("request_line", DESCENTS[:6])
@@ -192,18 +192,18 @@ def test_schema_is_strict_about_descents(request_line: str) -> None:
     changes: list[dict[str, object]] = [{"steps": [one]} for one in steps]
     changes += [{"surprise": 1}, {"verdict": "done"}, {"rate": 0}, {"value": "NaN"}, {"steps": []}]
     for change in changes:
-        assert list(VALIDATOR.iter_errors({**found, **change})), change
+        assert not VALIDATOR.is_valid({**found, **change}), change
     for field in found:
-        assert list(VALIDATOR.iter_errors({k: v for k, v in found.items() if k != field})), field
+        assert not VALIDATOR.is_valid({k: v for k, v in found.items() if k != field}), field
 
 
 @pytest.mark.parametrize("request_line", MATRICES)
 def test_schema_is_strict_about_matrices(request_line: str) -> None:
     found = document(*request_line.split("|"))
     for change in ({"surprise": 1}, {"diagnostics": [{"code": "new"}]}, {"command": "jax"}):
-        assert list(VALIDATOR.iter_errors({**found, **change})), change
+        assert not VALIDATOR.is_valid({**found, **change}), change
     for field in found:
-        assert list(VALIDATOR.iter_errors({k: v for k, v in found.items() if k != field})), field
+        assert not VALIDATOR.is_valid({k: v for k, v in found.items() if k != field}), field
         if field in (
             "value",
             "jacobian",
@@ -216,10 +216,10 @@ def test_schema_is_strict_about_matrices(request_line: str) -> None:
         ):
             wrong: Any
             for wrong in (None, "NaN", {"a": None}, {"a": {"b": "NaN"}}, []):
-                assert list(VALIDATOR.iter_errors({**found, field: wrong})), (field, wrong)
+                assert not VALIDATOR.is_valid({**found, field: wrong}), (field, wrong)
     if "pattern" in found:
         for wrong in (None, [["a"]], [["a", 1]], [["a", "a"], ["a", "a"]]):
-            assert list(VALIDATOR.iter_errors({**found, "pattern": wrong})), wrong
+            assert not VALIDATOR.is_valid({**found, "pattern": wrong}), wrong
 
 
 def test_every_error_code_is_in_the_schema() -> None:

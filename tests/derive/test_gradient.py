@@ -47,7 +47,7 @@ def test_bit_for_bit_on_generated_expressions(text: str, seed: int) -> None:
         hold_equal(text, {name: random.choice((-2.0, -1.0, 0.0, 1.0, 2.0, 0.5)) for name in "xyz"})
 
 
-@pytest.mark.parametrize("seeds", [25, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [8, pytest.param(1000, marks=pytest.mark.slow)])
 def test_bit_for_bit_in_nested_dead_branches(seeds: int) -> None:
     for seed in range(seeds):
         hold_equal_in_dead_branches(seed)
@@ -78,7 +78,7 @@ def test_bit_for_bit_on_every_row(op: Op) -> None:
     count = 3 if op.variadic else len(op.names)
     graph = graph_of(op, count)
     program = gradient(graph, list(graph.inputs))
-    for args in points(Random(op.name), count, 300):
+    for args in points(Random(op.name), count, 60):
         given = dict(zip(graph.inputs, args, strict=True))
         data = forward(graph, given)
         grads = reverse(graph, data, graph.inputs.values()).grads

@@ -363,7 +363,7 @@ def special_points(op: Op) -> Iterator[tuple[float, ...]]:
     some = (-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 6.0)
     count = 2 if op.variadic else len(op.names)
     points = [point for point in product(some, repeat=count) if is_special(op, point)]
-    yield from Random(op.name).sample(points, min(len(points), 20))
+    yield from Random(op.name).sample(points, min(len(points), 8))
 
 
 SPECIAL = [op for op in OPS if op.special]

@@ -87,7 +87,7 @@ def test_schema_is_strict_about_tensors() -> None:
         {"edges": [{**edge, "contribution": None}]},
     ]
     for change in changes:
-        assert list(VALIDATOR.iter_errors({**found, **change})), change
+        assert not VALIDATOR.is_valid({**found, **change}), change
 
 
 def test_large_tensors_are_summed_up_where_they_are_not_the_answer() -> None:

@@ -136,7 +136,7 @@ def test_precise_is_the_scalar_engine_to_the_bit(op: Op) -> None:
     program, inputs = derived(op)
     if refused(program, inputs):
         pytest.skip("Python's own function")
-    rows = list(points(Random(f"precise {op.name}"), arity(op), 60))
+    rows = list(points(Random(f"precise {op.name}"), arity(op), 20))
     rows += list(product(ENDS[:8] if arity(op) < 3 else ENDS[:4], repeat=arity(op)))
     for row, found in zip(rows, answers(program, inputs, rows, precise=True), strict=True):
         hold_same(found.tolist(), scalar(program, inputs, row), row)
@@ -254,7 +254,7 @@ WORST: dict[str, tuple[Truth, tuple[tuple[float, float], ...], tuple[float, ...]
 
 
 @pytest.mark.parametrize("name", WORST)
-@pytest.mark.parametrize("count", [60, pytest.param(24_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, pytest.param(24_000, marks=pytest.mark.slow)])
 def test_where_errors_are_largest(name: str, count: int) -> None:
     """Within 5 ulp of the truth, or the absolute bound that the row states."""
     truths, ranges, known = WORST[name]
