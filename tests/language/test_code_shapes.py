@@ -19,7 +19,7 @@ np = pytest.importorskip("numpy")
 
 def weighted(one: Case) -> Graph:
     """The sum of an operation's numbers, each times itself and a number of an input's, c."""
-    builder = Builder(plain=True, shapes=True)
+    builder = Builder(Graph([]), plain=True)
     operands = [builder.input(f"a{at}", x.shape) for at, x in enumerate(one.operands)]
     output = builder.apply(one.name, *operands, settings=one.settings)
     weights = builder.input("c", builder.shape(output))

@@ -117,6 +117,11 @@ class Expression(Drawn):
             raise
 
     @property
+    def drawn(self) -> Graph:
+        """The graph that people look at: if no shapes were said, every input may be a tensor."""
+        return self.typed if self.shapes else self.graph
+
+    @property
     def inputs(self) -> tuple[str, ...]:
         """The names that the expression reads, in order of appearance."""
         return tuple(self.graph.inputs)
@@ -351,6 +356,7 @@ class Expression(Drawn):
         Raises ``InputError`` for what is not an input, ``RequestError`` for an order that is not from 1 to
         100, or above 1 for a tensor, and ``ShapeError`` for a formula that is not a number.
         """
+        from exprgrad.derive.build import Builder
         from exprgrad.derive.simplify.formula import derivatives, refuse_tensors
         from exprgrad.language.write.infix import program
 
@@ -361,8 +367,9 @@ class Expression(Drawn):
             raise RequestError("bad-order", f"there is no derivative of order {order!r}", help=help)
         names = tuple(dict.fromkeys([*self.inputs, *self.known]))
         if name in names and name not in self.inputs:
-            shape = self.shapes.get(name, ())
-            return derived(f"broadcast(0, shape={[*shape]})" if shape else "0", names, self.shapes)
+            builder = Builder(Graph([]))
+            builder.graph.output = builder.fill(0.0, self.shapes.get(name, ()))
+            return derived(program(builder.graph), names, self.shapes)
         (chosen,) = select(self.graph, [name])
         graph = self.typed
         refuse_tensors(graph, self.text, [chosen], order)
@@ -434,7 +441,7 @@ class Expression(Drawn):
         """The formula in LaTeX, for math mode; named statements stand in an ``aligned``."""
         from exprgrad.language.write.latex import latex
 
-        return latex(self.typed if self.shapes else self.graph)
+        return latex(self.drawn)
 
     def expand(self, names: Iterable[str]) -> Expression:
         """The formula with some operations taken apart into simpler ones, by their definitions.
@@ -451,7 +458,7 @@ class Expression(Drawn):
         """The formula's graph as DOT source; above 500 nodes only with ``all``."""
         from exprgrad.show.picture.dot import source
 
-        return source(self.typed if self.shapes else self.graph, all=all)
+        return source(self.drawn, all=all)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return derived, (self.text, self.known, self.shapes)

@@ -126,25 +126,25 @@ def shapes_in(argument: str) -> dict[str, tuple[int, ...]]:
     """Shapes by name; an error shows the place in the argument."""
     found: dict[str, tuple[int, ...]] = {}
     for name, whole, (start, end) in assignments(argument, "SIZES", lambda *_: SHAPES_HELP):
-        sizes = argument[start:end]
-        shape = shape_in(sizes)
-        if shape is None:
+        written = argument[start:end]
+        sizes = sizes_in(written)
+        if sizes is None:
             message = f"this is not a shape for '{name}'"
             help = f"sizes are positive whole numbers joined by x, such as {name}=150x4"
-            help = SHAPES_HELP if "=" in sizes else help
-            span = trimmed(argument, start, end) if sizes.strip() else whole
+            help = SHAPES_HELP if "=" in written else help
+            span = trimmed(argument, start, end) if written.strip() else whole
             raise InputError("bad-shape", message, help=help).about(argument, span)
-        found[name] = shape
+        found[name] = sizes
     return found
 
 
-def shape_in(sizes: str) -> tuple[int, ...] | None:
+def sizes_in(written: str) -> tuple[int, ...] | None:
     """A shape as it is written; None for what is none."""
-    listed = TUPLE.fullmatch(sizes)
-    if listed is None and not SIZES.fullmatch(sizes):
+    listed = TUPLE.fullmatch(written)
+    if listed is None and not SIZES.fullmatch(written):
         return None
-    shape = tuple([int(size) for size in re.findall("[0-9]+", listed[1] if listed else sizes)])
-    return shape if all(shape) else None
+    sizes = tuple([int(size) for size in re.findall("[0-9]+", listed[1] if listed else written)])
+    return sizes if all(sizes) else None
 
 
 def missing_shapes(graph: Graph, said: Collection[str]) -> list[str]:

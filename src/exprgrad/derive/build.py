@@ -38,21 +38,16 @@ Key = tuple[object, ...]
 
 
 class Builder:
-    """A graph under construction.
+    """A graph under construction: ``graph``, which has no nodes yet.
 
     ``span`` is the place in the user's text of what is built next, and ``origin`` the node, if not -1;
     ``flags`` are the nodes that are 0 or 1 at every point.  With ``plain`` no shortcuts are taken, as for
-    what people read.  With ``shapes``, or if ``like`` is a graph that carries shapes, every node has a
-    shape, and elementwise operations broadcast.
+    what people read.  Where the graph carries shapes, elementwise operations broadcast.
     """
 
-    def __init__(
-        self, like: Graph | None = None, *, plain: bool = False, shapes: bool = False
-    ) -> None:
+    def __init__(self, graph: Graph | None = None, *, plain: bool = False) -> None:
         self.plain = plain
-        self.graph = Graph() if like is None else like.empty()
-        if shapes:
-            self.graph.shapes = []
+        self.graph = Graph() if graph is None else graph
         self.shapes = self.graph.shapes is not NUMBERS
         self.known: dict[Key, int] = {}
         self.span: Span = (0, 0)

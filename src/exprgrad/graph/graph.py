@@ -109,7 +109,7 @@ class Graph:
         "operands", "origins", "output", "output_name", "payloads", "shapes", "starts", "symbols",
     )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, shapes: list[Shape] = NUMBERS) -> None:
         self.kinds: list[str] = []
         self.operands: list[tuple[int, ...]] = []
         self.payloads: list[Payload] = []
@@ -123,7 +123,7 @@ class Graph:
         self.bindings: list[Binding] = []
         self.output = -1
         self.output_name: str | None = None
-        self.shapes: list[Shape] = NUMBERS
+        self.shapes = shapes
         self.implicit: set[int] = set()
         self.origins: dict[int, int] = {}
 
@@ -197,9 +197,7 @@ class Graph:
 
     def empty(self) -> Graph:
         """A graph without nodes yet, which carries shapes if this one does."""
-        made = Graph()
-        made.shapes = [] if self.shapes else NUMBERS
-        return made
+        return Graph([] if self.shapes else NUMBERS)
 
     def names(self) -> dict[int, str]:
         """Node → its name: an input's own, or the first that a statement bound to it."""

@@ -123,7 +123,7 @@ def placed(shape: Shape, places: Sequence[Place]) -> list[tuple[int, int]]:
     if len(places) > len(shape):
         given = "1 index is" if len(places) == 1 else f"{len(places)} indices are"
         axes = "1 axis" if len(shape) == 1 else f"{len(shape)} axes"
-        raise Mismatch(f"{given} given for {axes}" if shape else "a number cannot be indexed")
+        raise Mismatch(shape_text(shape, f"{given} given for {axes}", "a number cannot be indexed"))
     found = [place_of(place, shape[at], at) for at, place in enumerate(places)]
     return found + [(0, length) for length in shape[len(places) :]]
 

@@ -193,6 +193,6 @@ class Structural:
         return "one or more operands" if self.variadic else f"{count} operand{'s' * (count != 1)}"
 
 
-def shape_text(shape: Shape) -> str:
-    """A shape as people write it: ``(3, 4)``, ``(3,)``; a number has none."""
-    return str(tuple(shape)) if shape else "a number"
+def shape_text(shape: Shape, tensor: str = "{}", number: str = "a number") -> str:
+    """A shape as people write it, ``(3, 4)`` or ``(3,)``, in what is said of tensors; a number has none."""
+    return tensor.format(tuple(shape)) if shape else number

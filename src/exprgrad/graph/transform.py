@@ -25,7 +25,7 @@ def transform(
 
     ``rule`` is given the new graph so far, an old node and the new nodes of those before it; it returns a
     node of the new graph, or None for a copy.  Without a rule every node is copied.  Names, spans, shapes
-    and the output go along.  ``into`` is the graph to build, if that carries shapes and this one does not.
+    and the output go along.  ``into`` is the graph to build; by default it carries shapes if this one does.
     """
     made = graph.empty() if into is None else into
     images = copies(made, graph, rule and (lambda *node: rule(made, *node)), wanted=wanted)

@@ -47,26 +47,12 @@ class Matrix(NamedTuple):
     column_shapes: tuple[Shape, ...] = ()
 
     def block(self, row: int, column: int) -> Any:
-        """One block, zeros filled in."""
-        entry = self.entries.get((row, column))
-        return self.zero(row, column) if entry is None else entry
-
-    def zero(self, row: int, column: int) -> Any:
-        """A block of zeros."""
-        shape = self.row_shapes[row] + self.column_shapes[column]
-        if not shape:
-            return 0.0
-        from exprgrad.run.arrays.arrays import zeros
-
-        return zeros(shape)
+        """One block, zeros filled in: among tensors none is left out."""
+        return self.entries.get((row, column), 0.0)
 
     def row(self, row: int) -> dict[str, Any]:
         """One row by column, zeros filled in."""
-        get = self.entries.get
-        return {
-            name: self.zero(row, at) if (entry := get((row, at))) is None else entry
-            for at, name in enumerate(self.columns)
-        }
+        return {name: self.block(row, at) for at, name in enumerate(self.columns)}
 
     def whole(self) -> dict[str, dict[str, Any]]:
         """Every row, zeros filled in."""

@@ -33,7 +33,7 @@ __all__ = ["dot_command"]
 @shape_option
 @click.option("--all", "show_all", is_flag=True, help="Draw more than 500 nodes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def dot_command(path: str | None, shape: str | None, **options: Any) -> int:
+def dot_command(path: str | None, **options: Any) -> int:
     """The picture: DOT on stdout, or a file by its ending.
 
     Without values it draws the formula; with them, every node's data, and its grad if the output is a
@@ -44,8 +44,8 @@ def dot_command(path: str | None, shape: str | None, **options: Any) -> int:
     if path is not None:
         format_of(path)
     expression, request = start(options, values=False)
-    if shape is not None:
-        expression = with_shapes(expression, request, shape)
+    if options["shape"] is not None:
+        expression = with_shapes(expression, request, options["shape"])
     if request.values or not expression.inputs:
         run = swept_if_number(expression, request)
         source = run.dot(digits=options["digits"], all=options["show_all"])

@@ -37,7 +37,7 @@ def lower(program: Program, spelled: Container[str], written: Graph | None = Non
     is correctly rounded.  ``written`` is the formula that the program came from: what it names is named
     in the program too.
     """
-    builder = Builder(program.graph)
+    builder = Builder(program.graph.empty())
     if written is not None:
         images = rebuild(builder, written, spelled)
         bindings = [Binding(b.name, images[b.node], b.span) for b in written.bindings]
@@ -79,7 +79,7 @@ def function_of(row: Routine, spelled: Container[str]) -> Program:
 
 def structural_formula(variant: Variant) -> Program:
     """A structural operation in others; raises ``RequestError`` where its row does not say it."""
-    row, builder = STRUCTURAL[variant.kind], Builder(shapes=True)
+    row, builder = STRUCTURAL[variant.kind], Builder(Graph([]))
     if row.formula is None:
         message = f"'{row.word}' is not spelled in this language, nor made of what is"
         raise RequestError("no-spelling", message, help="its row in the table needs a formula")

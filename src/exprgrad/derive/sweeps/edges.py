@@ -41,7 +41,7 @@ def edge_program(
 ) -> EdgeProgram:
     """The program of one node's edges; its inputs are the operands and the node by number, and ``GRAD``."""
     alone, place = lone(graph, user)
-    builder = Builder(graph)
+    builder = Builder(graph.empty())
     source = Source(builder, alone, rule)
     source.varying = bytearray(len(alone))
     for operand, at in place.items():
@@ -63,7 +63,7 @@ def edge_program(
 
 def lone(graph: Graph, user: int) -> tuple[Graph, dict[int, int]]:
     """A node with inputs for operands, constants aside; and where each operand is now."""
-    builder = Builder(graph, plain=True)
+    builder = Builder(graph.empty(), plain=True)
     place: dict[int, int] = {}
     for operand in graph.operands[user]:
         builder.span, payload = graph.span(operand), graph.payloads[operand]

@@ -30,7 +30,7 @@ def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program
 
     ``rule`` chooses the rules: ``shown`` are equal in real arithmetic, and less exact in doubles.
     """
-    source = Source(Builder(graph), graph, rule)
+    source = Source(Builder(graph.empty()), graph, rule)
     nodes = [graph.inputs[name] for name in wrt]
     active = set(active_from(users_of(graph, [graph.output]), nodes))
     found = pull_back(source, {graph.output: source.builder.constant(1.0)}, set(nodes), active)
@@ -45,7 +45,7 @@ def adjoints(graph: Graph, wrt: Sequence[str]) -> tuple[Program, list[int], list
     reaches is left out.  Last come the conditions under which adjoints arrive, where there are any, and
     the nodes that they belong to.
     """
-    source = Source(Builder(graph), graph)
+    source = Source(Builder(graph.empty()), graph)
     nodes = [graph.inputs[name] for name in wrt]
     active = {node for node, flag in enumerate(dependents(graph, nodes)) if flag}
     seed = source.builder.fill(1.0, source.shape(graph.output))
@@ -64,7 +64,7 @@ def vjp(
     The cotangents are inputs of the program: see ``cotangent``.  With ``masked`` a number whose
     cotangent is 0 passes nothing, not even 0 times infinity, as for one row of a Jacobian.
     """
-    source = Source(Builder(graph), graph)
+    source = Source(Builder(graph.empty()), graph)
     nodes = [graph.inputs[name] for name in wrt]
     seeds = {
         node: source.builder.input(cotangent(at), source.shape(node))
@@ -85,7 +85,7 @@ def jvp(
     The inputs' tangents are inputs of the program: see ``tangent``.  With ``masked`` a number whose
     tangent is 0 passes nothing, not even 0 times infinity, as for one column of a Jacobian.
     """
-    source = Source(Builder(graph), graph)
+    source = Source(Builder(graph.empty()), graph)
     nodes = {name: graph.inputs[name] for name in directions}
     seeds = {
         node: source.builder.input(tangent(name), source.shape(node))
@@ -110,7 +110,7 @@ def cotangent(position: int) -> str:
 
 def jacobian(graph: Graph, outputs: Sequence[int], wrt: Sequence[str]) -> tuple[Program, Entries]:
     """The outputs, then each entry of their Jacobian: a row for an output, a column for an input."""
-    source = Source(Builder(graph), graph)
+    source = Source(Builder(graph.empty()), graph)
     nodes = {graph.inputs[name]: column for column, name in enumerate(wrt)}
     active = set(active_from(users_of(graph, outputs), nodes))
     found = [source.image[output] for output in outputs]
@@ -130,7 +130,7 @@ def hessian(graph: Graph, wrt: Sequence[str]) -> tuple[Program, Entries]:
     Only entries on and above the diagonal are derived; those below are the same outputs.
     """
     first = gradient(graph, wrt)
-    source = Source(Builder(first.graph), first.graph)
+    source = Source(Builder(first.graph.empty()), first.graph)
     users = users_of(first.graph, first.outputs[1:])
     found = [source.image[output] for output in first.outputs]
     one = source.builder.constant(1.0)

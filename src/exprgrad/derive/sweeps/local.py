@@ -184,7 +184,7 @@ class Source:
         """A rule of the table on nodes."""
         builder = self.builder
         graph = template(rule)
-        if len(graph) > LONG and not (builder.plain or builder.shapes):
+        if len(graph) > LONG and not builder.plain:
             values = [(name, builder.value(given[name])) for name in graph.inputs]
             numbers = tuple([(name, value.hex()) for name, value in values if value is not None])
             graph = specialised(rule, numbers) if numbers else graph

@@ -64,7 +64,7 @@ def check_tensors(target: Target, formula: Graph, text: str) -> None:
     def no_tensors(node: int) -> RequestError:
         shape = formula.shape(node)
         what = f"'{formula.payloads[node]}'" if formula.kinds[node] == INPUT else "this"
-        fact = f"is a tensor of shape {shape_text(shape)}" if shape else "takes tensors"
+        fact = shape_text(shape, "is a tensor of shape {}", "takes tensors")
         return RequestError(
             "no-tensors",
             f"a program in {target.title} computes with numbers, and {what} {fact}",

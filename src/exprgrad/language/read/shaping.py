@@ -62,9 +62,7 @@ def shaped(
         made.shapes[image] = shape
         return image
 
-    made = Graph()
-    made.shapes = []
-    return transform(graph, with_shape, into=made)[0]
+    return transform(graph, with_shape, into=Graph([]))[0]
 
 
 def how_to_say(error: ShapeError, graph: Graph, shapes: Mapping[str, Shape]) -> str | None:

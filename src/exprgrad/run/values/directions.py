@@ -119,8 +119,7 @@ def fitting(graph: Graph, node: int, value: object, kind: str, name: str) -> Any
             f"the {kind} of '{name}' is {shape_text(mine)}, and '{name}' is {shape_text(shape)}"
         )
         help = f"a {kind} has the shape of what it belongs to"
-        if shape:
-            help += "; a number stands for all of its numbers"
+        help += shape_text(shape, "; a number stands for all of its numbers", "")
         raise InputError("bad-value", message, help=help)
     from exprgrad.run.arrays.arrays import full
 

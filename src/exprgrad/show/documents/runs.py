@@ -17,6 +17,9 @@ __all__ = [
     "head_fields", "jacobian_bytes", "node_fields", "node_rows", "run_fields", "trace_rows",
 ]  # fmt: skip
 
+NODE_COLUMNS = ("id", "name", "op", "operands", "text", "shape", "data", "grad")
+"""The fields of a node that CSV has, as far as the node has them."""
+
 
 # JSON.
 
@@ -93,14 +96,13 @@ def jacobian_bytes(shapes: tuple[Shape, Shape]) -> int:
 
 def node_rows(run: Run) -> Iterator[list[Any]]:
     """The nodes as lines of CSV; tensors are JSON lists."""
-    has_shapes, is_swept = run.graph.shapes, run.adjoints is not None
-    names = ["id", "name", "op", "operands", "text", "shape", "data", "grad"]
-    left_out = {*(() if has_shapes else ["shape"]), *(() if is_swept else ["grad"])}
-    yield [name for name in names if name not in left_out]
     for node in run.iter_nodes():
-        fields = node_fields(node, with_grad=is_swept)
+        fields = node_fields(node, with_grad=run.adjoints is not None)
         fields["operands"] = " ".join(map(str, node.operands))
-        yield [fields[name] for name in names if name in fields]
+        if node.id == 0:
+            names = [name for name in NODE_COLUMNS if name in fields]
+            yield names
+        yield [fields[name] for name in names]
 
 
 def trace_rows(run: Run) -> Iterator[list[Any]]:

@@ -75,5 +75,4 @@ def in_full(run: Run, node: int) -> str:
     """What a node is, in one line."""
     name, written = run.names.get(node), run.texts[node]
     line = written if name in (None, written) else f"{name} = {written}"
-    shape = run.graph.shape(node)
-    return f"{line}, of shape {shape_text(shape)}" if shape else line
+    return line + shape_text(run.graph.shape(node), ", of shape {}", "")
