@@ -36,32 +36,22 @@ def check(graph: Graph) -> None:
             hold(graph.inputs.get(str(payload)) == node, f"input {node} is not listed")
         elif kind == CONST:
             hold(isinstance(payload, float | Literal), f"constant {node} has no value")
-        elif kind not in BY_NAME:
-            check_structural(graph, node, hold)
         else:
-            op = BY_NAME.get(kind)
-            hold(op is not None and payload is None, f"node {node} is not an operation")
-            assert op is not None
-            fits = len(operands) >= 2 if op.variadic else len(operands) == len(op.names)
+            row = BY_NAME.get(kind) or STRUCTURAL.get(kind)
+            hold(row is not None, f"node {node} is not an operation")
+            assert row is not None
+            least = (2 if kind in BY_NAME else 1) if row.variadic else len(row.names)
+            fits = len(operands) >= least if row.variadic else len(operands) == least
             hold(fits, f"node {node} has {len(operands)} operands")
+            settings = None if kind in BY_NAME else len(STRUCTURAL[kind].parameters)
+            given = len(payload) if type(payload) is tuple else payload
+            hold(given == settings, f"node {node} has the wrong settings")
         if kind in (INPUT, CONST):
             hold(not operands, f"leaf {node} has operands")
     hold(edges == len(graph.edge_starts), "an edge has no span")
     check_shapes(graph, hold)
     names = [binding.name for binding in graph.bindings] + list(graph.inputs)
     hold(len(set(names)) == len(names), "a name is used twice")
-
-
-def check_structural(graph: Graph, node: int, hold: Callable[[bool, str], None]) -> None:
-    """The invariants of a structural node, or of what is no operation at all."""
-    kind, operands, settings = graph.kinds[node], graph.operands[node], graph.payloads[node]
-    row = STRUCTURAL.get(kind)
-    hold(row is not None, f"node {node} is not an operation")
-    assert row is not None
-    fits = len(operands) >= 1 if row.variadic else len(operands) == len(row.names)
-    hold(fits, f"node {node} has {len(operands)} operands")
-    complete = type(settings) is tuple and len(settings) == len(row.parameters)
-    hold(complete, f"node {node} has no settings")
 
 
 def check_shapes(graph: Graph, hold: Callable[[bool, str], None]) -> None:

@@ -14,7 +14,7 @@ from exprgrad.graph.graph import Settings, Shape, size
 from exprgrad.graph.shapes import axis_of, broadcast_shape, spread_axes
 from exprgrad.graph.structural import Mismatch, Nodes, Parameter, Pass, Structural, shape_text
 
-__all__ = ["MOVES", "permutation", "placed"]
+__all__ = ["MOVES", "permutation", "place_text", "placed"]
 
 AXIS_0 = Parameter("axis", "axis", 0)
 
@@ -107,14 +107,16 @@ def place_of(place: Place, length: int, at: int) -> tuple[int, int]:
     start, stop, _ = slice(*place).indices(length)
     if stop <= start:
         raise Mismatch(
-            f"the slice {slice_text(place)} holds nothing of axis {at}, whose size is {length}",
+            f"the slice {place_text(place)} holds nothing of axis {at}, whose size is {length}",
             "a slice begins at its first index, and ends before its second",
         )
     return start, stop
 
 
-def slice_text(place: tuple[int | None, int | None]) -> str:
-    """A slice as it is written."""
+def place_text(place: Place) -> str:
+    """An index or a slice as it is written."""
+    if isinstance(place, int):
+        return str(place)
     return ":".join("" if end is None else str(end) for end in place)
 
 
@@ -311,7 +313,7 @@ MOVES = (
     Structural(
         "trace", "x", "the sum of a square matrix's diagonal",
         trace_shape, lambda np, x, s: np.trace(x[0]), trace_pull,
-        latex=r"\operatorname{tr}(x)", gate="copier, to the diagonal", elsewhere="tr",
+        latex=r"\operatorname{tr}(x)", gate="copier, to the diagonal", to_number=True, elsewhere="tr",
     ),
     Structural(
         "diag", "x", "the diagonal matrix of a vector; the diagonal of a square matrix",

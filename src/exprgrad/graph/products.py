@@ -100,7 +100,7 @@ PRODUCTS = (
     Structural(
         "dot", "x y", "the inner product of two vectors",
         dot_shape, lambda np, x, s: np.dot(*x), dot_pull,
-        latex=r"x \cdot y", gate="swap multiplier", elsewhere="inner vdot vecdot",
+        latex=r"x \cdot y", gate="swap multiplier", to_number=True, elsewhere="inner vdot vecdot",
     ),
     Structural(
         "outer", "x y", "the matrix of all products of two vectors' numbers",

@@ -8,11 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from exprgrad.graph.graph import Settings, Shape
 from exprgrad.graph.shapes import axes_of, kept, reduced, spread, volume
-from exprgrad.graph.structural import Nodes, Numbers, Parameter, Pass, Structural, Tensors
+from exprgrad.graph.structural import (
+    Nodes,
+    Numbers,
+    Parameter,
+    Pass,
+    Structural,
+    Tensors,
+)
 
 __all__ = ["AXES", "REDUCTIONS", "folding", "reduction_shape", "spread_back"]
 
@@ -21,6 +29,8 @@ AXES = (Parameter("axis", "axes"), Parameter("keepdims", "flag", False))
 
 LARGEST_EXPONENT = 1023.0
 """That of the greatest power of 2 that is a double."""
+Slope = Callable[[Nodes, Pass], int]
+"""Builds a result's derivative with respect to each number of the operand."""
 
 
 def reduction_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -49,6 +59,20 @@ def spread_back(b: Nodes, p: Pass, reduction: int) -> int:
     return spread(b, reduction, b.shape(p.operand), p.settings[0])
 
 
+def by_slope(slope: Slope, shown: Slope | None = None) -> dict[str, Any]:
+    """What a reduction passes back and forward, given its derivative with respect to each number."""
+
+    def pull(b: Nodes, p: Pass, slope: Slope = slope) -> int:
+        return b.apply("mul", spread_back(b, p, p.given), slope(b, p))
+
+    def push(b: Nodes, p: Pass) -> int:
+        return b.apply("sum", b.apply("mul", p.given, slope(b, p)), settings=p.settings)
+
+    pull.__doc__ = slope.__doc__
+    shown_pull = shown and partial(pull, slope=shown)
+    return {"pull": pull, "push": push, "shown_pull": shown_pull}
+
+
 # Sums.
 
 
@@ -66,25 +90,18 @@ def mean_pull(b: Nodes, p: Pass) -> int:
 # Products.
 
 
-def prod_pull(b: Nodes, p: Pass) -> int:
+def prod_slope(b: Nodes, p: Pass) -> int:
     """The product of the others, without division, so that zeros do no harm.
 
     Products of pairs are made level by level and handed down again, as in Griewank and Walther
     (2008), section 3.3 (Speelpenning's product).
     """
-    return b.apply("mul", spread_back(b, p, p.given), others(b, p.operand, p.settings[0]))
+    return others(b, p.operand, p.settings[0])
 
 
-def prod_push(b: Nodes, p: Pass) -> int:
-    """The sum of every number's change times the product of the others."""
-    changes = b.apply("mul", p.given, others(b, p.operand, p.settings[0]))
-    return b.apply("sum", changes, settings=p.settings)
-
-
-def prod_shown(b: Nodes, p: Pass) -> int:
+def quotient(b: Nodes, p: Pass) -> int:
     """The product of the others, as a quotient."""
-    whole = b.apply("div", spread_back(b, p, p.out), p.operand)
-    return b.apply("mul", spread_back(b, p, p.given), whole)
+    return b.apply("div", spread_back(b, p, p.out), p.operand)
 
 
 def others(b: Nodes, x: int, axes: Any) -> int:
@@ -144,24 +161,14 @@ def part(b: Nodes, rows: int, start: int, stop: int) -> int:
 # Extrema.
 
 
-def shares(b: Nodes, p: Pass) -> int:
-    """1 over the number of ties where the operand equals the result, 0 elsewhere."""
-    ties = b.apply("eq", p.operand, spread_back(b, p, p.out))
-    count = b.apply("sum", ties, settings=p.settings)
-    return b.apply("div", ties, spread_back(b, p, count))
-
-
-def extremum_pull(b: Nodes, p: Pass) -> int:
+def extremum_slope(b: Nodes, p: Pass) -> int:
     """To the greatest (or least) number; those that tie share equally.
 
     On pointwise maxima: Boyd and Vandenberghe (2004), section 3.2.3.
     """
-    return b.apply("mul", spread_back(b, p, p.given), shares(b, p))
-
-
-def extremum_push(b: Nodes, p: Pass) -> int:
-    """The mean change of those that tie."""
-    return b.apply("sum", b.apply("mul", p.given, shares(b, p)), settings=p.settings)
+    ties = b.apply("eq", p.operand, spread_back(b, p, p.out))
+    count = b.apply("sum", ties, settings=p.settings)
+    return b.apply("div", ties, spread_back(b, p, count))
 
 
 def extremum_kink(np: Any, operands: Sequence[Any], out: Any, settings: Settings) -> Any:
@@ -199,27 +206,16 @@ def norm_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> 
     return b.fold("hypot", sizes, settings)
 
 
-def unit(b: Nodes, p: Pass) -> int:
-    """The operand over its norm; 0 where the norm is."""
+def norm_slope(b: Nodes, p: Pass) -> int:
+    """Boyd and Vandenberghe (2004), appendix A.4: x/norm(x); at 0 the least subgradient, 0."""
     out = spread_back(b, p, p.out)
     zero = b.apply("eq", out, b.constant(0.0))
     return b.apply("where", zero, b.constant(0.0), b.apply("div", p.operand, out))
 
 
-def norm_pull(b: Nodes, p: Pass) -> int:
-    """Boyd and Vandenberghe (2004), appendix A.4: x/norm(x); at 0 the least subgradient, 0."""
-    return b.apply("mul", spread_back(b, p, p.given), unit(b, p))
-
-
-def norm_push(b: Nodes, p: Pass) -> int:
-    """The change along the operand's direction."""
-    return b.apply("sum", b.apply("mul", p.given, unit(b, p)), settings=p.settings)
-
-
-def norm_shown(b: Nodes, p: Pass) -> int:
+def unit(b: Nodes, p: Pass) -> int:
     """x/norm(x)."""
-    ratio = b.apply("div", p.operand, spread_back(b, p, p.out))
-    return b.apply("mul", spread_back(b, p, p.given), ratio)
+    return b.apply("div", p.operand, spread_back(b, p, p.out))
 
 
 # fmt: off
@@ -237,26 +233,26 @@ REDUCTIONS = (
     ),
     Structural(
         "prod", "x", "the product of all numbers, or along an axis",
-        reduction_shape, reducing("prod"), prod_pull, prod_push, prod_shown,
+        reduction_shape, reducing("prod"), **by_slope(prod_slope, quotient),
         parameters=AXES, latex=r"\prod x", gate="swap multiplier", elsewhere="product",
     ),
     Structural(
         "reduce_max", "x", "the greatest of all numbers, or along an axis",
-        reduction_shape, reducing("max"), extremum_pull, extremum_push,
+        reduction_shape, reducing("max"), **by_slope(extremum_slope),
         parameters=AXES, spelled="max", latex=r"\max x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the greatest", averages=True,
         definition=folding("max"), elsewhere="amax",
     ),
     Structural(
         "reduce_min", "x", "the least of all numbers, or along an axis",
-        reduction_shape, reducing("min"), extremum_pull, extremum_push,
+        reduction_shape, reducing("min"), **by_slope(extremum_slope),
         parameters=AXES, spelled="min", latex=r"\min x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the least", averages=True,
         definition=folding("min"), elsewhere="amin",
     ),
     Structural(
         "norm", "x", "the root of the sum of squares, of all numbers or along an axis",
-        reduction_shape, None, norm_pull, norm_push, norm_shown,
+        reduction_shape, None, **by_slope(norm_slope, unit),
         parameters=AXES, latex=r"\left\|x\right\|", gate="scaler, to unit length",
         kink=lambda np, x, out, s: out == 0, kink_words="all its numbers are 0",
         definition=norm_definition, formula=norm_formula,

@@ -207,7 +207,7 @@ SOFTMAX = (
         cross_entropy_shape, None, cross_entropy_pull, cross_entropy_push,
         latex=r"\operatorname{cross\_entropy}(x, y)", gate="softmax less the targets",
         definition=cross_entropy_definition, labels=cross_entropy_labels, formula=cross_entropy_formula,
-        elsewhere="crossentropy",
+        to_number=True, elsewhere="crossentropy",
     ),
     Structural(
         "onehot", "y", "a row for each label from 0 up: 1 in the label's place, 0 elsewhere",

@@ -122,6 +122,7 @@ class Structural:
                     without a ``value`` is computed by its formula everywhere
     ``moves``       whether each number of its result is one of the operand's
     ``averages``    whether of numbers that are all equal it gives that number
+    ``to_number``   whether its result is a number, whatever its operands are
     ``elsewhere``   what other libraries call it, separated by blanks
     """
 
@@ -146,6 +147,7 @@ class Structural:
     moves: bool = False
     averages: bool = False
     formula: Callable[[Tensors, Sequence[int], Settings], int] | None = None
+    to_number: bool = False
     elsewhere: str = ""
 
     def __post_init__(self) -> None:
@@ -181,6 +183,10 @@ class Structural:
     def word(self) -> str:
         """What a person writes."""
         return self.spelled or self.name
+
+    def makes_number(self, settings: Settings) -> bool:
+        """Whether its result is a number with these settings, whatever its operands are."""
+        return self.to_number or (self.reduces and settings == (None, False))
 
     def given(self, settings: Settings) -> list[tuple[Parameter, Any]]:
         """The parameters that are set otherwise than by default, each with its value."""

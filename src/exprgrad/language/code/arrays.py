@@ -6,7 +6,7 @@ function: a new row needs nothing here.
 
 from __future__ import annotations
 
-from exprgrad.graph.movement import placed
+from exprgrad.graph.movement import place_text, placed
 from exprgrad.graph.shapes import axes_of, axis_of
 from exprgrad.language.code.target import (
     AND,
@@ -22,7 +22,6 @@ from exprgrad.language.code.target import (
     named,
     operator,
 )  # fmt: skip
-from exprgrad.language.write.infix import place_text
 
 __all__ = ["ITSELF", "broadcast", "elementwise", "padded", "reshape", "structural", "taking"]
 

@@ -161,24 +161,24 @@ def before(found: re.Match[str], pattern: str, room: int) -> str:
     return owner[0] if owner else ""
 
 
-def raised(exponent: re.Match[str]) -> str:
+def power_hint(exponent: re.Match[str]) -> str:
     """A power written with ^."""
     base = before(exponent, r"\w{1,20}|\([^()]{1,20}\)", 30)
     return f"write {base}^{exponent[0].translate(SUPERSCRIPTS)}"
 
 
-def root(sign: re.Match[str]) -> str:
+def root_hint(sign: re.Match[str]) -> str:
     """A root as a call."""
     return f"write {ROOTS[sign[0][0]]}({sign[1] or sign[2] or '…'})"
 
 
-def transposed(mark: re.Match[str]) -> str:
+def transpose_hint(mark: re.Match[str]) -> str:
     """A transpose, rather than a derivative."""
     name = before(mark, r"\w{1,20}", 20) or "x"
     return f"the transpose is written {name}.T; a derivative has no sign of its own"
 
 
-def fraction(command: re.Match[str]) -> str:
+def fraction_hint(command: re.Match[str]) -> str:
     """A quotient; what is more than a word stands in parentheses."""
     above, below = (s if re.fullmatch(r"\w+", s) else f"({s})" for s in command.groups())
     return f"this is not LaTeX: write {above}/{below}"
@@ -192,12 +192,12 @@ def command_hint(command: re.Match[str]) -> str:
 
 
 BEGINNINGS: dict[str, str | Callable[[re.Match[str]], str]] = {
-    r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+": raised,
-    r"[√∛](?:\s*(?:(\w{1,20})|\(([^()]{1,20})\)))?": root,
+    r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+": power_hint,
+    r"[√∛](?:\s*(?:(\w{1,20})|\(([^()]{1,20})\)))?": root_hint,
     r"\|\|": WORD_HINTS["or"].replace("a or b", "a || b"),
     r"(?<=[\w)\]])'[(']": "a derivative has no sign of its own; name a node, say, dx",
-    r"(?<=[\w)\]])'": transposed,
-    r"\\d?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}": fraction,
+    r"(?<=[\w)\]])'": transpose_hint,
+    r"\\d?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}": fraction_hint,
     r"\\([A-Za-z]+)": command_hint,
     r"\\": "a backslash means nothing here",
 }

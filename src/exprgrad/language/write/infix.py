@@ -17,7 +17,7 @@ from exprgrad.source import cut
 
 __all__ = [
     "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Piece", "expression",
-    "label", "leaf", "level", "literal_text", "number", "operand_level", "operation_text", "place_text",
+    "label", "leaf", "level", "literal_text", "number", "operand_level", "operation_text",
     "prefixes", "program", "rule_text", "setting_text", "texts",
 ]  # fmt: skip
 
@@ -65,6 +65,7 @@ def elementwise_pattern(kind: str, count: int) -> tuple[Piece, ...]:
 
 def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Piece, ...]:
     """How a structural operation is written, with its settings."""
+    from exprgrad.graph.movement import place_text
     from exprgrad.graph.tensors import STRUCTURAL
 
     row = STRUCTURAL[kind]
@@ -282,13 +283,6 @@ def beginning(
             inner, own = operands[part[0]]
             text += f"({inner})" if own < part[1] else inner
     return text[:room]
-
-
-def place_text(place: Any) -> str:
-    """An index or a slice."""
-    if isinstance(place, int):
-        return str(place)
-    return ":".join("" if end is None else str(end) for end in place)
 
 
 def setting_text(value: Any) -> str:

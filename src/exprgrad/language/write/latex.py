@@ -47,8 +47,6 @@ from exprgrad.language.write.latex_names import lettered, literal, numeral, symb
 
 __all__ = ["latex", "node_latex", "symbol", "symbols"]
 
-TO_NUMBERS = {"dot", "trace", "cross_entropy"}
-"""Structural rows whose result is a number, whatever their operands are."""
 UNSIGNED, CLOSED, OPENED, CHAINED = 1, 2, 4, 8
 """How to write a node: its sign left out; with a factor to follow; for what it is, not by its name; as
 further cases of the cases it is in."""
@@ -161,9 +159,7 @@ def known_numbers(graph: Graph) -> list[bool]:
         elif kind in BY_NAME:
             found.append(all(found[operand] for operand in operands))
         else:
-            parameters = [parameter.name for parameter in STRUCTURAL[kind].parameters]
-            whole = parameters == ["axis", "keepdims"] and payload == (None, False)
-            found.append(whole or kind in TO_NUMBERS)
+            found.append(STRUCTURAL[kind].makes_number(cast(Settings, payload)))
     return found
 
 

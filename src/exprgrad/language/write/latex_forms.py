@@ -9,14 +9,15 @@ binds.  So a row needs no more than its text.  A setting of a structural row is 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from exprgrad.graph.graph import Settings
+from exprgrad.graph.movement import place_text
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.write.infix import place_text
 
 __all__ = [
     "ATOM",
@@ -196,24 +197,32 @@ def below(text: str) -> str:
 
 def setting(parameter: Parameter, value: Any) -> str:
     """A setting as it stands in a subscript."""
-    if parameter.kind == "flag":
-        return rf"\text{{{parameter.name}}}"
-    if parameter.kind == "places":
-        return f"[{places(value)}]"
-    if parameter.kind == "shape":
-        return r" \times ".join(map(str, value))
-    if parameter.kind in ("size", "order"):
-        return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if parameter.kind in SETTINGS:
+        return SETTINGS[parameter.kind](parameter, value)
     if value is None:
         return r"\text{all axes}"
     axes = value if isinstance(value, tuple) else (value,)
-    return rf"\text{{ax{'i' if len(axes) == 1 else 'e'}s }}{', '.join(map(str, axes))}"
+    return rf"\text{{ax{'i' if len(axes) == 1 else 'e'}s }}{listed(axes)}"
+
+
+def listed(value: Any) -> str:
+    """A whole number, or several."""
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def places(listed: Any) -> str:
     """What an index takes, axis by axis."""
     return ", ".join(place_text(place).replace(":", "{:}") for place in listed)
 
+
+SETTINGS: dict[str, Callable[[Parameter, Any], str]] = {
+    "flag": lambda parameter, value: rf"\text{{{parameter.name}}}",
+    "order": lambda parameter, value: listed(value),
+    "places": lambda parameter, value: f"[{places(value)}]",
+    "shape": lambda parameter, value: r" \times ".join(map(str, value)),
+    "size": lambda parameter, value: listed(value),
+}
+"""How settings are written, by their kind; those of axes begin with a word."""
 
 NUMBER, NAME, WORD, DELTA, FUNCTION, FRACTION, CALLED, OPEN, LIST, OTHER = range(10)
 """What a text begins or ends with, as far as a product cares."""
@@ -243,19 +252,21 @@ def parenthesised(slot: Slot, look: Look) -> bool:
 def leaf_look(text: str) -> Look:
     """How a name or a constant looks."""
     size = text.removeprefix("-")
-    level, first = ATOM, NAME
-    if size[0].isdecimal():
-        first, level = NUMBER, PRODUCT if TIMES in size else POWER if "^" in size else ATOM
-    elif size.startswith((r"\mathit", r"\mathtt", r"\mathrm", r"\text")):
-        first = WORD
-    elif size in (r"\Delta", r"\delta"):
-        first = DELTA
-    elif size.startswith((r"\Delta ", r"\delta ")):
-        level = POWER
-    elif size.startswith((r"\begin", "[")):
-        return Look(ATOM, False, not size.startswith("["), LIST, OTHER)
-    last = first if level == ATOM else OTHER
-    return Look(level, size != text, False, first, last, "_{" in size)
+    level, first = next((looks for begins, looks in LEAVES if re.match(begins, size)), (ATOM, NAME))
+    tall, last = size.startswith(r"\begin"), first if level == ATOM and first != LIST else OTHER
+    return Look(level, size != text, tall, first, last, first != LIST and "_{" in size)
+
+
+LEAVES = (
+    (r"[0-9].* \\cdot ", (PRODUCT, NUMBER)),
+    (r"[0-9].*\^", (POWER, NUMBER)),
+    (r"[0-9]", (ATOM, NUMBER)),
+    (r"\\math(it|tt|rm)|\\text", (ATOM, WORD)),
+    (r"\\[Dd]elta$", (ATOM, DELTA)),
+    (r"\\[Dd]elta ", (POWER, NAME)),
+    (r"\\begin|\[", (ATOM, LIST)),
+)
+"""Names and constants by what they begin with: how tightly they bind, and what a product meets there."""
 
 
 @lru_cache(1024)

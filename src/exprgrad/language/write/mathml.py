@@ -12,6 +12,7 @@ in the text.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
 from string import ascii_letters
@@ -189,25 +190,11 @@ def take(rows: list[Row], token: re.Match[str]) -> None:
 
 def take_sign(rows: list[Row], row: Row, sign: str) -> None:
     """Read a single character, or a command without arguments of its own."""
-    if sign == "{":
-        rows.append(Row("}"))
-    elif sign == "}":
-        end_group(rows)
-    elif sign in CLOSING:
-        rows.append(Row(CLOSING[sign], [f'<mo stretchy="false">{sign}</mo>']))
-    elif sign in CLOSING.values():
-        close(rows, sign, f'<mo stretchy="false">{sign}</mo>')
+    if sign in STEPS:
+        STEPS[sign](rows, sign)
     elif sign in TAKERS:
         name, count = TAKERS[sign]
         row.add(Element(name, [], missing=count))
-    elif sign in "^_":
-        script(row, sign)
-    elif sign in ("&", r"\\"):
-        end_cell(row, sign)
-        if sign != "&":
-            row.lines.append(Element("mtr", []))
-    elif sign == r"\,":
-        row.children.append(THIN)
     elif sign in SIGNED and row.last != OPERAND:
         row.add(SIGNED[sign], kind=OPERATOR)
     elif sign in SIGNS:
@@ -235,8 +222,18 @@ def word(row: Row, font: str, text: str) -> None:
         row.add(f"<mi{FONTS.get(font, UPRIGHT * (len(text) == 1))}>{shown}</mi>")
 
 
-def script(row: Row, sign: str) -> None:
+def bracket(rows: list[Row], sign: str) -> None:
+    """The beginning or the end of what stands in parentheses or brackets."""
+    fence = f'<mo stretchy="false">{sign}</mo>'
+    if sign in CLOSING:
+        rows.append(Row(CLOSING[sign], [fence]))
+    else:
+        close(rows, sign, fence)
+
+
+def script(rows: list[Row], sign: str) -> None:
     """A subscript or a superscript to the last atom, which takes the next group."""
+    row = rows[-1]
     if not row.children:
         refuse(sign)
     base = row.children.pop()
@@ -248,11 +245,11 @@ def script(row: Row, sign: str) -> None:
         row.children.append(Element(below if sign == "_" else "msup", [base], 1, 1))
 
 
-def end_group(rows: list[Row]) -> None:
+def end_group(rows: list[Row], sign: str) -> None:
     """The end of a group, which is a row unless it is one atom; it goes to what waits for it."""
     row = rows.pop()
     if row.until != "}" or row.taker():
-        refuse("}")
+        refuse(sign)
     content = row.children[0] if len(row.children) == 1 else Element("mrow", row.children)
     taker = rows[-1].taker()
     if taker is None:
@@ -271,21 +268,34 @@ def close(rows: list[Row], sign: str, fence: str) -> None:
     rows[-1].add(Element("mrow", [*row.children, fence]), enclosed=True)
 
 
-def end_cell(row: Row, sign: str) -> None:
-    """The end of a table's cell."""
+def end_cell(rows: list[Row], sign: str) -> None:
+    """The end of a table's cell, and perhaps of its line."""
+    row = rows[-1]
     line = row.lines[-1] if row.lines else refuse(sign)
     assert isinstance(line, Element)
     column = min(len(line.children), len(row.cells) - 1)
     line.children.append(Element(row.cells[column], row.children))
     row.children, row.last = [], NOTHING
+    row.lines += [Element("mtr", [])] if sign == r"\\" else []
 
 
 def end_table(rows: list[Row], name: str) -> None:
     """The end of an environment."""
-    row = rows.pop()
-    if row.until != name or not row.lines:
+    if rows[-1].until != name or not rows[-1].lines:
         refuse(name)
-    end_cell(row, name)
+    end_cell(rows, name)
+    row = rows.pop()
     before, _, after = ENVIRONMENTS[name]
     table = Element("mtable", row.lines)
     rows[-1].add(Element("mrow", [before, table, after]) if before else table, enclosed=True)
+
+
+STEPS: dict[str, Callable[[list[Row], str], None]] = {
+    "{": lambda rows, sign: rows.append(Row("}")),
+    "}": end_group,
+    r"\,": lambda rows, sign: rows[-1].children.append(THIN),
+    **dict.fromkeys("()[]", bracket),
+    **dict.fromkeys("^_", script),
+    **dict.fromkeys(("&", r"\\"), end_cell),
+}
+"""What opens, closes or parts something, and what it does to the rows that are open."""
