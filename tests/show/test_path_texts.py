@@ -9,7 +9,7 @@ import pytest
 import golden
 from exprgrad import parse
 from exprgrad.show.documents.answer import whole_text
-from exprgrad.show.text.paths import count_words
+from exprgrad.show.text.walks import count_words
 from shell import command, on_terminal, spelled
 
 NEURON = ["o = tanh(x1*w1 + x2*w2 + b)", "x1=2", "w1=-3", "x2=0", "w2=1", "b=6.8813735870195432"]

@@ -125,7 +125,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     """The answer of ``grad --order`` and ``grad --accumulate``."""
     from exprgrad.explain.limits import LISTED_PATHS
     from exprgrad.explain.places import in_numbers
-    from exprgrad.show.text.orders import visited_answer
+    from exprgrad.show.text.walks import visited_answer
 
     whole, traced = options["show_all"], options["show_trace"]
     most = MOST_LOST if whole else LISTED_PATHS

@@ -41,7 +41,7 @@ def paths_command(**options: Any) -> int:
     """
     from exprgrad.explain.places import in_numbers
     from exprgrad.explain.walks.paths import paths_to, sums, web_of, whole
-    from exprgrad.show.text.paths import paths_answer
+    from exprgrad.show.text.walks import paths_answer
 
     most = whole(options["most"])
     run, _ = in_numbers(swept(options))

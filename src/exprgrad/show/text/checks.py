@@ -17,7 +17,8 @@ from exprgrad.source import cut, printable
 
 __all__ = ["check_answer", "check_diagnostics"]
 
-NUMBERS = ("analytic", "numeric", "error", "left", "right")
+FIELDS = ("input", "analytic", "numeric", "error", "left", "right", "verdict", "message")
+"""What JSON and CSV say of every check."""
 LONGEST_MESSAGE = 72
 """The longest message that stands in a table; a longer one is a warning alone."""
 
@@ -63,9 +64,7 @@ def stacked(table: Table) -> Table:
 
 def check_fields(check: Check) -> dict[str, Any]:
     """A check as JSON has it."""
-    found: dict[str, Any] = {"input": check.input}
-    found |= {name: getattr(check, name) for name in NUMBERS}
-    found |= {"verdict": check.verdict, "message": check.message}
+    found = {name: getattr(check, name) for name in FIELDS}
     if check.node is not None:
         found["node"] = check.node
     if check.claim is not None:
@@ -102,7 +101,7 @@ def check_answer(
         [(check.input, check.verdict) for check in checks],
         lambda _: [check_table(checks, digits, foot, whole=whole)],
         told,
-        () if run else [check.claim for check in checks if check.claim and is_told(check)],
+        () if run else [check.claim or "" for check in doubted(checks)],
         is_no=any(check.verdict == "disagrees" for check in checks),
         is_doubtful=any(check.verdict != "agrees" for check in checks),
     )
@@ -110,17 +109,15 @@ def check_answer(
 
 def check_rows(checks: Sequence[Check]) -> Iterator[Sequence[Any]]:
     """A check a line of CSV."""
-    names = ["input", *NUMBERS, "verdict", "message"]
-    if any(check.claim is not None for check in checks):
-        names.append("claim")
+    names = [*FIELDS, *(["claim"] if any(check.claim is not None for check in checks) else [])]
     yield names
     for check in checks:
         yield [getattr(check, name) for name in names]
 
 
-def is_told(check: Check) -> bool:
-    """Whether a check has a diagnostic: it does not agree, and has a place."""
-    return check.verdict != "agrees" and check.where is not None
+def doubted(checks: Sequence[Check]) -> list[Check]:
+    """The checks that do not agree, and have a place."""
+    return [check for check in checks if check.verdict != "agrees" and check.where is not None]
 
 
 def check_diagnostics(checks: Sequence[Check], run: Run | None) -> list[Diagnostic]:
@@ -128,14 +125,11 @@ def check_diagnostics(checks: Sequence[Check], run: Run | None) -> list[Diagnost
 
     Of a claim, which has no ``run``, the span is in the claim's own text.
     """
-    found = []
-    for check in checks:
-        if is_told(check) and check.where is not None:
-            node, span = check.where
-            message = f"{check.input}: {check.message}"
-            help = help_for(check, run)
-            found.append(Diagnostic(check.verdict, "warning", message, node, span, help))
-    return found
+    return [
+        Diagnostic(c.verdict, "warning", f"{c.input}: {c.message}", *c.where, help_for(c, run))
+        for c in doubted(checks)
+        if c.where is not None
+    ]
 
 
 def help_for(check: Check, run: Run | None) -> str | None:
