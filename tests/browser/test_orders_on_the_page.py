@@ -10,7 +10,7 @@ import pytest
 
 from exprgrad.api import parse
 from exprgrad.explain.walks.orders import Visited
-from exprgrad.show.picture.markup import number
+from exprgrad.show.text.views import signed as number
 from pages import edit, html_of, lesson_html, panel, results, run_of
 
 RULES = {"preorder": "preorder", "bfs": "breadth first", "naive": "naive"}

@@ -11,7 +11,7 @@ import pytest
 
 from exprgrad.api import Run, parse
 from exprgrad.show.page.lessons import LESSONS
-from exprgrad.show.picture.markup import number
+from exprgrad.show.text.views import signed as number
 
 NUMBER = re.compile(r"(?<![\w^])−?\d+(?:\.\d+)?")
 FORMULA = re.compile(r"o\^2")

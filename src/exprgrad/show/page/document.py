@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from base64 import b64encode
 from collections.abc import Iterable
 from hashlib import sha256
@@ -21,6 +20,7 @@ from exprgrad.show.page.lessons import Lesson
 from exprgrad.show.page.model import model
 from exprgrad.show.page.picture import picture
 from exprgrad.show.picture import theme as look
+from exprgrad.show.text.lines import is_rightward
 from exprgrad.source import cut, printable
 
 __all__ = ["document", "squeezed_script", "squeezed_style"]
@@ -182,11 +182,6 @@ def code(text: str) -> str:
         f"<bdi>{word}</bdi>" if any(map(is_rightward, word)) else word for word in pieces[1::2]
     ]
     return f'<code dir="ltr">{"".join(pieces)}</code>'
-
-
-def is_rightward(character: str) -> bool:
-    """Whether a character is written from right to left."""
-    return unicodedata.bidirectional(character) in ("R", "AL")
 
 
 def tasks(listed: Iterable[str]) -> str:

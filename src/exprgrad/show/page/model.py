@@ -24,7 +24,7 @@ from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
 from exprgrad.show.page.arithmetic import rows
 from exprgrad.show.picture.cards import operation
-from exprgrad.show.picture.markup import directed
+from exprgrad.show.text.lines import directed
 from exprgrad.show.text.operations import usage
 from exprgrad.show.text.views import minus
 from exprgrad.source import cut, printable

@@ -10,7 +10,8 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import Run
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.picture import theme as look
-from exprgrad.show.picture.markup import cell, number, row, shown, table, text
+from exprgrad.show.picture.markup import cell, row, shown, table, text
+from exprgrad.show.text.views import signed
 from exprgrad.source import bytes_text, display_width
 
 __all__ = ["Chip", "boxed", "wires"]
@@ -98,9 +99,9 @@ def rule_chip(run: Run, user: int, position: int, rule: str, *, is_whole: bool) 
 def number_chip(rule: str, local: float | None, digits: int) -> Chip:
     """A local derivative as formula and number, or as one where they are the same; None: not known."""
     if is_number(rule) and local in (None, float(rule)):
-        return Chip(shown(rule, RULE) if local is None else number(local, digits))
+        return Chip(shown(rule, RULE) if local is None else signed(local, digits))
     formula = f"{shown(rule, RULE)} = "
-    return Chip(formula + ("–" if local is None else number(local, digits)), formula=formula)
+    return Chip(formula + ("–" if local is None else signed(local, digits)), formula=formula)
 
 
 def is_number(rule: str) -> bool:

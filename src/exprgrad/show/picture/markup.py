@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import unicodedata
 from html import escape
 
+from exprgrad.show.text.lines import directed
 from exprgrad.show.text.views import minus
 from exprgrad.source import cut, printable
 
-__all__ = ["RULER", "cell", "directed", "number", "quoted", "row", "shown", "table", "text"]
+__all__ = ["RULER", "cell", "quoted", "row", "shown", "table", "text"]
 
 RULER = "<HR/>"
 """A hairline between two rows, in the colour of the table."""
 
 
-LEFT_TO_RIGHT = "\u200e"
 WORD_JOINER = "\u2060"
-
-
-def number(value: float, digits: int) -> str:
-    """A number to so many significant digits, with a true minus sign, also in its exponent; no −0."""
-    return minus(f"{value + 0.0:.{digits}g}")
 
 
 def shown(text: str, limit: int) -> str:
@@ -29,26 +23,6 @@ def shown(text: str, limit: int) -> str:
     A mark keeps Graphviz from reading a backslash and a letter as one of its abbreviations.
     """
     return directed(minus(cut(printable(text), limit).replace("\\", "\\" + WORD_JOINER)))
-
-
-def directed(text: str) -> str:
-    """A text that reads from left to right whatever the script of its names.
-
-    A mark at its start and behind each name that is written from right to left keeps the operands in
-    their order.
-    """
-    if text.isascii():
-        return text
-    pieces: list[str] = []
-    in_name = found = False
-    for character in text:
-        if in_name and not f"_{character}".isidentifier():
-            pieces.append(LEFT_TO_RIGHT)
-            in_name = False
-        if unicodedata.bidirectional(character) in ("R", "AL"):
-            in_name = found = True
-        pieces.append(character)
-    return LEFT_TO_RIGHT * found + "".join(pieces) + LEFT_TO_RIGHT * in_name
 
 
 def quoted(text: str) -> str:

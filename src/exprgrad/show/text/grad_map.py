@@ -17,7 +17,7 @@ from exprgrad.errors import RequestError
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.lalr import parser
-from exprgrad.show.text.lines import cells
+from exprgrad.show.text.lines import cells, directed
 from exprgrad.show.text.table import Screen
 from exprgrad.show.text.views import decimal
 from exprgrad.source import WIDTH, display_width, printable
@@ -36,7 +36,6 @@ ZERO, PARTS, INFINITE, NONE = 0, 4, 5, 6
 MARKS = {NONE: " ", ZERO: "0", 1: "▁", 2: "▃", 3: "▅", 4: "▇", INFINITE: "!"}
 COLORS = {ZERO: "2", 1: "36", 2: "33", 3: "30;43", 4: "1;37;41", INFINITE: "1;37;45"}
 """What a terminal is told, from cold to hot: the hotter ones have a ground of their own."""
-LEFT_TO_RIGHT = "\u200e"
 
 Cell = tuple[str, int]
 """A character and its owner."""
@@ -181,30 +180,17 @@ def fitting_rows(row: Sequence[Cell], width: int) -> Iterator[Sequence[Cell]]:
 def drawn_row(row: Sequence[Cell], levels: Mapping[int, int], *, color: bool) -> list[str]:
     """A row in the colours of its levels; or the row, and the marks below it if there are any."""
     marks = "".join(MARKS[levels[node]] * display_width(character) for character, node in row)
-    pieces = [(levels[node], directed(run)) for node, run in groupby(row, key=lambda cell: cell[1])]
-    line = turned("".join(in_color(text, level) if color else text for level, text in pieces))
+    runs = groupby(row, key=lambda cell: cell[1])
+    pieces = [(levels[node], "".join(character for character, _ in run)) for node, run in runs]
+    line = directed(
+        "".join(in_color(text, level) if color else text for level, text in pieces)
+    ).rstrip()
     return [line, marks.rstrip()] if marks.strip() and not color else [line]
 
 
 def in_color(text: str, level: int) -> str:
     """A text as a terminal shows it at a level."""
     return f"\x1b[{COLORS[level]}m{text}\x1b[0m" if level in COLORS else text
-
-
-def directed(run: Iterator[Cell]) -> str:
-    """The characters of one owner.  A name written from right to left must not turn what is around it."""
-    text = "".join(character for character, _ in run)
-    if text.isascii():
-        return text
-    from unicodedata import bidirectional
-
-    turns = any(bidirectional(character) in ("R", "AL") for character in text)
-    return text + LEFT_TO_RIGHT * turns
-
-
-def turned(text: str) -> str:
-    """A row that begins at the left, whatever it begins with."""
-    return (LEFT_TO_RIGHT * (LEFT_TO_RIGHT in text) + text).rstrip()
 
 
 def legend(called: str, levels: Set[int], top: float, digits: int, *, color: bool) -> Iterator[str]:

@@ -9,11 +9,13 @@ from typing import TypeVar
 from exprgrad.source import display_width
 
 __all__ = [
-    "EDGE_ROWS", "INDENT", "LONGEST_WHOLE", "aligned", "broken", "cells", "elided", "ends", "fitted",
-    "gap", "in_yellow", "narrowed", "packed",
+    "EDGE_ROWS", "INDENT", "LONGEST_WHOLE", "aligned", "broken", "cells", "directed", "elided", "ends",
+    "fitted", "gap", "in_yellow", "is_rightward", "narrowed", "packed",
 ]  # fmt: skip
 
 T = TypeVar("T")
+
+LEFT_TO_RIGHT = "\u200e"
 
 INDENT = "    "
 EDGE_ROWS = 20
@@ -22,6 +24,33 @@ LONGEST_WHOLE = 60
 """The most rows or visits that are shown whole."""
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 """What tells a terminal to change its colour: it takes no room."""
+
+
+def is_rightward(character: str) -> bool:
+    """Whether a character is written from right to left."""
+    from unicodedata import bidirectional
+
+    return bidirectional(character) in ("R", "AL")
+
+
+def directed(text: str) -> str:
+    """A text that reads from left to right whatever the script of its names.
+
+    A mark at its start and behind each name that is written from right to left keeps what is around the
+    names in its order.
+    """
+    if text.isascii():
+        return text
+    pieces: list[str] = []
+    in_name = found = False
+    for character in text:
+        if in_name and not f"_{character}".isidentifier():
+            pieces.append(LEFT_TO_RIGHT)
+            in_name = False
+        if is_rightward(character):
+            in_name = found = True
+        pieces.append(character)
+    return LEFT_TO_RIGHT * found + "".join(pieces) + LEFT_TO_RIGHT * in_name
 
 
 def gap(count: int, what: str) -> str:
