@@ -19,6 +19,7 @@ import programs
 from exprgrad import Expression, parse
 from exprgrad.cli.output import show_diagnostics
 from exprgrad.explain.diagnostics import NOT_FINITE
+from exprgrad.show.documents.answer import Answer
 from shell import command, spelled, text_of
 
 
@@ -174,7 +175,8 @@ def shown(case: Case) -> str:
     run = parse(case.formula).gradient(given(case))
     mine = [found for found in run.diagnostics if found.code in NOT_FINITE]
     with redirect_stderr(io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")) as err:
-        show_diagnostics(run.text, mine, "never")
+        answer = Answer("grad", run.text, [], [], [], lambda _: [], mine)
+        show_diagnostics(answer, "never")
     return text_of(err)
 
 

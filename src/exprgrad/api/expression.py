@@ -127,13 +127,17 @@ class Expression(Drawn):
         return tuple(self.graph.inputs)
 
     def given(
-        self, values: Mapping[str, object] | None, inputs: Mapping[str, object]
+        self,
+        values: Mapping[str, object] | None,
+        inputs: Mapping[str, object],
+        *,
+        partly: bool = False,
     ) -> dict[str, Any]:
         """Every input's value, from a mapping and from keywords: a float, or a NumPy array."""
         merged = {**(values or {}), **inputs}
         unread = set(self.known).difference(self.graph.inputs)
         wanted = {name: value for name, value in merged.items() if name not in unread}
-        return resolve(self.graph, self.text, wanted)
+        return resolve(self.graph, self.text, wanted, partly=partly)
 
     def at(
         self, values: Mapping[str, object] | None, inputs: Mapping[str, object]
@@ -337,17 +341,14 @@ class Expression(Drawn):
         """
         from exprgrad.explain.checking.check import check_run
 
-        given = {**(values or {}), **inputs}
         if claims is not None:
             from exprgrad.explain.checking.claims import check_claims
 
-            free = {name: 0.0 for name in self.inputs if name not in given}
-            found = self.given({**free, **given}, {})
-            fixed = {name: value for name, value in found.items() if name not in free}
             texts = {name: str(claim) for name, claim in claims.items()}
-            return check_claims(self.graph, texts, fixed)
+            return check_claims(self.graph, texts, self.given(values, inputs, partly=True))
         step = None if h is None else as_number(h, "h")
-        return check_run(self.gradient(given, wrt=None if nodes is not None else wrt), nodes, step)
+        wrt = None if nodes is not None else wrt
+        return check_run(self.gradient({**(values or {}), **inputs}, wrt=wrt), nodes, step)
 
     def derivative(self, name: str, order: int = 1) -> Expression:
         """The derivative with respect to an input as a formula, simplified: an expression again.

@@ -22,7 +22,6 @@ __all__ = [
     "put_content",
     "put_parts",
     "report",
-    "show_diagnostics",
     "write",
     "write_exactly",
 ]
@@ -121,7 +120,7 @@ def give(answer: Answer, options: Mapping[str, Any]) -> int:
     if not options["as_json"]:
         if answer.aside and (options["as_csv"] or options["quiet"]):
             write([f"warning: {answer.aside}\n"], sys.stderr)
-        show_all(answer, color)
+        show_diagnostics(answer, color)
     warned = any(diagnostic.severity == "warning" for diagnostic in answer.diagnostics)
     is_doubtful = options.get("strict") and (warned or answer.is_doubtful)
     return 1 if answer.is_no or is_doubtful else 0
@@ -131,18 +130,18 @@ def put_content(
     command: str,
     text: str,
     fields: Mapping[str, Any],
-    content: str,
+    content: Mapping[str, str],
     path: str | None,
     options: Mapping[str, Any],
 ) -> None:
-    """Write a program or a picture to stdout, or where it is, if that is in a file, as JSON."""
+    """Write a program or a picture, the only ``content``, to stdout; or as JSON, or which file has it."""
     if options["as_json"]:
         from exprgrad.show.documents.document import envelope
 
-        what = {command: content} if path is None else {"file": path}
+        what = content if path is None else {"file": path}
         write([envelope(command, expression=text, **fields, **what), "\n"])
     elif path is None:
-        (write_exactly if command == "code" else write)([content])
+        (write_exactly if command == "code" else write)(content.values())
 
 
 def put_parts(
@@ -156,14 +155,6 @@ def put_parts(
     put = write_exactly if exact else write
     for part in shown(screen):
         put([part if isinstance(part, str) else drawn(part, screen), "\n"])
-
-
-def show_all(answer: Answer, color: str) -> None:
-    """Print an answer's diagnostics on stderr, each with its place in its own text."""
-    if not answer.sources:
-        show_diagnostics(answer.text, answer.diagnostics, color)
-    for source, diagnostic in zip(answer.sources, answer.diagnostics, strict=False):
-        show_diagnostics(source, [diagnostic], color)
 
 
 def report(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:
@@ -182,12 +173,15 @@ def report(error: ExprgradError, command: str | None, *, json: bool, color: str)
     write([text, "\n"], sys.stderr)
 
 
-def show_diagnostics(text: str, diagnostics: Iterable[Diagnostic], color: str) -> None:
-    """Print a run's diagnostics on stderr, each with its place in the formula."""
+def show_diagnostics(answer: Answer, color: str) -> None:
+    """Print an answer's diagnostics on stderr, each with its place in the formula, or its own text."""
     styled = colorful(color, sys.stderr)
     width = terminal_width() if sys.stderr.isatty() else 100
-    shown, left_out = chosen(list(diagnostics))
-    for diagnostic in shown:
+    shown, left_out = chosen(answer.diagnostics)
+    sources = answer.sources
+    if sources:
+        shown, left_out = answer.diagnostics, ""
+    for text, diagnostic in zip(sources or [answer.text] * len(shown), shown, strict=False):
         severity = diagnostic.severity
         head = f"{severity}:"
         if styled:

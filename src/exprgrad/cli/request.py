@@ -26,7 +26,7 @@ __all__ = [
     "HELP", "Digits", "FormulaCommand", "NameCommand", "Request", "color_option", "compute",
     "digits_option", "evaluator_of", "excluded", "expand_option", "formula", "formula_alone", "names_in",
     "output", "output_as", "resolved", "shape_option", "stack", "start", "start_alone", "swept",
-    "unknown_option", "wrt_option",
+    "unknown_option", "with_shapes", "wrt_option",
 ]  # fmt: skip
 
 SECOND = r",\s*[^\W\d]\w*\s*="
@@ -439,6 +439,14 @@ def swept(options: Mapping[str, Any], *, grad: bool = True) -> Run:
     return compute(expression, request, names_in(options.get("wrt")), grad=grad)
 
 
+def with_shapes(expression: Expression, sizes: str) -> Expression:
+    """The expression with the shapes of its inputs, given the value of ``--shape``."""
+    from exprgrad.api import parse
+    from exprgrad.cli.assignments import shapes_in
+
+    return parse(expression.text, shapes=shapes_in(sizes))
+
+
 def start_alone(options: Mapping[str, Any], command: str) -> Expression:
     """The expression of a command that takes no values: its answer holds for all of them.
 
@@ -451,11 +459,10 @@ def start_alone(options: Mapping[str, Any], command: str) -> Expression:
         message = f"{command} takes no values: its answer holds for all of them"
         help = f'for numbers at a point, write exprgrad grad "…" {argument}'
         raise RequestError("usage", message, help=help).about(argument)
-    from exprgrad.api import parse
-    from exprgrad.cli.assignments import missing_shapes, shapes_in
+    from exprgrad.cli.assignments import missing_shapes
 
     if sizes is not None:
-        expression = parse(expression.text, shapes=shapes_in(sizes))
+        expression = with_shapes(expression, sizes)
     missing = missing_shapes(expression.typed, expression.shapes)
     if missing:
         listed = ", ".join(missing[:4] + ["…"][: len(missing) - 4])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,10 +21,6 @@ from exprgrad.cli.request import (
     wrt_option,
 )
 from exprgrad.errors import InputError, RequestError
-
-if TYPE_CHECKING:
-    from exprgrad.api import Expression
-    from exprgrad.cli.request import Request
 
 __all__ = ["check_command"]
 
@@ -56,16 +52,19 @@ def check_command(**options: Any) -> int:
     derivative agrees, or what is wrong: a kink, lost digits, overflow, or a rule that is to blame.  Exits
     with 1 if one disagrees.
     """
+    from exprgrad.run.values.inputs import as_number, resolve
     from exprgrad.show.text.checks import check_answer
 
     expression, request = start(options, values=not options["claims"])
     step, nodes, wrt = options["step"], options["nodes"], options["wrt"]
-    h = None if step is None else step_in(step)
+    h = None if step is None else as_number(step, "--h")
     help, run = "check them one after the other", None
     if options["claims"]:
         excluded("--claim", {"--wrt": wrt, "--node": nodes, "--h": step}, help)
         claimed = claims_in(options["claims"])
-        given = partly_given(expression, request)
+        given = resolve(
+            expression.graph, expression.text, request.values, request.spelled, partly=True
+        )
         found = expression.check(given, claims=claimed)
     else:
         excluded("--node", {"--wrt": nodes and wrt}, help)
@@ -77,13 +76,6 @@ def check_command(**options: Any) -> int:
         found = expression.check(given, wrt=names, nodes=nodes or None, h=h)
     digits, whole = options["digits"], options["show_all"]
     return give(check_answer(expression.text, given, found, run, digits, whole=whole), options)
-
-
-def step_in(written: str) -> float:
-    """The value of ``--h``: a number or a constant expression."""
-    from exprgrad.run.values.inputs import as_number
-
-    return as_number(written, "--h")
 
 
 def claims_in(arguments: Sequence[str]) -> dict[str, str]:
@@ -101,13 +93,3 @@ def claims_in(arguments: Sequence[str]) -> dict[str, str]:
             raise InputError("given-twice", message, help=help).about(argument, (0, len(name)))
         found[name] = claim
     return found
-
-
-def partly_given(expression: Expression, request: Request) -> dict[str, Any]:
-    """The values that were given; inputs without one are free."""
-    from exprgrad.run.values.inputs import resolve
-
-    graph = expression.graph
-    others = {name: 0.0 for name in graph.inputs if name not in request.values}
-    found = resolve(graph, expression.text, {**others, **request.values}, request.spelled)
-    return {name: value for name, value in found.items() if name not in others}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -17,7 +16,7 @@ from exprgrad.cli.request import (
     start_alone,
     wrt_option,
 )
-from exprgrad.errors import RequestError, ShapeError
+from exprgrad.errors import ShapeError
 from exprgrad.language.code.targets import TARGETS
 
 __all__ = ["code_command"]
@@ -43,6 +42,7 @@ NAMES = list(TARGETS)
 def code_command(target: str, value_only: bool, path: str | None, **options: Any) -> int:
     """A program for value and gradient: one self-contained function."""
     from exprgrad.run.values.inputs import select
+    from exprgrad.show.picture.picture import put
 
     try:
         expression = start_alone(options, "code")
@@ -54,9 +54,9 @@ def code_command(target: str, value_only: bool, path: str | None, **options: Any
     listed = [] if value_only else list(select(graph, names))
     code = expression.code(target, wrt=names, name=name, value_only=value_only)
     if path is not None:
-        save(code, path)
+        put(code, path)
     fields = {"to": target, "name": name, "inputs": list(graph.inputs), "wrt": listed}
-    put_content("code", expression.text, fields, code, path, options)
+    put_content("code", expression.text, fields, {"code": code}, path, options)
     return 0
 
 
@@ -68,12 +68,3 @@ def no_tensors(target: str) -> str | None:
         return None
     title = TARGETS[target].title
     return f"a program in {title} computes with numbers; {takers_of_tensors()}"
-
-
-def save(code: str, path: str) -> None:
-    """Write a program to a file."""
-    try:
-        Path(path).write_text(code, "utf-8")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise RequestError("file", f"cannot write '{path}': {reason}") from None

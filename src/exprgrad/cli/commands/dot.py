@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,16 +11,14 @@ from exprgrad.cli.request import (
     FormulaCommand,
     compute,
     digits_option,
+    evaluator_of,
     expand_option,
     formula,
     shape_option,
     start,
+    with_shapes,
 )
-from exprgrad.errors import RequestError, ShapeError
-
-if TYPE_CHECKING:
-    from exprgrad.api import Expression, Run
-    from exprgrad.cli.request import Request
+from exprgrad.errors import RequestError
 
 __all__ = ["dot_command"]
 
@@ -45,34 +43,17 @@ def dot_command(path: str | None, **options: Any) -> int:
         format_of(path)
     expression, request = start(options, values=False)
     if options["shape"] is not None:
-        expression = with_shapes(expression, request, options["shape"])
+        if request.values:
+            message = "values have shapes of their own: --shape is for a formula without values"
+            raise RequestError("usage", message, help="leave out --shape")
+        expression = with_shapes(expression, options["shape"])
     if request.values or not expression.inputs:
-        run = swept_if_number(expression, request)
+        graph = evaluator_of(expression, request)[0].graph
+        run = compute(expression, request, grad=not graph.shape(graph.output))
         source = run.dot(digits=options["digits"], all=options["show_all"])
     else:
         source = expression.dot(all=options["show_all"])
     if path is not None:
         Picture(source).save(path)
-    put_content("dot", expression.text, {}, source, path, options)
+    put_content("dot", expression.text, {}, {"dot": source}, path, options)
     return 0
-
-
-def with_shapes(expression: Expression, request: Request, shape: str) -> Expression:
-    """The expression with the shapes of its inputs, given the value of ``--shape``."""
-    from exprgrad.api import parse
-    from exprgrad.cli.assignments import shapes_in
-
-    if request.values:
-        message = "values have shapes of their own: --shape is for a formula without values"
-        raise RequestError("usage", message, help="leave out --shape")
-    return parse(expression.text, shapes=shapes_in(shape))
-
-
-def swept_if_number(expression: Expression, request: Request) -> Run:
-    """Both sweeps; the forward one alone where the output is a tensor, which has no gradient."""
-    try:
-        return compute(expression, request)
-    except ShapeError as error:
-        if error.code != "not-a-number":
-            raise
-        return compute(expression, request, grad=False)

@@ -74,9 +74,8 @@ def eval_command(**options: Any) -> int:
 def grad_command(**options: Any) -> int:
     """Reverse pass: every node's data and grad."""
     has_order = options["order"] is not None or options["accumulate"] == "set"
-    refuse_beside_map(options, has_order=has_order)
+    refuse(options, has_order=has_order)
     run = swept(options)
-    refuse_beside_trust(options, has_order=has_order)
     if has_order:
         return give(order_answer(run, options), options)
     if options["show_trust"]:
@@ -135,9 +134,10 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     return visited_answer(run, found, run.diagnostics, digits, whole=whole, traced=traced)
 
 
-def refuse_beside_map(options: Mapping[str, Any], *, has_order: bool) -> None:
-    """Refuse what has no room for ``--map``, or speaks of other grads."""
-    if options["show_map"]:
+def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:
+    """Refuse what has no room for ``--map``, or shows other numbers than ``--trust``, or otherwise."""
+    given = {"--map": options["show_map"], "--trust": options["show_trust"]}
+    if given["--map"]:
         forms = {
             "--json": "as_json",
             "--csv": "as_csv",
@@ -145,23 +145,14 @@ def refuse_beside_map(options: Mapping[str, Any], *, has_order: bool) -> None:
             "--trust": "show_trust",
         }
         excluded("--map", {flag: options[name] for flag, name in forms.items()})
-        refuse_order("--map", has_order=has_order)
-
-
-def refuse_beside_trust(options: Mapping[str, Any], *, has_order: bool) -> None:
-    """Refuse what shows other numbers than ``--trust``, or shows them otherwise."""
-    if not options["show_trust"]:
-        return
-    refuse_order("--trust", has_order=has_order)
-    help = "choose one: a trace shows the numbers as they were computed"
-    excluded("--trace", {"--trust": options["show_trace"]}, help)
-    if click.get_current_context().get_parameter_source("digits") is ParameterSource.COMMANDLINE:
-        message = "--trust shows numbers with all their digits"
-        raise RequestError("usage", message, help="leave out --digits")
-
-
-def refuse_order(option: str, *, has_order: bool) -> None:
-    """Refuse another order of visits beside an option."""
-    if has_order:
-        message = f"{option} applies only to the right order"
-        raise RequestError("usage", message, help="leave out one of the two")
+    for option in given:
+        if given[option] and has_order:
+            message = f"{option} applies only to the right order"
+            raise RequestError("usage", message, help="leave out one of the two")
+    if given["--trust"]:
+        help = "choose one: a trace shows the numbers as they were computed"
+        excluded("--trace", {"--trust": options["show_trace"]}, help)
+        source = click.get_current_context().get_parameter_source("digits")
+        if source is ParameterSource.COMMANDLINE:
+            message = "--trust shows numbers with all their digits"
+            raise RequestError("usage", message, help="leave out --digits")

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.output import write
+from exprgrad.cli.output import put_content, write
 from exprgrad.cli.request import (
     FormulaCommand,
     compute,
     digits_option,
+    evaluator_of,
     expand_option,
     formula,
     names_in,
-    resolved,
     start,
     wrt_option,
 )
@@ -62,16 +62,19 @@ def explore_command(path: str | None, show: bool, lesson: str | None, **options:
     The file is all there is to it: it needs no network.  With --open and no -o it is a new file in a
     temporary folder, and its name is printed; with neither, the page goes to a pipe.
     """
+    from exprgrad.api import parse
+
     to_pipe = path == "-" or (path is None and not show)
     check_target(path, show=show, to_pipe=to_pipe, as_json=options["as_json"])
     taken = None if lesson is None else lesson_alone(lesson, options)
-    run = formula_run(options) if taken is None else lesson_run(taken)
+    run = formula_run(options) if taken is None else parse(taken.expression).gradient(taken.values)
     page = run.explore(digits=options["digits"], all=options["show_all"], lesson=taken)
     file_written = None if to_pipe else path or new_file(lesson or "page")
     if file_written is not None:
         page.save(file_written)
     if options["as_json"]:
-        write([page_document(run, page, lesson, file_written), "\n"])
+        fields = {"lesson": lesson, "inputs": run.inputs, "bytes": len(page.html.encode())}
+        put_content("explore", run.text, fields, {"html": page.html}, file_written, options)
     elif file_written is None:
         write_page(page)
     elif path is None:
@@ -104,28 +107,14 @@ def formula_run(options: Mapping[str, Any]) -> Run:
 
     expression, request = start(options)
     try:
-        values = resolved(expression, request)
+        evaluator, _ = evaluator_of(expression, request)
     except InputError as error:
         lesson = nearest(request.text.strip(), LESSONS)
         if lesson and len(expression.graph) == 1:
             error.help = f"the lesson is exprgrad explore --lesson {lesson}"
         raise
-    numbers_only(expression.evaluator(values).graph, no_tensors)
+    numbers_only(evaluator.graph, no_tensors)
     return compute(expression, request, names_in(options["wrt"]))
-
-
-def page_document(run: Run, page: Page, lesson: str | None, path: str | None) -> str:
-    """The JSON document: the page itself, or the file that it was written to."""
-    from exprgrad.show.documents.document import envelope
-
-    return envelope(
-        "explore",
-        expression=run.text,
-        lesson=lesson,
-        inputs=run.inputs,
-        bytes=len(page.html.encode()),
-        **({"html": page.html} if path is None else {"file": path}),
-    )
 
 
 def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
@@ -142,13 +131,6 @@ def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
     message = "a lesson has a formula and inputs of its own"
     help = f'edit the inputs on the page, or write exprgrad explore "{lesson.expression}" {values}'
     raise RequestError("usage", message, help=help).about(more[0])
-
-
-def lesson_run(lesson: Lesson) -> Run:
-    """Both sweeps over a lesson's formula."""
-    from exprgrad.api import parse
-
-    return parse(lesson.expression).gradient(lesson.values)
 
 
 def new_file(name: str) -> str:

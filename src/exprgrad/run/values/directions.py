@@ -95,14 +95,15 @@ def fitted(
             raise not_an_input(graph, name) if of_inputs else no_such_cotangent(graph, nodes, name)
     for name, node in nodes.items():
         if name not in numbers:
-            error = InputError("missing-tangent", f"input '{name}' has no tangent")
-            zero = "0 holds an input fixed"
+            shown = example(nodes, numbers)
+            help = f"write --tangent {shown} (0 holds an input fixed)"
+            error = InputError("missing-tangent", f"input '{name}' has no tangent", help=help)
             if not of_inputs:
-                error = InputError("missing-cotangent", f"output '{name}' has no cotangent")
-                zero = "0 leaves an output out"
+                help = f"write --cotangent {shown} (0 leaves an output out)"
+                message = f"output '{name}' has no cotangent"
+                error = InputError("missing-cotangent", message, help=help)
             places = {binding.name: binding.span for binding in graph.bindings}
             error.span = places.get(name, graph.span(node))
-            error.help = f"write --{kind} {example(nodes, numbers)} ({zero})"
             raise error.at(Source(text))
     return {name: fitting(graph, node, numbers[name], kind, name) for name, node in nodes.items()}
 

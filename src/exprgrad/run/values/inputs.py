@@ -168,22 +168,26 @@ def detached(value: object) -> Any:
 
 
 def resolve(
-    graph: Graph, text: str, given: Mapping[str, object], spelled: Mapping[str, str] | None = None
+    graph: Graph,
+    text: str,
+    given: Mapping[str, object],
+    spelled: Mapping[str, str] | None = None,
+    *,
+    partly: bool = False,
 ) -> dict[str, Any]:
     """Every input's value, in order of appearance; an error for what is missing or not asked for.
 
-    ``spelled`` holds the arguments as they were typed, for the excerpts in errors.
+    ``spelled`` holds the arguments as they were typed, for the excerpts in errors.  With ``partly``
+    inputs may be without a value.
     """
     given = {normal(name): value for name, value in given.items()}
+    missing = [] if partly else [name for name in graph.inputs if name not in given]
     for name in given:
         if name not in graph.inputs:
-            raise surplus(
-                graph, text, name, [n for n in graph.inputs if n not in given], spelled or {}
-            )
-    missing = [name for name in graph.inputs if name not in given]
+            raise surplus(graph, text, name, missing, spelled or {})
     if missing:
         raise absent(graph, text, missing)
-    return {name: as_value(given[name], name) for name in graph.inputs}
+    return {name: as_value(given[name], name) for name in graph.inputs if name in given}
 
 
 def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[str, Shape]:

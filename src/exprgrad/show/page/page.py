@@ -39,7 +39,7 @@ class Page:
     def save(self, path: str | Path) -> None:
         """Write the page to an ``.html`` file."""
         check_path(path)
-        put(self.html.encode(), path)
+        put(self.html, path)
 
     def __str__(self) -> str:
         return self.html

@@ -86,10 +86,10 @@ def misnamed(path: str | Path, what: str, help: str) -> RequestError:
     return RequestError("unknown-format", f"'{text}' does not name {what}", help=help).about(text)
 
 
-def put(content: bytes, path: str | Path) -> None:
-    """Write a file.  Raises ``RequestError`` where that cannot be."""
+def put(content: bytes | str, path: str | Path) -> None:
+    """Write a file, text as UTF-8.  Raises ``RequestError`` where that cannot be."""
     try:
-        Path(path).write_bytes(content)
+        Path(path).write_bytes(content.encode() if isinstance(content, str) else content)
     except (OSError, ValueError) as error:
         message = f"cannot write '{path}': {getattr(error, 'strerror', None) or error}"
         raise RequestError("file", message) from None
