@@ -15,9 +15,9 @@ from exprgrad.derive.constant_folding import compared, folded, is_flag
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
-    NUMBERS,
     Graph,
     Literal,
+    Numbers,
     Payload,
     Program,
     Settings,
@@ -48,7 +48,7 @@ class Builder:
     def __init__(self, graph: Graph | None = None, *, plain: bool = False) -> None:
         self.plain = plain
         self.graph = Graph() if graph is None else graph
-        self.shapes = self.graph.shapes is not NUMBERS
+        self.shapes = not isinstance(self.graph.shapes, Numbers)
         self.known: dict[Key, int] = {}
         self.span: Span = (0, 0)
         self.origin = -1

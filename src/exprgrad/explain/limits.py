@@ -21,18 +21,15 @@ MOST_VISITS = 400_000
 
 def beyond_sides(run: Run) -> str:
     """Why a run is too large to look at both sides of each number it is differentiated in; empty if not."""
-    from exprgrad.graph.graph import size
+    from exprgrad.graph.graph import MOST_ELEMENTS, size
 
     graph = run.graph
     count = sum(size(graph.shape(graph.inputs[name])) for name in run.wrt or ())
-    nodes, what = len(graph), "nodes"
+    nodes, elements = len(graph), sum(map(size, graph.shapes))
     limit = "formulas that are not so long" if 2 * count * nodes > MOST_VISITS else ""
-    if graph.shapes:
-        from exprgrad.run.arrays.elements import MOST_ELEMENTS
-
-        nodes, what = sum(map(size, graph.shapes)), "elements"
-        if nodes > MOST_ELEMENTS:
-            limit = f"up to {MOST_ELEMENTS:,} elements over all nodes"
+    if elements > MOST_ELEMENTS:
+        limit = f"up to {MOST_ELEMENTS:,} elements over all nodes"
     if count > MOST_INPUTS:
         limit = f"up to {MOST_INPUTS} inputs"
-    return limit and f"{limit}; this one has {count:,} inputs and {nodes:,} {what}"
+    many = f"{elements:,} elements" if elements > nodes else f"{nodes:,} nodes"
+    return limit and f"{limit}; this one has {count:,} inputs and {many}"

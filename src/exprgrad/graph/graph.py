@@ -18,6 +18,7 @@ from exprgrad.source import Span
 __all__ = [
     "CONST",
     "INPUT",
+    "MOST_ELEMENTS",
     "NUMBERS",
     "Algebra",
     "Binding",
@@ -197,7 +198,7 @@ class Graph:
 
     def empty(self) -> Graph:
         """A graph without nodes yet, which carries shapes if this one does."""
-        return Graph([] if self.shapes else NUMBERS)
+        return Graph(type(self.shapes)())
 
     def names(self) -> dict[int, str]:
         """Node → its name: an input's own, or the first that a statement bound to it."""
@@ -280,18 +281,10 @@ def numbers_only(graph: Graph, refusal: Callable[[int], ExprgradError]) -> None:
 
     The inputs of a graph that carries no shapes count as numbers.
     """
-    if is_scalar(graph) and not any(graph.shapes):
-        return
-    leaves = INPUT, CONST
-    raise refusal(
-        next(
-            node
-            for node, kind in enumerate(graph.kinds)
-            if graph.shape(node)
-            or type(graph.payloads[node]) is Literal
-            or (kind not in BY_NAME and kind not in leaves)
-        )
-    )
+    elementwise = BY_NAME.keys() | {INPUT, CONST}
+    for node, kind in enumerate(graph.kinds):
+        if graph.shape(node) or kind not in elementwise or type(graph.payloads[node]) is Literal:
+            raise refusal(node)
 
 
 # The one walk forward.  (The sweep over doubles has to be fast, and is a loop of its own: ``run/numbers``.)
@@ -375,6 +368,10 @@ def spent_after(graph: Graph, needed: Sequence[int], kept: Collection[int]) -> d
 def element_name(name: str, place: Shape | None) -> str:
     """What one number of a tensor is called: ``X[0, 1]``; what is a number has its own name."""
     return f"{name}{[*place]}" if place else name
+
+
+MOST_ELEMENTS = 4096
+"""The most numbers, over all nodes of a graph together, that tensors are written out in."""
 
 
 def size(shape: Shape) -> int:

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from exprgrad.graph.graph import Settings, Shape, size
-from exprgrad.graph.structural import Mismatch, Nodes, Pass, Structural
+from exprgrad.graph.structural import Mismatch, Nodes, Pass, Structural, shape_text
 
 __all__ = ["PRODUCTS"]
 
 
 def unfit(needed: str, shape: Shape, help: str) -> Mismatch:
     """The error for an operand of another rank; ``help`` is for a tensor."""
-    by_number = "a product with a number is written *"
-    return Mismatch(f"{{op}} needs {needed}", help if shape else by_number)
+    return Mismatch(
+        f"{{op}} needs {needed}", shape_text(shape, help, "a product with a number is written *")
+    )
 
 
 def matmul_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:

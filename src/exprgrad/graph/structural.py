@@ -200,5 +200,8 @@ class Structural:
 
 
 def shape_text(shape: Shape, tensor: str = "{}", number: str = "a number") -> str:
-    """A shape as people write it, ``(3, 4)`` or ``(3,)``, in what is said of tensors; a number has none."""
-    return tensor.format(tuple(shape)) if shape else number
+    """A shape as people write it, ``(3, 4)`` or ``(3,)``; a number has none.
+
+    ``tensor`` and ``number`` are what is said of the one and of the other; ``{}`` stands for the shape.
+    """
+    return tensor.replace("{}", str(tuple(shape))) if shape else number

@@ -58,14 +58,15 @@ class Named(Protocol):
         """A node's name, else its text."""
 
 
-def rules(run: Named, user: int) -> Callable[[int], str]:
+def rules(run: Named, user: int) -> Callable[[int], str | None]:
     """The local derivatives of a node's edges as people read them, by the operand's position.
 
-    Where shapes are known it is 0 for an operand that is passed nothing.
+    None for an operand that is passed nothing; empty where it depends on shapes that are not known.
     """
     if run.graph.shapes:
-        passed = pass_texts(run, user)
-        return lambda position: passed.get(position, "0")
+        return pass_texts(run, user).get
+    if run.graph.kinds[user] not in BY_NAME:
+        return lambda position: ""
     return lambda position: rule_of(run.graph, user, position, run.names, run.texts)[0]
 
 

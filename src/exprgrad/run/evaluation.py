@@ -200,6 +200,7 @@ class Run:
     ``locals``     its local derivatives, as far as its operands are active; None if it passed nothing on
     ``passed(user)``  its active edges: position, local derivative (None if not even diagonal), contribution
     ``ends(user, operand)``  the shapes of an edge's ends; None over numbers
+    ``beside``     the fields that an edge has over tensors alone
     ``met``        the kinks and jumps that it meets, with flags that say where; ``quiet`` if none does
 
     and ``order``, the nodes that the output depends on, in the order of the visits.
@@ -312,25 +313,28 @@ class Run:
             operand = graph.operands[user][position]
             span = graph.occurrence(user, position)
             ends = self.adjoints.ends(user, operand)
-            yield Edge(user, position, operand, rules(position), local, contribution, span, ends)
+            yield Edge(
+                user, position, operand, rules(position) or "0", local, contribution, span, ends
+            )
 
     @cached_property
     def edges(self) -> list[Edge]:
         """Every active edge, in the order of the visits."""
         return list(self.iter_edges())
 
-    def rules(self, user: int) -> Callable[[int], str]:
+    def rules(self, user: int) -> Callable[[int], str | None]:
         """The local derivatives of a node's edges as people read them, by the operand's position.
 
-        The operands' names are filled in.  Among tensors it is 0 for an operand that is passed nothing.
+        The operands' names are filled in.  None for an operand that is passed nothing; empty where the rule
+        depends on shapes that are not known.
         """
         from exprgrad.run.edge_texts import rules
 
         return rules(self, user)
 
     def rule(self, user: int, position: int) -> str:
-        """The local derivative of one edge as people read it: see ``rules``."""
-        return self.rules(user)(position)
+        """The local derivative of one edge as people read it; 0 where nothing is passed."""
+        return self.rules(user)(position) or "0"
 
     @cached_property
     def varying(self) -> Sequence[int]:

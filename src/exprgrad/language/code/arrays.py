@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from exprgrad.graph.movement import place_text, placed
 from exprgrad.graph.shapes import axes_of, axis_of
+from exprgrad.graph.structural import shape_text
 from exprgrad.language.code.target import (
     AND,
     ARITHMETIC,
@@ -109,7 +110,7 @@ def transpose(function: str) -> Spelling:
 
 def reshape(function: str, *, number: str = "") -> Spelling:
     """An operand in the result's shape; ``number`` makes a number of an array without axes."""
-    return lambda o: Form(f"{function}({{0}}, {o.shape}){'' if o.shape else number}")
+    return lambda o: Form(f"{function}({{0}}, {o.shape}){shape_text(o.shape, '', number)}")
 
 
 def broadcast(function: str, full: str) -> Spelling:

@@ -18,6 +18,7 @@ from exprgrad.errors import RequestError
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
+    MOST_ELEMENTS,
     Binding,
     Graph,
     Literal,
@@ -35,10 +36,7 @@ from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.source import Span
 
-__all__ = ["MOST_ELEMENTS", "Elements", "Origin", "elements", "refuse_many"]
-
-MOST_ELEMENTS = 4096
-"""The most numbers, over all nodes of a graph together, that are written out."""
+__all__ = ["Elements", "Origin", "elements", "refuse_many"]
 
 Place = tuple[int, ...]
 

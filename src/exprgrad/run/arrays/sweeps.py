@@ -45,6 +45,8 @@ class Adjoints:
     ``masks`` are not 0 where a gradient reached a node that a branch not taken may have kept it from.
     """
 
+    beside: tuple[str, ...] = ("jacobian",)
+
     def __init__(
         self,
         graph: Graph,

@@ -364,6 +364,8 @@ class Adjoints:
     ``grads``   by node; None for a node that no gradient reached
     """
 
+    beside: tuple[str, ...] = ()
+
     def __init__(self, tape: Tape, grads: list[Any], cells: list[float]) -> None:
         self.tape = tape
         self.grads = grads

@@ -107,8 +107,9 @@ def node_rows(run: Run) -> Iterator[list[Any]]:
 
 def trace_rows(run: Run) -> Iterator[list[Any]]:
     """The active edges in the order of the visits as lines of CSV; tensors are JSON lists."""
-    names = ["user", "position", "operand", "rule", "local", "contribution"]
-    yield names if not run.graph.shapes else [*names, "jacobian"]
+    assert run.adjoints is not None
+    beside = run.adjoints.beside
+    yield ["user", "position", "operand", "rule", "local", "contribution", *beside]
     for edge in run.iter_edges():
-        jacobian = [] if edge.jacobian is None else [edge.jacobian]
-        yield [*edge[:4], short(edge.local), short(edge.contribution), *jacobian]
+        further = [getattr(edge, name) for name in beside]
+        yield [*edge[:4], short(edge.local), short(edge.contribution), *further]

@@ -47,11 +47,12 @@ def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wi
     """
     operands, op = run.graph.operands[user], BY_NAME.get(run.graph.kinds[user])
     if run.adjoints is None:
-        rules = rules_of(run, user)
-        for position in range(len(operands)):
-            rule = rules.get(position)
+        moving = [run.varying[operand] for operand in operands]
+        rules = run.rules(user) if any(moving) else None
+        for position, moves in enumerate(moving):
+            rule = rules(position) if rules and moves else None
             chip = rule_chip(run, user, position, rule, is_whole=op is None) if rule else None
-            yield chip, position in rules
+            yield chip, rule is not None
         return
     branches = op.branches if op else ()
     edges = {edge.position: edge for edge in run.edges_of(user)}
@@ -66,20 +67,6 @@ def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wi
         else:
             chip = number_chip(edge.rule, edge.local, digits)
         yield chip, position not in branches or not vanishes(edge.local)
-
-
-def rules_of(run: Run, user: int) -> dict[int, str | None]:
-    """By operand that varies: the rule of its edge, before any sweep.
-
-    That of a structural edge depends on the shapes; where they are not known it is None.
-    """
-    moving = [at for at, operand in enumerate(run.graph.operands[user]) if run.varying[operand]]
-    if not moving or not run.graph.shapes:
-        is_known = run.graph.kinds[user] in BY_NAME
-        return {position: run.rule(user, position) if is_known else None for position in moving}
-    from exprgrad.run.edge_texts import pass_texts
-
-    return {**pass_texts(run, user)}
 
 
 def rule_chip(run: Run, user: int, position: int, rule: str, *, is_whole: bool) -> Chip:
