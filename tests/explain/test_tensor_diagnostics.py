@@ -10,6 +10,8 @@ import pytest
 
 import golden
 from exprgrad import parse
+from exprgrad.graph.graph import dependents
+from exprgrad.run.arrays.sweeps import suspects
 from shell import command, spelled
 
 # Each: the formula, its values, and the diagnostics as "code" or "code?" for a note.
@@ -151,6 +153,16 @@ def test_a_gradient_is_corrected_number_by_number() -> None:
     assert (sweep.tolist(), value.tolist()) == ([0, 1, 0], [1, 1, 1])
     assert "gradient corrected: x = [1, 1, 1], where the sweep has [0, 1, 0]" in run.table()
     assert '"corrected": {"x": {"sweep": [0.0, 1.0, 0.0], "value": [1.0, 1.0, 1.0]}}' in run.json()
+
+
+@pytest.mark.parametrize(
+    ("text", "suspected"),
+    [("sum(tanh(x @ W)^2)", []), ("sum(relu(x @ W)) + max(x)", ["reduce_max", "relu"])],
+)
+def test_which_nodes_may_meet_a_kink_is_known_beforehand(text: str, suspected: list[str]) -> None:
+    graph = parse(text).gradient(x=[1, 2], W=[[1], [1]]).graph
+    found = suspects(graph, dependents(graph, graph.inputs.values()))
+    assert [graph.kinds[suspect.node] for suspect in found] == suspected
 
 
 def test_a_large_tensor_is_only_flagged() -> None:

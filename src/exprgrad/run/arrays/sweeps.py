@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -20,13 +20,38 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import Array
-from exprgrad.run.numbers.kink_screen import equal_numbers, movable
+from exprgrad.run.numbers.kink_screen import Needed, equal_numbers, movable
 
 __all__ = ["Adjoints", "Sweep", "answers", "forward", "held", "play", "record"]
 
-Sweep = tuple[Program, list[int], list[int]]
-"""The program of a reverse sweep, and whose its outputs are: after every node's data come some
-nodes' adjoints, and the conditions under which some of those arrive."""
+
+class Suspect(NamedTuple):
+    """A node that may meet a kink or a jump.
+
+    ``varies``  by operand: 1.0 if a small step of an input can move it, else 0.0
+    ``needed``  equalities of which one has to hold; None where that is not known
+    """
+
+    node: int
+    varies: list[float]
+    needed: Needed | None
+
+
+class Sweep(NamedTuple):
+    """Everything about a reverse sweep that does not depend on the numbers.
+
+    ``program``   finds every node's data, then some nodes' adjoints, then conditions
+    ``reached``   whose adjoints those are
+    ``conditional``  the nodes whose adjoints arrive under those conditions
+    ``active``    by node: whether it depends on a differentiated input
+    ``suspects``  the nodes that may meet a kink or a jump, in the order of the visits
+    """
+
+    program: Program
+    reached: list[int]
+    conditional: list[int]
+    active: Sequence[int]
+    suspects: list[Suspect]
 
 
 def forward(graph: Graph, inputs: Mapping[str, Any]) -> list[Any]:
@@ -36,7 +61,8 @@ def forward(graph: Graph, inputs: Mapping[str, Any]) -> list[Any]:
 
 def record(graph: Graph, wrt: Sequence[str]) -> Sweep:
     """The program of a reverse sweep: it does not depend on the numbers."""
-    return derive.adjoints(graph, wrt)
+    active = dependents(graph, [graph.inputs[name] for name in wrt])
+    return Sweep(*derive.adjoints(graph, wrt), active, suspects(graph, active))
 
 
 class Adjoints:
@@ -50,16 +76,17 @@ class Adjoints:
     def __init__(
         self,
         graph: Graph,
-        wrt: Sequence[str],
+        sweep: Sweep,
         values: list[Any],
         grads: list[Any],
         masks: Mapping[int, Any],
     ) -> None:
         self.graph = graph
+        self.suspects = sweep.suspects
+        self.active = sweep.active
         self.values = values
         self.grads = grads
         self.masks = masks
-        self.active = dependents(graph, [graph.inputs[name] for name in wrt])
 
     @cached_property
     def varying(self) -> Sequence[int]:
@@ -96,11 +123,9 @@ class Adjoints:
     @cached_property
     def met(self) -> dict[int, list[tuple[Special, Any]]]:
         """By node, in the order of the visits: the kinks and jumps that it meets, and where."""
-        moving = movable(self.graph)
         found = {
-            node: specials(self.graph, node, self.values, self.active, moving)
-            for node in self.order
-            if self.active[node]
+            suspect.node: specials(self.graph, suspect, self.values, self.active)
+            for suspect in self.suspects
         }
         return {node: listed for node, listed in found.items() if listed}
 
@@ -141,7 +166,7 @@ def play(
     graph: Graph, inputs: Mapping[str, Any], wrt: Sequence[str], sweep: Sweep
 ) -> tuple[list[Any], Adjoints]:
     """Every node's data and grad."""
-    program, reached, conditional = sweep
+    program, reached, conditional, *_ = sweep
     found = arrays.forward(program.graph, inputs, program.outputs)
     answers = [arrays.plain(found[output]) for output in program.outputs]
     values, adjoints = answers[: len(graph)], answers[len(graph) :]
@@ -154,55 +179,60 @@ def play(
     for node, grad in zip(asked, mine, strict=True):
         grads[node] = grad
     masks = dict(zip(conditional, adjoints[len(reached) :], strict=True))
-    return values, Adjoints(graph, wrt, values, grads, masks)
+    return values, Adjoints(graph, sweep, values, grads, masks)
 
 
 # Kinks and jumps: ``kink_screen.py`` has them over numbers.
 
 
-def specials(
-    graph: Graph,
-    node: int,
-    values: Sequence[Array],
-    active: Sequence[int],
-    moving: Sequence[int],
-) -> list[tuple[Special, Array]]:
-    """The kinks and jumps that one node meets, each with flags that say where.
+def suspects(graph: Graph, active: Sequence[int]) -> list[Suspect]:
+    """The nodes that may meet a kink or a jump and that the output depends on, from it down."""
+    used, moving = dependencies(graph, graph.output), movable(graph)
+    found = []
+    for node in range(graph.output, -1, -1):
+        operands, kind = graph.operands[node], graph.kinds[node]
+        if not (operands and used[node] and active[node]):
+            continue
+        varies = [float(moving[operand]) for operand in operands]
+        op = BY_NAME.get(kind)
+        if op is not None:
+            needed = equal_numbers(graph, node, op, moving) if op.special else []
+        else:
+            needed = None if STRUCTURAL[kind].kink is not None and any(varies) else []
+        if needed is None or needed:
+            found.append(Suspect(node, varies, needed))
+    return found
 
-    ``active`` says which nodes depend on a differentiated input, ``moving`` which of them a small step of
-    one can move.
-    """
-    operands, kind = graph.operands[node], graph.kinds[node]
-    op = BY_NAME.get(kind)
-    row = STRUCTURAL[kind] if op is None and operands else None
-    if not (op.special if op else row and row.kink):
+
+def specials(
+    graph: Graph, suspect: Suspect, values: Sequence[Array], active: Sequence[int]
+) -> list[tuple[Special, Array]]:
+    """The kinks and jumps that one node meets, each with flags that say where."""
+    node, varies, needed = suspect
+    if needed is not None and not any(np.any(equal(values, *pair)) for pair in needed):
         return []
+    operands, kind = graph.operands[node], graph.kinds[node]
     given, out = [values[operand] for operand in operands], values[node]
-    varies = [float(moving[operand]) for operand in operands]
     tests: list[tuple[Special, Array]] = []
-    if row is not None and row.kink is not None:
-        if any(varies):
-            with np.errstate(all="ignore"):
-                flags = row.kink(np, given, out, cast(Settings, graph.payloads[node]))
-            tests = [(Special("", "kink", row.kink_words), flags)]
-    elif op is not None and may_meet(graph, node, op, values, moving):
+    if kind in BY_NAME:
+        op = BY_NAME[kind]
         views = sides(op, given, out, varies)
         mine = [view for view, operand in zip(views, operands, strict=True) if active[operand]]
         for special in op.special:
-            found = [held(special.where, slots(op), view) for view in mine]
-            tests.append((special, np.any(np.broadcast_arrays(*found), axis=0)))
+            held_by = [held(special.where, slots(op), view) for view in mine]
+            tests.append((special, np.any(np.broadcast_arrays(*held_by), axis=0)))
+    else:
+        row = STRUCTURAL[kind]
+        assert row.kink is not None
+        with np.errstate(all="ignore"):
+            flags = row.kink(np, given, out, cast(Settings, graph.payloads[node]))
+        tests.append((Special("", "kink", row.kink_words), flags))
     return [(special, flags) for special, flags in tests if np.any(flags)]
 
 
-def may_meet(
-    graph: Graph, node: int, op: Op, values: Sequence[Array], moving: Sequence[int]
-) -> bool:
-    """Whether any numbers are equal that a kink or a jump needs to be: quick, as every run asks it."""
-    needed = equal_numbers(graph, node, op, moving)
-    return needed is None or any(
-        np.any(values[one] == (other if isinstance(other, float) else values[other]))
-        for one, other in needed
-    )
+def equal(values: Sequence[Array], one: int, other: int | float) -> Array:
+    """Where a node equals another, or a number."""
+    return values[one] == (other if isinstance(other, float) else values[other])
 
 
 def sides(op: Op, given: Sequence[Array], out: Array, varies: Sequence[float]) -> list[list[Any]]:

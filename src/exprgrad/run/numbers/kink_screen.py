@@ -19,7 +19,15 @@ from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.numbers.primitives import Template, compile_template, sides
 from exprgrad.run.numbers.primitives import number as constant
 
-__all__ = ["Suspects", "equal_numbers", "movable", "special_of", "special_tests", "suspects"]
+__all__ = [
+    "Needed",
+    "Suspects",
+    "equal_numbers",
+    "movable",
+    "special_of",
+    "special_tests",
+    "suspects",
+]
 
 Needed = list[tuple[int, int | float]]
 """Pairs of nodes, or of a node and a number, of which one at least has to be equal."""
