@@ -228,6 +228,8 @@ class Builder:
         if kind == "where":
             return self.choice(*operands)
         values = [self.value(operand) for operand in operands]
+        if row.unit is not None and values[-1] == row.unit:
+            return operands[0]
         if None not in values:
             number = folded(kind, values)  # type: ignore[arg-type]
             if number is not None:
@@ -240,8 +242,6 @@ class Builder:
         (x, y), (first, second) = operands, values
         if x == y and kind in COMPARISONS:  # x < x is 0, be x nan or a number
             return None if compared(kind, 0, 0) or compared(kind, nan, nan) else self.constant(0.0)
-        if row.unit is not None and second == row.unit:
-            return x
         if row.unit is not None and first == row.unit and row.commutes:
             return y
         if kind == "pow" and second == 0:

@@ -59,8 +59,9 @@ def copied(made: Graph, graph: Graph, node: int, operands: tuple[int, ...]) -> i
     kind, payload = graph.kinds[node], graph.payloads[node]
     first = graph.first_edge[node]
     edges = slice(first, first + len(operands))
-    spans = tuple(zip(graph.edge_starts[edges], graph.edge_ends[edges], strict=True))
-    image = made.append(kind, operands, payload, graph.span(node), spans)
+    image = made.append(kind, operands, payload, graph.span(node))
+    made.edge_starts.extend(graph.edge_starts[edges])
+    made.edge_ends.extend(graph.edge_ends[edges])
     made.shapes.append(graph.shape(node))
     if kind == INPUT:
         made.inputs[str(payload)] = image

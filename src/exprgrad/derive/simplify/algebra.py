@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeGuard
 from exprgrad.derive.constant_folding import compared, result
 from exprgrad.derive.simplify.normal_form import (
     ONE,
+    UNITS,
     Call,
     Form,
     Forms,
@@ -20,6 +21,7 @@ from exprgrad.derive.simplify.normal_form import (
     Number,
     Product,
     Sum,
+    accumulate,
     root,
 )
 from exprgrad.graph.graph import Settings, Shape
@@ -213,7 +215,7 @@ class Algebra(Forms):
                 if exponent.denominator == 1 and is_product and self.is_negative(form):
                     form = self.negated(form)
                     coefficient *= (-ONE) ** int(exponent)
-                powers[form] = powers.get(form, Fraction(0)) + exponent
+                accumulate(powers, form, exponent)
             else:
                 coefficient = self.multiply(powers, coefficient, form, exponent)
         if not coefficient and not any(map(self.is_infinite, powers)):
@@ -261,7 +263,7 @@ class Algebra(Forms):
         alone = len(factors) == 1 and coefficient == -1 and exponent == 1
         if alone and is_mixed(inside) and base not in self.named:
             return self.sum(inside.terms, scale=-ONE)
-        weight = sum(self.weights[base] + 1 + (abs(q) != 1) for base, q in factors) - 1
+        weight = sum(self.weights[base] + 1 + (q not in UNITS) for base, q in factors) - 1
         weight += abs(coefficient.numerator) != 1
         weight += coefficient.denominator != 1 and not self.decimals
         key = ("product", coefficient, frozenset(factors))
@@ -287,10 +289,10 @@ class Algebra(Forms):
             exact = result("pow", [found.coefficient, exponent])
             if exact is not None and self.writable(coefficient * exact):
                 for base, inner in found.factors:
-                    powers[base] = powers.get(base, Fraction(0)) + inner * exponent
+                    accumulate(powers, base, inner * exponent)
                 return coefficient * exact
         if exponent:
-            powers[form] = powers.get(form, Fraction(0)) + exponent
+            accumulate(powers, form, exponent)
         return coefficient
 
     def sum(self, items: Items, whole: Collection[int] = (), scale: Fraction = ONE) -> int:
@@ -323,7 +325,7 @@ class Algebra(Forms):
         found = self.forms[form]
         own = found.terms if isinstance(found, Sum) else [self.split(form)]
         for term, inner in own:
-            self.add_term(terms, term, inner * coefficient)
+            self.add_term(terms, term, coefficient if inner == 1 else inner * coefficient)
 
     def split(self, form: int) -> tuple[int, Fraction]:
         """A form that is no sum without its coefficient, and that; a number is a multiple of 1."""
@@ -336,7 +338,7 @@ class Algebra(Forms):
 
     def add_term(self, terms: Terms, term: int, coefficient: Fraction) -> None:
         """Add to a term's coefficient, if the result can be written; else keep the two apart."""
-        gathered = terms.get(term, Fraction(0)) + coefficient
+        gathered = terms[term] + coefficient if term in terms else coefficient
         if self.writable(gathered):
             terms[term] = gathered
             return
@@ -347,7 +349,7 @@ class Algebra(Forms):
         else:
             whole = Product(coefficient, ((term, ONE),))
             apart = self.intern(whole, ("apart", coefficient, term), self.weights[term] + 1)
-        terms[apart] = terms.get(apart, Fraction(0)) + times
+        accumulate(terms, apart, times)
 
 
 def is_mixed(form: Form) -> TypeGuard[Sum]:

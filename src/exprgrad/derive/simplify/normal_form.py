@@ -23,8 +23,8 @@ from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "ONE", "Call", "Form", "Forms", "Items", "Leaf", "Number", "Product", "Sum", "common_number",
-    "is_decimal", "root",
+    "ONE", "UNITS", "Call", "Form", "Forms", "Items", "Leaf", "Number", "Product", "Sum",
+    "accumulate", "common_number", "is_decimal", "root",
 ]  # fmt: skip
 
 
@@ -69,6 +69,10 @@ Form = Number | Leaf | Literal | Call | Product | Sum
 Items = Iterable[tuple[int, Fraction]]
 
 ONE = Fraction(1)
+UNITS = (1, -1)
+"""Coefficients and exponents that take no operation to write."""
+WHOLE = 2**53
+"""Whole numbers up to here are doubles, and written as they are."""
 LATEST = 8
 """How many products with the same factor are remembered."""
 MOST = 10**9
@@ -203,7 +207,7 @@ class Forms:
         """Whether a number reads back as itself: as a decimal, or as a quotient of whole numbers."""
         if self.decimals and is_decimal(value):
             return True
-        return is_decimal(Fraction(value.numerator)) and is_decimal(Fraction(value.denominator))
+        return is_decimal(value.numerator) and is_decimal(value.denominator)
 
     def is_negative(self, form: int) -> bool:
         """Whether a form is written with a minus throughout."""
@@ -228,7 +232,7 @@ class Forms:
         """A sum as it is."""
         weight = len(terms) - 1
         for term, coefficient in terms:
-            weight += self.weights[term] + (abs(coefficient) != 1 and term != self.one)
+            weight += self.weights[term] + (coefficient not in UNITS and term != self.one)
         return self.intern(Sum(tuple(terms)), ("sum", frozenset(terms)), weight)
 
     def rank(self, factor: tuple[int, Fraction]) -> tuple[int, int, int]:
@@ -259,8 +263,15 @@ def common_number(coefficients: Sequence[Fraction]) -> Fraction:
     )
 
 
-def is_decimal(value: Fraction) -> bool:
+def accumulate(found: dict[int, Fraction], form: int, amount: Fraction) -> None:
+    """Add to a form's exponent in a product in the making, or to its coefficient in a sum."""
+    found[form] = found[form] + amount if form in found else amount
+
+
+def is_decimal(value: Fraction | int) -> bool:
     """Whether a double's shortest text is exactly this number."""
+    if value.denominator == 1 and abs(value.numerator) <= WHOLE:
+        return True
     try:
         return Fraction(repr(float(value))) == value
     except (OverflowError, ValueError):

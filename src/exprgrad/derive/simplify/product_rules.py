@@ -17,6 +17,7 @@ from exprgrad.derive.simplify.normal_form import (
     Number,
     Product,
     Sum,
+    accumulate,
     common_number,
 )
 from exprgrad.graph.ops import BY_NAME, OPS
@@ -53,9 +54,9 @@ def take_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
         out = [(name, -q) for name, q in common.items()]
         inner = forms.sum([(forms.product([(t, ONE), *out]), c / number) for t, c in found.terms])
         del powers[base]
-        powers[inner] = powers.get(inner, Fraction(0)) + exponent
+        accumulate(powers, inner, exponent)
         for name, q in common.items():
-            powers[name] = powers.get(name, Fraction(0)) + q * exponent
+            accumulate(powers, name, q * exponent)
         coefficient *= number ** int(exponent)
     return coefficient
 
@@ -177,7 +178,7 @@ def use_names(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction
                 powers[base] -= exponent
                 if not powers[base]:
                     del powers[base]
-            powers[name] = powers.get(name, Fraction(0)) + 1
+            accumulate(powers, name, ONE)
             coefficient /= found.coefficient
     return coefficient
 

@@ -173,12 +173,12 @@ def chain(
     """The leaves of a chain in order, each with its sign or its power, and the sign of the whole."""
     leaves: list[tuple[int, Fraction]] = []
     sign = ONE
-    todo = [(root, ONE)]
+    todo = [(root, 1)]
     while todo:
         node, power = todo.pop()
         kind, operands = graph.kinds[node], graph.operands[node]
         if node != root and not absorbed[node]:
-            leaves.append((node, power))
+            leaves.append((node, ONE if power > 0 else -ONE))
             continue
         row = BY_NAME[kind]
         if kind in NEGATIVES:
