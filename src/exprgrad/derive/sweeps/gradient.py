@@ -8,7 +8,7 @@ propagation of gradients) and chapter 5 (forward over reverse for second derivat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed
@@ -31,11 +31,18 @@ def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program
     ``rule`` chooses the rules: ``shown`` are equal in real arithmetic, and less exact in doubles.
     """
     source = Source(Builder(graph.empty()), graph, rule)
-    nodes = [graph.inputs[name] for name in wrt]
-    active = set(active_from(users_of(graph, [graph.output]), nodes))
-    found = pull_back(source, {graph.output: source.builder.constant(1.0)}, set(nodes), active)
-    derivatives = [found[node] if node in found else source.zero(node) for node in nodes]
+    derivatives = pulled(source, {graph.output: source.builder.constant(1.0)}, wrt)
     return source.builder.program([source.image[graph.output], *derivatives])
+
+
+def pulled(
+    source: Source, seeds: Mapping[int, int], wrt: Sequence[str], *, masked: bool = False
+) -> list[int]:
+    """The adjoints of the inputs ``wrt``, given those of outputs."""
+    nodes = [source.graph.inputs[name] for name in wrt]
+    active = set(active_from(users_of(source.graph, [*seeds]), nodes))
+    found = pull_back(source, seeds, set(nodes), active, masked=masked)
+    return [found[node] if node in found else source.zero(node) for node in nodes]
 
 
 def adjoints(graph: Graph, wrt: Sequence[str]) -> tuple[Program, list[int], list[int]]:
@@ -65,16 +72,11 @@ def vjp(
     cotangent is 0 passes nothing, not even 0 times infinity, as for one row of a Jacobian.
     """
     source = Source(Builder(graph.empty()), graph)
-    nodes = [graph.inputs[name] for name in wrt]
     seeds = {
         node: source.builder.input(cotangent(at), source.shape(node))
         for at, node in enumerate(outputs)
     }
-    active = set(active_from(users_of(graph, outputs), nodes))
-    found = pull_back(source, seeds, set(nodes), active, masked=masked)
-    return source.builder.program(
-        [found[node] if node in found else source.zero(node) for node in nodes]
-    )
+    return source.builder.program(pulled(source, seeds, wrt, masked=masked))
 
 
 def jvp(

@@ -213,30 +213,29 @@ def helpers(
 ) -> list[str]:
     """The helper functions for some rows, and those that they need, each before its callers."""
     target, layout = writer.target, writer.target.layout
-    written: dict[Routine, str] = {}
-    todo = list(rows)
-    while todo:
-        row = todo.pop()
-        if row in written:
+    before, after = layout.gaps
+    written: list[str] = []
+    needed = set(rows)
+    for row in reversed([*target.helpers, *formulas]):  # callers come last
+        if row not in needed:
             continue
         if row in target.helpers:
-            written[row] = target.helpers[str(row)].replace("F_", writer.prefix)
+            written.append(target.helpers[str(row)].replace("F_", writer.prefix))
             continue
         operands, about = described(row)
         names = writer.names()
         body = Statements(writer, formulas[row], names, {o: names.claim(o) for o in operands})
         parameters = [layout.parameter.format(name=name) for name in body.inputs.values()]
         answer = layout.answer.format(value=next(body.answers()))
-        written[row] = layout.helper.format(
+        text = layout.helper.format(
             name=writer.helper(row),
             parameters=", ".join(parameters),
             about=about,
             body=indented([*body.lines, answer], layout.indent),
         )
-        todo += body.helpers
-    order: list[Routine] = [*target.helpers, *formulas]
-    before, after = layout.gaps
-    return [before + written[row] + after for row in sorted(written, key=order.index)]
+        written.append(text)
+        needed.update(body.helpers)
+    return [before + text + after for text in reversed(written)]
 
 
 def described(row: Routine) -> tuple[Sequence[str], str]:

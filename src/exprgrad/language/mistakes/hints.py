@@ -27,6 +27,8 @@ __all__ = [
     "value_hint",
 ]  # fmt: skip
 
+Hints = dict[str, str | Callable[[re.Match[str]], str]]
+"""Patterns, and what to say where one fits; the first counts."""
 WHERE = "a choice is where(condition, x, y)"
 FORMULA_ALONE = "write the formula alone: its names are its inputs"
 WORD_HINTS = {
@@ -136,12 +138,9 @@ def character_hint(text: str, span: Span) -> str | None:
     character = text[span[0]]
     if character == ".":
         return dot_hint(text, span)
-    for pattern, help in BEGINNINGS.items():
-        found = re.compile(pattern).match(text, span[0])
-        if found:
-            return help(found) if callable(help) else help.format(*found.groups())
-    if character in CHARACTER_HINTS:
-        return CHARACTER_HINTS[character]
+    begun = first_that_fits(BEGINNINGS, text, span[0])
+    if begun or character in CHARACTER_HINTS:
+        return begun or CHARACTER_HINTS[character]
     if unicodedata.digit(character, None) is not None:
         return f"digits are 0 to 9: write {unicodedata.digit(character)}"
     if "\udc80" <= character <= "\udcff":
@@ -151,6 +150,15 @@ def character_hint(text: str, span: Span) -> str | None:
         if character.isprintable()
         else "it does not print: delete it"
     )
+
+
+def first_that_fits(hints: Hints, text: str, start: int) -> str | None:
+    """What a table says of the text from an offset on."""
+    for pattern, help in hints.items():
+        found = re.compile(pattern).match(text, start)
+        if found:
+            return help(found) if callable(help) else help.format(*found.groups())
+    return None
 
 
 def before(found: re.Match[str], pattern: str, room: int) -> str:
@@ -191,7 +199,7 @@ def command_hint(command: re.Match[str]) -> str:
     return f"this is not LaTeX: write {ours}"
 
 
-BEGINNINGS: dict[str, str | Callable[[re.Match[str]], str]] = {
+BEGINNINGS: Hints = {
     r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+": power_hint,
     r"[√∛](?:\s*(?:(\w{1,20})|\(([^()]{1,20})\)))?": root_hint,
     r"\|\|": WORD_HINTS["or"].replace("a or b", "a || b"),
@@ -254,16 +262,18 @@ def arity_hint(name: str, count: int, signature: str) -> str:
 
 def value_hint(name: str) -> str | None:
     """What a name that reads as an input was probably meant to be."""
-    if name == "e":
-        return "there is no constant e: for a power of it write exp(x)"
-    if name in ("π", "τ"):
-        return f"the constant is written {'pi' if name == 'π' else 'tau'}"
     if name in FUNCTION_WORDS:
         return f"to call the function, write {name}(…)"
-    if len(name) > 1 and name[-1] in "ᵀᵗ":
-        return f"the transpose is written {name[:-1]}.T"
-    if "·" in name:
-        return (
-            f"'·' may be part of a name, and is here: for a product write {name.replace('·', '*')}"
-        )
-    return None
+    return first_that_fits(VALUES, name, 0)
+
+
+VALUES: Hints = {
+    "e$": "there is no constant e: for a power of it write exp(x)",
+    "π$": "the constant is written pi",
+    "τ$": "the constant is written tau",
+    "(.+)[ᵀᵗ]$": "the transpose is written {}.T",
+    ".*·": lambda name: (
+        f"'·' may be part of a name, and is here: for a product write {name.string.replace('·', '*')}"
+    ),
+}
+"""What names are like that are no inputs, and what to say of them."""
