@@ -14,6 +14,7 @@ from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.cards import node_label, slot
 from exprgrad.show.picture.edge_labels import boxed, wires
 from exprgrad.show.picture.markup import quoted, shown
+from exprgrad.show.text.nodes import title
 
 __all__ = ["LARGEST", "source"]
 
@@ -73,6 +74,4 @@ def source(
 
 def in_full(run: Run, node: int) -> str:
     """What a node is, in one line."""
-    name, written = run.names.get(node), run.texts[node]
-    line = written if name in (None, written) else f"{name} = {written}"
-    return line + shape_text(run.graph.shape(node), ", of shape {}", "")
+    return title(run, node) + shape_text(run.graph.shape(node), ", of shape {}", "")

@@ -6,6 +6,7 @@ from typing import Any
 
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST
+from exprgrad.run import evaluation
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import IN_CELL, answer_text, view
 
@@ -56,7 +57,7 @@ def node_title(run: Run, node: int) -> str:
     return title(run, node)
 
 
-def title(run: Run, node: int) -> str:
+def title(run: evaluation.Run, node: int) -> str:
     """A node's text, after its name where a statement gave it one."""
     name, text = run.names.get(node), run.texts[node]
     return text if name is None or name == text else f"{name} = {text}"

@@ -126,7 +126,7 @@ def details(op: Row) -> str:
     if isinstance(op, Structural):
         pairs, conventions = [*structural_pairs(op)], []
     else:
-        pairs, conventions = [*elementwise_pairs(op)], [*convention_lines(op)]
+        pairs, conventions = elementwise_pairs(op), [*convention_lines(op)]
     room = WIDTH - max(len(label) for label, _ in pairs) - 4
     rows = [
         [f"  {label}" if place == 0 else "", line]
@@ -142,22 +142,20 @@ def details(op: Row) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def elementwise_pairs(op: Op) -> Iterator[tuple[str, str]]:
+def elementwise_pairs(op: Op) -> list[tuple[str, str]]:
     """An elementwise row in full, as labels and texts."""
-    yield from rules(op)
-    yield from companions(op)
-    if op.definition:
-        yield "the same as", op.definition
-    if op.domain:
-        yield "domain", op.domain_words or op.domain
-    for where, value in op.poles:
-        yield "pole", f"{value} where {where}"
-    for s in op.special:
-        yield s.code, f"where {s.where}: {s.why}"
-    yield "gate", op.gate
-    yield "accuracy", accuracy(op)
-    if op.caveat:
-        yield "but", op.caveat
+    facts = [
+        *rules(op),
+        *companions(op),
+        ("the same as", op.definition),
+        ("domain", op.domain and (op.domain_words or op.domain)),
+        *(("pole", f"{value} where {where}") for where, value in op.poles),
+        *((special.code, f"where {special.where}: {special.why}") for special in op.special),
+        ("gate", op.gate),
+        ("accuracy", accuracy(op)),
+        ("but", op.caveat),
+    ]
+    return [(label, text) for label, text in facts if text]
 
 
 def rules(op: Op) -> Iterator[tuple[str, str]]:
@@ -186,11 +184,10 @@ def companions(op: Op) -> Iterator[tuple[str, str]]:
         yield "", f"the sum over all operands of {op.ties}"
     texts = [*op.partials, *(s.where for s in op.special), *([op.ties] if op.ties else [])]
     used = {name for text in texts for name in template(text).inputs}
-    if "varies" in used:
-        yield "varies", "1 if the operand depends on an input, else 0"
-    for name in op.names:
-        if f"varies_{name}" in used:
-            yield f"varies_{name}", f"1 if {name} depends on an input, else 0"
+    flags = {"varies": "the operand"} | {f"varies_{name}": name for name in op.names}
+    for flag, whose in flags.items():
+        if flag in used:
+            yield flag, f"1 if {whose} depends on an input, else 0"
 
 
 def accuracy(op: Op) -> str:

@@ -117,21 +117,17 @@ def trust_sentences(run: Run, trust: Trust, width: int = WIDTH) -> str:
             key = (number.lost.node, number.lost.why, number.lost.after, better)
             places.setdefault(key, []).append(name)
     numbers = dict(trust.numbers())
-    paragraphs = []
-    for names in places.values():
-        who = ", ".join(label_of(run, name) for name in names[:4]) + ", …" * (len(names) > 4)
-        paragraphs.append(
-            "\n".join(paragraph(run, who, numbers[names[0]], width, plural=len(names) > 1))
-        )
-    return "\n\n".join(paragraphs)
+    paragraphs = (paragraph(run, at, numbers[at[0]], width) for at in places.values())
+    return "\n\n".join(map("\n".join, paragraphs))
 
 
-def paragraph(run: Run, who: str, number: Trusted, width: int, *, plural: bool) -> Iterator[str]:
-    """Where one number loses digits, with carets, and the mend that was tried."""
+def paragraph(run: Run, names: Sequence[str], number: Trusted, width: int) -> Iterator[str]:
+    """Where some numbers lose digits, told of the first of them: with carets, and the mend that was tried."""
     lost, better = number.lost, number.rewrite
     assert lost is not None
     label = lost_at(run, lost)
-    lose = "lose their digits" if plural else "loses its digits"
+    who = ", ".join(label_of(run, name) for name in names[:4]) + ", …" * (len(names) > 4)
+    lose = "lose their digits" if len(names) > 1 else "loses its digits"
     where = "" if who in (label, f"{label}.grad") else f" at {label}"
     after = lost.after if where else max(lost.after, number.digits)
     there = " there" if number.digits > after else ""

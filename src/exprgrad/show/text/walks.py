@@ -112,16 +112,24 @@ def path_rows(
     found: Paths, web: Web, names: Sequence[str], digits: int, *, whole: bool
 ) -> list[PathLine]:
     """The listed paths to an input, and what the others come to."""
-    texts = path_texts(found.listed, web, names, whole=whole)
-    rows = [
-        PathLine(signed(path.product, digits), what, factors_text(path, digits))
-        for path, what in zip(found.listed, texts, strict=True)
-    ]
+    pairs = [(path, factors_text(path, digits)) for path in found.listed]
+    rows = listed_rows(pairs, web, names, digits, whole=whole)
     others = found.count - len(found.listed)
     if others and found.listed:
         what = "the other path" if others == 1 else f"the {count_words(others, 'other')}"
         rows.append(PathLine(signed(found.rest, digits), what))
     return rows
+
+
+def listed_rows(
+    pairs: Sequence[tuple[Path, str]], web: Web, names: Sequence[str], digits: int, *, whole: bool
+) -> list[PathLine]:
+    """Paths with their products, each with a remark."""
+    texts = path_texts([path for path, _ in pairs], web, names, whole=whole)
+    return [
+        PathLine(signed(path.product, digits), what, remark)
+        for (path, remark), what in zip(pairs, texts, strict=True)
+    ]
 
 
 def path_lines(rows: Sequence[PathLine], screen: Screen) -> list[str]:
@@ -235,7 +243,7 @@ def paths_answer(
         "paths",
         run.text,
         fields.items(),
-        listed_rows(run, ask),
+        paths_csv(run, ask),
         counts.items(),
         lambda screen: [paths_text(run, ask, web, every, digits, screen, whole=whole)],
         diagnostics,
@@ -247,7 +255,7 @@ def path_fields(path: Path) -> dict[str, Any]:
     return {"nodes": path.nodes, "product": path.product}
 
 
-def listed_rows(run: Run, ask: Ask) -> Iterator[list[Any]]:
+def paths_csv(run: Run, ask: Ask) -> Iterator[list[Any]]:
     """A path a line: of how many paths, the product, the nodes; the others of an input on one line."""
     yield ["input", "paths", "product", "nodes"]
     for name in run.wrt or ():
@@ -284,7 +292,7 @@ def visited_parts(
         name, part = one
         if part.is_wrong:
             lines += ["", *fitted(f"{printable(name)}: {verdict(part)}", width)]
-            rows = [*lost_rows(run, found.web, part, names, digits, whole=whole)]
+            rows = lost_rows(run, found.web, part, names, digits, whole=whole)
             lines += path_lines(rows, screen)
             lines += fitted(f"  {balance(part, digits)}", width)
     if found.accumulate == "set":
@@ -399,18 +407,15 @@ def verdict(part: Outcome, *, exact: bool = True) -> str:
 
 def lost_rows(
     run: Run, web: Web, part: Outcome, names: Sequence[str], digits: int, *, whole: bool
-) -> Iterator[PathLine]:
+) -> list[PathLine]:
     """The paths that were lost or repeated, each with the reason, and what the others come to."""
-    texts = path_texts([lost.path for lost in part.listed], web, names, whole=whole)
-    for lost, what in zip(part.listed, texts, strict=True):
-        yield PathLine(signed(lost.path.product, digits), what, reason(run, lost, names))
+    lost = [(one.path, reason(run, one, names)) for one in part.listed]
+    again = [(one.path, f"counted {count_words(one.times, 'time')}") for one in part.repeated]
+    rows = listed_rows(lost, web, names, digits, whole=whole)
     others = part.lost.count - len(part.listed)
     if others and part.listed:
-        yield PathLine(signed(part.rest, digits), f"{count_words(others, 'other')} lost")
-    texts = path_texts([repeated.path for repeated in part.repeated], web, names, whole=whole)
-    for repeated, what in zip(part.repeated, texts, strict=True):
-        remark = f"counted {count_words(repeated.times, 'time')}"
-        yield PathLine(signed(repeated.path.product, digits), what, remark)
+        rows.append(PathLine(signed(part.rest, digits), f"{count_words(others, 'other')} lost"))
+    return rows + listed_rows(again, web, names, digits, whole=whole)
 
 
 def reason(run: Run, lost: Lost, names: Sequence[str]) -> str:
