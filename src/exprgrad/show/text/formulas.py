@@ -35,27 +35,27 @@ def written(formula: Graph, to: str) -> str:
 
 def infix_name(graph: Graph, inputs: Orders) -> str:
     """What a derivative is called: ``d/dx``, ``do/dw``, ``d^2/dx^2``, ``d^2/dx dy``."""
-
-    def raised(base: str, times: int) -> str:
-        return f"{base}^{times}" if times > 1 else base
-
-    below = [(name, len(list(alike))) for name, alike in groupby(inputs)]
-    powers = " ".join(raised(f"d{name}", times) for name, times in below)
-    return f"{raised('d', len(inputs))}{graph.output_name or ''}/{powers}"
+    below = [power(f"d{name}", "^{}", len([*alike])) for name, alike in groupby(inputs)]
+    return f"{power('d', '^{}', len(inputs))}{graph.output_name or ''}/{' '.join(below)}"
 
 
 def latex_name(graph: Graph, inputs: Orders) -> str:
     r"""The same in LaTeX: ``\frac{\partial^{2} f}{\partial x \, \partial y}``, or with d for one input."""
     sign = r"\partial" if len(graph.inputs) > 1 else r"\mathrm{d}"
-    order = f"^{{{len(inputs)}}}" if len(inputs) > 1 else ""
-    called = symbols(graph)
-    below = []
-    for name, alike in groupby(inputs):
-        times = len(list(alike))
-        below.append(f"{sign} {called[name]}" + (f"^{{{times}}}" if times > 1 else ""))
+    raised, called = "^{{{}}}", symbols(graph)
+    below = [
+        power(f"{sign} {called[name]}", raised, len([*alike])) for name, alike in groupby(inputs)
+    ]
+    above = power(sign, raised, len(inputs))
     output = graph.output_name or next((n for n in OUTPUTS if n not in called), "")
-    above = f"{sign}{order} {called.get(output) or symbol(output)}" if output else f"{sign}{order}"
+    if output:
+        above += f" {called.get(output) or symbol(output)}"
     return rf"\frac{{{above}}}{{" + r" \, ".join(below) + "}"
+
+
+def power(base: str, raised: str, times: int) -> str:
+    """A base to a power, which is ``raised`` so; 1 is not written."""
+    return base + raised.format(times) if times > 1 else base
 
 
 def formula_lines(graph: Graph, inputs: Orders, formula: Graph, to: str) -> Iterator[str]:

@@ -122,7 +122,7 @@ def trust_sentences(run: Run, trust: Trust, width: int = WIDTH) -> str:
 
 
 def paragraph(run: Run, names: Sequence[str], number: Trusted, width: int) -> Iterator[str]:
-    """Where some numbers lose digits, told of the first of them: with carets, and the mend that was tried."""
+    """Where some numbers lose digits, told of the first of them, and the mend that was tried."""
     lost, better = number.lost, number.rewrite
     assert lost is not None
     label = lost_at(run, lost)
