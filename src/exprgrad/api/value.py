@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING
 
+from exprgrad.api.expression import Expression, Run, parse
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import CONSTANTS
@@ -29,7 +30,6 @@ from exprgrad.run.numbers.sweeps import play, record
 from exprgrad.run.values.inputs import as_number
 
 if TYPE_CHECKING:
-    from exprgrad.api.expression import Expression, Run
     from exprgrad.show.page.page import Page
 
 __all__ = ["Value"]
@@ -157,14 +157,10 @@ class Value:
 
     def expression(self) -> Expression:
         """The formula of this value; inputs and results bear their labels, if those can be names."""
-        from exprgrad.api.expression import parse
-
         return parse(described(self)[0])
 
     def run(self) -> Run:
         """Both sweeps at the inputs' data: tables, traces and pictures; no grad of a value changes."""
-        from exprgrad.api.expression import parse
-
         text, inputs = described(self)
         return parse(text).gradient(inputs)
 

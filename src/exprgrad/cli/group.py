@@ -13,36 +13,19 @@ from exprgrad.errors import RequestError
 __all__ = ["Group"]
 
 
-def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    """Print the version and exit, if that is wanted."""
-    if wanted:
-        click.echo(f"{ctx.info_name} {__version__}")
-        ctx.exit()
-
-
-VERSION = click.Option(
-    ["--version"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=show_version,
-    help="Show the version and exit.",
-)
-
-
 class Group(click.Group):
     """All commands, in the order of ``names``, each loaded when it is looked at."""
 
     def __init__(self, names: Sequence[str], load: Callable[[str], click.Command]) -> None:
         super().__init__(
             "exprgrad",
-            params=[VERSION],
             callback=self.show,
             invoke_without_command=True,
             context_settings={"help_option_names": ["-h", "--help"]},
             help="Type a formula, and see its value, its gradient and why.",
             epilog='Example: exprgrad grad "(a+b)*c" a=2 b=-3 c=10',
         )
+        click.version_option(__version__, message="%(prog)s %(version)s")(self)
         self.names = names
         self.load = load
 

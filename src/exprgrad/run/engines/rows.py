@@ -99,16 +99,7 @@ class Maker(NamedTuple):
 
 def shorter(builder: Builder, kind: str, operands: list[int]) -> int | None:
     """The node of an operation done otherwise; None where there is nothing better."""
-    if kind == "neg":
-        return negative(builder, operands[0])
-    if kind == "add":
-        return added(builder, *operands)
-    if kind == "sub":
-        return difference(builder, *operands)
-    if kind in ("mul", "div"):
-        found = unsigned(builder, kind, *operands)
-        return scaled(builder, kind, *operands) if found is None else found
-    return power(builder, *operands) if kind == "pow" else None
+    return SHORTER[kind](builder, *operands) if kind in SHORTER else None
 
 
 def negative(builder: Builder, x: int) -> int | None:
@@ -126,11 +117,11 @@ def difference(builder: Builder, x: int, y: int) -> int | None:
     return None if other is None else builder.apply("add", x, other)
 
 
-def unsigned(builder: Builder, kind: str, x: int, y: int) -> int | None:
-    """A product or quotient of negatives."""
+def factored(kind: str, builder: Builder, x: int, y: int) -> int | None:
+    """A product or quotient: of negatives without their signs, of others as ``scaled`` says."""
     minus_x, minus_y = opposite(builder, x), opposite(builder, y)
     if minus_x is None and minus_y is None:
-        return None
+        return scaled(builder, kind, x, y)
     operands = [x if minus_x is None else minus_x, y if minus_y is None else minus_y]
     found = shorter(builder, kind, operands)
     if found is None:
@@ -190,3 +181,14 @@ def factors(builder: Builder, node: int) -> tuple[float, int] | None:
 def is_power_of_two(value: float) -> bool:
     """Whether a number is a power of two, or the negative of one, whose inverse is normal too."""
     return abs(frexp(value)[0]) == 0.5 and 2.0**-1000 < abs(value) < 2.0**1000
+
+
+SHORTER: dict[str, Callable[..., int | None]] = {
+    "neg": negative,
+    "add": added,
+    "sub": difference,
+    "mul": partial(factored, "mul"),
+    "div": partial(factored, "div"),
+    "pow": power,
+}
+"""How an operation is done otherwise, of the builder and the operands."""
