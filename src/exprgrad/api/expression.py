@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.errors import ShapeError
+from exprgrad.errors import RequestError, ShapeError
 from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.graph.graph import Graph, Shape
@@ -362,8 +362,6 @@ class Expression(Drawn):
         from exprgrad.language.write.infix import program
 
         if not isinstance(order, int) or not 1 <= order <= HIGHEST:
-            from exprgrad.errors import RequestError
-
             help = f"an order is a whole number from 1 to {HIGHEST}; for a mixed derivative, chain calls"
             raise RequestError("bad-order", f"there is no derivative of order {order!r}", help=help)
         names = tuple(dict.fromkeys([*self.inputs, *self.known]))
@@ -500,13 +498,11 @@ class Run(Drawn, diagnostics.Run):
 
     def trace(self, *, digits: int = 6, all: bool = False) -> str:
         """The reverse sweep, visit by visit, as plain text.  Needs a run of ``gradient``."""
-        if self.adjoints is None:
-            from exprgrad.errors import RequestError
-
-            raise RequestError(
-                "no-gradient", "only a run of gradient() has a reverse sweep to trace"
-            )
         from exprgrad.show.text.trace import trace
+
+        if self.adjoints is None:
+            message = "only a run of gradient() has a reverse sweep to trace"
+            raise RequestError("no-gradient", message)
 
         return trace(self, digits, all_visits=all)
 

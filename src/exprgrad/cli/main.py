@@ -76,7 +76,9 @@ def main(argv: list[str]) -> int:
             known = [name for p in error.ctx.command.params for name in p.opts] if error.ctx else []
             raise unknown_option(error.option_name, error.option_name, {*known}) from None
         except click.UsageError as error:
-            raise RequestError("usage", words(error), help=usage_help(error)) from None
+            path = error.ctx.command_path if error.ctx else "exprgrad"
+            help = f"'{path} --help' shows the options"
+            raise RequestError("usage", words(error), help=help) from None
         except click.ClickException as error:
             raise RequestError("usage", words(error)) from None
         except click.exceptions.Exit as error:
@@ -108,12 +110,6 @@ def words(error: click.ClickException) -> str:
     """Click's message in the style of ours."""
     message = error.format_message().removesuffix(".")
     return message[:1].lower() + message[1:]
-
-
-def usage_help(error: click.UsageError) -> str:
-    """Where to read more about a command."""
-    path = error.ctx.command_path if error.ctx else "exprgrad"
-    return f"'{path} --help' shows the options"
 
 
 def run() -> NoReturn:
