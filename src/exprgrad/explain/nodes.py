@@ -1,15 +1,17 @@
-"""The node that somebody names: by its name, by its number, or by its text."""
+"""The nodes that somebody names: by its name, by its number, or by its text."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 
 from exprgrad.errors import RequestError
+from exprgrad.graph.graph import CONST
 from exprgrad.run.evaluation import Run
 from exprgrad.source import Source, Span
 
-__all__ = ["node_in"]
+__all__ = ["find_nodes", "node_in"]
 
 MOST_LISTED = 8
 """How many nodes that read the same are listed."""
@@ -17,6 +19,34 @@ MOST_TEXTS = 1000
 """How many nodes are looked at for what was probably meant."""
 MOST_DIGITS = 18
 """The most digits of a number that is read: no node's is longer."""
+
+
+def find_nodes(run: Run, wanted: Iterable[str | int] | str | int) -> dict[str, int]:
+    """Nodes by what they are called: a statement's name, an input, a node's number, or its text.
+
+    Two that read the same get their numbers too.
+
+    Raises ``RequestError`` for what is none of these, or more than one, or a node without a grad.
+    """
+    listed = [wanted] if isinstance(wanted, str | int) else wanted
+    found = dict.fromkeys(find_node(run, each) for each in listed)
+    labels = Counter(map(run.label, found))
+    return {
+        run.label(node) if labels[run.label(node)] == 1 else f"{run.label(node)} #{node}": node
+        for node in found
+    }
+
+
+def find_node(run: Run, wanted: str | int) -> int:
+    """One node."""
+    source = Source(str(wanted), is_expression=False)
+    span = (0, len(source.text))
+    node = node_in(run, source, span)
+    if run.graph.kinds[node] == CONST or run.grad(node) is None:
+        message = f"node {node} '{run.texts[node]}' depends on no input and has no grad"
+        help = "the table of grad lists the others"
+        raise RequestError("no-grad", message, source=source, span=span, help=help)
+    return node
 
 
 def node_in(run: Run, source: Source, span: Span, others: Iterable[str] = ()) -> int:

@@ -7,20 +7,15 @@ Source: A. Karpathy, The spelled-out intro to neural networks and backpropagatio
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable
 
 from exprgrad.errors import RequestError
 from exprgrad.explain.checking.differences import SCALE, STEP, Quotients, quotients
 from exprgrad.explain.checking.verdicts import Verdict, agreement, digits_of, short_number
-from exprgrad.explain.nodes import node_in
-from exprgrad.graph.graph import CONST
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward
-from exprgrad.source import Source
 
-__all__ = ["at_step", "find_nodes"]
+__all__ = ["at_step"]
 
 LESSON = 0.001
 """The step that the lesson takes."""
@@ -32,34 +27,6 @@ HALVINGS = 32
 """How often an interval is halved on the search for a kink."""
 NOISE = 16
 """How many ulp of the output rounding may make of a difference of differences, at most."""
-
-
-def find_nodes(run: Run, wanted: Iterable[str | int] | str | int) -> dict[str, int]:
-    """Nodes by what they are called: a statement's name, an input, a node's number, or its text.
-
-    Two that read the same get their numbers too.
-
-    Raises ``RequestError`` for what is none of these, or more than one, or a node without a grad.
-    """
-    listed = [wanted] if isinstance(wanted, str | int) else wanted
-    found = dict.fromkeys(find_node(run, each) for each in listed)
-    labels = Counter(map(run.label, found))
-    return {
-        run.label(node) if labels[run.label(node)] == 1 else f"{run.label(node)} #{node}": node
-        for node in found
-    }
-
-
-def find_node(run: Run, wanted: str | int) -> int:
-    """One node."""
-    source = Source(str(wanted), is_expression=False)
-    span = (0, len(source.text))
-    node = node_in(run, source, span)
-    if run.graph.kinds[node] == CONST or run.grad(node) is None:
-        message = f"node {node} '{run.texts[node]}' depends on no input and has no grad"
-        help = "the table of grad lists the others"
-        raise RequestError("no-grad", message, source=source, span=span, help=help)
-    return node
 
 
 def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) -> Verdict:

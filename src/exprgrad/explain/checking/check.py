@@ -14,7 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.errors import MissingExtraError, RequestError
-from exprgrad.explain.checking.bumps import at_step, find_nodes
+from exprgrad.explain.checking.bumps import at_step
 from exprgrad.explain.checking.differences import (
     differences,
     measured_differences,
@@ -34,6 +34,7 @@ from exprgrad.explain.checking.verdicts import (
 )
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.kinks_met import flagged
+from exprgrad.explain.nodes import find_nodes
 from exprgrad.explain.places import at
 from exprgrad.explain.sides.kinks import OneSided, one_sided
 from exprgrad.graph.graph import (

@@ -141,43 +141,30 @@ def blamed(
     it nearer to what differences say, they are innocent.  The one that changes it most is blamed.
     """
     data = [wrong for wrong in found if wrong.position is None]
-    if data:
-        return data[-1]
-    rules = [wrong for wrong in found if wrong.position is not None]
-    if not rules:
-        return None
-    locals_ = mended(run, rules)
-    grads, tangents = again(run, locals_, node)
+    if data or not found:
+        return data[-1] if data else None
+    grads, tangents = mended(run, found, node)
     before, after = abs(analytic - numeric), abs(grads[node] - numeric)
     if math.isfinite(before) and not after <= before / 2:
         return None
-    return max(rules, key=lambda wrong: effect(run, wrong, grads, tangents))
+    return max(found, key=lambda wrong: effect(run, wrong, grads, tangents))
 
 
-def mended(run: Run, rules: Sequence[Wrong]) -> dict[int, list[float | None]]:
-    """By node: its local derivatives, with the true ones instead of the wrong ones."""
+def mended(run: Run, rules: Sequence[Wrong], node: int) -> tuple[list[float], list[float]]:
+    """Every node's grad, and its derivative with respect to a node, with the true local derivatives."""
+    graph, order = run.graph, run.order
     assert run.adjoints is not None
-    found = {
-        user: list(local) for user in run.order if (local := run.adjoints.locals[user]) is not None
-    }
+    locals_ = {user: [*local] for user in order if (local := run.adjoints.locals[user]) is not None}
     for wrong in rules:
         assert wrong.position is not None
-        found[wrong.user][wrong.position] = wrong.true
-    return found
-
-
-def again(
-    run: Run, locals_: dict[int, list[float | None]], node: int
-) -> tuple[list[float], list[float]]:
-    """Every node's grad, and its derivative with respect to a node, from local derivatives."""
-    graph = run.graph
+        locals_[wrong.user][wrong.position] = wrong.true
     grads, tangents = [0.0] * len(graph), [0.0] * len(graph)
     grads[graph.output] = tangents[node] = 1.0
-    for user in run.order:
+    for user in order:
         for operand, local in zip(graph.operands[user], locals_.get(user, ()), strict=False):
             if local:
                 grads[operand] += grads[user] * local
-    for user in reversed(run.order):
+    for user in reversed(order):
         for operand, local in zip(graph.operands[user], locals_.get(user, ()), strict=False):
             if local and user != node:
                 tangents[user] += local * tangents[operand]

@@ -418,13 +418,12 @@ class Derivation:
         """A node's derivative as ``diff`` would print it, with the names; None where that says less."""
         sheet = self.sheet
         typed = sheet.part(node)
-        if sheet.is_wide(node):  # with its ties, it would be very long
-            raw = sheet.formula(whole)
-            if node in self.open:
-                return None
-            return sheet.filled(tidy(Program(raw, (raw.output,)), typed)[0], {})
-        if node in self.open and any(map(is_choice, typed.kinds)):
+        is_wide = sheet.is_wide(node)
+        if node in self.open and (is_wide or any(map(is_choice, typed.kinds))):
             return None
+        if is_wide:  # with its ties, it would be very long
+            raw = sheet.formula(whole)
+            return sheet.filled(tidy(Program(raw, (raw.output,)), typed)[0], {})
         names = [name for name in typed.inputs if name == self.wrt or name in self.nodes]
         found = gradient(typed, names, shown)
         builder = Builder()

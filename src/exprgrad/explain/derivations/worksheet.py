@@ -6,7 +6,9 @@ be written out: such parts are named u1, u2, ….  So every text is short, howev
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial, reduce
 from itertools import chain, count, islice
 
 from exprgrad.derive.sweeps.local import active_from, users_of, varying_operands
@@ -140,10 +142,7 @@ class Worksheet:
 
     def chained(self, kind: str, operands: Iterable[int]) -> int:
         """An operation of two operands on several, from the left."""
-        first, *rest = operands
-        for operand in rest:
-            first = self.apply(kind, first, operand)
-        return first
+        return reduce(partial(self.apply, kind), operands)
 
     def filled(self, law: Graph, values: Mapping[str, int]) -> int:
         """A formula with nodes for some of its names."""
@@ -254,9 +253,7 @@ class Worksheet:
     def links(self) -> bytearray:
         """A flag for each node that is read as part of its user."""
         graph, found = self.graph, bytearray(len(self.graph))
-        uses = [0] * len(graph)
-        for operand in chain.from_iterable(graph.operands):
-            uses[operand] += 1
+        uses = Counter(chain.from_iterable(graph.operands))
         full = bytearray(len(graph))  # products of three factors
         for user, operands in enumerate(graph.operands):
             linear, product = self.is_linear(user), self.is_product(user)
