@@ -264,7 +264,10 @@ def looked_at(
     if strange is not None:
         why = f"{strange} is {number(point[strange])}, where nothing can be compared"
         return Obstacle(point, Verdict().says("undecided", why))
-    value, said, formed = placed(graph, claim, formula, point)
+    inputs = {name: ball(value) for name, value in point.items()}
+    values = evaluate(graph, inputs)
+    known = {binding.name: values[binding.node] for binding in graph.bindings} | inputs
+    value, said, formed = values[graph.output], evaluate(claim, known), evaluate(formula, known)
     ours, claimed = formed[formula.output], said[claim.output]
 
     def undecided(why: str, *, in_domain: bool = True) -> Obstacle:
@@ -293,21 +296,22 @@ def looked_at(
 
 def at_no_derivative(truth: Truth, point: dict[str, float]) -> Obstacle:
     """What there is instead of a derivative at a point."""
-    left, right = as_float(truth.left), as_float(truth.right)
-    here, sides = at(point), Verdict(left=left, right=right)
+    left, right, here = as_float(truth.left), as_float(truth.right), at(point)
+    found = Verdict(left=left, right=right)
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
-        why = f"there is no derivative at {here}: left {short_number(left)}, right {short_number(right)}"
-        return Obstacle(point, sides.says("kink", why))
-    if truth.kind == "jump":
-        why = f"there is no derivative at {here}: the value jumps"
-        return Obstacle(point, Verdict().says("kink", why))
-    why = f"differences in balls do not settle at {here}"
-    if truth.kind == "vertical":
-        why = f"the slope is infinite at {here}"
+        sides = f"left {short_number(left)}, right {short_number(right)}"
+        found = found.says("kink", f"there is no derivative at {here}: {sides}")
+    elif truth.kind == "jump":
+        found = Verdict().says("kink", f"there is no derivative at {here}: the value jumps")
+    elif truth.kind == "vertical":
+        found = found.says("undecided", f"the slope is infinite at {here}")
     elif truth.kind == "edge":
         side, slope = ("right", right) if left is None else ("left", left)
-        why = f"at {here} there are values on the {side} alone, where the slope is {short_number(slope)}"
-    return Obstacle(point, sides.says("undecided", why))
+        alone = f"at {here} there are values on the {side} alone"
+        found = found.says("undecided", f"{alone}, where the slope is {short_number(slope)}")
+    else:
+        found = found.says("undecided", f"differences in balls do not settle at {here}")
+    return Obstacle(point, found)
 
 
 def meets_special(graph: Graph, name: str, point: Mapping[str, float]) -> bool:
@@ -315,16 +319,6 @@ def meets_special(graph: Graph, name: str, point: Mapping[str, float]) -> bool:
     data = forward(graph, point)
     adjoints = play(record(graph, [graph.inputs[name]]), data)
     return bool(flagged(Run("", graph, dict(point), data, adjoints, (name,))))
-
-
-def placed(
-    graph: Graph, claim: Graph, formula: Graph, point: Mapping[str, float]
-) -> tuple[Ball, list[Ball], list[Ball]]:
-    """The function's value at a point, and the nodes of claim and formula."""
-    inputs = {name: ball(value) for name, value in point.items()}
-    values = evaluate(graph, inputs)
-    known = {binding.name: values[binding.node] for binding in graph.bindings} | inputs
-    return values[graph.output], evaluate(claim, known), evaluate(formula, known)
 
 
 def sampled(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:

@@ -75,11 +75,8 @@ def balls_apart(one: Ball, other: Ball) -> tuple[str, str]:
 def decimal(ball: Ball) -> str:
     """A ball's middle in a message, whatever its size."""
     value = float(ball)
-    if math.isfinite(value) and value:
-        return short_number(value)
-    mantissa, e, exponent = str(ball.mid().str(MESSAGE_DIGITS, radius=False)).partition("e")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{mantissa}{e}{exponent}"
+    beyond_doubles = ball.is_finite() and (value == 0 or math.isinf(value))
+    return nearest(ball, MESSAGE_DIGITS) if beyond_doubles else short_number(value)
 
 
 def digits_of(off: float, size: float) -> int:

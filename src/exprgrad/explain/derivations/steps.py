@@ -115,7 +115,7 @@ class Derivation:
     ``open``       the nodes whose derivatives are written with the derivatives of names
     ``glances``    the nodes that are derived at a glance, without a step
     ``nodes``      by name: the active node that it stands for
-    ``explained``  the made names of inactive nodes that a step has explained
+    ``explained``  the names that need no explaining: a person's, and those that a step has explained
     ``laws``       by an operation's text and names in it: its derivatives with respect to these
     """
 
@@ -129,7 +129,7 @@ class Derivation:
         self.open: set[int] = set()
         self.glances: set[int] = set()
         self.nodes: dict[str, int] = {}
-        self.explained: set[str] = set()
+        self.explained = {*graph.names().values()}
         self.laws: dict[tuple[str, ...], list[Graph]] = {}
 
     # Steps.
@@ -253,12 +253,11 @@ class Derivation:
         todo = [node]
         while todo:
             for name in sheet.part(todo.pop()).inputs:
-                inside = sheet.made.get(name)
-                if inside is None or sheet.active[inside] or name in self.explained:
-                    continue
-                self.explained.add(name)
-                fresh.append(inside)
-                todo.append(inside)
+                if name not in self.explained and not sheet.active[sheet.variables[name]]:
+                    inside = sheet.variables[name]
+                    self.explained.add(name)
+                    fresh.append(inside)
+                    todo.append(inside)
         return [Part(sheet.names[inside], sheet.texts[inside], "") for inside in sorted(fresh)]
 
     # Rules applied to one node.

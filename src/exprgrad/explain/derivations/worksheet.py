@@ -38,7 +38,7 @@ class Worksheet:
     ``origin``   by node of the formula: the node of the user's graph that it was first
     ``texts``    by node: its text, once it has been read or written
     ``names``    by node: what it is called; ``pi = …`` is written out, for texts mean the number by it
-    ``made``     the names that are not the user's, each with its node
+    ``variables``  the nodes of inputs, of letters, and of what has a name that is not the user's
     ``active``   by node: whether a derivative passes through it, from the input to the output
     ``depends``  by node: whether it depends on the input at all
     ``link``     by node: whether it is but a link in its only user's sum or product
@@ -52,7 +52,6 @@ class Worksheet:
         own = graph.names()
         called = {n: own[o] for n, o in enumerate(self.origin) if o in own}
         self.names = {n: name for n, name in called.items() if name not in CONSTANTS}
-        self.made: dict[str, int] = {}
         self.variables = dict(self.graph.inputs)
         self.taken = {*graph.inputs, *(b.name for b in graph.bindings), *CONSTANTS}
         self.fresh = (name for n in count(1) if self.is_free(name := f"u{n}"))
@@ -91,7 +90,7 @@ class Worksheet:
         """Give a node a name unless it has one; the output needs one only where ``output`` says so."""
         if node not in self.names and (output or node != self.graph.output):
             name = self.names[node] = next(self.fresh)
-            self.made[name] = node
+            self.variables[name] = node
 
     def label(self, node: int) -> str:
         """What a node is called where it is used."""
@@ -122,7 +121,7 @@ class Worksheet:
         return node
 
     def variable(self, name: str) -> int:
-        """A letter, the derivative of something, or what has that name."""
+        """What has a name, a letter, or the derivative of something."""
         if name not in self.variables:
             node = self.variables[name] = self.append(INPUT, (), name, ())
             self.names[node] = name
@@ -152,7 +151,7 @@ class Worksheet:
             payload = law.payloads[node]
             if law.kinds[node] == INPUT:
                 name = str(payload)
-                return values[name] if name in values else self.named(name)
+                return values[name] if name in values else self.variable(name)
             operands = tuple([images[operand] for operand in law.operands[node]])
             guarded = [place for place, operand in enumerate(operands) if operand in slots]
             image = self.append(law.kinds[node], operands, payload, guarded)
@@ -161,10 +160,6 @@ class Worksheet:
             return image
 
         return copies(self.graph, law, rule)[law.output]
-
-    def named(self, name: str) -> int:
-        """The node that a formula means by a name."""
-        return self.made[name] if name in self.made else self.variable(name)
 
     def total(self, terms: Iterable[tuple[int | None, int]]) -> int:
         """The sum of products, each of a local derivative (None is 1) and the derivative beside it."""
