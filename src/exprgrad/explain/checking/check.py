@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exprgrad.errors import MissingExtraError, RequestError
+from exprgrad.errors import RequestError
 from exprgrad.explain.checking.bumps import at_step
 from exprgrad.explain.checking.differences import (
     differences,
@@ -36,7 +36,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.nodes import find_nodes
 from exprgrad.explain.places import at
-from exprgrad.explain.sides.kinks import OneSided, one_sided
+from exprgrad.explain.sides.kinks import one_sided
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
@@ -45,14 +45,14 @@ from exprgrad.graph.graph import (
     element_name,
     size,
 )
-from exprgrad.run.balls.balls import Ball, working
+from exprgrad.run.balls.balls import Ball, has_balls
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.source import Span
 
 if TYPE_CHECKING:
     from exprgrad.explain.digits.trusted import Trusted
 
-__all__ = ["MOST_WORK", "Check", "check_nodes", "check_of", "check_run", "has_balls"]
+__all__ = ["MOST_WORK", "Check", "check_nodes", "check_of", "check_run"]
 
 MOST_IN_BALLS = 200_000
 MOST_IN_DOUBLES = 10_000
@@ -121,6 +121,7 @@ class Checker:
 
     def __init__(self, run: Run, count: int) -> None:
         self.run = run
+        self.special = one_sided(run)  # the inputs that a kink or a jump at the point concerns
         work = count * len(run.graph)
         self.in_balls = work <= MOST_IN_BALLS and has_balls()
         self.in_doubles = work <= MOST_IN_DOUBLES
@@ -135,11 +136,6 @@ class Checker:
     def wrong(self) -> list[Wrong]:
         """The local derivatives and data that are wrong by themselves, looked for once."""
         return list(wrong_numbers(self.run, MOST_WORK))
-
-    @cached_property
-    def special(self) -> Mapping[str, OneSided]:
-        """The inputs that a kink or a jump at the point concerns."""
-        return one_sided(self.run)
 
     @cached_property
     def value_error(self) -> float:
@@ -221,15 +217,6 @@ class Checker:
             return found
         data = [wrong for wrong in self.wrong if wrong.position is None]
         return accusing(found, self.run, data[-1]) if data else found
-
-
-def has_balls() -> bool:
-    """Whether python-flint is there."""
-    try:
-        working(53)
-    except MissingExtraError:
-        return False
-    return True
 
 
 def check_run(

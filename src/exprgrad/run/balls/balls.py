@@ -26,7 +26,7 @@ from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.run.numbers.primitives import functions
 
 __all__ = [
-    "Ball", "apply", "ball", "either", "enclose", "evaluate", "formula", "is_double",
+    "Ball", "apply", "ball", "either", "enclose", "evaluate", "formula", "has_balls", "is_double",
     "is_infinite", "is_known", "truth", "undefined", "unknown", "where",
     "working",
 ]  # fmt: skip
@@ -47,6 +47,15 @@ def flint() -> Any:
             help="pip install 'exprgrad[exact]'",
         ) from None
     return package
+
+
+def has_balls() -> bool:
+    """Whether python-flint is there."""
+    try:
+        flint()
+    except MissingExtraError:
+        return False
+    return True
 
 
 def working(bits: int) -> AbstractContextManager[Any]:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from exprgrad.explain.checking.check import Check, has_balls
+from exprgrad.explain.checking.check import Check
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import Run
 from exprgrad.language.write.infix import LIMIT
+from exprgrad.run.balls.balls import has_balls
 from exprgrad.show.documents.answer import Answer, Lines, shorts
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import decimal
