@@ -95,12 +95,10 @@ def diagnose(
     ``one_sided`` are the derivatives from the sides, where somebody asks what a kink comes to.
     """
     found = [*unused_bindings(run)]
-    forward, special = not all(map(is_finite, run.values)), False
-    reverse = False
-    if run.adjoints is not None:
-        special = not run.adjoints.quiet
-        grads = (grad for grad in run.adjoints.grads if grad is not None)
-        reverse = not all(map(is_finite, grads))
+    grads = run.adjoints.grads if run.adjoints is not None else ()
+    forward = not all(map(is_finite, run.values))
+    special = run.adjoints is not None and not run.adjoints.quiet
+    reverse = not all(is_finite(grad) for grad in grads if grad is not None)
     if forward or special or reverse:
         from exprgrad.explain.places import live
 

@@ -17,7 +17,7 @@ from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import RequestError
 from exprgrad.explain.derivations.worksheet import LONGEST_PART, Worksheet
 from exprgrad.graph.graph import CONST, Graph, Program, numbers_only
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import POWER, operand_level, program
 from exprgrad.source import Span
 
@@ -502,15 +502,11 @@ def notes_on(rule: str, kind: str = "") -> list[str]:
     op = BY_NAME[kind]
     who = op.infix or op.prefix or op.name
     if who == op.name:
-        notes.append(f"{call(op)} is {op.about}")
+        operands = f"{', '.join(op.names)}{', …' * op.variadic}"
+        notes.append(f"{op.name}({operands}) is {op.about}")
     verbs = {"kink": "has a kink", "jump": "jumps"}
     notes += [f"{who} {verbs[s.code]} where {s.why}" for s in op.special if "varies" not in s.where]
     return [*notes, "operands that tie share the derivative"] if op.ties and op.special else notes
-
-
-def call(op: Op) -> str:
-    """An operation on its own operands."""
-    return f"{op.name}({', '.join(op.names)}{', …' if op.variadic else ''})"
 
 
 def is_choice(kind: str) -> bool:
