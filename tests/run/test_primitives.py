@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from climbing import worst_partial, worst_value
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.primitives import functions
@@ -66,6 +67,82 @@ def test_partials_are_within_the_stated_ulps(op: Op, seed: int, values: int, par
             allowed = op.partial_ulp + unavoidable(op, position, args, true) + SETTLED
             near = abs(true - found[position]) <= op.partial_abs  # of a zero that no double is
             assert near or wrong <= allowed, (position, args, found[position], mp.nstr(true, 20))
+
+
+INEXACT = [op for op in OPS if op.value_ulp or op.partial_ulp]
+CLIMBED = [
+    *[pytest.param(op, 1_500, marks=pytest.mark.slow, id=op.name) for op in INEXACT],
+    *[pytest.param(BY_NAME[name], 40, id=f"{name}, a little") for name in ("pow", "erfc", "acosh")],
+]
+
+
+@pytest.mark.parametrize(("op", "count"), CLIMBED)
+def test_climbing_to_the_worst_value_stays_within_the_stated_ulps(op: Op, count: int) -> None:
+    worst = worst_value(op, count)
+    assert worst.error <= 1, worst
+
+
+@pytest.mark.parametrize(("op", "count"), CLIMBED)
+def test_climbing_to_the_worst_partials_stays_within_the_stated_ulps(op: Op, count: int) -> None:
+    for position in range(1 if op.variadic else len(op.names)):
+        worst = worst_partial(op, position, count)
+        assert worst.error <= 1 + SETTLED, worst
+
+
+@pytest.mark.parametrize("count", [50, 200, 1_000])
+def test_a_logarithm_of_many_exponentials(count: int) -> None:
+    """Neither the value nor a share is worse for many operands; equal ones round alike."""
+    op, random = BY_NAME["logsumexp"], Random(count)
+    for width in (0.0, 1.0, 20.0):
+        args = [random.uniform(-width, width) for _ in range(count)]
+        value, shares = computed(op, args)
+        assert ulps(value, true_value(op.name, *args)) <= op.value_ulp
+        for position in (0, count // 2, count - 1):
+            true = true_partial(op.name, position, args)
+            assert ulps(shares[position], true) <= op.partial_ulp, (width, position)
+
+
+HARD = [
+    ("pow", (5e-324, 0.07)), ("pow", (1.7e308, 0.0105)), ("pow", (1e-320, 0.09)), ("pow", (8e307, 0.012)),
+    ("erf", (26.59,)), ("erf", (26.91,)), ("erf", (27.03,)), ("erfc", (26.66,)), ("erfc", (26.97,)),
+]  # fmt: skip
+"""Where a factor of a derivative would overflow, or be subnormal, if it were formed as it is written."""
+
+
+@pytest.mark.parametrize(("name", "args"), HARD)
+def test_derivatives_whose_factors_would_be_no_normal_numbers(
+    name: str, args: tuple[float, ...]
+) -> None:
+    op, random = BY_NAME[name], Random(name)
+    for _ in range(100):
+        near = tuple([x * random.uniform(0.999, 1.001) for x in args])
+        for position, found in enumerate(computed(op, near)[1]):
+            true = true_partial(name, position, near)
+            assert ulps(found, true) <= op.partial_ulp, (near, position)
+
+
+AT_INFINITY = [
+    ("pow", (math.inf, 2.0), (math.inf, math.inf)), ("pow", (math.inf, 0.5), (0, math.inf)),
+    ("pow", (math.inf, 1.0), (1, math.inf)), ("pow", (math.inf, -1.0), (0, 0)),
+    ("pow", (2.0, math.inf), (math.inf, math.inf)), ("pow", (2.0, -math.inf), (0, 0)),
+    ("pow", (0.5, math.inf), (0, 0)), ("pow", (0.5, -math.inf), (-math.inf, -math.inf)),
+    ("hypot", (math.inf, 2.0), (1, 0)), ("hypot", (3.0, -math.inf), (0, -1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "args", "slopes"), AT_INFINITY)
+def test_infinite_operands_give_the_limits_of_both_derivatives(
+    name: str, args: tuple[float, ...], slopes: tuple[float, ...]
+) -> None:
+    assert tuple(computed(BY_NAME[name], args)[1]) == slopes
+
+
+def test_a_zero_has_no_sign_for_a_power_that_is_no_whole_number() -> None:
+    for text in ("x^-0.5", "x^-1.5"):
+        graph = parse(text)
+        for x in (0.0, -0.0):
+            found = reverse(graph, forward(graph, {"x": x}), [0]).grads[0]
+            assert found == -math.inf
 
 
 EXPONENTS = (

@@ -5,14 +5,19 @@ A template is an ordinary graph whose inputs are the names that a rule may use (
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TypeVar
 
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import Op
 from exprgrad.language.read.parse import parse
 
-__all__ = ["Rule", "computed", "fewest", "operation_count", "shown", "slots", "template"]
+__all__ = [
+    "Rule", "balanced", "computed", "fewest", "operation_count", "shown", "slots", "template",
+]  # fmt: skip
+
+V = TypeVar("V")
 
 Rule = Callable[[Op, int], str]
 """Which rule to take for the operand of an operation at a position."""
@@ -33,6 +38,18 @@ def slots(op: Op) -> tuple[str, ...]:
     if op.variadic:
         return (*op.names, "out", "varies", "ties")
     return (*op.names, "out", *(f"varies_{name}" for name in op.names))
+
+
+def balanced(join: Callable[[V, V], V], terms: Sequence[V]) -> V:
+    """Some terms joined in pairs, and the pairs in pairs: no term takes part more than log2(n) times.
+
+    A sum's rounding errors add up no further than that.  N. J. Higham, The accuracy of floating point
+    summation, SIAM J. Sci. Comput. 14 (1993), 783-799.
+    """
+    while len(terms) > 1:
+        pairs = [join(*terms[at : at + 2]) for at in range(0, len(terms) - 1, 2)]
+        terms = [*pairs, *terms[2 * len(pairs) :]]
+    return terms[0]
 
 
 @cache

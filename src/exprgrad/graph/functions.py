@@ -89,17 +89,24 @@ ERFC = (
 )
 
 WHOLE_TAIL = (
-    -1.1350532917102823e-09, -7.75160750460352e-09, -1.016469570374331e-08, 3.277126556860421e-08,
-    1.033873377169152e-07, 2.845240938567935e-08, -3.1126737443742117e-07, -5.970281418837126e-07,
-    -1.0431233177892613e-08, 2.0161596681578023e-06, 3.651010468424461e-06, -1.1311019547641819e-06,
-    -1.612360133756519e-05, -2.169467162624394e-05, 3.414954483886478e-05, 0.00014447044287860277,
-    3.437133603680318e-05, -0.0006630734650793019, -0.0008372960530375199, 0.0030906120559814404,
-    0.006479185067243981, -0.02151066188935273, -0.036442231506867116, 0.2794720925560526,
-    -0.6871606844138106, 1.021582705242023,
+    -1.265788561390124e-09, -7.872387888963373e-09, -9.512993248758232e-09, 3.332383788647056e-08,
+    1.0193050005187481e-07, 2.7356293306160083e-08, -3.0934216501593884e-07, -5.957973465458007e-07,
+    -1.2097638404331208e-08, 2.0153045278374115e-06, 3.65199773520739e-06, -1.1307261447011008e-06,
+    -1.61240070263967e-05, -2.1694772831967068e-05, 3.414965943258036e-05, 0.00014447045741897762,
+    3.4371314449246115e-05, -0.0006630734654838555, -0.000837296050474828, 0.003090612055799492,
+    0.006479185067070258, -0.02151066188932844, -0.03644223150686152, 0.27947209255605154,
+    -0.6871606844138107, 1.021582705242023,
 )  # fmt: skip
 WHOLE = f"whole = {horner(WHOLE_TAIL, 'u')}"
 """(z + 2)*exp(z^2)*erfc(z) from 0 on, where u is (z - 2)/(z + 2)."""
 
+
+ERF_SLOPE = "h = round(16*x)/16; where(abs(x) > 28, 0, exp(46 - h*h)*exp((h - x)*(x + h))"
+"""exp(46 - x^2) from two exponentials: h has so few digits that its square is exact.
+
+No factor is subnormal, so that a product that is one is rounded once; and the double nearest to
+2*exp(-46)/sqrt(pi), which is the last factor, happens to be near indeed.
+"""
 
 BELL = bell(28, "")
 SLOPE = f"{BELL}; {2 / math.sqrt(math.pi)!r}*bell"
@@ -117,8 +124,8 @@ ERFC_JOINT = (
 
 (z + 2)*exp(z^2)*erfc(z) is a polynomial of (z - 2)/(z + 2), as in M. M. Shepherd and J. G. Laframboise,
 Chebyshev approximation of (1 + 2x)exp(x^2)erfc x in 0 <= x < inf, Math. Comp. 36 (1981), 249-253; this one
-was fitted for exprgrad in 50 digits, from 0 to 28.3, to a relative error of 6e-18.  Measured against
-mpmath: erfc 4.7 ulp.
+was fitted for exprgrad in 60 digits, from 0 to 28.3, each coefficient after those before it were rounded:
+its relative error is 1.7e-17.  Measured against mpmath, climbing from 12,000 points: erfc 4.8 ulp.
 """
 FAR = "far = abs(x) > 37; last = where(far, exp(-40), 1)"
 NORMAL = (
@@ -258,13 +265,13 @@ NETWORKS: tuple[Op, ...] = (
     ),
     Op(
         "erf", "x",
-        ("h = round(16*x)/16; where(abs(x) > 28, 0, 2/sqrt(pi)*exp(-h*h)*exp(-(x - h)*(x + h)))",),
+        (f"{ERF_SLOPE}*(2/sqrt(pi)*exp(-46)))",),
         "the error function", shown=("2/sqrt(pi)*exp(-x^2)",), formula=ERF, joint=ERF_JOINT,
         latex=r"\operatorname{erf}(x)",
     ),
     Op(
         "erfc", "x",
-        ("h = round(16*x)/16; where(abs(x) > 28, 0, -2/sqrt(pi)*exp(-h*h)*exp(-(x - h)*(x + h)))",),
+        (f"{ERF_SLOPE}*(-2/sqrt(pi)*exp(-46)))",),
         "1 - erf(x), exact in the tail", shown=("-2/sqrt(pi)*exp(-x^2)",), formula=ERFC,
         joint=ERFC_JOINT, latex=r"\operatorname{erfc}(x)", value_ulp=5.3, not_negative=True,
     ),

@@ -60,14 +60,34 @@ SINC_SLOPE = (
 )
 """The derivative of sin(x)/x; where it is the difference of two numbers near 1, its power series."""
 
+POW_EXACT = "max(y >= 0.5, y == floor(y))*(abs(y) < 2^53)"
+"""Whether y - 1 is a double."""
+POW_SLOPE = (
+    "size = abs(x); h = size^(y/2); at_0 = where((y > 1) + (size > 1), 0*where(x == 0, y, sign(x)^y), where(y == 0, 0, y*x^(y - 1))); "
+    "at_inf = where(y < 1, 0, where(y == 1, sign(x), x*y))*where(x < 0, (-1)^y, 1); "
+    "small = y*h/(x*2^100)*(h*2^100); large = y*h/(x*2^-100)*(h*2^-100); "
+    "times = where(size < 1e-280, small, where(size > 1e280, large, y*h/x*h)); "
+    "general = where((x == 0) + (h == 0), at_0, where(size == inf, at_inf, sign(x)^y*times)); "
+    "halves = x^floor((y - 1)/2)*y*x^(y - 1 - floor((y - 1)/2)); "
+    "plain = where(y == 0, 0, where(abs(y) <= 4, y*x^(y - 1), halves)); "
+    "rare = (x == 0) + (abs(out) <= 1e-290) + (out == inf); "
+    f"where(where(varies_y, 1, where({POW_EXACT}, 0, rare)), general, where({POW_EXACT}, plain, y*out/x))"
+)
+"""The derivative of x^y for x: in general from two halves of the power, scaled where x is tiny or huge.
+
+Where y is constant, y*x^(y - 1) is as good if y - 1 is a double, and y*out/x unless the power is tiny.
+"""
 POW_JOINED = "h = abs(x)^(y/2)"
 POW_JOINT = (
     "x^y",
-    f"{POW_JOINED}; even = y/2 == floor(y/2); p = y - 1; odd = (p == floor(p))*(p/2 != floor(p/2)); "
-    "at_0 = where(p > 0, 0, where(p == 0, 1, where(odd, 1/x, inf))); "
+    f"{POW_JOINED}; s = where(abs(x) < 1e-280, 2^100, where(abs(x) > 1e280, 2^-100, 1)); even = y/2 == floor(y/2); p = y - 1; odd = (p == floor(p))*(p/2 != floor(p/2)); "
+    "at_0 = where((p > 0) + (y == 0), 0*y, y*where(p == 0, 1, where(odd, 1/x, inf))); "
+    "at_inf = where(p < 0, 0, where(p == 0, sign(x), x*y)); "
     "whole = where(abs(y) < 2^53, where(y == floor(y), where(even, 1, -1), nan), 1); "
-    "where(x == 0, where(y == 0, 0, y*at_0), where(x > 0, 1, where(x < 0, whole, nan))*(y*h/x)*h)",
-    f"{POW_JOINED}; where((x == 0)*(y >= 0), 0, h*log(x)*h)",
+    "finite = where(h == 0, 0, y*h/(x*s)*(h*s)); "
+    "where(x == 0, at_0, "
+    "where(x > 0, 1, where(x < 0, whole, nan))*where(abs(x) == inf, at_inf, finite))",
+    f"{POW_JOINED}; where((x == 0)*(y >= 0) + (x > 0)*(h == 0), 0, h*log(x)*h)",
 )
 """All from two powers and a logarithm."""
 
@@ -80,6 +100,19 @@ NEAR_SINH = (
 HALVES = "h = exp(abs(x)/2); g = h/2*h; f = 0.25/g"
 SINH_JOINT = f"{NEAR_SINH}; {HALVES}; where(abs(x) < 1, near, sign(x)*(g - f))"
 COSH_JOINT = f"{HALVES}; g + f"
+
+
+def hypot_slope(x: str, y: str) -> str:
+    """The derivative of hypot for x, whose operands are scaled where their squares would not be normal numbers.
+
+    An infinite operand's is the limit, 1 or -1, while the other is finite.
+    """
+    return (
+        f"s = where(out < 1, 2^600, 2^-600); where((out >= 1e-290)*(out <= 1e300), {x}/out, where(out == 0, 0, "
+        f"where(abs({x}) == inf, sign({x}) + 0*{y}, {x}*s/hypot(x*s, y*s))))"
+    )
+
+
 SCALED = (
     "m = max(abs(x), abs(y)); small = m < 2^-500; large = m > 2^500; s = where(small, 2^600, where(large, 2^-600, 1)); "
     "u = x*s; v = y*s; k = u*u + v*v"
@@ -118,12 +151,8 @@ OPS: tuple[Op, ...] = (
     Op(
         "pow", "x y",
         (
-            "p = x^(y - 1); k = floor((y - 1)/2); h = abs(x)^(y/2); exact = max(y >= 0.5, y == floor(y))*(abs(y) < 2^53); "
-            "general = where(x == 0, where(y == 0, 0, y*p), sign(x)^y*(y*h/x)*h); "
-            "plain = where(abs(y) <= 4, y*p, y*x^k*x^(y - 1 - k)); "
-            "constant = where(exact, plain, where(abs(out) > 1e-290, y*out/x, general)); "
-            "where(varies_y, general, where(y == 0, 0, constant))",
-            "where((x == 0)*(y >= 0), 0, x^(y/2)*log(x)*x^(y/2))",
+            POW_SLOPE,
+            "h = x^(y/2); where((x == 0)*(y >= 0), 0, where(h == 0, where(x > 0, 0, nan), h*log(x)*h))",
         ),
         "x to the power y; 0^0 is 1",
         shown=("y*x^(y - 1)", "out*log(x)"), joint=POW_JOINT, infix="^", latex="x^{y}",
@@ -318,15 +347,11 @@ OPS: tuple[Op, ...] = (
         definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x", elsewhere="arctanh artanh",
     ),
     Op(
-        "hypot", "x y",
-        (
-            "s = where(out < 1e-290, 2^600, where(out > 1e300, 2^-600, 1)); where(out == 0, 0, x*s/hypot(x*s, y*s))",
-            "s = where(out < 1e-290, 2^600, where(out > 1e300, 2^-600, 1)); where(out == 0, 0, y*s/hypot(x*s, y*s))",
-        ),
+        "hypot", "x y", (hypot_slope("x", "y"), hypot_slope("y", "x")),
         "sqrt(x^2 + y^2), safe from overflow", shown=("x/out", "y/out"), definition="sqrt(x^2 + y^2)",
         joint=(
             f"{ROOT}; where(max(abs(x) == inf, abs(y) == inf), inf, out)",
-            f"{ROOT}; where(h == 0, 0, where(far, u, x)/below)", f"{ROOT}; where(h == 0, 0, where(far, v, y)/below)",
+            f"{ROOT}; where(h == 0, 0, where(abs(x) == inf, sign(x) + 0*y, where(far, u, x)/below))", f"{ROOT}; where(h == 0, 0, where(abs(y) == inf, sign(y) + 0*x, where(far, v, y)/below))",
         ),
         latex=r"\sqrt{x^{2} + y^{2}}", special=(Special("out == 0", "kink", "both operands are 0", slope="hypot(dx, dy)"),), not_negative=True, not_zero="any",
     ),

@@ -22,10 +22,11 @@ def f(x, mu, sigma):
     t3 = sigma*t2
     t4 = t1/t3
     t5 = jnp.round(16.0*z)/16.0
-    t6 = -2.0/jnp.sqrt(jnp.pi)*jnp.exp(-t5*t5)*jnp.exp(-(z - t5)*(z + t5))
-    t7 = jnp.where(jnp.abs(z) > 28.0, 0.0, t6) + -(1.0/t3*t1*0.5)*(2.0*z)
-    t8 = t7*(1.0/sigma)
-    return t4 + f_erfc(z), (t8, -t8, -t4/t3*t2 + t7*(-z/sigma))
+    t6 = jnp.exp(46.0 - t5*t5)*jnp.exp((t5 - z)*(z + t5))
+    t7 = t6*(-2.0/jnp.sqrt(jnp.pi)*jnp.exp(-46.0))
+    t8 = jnp.where(jnp.abs(z) > 28.0, 0.0, t7) + -(1.0/t3*t1*0.5)*(2.0*z)
+    t9 = t8*(1.0/sigma)
+    return t4 + f_erfc(z), (t9, -t9, -t4/t3*t2 + t8*(-z/sigma))
 
 
 def f_erfc(x):

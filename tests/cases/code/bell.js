@@ -16,10 +16,11 @@ function f(x, mu, sigma) {
   const t3 = sigma*t2;
   const t4 = t1/t3;
   const t5 = f_round(16*z)/16;
-  const t6 = -2/Math.sqrt(Math.PI)*Math.exp(-t5*t5)*Math.exp(-(z - t5)*(z + t5));
-  const t7 = (Math.abs(z) > 28 ? 0 : t6) + -(1/t3*t1*0.5)*(2*z);
-  const t8 = t7*(1/sigma);
-  return {value: t4 + f_erfc(z), gradient: {x: t8, mu: -t8, sigma: -t4/t3*t2 + t7*(-z/sigma)}};
+  const t6 = Math.exp(46 - t5*t5)*Math.exp((t5 - z)*(z + t5));
+  const t7 = Math.abs(z) > 28 ? 0 : t6*(-2/Math.sqrt(Math.PI)*Math.exp(-46));
+  const t8 = t7 + -(1/t3*t1*0.5)*(2*z);
+  const t9 = t8*(1/sigma);
+  return {value: t4 + f_erfc(z), gradient: {x: t9, mu: -t9, sigma: -t4/t3*t2 + t8*(-z/sigma)}};
 }
 
 /** The nearest whole number; halves go to the even one, unlike those of Math.round. */

@@ -20,10 +20,11 @@ def f(x, mu, sigma):
     t3 = sigma*t2
     t4 = t1/t3
     t5 = np.round(16.0*z)/16.0
-    t6 = -2.0/np.sqrt(np.pi)*np.exp(-t5*t5)*np.exp(-(z - t5)*(z + t5))
-    t7 = np.where(np.abs(z) > 28.0, 0.0, t6) + -(1.0/t3*t1*0.5)*(2.0*z)
-    t8 = t7*(1.0/sigma)
-    return t4 + f_erfc(z), (t8, -t8, -t4/t3*t2 + t7*(-z/sigma))
+    t6 = np.exp(46.0 - t5*t5)*np.exp((t5 - z)*(z + t5))
+    t7 = np.where(np.abs(z) > 28.0, 0.0, t6*(-2.0/np.sqrt(np.pi)*np.exp(-46.0)))
+    t8 = t7 + -(1.0/t3*t1*0.5)*(2.0*z)
+    t9 = t8*(1.0/sigma)
+    return t4 + f_erfc(z), (t9, -t9, -t4/t3*t2 + t8*(-z/sigma))
 
 
 def f_erfc(x):

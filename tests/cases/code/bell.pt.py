@@ -20,8 +20,8 @@ def f(x, mu, sigma):
     t3 = sigma*t2
     t4 = t1/t3
     t5 = torch.round(16.0*z)/16.0
-    t6 = -2.0/torch.sqrt(f_tensor(torch.pi))*torch.exp(-t5*t5)
-    t7 = t6*torch.exp(-(z - t5)*(z + t5))
+    t6 = -2.0/torch.sqrt(f_tensor(torch.pi))*torch.exp(f_tensor(-46.0))
+    t7 = torch.exp(46.0 - t5*t5)*torch.exp((t5 - z)*(z + t5))*t6
     t8 = torch.where(torch.abs(z) > 28.0, f_tensor(0.0), t7)
     t9 = t8 + -(1.0/t3*t1*0.5)*(2.0*z)
     t10 = t9*(1.0/sigma)

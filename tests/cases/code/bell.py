@@ -18,10 +18,11 @@ def f(x, mu, sigma):
     t3 = sigma*t2
     t4 = f_div(t1, t3)
     t5 = f_round(16.0*z)/16.0
-    t6 = -2.0/f_sqrt(math.pi)*f_exp(-t5*t5)*f_exp(-(z - t5)*(z + t5))
-    t7 = (0.0 if abs(z) > 28.0 else t6) + -(f_div(1.0, t3)*t1*0.5)*(2.0*z)
-    t8 = t7*f_div(1.0, sigma)
-    return t4 + math.erfc(z), (t8, -t8, f_div(-t4, t3)*t2 + t7*f_div(-z, sigma))
+    t6 = f_exp(46.0 - t5*t5)*f_exp((t5 - z)*(z + t5))
+    t7 = 0.0 if abs(z) > 28.0 else t6*(-2.0/f_sqrt(math.pi)*f_exp(-46.0))
+    t8 = t7 + -(f_div(1.0, t3)*t1*0.5)*(2.0*z)
+    t9 = t8*f_div(1.0, sigma)
+    return t4 + math.erfc(z), (t9, -t9, f_div(-t4, t3)*t2 + t8*f_div(-z, sigma))
 
 
 def f_sqrt(x):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import Rule, computed, shown, slots, template
+from exprgrad.derive.rules import Rule, balanced, computed, shown, slots, template
 from exprgrad.graph.graph import Graph, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Pass, Structural
@@ -205,7 +205,7 @@ class Source:
             )
             for o in operands
         ]
-        return {**shared, "ties": self.builder.total(ties)}
+        return {**shared, "ties": balanced(partial(self.builder.apply, "add"), ties)}
 
     def seen_by(self, op: Op, user: int, position: int, shared: dict[str, int]) -> dict[str, int]:
         """What the rule of a variadic row sees at one operand."""

@@ -9,14 +9,14 @@ products, a division by a power of two is a product.  Small powers become produc
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from math import frexp, isfinite
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.lower import added, formula_of
-from exprgrad.derive.rules import template
+from exprgrad.derive.rules import balanced, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.numbers.primitives import functions
@@ -82,16 +82,16 @@ class Maker(NamedTuple):
             if self.exact:
                 return builder.apply(kind, *operands)
             if op.variadic:
-                return reduce(partial(builder.apply, kind), operands)
+                return balanced(partial(builder.apply, kind), operands)
             short = shorter(builder, kind, operands)
             return builder.apply(kind, *operands) if short is None else short
         text, names = self.read(self.own.get(kind) or formula_of(kind)), op.formula_names
         if not op.variadic:
             return self.graph(text, dict(zip(names, operands, strict=True)))[text.output]
-        first, *others = operands
-        for other in others:
-            first = self.graph(text, dict(zip(names, (first, other), strict=True)))[text.output]
-        return first
+        return balanced(
+            lambda *pair: self.graph(text, dict(zip(names, pair, strict=True)))[text.output],
+            operands,
+        )
 
 
 # Shorter operations.

@@ -14,7 +14,7 @@ from functools import cache
 from operator import itemgetter
 from typing import cast
 
-from exprgrad.derive.rules import slots, template
+from exprgrad.derive.rules import balanced, slots, template
 from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 
@@ -275,7 +275,7 @@ def sides(op: Op, arguments: Sequence[float], varies: Sequence[float]) -> list[l
     tie = compile_template(template(op.ties), slots(op))
     *operands, out = arguments
     found = [[x, out, v, 0.0] for x, v in zip(operands, varies, strict=True)]
-    tied = sum(map(tie, found))
+    tied = balanced(operator.add, [*map(tie, found)])
     return [[*side[:3], tied] for side in found]
 
 
