@@ -65,7 +65,7 @@ def ask(options: Mapping[str, Any]) -> Asked:
     graph, data = evaluator.graph, evaluator.forward(given)
     asked = outputs(graph, names_in(options["of"], "--of"))
     values = {name: data[node] for name, node in asked.items()}
-    wrt, tensors = select(graph, names_in(options["wrt"])), bool(graph.shapes)
+    wrt, tensors = select(graph, names_in(options["wrt"])), not evaluator.by_entries
     return Asked(expression.text, graph, evaluator, given, asked, values, wrt, tensors, options)
 
 

@@ -225,7 +225,7 @@ def vector_table(
         if size(shape) > EDGE_ROWS and not whole:
             lines.append([f"{name}: {shape_text(shape)}", *values])
         else:
-            labels = places(grouped(name) if shape else name, shape)
+            labels = places(shape_text(shape, grouped(name), name), shape)
             lines += zip(labels, *map(numbers_of, values), strict=True)
     return tabulated(columns, lines, list, digits, whole=whole, foot=foot)
 
