@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 
-__all__ = ["compared", "folded", "is_flag", "result"]
+__all__ = ["as_double", "compared", "folded", "is_flag", "result"]
 
 
 def is_flag(value: float) -> bool:
@@ -34,13 +34,16 @@ def folded(kind: str, values: Sequence[float]) -> float | None:
     if not all(map(math.isfinite, values)):
         return None
     exact = result(kind, [Fraction(value) for value in values])
-    if not exact:  # a zero has a sign, which a fraction lacks
-        return None
+    return as_double(exact) if exact else None  # a zero has a sign, which a fraction lacks
+
+
+def as_double(value: Fraction) -> float | None:
+    """The double that is exactly this number, if one is."""
     try:
-        double = float(exact)
+        double = float(value)
     except OverflowError:
         return None
-    return double if Fraction(double) == exact else None
+    return double if Fraction(double) == value else None
 
 
 def result(kind: str, values: Sequence[Fraction]) -> Fraction | None:

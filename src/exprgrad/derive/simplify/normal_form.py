@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from exprgrad.derive.constant_folding import compared, result
+from exprgrad.derive.constant_folding import as_double, compared, result
 from exprgrad.graph.graph import Literal, Settings, Shape
 from exprgrad.graph.ops import COMPARISONS
 from exprgrad.graph.shapes import broadcast_shape
@@ -196,9 +196,9 @@ class Forms:
     def settled(self, kind: str, values: Sequence[Fraction]) -> Fraction | None:
         """The result of an operation on numbers, where it can be written."""
         if kind in COMPARISONS:
-            if not all(map(is_double, values)):
+            first, second = map(as_double, values)
+            if first is None or second is None:
                 return None  # as decimals they may compare otherwise than as doubles
-            first, second = map(float, values)
             return Fraction(compared(kind, first, second))
         exact = result(kind, values)
         return exact if exact is not None and self.writable(exact) else None
@@ -275,14 +275,6 @@ def is_decimal(value: Fraction | int) -> bool:
     try:
         return Fraction(repr(float(value))) == value
     except (OverflowError, ValueError):
-        return False
-
-
-def is_double(value: Fraction) -> bool:
-    """Whether a number is exactly a double."""
-    try:
-        return Fraction(float(value)) == value
-    except OverflowError:
         return False
 
 

@@ -44,6 +44,8 @@ KEEPING_SIGN = frozenset(
     op.name for op in OPS if op.branches or op.powers or op.winner or min(op.signs, default=-1) > 0
 )
 """Rows that are not negative where their operands are not; of a choice, its branches."""
+PASSING_FLAGS = {*LOGIC, "broadcast", "where"}
+"""Rows whose results are 0 or 1 where their operands are; of a choice, its branches."""
 VIEWS = {"broadcast", "diag", "index", "reshape", "transpose"}
 """Operations that may look at the numbers where they are."""
 
@@ -351,16 +353,10 @@ def flags(graph: Graph) -> list[bool]:
     """By node: whether it is 0 or 1 at every point, by comparisons alone."""
     found: list[bool] = []
     for node, (kind, operands) in enumerate(zip(graph.kinds, graph.operands, strict=True)):
-        if kind == CONST:
-            found.append(graph.payloads[node] in (0, 1) and node not in graph.symbols)
-        elif kind in LOGIC:
-            found.append(all(found[operand] for operand in operands))
-        elif kind == "where":
-            found.append(found[operands[1]] and found[operands[2]])
-        elif kind == "broadcast":
-            found.append(found[operands[0]])
-        else:
-            found.append(kind in COMPARISONS)
+        passed = operands[1:] if kind == "where" else operands
+        is_known = kind == CONST and graph.payloads[node] in (0, 1) and node not in graph.symbols
+        is_passed = kind in PASSING_FLAGS and all(found[operand] for operand in passed)
+        found.append(is_known or is_passed or kind in COMPARISONS)
     return found
 
 
