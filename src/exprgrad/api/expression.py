@@ -152,7 +152,8 @@ class Expression(Drawn):
         Values are numbers, or constant expressions as text (``"pi/2"``).  Names that cannot be
         keywords go into the mapping.  Raises ``InputError`` for a missing or surplus value.
         """
-        return Run.of(self.text, *self.at(values, inputs))
+        evaluator, given = self.at(values, inputs)
+        return Run.of(self.text, evaluator, given)
 
     def evaluator(
         self, given: Mapping[str, Any], origins: Mapping[str, str] | None = None
@@ -194,7 +195,8 @@ class Expression(Drawn):
 
         ``wrt`` chooses the inputs to differentiate, all by default.  Values are as in ``evaluate``.
         """
-        return self.swept(*self.at(values, inputs), select(self.graph, wrt))
+        evaluator, given = self.at(values, inputs)
+        return self.swept(evaluator, given, select(self.graph, wrt))
 
     def swept(self, evaluator: Evaluator, given: Mapping[str, Any], wrt: tuple[str, ...]) -> Run:
         """Both sweeps, where values and inputs have been looked at: see ``evaluator``."""

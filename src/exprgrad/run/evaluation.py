@@ -244,7 +244,15 @@ class Run:
     @property
     def swept(self) -> dict[str, Any]:
         """The gradient as the reverse sweep found it, with its conventions at kinks and jumps."""
-        return {name: self.grad(self.graph.inputs[name]) for name in self.wrt or ()}
+        if self.adjoints is None:
+            return {}
+        grads, nodes = self.adjoints.grads, self.graph.inputs
+        found = {}
+        for name in self.wrt or ():
+            node = nodes[name]
+            grad = grads[node]
+            found[name] = self.adjoints.zero(node) if grad is None else grad
+        return found
 
     @property
     def order(self) -> list[int]:

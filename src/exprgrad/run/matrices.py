@@ -15,7 +15,6 @@ from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, Graph, Program, Shape, size
 from exprgrad.run.evaluation import Evaluator, kept
 from exprgrad.run.numbers.sweeps import forward
-from exprgrad.run.values.updates import some
 from exprgrad.source import bytes_text
 
 __all__ = [
@@ -247,7 +246,7 @@ def jvp(
     A number whose tangent is 0 is held fixed: its derivatives, which may be infinite, play no part.
     """
     moving = {name: tangent for name, tangent in tangents.items() if moves(tangent)}
-    masked = any(some(tangent == 0) for tangent in moving.values())
+    masked = not all(map(moves_everywhere, moving.values()))
     program = along(evaluator, tuple(moving), tuple(outputs.values()), masked=masked)
     given = {derive.tangent(name): tangent for name, tangent in moving.items()}
     return dict(zip(outputs, evaluator.answers(program, {**values, **given}), strict=True))
@@ -270,7 +269,7 @@ def vjp(
     for name, node in outputs.items():  # two names may stand for one node, which then weighs both
         if moves(weight := cotangents[name]):
             weights[node] = weights[node] + weight if node in weights else weight
-    masked = any(some(weight == 0) for weight in weights.values())
+    masked = not all(map(moves_everywhere, weights.values()))
     program = weighted(evaluator, tuple(weights), wrt, masked=masked)
     given = {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
     return dict(zip(wrt, evaluator.answers(program, {**values, **given}), strict=True))
@@ -278,4 +277,9 @@ def vjp(
 
 def moves(direction: Any) -> bool:
     """Whether a number, or any number of a tensor, is not 0."""
-    return some(direction != 0)
+    return bool(direction) if isinstance(direction, float) else bool(direction.any())
+
+
+def moves_everywhere(direction: Any) -> bool:
+    """Whether a number, or every number of a tensor, is not 0."""
+    return bool(direction) if isinstance(direction, float) else bool(direction.all())

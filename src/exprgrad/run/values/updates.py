@@ -6,7 +6,7 @@ import math
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-__all__ = ["added", "length", "same", "scaled", "some", "trouble"]
+__all__ = ["added", "length", "same", "scaled", "trouble"]
 
 
 def silent(value: Any) -> AbstractContextManager[Any]:
@@ -36,7 +36,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def some(flags: Any, *, every: bool = False) -> bool:
-    """Whether a condition, a flag or an array of them, holds for some number of a value, or for every."""
+    """Whether a condition holds for some number of a value, or for every."""
     if isinstance(flags, bool):
         return flags
     return bool(flags.all() if every else flags.any())
