@@ -18,11 +18,14 @@ from exprgrad.run.evaluation import Evaluator, evaluator_for, is_finite
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.explain.places import Found
+    from exprgrad.explain.screen import Guarded
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.matrices import Matrix
 
 __all__ = ["NOT_FINITE", "Run", "diagnose", "diagnose_hessian", "diagnose_outputs"]
 
+COUNTED = 6
+"""So many digits of a number are right, or a warning says how many, where all its digits are printed."""
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
 
@@ -30,10 +33,48 @@ NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 class Run(evaluation.Run):
     """One evaluation, and what its gradient rests on."""
 
-    @cached_property
+    @property
     def diagnostics(self) -> list[Diagnostic]:
-        """Where the numbers stop being finite, and the kinks and jumps that were met."""
+        """Where the numbers stop being finite, the kinks and jumps that were met, and lost digits."""
+        return [*self.remarks, *self.true.diagnostics]
+
+    @cached_property
+    def remarks(self) -> list[Diagnostic]:
+        """The diagnostics but for those about lost digits."""
         return diagnose(self, self.one_sided)
+
+    @property
+    def true(self) -> Guarded:
+        """The answer as ``-q`` and JSON have it: corrected where fewer than 6 digits are right."""
+        return self.guarded(COUNTED)
+
+    @property
+    def digits(self) -> Mapping[str, Any]:
+        """How many digits of the answer are right, from 0 to 16: of its ``value`` and ``gradient``."""
+        return self.true.digits
+
+    def guarded(self, digits: int) -> Guarded:
+        """The answer as it is shown with so many digits, which are right, or a warning says otherwise."""
+        found = self.guards.get(digits)
+        if found is None:
+            from exprgrad.explain.screen import screened
+
+            sides = self.one_sided
+            errors = {name: sides[name].error for name in self.corrected if name in sides}
+            found = self.guards[digits] = screened(self, self.unguarded, errors, digits)
+        return found
+
+    @property
+    def unguarded(self) -> Guarded:
+        """The answer as the sweep has it, but for kinks that are corrected; nothing is said of digits."""
+        from exprgrad.explain.screen import Guarded
+
+        return Guarded(self.value, self.gradient, {**self.corrected})
+
+    @cached_property
+    def guards(self) -> dict[int, Guarded]:
+        """What ``guarded`` found, by the digits that were asked for."""
+        return {}
 
     @cached_property
     def one_sided(self) -> Mapping[str, OneSided]:

@@ -86,6 +86,13 @@ class Floats:
         data = follow(self.plan, inputs)
         return data, play(self.tapes.get(wrt) or self.tape(wrt), data)
 
+    def errors(self, values: list[Any], adjoints: Any) -> tuple[list[float], list[float]]:
+        """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
+        from exprgrad.run.numbers.bounds import data_errors, grad_errors
+
+        data = data_errors(self.graph, values, [self.graph.output])
+        return data, [] if adjoints is None else grad_errors(adjoints, data)
+
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program."""
         numbers = forward(program.graph, inputs)

@@ -50,8 +50,7 @@ order_options = stack(
 @output
 def eval_command(**options: Any) -> int:
     """Forward pass: every node's data."""
-    run = swept(options, grad=False)
-    return give(run_answer(run, "eval", {"": run.value}, options), options)
+    return give(run_answer(swept(options, grad=False), "eval", options), options)
 
 
 @click.command("grad", cls=FormulaCommand)
@@ -82,20 +81,22 @@ def grad_command(**options: Any) -> int:
         from exprgrad.show.text.trust import trust_answer
 
         trust = run.trust()
-        return give(trust_answer(run, trust, run.diagnostics, whole=options["show_all"]), options)
-    return give(run_answer(run, "grad", run.gradient, options), options)
+        return give(trust_answer(run, trust, run.remarks, whole=options["show_all"]), options)
+    return give(run_answer(run, "grad", options), options)
 
 
-def run_answer(
-    run: Run, command: str, values: Mapping[str, Any], options: Mapping[str, Any]
-) -> Answer:
+def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
     """The answer of ``eval`` or ``grad``; what draws it is imported where it is asked for."""
     digits, whole, traced = options["digits"], options["show_all"], options.get("show_trace")
+    is_table = not (options["as_json"] or options["as_csv"] or options["quiet"])
+    found = run.guarded(digits) if is_table else run.true
+    lines = found.gradient if command == "grad" else {"": found.value}
+    diagnostics = [*run.remarks, *found.diagnostics]
 
     def fields() -> Iterator[tuple[str, Any]]:
         from exprgrad.show.documents.runs import run_fields
 
-        yield from run_fields(run, run.diagnostics)
+        yield from run_fields(run, diagnostics)
 
     def rows() -> Iterator[Sequence[Any]]:
         from exprgrad.show.documents.runs import node_rows, trace_rows
@@ -117,7 +118,7 @@ def run_answer(
 
             yield node_table(run, digits, all_nodes=whole)
 
-    return Answer(command, run.text, fields(), rows(), values.items(), shown, run.diagnostics)
+    return Answer(command, run.text, fields(), rows(), lines.items(), shown, diagnostics)
 
 
 def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
@@ -131,7 +132,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     run, _ = in_numbers(run)
     found = run.visited(options["order"], options["accumulate"], most=most)
     digits = options["digits"]
-    return visited_answer(run, found, run.diagnostics, digits, whole=whole, traced=traced)
+    return visited_answer(run, found, run.remarks, digits, whole=whole, traced=traced)
 
 
 def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:

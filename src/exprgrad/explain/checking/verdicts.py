@@ -65,9 +65,9 @@ def balls_apart(one: Ball, other: Ball) -> tuple[str, str]:
     if not doubles[0]:
         return decimal(one), decimal(other)
     for digits in (ALL_DIGITS + 1, 2 * ALL_DIGITS):
-        found = nearest(one, digits), nearest(other, digits)
-        if found[0] != found[1]:
-            return found
+        first, second = nearest(one, digits), nearest(other, digits)
+        if first is not None and second is not None and first != second:
+            return first, second
     sort, by = ("more", other - one) if other > one else ("less", one - other)
     return decimal(one), f"{decimal(one)} and {decimal(by)} {sort}"
 

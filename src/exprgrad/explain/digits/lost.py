@@ -20,7 +20,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball, ball, unknown, working
 from exprgrad.run.balls.sweep import locals_of
-from exprgrad.run.balls.text import nearest
+from exprgrad.run.balls.text import rough
 from exprgrad.run.evaluation import Run
 
 __all__ = ["Evidence", "find_lost"]
@@ -269,7 +269,7 @@ def of_data(evidence: Evidence, step: Loss) -> str:
 
 def out_of_range(value: float, true: Ball) -> str:
     """What is lost beyond the doubles."""
-    told = f", where the true value is about {nearest(true, 4)}" if true.is_finite() else ""
+    told = f", where the true value is about {rough(true, 4)}" if true.is_finite() else ""
     if not math.isfinite(value):
         return f"it is {number(value)} in doubles{told}"
     return f"underflow{told}: the doubles have few digits there, or none"

@@ -133,12 +133,17 @@ class Enclosed(NamedTuple):
     bits: int
 
 
-def enclosed(graph: Graph, inputs: dict[str, float], wrt: Iterable[str] | None) -> Enclosed:
-    """The true numbers, in a precision that makes the value and the gradient tight if any does."""
+def enclosed(
+    graph: Graph, inputs: dict[str, float], wrt: Iterable[str] | None, *, typed: bool = False
+) -> Enclosed:
+    """The true numbers, in a precision that makes the value and the gradient tight if any does.
+
+    Inputs and literals are the doubles that they were read as, or with ``typed`` the decimals.
+    """
     most = max(2 * FIRST_BITS, min(MOST_BITS, MOST_WORK // len(graph)))
     bits = FIRST_BITS
     while True:
-        values = enclose(graph, inputs, bits)
+        values = enclose(graph, inputs, bits, typed=typed)
         nodes = [graph.inputs[name] for name in wrt or ()]
         swept = None if wrt is None else sweep(graph, values, nodes, bits)
         found = Enclosed(values, swept, bits)

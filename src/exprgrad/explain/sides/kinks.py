@@ -39,6 +39,7 @@ class OneSided(NamedTuple):
     ``missing``    the sides on which the output is not defined
     ``apart``      how far ``right`` is from ``left``, which may be too little to be seen in them
     ``place``      which number of the input it is, if that is a tensor
+    ``error``      what a corrected derivative may be off by
     """
 
     input: str
@@ -53,6 +54,7 @@ class OneSided(NamedTuple):
     missing: tuple[str, ...]
     apart: float
     place: Shape = ()
+    error: float = 0.0
 
     @property
     def name(self) -> str:
@@ -151,6 +153,7 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
     return OneSided(
         name, slopes[0], slopes[1], values[0], values[1], sweep, verdict, estimated, corrected,
         missing, abs(right.off.value - left.off.value),
+        error=0.0 if right.slope is None else right.slope.error,
     )  # fmt: skip
 
 

@@ -103,10 +103,16 @@ def truth(condition: Ball) -> bool | None:
     return True if bool(condition != 0) else None
 
 
-def enclose(graph: Graph, inputs: Mapping[str, float], bits: int) -> list[Ball]:
-    """Every node's true value as a ball, at the exact doubles; named constants are what they name."""
+def enclose(
+    graph: Graph, inputs: Mapping[str, float], bits: int, *, typed: bool = False
+) -> list[Ball]:
+    """Every node's true value as a ball; named constants are what they name.
+
+    Inputs and literals are the doubles that they were read as, or with ``typed`` the decimals.
+    """
     with working(bits):
-        return evaluate(graph, {name: ball(value) for name, value in inputs.items()})
+        number, algebra = (decimal, TYPED) if typed else (ball, BALLS)
+        return interpret(graph, algebra, {name: number(value) for name, value in inputs.items()})
 
 
 def evaluate(graph: Graph, given: Mapping[str, Ball]) -> list[Ball]:
@@ -114,13 +120,27 @@ def evaluate(graph: Graph, given: Mapping[str, Ball]) -> list[Ball]:
     return interpret(graph, BALLS, given)
 
 
-def constant(graph: Graph, node: int) -> Ball:
-    """A constant as a ball, exact but for one that has a name."""
-    exact = CONSTANTS.get(graph.symbols.get(node, ""))
-    return exact() if exact else ball(cast(float, graph.payloads[node]))
+def decimal(value: float) -> Ball:
+    """The decimal number that a double is written as, in the precision at hand."""
+    if value.is_integer() or not math.isfinite(value):
+        return ball(value)
+    from fractions import Fraction
+
+    written = Fraction(repr(value))
+    return flint().arb(written.numerator) / written.denominator
 
 
-BALLS = Algebra(constant, lambda graph, node, operands: apply(graph.kinds[node], operands))
+def algebra(number: Callable[[float], Ball]) -> Algebra[Ball]:
+    """Balls, given what a literal is; a constant that has a name is what it names."""
+
+    def constant(graph: Graph, node: int) -> Ball:
+        exact = CONSTANTS.get(graph.symbols.get(node, ""))
+        return exact() if exact else number(cast(float, graph.payloads[node]))
+
+    return Algebra(constant, lambda graph, node, operands: apply(graph.kinds[node], operands))
+
+
+BALLS, TYPED = algebra(ball), algebra(decimal)
 
 
 def formula(text: str, given: Mapping[str, Ball]) -> Ball:

@@ -24,24 +24,36 @@ NODE_COLUMNS = ("id", "name", "op", "operands", "text", "shape", "data", "grad")
 # JSON.
 
 
-def head_fields(run: Run) -> dict[str, Any]:
+def head_fields(run: Run, value: Any) -> dict[str, Any]:
     """What every document of a run says first."""
     return {
         "inputs": shorts(run.inputs),
         "output": {"node": run.graph.output, "name": run.graph.output_name},
-        "value": run.value,
+        "value": value,
     }
 
 
 def run_fields(
     run: Run, diagnostics: Sequence[Diagnostic], order: Sequence[int] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """The fields of ``eval`` or ``grad``; ``order`` are visits other than those of the sweep."""
-    yield from head_fields(run).items()
+    """The fields of ``eval`` or ``grad``; ``order`` are visits other than those of the sweep.
+
+    Beside those visits the answer is the sweep's, which the commands about them show.
+    """
     is_swept = run.adjoints is not None
+    answer = run.true if order is None else None
+    yield from head_fields(run, run.value if answer is None else answer.value).items()
     if is_swept:
-        yield "gradient", run.gradient
-        yield from beside(run).items()
+        yield "gradient", run.gradient if answer is None else answer.gradient
+    if answer is not None and answer.digits:
+        yield "digits", answer.digits
+    if answer is not None and answer.corrected_value is not None:
+        yield "corrected_value", pair(*answer.corrected_value)
+    corrected = run.corrected if answer is None else answer.corrected
+    if corrected:
+        yield "corrected", {name: pair(*both) for name, both in corrected.items()}
+    if run.one_sided:
+        yield "one_sided", one_sided_fields(run)
     yield "nodes", Lines(node_fields(node, with_grad=is_swept) for node in run.iter_nodes())
     if is_swept:
         yield "edges", Lines(map(edge_fields, run.iter_edges()))
@@ -49,19 +61,18 @@ def run_fields(
     yield "diagnostics", listed(diagnostics)
 
 
-def beside(run: Run) -> dict[str, Any]:
-    """Corrections of the gradient, and the derivatives from the two sides, where there are any."""
-    fields: dict[str, Any] = {}
-    if run.corrected:
-        pairs = run.corrected.items()
-        fields["corrected"] = {name: {"sweep": s, "value": value} for name, (s, value) in pairs}
-    if run.one_sided:
-        names = "left", "right", "left_value", "right_value", "verdict", "estimated"
-        fields["one_sided"] = {
-            name: {field: getattr(side, field) for field in names}
-            for name, side in run.one_sided.items()
-        }
-    return fields
+def pair(sweep: Any, value: Any) -> dict[str, Any]:
+    """A corrected number: what the sweep has, and what the answer is."""
+    return {"sweep": sweep, "value": value}
+
+
+def one_sided_fields(run: Run) -> dict[str, Any]:
+    """The derivatives from the two sides, by input."""
+    names = "left", "right", "left_value", "right_value", "verdict", "estimated"
+    return {
+        name: {field: getattr(side, field) for field in names}
+        for name, side in run.one_sided.items()
+    }
 
 
 def node_fields(node: Node, *, with_grad: bool) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.screen import Guarded
 from exprgrad.graph.graph import CONST
 from exprgrad.run import evaluation
 from exprgrad.show.text.table import Column, Table, tabulated
@@ -36,7 +37,8 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         return [node, node_title(run, node), operation, *shape, run.values[node], *grad]
 
     name = graph.output_name or run.texts[graph.output]
-    answer = f"output  {answer_text(name, run.value, digits, whole=all_nodes)}"
+    found = run.guarded(digits)
+    answer = f"output  {answer_text(name, found.value, digits, whole=all_nodes)}"
     return tabulated(
         columns,
         range(len(graph)),
@@ -45,7 +47,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         whole=all_nodes,
         how=IN_CELL,
         marked=graph.output,
-        foot="\n".join([answer, *corrections(run, digits, whole=all_nodes)]),
+        foot="\n".join([answer, *corrections(found, digits, whole=all_nodes)]),
         what="nodes",
     )
 
@@ -63,10 +65,19 @@ def title(run: evaluation.Run, node: int) -> str:
     return text if name is None or name == text else f"{name} = {text}"
 
 
-def corrections(run: Run, digits: int, *, whole: bool = False) -> list[str]:
-    """The line that says where the gradient is not what the sweep's numbers above it say."""
-    told = [
-        f"{answer_text(name, value, digits, whole=whole)}, where the sweep has {view(sweep, digits)}"
-        for name, (sweep, value) in run.corrected.items()
-    ]
-    return [f"gradient corrected: {'; '.join(told)}"] if told else []
+def corrections(found: Guarded, digits: int, *, whole: bool = False) -> list[str]:
+    """The lines that say where the answer is not what the sweep's numbers above it say."""
+
+    def told(name: str, sweep: Any, value: Any) -> str:
+        return f"{answer_text(name, value, digits, whole=whole)}, where the sweep has {view(sweep, digits)}"
+
+    lines = []
+    if found.corrected_value is not None:
+        sweep, value = found.corrected_value
+        lines.append(
+            f"value corrected: {view(value, digits)}, where the sweep has {view(sweep, digits)}"
+        )
+    if found.corrected:
+        pairs = found.corrected.items()
+        lines.append(f"gradient corrected: {'; '.join(told(name, *both) for name, both in pairs)}")
+    return lines

@@ -101,7 +101,7 @@ def trace(
         end = work_of_tensors(run, taken, width)
     else:
         lines = in_columns(run, shown, digits, width, color=color)
-        end = [*work(run), *corrections(run, digits)]
+        end = [*work(run), *corrections(run.unguarded, digits)]
     return "\n".join([*lines, "", *end])
 
 

@@ -1,0 +1,62 @@
+"""How many digits of an answer are right, as far as error bounds tell; where too few are, balls say more.
+
+A bound takes little more time than the sweeps, so that every answer has one.  Nothing else is loaded where
+the bounds cover the digits that are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exprgrad.run.evaluation import Floats, Run, evaluator_for
+from exprgrad.run.numbers.bounds import right_digits
+
+if TYPE_CHECKING:
+    from exprgrad.explain.diagnostic import Diagnostic
+
+__all__ = ["Guarded", "screened"]
+
+MOST_COUNTED = 15
+"""A double has so many digits that can be right whatever the number is."""
+
+
+class Guarded(NamedTuple):
+    """A run's answer as commands print it.
+
+    ``value``, ``gradient``  the sweep's numbers, but for what is corrected at a kink or by balls
+    ``corrected``        by input: the sweep's number and the answer, where they differ
+    ``digits``           how many of their digits are right, from 0 to 16: an object for each, as in JSON
+    ``corrected_value``  the sweep's value and the answer, where they differ
+    ``diagnostics``      a warning for each number that has fewer right digits than are asked for
+    """
+
+    value: Any
+    gradient: dict[str, Any]
+    corrected: dict[str, tuple[Any, Any]]
+    digits: Mapping[str, Any] = {}
+    corrected_value: tuple[Any, Any] | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def screened(run: Run, answer: Guarded, errors: Mapping[str, float], digits: int) -> Guarded:
+    """An answer that is shown with so many digits, and how many of them are right.
+
+    ``answer`` has the sweep's numbers, but for those corrected at a kink, which may be off by ``errors``.
+    """
+    evaluator, least = evaluator_for(run.graph), min(digits, MOST_COUNTED)
+    if not isinstance(evaluator, Floats):
+        return answer
+    data, grads = evaluator.errors(run.values, run.adjoints)
+    value = right_digits(run.value, data[run.graph.output])
+    gradient = {
+        name: right_digits(slope, errors.get(name, grads[run.graph.inputs[name]]))
+        for name, slope in answer.gradient.items()
+    }
+    counts = {"value": value} if run.adjoints is None else {"value": value, "gradient": gradient}
+    answer = answer._replace(digits=counts)
+    if min([value, *gradient.values()]) >= least:
+        return answer
+    from exprgrad.explain.digits.guard import guarded
+
+    return guarded(run, answer, value, gradient, least)
