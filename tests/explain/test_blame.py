@@ -211,7 +211,8 @@ def test_what_is_suggested_is_finite(case: Case) -> None:
 
 def test_eval_blames_too() -> None:
     """Without a sweep the value decides; a finite one makes it a note."""
-    (found,) = parse("log(1 + exp(x))").evaluate(x=1000).diagnostics
+    found, corrected = parse("log(1 + exp(x))").evaluate(x=1000).diagnostics
+    assert corrected.message.endswith("the answer is 1000")
     assert (found.code, found.severity) == ("infinity", "warning")
     assert found.help is not None and found.help.startswith("write softplus(x) instead of")
     (found,) = parse("1/(1 + exp(x))").evaluate(x=1000).diagnostics

@@ -209,7 +209,7 @@ def test_messages_are_ascii() -> None:
 def test_chances_of_better_digits_are_true(no_flint: None) -> None:
     """Without balls grad --trust has nothing to say."""
     _, _, err = command("check", "(1 - cos(x))/x^2", "x=1e-6")
-    assert err.endswith("help: ball arithmetic tells more: pip install 'exprgrad[exact]'\n")
+    assert err.endswith("help: ball arithmetic tells more: pip install python-flint\n")
 
 
 def chosen(random: Random) -> float:

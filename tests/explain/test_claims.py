@@ -235,7 +235,7 @@ def test_without_flint_the_install_line_is_said(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(MissingExtraError) as caught:
         parse("a*b").check(claims={"a": "b"})
     balls.flint.cache_clear()
-    assert caught.value.help == "pip install 'exprgrad[exact]'"
+    assert caught.value.help == "pip install python-flint"
     assert "a claim" in caught.value.message
 
 

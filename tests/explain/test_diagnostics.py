@@ -23,7 +23,7 @@ CASES: dict[str, list[tuple[str, str, str]]] = {
         ("-exp(x)", "x=1000", "infinity"),
         ("-1e200*x", "x=1e200", "infinity"),
         ("x - y", "x=inf y=inf", "nan"),
-        ("exp(x) - exp(x)", "x=1000", "infinity nan"),
+        ("exp(x) - exp(x)", "x=1000", "infinity nan lost-digits lost-digits"),
         ("x*inf", "x=0", "nan"),
         ("nan*x", "x=2", "nan"),
         ("x", "x=nan", "nan"),
@@ -36,8 +36,8 @@ CASES: dict[str, list[tuple[str, str, str]]] = {
         ("log1p(x)", "x=-1", "infinity"),
         ("sin(x)", "x=inf", "nan"),
         ("a = log(x); b = a + 1; b*b", "x=-1", "nan"),
-        ("tanh(exp(x))", "x=1000", "infinity undecided"),
-        ("1/(1 + exp(x))", "x=1000", "infinity undecided"),
+        ("tanh(exp(x))", "x=1000", "infinity undecided lost-digits"),
+        ("1/(1 + exp(x))", "x=1000", "infinity undecided lost-digits"),
         ("where(x > 0, log(x), 0)", "x=-1", "nan?"),
         ("where(x > 0, 1/x, x)", "x=-2", ""),
         ("log(-1)*x", "x=1", "nan"),
@@ -54,7 +54,7 @@ CASES: dict[str, list[tuple[str, str, str]]] = {
         ("a*(b*1e-300)*1e300", "a=1e200 b=1", "infinite-gradient corrected"),
         ("x*1e308 + x*1e308", "x=0", "infinite-gradient"),
         ("1/x", "x=1e-200", "infinite-gradient"),
-        ("exp(-1/x^2)", "x=1e-200", "infinity"),
+        ("exp(-1/x^2)", "x=1e-200", "infinity lost-digits"),
     ],
     "kinks": [
         ("abs(x)", "x=0", "kink kink"),
@@ -103,7 +103,7 @@ CASES: dict[str, list[tuple[str, str, str]]] = {
         ("exp(x)", "x=-1000", ""),
         ("log1p(exp(x))", "x=700", ""),
         ("erf(x) + sigmoid(x) + softplus(x)", "x=0", ""),
-        ("sin(x)/x", "x=1e-300", ""),
+        ("sinc(x)", "x=1e-300", ""),
     ],
 }  # fmt: skip
 

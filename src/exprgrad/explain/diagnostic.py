@@ -1,12 +1,13 @@
-"""What a diagnostic is: all that those who find some and those who show them need to share."""
+"""What a diagnostic is, and a guarded answer: what those who find them and those who show them share."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from exprgrad.source import Span
 
-__all__ = ["Diagnostic", "Flag", "special_words"]
+__all__ = ["Diagnostic", "Flag", "Guarded", "special_words"]
 
 
 class Diagnostic(NamedTuple):
@@ -15,8 +16,8 @@ class Diagnostic(NamedTuple):
     ``code`` is ``nan`` or ``infinity`` (of a node's data), ``nan-gradient`` or ``infinite-gradient``,
     ``kink`` or ``jump`` (of a node, or along an input), ``corrected``, ``undecided`` or ``exists`` (of the
     derivative with respect to an input), ``many-inputs`` (too many to look at from both sides),
-    ``diverged`` (of a descent), or ``unused`` (a named statement); ``severity`` is ``warning``, or ``note``
-    where the answer does not depend on it.
+    ``lost-digits`` (of the value or a derivative), ``diverged`` (of a descent), or ``unused`` (a named
+    statement); ``severity`` is ``warning``, or ``note`` where the answer does not depend on it.
     ``path`` is, for a number that is not finite, its way to the output: ``exp(x) → 1 + exp(x) → …``.
     """
 
@@ -42,3 +43,21 @@ def special_words(code: str) -> tuple[str, str]:
         return "has a kink", help
     help = "there is no derivative at a jump; the answer is that of the side that has the value"
     return "jumps", help
+
+
+class Guarded(NamedTuple):
+    """A run's answer as commands print it.
+
+    ``value``, ``gradient``  the sweep's numbers, but for what is corrected at a kink or by balls
+    ``corrected``        by input: the sweep's number and the answer, where they differ
+    ``digits``           how many of their digits are right, from 0 to 16: an object for each, as in JSON
+    ``corrected_value``  the sweep's value and the answer, where they differ
+    ``diagnostics``      a warning for each number that has fewer right digits than are asked for
+    """
+
+    value: Any
+    gradient: dict[str, Any]
+    corrected: dict[str, tuple[Any, Any]]
+    digits: Mapping[str, Any] = {}
+    corrected_value: tuple[Any, Any] | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()

@@ -16,9 +16,8 @@ from exprgrad.run import evaluation
 from exprgrad.run.evaluation import Evaluator, evaluator_for, is_finite
 
 if TYPE_CHECKING:
-    from exprgrad.explain.diagnostic import Diagnostic
+    from exprgrad.explain.diagnostic import Diagnostic, Guarded
     from exprgrad.explain.places import Found
-    from exprgrad.explain.screen import Guarded
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.matrices import Matrix
 
@@ -67,7 +66,7 @@ class Run(evaluation.Run):
     @property
     def unguarded(self) -> Guarded:
         """The answer as the sweep has it, but for kinks that are corrected; nothing is said of digits."""
-        from exprgrad.explain.screen import Guarded
+        from exprgrad.explain.diagnostic import Guarded
 
         return Guarded(self.value, self.gradient, {**self.corrected})
 

@@ -7,36 +7,15 @@ the bounds cover the digits that are asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exprgrad.explain.diagnostic import Guarded
 from exprgrad.run.evaluation import Floats, Run, evaluator_for
 from exprgrad.run.numbers.bounds import right_digits
 
-if TYPE_CHECKING:
-    from exprgrad.explain.diagnostic import Diagnostic
-
-__all__ = ["Guarded", "screened"]
+__all__ = ["screened"]
 
 MOST_COUNTED = 15
 """A double has so many digits that can be right whatever the number is."""
-
-
-class Guarded(NamedTuple):
-    """A run's answer as commands print it.
-
-    ``value``, ``gradient``  the sweep's numbers, but for what is corrected at a kink or by balls
-    ``corrected``        by input: the sweep's number and the answer, where they differ
-    ``digits``           how many of their digits are right, from 0 to 16: an object for each, as in JSON
-    ``corrected_value``  the sweep's value and the answer, where they differ
-    ``diagnostics``      a warning for each number that has fewer right digits than are asked for
-    """
-
-    value: Any
-    gradient: dict[str, Any]
-    corrected: dict[str, tuple[Any, Any]]
-    digits: Mapping[str, Any] = {}
-    corrected_value: tuple[Any, Any] | None = None
-    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def screened(run: Run, answer: Guarded, errors: Mapping[str, float], digits: int) -> Guarded:
@@ -57,6 +36,10 @@ def screened(run: Run, answer: Guarded, errors: Mapping[str, float], digits: int
     answer = answer._replace(digits=counts)
     if min([value, *gradient.values()]) >= least:
         return answer
-    from exprgrad.explain.digits.guard import guarded
+    from exprgrad.errors import MissingExtraError
+    from exprgrad.explain.digits.guard import guarded, unproved
 
-    return guarded(run, answer, value, gradient, least)
+    try:
+        return guarded(run, answer, value, gradient, least)
+    except MissingExtraError:  # where there are no wheels, such as in a browser
+        return unproved(run, answer, {"": value, **gradient}, least)

@@ -132,7 +132,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     run, _ = in_numbers(run)
     found = run.visited(options["order"], options["accumulate"], most=most)
     digits = options["digits"]
-    return visited_answer(run, found, run.remarks, digits, whole=whole, traced=traced)
+    return visited_answer(run, found, run.diagnostics, digits, whole=whole, traced=traced)
 
 
 def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic, Guarded
 from exprgrad.explain.digits.lost import Evidence, find_lost
 from exprgrad.explain.digits.trusted import (
     NEAREST,
@@ -23,23 +23,22 @@ from exprgrad.explain.digits.trusted import (
     right_digits,
 )
 from exprgrad.explain.rewriting.mending import Menders
-from exprgrad.explain.screen import Guarded
 from exprgrad.language.write.infix import number as number_text
 from exprgrad.run.balls.balls import Ball, ball, is_infinite, working
 from exprgrad.run.balls.text import bounds, rough
 from exprgrad.run.evaluation import Run
+from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.source import cut
 
-__all__ = ["guarded"]
+__all__ = ["guarded", "unproved"]
 
-MOST_DIGITS = 16
 MOST_EXPLAINED = 16
 """For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
 LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""
 
 
-class Settled(NamedTuple):
+class Decided(NamedTuple):
     """A number beside the truth.
 
     ``answer``  what is printed: the number itself, or the double nearest to the truth
@@ -54,23 +53,23 @@ class Settled(NamedTuple):
     state: str
 
 
-def settled(value: float, least: int, true: Ball, typed: Ball, bits: int) -> Settled:
+def decided(value: float, least: int, true: Ball, typed: Ball, bits: int) -> Decided:
     """What becomes of a number that needs ``least`` right digits, given the truth for both readings."""
     plain = judged(value, true, bits)
     with working(bits):
-        digits = min(right_digits(value, true), MOST_DIGITS)
+        digits = min(right_digits(value, true), DOUBLE_DIGITS)
         if plain.verdict == "undefined":
-            return Settled(value, 0, "undefined" if math.isfinite(value) else "right")
+            return Decided(value, 0, "undefined" if math.isfinite(value) else "right")
         if plain.verdict in ("exact", "pole") or (plain.verdict == "zero" and value == 0):
-            return Settled(value, MOST_DIGITS, "right")
+            return Decided(value, DOUBLE_DIGITS, "right")
         if digits >= least or plain.verdict in NEAREST:
-            return Settled(value, digits, "right")
+            return Decided(value, digits, "right")
         if plain.verdict == "undecided" or (plain.verdict == "zero" and math.isfinite(value)):
-            return Settled(value, 0, plain.verdict)
+            return Decided(value, 0, plain.verdict)
         if not agree(true, typed, least, bits):
-            return Settled(value, digits, "typed")
+            return Decided(value, digits, "typed")
         answer = nearest_double(true)
-        return Settled(answer, min(right_digits(answer, true), MOST_DIGITS), "corrected")
+        return Decided(answer, min(right_digits(answer, true), DOUBLE_DIGITS), "corrected")
 
 
 def agree(one: Ball, other: Ball, digits: int, bits: int) -> bool:
@@ -88,7 +87,7 @@ def nearest_double(true: Ball) -> float:
     """The double nearest to whatever a tight ball holds."""
     value = float(true.mid())
     around = (value, math.nextafter(value, math.inf), math.nextafter(value, -math.inf))
-    return next((x for x in around if is_nearest(x, true)), value)
+    return next((x for x in around if is_nearest(x, true)), value) + 0.0
 
 
 def guarded(
@@ -123,6 +122,24 @@ def guarded(
     )
 
 
+def unproved(run: Run, answer: Guarded, counts: Mapping[str, int], least: int) -> Guarded:
+    """An answer with what bounds tell of it alone; the value's digits are under no name."""
+    told = []
+    for name, digits in counts.items():
+        if digits < least and name not in answer.corrected:
+            node = run.graph.inputs[name] if name else run.graph.output
+            message = f"{label_of(run, name)} may have {count(digits)} only, as far as bounds tell"
+            help = "pip install python-flint, with which more is known"
+            span = run.graph.span(node)
+            told.append(Diagnostic("lost-digits", "warning", message, node, span, help))
+    return answer._replace(diagnostics=tuple(told))
+
+
+def label_of(run: Run, name: str) -> str:
+    """What a number is called: the output's text, or ``x.grad``."""
+    return f"{name}.grad" if name else cut(run.label(run.graph.output), LONGEST_LABEL)
+
+
 def is_same_typed(run: Run) -> bool:
     """Whether all inputs and literals are the decimals that they are written as: whole numbers, say."""
     from fractions import Fraction
@@ -145,22 +162,23 @@ class Warnings:
         self.menders = Menders(run, found.values[run.graph.output])
         self.listed: list[Diagnostic] = []
 
-    def settle(self, name: str, value: float, least: int) -> Settled:
+    def settle(self, name: str, value: float, least: int) -> Decided:
         """What becomes of the value (no name) or a derivative; a warning is kept if there is one."""
         true, typed = (self.truth(one, name) for one in (self.found, self.typed))
-        found = settled(value, least, true, typed, self.found.bits)
+        found = decided(value, least, true, typed, self.found.bits)
         if found.state != "right":
             self.listed.append(self.warning(name, value, found, true, typed))
         return found
 
     def warning(
-        self, name: str, value: float, found: Settled, true: Ball, typed: Ball
+        self, name: str, value: float, found: Decided, true: Ball, typed: Ball
     ) -> Diagnostic:
         """How many digits are right, at which node they are lost, and what would keep them."""
         run, graph = self.run, self.run.graph
         plain = judged(value, true, self.found.bits)
-        label = f"{name}.grad" if name else cut(run.label(graph.output), LONGEST_LABEL)
-        message = f"{label} is {number_text(value)} in doubles, with {count(plain.digits)}"
+        message = (
+            f"{label_of(run, name)} is {number_text(value)} in doubles, with {count(plain.digits)}"
+        )
         if found.state == "corrected":
             message += f"; the answer is {number_text(found.answer)}"
         elif found.state == "typed":

@@ -44,7 +44,7 @@ def flint() -> Any:
         raise MissingExtraError(
             "missing-flint",
             "trusted digits need python-flint, for ball arithmetic",
-            help="pip install 'exprgrad[exact]'",
+            help="pip install python-flint",
         ) from None
     return package
 

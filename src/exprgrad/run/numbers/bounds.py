@@ -21,20 +21,20 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.numbers.primitives import compile_template, functions, sides
 from exprgrad.run.numbers.sweeps import Adjoints
 
-__all__ = ["data_errors", "grad_errors", "right_digits"]
+__all__ = ["DOUBLE_DIGITS", "data_errors", "grad_errors", "right_digits"]
 
 inf = math.inf
 UNIT = 2.0**-53
 """Half an ulp, as a part of the least number that has it."""
 TINY = 2.0**-1074
 """What a result below the normal numbers may be off by."""
-WHOLE = 2.0**53
+EXACT_BELOW = 2.0**53
 """Below it every whole number is a double, so what correctly rounded operations make of such is exact."""
 FAR = 2.0**-20
 """An error that is so large a part of its number is not of first order any more."""
 STRETCH = 256.0
 """How many errors away a smooth rule is asked, so that what it rounds itself does not count."""
-MOST_DIGITS = 16
+DOUBLE_DIGITS = 16
 """The digits that a double can have right."""
 MOST_ENDS = 3
 """For how many numbers that are off all combinations of their ends are tried."""
@@ -46,11 +46,11 @@ LEAVES = {INPUT, CONST}
 def right_digits(value: float, error: float) -> int:
     """How many digits of a number are right, from 0 to 16, if it is off by no more than ``error``."""
     if not error:
-        return MOST_DIGITS if value - value == 0 else 0
+        return DOUBLE_DIGITS if value - value == 0 else 0
     least = abs(value) - error
     if not least > 0:
-        return MOST_DIGITS if not value and error < 16 * TINY else 0
-    return max(0, min(MOST_DIGITS, math.floor(math.log10(least / error)))) if least < inf else 0
+        return DOUBLE_DIGITS if not value and error < 16 * TINY else 0
+    return max(0, min(DOUBLE_DIGITS, math.floor(math.log10(least / error)))) if least < inf else 0
 
 
 def data_errors(graph: Graph, values: Sequence[float], outputs: Iterable[int]) -> list[float]:
@@ -99,7 +99,7 @@ def sort_of(op: Op) -> int:
 def is_exact(rows: Iterable[Op], numbers: Iterable[float]) -> bool:
     """Whether nothing can have been rounded: all rows are rounded correctly, and all numbers are whole."""
     return all(op.value_ulp <= 0.5 for op in rows) and all(
-        x.is_integer() and -WHOLE < x < WHOLE for x in numbers
+        x.is_integer() and -EXACT_BELOW < x < EXACT_BELOW for x in numbers
     )
 
 
@@ -107,13 +107,13 @@ def of_row(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> f
     """What a row's result may be off by, given what its operands may be."""
     if not abs(out) < inf:
         return inf
-    error = rounded(op, out, seen)
+    error = own_error(op, out, seen)
     if any(off):
         error += carried(op, out, seen, off)
     return error if error < inf else inf
 
 
-def rounded(op: Op, out: float, seen: Sequence[float]) -> float:
+def own_error(op: Op, out: float, seen: Sequence[float]) -> float:
     """What a row may have rounded away itself, as it states."""
     ulps = op.value_ulp
     if not ulps or not out:

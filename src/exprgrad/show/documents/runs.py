@@ -36,22 +36,17 @@ def head_fields(run: Run, value: Any) -> dict[str, Any]:
 def run_fields(
     run: Run, diagnostics: Sequence[Diagnostic], order: Sequence[int] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """The fields of ``eval`` or ``grad``; ``order`` are visits other than those of the sweep.
-
-    Beside those visits the answer is the sweep's, which the commands about them show.
-    """
-    is_swept = run.adjoints is not None
-    answer = run.true if order is None else None
-    yield from head_fields(run, run.value if answer is None else answer.value).items()
+    """The fields of ``eval`` or ``grad``; ``order`` are visits other than those of the sweep."""
+    answer, is_swept = run.true, run.adjoints is not None
+    yield from head_fields(run, answer.value).items()
     if is_swept:
-        yield "gradient", run.gradient if answer is None else answer.gradient
-    if answer is not None and answer.digits:
+        yield "gradient", answer.gradient
+    if answer.digits:
         yield "digits", answer.digits
-    if answer is not None and answer.corrected_value is not None:
+    if answer.corrected_value is not None:
         yield "corrected_value", pair(*answer.corrected_value)
-    corrected = run.corrected if answer is None else answer.corrected
-    if corrected:
-        yield "corrected", {name: pair(*both) for name, both in corrected.items()}
+    if answer.corrected:
+        yield "corrected", {name: pair(*both) for name, both in answer.corrected.items()}
     if run.one_sided:
         yield "one_sided", one_sided_fields(run)
     yield "nodes", Lines(node_fields(node, with_grad=is_swept) for node in run.iter_nodes())

@@ -142,7 +142,7 @@ def help_for(check: Check, run: Run | None) -> str | None:
     if check.help is not None:
         return check.help
     if not has_balls():
-        return "ball arithmetic tells more: pip install 'exprgrad[exact]'"
+        return "ball arithmetic tells more: pip install python-flint"
     if check.node is not None:
         return None
     return "grad --trust says where digits are lost, and what would keep them"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from exprgrad.explain.diagnostic import Guarded
 from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.screen import Guarded
 from exprgrad.graph.graph import CONST
 from exprgrad.run import evaluation
 from exprgrad.show.text.table import Column, Table, tabulated

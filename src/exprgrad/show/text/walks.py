@@ -232,7 +232,7 @@ def paths_answer(
 
     nodes = (node_fields(node, with_grad=True) for node in run.iter_nodes())
     fields = {
-        **head_fields(run),
+        **head_fields(run, run.value),
         "visited": web.visited,
         "paths": Lines(map(path_field, run.wrt or ()), "{}"),
         "nodes": Lines(nodes),
