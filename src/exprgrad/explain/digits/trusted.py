@@ -18,7 +18,7 @@ from exprgrad.source import Span
 
 __all__ = [
     "FIRST_BITS", "FULL", "MOST_WORK", "NEAREST", "Better", "Enclosed", "Lost", "Trust", "Trusted",
-    "derivative", "enclosed", "judged", "right_digits",
+    "derivative", "enclosed", "is_nearest", "is_tight", "judged", "right_digits",
 ]  # fmt: skip
 
 FULL = 17
