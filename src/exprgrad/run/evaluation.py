@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays import sweeps as over_arrays
 
 __all__ = [
-    "Edge", "Evaluator", "Node", "Run", "evaluator_for", "is_finite", "kept", "shapes_of",
+    "Edge", "Evaluator", "Floats", "Node", "Run", "evaluator_for", "is_finite", "kept", "shapes_of",
 ]  # fmt: skip
 
 V = TypeVar("V")
