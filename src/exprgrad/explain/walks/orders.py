@@ -249,13 +249,12 @@ def outcomes_overwritten(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome
     """
     every, passed = sums(web), sweep.contributions
     last: dict[int, int] = {}  # by node: the contribution that it holds
-    source: list[int | None] = []  # by visit: the one that its node held, if that was not the seed
+    origin: list[int | None] = []  # by contribution: the one that its user held, but for the seed
     following: dict[int, int] = {}  # by contribution: the next one to the same node
     along: dict[int, list[int]] = {}  # by edge
-    for number, (visit, edge, *_) in enumerate(passed):
-        while len(source) <= visit:
-            source.append(last.get(sweep.visits[len(source)]))
-        operand = web.operands[edge]
+    for number, (_, edge, *_) in enumerate(passed):
+        user, operand = web.users[edge], web.operands[edge]
+        origin.append(last.get(user))
         if operand in last:
             following[last[operand]] = number
         last[operand] = number
@@ -263,16 +262,13 @@ def outcomes_overwritten(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome
 
     def lost_on(path: Path) -> Lost:
         """How far a path got before a contribution that carried it was overwritten, and by which node."""
-        at, carried = 0, along[path.edges[0]]
+        at, carried = 0, {*along[path.edges[0]]}
         for further, edge in enumerate(path.edges[1:], 1):
-            held = {*carried}
-            onward = [
-                number for number in along.get(edge, ()) if source[passed[number].visit] in held
-            ]
+            onward = {number for number in along.get(edge, ()) if origin[number] in carried}
             if not onward:
                 break
             at, carried = further, onward
-        by = passed[following[carried[-1]]]
+        by = passed[following[max(carried)]]
         return Lost(path, at, "overwritten", web.users[by.edge])
 
     outcomes = {}
@@ -282,7 +278,7 @@ def outcomes_overwritten(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome
         held = last.get(node)
         while held is not None:
             edges.append(passed[held].edge)
-            held = source[passed[held].visit]
+            held = origin[held]
         survivor = tuple(reversed(edges))
         left = count and int(count == 1 or bool(survivor))
         others = (path for path in by_size(web, every, node) if path.edges != survivor)
