@@ -142,9 +142,10 @@ def public_names(module: types.ModuleType) -> Iterator[str]:
 
 def is_used_elsewhere(module: str, name: str) -> bool:
     """Whether another file of the package imports a name from a module."""
-    return (module, name) in IMPORTED
+    return (module, name) in imported_names()
 
 
+@cache
 def imported_names() -> set[tuple[str, str]]:
     """Every (module, name) that some file of the package imports."""
     found = set()
@@ -153,9 +154,6 @@ def imported_names() -> set[tuple[str, str]]:
             if isinstance(node, ast.ImportFrom) and node.module:
                 found |= {(node.module, alias.name) for alias in node.names}
     return found
-
-
-IMPORTED = imported_names()
 
 
 def test_the_front_door() -> None:

@@ -17,7 +17,8 @@ RULES = {"preorder": "preorder", "bfs": "breadth first", "naive": "naive"}
 TWICE = ("t=a*b; y=t+t*a", {"a": 2.0, "b": -3.0})
 BRANCH = ("u = x*y; where(u > 0, u*u, exp(u)) + max(x, u)*y", {"x": 1.5, "y": 0.5})
 CHAIN = ("s = x*x; t = s*s; t*t + s", {"x": 1.1})
-CASES = [TWICE, BRANCH, CHAIN, ("b = a + 1; c = a*3; d = b*c", {"a": 2.0})]
+DIAMOND = ("b = a + 1; c = a*3; d = b*c", {"a": 2.0})
+CASES = [TWICE, BRANCH, *[pytest.param(case, marks=pytest.mark.slow) for case in (CHAIN, DIAMOND)]]
 
 
 def choice(page: Any, words: str) -> Any:
@@ -65,7 +66,7 @@ def assert_agrees(page: Any, found: Visited) -> None:
             assert not part.count or number(part.sum, 6) in told
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_wrong_order_is_that_of_grad(case: tuple[str, dict[str, float]], browse: Any) -> None:
     text, values = case
     run = run_of(text, values)
@@ -124,19 +125,19 @@ def test_the_diamond_read_too_early(browse: Any) -> None:
 
 
 ORDERS = [
-    ["L", "e", "d", "c", "b", "a", "f"],
+    pytest.param(["L", "e", "d", "c", "b", "a", "f"], marks=pytest.mark.slow),
     ["d", "L", "f", "e", "c", "b", "a"],
-    ["a", "b", "e", "c", "d", "f", "L"],
+    pytest.param(["a", "b", "e", "c", "d", "f", "L"], marks=pytest.mark.slow),
 ]
 
 
-def test_orders_of_one_s_own(browse: Any) -> None:
+@pytest.mark.parametrize("order", ORDERS, ids="".join)
+def test_orders_of_one_s_own(order: list[str], browse: Any) -> None:
     text, values = "e = a*b; d = e + c; L = d*f", {"a": 2.0, "b": -3.0, "c": 10.0, "f": -2.0}
     run = run_of(text, values)
     page = browse.show(html_of(text, **values))
-    for order in ORDERS:
-        arrange(page, order)
-        assert_agrees(page, run.visited(order))
+    arrange(page, order)
+    assert_agrees(page, run.visited(order))
 
 
 def test_a_naive_order_that_would_not_end_is_not_offered(browse: Any) -> None:

@@ -79,14 +79,17 @@ def test_stepping_to_the_end_shows_the_grads_of_grad(name: str, browse: Any) -> 
 
 EDITS = {
     "neuron": ["x2=1", "b=0.1", "w1=−2.5e-1", "x1=-1e3"],
-    "branches": ["x=-1.5", "y=-1.5", "y=7", "x=0"],
+    "branches": ["x=−1.5e0", "y=-1.5", "y=7", "x=0"],
     "functions": ["x=0", "w=1e-9", "w=0"],
     "reused": ["a=1e200", "b=-inf", "b=pi"],
     "unused": ["x=-3", "y=0"],
 }
 
 
-@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize(
+    "name",
+    [n if n in ("branches", "reused") else pytest.param(n, marks=pytest.mark.slow) for n in EDITS],
+)
 def test_editing_a_leaf_is_a_fresh_grad(name: str, browse: Any) -> None:
     text, values = FORMULAS[name]
     page = browse.show(html_of(text, **values))
