@@ -18,6 +18,7 @@ from types import ModuleType
 import pytest
 
 from exprgrad.cli.main import main
+from together import together
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
@@ -76,7 +77,7 @@ def test_console_examples(
         path.write_text(text, "utf-8")
 
 
-@pytest.mark.parametrize("path", PAGES, ids=page_id)
+@together(PAGES)
 def test_python_examples(path: Path) -> None:
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
     names: dict[str, object] = {}

@@ -18,6 +18,7 @@ from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward, reverse
 from oracles import Real, mp, mpf
 from rounding import bounds
+from together import together
 
 NIST = json.loads((Path(__file__).parent / "data" / "nist_rows.json").read_text("utf-8"))["rows"]
 
@@ -244,7 +245,7 @@ def test_the_bound_says_something(formula: Formula) -> None:
         assert found.gradient_errors[name] < abs(true) * mpf(10) ** -10, name
 
 
-@pytest.mark.parametrize("row", NIST, ids=lambda row: row["name"])
+@together(NIST)
 def test_the_models_of_nist(row: dict[str, Any]) -> None:
     """Value and gradient against digits that were computed elsewhere."""
     graph = parse(row["model"])

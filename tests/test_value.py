@@ -25,6 +25,7 @@ from oracles import mp
 from programs import require
 from rounding import bounds
 from strategies import everyday, points, smooth
+from together import together
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
@@ -278,7 +279,7 @@ def test_depth_is_no_limit() -> None:
     gc.collect()
 
 
-@pytest.mark.parametrize("op", [op for op in OPS if not op.infix], ids=lambda op: op.name)
+@together([op for op in OPS if not op.infix])
 def test_every_function_is_a_method(op: Any) -> None:
     count = 3 if op.variadic else len(op.names)
     for args in points(Random(f"{op.name} method"), count, 20):

@@ -9,7 +9,7 @@ Check = Callable[..., None]
 
 
 def together(values: Iterable[Any]) -> Callable[[Check], Callable[[], None]]:
-    """Make one test of a check and all values that it is for; a failure says for which.
+    """Make one test of a check and all values that it is for; it says for which of them it fails.
 
     A list or a plain tuple stands for several arguments.
     """
@@ -17,12 +17,17 @@ def together(values: Iterable[Any]) -> Callable[[Check], Callable[[], None]]:
 
     def one_test(check: Check) -> Callable[[], None]:
         def test() -> None:
+            failures = []
             for arguments in table:
                 try:
                     check(*arguments)
-                except BaseException as error:
+                except Exception as error:
                     error.add_note(f"with {', '.join(map(str, arguments))[:500]}")
-                    raise
+                    failures.append(error)
+            if len(failures) == 1:
+                raise failures[0]
+            if failures:
+                raise ExceptionGroup(f"{len(failures)} of {len(table)} fail", failures)
 
         test.__name__, test.__doc__ = check.__name__, check.__doc__
         return test

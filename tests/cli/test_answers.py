@@ -13,6 +13,7 @@ from mpmath import mp, mpf
 
 from oracles import ulps
 from shell import command
+from together import together
 
 PRODUCT = ("(a+b)*c", "a=2", "b=-3", "c=10")
 NEURON = ("o = tanh(x1*w1 + x2*w2 + b); o", "x1=2", "w1=-3", "x2=0", "w2=1", "b=6.8813735870195432")
@@ -55,16 +56,13 @@ def test_one_node_used_twice() -> None:
     assert grad("a + a", "a=3")["gradient"] == {"a": 2}
 
 
-@pytest.mark.parametrize(
-    ("formula", "value"),
-    [
+@together([
         ("-2^2", -4), ("2^3^2", 512), ("2^-1", 0.5), ("2**3", 8), ("-7 % 3", 2), ("7 % -3", -2),
         ("round(2.5)", 2), ("0^0", 1), ("1 < 2", 1), ("2 <= 1", 0), ("max(1, 3, 2)", 3),
         ("6.02E23", 6.02e23), (".5 + 2.", 2.5), ("(1 +\n 2)*3", 9), ("a = 2 # two\na^2", 4),
         ("+3", 3), ("--3", 3), ("2--3", 5), ("-(-2)^2", -4), ("1e400", float("inf")),
         ("lambda = 2; lambda*3", 6), ("sin = 2; sin*sin", 4), ("pi = 3; pi", 3),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_the_language_s_values(formula: str, value: float) -> None:
     status, out, _ = command("eval", "-q", "--", formula)
     assert (status, out) == (0, f"{float(value)!r}\n")

@@ -12,6 +12,7 @@ from corpus import table
 from exprgrad.language.read.parse import parse
 from oracles import evaluate, gradient, mp, mpf
 from shell import command, process, spelled
+from together import together
 
 SHOWN: list[list[str]] = [
     ["diff", "x^3"],
@@ -115,7 +116,7 @@ def whole(text: str) -> bool:
 WHOLE = [text for _, text in table("corpus.txt") if whole(text)]
 
 
-@pytest.mark.parametrize("text", WHOLE[::4])
+@together(WHOLE[::4])
 def test_answers_are_read_back(text: str) -> None:
     """Each derivative is read as it was printed, and is the difference quotient to 20 digits."""
     random = Random(text)

@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from shell import command
+from together import together
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/reference/schema.json").read_text(encoding="utf-8"))
@@ -156,7 +157,7 @@ def test_schema_is_one() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("request_line", REQUESTS)
+@together(REQUESTS)
 def test_every_document_is_as_the_schema_says(request_line: str) -> None:
     found = document(*request_line.split("|"))
     assert found["schema"] == "exprgrad/1"

@@ -17,6 +17,7 @@ from exprgrad.graph.ops import BY_NAME, OPS, Op
 from oracles import Real, agree, evaluate, graph_of, holds, is_special, mp, mpf
 from shell import command
 from strategies import points, programs
+from together import together
 
 DEFINED = [op for op in OPS if op.definition]
 EVERY = [op.name for op in DEFINED]
@@ -29,7 +30,7 @@ def slopes(graph: Graph, at: dict[str, Real]) -> list[Real]:
     return [found[output] for output in program.outputs]
 
 
-@pytest.mark.parametrize("op", DEFINED, ids=lambda op: op.name)
+@together(DEFINED)
 def test_value_and_gradient_stay(op: Op) -> None:
     """Of every row with a definition, alone and all the way down; its own rules are the other side."""
     tried = 0

@@ -98,7 +98,7 @@ def test_simplified_is_equal_in_real_arithmetic(seed: int) -> None:
     hold_equal(text, points)
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_every_row_simplified_is_equal(op: Op) -> None:
     graph = graph_of(op, 3 if op.variadic else len(op.names))
     random = Random(op.name)
@@ -174,8 +174,7 @@ def test_what_is_printed_is_read_back() -> None:
             assert program(parse(written)) == written, text
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
     [
         ("x - x", "0"),
         ("(a - b)/(b - a)", "-1"),
@@ -218,7 +217,7 @@ def test_what_is_printed_is_read_back() -> None:
         ("0*x", "0"),
         ("x^0", "1"),
         ("inf*0", "0*inf"),
-    ],
+    ]
 )
 def test_rewrites(text: str, expected: str) -> None:
     assert program(tidied(parse(text))) == expected

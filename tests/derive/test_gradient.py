@@ -16,6 +16,7 @@ from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward, reverse
 from oracles import graph_of
 from strategies import double, expressions, points
+from together import together
 
 LEAVES = ("x", "y", "z", "x", "y", "2", "-1", "0", "0.5", "3", "inf")
 
@@ -73,7 +74,7 @@ def hold_equal_in_dead_branches(seed: int) -> None:
             hold_equal(text, {"x": x, "y": y})
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_bit_for_bit_on_every_row(op: Op) -> None:
     count = 3 if op.variadic else len(op.names)
     graph = graph_of(op, count)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from random import Random
 
-import pytest
-
 from exprgrad.derive.rules import operation_count, slots, template
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward, reverse
 from oracles import Real, computed, evaluate, holds, is_special, mp, mpf, reference
 from strategies import points
+from together import together
 
 
 def gradient(text: str, inputs: dict[str, float], wrt: str | None = None) -> dict[str, float]:
@@ -24,7 +23,7 @@ def gradient(text: str, inputs: dict[str, float], wrt: str | None = None) -> dic
     return {name: adjoints.grads[graph.inputs[name]] or 0.0 for name in chosen}
 
 
-@pytest.mark.parametrize("op", [op for op in OPS if op.shown], ids=lambda op: op.name)
+@together([op for op in OPS if op.shown])
 def test_shown_and_computed_partials_are_equal_in_real_arithmetic(op: Op) -> None:
     tried = 0
     for args in points(Random(f"{op.name} shown"), 3 if op.variadic else len(op.names), 40):
@@ -76,8 +75,7 @@ def test_operation_count() -> None:
     assert [operation_count(text) for text in ("1", "y", "-out/y", "(1/cosh(x))^2")] == [0, 0, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("text", "inputs", "expected"),
+@together(
     [
         ("abs(x)", {"x": 0}, {"x": 0}),
         ("abs(x)", {"x": -0.0}, {"x": 0}),
@@ -129,7 +127,7 @@ def test_operation_count() -> None:
         ("xlogy(x, y)", {"x": 3, "y": 0}, {"x": -math.inf, "y": math.inf}),
         ("logaddexp(x, y)", {"x": -math.inf, "y": 3}, {"x": 0, "y": 1}),
         ("logaddexp(x, y)", {"x": math.inf, "y": math.inf}, {"x": 0.5, "y": 0.5}),
-    ],
+    ]
 )
 def test_conventions(text: str, inputs: dict[str, float], expected: dict[str, float]) -> None:
     assert gradient(text, inputs) == expected

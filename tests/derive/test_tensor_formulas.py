@@ -22,6 +22,7 @@ from exprgrad.graph.invariants import check
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import program
 from tensor_formulas import SHAPES, drawn
+from together import together
 
 Array = Any
 GOLDEN = list(table("tensor_derivatives.txt"))
@@ -63,7 +64,7 @@ def quotients(expression: Expression, values: dict[str, Array], name: str) -> Ar
     return found
 
 
-@pytest.mark.parametrize(("text", "shapes", "name", "expected"), GOLDEN, ids=lambda c: str(c)[:40])
+@together(GOLDEN)
 def test_the_golden_table(text: str, shapes: str, name: str, expected: str) -> None:
     expression = declared(text, shapes)
     (found,) = derivatives(expression.typed, [name])
@@ -88,7 +89,7 @@ def test_the_table_has_every_row() -> None:
     assert set(STRUCTURAL) <= used
 
 
-@pytest.mark.parametrize("seed", range(120))
+@together(range(120))
 def test_drawn_formulas(seed: int) -> None:
     """Each derivative has its input's shape, and the reverse sweep's numbers."""
     text = drawn(Random(seed))

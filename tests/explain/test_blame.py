@@ -21,6 +21,7 @@ from exprgrad.cli.output import show_diagnostics
 from exprgrad.explain.diagnostics import NOT_FINITE
 from exprgrad.show.documents.answer import Answer
 from shell import command, spelled, text_of
+from together import together
 
 
 class Case(NamedTuple):
@@ -188,7 +189,7 @@ def given(case: Case) -> dict[str, float]:
 MENDED = [case for group in CASES.values() for case in group if case.mend]
 
 
-@pytest.mark.parametrize("case", MENDED, ids=lambda case: case.formula)
+@together(MENDED)
 def test_what_is_suggested_is_finite(case: Case) -> None:
     """Put in place by hand, the mend has a finite value and a finite gradient at the point."""
     values = given(case)

@@ -20,6 +20,7 @@ from exprgrad.run.numbers.primitives import functions
 from oracles import is_special
 from shell import command
 from strategies import apply
+from together import together
 
 NUMBERS = (0.6, 1.7, -0.4, 2.3, -1.2, 0.25, 4.5, -3.0)
 PLACES = 9
@@ -109,7 +110,7 @@ def holds_for_every_mutant(op: Op) -> None:
         forget()
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: str(op.name))
+@together(OPS)
 def test_a_broken_rule_is_found(op: Op) -> None:
     holds_for_every_mutant(op)
 
@@ -147,7 +148,7 @@ def test_a_broken_rule_makes_the_command_exit_with_1(monkeypatch: pytest.MonkeyP
     assert "  1 │ y = sin(x)^2; y*exp(x)\n    │     ^^^^^^\n" in err
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: str(op.name))
+@together(OPS)
 def test_a_broken_value_is_found(op: Op) -> None:
     """A primitive that is 0.1 % off is blamed itself, though the rules may suffer from it too."""
     with pytest.MonkeyPatch.context() as patch:

@@ -16,6 +16,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls import balls
 from exprgrad.run.numbers import sweeps
 from shell import command, spelled
+from together import together
 
 RIGHT = [
     ("a*b*c", "a=b*c"),
@@ -73,7 +74,7 @@ def test_right_claims_agree(formula: str, claim: str) -> None:
     assert abs(found.analytic - found.numeric) <= 2**-52 * abs(found.analytic)
 
 
-@pytest.mark.parametrize(("formula", "claim"), WRONG)
+@together(WRONG)
 def test_wrong_claims_do_not(formula: str, claim: str) -> None:
     found = claimed(formula, claim)
     assert found.verdict == "disagrees"

@@ -16,6 +16,7 @@ from exprgrad import InputError, RequestError, parse
 from exprgrad.explain.descent import Descent
 from programs import require
 from strategies import everyday, smooth
+from together import together
 
 BACK_AND_FORTH = "from step 0 on it goes back and forth between two points"
 
@@ -76,9 +77,7 @@ def test_each_step_follows_from_the_one_before(text: str, x: float, rate: float)
     assert (found.verdict == "steps") <= (len(found.steps) == 9)
 
 
-@pytest.mark.parametrize(
-    ("text", "at", "options", "verdict", "message"),
-    [
+@together([
         ("(x-3)^2", {"x": 0}, {"rate": 0.5}, "converged", "at step 1 the gradient is 0"),
         ("round(x)", {"x": 1}, {}, "converged", "at step 0 the gradient is 0"),
         (
@@ -103,8 +102,7 @@ def test_each_step_follows_from_the_one_before(text: str, x: float, rate: float)
         ("sum(x^2)", {"x": [3, 4]}, {"rate": 1}, "oscillates", BACK_AND_FORTH),
         ("sum(log(x))", {"x": [1, 0.05]}, {}, "nan", "at step 1 the value is nan"),
         ("sum(x)^2", {"x": [1e200, 1]}, {}, "diverged", "at step 0 the value is infinite"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_how_it_ends(
     text: str, at: dict[str, Any], options: dict[str, Any], verdict: str, message: str
 ) -> None:

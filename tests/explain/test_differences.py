@@ -24,6 +24,7 @@ from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward
 from oracles import evaluate, gradient, mp, mpf
 from strategies import everyday, smooth
+from together import together
 
 
 def test_the_graph_of_quotients() -> None:
@@ -116,8 +117,7 @@ def test_errors_in_doubles_hold_against_mpmath() -> None:
                 assert abs(mpf(side.value) - true) <= side.error < 1e-3 * (1 + abs(true)), text
 
 
-@pytest.mark.parametrize(
-    ("text", "at", "kind", "left", "right"),
+@together(
     [
         ("abs(x)", 0.0, "kink", -1, 1),
         ("max(x, 2)*x", 2.0, "kink", 2, 4),
@@ -139,7 +139,7 @@ def test_errors_in_doubles_hold_against_mpmath() -> None:
         ("where(x > 0, x^2, 0)", 0.0, "smooth", 0, 0),
         ("floor(x*1e300)", 0.0, "jump", math.inf, 0),
         ("floor(max(x, 1e-300)) + (x < 1e-300)*(0 < x)", 0.0, "jump", 0, math.inf),
-    ],
+    ]
 )
 def test_kinds_of_points(
     text: str, at: float, kind: str, left: float | None, right: float | None

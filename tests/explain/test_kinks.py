@@ -69,7 +69,7 @@ MANY = [op for op in OPS if op.variadic or len(op.names) > 1]
 """The rows of more than one operand."""
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.formula} by {case.input}")
+@together(CASES)
 def test_sides_are_those_worked_out_by_hand(case: Case) -> None:
     run = run_of(case)
     found = run.one_sided[case.input]
@@ -85,8 +85,7 @@ def test_sides_are_those_worked_out_by_hand(case: Case) -> None:
     assert found.estimated == (case.verdict == "undecided" and bool(told))
 
 
-@pytest.mark.parametrize(
-    ("formula", "left", "right"),
+@together(
     [
         ("exp(log(abs(x)))", -1, 1),
         ("sigmoid(log(abs(x)))", -1, 1),
@@ -119,7 +118,7 @@ def test_sides_are_those_worked_out_by_hand(case: Case) -> None:
         ("cbrt(x)*cos(pi/2)", 0, 0),
         ("tan(asin(floor(x)))", None, 0),
         ("cbrt(sin(pi)*abs(x))", 0, 0),
-    ],
+    ]
 )
 def test_what_only_a_limit_would_tell(
     formula: str, left: float | None, right: float | None
@@ -371,7 +370,7 @@ SPEEDS = ((1, 1, 1), (1, 2, 3), (-1, 1, 0), (0, 1, -2), (1, 0, 0), (0, 0, 1))
 """How fast each operand moves as x grows."""
 
 
-@pytest.mark.parametrize("op", SPECIAL, ids=lambda op: op.name)
+@together(SPECIAL)
 def test_rows_say_what_is_beside(op: Op) -> None:
     """A kink says its slopes, a jump its value and where that is not told."""
     for special in op.special:
@@ -379,7 +378,7 @@ def test_rows_say_what_is_beside(op: Op) -> None:
         assert special.code == "kink" or special.undecided
 
 
-@pytest.mark.parametrize("op", SPECIAL, ids=lambda op: op.name)
+@together(SPECIAL)
 def test_every_row_alone(op: Op) -> None:
     """Its operands move with one input, each as fast as it likes; the sides are those of quotients."""
     tried: Counter[str] = Counter()

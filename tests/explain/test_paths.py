@@ -17,6 +17,7 @@ from exprgrad.cli.main import main
 from exprgrad.explain.walks import paths as web
 from exprgrad.explain.walks.paths import exact_total, magnitude, paths, times, web_of
 from strategies import everyday, smooth
+from together import together
 from walks import exact_run, nodes_of, product_of, walks
 
 U = 2.0**-53
@@ -57,7 +58,7 @@ def test_a_path_worth_nothing_is_a_path() -> None:
     assert (found.count, [path.product for path in found.listed]) == (2, [0.0, 0.0])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@together(range(60))
 def test_as_walking_them_all(seed: int) -> None:
     """Counts, the largest products, the rest: all exact, for the numbers are whole."""
     random = Random(seed)

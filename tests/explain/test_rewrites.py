@@ -92,7 +92,7 @@ def worst(text: str, given: dict[str, float]) -> float:
     return max(errors + [oracles.ulps(run.gradient[name], truths[name]) for name in given])
 
 
-@pytest.mark.parametrize("rewrite", [r for r in REWRITES if r.why != UNDEFINED], ids=title)
+@together([r for r in REWRITES if r.why != UNDEFINED])
 def test_it_is_better_where_it_says(rewrite: Rewrite) -> None:
     """There the pattern has lost at least 16 bits, and what is written instead at most 9.
 
@@ -270,7 +270,7 @@ SPELLINGS = {
 """A formula, and what the first mend of its output makes of it: by hand."""
 
 
-@pytest.mark.parametrize("text", SPELLINGS)
+@together(SPELLINGS)
 def test_what_is_written(text: str) -> None:
     """Operands as the user wrote them, parentheses where they are needed, and no more."""
     graph = parse(text).graph

@@ -21,6 +21,7 @@ from exprgrad.language.write.infix import program
 from oracles import Real, graph_of, mp, mpf
 from slopes import Point
 from strategies import tree
+from together import together
 
 GOLDEN = list(table("derivatives.txt"))
 LONGEST = 1200
@@ -79,7 +80,7 @@ def hold(text: str, wrt: str, random: Random) -> tuple[list[Step], set[int]]:
     return found, held
 
 
-@pytest.mark.parametrize(("text", "name", "answer"), GOLDEN, ids=lambda cell: str(cell)[:40])
+@together(GOLDEN)
 def test_every_step_of_the_golden_table(text: str, name: str, answer: str) -> None:
     found, held = hold(text, name, Random(text))
     assert found[-1].formulas[-1] == answer
@@ -125,7 +126,7 @@ def test_every_step_of_a_call_option(wrt: str) -> None:
     assert derived.count("d2") == 1
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_every_row_has_its_step(op: Op) -> None:
     """By each operand: the input itself, and something with a derivative of its own."""
     count = 3 if op.variadic else len(op.names)

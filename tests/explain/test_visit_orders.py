@@ -14,6 +14,7 @@ from exprgrad import Edge, RequestError, Run, parse
 from exprgrad.explain.walks import paths as web
 from exprgrad.explain.walks.orders import Visited, visit
 from exprgrad.explain.walks.paths import Path
+from together import together
 from walks import exact_run, nodes_of, product_of, random_order, walks
 
 LESSON = parse("t=a*b; y=t+t*a").gradient(a=2, b=-3)
@@ -227,7 +228,7 @@ def check_recursion(seed: int) -> None:
             assert {(x.path.edges[x.at], x.by) for x in outcome.listed} <= told
 
 
-@pytest.mark.parametrize("seed", range(40))
+@together(range(40))
 def test_wrong_orders_as_people_write_them(seed: int) -> None:
     check_overwriting(seed)
     check_recursion(seed)

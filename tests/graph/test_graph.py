@@ -12,6 +12,7 @@ from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies, dep
 from exprgrad.graph.invariants import check
 from exprgrad.language.read.parse import parse
 from strategies import programs
+from together import together
 
 steady = settings(derandomize=True)
 TEXT = "t = x*y + 2; max(t, x, pi)"
@@ -121,7 +122,7 @@ BREAKERS: list[Callable[[Graph], None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("damage", BREAKERS, ids=lambda damage: damage.__name__)
+@together(BREAKERS)
 def test_check_rejects_a_broken_graph(damage: Callable[[Graph], None]) -> None:
     graph = parse(TEXT)
     check(graph)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from random import Random
 
-import pytest
-
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.invariants import check
@@ -99,9 +97,7 @@ def same_real(one: Real, other: Real) -> bool:
     return bool(abs(one - other) <= mp.ldexp(max(abs(one), abs(other)), -60) + mp.ldexp(1, -1100))
 
 
-@pytest.mark.parametrize(
-    "op", [op for op in OPS if op.definition or op.value], ids=lambda op: op.name
-)
+@together([op for op in OPS if op.definition or op.value])
 def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
     """Where mpmath knows the row, its definition is held to it, and so is its value.
 

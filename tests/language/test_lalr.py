@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from exprgrad.language.read import lalr
 from exprgrad.language.read.lalr import Tables, compile_grammar, grammar_text, lark_parser, load
 from strategies import programs
+from together import together
 from well_shaped import formulas
 
 steady = settings(derandomize=True)
@@ -87,8 +88,7 @@ def test_generated_programs_are_accepted(text: str) -> None:
     assert lark_says(text) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@together(
     [
         ("", (lalr.END, 0)),
         ("a b", ("NAME", 2)),
@@ -112,7 +112,7 @@ def test_generated_programs_are_accepted(text: str) -> None:
         ("sum(x, axis=[0, 1])", None),
         ("sum(x, axis=0 + 1)", ("SIGN", 14)),
         ("a @ b * c", None),
-    ],
+    ]
 )
 def test_known_texts(text: str, expected: tuple[str, int] | None) -> None:
     assert we_say(text) == expected

@@ -27,9 +27,7 @@ def shape(text: str) -> str:
     return written[graph.output]
 
 
-@pytest.mark.parametrize(
-    ("text", "meaning"),
-    [
+@together([
         ("a+b*c", "add(a, mul(b, c))"), ("a-b-c", "sub(sub(a, b), c)"),
         ("a/b/c", "div(div(a, b), c)"), ("a/b*c", "mul(div(a, b), c)"),
         ("a%b*c", "mul(mod(a, b), c)"), ("-a*b", "mul(neg(a), b)"), ("-a^b", "neg(pow(a, b))"),
@@ -48,15 +46,12 @@ def shape(text: str) -> str:
         ("a = 2 # b\na", "2"), ("(a\n+\nb)", "add(a, b)"), ("max(a,\r\n b)", "max(a, b)"),
         ("( # comment\na)", "a"), ("a\u00a0+\tb", "add(a, b)"), ("#\n#\nx", "x"),
         ("pi = 3; pi", "3"), ("sin = 2; sin(sin)", "sin(2)"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_meaning(text: str, meaning: str) -> None:
     assert shape(text) == meaning
 
 
-@pytest.mark.parametrize(
-    ("text", "meaning"),
-    [
+@together([
         ("x@y*z", "mul(matmul(x, y), z)"), ("x*y@z", "matmul(mul(x, y), z)"),
         ("-x@y", "matmul(neg(x), y)"), ("x@-y", "matmul(x, neg(y))"), ("x@y^2", "matmul(x, pow(y, 2))"),
         ("a+x@y", "add(a, matmul(x, y))"), ("x@y@z", "matmul(matmul(x, y), z)"),
@@ -72,15 +67,12 @@ def test_meaning(text: str, meaning: str) -> None:
         ("max(x, axis=1)", "reduce_max(x)"), ("stack(x)", "stack(x)"),
         ("concat(x, y, z)", "concat(x, y, z)"),
         ("sum = 2; sum(sum)", "sum(2)"), ("T = 2; x.T", "transpose(x)"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_meaning_of_tensors(text: str, meaning: str) -> None:
     assert shape(text) == meaning
 
 
-@pytest.mark.parametrize(
-    ("text", "settings"),
-    [
+@together([
         ("x[0]", ((0,),)), ("x[-1, 2:]", ((-1, (2, None)),)),
         ("x[:, :3, 1:-1]", (((None, None), (None, 3), (1, -1)),)),
         ("x[+1]", ((1,),)), ("x[\n0,\n1]", ((0, 1),)), ("x.T", (None,)), ("transpose(x)", (None,)),
@@ -93,8 +85,7 @@ def test_meaning_of_tensors(text: str, meaning: str) -> None:
         ("softmax(x, axis=None)", (None,)), ("reshape(x, 6)", ((6,),)), ("reshape(x, [2, -1])", ((2, -1),)),
         ("concat(x, y, axis=1)", (1,)), ("[x, y]", (0,)), ("onehot(x, 3)", (3,)), ("x @ y", ()),
         ("place(x, [4], [1])", ((4,), (1,))), ("place(x, shape=[4], at=[[None, 2]])", ((4,), ((None, 2),))),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_settings_are_plain_data(text: str, settings: tuple[object, ...] | None) -> None:
     """They are no nodes; a name is none."""
     if settings is None:

@@ -20,6 +20,7 @@ from exprgrad.run.evaluation import Run
 from oracles import computed, holds, is_special, mp, true_partial, true_value, ulps
 from rounding import Bounds, bounds, of_partial, of_value
 from strategies import apply, everyday, points, smooth
+from together import together
 
 ENGINE_ULP = 5.0
 """What an engine over arrays may add for each primitive: DESIGN, section 5."""
@@ -113,7 +114,7 @@ EITHER_ZERO = ("min", "max", "clamp", "relu")
 """Which of two zeros they give is no promise."""
 
 
-@each_row
+@together(OPS)
 def test_conventions_are_those_of_the_engine_for_numbers(op: Op) -> None:
     """Poles, kinks, jumps, domain edges, infinities, nan, either zero: value and local derivatives."""
     rows = list(product(ENDS if arity(op) < 3 else FEWER, repeat=arity(op)))

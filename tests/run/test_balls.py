@@ -51,6 +51,7 @@ from oracles import (
     true_value,
 )
 from strategies import CRITICAL, FREQUENT, double, points, tree
+from together import together
 
 PRECISION = 6000
 """The bits that mpmath carries."""
@@ -288,7 +289,7 @@ def holds_conventions(graph: Graph, inputs: dict[str, float], wrt: Iterable[str]
 BENT = [op for op in OPS if op.special and not op.variadic]
 
 
-@pytest.mark.parametrize("op", BENT, ids=lambda op: op.name)
+@together(BENT)
 def test_conventions_hold_beside_operands_that_are_no_doubles(op: Op) -> None:
     """Each operand is an input or, in turn, pi or e, of which doubles have only the nearest."""
     choices: tuple[float | str, ...] = (0.0, 0.5, 1.0, -1.0, 2.0, "pi", "exp(1)", "-pi")
@@ -302,7 +303,7 @@ def test_conventions_hold_beside_operands_that_are_no_doubles(op: Op) -> None:
         holds_conventions(graph, inputs, inputs)
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_a_wide_ball_holds_what_each_of_its_numbers_gives(op: Op) -> None:
     """Around zeros, jumps and edges of domains too; a finite ball says that all of it is in the domain."""
     random = Random(f"wide {op.name}")
@@ -349,8 +350,7 @@ def at(text: str, bits: int = 128, **inputs: float) -> tuple[Ball, dict[str, Bal
     return values[graph.output], grads
 
 
-@pytest.mark.parametrize(
-    ("text", "inputs", "value", "grads"),
+@together(
     [
         ("abs(x)", {"x": 0.0}, 0, {"x": 0}),
         ("relu(x)", {"x": 0.0}, 0, {"x": 0}),
@@ -386,7 +386,7 @@ def at(text: str, bits: int = 128, **inputs: float) -> tuple[Ball, dict[str, Bal
         ("x % 3", {"x": -1.0}, 2, {"x": 1}),
         ("tanh(exp(x))", {"x": math.inf}, 1, {"x": math.nan}),
         ("exp(-x)", {"x": math.inf}, 0, {"x": 0}),
-    ],
+    ]
 )
 def test_conventions_are_those_of_the_rows(
     text: str, inputs: dict[str, float], value: float, grads: dict[str, float | None]
@@ -574,7 +574,7 @@ WITHOUT_A_VALUE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "operands", "expected"), WITHOUT_A_VALUE)
+@together(WITHOUT_A_VALUE)
 def test_what_has_no_value_and_what_is_infinite(
     kind: str, operands: tuple[Any, ...], expected: str
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from exprgrad import Run, parse
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.edge_texts import contribution_texts, pass_texts
+from together import together
 
 DRAW = np.random.default_rng(7)
 A, B, C = DRAW.normal(size=(3, 4)), DRAW.normal(size=(4, 2)), DRAW.normal(size=(3, 4))
@@ -57,7 +58,7 @@ def close(found: Any, wanted: Any) -> bool:
     )
 
 
-@pytest.mark.parametrize(("formula", "values"), FORMULAS, ids=[text for text, _ in FORMULAS])
+@together(FORMULAS)
 def test_texts_say_what_is_passed(formula: str, values: dict[str, Any]) -> None:
     """Each text, read by the parser and given the node's and the operands' data, is the contribution."""
     run = parse(formula).gradient(values)
@@ -96,7 +97,7 @@ def test_every_structural_row_is_here() -> None:
     assert set(STRUCTURAL) <= met
 
 
-@pytest.mark.parametrize(("formula", "values"), FORMULAS, ids=[text for text, _ in FORMULAS])
+@together(FORMULAS)
 def test_contributions_add_up_to_grads(formula: str, values: dict[str, Any]) -> None:
     run = parse(formula).gradient(values)
     sums: dict[int, Any] = {}

@@ -21,6 +21,7 @@ from exprgrad.graph.ops import OPS, Op
 from exprgrad.run.matrices import MOST_PROGRAMS
 from oracles import evaluate, gradient, graph_of, holds, is_special
 from strategies import expressions
+from together import together
 
 SMOOTH = [
     "y1 = x*y + z; y2 = sin(x)*exp(y/z); y3 = x^2/(1 + z^2); y4 = 7*y",
@@ -132,7 +133,7 @@ def second_difference(graph: Graph, at: Mapping[str, float], a: str, b: str) -> 
         return total / (4 * step * step)
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_second_derivatives_of_every_row(op: Op) -> None:
     count = 3 if op.variadic else len(op.names)
     graph, random = graph_of(op, count), Random(op.name)

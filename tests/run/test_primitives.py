@@ -16,6 +16,7 @@ from exprgrad.run.numbers.primitives import functions
 from exprgrad.run.numbers.sweeps import forward, reverse
 from oracles import Real, computed, holds, is_special, mp, true_partial, true_value, ulp, ulps
 from strategies import double, points
+from together import together
 
 SEEDS = [pytest.param(0, 60, 8), pytest.param(1, 3_000, 600, marks=pytest.mark.slow)]
 SETTLED = 2.0**-10
@@ -151,7 +152,7 @@ EXPONENTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("exponent", EXPONENTS, ids=str)
+@together(EXPONENTS)
 def test_powers_with_a_constant_exponent(exponent: float) -> None:
     """The rule for an exponent that does not vary is another than the one for two operands that do."""
     op = BY_NAME["pow"]
@@ -207,7 +208,7 @@ def unavoidable(op: Op, position: int, args: tuple[float, ...], true: Real) -> f
         return float(mp.ldexp(1, -1075) / abs(mp.mpf(y)) / ulp(true))
 
 
-@each_row
+@together(OPS)
 def test_outside_the_domain_all_is_nan(op: Op) -> None:
     everywhere = sample(op, 2, 100)
     if not op.domain:
@@ -245,7 +246,7 @@ def test_poles_have_the_stated_value(op: Op) -> None:
         assert computed(op, args)[0] == ends[stated]
 
 
-@each_row
+@together(OPS)
 def test_no_operand_raises(op: Op) -> None:
     ends = (math.inf, -math.inf, math.nan, 0.0, -0.0, 1.0, -1.5, 5e-324, 1.7976931348623157e308)
     for args in product(ends, repeat=arity(op)):
@@ -253,7 +254,7 @@ def test_no_operand_raises(op: Op) -> None:
         assert all(isinstance(number, float) for number in (value, *locals_)), args
 
 
-@pytest.mark.parametrize("op", [op for op in OPS if arity(op) == 1], ids=lambda op: op.name)
+@together([op for op in OPS if arity(op) == 1])
 def test_nan_goes_through(op: Op) -> None:
     value, locals_ = computed(op, (math.nan,))
     assert math.isnan(value)
@@ -275,7 +276,7 @@ SLOPES |= dict.fromkeys(("elu", "silu", "gelu"), (0, 1)) | {"logsigmoid": (1, 0)
 """The limits of the derivative."""
 
 
-@pytest.mark.parametrize("name", LIMITS)
+@together(LIMITS)
 def test_infinite_operands_give_the_limit(name: str) -> None:
     assert tuple(functions[name](x) for x in (-math.inf, math.inf)) == LIMITS[name]
     if name in SLOPES:

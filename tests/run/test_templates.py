@@ -15,6 +15,7 @@ from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.primitives import compile_template, functions
 from exprgrad.run.numbers.sweeps import forward
 from strategies import expressions, points
+from together import together
 
 steady = settings(derandomize=True)
 
@@ -35,7 +36,7 @@ def test_a_template_is_a_forward_sweep(text: str, x: float, y: float) -> None:
     assert same_number(compile_template(graph, ("x", "y"))((x, y)), expected), text
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@together(OPS)
 def test_every_rule_is_what_a_forward_sweep_of_it_finds(op: Op) -> None:
     names = slots(op)
     for args in points(Random(op.name), len(names), 20):

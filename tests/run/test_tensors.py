@@ -10,6 +10,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.derive.sweeps import gradient as derive
+from together import together
 
 inf, nan = math.inf, math.nan
 
@@ -105,7 +106,7 @@ CASES: list[tuple[str, dict[str, Any], Any, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "values", "value", "gradient"), CASES)
+@together(CASES)
 def test_numbers_that_go_wrong_elsewhere(
     text: str, values: dict[str, Any], value: float, gradient: dict[str, Any]
 ) -> None:

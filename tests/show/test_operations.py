@@ -48,7 +48,7 @@ def test_the_look_of_the_structural_overview() -> None:
     golden.agree("ops/structural.txt", f"{operations.STRUCTURED}\n\n{plain(table)}\n")
 
 
-@pytest.mark.parametrize("row", STRUCTURAL.values(), ids=lambda row: row.name)
+@together(STRUCTURAL.values())
 def test_every_structural_row_is_shown(row: Structural) -> None:
     table = structural_overview([row])
     assert table.rows[0][0] == structural_usage(row) == operations.usage(row)

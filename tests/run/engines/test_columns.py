@@ -17,6 +17,7 @@ from engines import each_engine
 from exprgrad import ExprgradError, InputError, RequestError, parse
 from exprgrad.run.engines.columns import take
 from exprgrad.run.engines.memory import address, staggered
+from together import together
 
 F = parse("x*y + sin(x)")
 X = np.linspace(-2, 2, 37)
@@ -217,7 +218,7 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("columns", "code", "message"), REFUSED.values(), ids=REFUSED.keys())
+@together(REFUSED.values())
 def test_a_column_that_does_not_fit_is_refused(columns: Any, code: str, message: str) -> None:
     with pytest.raises(InputError) as refused:
         F.compile("numpy")(columns)

@@ -32,6 +32,7 @@ from exprgrad.run.engines.truths import MASKS
 from exprgrad.run.numbers.sweeps import forward
 from oracles import graph_of, is_special, true_partial, true_value, ulps
 from strategies import double, expressions, points
+from together import together
 
 pytest.importorskip("llvmlite")
 
@@ -120,7 +121,7 @@ def test_every_row_is_within_five_ulp(op: Op, count: int) -> None:
             assert close(op, place, row, one, other), (row, place, one, other)
 
 
-@each_row
+@together(OPS)
 def test_every_row_at_the_ends_of_the_doubles(op: Op) -> None:
     """Nan where the scalar engine has nan, the same infinities, and at kinks the same convention."""
     program, inputs = derived(op)
