@@ -12,7 +12,7 @@ from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import OPS
 from shell import command
 
-quick = settings(derandomize=True, max_examples=100, suppress_health_check=list(HealthCheck))
+quick = settings(derandomize=True, max_examples=60, suppress_health_check=list(HealthCheck))
 CALLS = [op.name for op in OPS if not op.infix and not op.prefix]
 PIECES = [
     *CALLS, *"abcxyzπé長", "pi", "inf", "nan", "tau", "e", "0", "1", "2.5", "1e308", "1e-308", ".5",

@@ -190,7 +190,7 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("columns", [40, 200])
 def test_a_table_on_a_terminal(columns: int) -> None:
     """Coloured, no wider than the terminal, and no digit of a number is lost."""
     shown = on_terminal(NUMBERS, columns)

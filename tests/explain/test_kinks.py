@@ -493,8 +493,11 @@ def infinite(random: Random) -> tuple[str, dict[str, float]]:
     return text, {name: float(random.choice((0, 0, 0, 1, -1))) for name in parse(text).inputs}
 
 
+BLOCKS = [0, pytest.param(1, marks=pytest.mark.slow)]
+
+
 @pytest.mark.parametrize("names", [LINEAR, f"{LINEAR} {SMOOTH}"], ids=["linear", "smooth"])
-@pytest.mark.parametrize("block", range(2))
+@pytest.mark.parametrize("block", BLOCKS)
 def test_compositions(names: str, block: int) -> None:
     """What is decided is right: kinks, jumps, derivatives that exist, and sides that are not there."""
     found: Counter[str] = Counter()
@@ -507,7 +510,7 @@ def test_compositions(names: str, block: int) -> None:
     assert found["undecided"] < sum(found.values()) / 5, found
 
 
-@pytest.mark.parametrize("block", range(2))
+@pytest.mark.parametrize("block", BLOCKS)
 def test_compositions_of_infinities(block: int) -> None:
     """What is decided in spite of an infinity on the way is right, too."""
     found: Counter[str] = Counter()

@@ -206,8 +206,11 @@ CONTEXTS = (
 
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_parentheses(context: str) -> None:
-    """Put in its place in a text, a mend means what it means there: the same graph as in parentheses."""
-    for rewrite in ROWS:
+    """Put in its place in a text, a mend means what it means there: the same graph as in parentheses.
+
+    Each context takes every third row, and each row meets at least four contexts.
+    """
+    for rewrite in ROWS[CONTEXTS.index(context) % 3 :: 3]:
         text = program(parse(context.format(f"({rewrite.pattern})")).graph)
         for mend in found_in(text, rewrite):
             held, _ = replaced(parse(text).graph, mend.node, mend.text)

@@ -47,7 +47,7 @@ def test_programs_read_as_they_did(target: str, sample: str) -> None:
 
 @each_target
 def test_a_sum_of_many_terms_is_cut_into_lines(target: str) -> None:
-    text = code("+".join(f"x{i}*sin(y)^{i}" for i in range(300)), target)
+    text = code("+".join(f"x{i}*sin(y)^{i}" for i in range(100)), target)
     assert max(map(len, text.splitlines())) <= 100
     assert not re.search(r"[ \t]$", text, re.MULTILINE) and text.endswith("\n")
 
@@ -58,9 +58,9 @@ def nested(depth: int) -> str:
 
 LARGE = {
     "composed": nested(60),
-    "summed": "+".join(f"x*{i}.5" for i in range(1_200)),
-    "multiplied": "*".join(f"(x + {i % 7})/(x + {i % 5})" for i in range(300)),
-    "wide": "+".join(f"a{i}*a{i + 1}" for i in range(300)),
+    "summed": "+".join(f"x*{i}.5" for i in range(600)),
+    "multiplied": "*".join(f"(x + {i % 7})/(x + {i % 5})" for i in range(120)),
+    "wide": "+".join(f"a{i}*a{i + 1}" for i in range(120)),
     "chosen": "min(" + ", ".join(f"x*{i}" for i in range(1, 100)) + ")",
 }
 
