@@ -249,6 +249,7 @@ def parenthesised(slot: Slot, look: Look) -> bool:
     return look.level < slot.need or (look.minus and not slot.signed)
 
 
+@lru_cache(1024)
 def leaf_look(text: str) -> Look:
     """How a name or a constant looks."""
     size = text.removeprefix("-")
