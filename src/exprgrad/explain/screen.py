@@ -36,10 +36,9 @@ def screened(run: Run, answer: Guarded, errors: Mapping[str, float], digits: int
     answer = answer._replace(digits=counts)
     if min([value, *gradient.values()]) >= least:
         return answer
-    from exprgrad.errors import MissingExtraError
     from exprgrad.explain.digits.guard import guarded, unproved
+    from exprgrad.run.balls.balls import has_balls
 
-    try:
-        return guarded(run, answer, value, gradient, least)
-    except MissingExtraError:  # where there are no wheels, such as in a browser
+    if not has_balls():  # where there are no wheels, such as in a browser
         return unproved(run, answer, {"": value, **gradient}, least)
+    return guarded(run, answer, value, gradient, least)

@@ -12,7 +12,7 @@ from exprgrad.graph.graph import dependencies
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball
-from exprgrad.run.balls.text import nearest
+from exprgrad.run.balls.text import nearest, rough
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.primitives import at_pole
 from exprgrad.source import Span
@@ -76,7 +76,7 @@ def decimal(ball: Ball) -> str:
     """A ball's middle in a message, whatever its size."""
     value = float(ball)
     beyond_doubles = ball.is_finite() and (value == 0 or math.isinf(value))
-    return nearest(ball, MESSAGE_DIGITS) if beyond_doubles else short_number(value)
+    return rough(ball, MESSAGE_DIGITS) if beyond_doubles else short_number(value)
 
 
 def digits_of(off: float, size: float) -> int:
