@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
-    "GATES", "Family", "Op", "Special", "bell", "by", "comparison", "extremum", "having", "horner", "step",
+    "GATES", "Family", "Op", "Special", "bell", "by", "comparison", "extremum", "having", "horner",
+    "hypot_slope", "step",
 ]  # fmt: skip
 
 
@@ -306,6 +307,18 @@ def bell(most: int, half: str, up: str = "") -> str:
     return (
         f"z = min(abs(x), {most}); h = round(2^20*z)/2^20; d = (h - z)*(h + z){half}; "
         f"e = exp({up}-(h*h){half}); bell = e + e*(d*(1 + d*(0.5 + d*{1 / 6!r})))"
+    )
+
+
+def hypot_slope(x: str, y: str) -> str:
+    """The derivative of hypot for x, whose operands are scaled where their squares are not normal numbers.
+
+    An infinite operand's is the limit, 1 or -1, while the other is finite.
+    """
+    return (
+        "s = where(out < 1, 2^600, 2^-600); "
+        f"where((out >= 1e-290)*(out <= 1e300), {x}/out, where(out == 0, 0, "
+        f"where(abs({x}) == inf, sign({x}) + 0*{y}, {x}*s/hypot(x*s, y*s))))"
     )
 
 

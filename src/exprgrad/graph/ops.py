@@ -19,7 +19,17 @@ import operator
 from typing import TYPE_CHECKING
 
 from exprgrad.graph.functions import NETWORKS, SPECIAL_FUNCTIONS
-from exprgrad.graph.op import Family, Op, Special, by, comparison, extremum, having, step
+from exprgrad.graph.op import (
+    Family,
+    Op,
+    Special,
+    by,
+    comparison,
+    extremum,
+    having,
+    hypot_slope,
+    step,
+)
 
 if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
@@ -100,19 +110,6 @@ NEAR_SINH = (
 HALVES = "h = exp(abs(x)/2); g = h/2*h; f = 0.25/g"
 SINH_JOINT = f"{NEAR_SINH}; {HALVES}; where(abs(x) < 1, near, sign(x)*(g - f))"
 COSH_JOINT = f"{HALVES}; g + f"
-
-
-def hypot_slope(x: str, y: str) -> str:
-    """The derivative of hypot for x, whose operands are scaled where their squares would not be normal numbers.
-
-    An infinite operand's is the limit, 1 or -1, while the other is finite.
-    """
-    return (
-        f"s = where(out < 1, 2^600, 2^-600); where((out >= 1e-290)*(out <= 1e300), {x}/out, where(out == 0, 0, "
-        f"where(abs({x}) == inf, sign({x}) + 0*{y}, {x}*s/hypot(x*s, y*s))))"
-    )
-
-
 SCALED = (
     "m = max(abs(x), abs(y)); small = m < 2^-500; large = m > 2^500; s = where(small, 2^600, where(large, 2^-600, 1)); "
     "u = x*s; v = y*s; k = u*u + v*v"
