@@ -8,6 +8,7 @@ is loaded only then.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 from exprgrad.derive.rules import shown, template
@@ -76,19 +77,27 @@ def rule_of(
     """The shown rule of an edge, its operands and ``out`` by what they are called; and its level."""
     op = BY_NAME[graph.kinds[user]]
     rule = template(op.shown_partial(position))
+    if not rule.inputs:
+        return number_text(rule)
     operands = graph.operands[user]
     nodes = (operands[position],) if op.variadic else operands
     slots = zip((*op.names, "out"), (*nodes, user), strict=True)
     known = [(name, node) for name, node in slots if name in rule.inputs]
     values = {name: label(graph, node, names, written) for name, node in known}
     if len(rule) == 1:
-        return rule_text(rule, values)  # most rules are a number or a name
+        return rule_text(rule, values)
     numbers = {
         name: value
         for name, node in known
         if isinstance(value := graph.payloads[node], float) and node not in names
     }
     return rule_text(rule, values, numbers)
+
+
+@cache
+def number_text(rule: Graph) -> tuple[str, int]:
+    """A rule that is the same everywhere, and its level."""
+    return rule_text(rule, {})
 
 
 # Where shapes are known.

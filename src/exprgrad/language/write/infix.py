@@ -216,8 +216,10 @@ def rule_text(
     whole = {n: v for n, v in (numbers or {}).items() if v.is_integer() and 0 <= v < WRITTEN_OUT}
     rule = with_numbers(rule, tuple(whole.items())) if whole else rule
     given = {node: values[name] for name, node in rule.inputs.items() if name in values}
-    level = given[rule.output][1] if rule.output in given else operand_level(rule, rule.output, {})
-    return cut(prefixes(rule, {}, given, limit)[rule.output], limit), level
+    written = given.get(rule.output)
+    if written is None:
+        written = label(rule, rule.output, {}, prefixes(rule, {}, given, limit))
+    return cut(written[0], limit), written[1]
 
 
 @lru_cache(maxsize=1024)
@@ -246,7 +248,10 @@ def label(
 ) -> tuple[str, int]:
     """What a node is called where it is an operand: its name, else its text; and the text's level."""
     node = written_for(graph, node)
-    return names.get(node, written[node]), operand_level(graph, node, names)
+    if node in names:
+        return names[node], ATOM
+    text = written[node]
+    return text, level(graph.kinds[node]) if graph.operands[node] else leaf_level(text)
 
 
 def operation_text(

@@ -20,8 +20,8 @@ __all__ = [
 SCHEMA = "exprgrad/1"
 LARGEST_SHOWN = 1000
 """The most numbers of a tensor on a node or an edge that are written without ``--all``."""
-text = json.JSONEncoder(allow_nan=False).encode
-"""One JSON value on one line."""
+text = json.JSONEncoder(allow_nan=False, check_circular=False).encode
+"""One JSON value on one line; it never holds itself."""
 
 
 def finite(value: float | None) -> float | str | None:
@@ -72,39 +72,40 @@ def enclosed(
     for name, value in items:
         if isinstance(value, Apart) and separator != opening:
             separator = f",\n{' ' * depth}"
-        yield separator if name is None else f"{separator}{text(name)}: "
-        yield from pieces(value, whole=whole, depth=depth)
+        head = separator if name is None else f"{separator}{text(name)}: "
+        yield from pieces(value, whole=whole, depth=depth, head=head)
         separator = between
     yield brackets if separator == opening else brackets[1]
 
 
-def pieces(value: Any, *, whole: bool = True, depth: int = 0) -> Iterator[str]:
-    """Any value as JSON: a tensor as nested lists, what is not finite as a string.
+def pieces(value: Any, *, whole: bool = True, depth: int = 0, head: str = "") -> Iterator[str]:
+    """Any value as JSON, behind its ``head``: a tensor as nested lists, what is not finite as a string.
 
     A large ``Short`` tensor is a summary, if not ``whole``.
     """
+    try:
+        written = text(value)
+    except (TypeError, ValueError):  # something in it is none of JSON's own
+        yield head
+        yield from by_parts(value, whole=whole, depth=depth)
+    else:
+        yield head + written
+
+
+def by_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
+    """A value that JSON does not know, or that has such a one in it."""
     if isinstance(value, Lines):
         line = "\n" + " " * (depth + 1)
         items = value.value if value.brackets == "{}" else unnamed(value.value)
         how = {"first": line, "between": f",{line}"}
         yield from enclosed(value.brackets, items, whole=whole, depth=depth, **how)
-        return
-    if isinstance(value, Apart):
-        value = value.value
+    elif isinstance(value, Apart):
+        yield from pieces(value.value, whole=whole, depth=depth)
     elif isinstance(value, Short):
         is_large = not whole and value.value.size > LARGEST_SHOWN
         value = summary(value.value) if is_large else value.value
-    try:
-        written = text(value)
-    except (TypeError, ValueError):  # something in it is none of JSON's own
-        yield from by_parts(value, whole=whole, depth=depth)
-    else:
-        yield written
-
-
-def by_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
-    """A value that JSON does not know, or that has such a one in it."""
-    if isinstance(value, float):
+        yield from pieces(value, whole=whole, depth=depth)
+    elif isinstance(value, float):
         yield text(str(value))
     elif isinstance(value, int):
         yield whole_text(value)

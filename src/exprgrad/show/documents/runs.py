@@ -86,7 +86,8 @@ def edge_fields(edge: Edge) -> dict[str, Any]:
     """An edge's fields as JSON has them."""
     fields: dict[str, Any] = edge._asdict()
     ends_of = fields.pop("jacobian")
-    fields |= {"local": short(edge.local), "contribution": short(edge.contribution)}
+    fields["local"] = short(edge.local)
+    fields["contribution"] = short(edge.contribution)
     if ends_of is not None:
         fields["jacobian"] = {"shape": ends_of, "bytes": jacobian_bytes(ends_of)}
     return fields
