@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import islice, product
 from random import Random
 from typing import Any
 
@@ -76,7 +76,7 @@ def inside(op: Op, count: int) -> Rows:
     tried = list(points(Random(f"{op.name} engines"), arity(op), count * 6))
     if op.name == "mod":
         tried = [row for row in tried if row[1] == 0 or not 0 < abs(math.fmod(*row)) < FLUSHED]
-    return [args for args in tried if holds(op.domain, op.names, args)][:count]
+    return list(islice((row for row in tried if holds(op.domain, op.names, row)), count))
 
 
 def close(op: Op, place: int, row: tuple[float, ...], found: float, expected: float) -> bool:
