@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import Any
 
 from exprgrad.show.documents.answer import Apart, Lines, Short, lists, whole_text
@@ -70,7 +70,7 @@ def enclosed(
     """Values in brackets, those of an object with their names; blanks and commas as they are given."""
     separator = opening = brackets[0] + first
     for name, value in items:
-        if isinstance(value, Apart) and separator != opening:
+        if separator != opening and isinstance(value, Apart):
             separator = f",\n{' ' * depth}"
         head = separator if name is None else f"{separator}{text(name)}: "
         yield from pieces(value, whole=whole, depth=depth, head=head)
@@ -119,7 +119,7 @@ def by_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
 
 def unnamed(values: Iterable[Any]) -> Iterator[tuple[None, Any]]:
     """The values of a list, which have no names."""
-    return ((None, value) for value in values)
+    return zip(repeat(None), values, strict=False)
 
 
 def summary(value: Any) -> dict[str, Any]:

@@ -103,21 +103,23 @@ def aligned(
 
     Columns without a letter take no room, and the last cell of a row takes what it needs.
     """
+    sizes = [[] if isinstance(row, str) else [*map(cells, row)] for row in rows]
     widths: dict[int, int] = {}
-    for row in rows:
-        for at, cell in enumerate(() if isinstance(row, str) else row):
+    for row in sizes:
+        for at, size in enumerate(row):
             if at in right or at < len(row) - 1:
-                widths[at] = max(widths.get(at, 0), cells(cell))
+                widths[at] = max(widths.get(at, 0), size)
 
-    def line(row: Sequence[str]) -> str:
+    def line(row: Sequence[str], sizes: Sequence[int]) -> str:
         padded = []
-        for at, cell in enumerate(row):
-            blanks = " " * (widths.get(at, 0) - cells(cell))
+        for at, (cell, size) in enumerate(zip(row, sizes, strict=True)):
+            blanks = " " * (widths.get(at, 0) - size)
             if cell or blanks:
                 padded.append(blanks + cell if at in right else cell + blanks)
         return between.join(padded).rstrip()
 
-    return [row if isinstance(row, str) else line(row) for row in rows]
+    pairs = zip(rows, sizes, strict=True)
+    return [row if isinstance(row, str) else line(row, own) for row, own in pairs]
 
 
 def fitted(line: str, width: int | None) -> list[str]:

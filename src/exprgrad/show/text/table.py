@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from exprgrad.show.text.lines import EDGE_ROWS, aligned, cells, ends, fitted, gap, narrowed
-from exprgrad.show.text.views import FULL, VIEWS, WHOLE_VIEW, View, folded, view, ways
+from exprgrad.show.text.views import FULL, VIEWS, WHOLE_VIEW, View, decimal, folded, view, ways
 from exprgrad.source import printable
 
 __all__ = ["Column", "Screen", "Table", "drawn", "least_width", "plain", "rich", "tabulated"]
@@ -82,10 +82,10 @@ def tabulated(
 
     def said(value: Any) -> Any:
         """A cell as text; a tensor as the ways to show it, or whole, as it is."""
+        if value is None or isinstance(value, float):
+            return decimal(value, digits)
         if isinstance(value, str | int):
             return printable(str(value))
-        if value is None or isinstance(value, float):
-            return view(value, digits)
         return value if whole else ways(value, digits, how)
 
     rows = [[*map(said, row(item))] for item in shown]
