@@ -280,7 +280,13 @@ def test_jax_takes_the_first_lengths_as_they_come() -> None:
     lengths = [1000, 777, 1000, 1001, 5, 777, 1003, 999, 5]
     taken = [g.kernel.length(rows) for rows in lengths]  # type: ignore[attr-defined]
     assert taken == [1000, 777, 1000, 1001, 5, 777, 1024, 1024, 5]
-    assert jax_engine.lengthened(1003) == 1024
+
+
+@pytest.mark.parametrize(
+    ("rows", "longer"), [(1, 1), (8, 8), (15, 15), (17, 18), (1003, 1024), (100_000, 106_496)]
+)
+def test_batches_are_filled_up_to_parts_of_a_power_of_two(rows: int, longer: int) -> None:
+    assert jax_engine.lengthened(rows) == longer
 
 
 @pytest.mark.slow
