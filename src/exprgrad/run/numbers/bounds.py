@@ -17,7 +17,7 @@ from typing import Any
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
 from exprgrad.run.numbers.primitives import compile_template, functions, sides
 from exprgrad.run.numbers.sweeps import Adjoints
 
@@ -28,10 +28,14 @@ UNIT = 2.0**-53
 """Half an ulp, as a part of the least number that has it."""
 TINY = 2.0**-1074
 """What a result below the normal numbers may be off by."""
+NORMAL = 2.0**-1022
+"""The least number that has all its bits: a slope below it may have lost some, or all."""
 EXACT_BELOW = 2.0**53
 """Below it every whole number is a double, so what correctly rounded operations make of such is exact."""
 FAR = 2.0**-20
-"""An error that is so large a part of its number is not of first order any more."""
+"""An error that is so large, or so large a part of its number, is not of first order any more."""
+BENT = 0.125
+"""A local derivative that changes by such a part within an error is not of first order any more."""
 STRETCH = 256.0
 """How many errors away a smooth rule is asked, so that what it rounds itself does not count."""
 DOUBLE_DIGITS = 16
@@ -50,7 +54,9 @@ def right_digits(value: float, error: float) -> int:
     least = abs(value) - error
     if not least > 0:
         return DOUBLE_DIGITS if not value and error < 16 * TINY else 0
-    return max(0, min(DOUBLE_DIGITS, math.floor(math.log10(least / error)))) if least < inf else 0
+    if not (error <= least < inf):
+        return 0
+    return math.floor(math.log10(min(least / error, 10.0**DOUBLE_DIGITS)))
 
 
 def data_errors(graph: Graph, values: Sequence[float], outputs: Iterable[int]) -> list[float]:
@@ -114,9 +120,12 @@ def of_row(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> f
 
 
 def own_error(op: Op, out: float, seen: Sequence[float]) -> float:
-    """What a row may have rounded away itself, as it states."""
+    """What a row may have rounded away itself, as it states.
+
+    A 0 that is not made of zeros may be what is left of a number too small for doubles.
+    """
     ulps = op.value_ulp
-    if not ulps or not out:
+    if not ulps or (not out and not seen[0]):
         return op.value_abs
     if ulps <= 0.5 and is_exact([op], [out, *seen]):
         return 0.0
@@ -126,16 +135,20 @@ def own_error(op: Op, out: float, seen: Sequence[float]) -> float:
 def carried(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
     """What the operands' errors come to in a row's result."""
     function = functions[op.name]
+    if op.name in COMPARISONS:
+        return 1.0 if abs(seen[0] - seen[1]) <= off[0] + off[1] else 0.0
     if op.special and op.variadic:
         return max(off)
-    if op.special:
+    if op.special and op.name != "mod":
         return at_ends(lambda place: function(*place), out, seen, off)
-    error = 0.0
+    error = at_ends(lambda place: function(*place), out, seen, off) if op.special else 0.0
     views = sides(op, [*seen, out], [1.0] * len(seen))
     for position, (x, d, view) in enumerate(zip(seen, off, views, strict=True)):
         if d:
-            slope = abs(rule(op.name, position)(view)) * d
-            if d > FAR * abs(x):
+            slope = abs(rule(op.name, position)(view))
+            is_bent = d > FAR * min(abs(x), 1.0) or slope < NORMAL
+            slope *= d
+            if is_bent:
                 ends = [[*seen[:position], end, *seen[position + 1 :]] for end in (x - d, x + d)]
                 slope = max(slope, *(abs(function(*place) - out) for place in ends))
             error += slope if slope == slope else inf
@@ -162,7 +175,7 @@ def at_ends(
     uncertain = [at for at, d in enumerate(off) if d]
     ends = [ends_of(seen[at], off[at]) for at in uncertain]
     apart = 0.0
-    together = [*product(*ends)] if len(uncertain) <= MOST_ENDS else zip(*ends, strict=True)
+    together = [*product(*ends)] if len(uncertain) <= MOST_ENDS else zip(*ends, strict=False)
     for chosen in together:
         place = [*seen]
         for at, end in zip(uncertain, chosen, strict=True):
@@ -173,10 +186,10 @@ def at_ends(
     return apart
 
 
-def ends_of(x: float, d: float) -> tuple[float, float]:
-    """The ends of what a number may be."""
+def ends_of(x: float, d: float) -> tuple[float, ...]:
+    """The ends of what a number may be, and 0 if that is between them."""
     d = max(d, math.ulp(x))
-    return x - d, x + d
+    return (x - d, x + d) if abs(x) > d or not x else (x - d, 0.0, x + d)
 
 
 def grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
@@ -234,6 +247,8 @@ def of_step(
     function, pick = step
     seen, off = pick(cells), pick(cell_errors)
     error = max(2 * op.partial_ulp * 2 * UNIT * abs(local), op.partial_abs)
+    if op.partial_ulp and (local or all(seen)):
+        error += TINY
     if not any(off):
         return error
     if inf in off:
@@ -244,7 +259,7 @@ def of_step(
     for position, d in enumerate(off):
         if d:
             x = seen[position]
-            if d < FAR * abs(x):
+            if d < FAR * min(abs(x), 1.0):
                 place[position] = x + STRETCH * d
                 apart = abs(function(place) - local) / STRETCH
             else:
@@ -252,6 +267,8 @@ def of_step(
                 apart = abs(function(place) - local)
                 place[position] = x - d
                 apart = max(apart, abs(function(place) - local))
+                if apart > BENT * abs(local):
+                    apart += abs(local)
             place[position] = x
             error += apart
     return error if error == error else inf
