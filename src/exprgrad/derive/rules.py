@@ -14,7 +14,7 @@ from exprgrad.graph.ops import Op
 from exprgrad.language.read.parse import parse
 
 __all__ = [
-    "Rule", "balanced", "computed", "fewest", "operation_count", "shown", "slots", "template",
+    "Rule", "balanced", "computed", "fewest", "operation_count", "real", "shown", "slots", "template",
 ]  # fmt: skip
 
 V = TypeVar("V")
@@ -66,6 +66,27 @@ def computed(op: Op, position: int) -> str:
 def shown(op: Op, position: int) -> str:
     """The rule that people read."""
     return op.shown_partial(position)
+
+
+@cache
+def real(op: Op, position: int) -> str:
+    """The rule that is exact in real arithmetic, as balls need it.
+
+    It is the one that people read, within the row's domain; but at kinks and jumps, and where that has no
+    value, the one that is computed, which states the convention.
+    """
+    rule = op.partial(position)
+    if op.shown:
+        *statements, convention = rule.split(";")
+        bent = [f"({special.where})" for special in op.special]
+        plain = " * ".join(["(0*slope == 0)", *(f"({where} == 0)" for where in bent)])
+        lines = [f"slope = {op.shown_partial(position)}", *statements]
+        rule = "; ".join([*lines, f"where({plain}, slope, {convention})"])
+    if not op.domain or op.variadic:
+        return rule
+    *statements, last = rule.split(";")
+    inside = " + ".join(f"({where})" for where in (op.domain, *(pole for pole, _ in op.poles)))
+    return "; ".join([*statements, f"where({inside}, {last}, nan)"])
 
 
 def fewest(op: Op, position: int) -> str:

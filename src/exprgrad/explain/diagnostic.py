@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from exprgrad.source import Span
 
-__all__ = ["Diagnostic", "Flag", "Guarded", "special_words"]
+__all__ = ["Diagnostic", "Flag", "Guarded", "Path", "Settled", "special_words"]
+
+V = TypeVar("V")
+Path = tuple[str, ...]
+"""Where an answer has a number: its field, then the names by which it is found there."""
 
 
 class Diagnostic(NamedTuple):
@@ -61,3 +65,28 @@ class Guarded(NamedTuple):
     digits: Mapping[str, Any] = {}
     corrected_value: tuple[Any, Any] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Settled(NamedTuple):
+    """What became of some numbers of an answer, by path.
+
+    ``values``       what is printed: the sweep's numbers, but for what balls correct
+    ``digits``       how many of their digits are right, from 0 to 16
+    ``corrected``    the sweep's number and the answer, where they differ
+    ``diagnostics``  a warning for each number that has fewer right digits than are asked for
+    """
+
+    values: dict[Path, float]
+    digits: dict[Path, int]
+    corrected: dict[Path, tuple[float, float]]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def among(self, field: str) -> Settled:
+        """The numbers of one field, by the rest of their paths."""
+        values, digits = rest(self.values, field), rest(self.digits, field)
+        return Settled(values, digits, rest(self.corrected, field))
+
+
+def rest(found: Mapping[Path, V], field: str) -> dict[Path, V]:
+    """What stands under a field, by the rest of its path."""
+    return {path[1:]: one for path, one in found.items() if path[0] == field}

@@ -6,13 +6,17 @@ the bounds cover the digits that are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from exprgrad.explain.diagnostic import Guarded
+from exprgrad.explain.diagnostic import Guarded, Path, Settled
 from exprgrad.run.evaluation import Floats, Run, evaluator_for
 from exprgrad.run.numbers.bounds import right_digits
 
-__all__ = ["screened"]
+if TYPE_CHECKING:
+    from exprgrad.explain.digits.truths import Source
+
+__all__ = ["screened", "settled"]
 
 MOST_COUNTED = 15
 """A double has so many digits that can be right whatever the number is."""
@@ -23,22 +27,53 @@ def screened(run: Run, answer: Guarded, errors: Mapping[str, float], digits: int
 
     ``answer`` has the sweep's numbers, but for those corrected at a kink, which may be off by ``errors``.
     """
-    evaluator, least = evaluator_for(run.graph), min(digits, MOST_COUNTED)
+    evaluator = evaluator_for(run.graph)
     if not isinstance(evaluator, Floats):
         return answer
     data, grads = evaluator.errors(run.values, run.adjoints)
-    value = right_digits(run.value, data[run.graph.output])
-    gradient = {
-        name: right_digits(slope, errors.get(name, grads[run.graph.inputs[name]]))
-        for name, slope in answer.gradient.items()
-    }
-    counts = {"value": value} if run.adjoints is None else {"value": value, "gradient": gradient}
-    answer = answer._replace(digits=counts)
-    if min([value, *gradient.values()]) >= least:
-        return answer
+    bounds: dict[Path, tuple[float, float]] = {("value",): (run.value, data[run.graph.output])}
+    gradient = {}
+    for name, slope in answer.gradient.items():
+        if name in answer.corrected:
+            gradient[name] = right_digits(slope, errors.get(name, 0.0))
+        else:
+            bounds["gradient", name] = slope, grads[run.graph.inputs[name]]
+
+    def source() -> Source:
+        from exprgrad.explain.digits.truths import Swept
+
+        return Swept(run)
+
+    found = settled(bounds, digits, source)
+    slopes = found.among("gradient")
+    gradient |= {name: count for (name,), count in slopes.digits.items()}
+    counts = {"value": found.digits["value",]}
+    return Guarded(
+        found.values["value",],
+        answer.gradient | {name: slope for (name,), slope in slopes.values.items()},
+        answer.corrected | {name: both for (name,), both in slopes.corrected.items()},
+        counts if run.adjoints is None else {**counts, "gradient": gradient},
+        found.corrected.get(("value",)),
+        found.diagnostics,
+    )
+
+
+def settled(
+    bounds: Mapping[Path, tuple[float, float]], digits: int, source: Callable[[], Source]
+) -> Settled:
+    """What becomes of numbers that are shown with so many digits, given what each may be off by.
+
+    ``source`` is asked for the truth where too few digits are right.
+    """
+    least = min(digits, MOST_COUNTED)
+    values = {path: value for path, (value, _) in bounds.items()}
+    counts = {path: right_digits(*bound) for path, bound in bounds.items()}
+    found = Settled(values, counts, {})
+    poor = [path for path, count in counts.items() if count < least]
+    if not poor:
+        return found
     from exprgrad.explain.digits.guard import guarded, unproved
     from exprgrad.run.balls.balls import has_balls
 
-    if not has_balls():  # where there are no wheels, such as in a browser
-        return unproved(run, answer, {"": value, **gradient}, least)
-    return guarded(run, answer, value, gradient, least)
+    # There are no wheels of python-flint in a browser, say.
+    return (guarded if has_balls() else unproved)(found, poor, least, source())

@@ -28,7 +28,7 @@ Entries = dict[tuple[int, int], int]
 def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program:
     """The output, then its derivative with respect to each of the inputs ``wrt``.
 
-    ``rule`` chooses the rules: ``shown`` are equal in real arithmetic, and less exact in doubles.
+    ``rule`` chooses the rules (see ``derive.rules``): in all that is derived here, those that are computed.
     """
     source = Source(Builder(graph.empty()), graph, rule)
     derivatives = pulled(source, {graph.output: source.builder.constant(1.0)}, wrt)
@@ -64,14 +64,19 @@ def adjoints(graph: Graph, wrt: Sequence[str]) -> tuple[Program, list[int], list
 
 
 def vjp(
-    graph: Graph, outputs: Sequence[int], wrt: Sequence[str], *, masked: bool = False
+    graph: Graph,
+    outputs: Sequence[int],
+    wrt: Sequence[str],
+    rule: Rule = computed,
+    *,
+    masked: bool = False,
 ) -> Program:
     """By each input of ``wrt``, the derivative of the outputs' sum, weighted by their cotangents.
 
     The cotangents are inputs of the program: see ``cotangent``.  With ``masked`` a number whose
     cotangent is 0 passes nothing, not even 0 times infinity, as for one row of a Jacobian.
     """
-    source = Source(Builder(graph.empty()), graph)
+    source = Source(Builder(graph.empty()), graph, rule)
     seeds = {
         node: source.builder.input(cotangent(at), source.shape(node))
         for at, node in enumerate(outputs)
@@ -80,14 +85,19 @@ def vjp(
 
 
 def jvp(
-    graph: Graph, directions: Sequence[str], outputs: Sequence[int], *, masked: bool = False
+    graph: Graph,
+    directions: Sequence[str],
+    outputs: Sequence[int],
+    rule: Rule = computed,
+    *,
+    masked: bool = False,
 ) -> Program:
     """Each output's derivative along a direction: by how much it changes as some inputs do.
 
     The inputs' tangents are inputs of the program: see ``tangent``.  With ``masked`` a number whose
     tangent is 0 passes nothing, not even 0 times infinity, as for one column of a Jacobian.
     """
-    source = Source(Builder(graph.empty()), graph)
+    source = Source(Builder(graph.empty()), graph, rule)
     nodes = {name: graph.inputs[name] for name in directions}
     seeds = {
         node: source.builder.input(tangent(name), source.shape(node))
@@ -110,9 +120,11 @@ def cotangent(position: int) -> str:
     return f"cotangent of {position}"
 
 
-def jacobian(graph: Graph, outputs: Sequence[int], wrt: Sequence[str]) -> tuple[Program, Entries]:
+def jacobian(
+    graph: Graph, outputs: Sequence[int], wrt: Sequence[str], rule: Rule = computed
+) -> tuple[Program, Entries]:
     """The outputs, then each entry of their Jacobian: a row for an output, a column for an input."""
-    source = Source(Builder(graph.empty()), graph)
+    source = Source(Builder(graph.empty()), graph, rule)
     nodes = {graph.inputs[name]: column for column, name in enumerate(wrt)}
     active = set(active_from(users_of(graph, outputs), nodes))
     found = [source.image[output] for output in outputs]
@@ -126,13 +138,13 @@ def jacobian(graph: Graph, outputs: Sequence[int], wrt: Sequence[str]) -> tuple[
     return source.builder.program(found), entries
 
 
-def hessian(graph: Graph, wrt: Sequence[str]) -> tuple[Program, Entries]:
+def hessian(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> tuple[Program, Entries]:
     """The output, its gradient, then each entry of the Hessian, forward over reverse.
 
     Only entries on and above the diagonal are derived; those below are the same outputs.
     """
-    first = gradient(graph, wrt)
-    source = Source(Builder(first.graph.empty()), first.graph)
+    first = gradient(graph, wrt, rule)
+    source = Source(Builder(first.graph.empty()), first.graph, rule)
     users = users_of(first.graph, first.outputs[1:])
     found = [source.image[output] for output in first.outputs]
     one = source.builder.constant(1.0)

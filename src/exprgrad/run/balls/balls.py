@@ -212,7 +212,10 @@ def is_double(x: Ball) -> bool:
 
 
 def comparison(op: Op) -> Callable[[Ball, Ball], Ball]:
-    """A comparison: 1 where balls decide that it holds, 0 where they decide that it fails."""
+    """A comparison: 1 where balls decide that it holds, 0 where they decide that it fails.
+
+    One and the same ball stands for one number, however wide it is.
+    """
     holds, fails = op.exact, BY_NAME[op.opposite].exact
     assert holds is not None and fails is not None
 
@@ -221,6 +224,8 @@ def comparison(op: Op) -> Callable[[Ball, Ball], Ball]:
             return ball(int(holds(math.nan, math.nan)))
         if not (is_known(x) and is_known(y)):
             return either()
+        if x is y:
+            return ball(int(holds(0, 0)))
         return ball(1) if holds(x, y) else ball(0) if fails(x, y) else either()
 
     return compare
@@ -289,6 +294,16 @@ def log10(x: Ball) -> Ball:
     return ball(int(whole)) if whole is not None and ball(10) ** whole == x else found
 
 
+def lesser(x: Ball, y: Ball) -> Ball:
+    """The lesser of two, itself if balls decide which it is: so it equals the operand that it is."""
+    return x if x <= y else y if y <= x else x.min(y)
+
+
+def greater(x: Ball, y: Ball) -> Ball:
+    """The greater of two, in the same way."""
+    return x if x >= y else y if y >= x else x.max(y)
+
+
 def logsumexp(*operands: Ball) -> Ball:
     """The greatest taken out, so that nothing overflows."""
     top = reduce(lambda x, y: x.max(y), operands)
@@ -304,8 +319,8 @@ CARE: dict[str, Callable[..., Ball]] = {
     "pow": power,
     **{kind: comparison(BY_NAME[kind]) for kind in COMPARISONS},
     "where": where,
-    "min": lambda *operands: reduce(lambda x, y: x.min(y), operands),
-    "max": lambda *operands: reduce(lambda x, y: x.max(y), operands),
+    "min": lambda *operands: reduce(lesser, operands),
+    "max": lambda *operands: reduce(greater, operands),
     "abs": abs,
     "sign": lambda x: x.sgn(),
     "round": rounded,
