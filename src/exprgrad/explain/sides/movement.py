@@ -134,19 +134,31 @@ def stirs(
     jump an operation of the template is taken to move.
     """
 
-    def applied(_: Graph, node: int, operands: Sequence[tuple[float, bool]]) -> tuple[float, bool]:
-        op, moves = BY_NAME[graph.kinds[node]], [flag for _, flag in operands]
-        seen = [value for value, _ in operands]
-        out = functions[op.name](*seen)
-        if not any(moves):
-            return out, False
-        views = sides(op, [*seen, out], [float(m) for m in moves])
-        passes = met(op, views, moves) is not None or any(
-            moves[at] and edge(op, 0 if op.variadic else at, view, moves, depth)
-            for at, view in enumerate(views)
-        )
-        return out, passes
+    algebra = Algebra(number, lambda _, node, seen: functions[graph.kinds[node]](*seen))
+    values = interpret(graph, algebra, given)
+    asked = bytearray(len(graph))
+    asked[graph.output] = 1
+    for node in range(graph.output, -1, -1):
+        for operand in taken(graph, node, values) if asked[node] else ():
+            asked[operand] = 1
+    flags = [name in moving for name in graph.payloads]
+    for node, operands in enumerate(graph.operands):
+        moves = [flags[operand] for operand in operands]
+        if asked[node] and any(moves):
+            op = BY_NAME[graph.kinds[node]]
+            seen = [values[operand] for operand in operands]
+            views = sides(op, [*seen, values[node]], [float(m) for m in moves])
+            flags[node] = met(op, views, moves) is not None or any(
+                moves[at] and edge(op, 0 if op.variadic else at, view, moves, depth)
+                for at, view in enumerate(views)
+            )
+    return flags[graph.output]
 
-    algebra = Algebra(lambda _, node: (number(graph, node), False), applied)
-    inputs = {name: (value, name in moving) for name, value in given.items()}
-    return interpret(graph, algebra, inputs)[graph.output][1]
+
+def taken(graph: Graph, node: int, values: Sequence[float]) -> tuple[int, ...]:
+    """A node's operands but for the branch that a ``where`` does not take."""
+    operands = graph.operands[node]
+    if graph.kinds[node] != "where":
+        return operands
+    condition, x, y = operands
+    return condition, x if values[condition] else y
