@@ -1,10 +1,9 @@
 """What rounding may have done to a sweep's numbers: an error bound beside each data and each grad.
 
-Each operation adds what it rounds to what its operands were off by (J. H. Wilkinson's running error
-analysis, Rounding Errors in Algebraic Processes, 1963).  What a sum rounds away is known exactly (D. E.
-Knuth, The Art of Computer Programming 2, section 4.2.2, theorem B); of other rows it is what they state.
-The bounds are of first order in the errors, but where an error is large, or a row has kinks or jumps: there
-the row is asked at both ends.  What is not finite may be off by anything.
+Each operation adds what it rounds, as its row states, to what its operands were off by (J. H. Wilkinson's
+running error analysis, Rounding Errors in Algebraic Processes, 1963).  Where all numbers are whole nothing
+is rounded.  The bounds are of first order in the errors, but where an error is large, or a row has kinks or
+jumps: there the row is asked at both ends.  What is not finite may be off by anything.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import product, repeat
-from typing import Any
+from itertools import product
+from typing import NamedTuple
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
-from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
-from exprgrad.run.numbers.primitives import compile_template, functions, sides
-from exprgrad.run.numbers.sweeps import Adjoints
+from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.run.numbers.primitives import Part, Template, compile_template, functions, sides
+from exprgrad.run.numbers.sweeps import Adjoints, Tape, Visits, row
 
 __all__ = ["DOUBLE_DIGITS", "data_errors", "grad_errors", "right_digits"]
 
@@ -28,10 +27,10 @@ UNIT = 2.0**-53
 """Half an ulp, as a part of the least number that has it."""
 TINY = 2.0**-1074
 """What a result below the normal numbers may be off by."""
-NORMAL = 2.0**-1022
-"""The least number that has all its bits: a slope below it may have lost some, or all."""
 EXACT_BELOW = 2.0**53
 """Below it every whole number is a double, so what correctly rounded operations make of such is exact."""
+NORMAL = 2.0**-1022
+"""The least number that has all its bits: a slope below it may have lost some, or all."""
 FAR = 2.0**-20
 """An error that is so large, or so large a part of its number, is not of first order any more."""
 BENT = 0.125
@@ -43,7 +42,6 @@ DOUBLE_DIGITS = 16
 MOST_ENDS = 3
 """For how many numbers that are off all combinations of their ends are tried."""
 
-SUM, PRODUCT, OTHER = range(3)
 LEAVES = {INPUT, CONST}
 
 
@@ -59,93 +57,113 @@ def right_digits(value: float, error: float) -> int:
     return math.floor(math.log10(min(least / error, 10.0**DOUBLE_DIGITS)))
 
 
+class Kind(NamedTuple):
+    """What a bound needs to know of a row.
+
+    ``is_sum``, ``is_product``  whether it is one of two operands
+    ``function``  its value
+    ``rules``     its partials, as functions of what ``sides`` says that they see
+    ``reads``     by partial, as a tape has it: which of those values it reads
+    ``own``       what the result may have rounded away, as a part of it, and at least
+    ``partial``   the same of a partial
+    """
+
+    op: Op
+    is_sum: bool
+    is_product: bool
+    function: Callable[..., float]
+    rules: tuple[Template, ...]
+    reads: dict[Part, tuple[int, ...]]
+    own: tuple[float, float]
+    partial: tuple[float, float]
+
+
+@cache
+def kind_of(name: str) -> Kind:
+    """What a bound needs to know of a row, by its name."""
+    op, names = BY_NAME[name], slots(BY_NAME[name])
+    graphs = [template(op.partial(position)) for position in range(len(op.names))]
+    reads = [tuple([names.index(seen) for seen in graph.inputs]) for graph in graphs]
+    parts = [part for part, _ in row(op)[0]]
+    ulps, tiny = op.value_ulp, op.value_ulp * TINY
+    return Kind(
+        op,
+        len(op.signs) == 2,
+        op.powers == (1, 1),
+        functions[name],
+        tuple([compile_template(graph, names) for graph in graphs]),
+        dict(zip(parts, reads, strict=True)),
+        (2 * ulps * UNIT, max(tiny, op.value_abs)),
+        (4 * op.partial_ulp * UNIT, op.partial_abs),
+    )
+
+
 def data_errors(graph: Graph, values: Sequence[float], outputs: Iterable[int]) -> list[float]:
     """By node that the outputs depend on: what its data may be off by.
 
     Inputs and literals are exact: they are the doubles that they were read as.
     """
     errors = [0.0] * len(graph)
+    kinds = {name: kind_of(name) for name in {*graph.kinds} - LEAVES}
+    if not graph.symbols and is_exact(kinds, values):
+        return errors
     for node in graph.symbols:
         if graph.kinds[node] == CONST:
             errors[node] = UNIT * abs(values[node])
-    rows = {kind: (sort_of(BY_NAME[kind]), BY_NAME[kind]) for kind in {*graph.kinds} - LEAVES}
-    if is_exact([op for _, op in rows.values()], values) and not graph.symbols:
-        return errors
     needed = dependencies(graph, *outputs)
     nodes = zip(range(len(graph)), graph.kinds, graph.operands, needed, strict=True)
-    for node, kind, operands, is_needed in nodes:
+    for node, name, operands, is_needed in nodes:
         if not (operands and is_needed):
             continue
-        sort, op = rows[kind]
-        if sort == OTHER:
-            seen = [values[operand] for operand in operands]
-            off = [errors[operand] for operand in operands]
-            errors[node] = of_row(op, values[node], seen, off)
-            continue
-        first, second = operands
-        error = UNIT * abs(values[node])
-        if sort == SUM:
-            error += errors[first] + errors[second]
-        else:
-            error += (
-                abs(values[first]) * errors[second] + abs(values[second]) * errors[first] + TINY
+        kind = kinds[name]
+        if kind.is_sum and len(operands) == 2:
+            first, second = operands
+            error = UNIT * abs(values[node]) + errors[first] + errors[second]
+        elif kind.is_product:
+            first, second = operands
+            error = (
+                UNIT * abs(values[node])
+                + TINY
+                + abs(values[first]) * errors[second]
+                + abs(values[second]) * errors[first]
             )
+        else:
+            out = values[node]
+            relative, least = kind.own
+            error = relative * abs(out)
+            if error < least and (out or values[operands[0]]):
+                error = least  # a 0 that is not made of zeros may be all that is left of a number
+            off = [errors[operand] for operand in operands]
+            if any(off):
+                error += carried(kind, out, [values[operand] for operand in operands], off)
         errors[node] = error if error < inf else inf
     return errors
 
 
-@cache
-def sort_of(op: Op) -> int:
-    """What sort of row it is: a sum or a product of two, or another."""
-    if len(op.signs) == 2:
-        return SUM
-    return PRODUCT if op.powers == (1, 1) else OTHER
-
-
-def is_exact(rows: Iterable[Op], numbers: Iterable[float]) -> bool:
+def is_exact(kinds: Iterable[str], numbers: Iterable[float]) -> bool:
     """Whether nothing can have been rounded: all rows are rounded correctly, and all numbers are whole."""
-    return all(op.value_ulp <= 0.5 for op in rows) and all(
+    return all(BY_NAME[name].value_ulp <= 0.5 for name in kinds) and all(
         x.is_integer() and -EXACT_BELOW < x < EXACT_BELOW for x in numbers
     )
 
 
-def of_row(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
-    """What a row's result may be off by, given what its operands may be."""
-    if not abs(out) < inf:
-        return inf
-    error = own_error(op, out, seen)
-    if any(off):
-        error += carried(op, out, seen, off)
-    return error if error < inf else inf
-
-
-def own_error(op: Op, out: float, seen: Sequence[float]) -> float:
-    """What a row may have rounded away itself, as it states.
-
-    A 0 that is not made of zeros may be what is left of a number too small for doubles.
-    """
-    ulps = op.value_ulp
-    if not ulps or (not out and not seen[0]):
-        return op.value_abs
-    if ulps <= 0.5 and is_exact([op], [out, *seen]):
-        return 0.0
-    return max(2 * ulps * UNIT * abs(out), ulps * TINY, op.value_abs)
-
-
-def carried(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
+def carried(kind: Kind, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
     """What the operands' errors come to in a row's result."""
-    function = functions[op.name]
-    if op.name in COMPARISONS:
+    op, function = kind.op, kind.function
+    if op.opposite:
         return 1.0 if abs(seen[0] - seen[1]) <= off[0] + off[1] else 0.0
     if op.special and op.variadic:
         return max(off)
-    if op.special and op.name != "mod":
-        return at_ends(lambda place: function(*place), out, seen, off)
-    error = at_ends(lambda place: function(*place), out, seen, off) if op.special else 0.0
+    error = 0.0
+    if op.special:
+        uncertain = [at for at, d in enumerate(off) if d]
+        error = at_ends(lambda place: function(*place), out, seen, off, uncertain)
+        if op.special[0].code == "kink":
+            return error
     views = sides(op, [*seen, out], [1.0] * len(seen))
     for position, (x, d, view) in enumerate(zip(seen, off, views, strict=True)):
         if d:
-            slope = abs(rule(op.name, position)(view))
+            slope = abs(kind.rules[0 if op.variadic else position](view))
             is_bent = d > FAR * min(abs(x), 1.0) or slope < NORMAL
             slope *= d
             if is_bent:
@@ -155,29 +173,20 @@ def carried(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> 
     return error
 
 
-@cache
-def rule(name: str, position: int) -> Callable[[Sequence[float]], float]:
-    """The rule of an edge as a function of what ``sides`` says that it sees."""
-    op = BY_NAME[name]
-    return compile_template(template(op.partial(position)), slots(op))
-
-
 def at_ends(
     function: Callable[[Sequence[float]], float],
     here: float,
     seen: Sequence[float],
     off: Sequence[float],
+    uncertain: Sequence[int],
 ) -> float:
-    """How far a function gets from its value where its arguments are off: both ends of each are tried.
+    """How far a function gets from its value where some arguments are off: both ends of each are tried.
 
     An end is at least the next double, since the true number may be on the other side of a jump.
     """
-    uncertain = [at for at, d in enumerate(off) if d]
+    place, apart = [*seen], 0.0
     ends = [ends_of(seen[at], off[at]) for at in uncertain]
-    apart = 0.0
-    together = [*product(*ends)] if len(uncertain) <= MOST_ENDS else zip(*ends, strict=False)
-    for chosen in together:
-        place = [*seen]
+    for chosen in product(*ends) if len(uncertain) <= MOST_ENDS else zip(*ends, strict=False):
         for at, end in zip(uncertain, chosen, strict=True):
             place[at] = end
         distance = abs(function(place) - here)
@@ -196,79 +205,116 @@ def grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     """By node: what its grad may be off by, given what every node's data may be."""
     tape, cells = found.tape, found.cells
     off = [0.0] * len(tape.start)
-    rows = [BY_NAME[kind] for kind in {*tape.graph.kinds} - LEAVES]
-    numbers = [*cells, *filter(None, found.grads)]
-    if not any(errors) and is_exact(rows, numbers):
+    kinds = {*tape.graph.kinds} - LEAVES
+    if not any(errors) and is_exact(kinds, [*cells, *filter(None, found.grads)]):
         return off
-    beside = local_errors(found, errors)
-    grads = [grad or 0.0 for grad in found.grads]
-    sofar = off.copy()
-    gates: Any = repeat(0) if tape.gated is None else tape.gated
-    for user, operand, source, gate in zip(*tape.edges, gates, strict=False):
-        grad, local = grads[user], cells[source]
-        error = abs(grad) * beside[source]
-        if local != 1.0:
-            if gate and not local:
-                off[operand] += error
-                continue
-            contribution = grad * local
-            error += abs(local) * off[user] + UNIT * abs(contribution) + TINY
-        else:
-            contribution = grad
-            error += off[user]
-        before = sofar[operand]
-        if before:
-            contribution += before
-            error += UNIT * abs(contribution)
-        sofar[operand] = contribution
-        off[operand] += error
+    locals_ = local_errors(found, errors)
+    sizes = [abs(grad or 0.0) for grad in found.grads]
+    if tape.gated is None:
+        visited(tape.visits, sizes, cells, locals_, off)
+        for node, other in zip(*tape.passed, strict=True):
+            off[node] = off[other]
+    else:
+        gated(tape, sizes, cells, locals_, off)
     return [error if error < inf else inf for error in off]
 
 
-def local_errors(found: Adjoints, errors: Sequence[float]) -> list[Any]:
+def visited(
+    visits: Visits,
+    sizes: Sequence[float],
+    cells: Sequence[float],
+    locals_: Sequence[float],
+    off: list[float],
+) -> None:
+    """Bounds along the edges where there are no gates, two at a time, as the sweep plays them.
+
+    ``sizes`` are the grads', ``locals_`` the bounds of the cells; ``off``, the bounds of the grads, are
+    found.  What adding up rounds away is bounded by the sum of all sizes so far.
+    """
+    sofar = off.copy()
+    for user, first, source, second, second_source in zip(*visits, strict=True):
+        size, error = sizes[user], off[user]
+        local = abs(cells[source])
+        total = sofar[first]
+        sofar[first] = total + size * local
+        off[first] += local * error + size * locals_[source] + UNIT * (total + size * local) + TINY
+        local = abs(cells[second_source])
+        total = sofar[second]
+        sofar[second] = total + size * local
+        off[second] += (
+            local * error + size * locals_[second_source] + UNIT * (total + size * local) + TINY
+        )
+
+
+def gated(
+    tape: Tape,
+    sizes: Sequence[float],
+    cells: Sequence[float],
+    locals_: Sequence[float],
+    off: list[float],
+) -> None:
+    """The same edge by edge, where some pass nothing when the local derivative is 0."""
+    sofar = off.copy()
+    assert tape.gated is not None
+    for user, operand, source, gate in zip(*tape.edges, tape.gated, strict=True):
+        local = abs(cells[source])
+        if gate and not local:
+            off[operand] += locals_[source] and sizes[user] * locals_[source]
+            continue
+        sofar[operand] += sizes[user] * local
+        error = local * off[user] + sizes[user] * locals_[source]
+        off[operand] += error + UNIT * sofar[operand] + TINY
+
+
+def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     """By cell of the tape: what the data, or the local derivative, that stands there may be off by."""
     tape, cells = found.tape, found.cells
-    kinds = tape.graph.kinds
     first = len(errors) + len(tape.constants)
-    off: list[Any] = [*errors, *[0.0] * (len(cells) - len(errors))]
-    for user, source in zip(tape.edges.users, tape.edges.sources, strict=True):
-        if source >= first:
-            step, op = tape.steps[source - first], BY_NAME[kinds[user]]
-            off[source] = of_step(step, op, cells[source], cells, off)
+    off = [*errors, *[0.0] * len(tape.constants)]
+    kinds = {name: kind_of(name) for name in {*tape.graph.kinds} - LEAVES}
+    names = tape.graph.kinds
+    edges = zip(tape.edges.users, tape.edges.sources, strict=True)
+    users = {source: user for user, source in edges if source >= first}
+    for cell, (function, pick) in enumerate(tape.steps, first):
+        if cell not in users:
+            off.append(0.0)  # how many operands tie: a whole number
+            continue
+        kind, local, around = kinds[names[users[cell]]], cells[cell], pick(off)
+        relative, error = kind.partial
+        error = max(relative * abs(local), error)
+        if relative and (local or all(pick(cells))):
+            error += TINY
+        uncertain = [at for at in kind.reads[function] if around[at]]
+        if uncertain:
+            error += of_rule(kind, function, local, pick(cells), around, uncertain)
+        off.append(error if error < inf else inf)
     return off
 
 
-def of_step(
-    step: Any, op: Op, local: float, cells: Sequence[float], cell_errors: Sequence[Any]
+def of_rule(
+    kind: Kind,
+    function: Template,
+    local: float,
+    seen: Sequence[float],
+    off: Sequence[float],
+    uncertain: Sequence[int],
 ) -> float:
-    """What a local derivative may be off by that a step of the tape computes."""
-    if not abs(local) < inf:
-        return inf
-    function, pick = step
-    seen, off = pick(cells), pick(cell_errors)
-    error = max(2 * op.partial_ulp * 2 * UNIT * abs(local), op.partial_abs)
-    if op.partial_ulp and (local or all(seen)):
-        error += TINY
-    if not any(off):
-        return error
+    """What a local derivative may be off by because some of what its rule sees is."""
     if inf in off:
         return inf
-    if op.special:
-        return error + at_ends(function, local, seen, off)
-    place = [*seen]
-    for position, d in enumerate(off):
-        if d:
-            x = seen[position]
-            if d < FAR * min(abs(x), 1.0):
-                place[position] = x + STRETCH * d
-                apart = abs(function(place) - local) / STRETCH
-            else:
-                place[position] = x + d
-                apart = abs(function(place) - local)
-                place[position] = x - d
-                apart = max(apart, abs(function(place) - local))
-                if apart > BENT * abs(local):
-                    apart += abs(local)
-            place[position] = x
-            error += apart
+    if kind.op.special:
+        return at_ends(function, local, seen, off, uncertain)
+    place, error = [*seen], 0.0
+    for at in uncertain:
+        x, d = seen[at], off[at]
+        if d < FAR * min(abs(x), 1.0):
+            place[at] = x + STRETCH * d
+            error += abs(function(place) - local) / STRETCH
+        else:
+            place[at] = x + d
+            ahead = abs(function(place) - local)
+            place[at] = x - d
+            apart = max(ahead, abs(function(place) - local))
+            error += apart if apart <= BENT * abs(local) else apart + abs(local)
+        place[at] = x
     return error if error == error else inf

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from exprgrad.run.numbers.kink_screen import Suspects
 
 __all__ = [
-    "Adjoints", "Plan", "Tape", "follow", "forward", "gated", "plan", "play", "record", "reverse",
+    "Adjoints", "Plan", "Tape", "follow", "forward", "gated", "plan", "play", "record", "reverse", "row",
 ]  # fmt: skip
 
 
