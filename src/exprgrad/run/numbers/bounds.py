@@ -64,6 +64,7 @@ class Kind(NamedTuple):
     ``function``  its value
     ``rules``     its partials, as functions of what ``sides`` says that they see
     ``reads``     by partial, as a tape has it: which of those values it reads
+    ``only_kinks``  whether it does not jump, so that its ends say all
     ``own``       what the result may have rounded away, as a part of it, and at least
     ``partial``   the same of a partial
     """
@@ -74,6 +75,7 @@ class Kind(NamedTuple):
     function: Callable[..., float]
     rules: tuple[Template, ...]
     reads: dict[Part, tuple[int, ...]]
+    only_kinks: bool
     own: tuple[float, float]
     partial: tuple[float, float]
 
@@ -93,6 +95,7 @@ def kind_of(name: str) -> Kind:
         functions[name],
         tuple([compile_template(graph, names) for graph in graphs]),
         dict(zip(parts, reads, strict=True)),
+        all(special.code == "kink" for special in op.special),
         (2 * ulps * UNIT, max(tiny, op.value_abs)),
         (4 * op.partial_ulp * UNIT, op.partial_abs),
     )
@@ -158,7 +161,7 @@ def carried(kind: Kind, out: float, seen: Sequence[float], off: Sequence[float])
     if op.special:
         uncertain = [at for at, d in enumerate(off) if d]
         error = at_ends(lambda place: function(*place), out, seen, off, uncertain)
-        if op.special[0].code == "kink":
+        if kind.only_kinks:
             return error
     views = sides(op, [*seen, out], [1.0] * len(seen))
     for position, (x, d, view) in enumerate(zip(seen, off, views, strict=True)):
@@ -185,6 +188,14 @@ def at_ends(
     An end is at least the next double, since the true number may be on the other side of a jump.
     """
     place, apart = [*seen], 0.0
+    if len(uncertain) == 1:
+        (at,) = uncertain
+        for end in ends_of(seen[at], off[at]):
+            place[at] = end
+            distance = abs(function(place) - here)
+            if not distance <= apart:
+                apart = distance if distance == distance else inf
+        return apart
     ends = [ends_of(seen[at], off[at]) for at in uncertain]
     for chosen in product(*ends) if len(uncertain) <= MOST_ENDS else zip(*ends, strict=False):
         for at, end in zip(uncertain, chosen, strict=True):
@@ -197,7 +208,9 @@ def at_ends(
 
 def ends_of(x: float, d: float) -> tuple[float, ...]:
     """The ends of what a number may be, and 0 if that is between them."""
-    d = max(d, math.ulp(x))
+    least = math.ulp(x)
+    if d < least:
+        d = least
     return (x - d, x + d) if abs(x) > d or not x else (x - d, 0.0, x + d)
 
 
