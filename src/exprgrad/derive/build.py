@@ -42,11 +42,15 @@ class Builder:
 
     ``span`` is the place in the user's text of what is built next, and ``origin`` the node, if not -1;
     ``flags`` are the nodes that are 0 or 1 at every point.  With ``plain`` no shortcuts are taken, as for
-    what people read.  Where the graph carries shapes, elementwise operations broadcast.
+    what people read.  With ``typed`` constants are the decimals that they are written as, and not the
+    doubles nearest to these.  Where the graph carries shapes, elementwise operations broadcast.
     """
 
-    def __init__(self, graph: Graph | None = None, *, plain: bool = False) -> None:
+    def __init__(
+        self, graph: Graph | None = None, *, plain: bool = False, typed: bool = False
+    ) -> None:
         self.plain = plain
+        self.typed = typed
         self.graph = Graph() if graph is None else graph
         self.shapes = not isinstance(self.graph.shapes, Numbers)
         self.known: dict[Key, int] = {}
@@ -231,7 +235,7 @@ class Builder:
         if row.unit is not None and values[-1] == row.unit:
             return operands[0]
         if None not in values:
-            number = folded(kind, values)  # type: ignore[arg-type]
+            number = folded(kind, values, typed=self.typed)  # type: ignore[arg-type]
             if number is not None:
                 return self.constant(number)
         if row.inverse == kind:

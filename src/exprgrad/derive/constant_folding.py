@@ -1,7 +1,9 @@
 """Arithmetic on constants, exact or not at all.
 
-A fold must not change a number: it is made only where the exact result is itself a double, so that
-evaluating the folded graph gives what evaluating the other gave, to the last bit.
+A fold must not change a number.  What is computed with has doubles for constants: a fold is made only where
+the exact result is itself a double, so that evaluating the folded graph gives what evaluating the other
+gave, to the last bit.  What people read has decimals, those that they typed: there 2.2 - 1 is 1.2, and a
+fold is made where the exact result is what a double is written as.
 """
 
 from __future__ import annotations
@@ -12,7 +14,10 @@ from fractions import Fraction
 
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 
-__all__ = ["as_double", "compared", "folded", "is_flag", "result"]
+__all__ = ["as_decimal", "as_double", "compared", "decimal", "folded", "is_flag", "result"]
+
+WHOLE = 2**53
+"""Whole numbers up to here are doubles, and written as they are."""
 
 
 def is_flag(value: float) -> bool:
@@ -27,14 +32,38 @@ def compared(kind: str, x: float, y: float) -> bool:
     return bool(holds(x, y))
 
 
-def folded(kind: str, values: Sequence[float]) -> float | None:
-    """The result of an operation on doubles where it is exactly a double; else None."""
+def folded(kind: str, values: Sequence[float], *, typed: bool = False) -> float | None:
+    """The result of an operation on doubles where it is exactly a double; else None.
+
+    With ``typed`` the doubles, and the result, stand for the decimals that they are written as.
+    """
     if kind in COMPARISONS:
         return float(compared(kind, *values))
     if not all(map(math.isfinite, values)):
         return None
-    exact = result(kind, [Fraction(value) for value in values])
-    return as_double(exact) if exact else None  # a zero has a sign, which a fraction lacks
+    read, write = (decimal, as_decimal) if typed else (Fraction, as_double)
+    exact = result(kind, [read(value) for value in values])
+    return write(exact) if exact else None  # a zero has a sign, which a fraction lacks
+
+
+def decimal(value: float) -> Fraction:
+    """The number that a finite double is written as."""
+    return (
+        Fraction(int(value))
+        if abs(value) <= WHOLE and value.is_integer()
+        else Fraction(repr(value))
+    )
+
+
+def as_decimal(value: Fraction | int) -> float | None:
+    """The double whose shortest text is exactly this number, if one is."""
+    if value.denominator == 1 and abs(value.numerator) <= WHOLE:
+        return float(value.numerator)
+    try:
+        double = float(value)
+    except OverflowError:
+        return None
+    return double if math.isfinite(double) and decimal(double) == value else None
 
 
 def as_double(value: Fraction) -> float | None:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from exprgrad.derive.constant_folding import as_double, compared, result
+from exprgrad.derive.constant_folding import as_decimal, as_double, compared, decimal, result
 from exprgrad.graph.graph import Literal, Settings, Shape
 from exprgrad.graph.ops import COMPARISONS
 from exprgrad.graph.shapes import broadcast_shape
@@ -24,7 +24,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "ONE", "UNITS", "Call", "Form", "Forms", "Items", "Leaf", "Number", "Product", "Sum",
-    "accumulate", "common_number", "is_decimal", "root",
+    "accumulate", "common_number", "root",
 ]  # fmt: skip
 
 
@@ -71,8 +71,6 @@ Items = Iterable[tuple[int, Fraction]]
 ONE = Fraction(1)
 UNITS = (1, -1)
 """Coefficients and exponents that take no operation to write."""
-WHOLE = 2**53
-"""Whole numbers up to here are doubles, and written as they are."""
 LATEST = 8
 """How many products with the same factor are remembered."""
 MOST = 10**9
@@ -152,7 +150,7 @@ class Forms:
         """A constant: by its name if it has one, else the decimal that it is written as."""
         if symbol is not None or not math.isfinite(value):
             return self.leaf(symbol or repr(value), value)
-        return self.number(Fraction(repr(value)))
+        return self.number(decimal(value))
 
     def value(self, form: int) -> Fraction | None:
         """A number's value; None for other forms."""
@@ -205,9 +203,9 @@ class Forms:
 
     def writable(self, value: Fraction) -> bool:
         """Whether a number reads back as itself: as a decimal, or as a quotient of whole numbers."""
-        if self.decimals and is_decimal(value):
+        if self.decimals and as_decimal(value) is not None:
             return True
-        return is_decimal(value.numerator) and is_decimal(value.denominator)
+        return None not in (as_decimal(part) for part in value.as_integer_ratio())
 
     def is_negative(self, form: int) -> bool:
         """Whether a form is written with a minus throughout."""
@@ -266,16 +264,6 @@ def common_number(coefficients: Sequence[Fraction]) -> Fraction:
 def accumulate(found: dict[int, Fraction], form: int, amount: Fraction) -> None:
     """Add to a form's exponent in a product in the making, or to its coefficient in a sum."""
     found[form] = found[form] + amount if form in found else amount
-
-
-def is_decimal(value: Fraction | int) -> bool:
-    """Whether a double's shortest text is exactly this number."""
-    if value.denominator == 1 and abs(value.numerator) <= WHOLE:
-        return True
-    try:
-        return Fraction(repr(float(value))) == value
-    except (OverflowError, ValueError):
-        return False
 
 
 def root(value: Fraction) -> Fraction | None:

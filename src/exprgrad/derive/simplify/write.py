@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import partial, reduce
 
 from exprgrad.derive.build import Builder
+from exprgrad.derive.constant_folding import as_decimal
 from exprgrad.derive.simplify.normal_form import (
     ONE,
     Call,
@@ -16,7 +17,6 @@ from exprgrad.derive.simplify.normal_form import (
     Number,
     Product,
     Sum,
-    is_decimal,
 )
 from exprgrad.graph.graph import Graph, Literal, Program
 
@@ -24,11 +24,12 @@ __all__ = ["write"]
 
 LARGE = 10**300
 """A number above what doubles hold is written as a product with this."""
+HALF = Fraction(1, 2)
 
 
 def write(forms: Forms, outputs: list[int], inputs: Graph) -> tuple[Program, dict[int, int]]:
     """The program of some forms, with all of a graph's inputs; and the node of each form in it."""
-    builder = Builder(plain=not forms.share)
+    builder = Builder(plain=not forms.share, typed=True)
     for name in inputs.inputs:
         builder.input(name)
     nodes: dict[int, int] = {}
@@ -119,10 +120,21 @@ def write_term(
 
 def write_number(forms: Forms, builder: Builder, value: Fraction) -> int:
     """A number: one constant, or a quotient of two."""
-    if value.denominator == 1 or (forms.decimals and is_decimal(value)):
-        return constant_node(builder, value)
-    above = constant_node(builder, Fraction(value.numerator))
-    return builder.apply("div", above, constant_node(builder, Fraction(value.denominator)))
+    top, bottom = quotient(forms, value)
+    above = constant_node(builder, top)
+    return above if bottom == 1 else builder.apply("div", above, constant_node(builder, bottom))
+
+
+def quotient(forms: Forms, value: Fraction) -> tuple[Fraction, Fraction]:
+    """What a number is written as, above the line and below: a decimal, or two whole numbers.
+
+    What is neither, for it has more digits than doubles have, is the double nearest.
+    """
+    parts = Fraction(value.numerator), Fraction(value.denominator)
+    if forms.decimals and as_decimal(value) is not None:
+        return value, ONE
+    is_rounded = None in map(as_decimal, parts) and 1 <= abs(value) * LARGE <= LARGE**2
+    return (value, ONE) if is_rounded else parts
 
 
 def constant_node(builder: Builder, value: Fraction) -> int:
@@ -142,10 +154,8 @@ def write_product(
 ) -> int:
     """A product as one fraction, its minus on the first factor above the line."""
     size = abs(coefficient)
-    top, bottom = Fraction(size.numerator), Fraction(size.denominator)
-    if forms.decimals and is_decimal(size):
-        top, bottom = size, ONE
-    elif forms.decimals and is_decimal(1 / size):
+    top, bottom = quotient(forms, size)
+    if bottom != 1 and forms.decimals and as_decimal(1 / size) is not None:
         top, bottom = ONE, 1 / size
     above, below = (
         [constant_node(builder, number)] if number != 1 else [] for number in (top, bottom)
@@ -153,8 +163,10 @@ def write_product(
     roots: dict[Fraction, list[int]] = {}
     for base, exponent in factors:
         side = above if exponent > 0 else below
-        if abs(exponent) == Fraction(1, 2) and forms.is_positive(base):
+        if abs(exponent) == HALF and forms.is_positive(base):
             roots.setdefault(exponent, []).append(nodes[base])
+        elif above and not below and len(factors) == 1 and stays_above(forms, exponent):
+            above.append(write_power(forms, builder, nodes[base], exponent))
         else:
             side.append(write_power(forms, builder, nodes[base], abs(exponent)))
     for exponent, constants in roots.items():  # sqrt(2)*sqrt(pi) is sqrt(2*pi)
@@ -166,13 +178,23 @@ def write_product(
     return builder.apply("div", whole, multiplied(builder, below)) if below else whole
 
 
+def stays_above(forms: Forms, exponent: Fraction) -> bool:
+    """Whether a number times a power is written with a minus in the exponent, as in ``0.1*x^-0.9``.
+
+    So the power rule has it; whole and half exponents go below the line: ``-2/x^3``, ``0.5/sqrt(x)``.
+    """
+    is_plain = exponent > 0 or exponent.denominator <= 2
+    return forms.decimals and not is_plain and as_decimal(exponent) is not None
+
+
 def write_power(forms: Forms, builder: Builder, base: int, exponent: Fraction) -> int:
-    """A power with a positive number for its exponent."""
+    """A power with a number for its exponent."""
     if exponent == 1:
         return base
-    if exponent == Fraction(1, 2):
+    if exponent == HALF:
         return builder.apply("sqrt", base)
-    return builder.apply("pow", base, write_number(forms, builder, exponent))
+    power = write_number(forms, builder, abs(exponent))
+    return builder.apply("pow", base, power if exponent > 0 else builder.apply("neg", power))
 
 
 def multiplied(builder: Builder, factors: list[int]) -> int:

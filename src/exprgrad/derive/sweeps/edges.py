@@ -9,7 +9,7 @@ from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import Rule, computed
+from exprgrad.derive.rules import Rule, computed, shown
 from exprgrad.derive.sweeps.local import Source, varying_operands
 from exprgrad.graph.graph import CONST, Graph, Program
 from exprgrad.graph.ops import BY_NAME
@@ -41,7 +41,7 @@ def edge_program(
 ) -> EdgeProgram:
     """The program of one node's edges; its inputs are the operands and the node by number, and ``GRAD``."""
     alone, place = lone(graph, user)
-    builder = Builder(graph.empty())
+    builder = Builder(graph.empty(), typed=rule is shown)
     source = Source(builder, alone, rule)
     source.varying = bytearray(len(alone))
     for operand, at in place.items():

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import Rule, computed
+from exprgrad.derive.rules import Rule, computed, shown
 from exprgrad.derive.sweeps.forward import push_forward
 from exprgrad.derive.sweeps.local import Source, active_from, users_of
 from exprgrad.derive.sweeps.reverse import pull_back
@@ -29,8 +29,9 @@ def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program
     """The output, then its derivative with respect to each of the inputs ``wrt``.
 
     ``rule`` chooses the rules (see ``derive.rules``): in all that is derived here, those that are computed.
+    What is made of those that are shown is read by people, and its constants are the decimals typed.
     """
-    source = Source(Builder(graph.empty()), graph, rule)
+    source = Source(Builder(graph.empty(), typed=rule is shown), graph, rule)
     derivatives = pulled(source, {graph.output: source.builder.constant(1.0)}, wrt)
     return source.builder.program([source.image[graph.output], *derivatives])
 

@@ -62,9 +62,9 @@ def active_from(users: Sequence[Sequence[int]], nodes: Iterable[int]) -> list[in
 
 
 @lru_cache(maxsize=1024)
-def specialised(rule: str, numbers: tuple[tuple[str, str], ...]) -> Graph:
+def specialised(rule: str, numbers: tuple[tuple[str, str], ...], *, typed: bool = False) -> Graph:
     """A rule's graph where some of its names are numbers: what is left of it to be done."""
-    builder, graph, known = Builder(), template(rule), dict(numbers)
+    builder, graph, known = Builder(typed=typed), template(rule), dict(numbers)
     given = {
         name: builder.constant(float.fromhex(known[name])) if name in known else builder.input(name)
         for name in graph.inputs
@@ -187,7 +187,7 @@ class Source:
         if len(graph) > LONG and not builder.plain:
             values = [(name, builder.value(given[name])) for name in graph.inputs]
             numbers = tuple([(name, value.hex()) for name, value in values if value is not None])
-            graph = specialised(rule, numbers) if numbers else graph
+            graph = specialised(rule, numbers, typed=builder.typed) if numbers else graph
         return builder.include(graph, given)[graph.output]
 
     def slots(self, op: Op, user: int) -> dict[str, int]:

@@ -179,7 +179,7 @@ def in_agreement(formulas: Formulas, places: list[SamplePoint], given: Mapping[s
 
 def same_formula(graph: Graph, claim: Graph, formula: Graph) -> bool:
     """Whether what claim and formula differ by simplifies to 0."""
-    builder = Builder()
+    builder = Builder(typed=True)
     image = builder.include(graph)
     known = {binding.name: image[binding.node] for binding in graph.bindings}
     known |= {name: image[node] for name, node in graph.inputs.items()}

@@ -425,7 +425,7 @@ class Derivation:
             return sheet.filled(tidy(Program(raw, (raw.output,)), typed)[0], {})
         names = [name for name in typed.inputs if name == self.wrt or name in self.nodes]
         found = gradient(typed, names, shown)
-        builder = Builder()
+        builder = Builder(typed=True)
         images = builder.include(found.graph)
         total = builder.constant(0.0)
         opaque: dict[str, int] = {}
