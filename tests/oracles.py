@@ -17,7 +17,8 @@ from mpmath import mp as mp
 from mpmath import mpf as mpf
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.derive.sweeps.gradient import Entries, hessian
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward, reverse
@@ -306,3 +307,54 @@ def is_special(op: Op, args: Sequence[float]) -> bool:
     names = slots(op)
     values = [*args, computed(op, args)[0], *[1.0] * len(args)]
     return any(holds(special.where, names, values) for special in op.special)
+
+
+def true_second(name: str, positions: tuple[int, int], args: Sequence[float]) -> Real:
+    """An operation's second derivative by two operands: a difference quotient with ever smaller steps.
+
+    It is central, so at a kink of the first derivative it means nothing; nan where it does not settle,
+    as beside the end of a domain.
+    """
+    quotient = mp.nan
+    for bits in (100, 200, 400, 800, 1600, 3200):
+        before = quotient
+        with mp.workprec(6 * bits):
+            quotient = second_quotient(name, positions, [mpf(x) for x in args], bits)
+            if quotient != 0 and agree(before, quotient, 64):
+                return quotient
+    vanishes = abs(quotient) < mp.ldexp(1, -1100) or 2 * abs(quotient) < abs(before)
+    return mpf(0) if vanishes else mp.nan
+
+
+def second_quotient(name: str, positions: tuple[int, int], args: list[Real], bits: int) -> Real:
+    scales = [abs(x) or min([abs(other) for other in args if other], default=mpf(1)) for x in args]
+    steps = [mp.ldexp(min(scale, 1), -bits) for scale in scales]
+    first, second = positions
+
+    def at(*signs: int) -> Real:
+        moved = list(args)
+        for position, sign in zip(positions, signs, strict=True):
+            moved[position] += sign * steps[position]
+        return reference(name, *moved)
+
+    if first == second:
+        return (at(1, 0) - 2 * at(0, 0) + at(-1, 0)) / steps[first] ** 2
+    crossed = at(1, 1) - at(1, -1) - at(-1, 1) + at(-1, -1)
+    return crossed / (4 * steps[first] * steps[second])
+
+
+def computed_second(op: Op, args: Sequence[float]) -> dict[tuple[int, int], float]:
+    """The second derivatives of one operation as ``hess`` finds them, on and above the diagonal."""
+    program, entries = hessian_of(op, len(args))
+    values = forward(program.graph, {f"a{position}": x for position, x in enumerate(args)})
+    places = [(i, j) for i in range(len(args)) for j in range(i, len(args))]
+    return {
+        place: values[program.outputs[entries[place]]] if place in entries else 0.0
+        for place in places
+    }
+
+
+@cache
+def hessian_of(op: Op, count: int) -> tuple[Program, Entries]:
+    """The second derivatives of the operation alone."""
+    return hessian(graph_of(op, count), [f"a{position}" for position in range(count)])

@@ -24,6 +24,12 @@ Taking 1 + x0 + exp(x0) from it leaves t + w*(exp(t) - 1) with t = x - x0: two t
 far left exp(x) is scaled up until the end, so that no factor is subnormal.
 """
 
+SILU_SECOND = (
+    "far = abs(x) > 700; e = exp(where(far, 70, 0) - abs(x)); "
+    "where(abs(x) > 900, 0, e/(1 + e)^2*(2 - x*tanh(x/2))*where(far, exp(-70), 1))"
+)
+"""The second derivative of x*sigmoid(x), which is even; far out it is scaled up, as the first one is."""
+
 GELU = (
     "z = max(x, -40); t = -z/sqrt(2); a = round(2^20*t)/2^20; b = t - a; "
     "h = round(2^20*z)/2^20; k = z - h; d = (a*a - h*h/2) + (2*a*b - h*k) + (b*b - k*k/2); "
@@ -44,6 +50,17 @@ GELU_SLOPE = (
 """The derivative of gelu: the normal distribution, and x times its density, whose exponent is split in two.
 
 On the far left the exponential is scaled up by exp(s), so that it is not subnormal.
+"""
+
+GELU_SECOND = (
+    "h = round(1024*x)/1024; s = where(abs(x) > 37, 40, 0); "
+    "density = exp(s - h*h/2)*exp((h - x)*(h + x)/2)/sqrt(tau); "
+    "less = sqrt(2) - abs(x) - 9.667293313452913e-17; "
+    "where(abs(x) > 39, 0, density*less*(sqrt(2) + abs(x))*exp(-s))"
+)
+"""The second derivative of gelu: 2 - x^2 times the density, which is split as above.
+
+The square root of 2 is 9.667293313452913e-17 less than the double nearest to it.
 """
 
 # The error function as a formula, for targets whose library has none.
@@ -171,6 +188,8 @@ SPLIT = (
     "d = where(x == y, 0, x - y); b = d - x; e = where(abs(b) < inf, (x - (d - b)) - (y + b), 0)"
 )
 """x - y as d + e, where e is what the difference loses to rounding: Knuth's TwoSum."""
+BOTH = f"{SPLIT}; sigmoid(d)*sigmoid(-d)*(1 - e*tanh(d/2))"
+"""The product of both shares of exp(x) + exp(y), to first order in e."""
 
 SHARE = (
     "d = where(x == out, 0, x - out); b = d - x; "
@@ -220,11 +239,13 @@ NETWORKS: tuple[Op, ...] = (
     ),
     Op(
         "sigmoid", "x", ("out*sigmoid(-x)",), "1/(1 + exp(-x))", shown=("out*(1 - out)",),
+        seconds=("out*sigmoid(-x)*tanh(-x/2)",),
         value="e = exp(-abs(x)); where(x >= 0, 1/(1 + e), e - e*e/(1 + e))", definition="1/(1 + exp(-x))",
         joint=SIGMOID_JOINT, latex=r"\sigma(x)", not_negative=True, elsewhere="expit logistic",
     ),
     Op(
         "silu", "x", (SILU_SLOPE,), "the sigmoid linear unit x*sigmoid(x), also known as swish",
+        seconds=(SILU_SECOND,), second_abs=1e-16,
         shown=("out + sigmoid(x)*(1 - out)",),
         value="z = max(x, -1000); where(x > -700, x/(1 + exp(-x)), z*exp(z + 70)*exp(-70))",
         definition="x/(1 + exp(-x))", joint=SILU_JOINT,
@@ -233,6 +254,7 @@ NETWORKS: tuple[Op, ...] = (
     Op(
         "gelu", "x", (GELU_SLOPE,),
         "the Gaussian error linear unit: x times the normal distribution at x; exact, not by tanh",
+        seconds=(GELU_SECOND,),
         shown=("(1 + erf(x/sqrt(2)))/2 + x*exp(-x^2/2)/sqrt(2*pi)",), value=GELU,
         definition="x*(1 + erf(x/sqrt(2)))/2", joint=GELU_JOINT,
         latex=r"\operatorname{gelu}(x)", gate="soft gate",
@@ -250,7 +272,9 @@ NETWORKS: tuple[Op, ...] = (
     Op(
         "logaddexp", "x y",
         (f"{SPLIT}; sigmoid(d)*(1 + e*sigmoid(-d))", f"{SPLIT}; sigmoid(-d)*(1 - e*sigmoid(d))"),
-        "the logarithm of exp(x) + exp(y), safe from overflow", shown=("exp(x - out)", "exp(y - out)"),
+        "the logarithm of exp(x) + exp(y), safe from overflow",
+        seconds=(BOTH, f"{SPLIT}; -sigmoid(d)*sigmoid(-d)*(1 - e*tanh(d/2))", BOTH),
+        shown=("exp(x - out)", "exp(y - out)"),
         value="where(x == y, x + log(2), max(x, y) + log1p(exp(-abs(x - y))))",
         definition="log(exp(x) + exp(y))",
         latex=r"\ln(e^{x} + e^{y})", gate="softmax router", value_abs=2.0**-51,
@@ -267,13 +291,15 @@ NETWORKS: tuple[Op, ...] = (
         "erf", "x",
         (f"{ERF_SLOPE}*(2/sqrt(pi)*exp(-46)))",),
         "the error function", shown=("2/sqrt(pi)*exp(-x^2)",), formula=ERF, joint=ERF_JOINT,
+        seconds=(f"{ERF_SLOPE}*x*(-4/sqrt(pi)*exp(-46)))",),
         latex=r"\operatorname{erf}(x)",
     ),
     Op(
         "erfc", "x",
         (f"{ERF_SLOPE}*(-2/sqrt(pi)*exp(-46)))",),
         "1 - erf(x), exact in the tail", shown=("-2/sqrt(pi)*exp(-x^2)",), formula=ERFC,
-        joint=ERFC_JOINT, latex=r"\operatorname{erfc}(x)", value_ulp=5.3, not_negative=True,
+        joint=ERFC_JOINT, seconds=(f"{ERF_SLOPE}*x*(4/sqrt(pi)*exp(-46)))",),
+        latex=r"\operatorname{erfc}(x)", value_ulp=5.3, not_negative=True,
     ),
 )
 # fmt: on

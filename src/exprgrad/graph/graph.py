@@ -29,6 +29,7 @@ __all__ = [
     "Program",
     "Settings",
     "Shape",
+    "Slope",
     "dependencies",
     "dependents",
     "element_name",
@@ -85,6 +86,14 @@ class Binding(NamedTuple):
     span: Span
 
 
+class Slope(NamedTuple):
+    """What a local derivative is one of: the row's name, which operand it is by, and the operands."""
+
+    kind: str
+    position: int
+    operands: tuple[int, ...]
+
+
 class Graph:
     """Nodes in flat arrays, indexed by node.
 
@@ -103,11 +112,12 @@ class Graph:
     ``shapes``     the nodes' shapes; ``NUMBERS``, which is empty: all are numbers, or nobody knows yet
     ``implicit``   the nodes that broadcasting put in: nobody wrote them
     ``origins``    of a derived graph: node → the node of the user's graph that it comes from
+    ``slopes``     of a derived graph: the nodes that are local derivatives of rows that state second ones
     """
 
     __slots__ = (
         "bindings", "edge_ends", "edge_starts", "ends", "first_edge", "implicit", "inputs", "kinds",
-        "operands", "origins", "output", "output_name", "payloads", "shapes", "starts", "symbols",
+        "operands", "origins", "output", "output_name", "payloads", "shapes", "slopes", "starts", "symbols",
     )  # fmt: skip
 
     def __init__(self, shapes: list[Shape] = NUMBERS) -> None:
@@ -127,6 +137,7 @@ class Graph:
         self.shapes = shapes
         self.implicit: set[int] = set()
         self.origins: dict[int, int] = {}
+        self.slopes: dict[int, Slope] = {}
 
     def __repr__(self) -> str:
         return f"<Graph: {len(self)} nodes, {len(self.inputs)} of them inputs>"

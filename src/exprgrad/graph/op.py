@@ -54,6 +54,8 @@ class Op(NamedTuple):
     ``operands``      names, separated by blanks; ``x...`` takes two or more
     ``partials``      what is computed: the local derivative for each operand, accurate in doubles
     ``shown``         what people read, where it differs
+    ``seconds``       the second derivatives, accurate in doubles, of a row whose ``partials`` lose digits
+                      when they are differentiated: by x and x, x and y, y and y
     ``value``         an accurate formula; empty for a primitive of the math library
     ``formula``       a primitive in other operations, for targets that lack it
     ``definition``    what the operation is in plainer operations, where there is such a thing; a variadic
@@ -73,6 +75,7 @@ class Op(NamedTuple):
     ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles:
                       0 is exact, 0.5 correctly rounded
     ``value_abs``, ``partial_abs``  absolute bounds, which hold beside a zero where those in ulp do not
+    ``second_ulp``, ``second_abs``  the same for the second derivatives
     ``caveat``        where that accuracy is not held, and why
     ``signs``         of a sum of its operands: each one's sign
     ``powers``        of a product of its operands: each one's exponent
@@ -101,6 +104,7 @@ class Op(NamedTuple):
     partials: tuple[str, ...]
     about: str
     shown: tuple[str, ...] = ()
+    seconds: tuple[str, ...] = ()
     value: str = ""
     formula: str = ""
     definition: str = ""
@@ -120,6 +124,8 @@ class Op(NamedTuple):
     partial_ulp: float = 5.0
     value_abs: float = 0.0
     partial_abs: float = 0.0
+    second_ulp: float = 10.0
+    second_abs: float = 0.0
     caveat: str = ""
     signs: tuple[int, ...] = ()
     powers: tuple[int, ...] = ()
@@ -156,6 +162,11 @@ class Op(NamedTuple):
     def partial(self, position: int) -> str:
         """The rule that is computed for the operand at a position."""
         return self.partials[0 if self.variadic else position]
+
+    def second(self, position: int, other: int) -> str:
+        """The second derivative by the operands at two positions, of a row that states them."""
+        first, last = sorted((position, other))
+        return self.seconds[first * (2 * len(self.names) - first - 1) // 2 + last]
 
     def shown_partial(self, position: int) -> str:
         """The rule that people read for the operand at a position."""

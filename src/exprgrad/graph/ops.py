@@ -27,6 +27,7 @@ from exprgrad.graph.op import (
     comparison,
     extremum,
     having,
+    horner,
     hypot_slope,
     step,
 )
@@ -70,16 +71,25 @@ SINC_SLOPE = (
 )
 """The derivative of sin(x)/x; where it is the difference of two numbers near 1, its power series."""
 
+SINC_NEAR = horner(
+    [-306 / math.factorial(19), 240 / math.factorial(17), -182 / math.factorial(15), 132 / math.factorial(13),
+     -90 / math.factorial(11), 56 / math.factorial(9), -1 / 168, 1 / 10, -1 / 3], "s",
+)  # fmt: skip
+SINC_SECOND = f"s = x*x; near = {SINC_NEAR}; where(abs(x) < 1, near, where(abs(x) == inf, 0, -out - 2*((cos(x) - out)/x)/x))"
+"""The second derivative of sin(x)/x, near 0 by its power series."""
+
 POW_EXACT = "max(y >= 0.5, y == floor(y))*(abs(y) < 2^53)"
 """Whether y - 1 is a double."""
+POW_SCALE = "where(abs(x) < 1e-280, 2^100, where(abs(x) > 1e280, 2^-100, 1))"
+"""What keeps y*x^(y/2)/x from overflow and underflow where y*x^(y - 1) is an ordinary number."""
 POW_SLOPE = (
-    "size = abs(x); h = size^(y/2); at_0 = where((y > 1) + (size > 1), 0*where(x == 0, y, sign(x)^y), where(y == 0, 0, y*x^(y - 1))); "
-    "at_inf = where(y < 1, 0, where(y == 1, sign(x), x*y))*where(x < 0, (-1)^y, 1); "
-    "small = y*h/(x*2^100)*(h*2^100); large = y*h/(x*2^-100)*(h*2^-100); "
-    "times = where(size < 1e-280, small, where(size > 1e280, large, y*h/x*h)); "
-    "general = where((x == 0) + (h == 0), at_0, where(size == inf, at_inf, sign(x)^y*times)); "
+    "h = abs(x)^(y/2); p = x^(y - 1); at_end = where((y == 0) + (p == 0)*(x != 0), 0, y*p); "
+    "scaled = sign(x)^y*(y*h/(x*where(abs(x) < 1, 2^100, 2^-100))*(h*where(abs(x) < 1, 2^100, 2^-100))); "
+    "far = where((x == 0) + (h == 0) + (abs(x) == inf), at_end, scaled); "
+    "near = (abs(x) > 1e-280)*(abs(x) < 1e280)*(h > 0); "
+    "general = where(near, where(x < 0, (-1)^y, 1)*(y*h/x*h), far); "
     "halves = x^floor((y - 1)/2)*y*x^(y - 1 - floor((y - 1)/2)); "
-    "plain = where(y == 0, 0, where(abs(y) <= 4, y*x^(y - 1), halves)); "
+    "plain = where(y == 0, 0, where(abs(y) <= 4, y*p, halves)); "
     "rare = (x == 0) + (abs(out) <= 1e-290) + (out == inf); "
     f"where(where(varies_y, 1, where({POW_EXACT}, 0, rare)), general, where({POW_EXACT}, plain, y*out/x))"
 )
@@ -87,16 +97,24 @@ POW_SLOPE = (
 
 Where y is constant, y*x^(y - 1) is as good if y - 1 is a double, and y*out/x unless the power is tiny.
 """
+POW_SECONDS = (
+    "h = x^(y/2); halves = x^floor((y - 2)/2)*(y*(y - 1))*x^(y - 2 - floor((y - 2)/2)); "
+    "plain = where(max(y == 0, y == 1), 0, where(y == 2, 2, where(abs(y) <= 4, y*(y - 1)*x^(y - 2), halves))); "
+    "where(max(max(y >= 1, y == floor(y))*(abs(y) < 2^53), x == 0), plain, h/x*y*(h/x*(y - 1)))",
+    f"h = x^(y/2); s = {POW_SCALE}; where(x == 0, where(y > 1, 0, -inf), h/(x*s)*(1 + y*log(x))*(h*s))",
+    "h = x^(y/2); where((x == 0)*(y >= 0), 0, where(h == 0, where(x > 0, 0, nan), h*log(x)*(h*log(x))))",
+)
+"""The second derivatives of x^y, in which y - 1 is a factor, and no difference of two products of y."""
 POW_JOINED = "h = abs(x)^(y/2)"
 POW_JOINT = (
     "x^y",
-    f"{POW_JOINED}; s = where(abs(x) < 1e-280, 2^100, where(abs(x) > 1e280, 2^-100, 1)); even = y/2 == floor(y/2); p = y - 1; odd = (p == floor(p))*(p/2 != floor(p/2)); "
+    f"{POW_JOINED}; s = {POW_SCALE}; even = y/2 == floor(y/2); p = y - 1; odd = (p == floor(p))*(p/2 != floor(p/2)); "
     "at_0 = where((p > 0) + (y == 0), 0*y, y*where(p == 0, 1, where(odd, 1/x, inf))); "
-    "at_inf = where(p < 0, 0, where(p == 0, sign(x), x*y)); "
+    "at_inf = where(p < 0, 0, where(p == 0, 1, where((x < 0)*even*(abs(y) < 2^53), x*y, abs(x)*y))); "
     "whole = where(abs(y) < 2^53, where(y == floor(y), where(even, 1, -1), nan), 1); "
     "finite = where(h == 0, 0, y*h/(x*s)*(h*s)); "
     "where(x == 0, at_0, "
-    "where(x > 0, 1, where(x < 0, whole, nan))*where(abs(x) == inf, at_inf, finite))",
+    "where(abs(x) == inf, at_inf, where(x > 0, 1, where(x < 0, whole, nan))*finite))",
     f"{POW_JOINED}; where((x == 0)*(y >= 0) + (x > 0)*(h == 0), 0, h*log(x)*h)",
 )
 """All from two powers and a logarithm."""
@@ -110,6 +128,14 @@ NEAR_SINH = (
 HALVES = "h = exp(abs(x)/2); g = h/2*h; f = 0.25/g"
 SINH_JOINT = f"{NEAR_SINH}; {HALVES}; where(abs(x) < 1, near, sign(x)*(g - f))"
 COSH_JOINT = f"{HALVES}; g + f"
+NORM = "s = where(out < 1e-290, 2^600, where(out > 1e300, 2^-600, 1)); h = hypot(x*s, y*s); u = x*s/h; v = y*s/h"
+"""The unit vector (u, v) of x and y, and their norm h, scaled by s."""
+TURN = (
+    "r = hypot(x, y); s = where(r < 1e-150, 2^600, where(r > 1e150, 2^-600, 1)); k = hypot(x*s, y*s); "
+    "u = x*s/k; v = y*s/k"
+)
+"""The same with another scale: what is divided by the norm's square stays normal."""
+
 SCALED = (
     "m = max(abs(x), abs(y)); small = m < 2^-500; large = m > 2^500; s = where(small, 2^600, where(large, 2^-600, 1)); "
     "u = x*s; v = y*s; k = u*u + v*v"
@@ -152,7 +178,7 @@ OPS: tuple[Op, ...] = (
             "h = x^(y/2); where((x == 0)*(y >= 0), 0, where(h == 0, where(x > 0, 0, nan), h*log(x)*h))",
         ),
         "x to the power y; 0^0 is 1",
-        shown=("y*x^(y - 1)", "out*log(x)"), joint=POW_JOINT, infix="^", latex="x^{y}",
+        seconds=POW_SECONDS, shown=("y*x^(y - 1)", "out*log(x)"), joint=POW_JOINT, infix="^", latex="x^{y}",
         domain="(x > 0) + (x == 0)*(y >= 0) + (x < 0)*(y == floor(y))",
         domain_words="the base is positive, or 0 with an exponent from 0 up, or negative with a whole exponent",
         poles=(("(x == 0)*(y < 0)", "inf"),), gate="power", exact=rational_power, unit=1.0, magnifies="growth",
@@ -231,33 +257,37 @@ OPS: tuple[Op, ...] = (
     # Up to 1024.53, exp2 overflows and its derivative does not.
     Op(
         "exp2", "x", ("where(x > 1000, exp2(x - 1)*(2*log(2)), out*log(2))",), "2 to the power x", shown=("out*log(2)",),
-        definition="2^x", joint=(f"{EXP2_JOINED}; e*s", f"{EXP2_JOINED}; e*log(2)*s"), latex=r"2^{x}", gate="scales by its own output",
+        seconds=("where(x > 1000, exp2(x - 2)*(4*log(2)*log(2)), out*log(2)*log(2))",), definition="2^x", joint=(f"{EXP2_JOINED}; e*s", f"{EXP2_JOINED}; e*log(2)*s"), latex=r"2^{x}", gate="scales by its own output",
         magnifies="growth",
     ),
     Op("expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0", definition="exp(x) - 1", latex="e^{x} - 1", inverse="log1p"),
     Op(
         "log", "x", ("where(x >= 0, 1/abs(x), nan)",), "the natural logarithm", shown=("1/x",),
-        domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\ln x",
+        seconds=("where(x >= 0, -1/abs(x)/abs(x), nan)",), domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\ln x",
         inverse="exp", magnifies="zero", elsewhere="ln",
     ),
     Op(
         "log2", "x", ("where(x >= 0, 1/log(2)/abs(x), nan)",), "the logarithm to base 2", shown=("1/(x*log(2))",),
-        definition="log(x)/log(2)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{2} x",
+        seconds=("where(x >= 0, -1/log(2)/abs(x)/abs(x), nan)",), definition="log(x)/log(2)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{2} x",
         magnifies="zero",
     ),
     Op(
         "log10", "x", ("where(x >= 0, 1/log(10)/abs(x), nan)",), "the logarithm to base 10", shown=("1/(x*log(10))",),
-        definition="log(x)/log(10)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
+        seconds=("where(x >= 0, -1/log(10)/abs(x)/abs(x), nan)",), definition="log(x)/log(10)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
         magnifies="zero", elsewhere="lg",
     ),
     Op(
         "log1p", "x", ("where(x >= -1, 1/(1 + x), nan)",), "log(1 + x), exact near 0", shown=("1/(1 + x)",),
-        definition="log(1 + x)", domain="x > -1", poles=(("x == -1", "-inf"),), latex=r"\ln(1 + x)",
+        seconds=("where(x >= -1, -1/(1 + x)/(1 + x), nan)",), definition="log(1 + x)", domain="x > -1", poles=(("x == -1", "-inf"),), latex=r"\ln(1 + x)",
         inverse="expm1",
     ),
     Op(
         "xlogy", "x y", ("log(y)", "where(y > 0, x/y, where((x == 0)*(y == y), 0, where(y == 0, x*inf, nan)))"),
         "the product x*log(y), but 0 where x is 0, whatever number y is", shown=("log(y)", "x/y"),
+        seconds=(
+            "0", "where(y >= 0, 1/abs(y), nan)",
+            "where(y > 0, -x/y/y, where((x == 0)*(y == y), 0, where(y == 0, -x*inf, nan)))",
+        ),
         value="where((x == 0)*(y == y), 0, x*log(y))", definition="where(x == 0, 0, x*log(y))",
         domain="max(x == 0, y > 0)", domain_words="y is positive, or x is 0",
         poles=(("(x != 0)*(y == 0)", "-x*inf"),), latex=r"\operatorname{xlogy}(x, y)",
@@ -276,16 +306,17 @@ OPS: tuple[Op, ...] = (
     Op(
         "sinc", "x", (SINC_SLOPE,), "the quotient sin(x)/x, and 1 at 0; not normalised: its zeros are at multiples of pi",
         shown=("where(x == 0, 0, (cos(x) - out)/x)",),
+        seconds=(SINC_SECOND,), second_abs=3e-16,
         value="where(x == 0, 1, where(abs(x) == inf, 0, sin(x)/x))", definition="where(x == 0, 1, sin(x)/x)",
         latex=r"\operatorname{sinc}(x)", partial_abs=1e-17,
     ),
     Op(
         "asin", "x", ("1/sqrt((1 - x)*(1 + x))",), "the angle in [-pi/2, pi/2] whose sine is x",
-        shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x", elsewhere="arcsin",
+        seconds=("t = (1 - x)*(1 + x); x/(t*sqrt(t))",), shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x", elsewhere="arcsin",
     ),
     Op(
         "acos", "x", ("-1/sqrt((1 - x)*(1 + x))",), "the angle in [0, pi] whose cosine is x",
-        shown=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x", elsewhere="arccos",
+        seconds=("t = (1 - x)*(1 + x); -x/(t*sqrt(t))",), shown=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x", elsewhere="arccos",
     ),
     Op(
         "atan", "x", ("(1/hypot(1, x))^2",), "the angle in [-pi/2, pi/2] whose tangent is x", shown=("1/(1 + x^2)",),
@@ -297,7 +328,10 @@ OPS: tuple[Op, ...] = (
             "h = hypot(x, y); s = where(h < 1e-150, 2^600, where(h > 1e150, 2^-600, 1)); k = hypot(x*s, y*s); x*s/(k*k)*s",
             "h = hypot(x, y); s = where(h < 1e-150, 2^600, where(h > 1e150, 2^-600, 1)); k = hypot(x*s, y*s); -(y*s)/(k*k)*s",
         ),
-        "the angle of the point (x, y), in [-pi, pi]", joint=("atan2(y, x)", f"{SCALED}; u/k*s", f"{SCALED}; -v/k*s"), shown=("x/(x^2 + y^2)", "-y/(x^2 + y^2)"),
+        "the angle of the point (x, y), in [-pi, pi]", joint=("atan2(y, x)", f"{SCALED}; u/k*s", f"{SCALED}; -v/k*s"), seconds=(
+            f"{TURN}; -2*(u/k)*(v/k)*s*s", f"{TURN}; (y*s - x*s)/k/k*((y*s + x*s)/k/k)*s*s", f"{TURN}; 2*(u/k)*(v/k)*s*s",
+        ),
+        shown=("x/(x^2 + y^2)", "-y/(x^2 + y^2)"),
         latex=r"\operatorname{atan2}(y, x)",
         special=(
             Special(
@@ -325,7 +359,7 @@ OPS: tuple[Op, ...] = (
             "e = expm1(-2*abs(x)); sign(x)*(-e/(2 + e))",
             "e = exp(-2*abs(x)); 4*e/(1 + e*(2 + e))",
         ),
-        definition="(exp(2*x) - 1)/(exp(2*x) + 1)", latex=r"\tanh x", value_ulp=2.3,
+        seconds=("-2*out/cosh(x)/cosh(x)",), definition="(exp(2*x) - 1)/(exp(2*x) + 1)", latex=r"\tanh x", value_ulp=2.3,
         quotient=("sinh", "cosh"),
     ),
     Op(
@@ -340,12 +374,16 @@ OPS: tuple[Op, ...] = (
     ),
     Op(
         "atanh", "x", ("where(abs(x) <= 1, 1/((1 - x)*(1 + x)), nan)",), "the inverse of tanh", shown=("1/(1 - x^2)",),
-        formula="sign(x)*log1p(2*abs(x)/(1 - abs(x)))/2",
+        seconds=("t = (1 - x)*(1 + x); where(abs(x) <= 1, 2*x/(t*t), nan)",), formula="sign(x)*log1p(2*abs(x)/(1 - abs(x)))/2",
         definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x", elsewhere="arctanh artanh",
     ),
     Op(
         "hypot", "x y", (hypot_slope("x", "y"), hypot_slope("y", "x")),
-        "sqrt(x^2 + y^2), safe from overflow", shown=("x/out", "y/out"), definition="sqrt(x^2 + y^2)",
+        "sqrt(x^2 + y^2), safe from overflow", seconds=(
+            f"{NORM}; where(out == 0, 0, v/h*v*s)", f"{NORM}; where(out == 0, 0, -u/h*v*s)",
+            f"{NORM}; where(out == 0, 0, u/h*u*s)",
+        ),
+        shown=("x/out", "y/out"), definition="sqrt(x^2 + y^2)",
         joint=(
             f"{ROOT}; where(max(abs(x) == inf, abs(y) == inf), inf, out)",
             f"{ROOT}; where(h == 0, 0, where(abs(x) == inf, sign(x) + 0*y, where(far, u, x)/below))", f"{ROOT}; where(h == 0, 0, where(abs(y) == inf, sign(y) + 0*x, where(far, v, y)/below))",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from exprgrad.graph.graph import INPUT, Binding, Graph
+from exprgrad.graph.graph import INPUT, Binding, Graph, Slope
 
 __all__ = ["Rule", "copied", "copies", "transform"]
 
@@ -34,8 +34,18 @@ def transform(
         Binding(b.name, images[b.node], b.span) for b in graph.bindings if images[b.node] >= 0
     ]
     made.implicit |= {images[node] for node in graph.implicit if images[node] >= 0}
+    if graph.slopes and rule is None:
+        made.slopes = dict(moved(graph, images))
     made.output, made.output_name = images[graph.output], graph.output_name
     return made, images
+
+
+def moved(graph: Graph, images: Sequence[int]) -> Iterator[tuple[int, Slope]]:
+    """The local derivatives that are kept with all of their operands."""
+    for node, slope in graph.slopes.items():
+        operands = tuple([images[operand] for operand in slope.operands])
+        if MISSING not in (images[node], *operands):
+            yield images[node], slope._replace(operands=operands)
 
 
 def copies(

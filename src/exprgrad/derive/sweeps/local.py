@@ -7,7 +7,7 @@ from functools import cache, lru_cache, partial
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, balanced, computed, shown, slots, template
-from exprgrad.graph.graph import Graph, Shape, dependencies, dependents
+from exprgrad.graph.graph import Graph, Shape, Slope, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Pass, Structural
 
@@ -28,8 +28,15 @@ def passing(kind: str) -> tuple[int, ...]:
 
 
 def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
-    """The edges of a node on which a derivative can pass: (position, operand)."""
+    """The edges of a node on which a derivative can pass: (position, operand).
+
+    Those of a local derivative whose row states second ones lead to the row's operands at once.
+    """
     kind, operands = graph.kinds[user], graph.operands[user]
+    if user in graph.slopes:
+        kind, position, operands = graph.slopes[user]
+        op = BY_NAME[kind]
+        return tuple([(at, o) for at, o in enumerate(operands) if op.second(position, at) != "0"])
     if not operands:
         return ()
     if kind not in BY_NAME:
@@ -92,14 +99,31 @@ class Source:
         for position, operand in varying_operands(self.graph, user):
             if operand not in active:
                 continue
-            op = BY_NAME[self.graph.kinds[user]]
             if shared is None:
                 self.builder.derive_from(self.graph, user)  # whence comes what is built next
-                shared = self.slots(op, user)
+                slope = self.graph.slopes.get(user)
+                op = BY_NAME[slope.kind if slope else self.graph.kinds[user]]
+                shared = self.slots_of(slope) if slope else self.slots(op, user)
+            if slope is not None:
+                rule = op.second(slope.position, position)
+                edges.append((operand, self.instantiate(rule, shared), False))
+                continue
             given = self.seen_by(op, user, position, shared) if op.variadic else shared
             local = self.instantiate(self.rule(op, position), given)
+            if op.seconds and self.rule is computed:
+                self.take_down(local, user, position)
             edges.append((operand, local, position in op.branches))
         return edges
+
+    def take_down(self, local: int, user: int, position: int) -> None:
+        """Say of a node whose local derivative it is, for those who differentiate it in turn.
+
+        A constant and an operand have derivatives of their own.
+        """
+        graph = self.builder.graph
+        operands = tuple([self.image[operand] for operand in self.graph.operands[user]])
+        if local > max(operands) and graph.operands[local]:
+            graph.slopes.setdefault(local, Slope(self.graph.kinds[user], position, operands))
 
     def shape(self, node: int) -> Shape:
         """The shape of a node of the graph."""
@@ -206,6 +230,13 @@ class Source:
             for o in operands
         ]
         return {**shared, "ties": balanced(partial(self.builder.apply, "add"), ties)}
+
+    def slots_of(self, slope: Slope) -> dict[str, int]:
+        """The nodes that a second derivative's names stand for."""
+        operands = [self.image[operand] for operand in slope.operands]
+        varies = [self.flag(operand) for operand in slope.operands]
+        out = self.builder.apply(slope.kind, *operands)
+        return dict(zip(slots(BY_NAME[slope.kind]), [*operands, out, *varies], strict=True))
 
     def seen_by(self, op: Op, user: int, position: int, shared: dict[str, int]) -> dict[str, int]:
         """What the rule of a variadic row sees at one operand."""
