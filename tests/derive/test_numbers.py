@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from exprgrad.derive.constant_folding import folded, is_flag, result
-from exprgrad.derive.simplify.normal_form import WHOLE, accumulate, common_number, is_decimal, root
+from exprgrad.derive.constant_folding import WHOLE, as_decimal, folded, is_flag, result
+from exprgrad.derive.simplify.normal_form import accumulate, common_number, root
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,9 @@ def test_flags_and_exact_results() -> None:
 
 def test_decimals() -> None:
     for number in (0, 7, -WHOLE, Fraction(1, 4), Fraction("0.1"), 10**22, Fraction("1e300")):
-        assert is_decimal(number), number
+        assert as_decimal(number) is not None, number
     for number in (WHOLE + 1, Fraction(1, 3), Fraction(0.1), 10**400, Fraction(1, 10**400)):
-        assert not is_decimal(number), number
+        assert as_decimal(number) is None, number
 
 
 def test_common_numbers_roots_and_sums_in_the_making() -> None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 
-__all__ = ["as_decimal", "as_double", "compared", "decimal", "folded", "is_flag", "result"]
+__all__ = ["WHOLE", "as_decimal", "as_double", "compared", "decimal", "folded", "is_flag", "result"]
 
 WHOLE = 2**53
 """Whole numbers up to here are doubles, and written as they are."""
