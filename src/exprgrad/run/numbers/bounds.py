@@ -154,7 +154,9 @@ def carried(kind: Kind, out: float, seen: Sequence[float], off: Sequence[float])
     """What the operands' errors come to in a row's result."""
     op, function = kind.op, kind.function
     if op.opposite:
-        return 1.0 if abs(seen[0] - seen[1]) <= off[0] + off[1] else 0.0
+        return 0.0 if abs(seen[0] - seen[1]) > off[0] + off[1] else 1.0
+    if inf in off and not op.branches:
+        return inf
     if op.special and op.variadic:
         return max(off)
     error = 0.0
