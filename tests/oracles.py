@@ -11,6 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import combinations_with_replacement
 from typing import Any
 
 from mpmath import mp as mp
@@ -265,7 +266,12 @@ def holds(condition: str, names: Sequence[str], args: Sequence[Real]) -> bool:
         return bool(evaluate(template(condition), dict(zip(names, args, strict=False)))[-1] != 0)
 
 
-def gradient(graph: Graph, inputs: Mapping[str, float], digits: int = 60) -> dict[str, Real]:
+def gradient(
+    graph: Graph,
+    inputs: Mapping[str, float],
+    digits: int = 60,
+    number: Callable[[float], Real] = mpf,
+) -> dict[str, Real]:
     """The output's derivative by every input: central differences of the whole graph.
 
     Three times the digits are carried, and the step takes one third: the truncation error is of the
@@ -273,12 +279,33 @@ def gradient(graph: Graph, inputs: Mapping[str, float], digits: int = 60) -> dic
     """
     found = {}
     with mp.workdps(4 * digits):
-        exact = {name: mpf(value) for name, value in inputs.items()}
+        exact = {name: number(value) for name, value in inputs.items()}
         for name, x in exact.items():
             step = mpf(10) ** -digits * (abs(x) if x else 1)
-            right = evaluate(graph, {**exact, name: x + step})[graph.output]
-            left = evaluate(graph, {**exact, name: x - step})[graph.output]
+            right = evaluate(graph, {**exact, name: x + step}, number)[graph.output]
+            left = evaluate(graph, {**exact, name: x - step}, number)[graph.output]
             found[name] = (right - left) / (2 * step)
+    return found
+
+
+def second_derivatives(
+    graph: Graph,
+    inputs: Mapping[str, float],
+    digits: int = 60,
+    number: Callable[[float], Real] = mpf,
+) -> dict[str, dict[str, Real]]:
+    """The output's second derivatives, by central differences along both inputs: see ``gradient``."""
+    found: dict[str, dict[str, Real]] = {name: {} for name in inputs}
+    with mp.workdps(4 * digits):
+        exact = {name: number(value) for name, value in inputs.items()}
+        steps = {name: mpf(10) ** -digits * (abs(x) if x else 1) for name, x in exact.items()}
+        for one, other in combinations_with_replacement(inputs, 2):
+            total = mpf(0)
+            for first, second in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+                moved = {**exact, one: exact[one] + first * steps[one]}
+                moved[other] += second * steps[other]
+                total += first * second * evaluate(graph, moved, number)[graph.output]
+            found[one][other] = found[other][one] = total / (4 * steps[one] * steps[other])
     return found
 
 

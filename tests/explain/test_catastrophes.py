@@ -1,0 +1,181 @@
+"""Formulas that floating-point arithmetic ruins: what a command prints is true, or warned about.
+
+The truth is mpmath's, in hundreds of digits: neither the bounds nor the balls have a say in it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pytest
+
+from corpus import table
+from exprgrad.graph.graph import Graph
+from exprgrad.language.read.parse import parse
+from oracles import Real, decimal, evaluate, gradient, mp, mpf
+from shell import Outcome, command
+
+PLACES = 6
+"""The digits that are compared: a table shows so many, and fewer right ones are warned about."""
+DIGITS = 200
+"""The digits of the oracle's steps; four times as many are carried."""
+NEAREST = 2.0**-53
+"""The relative error of the double nearest to a number."""
+VALUE = "value"
+
+
+class Catastrophe(NamedTuple):
+    """A formula, at inputs where it loses digits, and how it does."""
+
+    formula: str
+    inputs: dict[str, float]
+    why: str
+
+    @property
+    def words(self) -> list[str]:
+        """The formula and its inputs, as one types them after a command."""
+        return [self.formula, *(f"{name}={value!r}" for name, value in self.inputs.items())]
+
+
+class Truth(NamedTuple):
+    """A true number for the doubles that inputs and literals are read as, and for the decimals typed."""
+
+    read: Real
+    typed: Real
+
+    @property
+    def is_one(self) -> bool:
+        """Whether both are the same in the digits compared."""
+        return bool(abs(self.read - self.typed) <= mpf(10) ** -PLACES * abs(self.read))
+
+
+def catastrophes() -> Iterator[Catastrophe]:
+    for formula, inputs, why in table("catastrophes.txt"):
+        given = dict(pair.split("=") for pair in inputs.split())
+        yield Catastrophe(formula, {name: float(text) for name, text in given.items()}, why)
+
+
+ALL = [*catastrophes()]
+SOME = ALL[::8]
+EACH = [pytest.param(one, id=one.formula[:40]) for one in SOME] + [
+    pytest.param(one, id=one.formula[:40], marks=pytest.mark.slow) for one in ALL if one not in SOME
+]
+
+
+def truths(graph: Graph, inputs: Mapping[str, float]) -> dict[str, Truth]:
+    """The true value and derivatives; the derivative with respect to ``x`` is under ``x``."""
+    found = []
+    for number in (mpf, decimal):
+        with mp.workdps(4 * DIGITS):
+            exact = {name: number(x) for name, x in inputs.items()}
+            value = evaluate(graph, exact, number)[graph.output]
+        found.append({VALUE: value, **gradient(graph, inputs, DIGITS, number)})
+    return {name: Truth(found[0][name], found[1][name]) for name in found[0]}
+
+
+def is_right(shown: float, true: Real, places: int = PLACES) -> bool:
+    """Whether a number is off by at most one unit in the last of so many places.
+
+    Below the normal numbers doubles have fewer; beyond the largest stands infinity.
+    """
+    if abs(true) >= mp.ldexp(1, 1024):
+        return bool(shown == mp.sign(true) * mp.inf)
+    if not mp.isfinite(shown) or true == 0:
+        return bool(shown == true)
+    unit = mpf(10) ** (mp.floor(mp.log10(abs(true))) + 1 - places)
+    return bool(abs(shown - true) <= max(unit, mp.ldexp(1, -1074)))
+
+
+def warned(err: str, names: Mapping[str, Any]) -> set[str]:
+    """The numbers of which a warning says that digits are lost."""
+    found = set()
+    for said in re.findall(r"^warning: (.* is .* in doubles, with .*)$", err, re.MULTILINE):
+        slope = re.match(r"(\S+)\.grad is ", said)
+        found.add(slope[1] if slope and slope[1] in names else VALUE)
+    return found
+
+
+def check(shown: float, true: Truth, has_warning: bool, about: object) -> None:
+    """One number that a command printed.
+
+    It may be wrong, with a warning, where the decimals as typed lead elsewhere, or the truth is 0, which
+    balls cannot prove.
+    """
+    with mp.workdps(4 * DIGITS):
+        if is_right(shown, true.read):
+            return
+        assert has_warning, f"silent: {about} prints {shown}, true {mp.nstr(true.read, 20)}"
+        is_zero = abs(true.read) < mpf(10) ** (10 - 2 * DIGITS)
+        assert is_zero or not true.is_one, f"wrong: {about}: {shown}, true {mp.nstr(true.read, 20)}"
+
+
+def in_table(done: Outcome, names: Mapping[str, float]) -> dict[str, float]:
+    """The numbers that a table of nodes shows for the value and, with grads, the derivatives."""
+    (value,) = re.findall(r"^output  .* = (\S+)$", done.out, re.MULTILINE)
+    found = {VALUE: float(value)}
+    head = done.out.splitlines()[0]
+    for line in done.out.splitlines():
+        cells = line.split()
+        if "grad" in head and len(cells) == 5 and cells[2] == "input":
+            found[cells[1]] = float(cells[4].strip("*"))
+    for line in re.findall(r"^gradient corrected: (.*)$", done.out, re.MULTILINE):
+        for name, number in re.findall(r"(\S+) = ([^ ,]+),? where the sweep", line):
+            found[name] = float(number)
+    return found
+
+
+@pytest.mark.parametrize("case", EACH)
+def test_every_digit_is_true(case: Catastrophe) -> None:
+    """In each form of ``eval`` and ``grad``: no silence, and a wrong number only where nobody can tell."""
+    true = truths(parse(case.formula), case.inputs)
+    quiet = command("grad", "-q", *case.words)
+    for line in quiet.out.splitlines():
+        name, _, text = line.partition("=")
+        check(float(text), true[name], name in warned(quiet.err, case.inputs), (case, name))
+    quiet = command("eval", "-q", *case.words)
+    check(float(quiet.out), true[VALUE], VALUE in warned(quiet.err, case.inputs), case)
+    for name in ("eval", "grad"):
+        done = command(name, *case.words)
+        for which, number in in_table(done, case.inputs).items():
+            check(number, true[which], which in warned(done.err, case.inputs), (case, name, which))
+
+
+@pytest.mark.parametrize("case", EACH)
+def test_json_says_how_many_digits_are_right(case: Catastrophe) -> None:
+    """The count never exceeds the truth, and it is small where there is a warning."""
+    true = truths(parse(case.formula), case.inputs)
+    done = command("grad", "--json", *case.words)
+    answer = json.loads(done.out)
+    told = "\n".join(f"warning: {one['message']}" for one in answer["diagnostics"])
+    numbers = {VALUE: answer["value"], **answer["gradient"]}
+    counts = {VALUE: answer["digits"]["value"], **answer["digits"]["gradient"]}
+    for name, shown in numbers.items():
+        number, count = float(shown), counts[name]
+        check(number, true[name], name in warned(told, case.inputs), (case, name))
+        with mp.workdps(4 * DIGITS):
+            size = abs(true[name].read)
+            allowed = max(mpf(10) ** -count, NEAREST) * size + mp.ldexp(1, -1075)
+            error = abs(number - true[name].read)
+            assert not count or is_right(number, true[name].read, 17) or error <= allowed, (
+                case,
+                name,
+            )
+
+
+@pytest.mark.slow
+def test_each_is_a_catastrophe() -> None:
+    """Of each formula the sweeps have at least one number wrong; there are a hundred and more."""
+    assert len(ALL) >= 100
+    for case in ALL:
+        graph = parse(case.formula)
+        true = truths(graph, case.inputs)
+        answer = json.loads(command("grad", "--json", *case.words).out)
+        nodes = answer["nodes"]
+        sweep = {VALUE: nodes[graph.output]["data"]}
+        sweep |= {name: nodes[node]["grad"] for name, node in graph.inputs.items()}
+        with mp.workdps(4 * DIGITS):
+            right = [is_right(float(sweep[name]), true[name].read) for name in sweep]
+        assert not all(right), case
