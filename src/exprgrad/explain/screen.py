@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from exprgrad.derive.rules import computed
 from exprgrad.explain.diagnostic import Guarded, Path, Settled
 from exprgrad.run.evaluation import Floats, Run, evaluator_for
-from exprgrad.run.numbers.bounds import right_digits
+from exprgrad.run.numbers.bounds import data_errors, right_digits
+from exprgrad.run.numbers.sweeps import forward
 
 if TYPE_CHECKING:
     from exprgrad.explain.digits.truths import Source
+    from exprgrad.run.matrices import Question
 
-__all__ = ["screened", "settled"]
+__all__ = ["answered", "screened", "settled"]
 
 MOST_COUNTED = 15
 """A double has so many digits that can be right whatever the number is."""
@@ -56,6 +59,25 @@ def screened(run: Run, answer: Guarded, errors: Mapping[str, float], digits: int
         found.corrected.get(("value",)),
         found.diagnostics,
     )
+
+
+def answered(text: str, question: Question, label: Callable[[Path], str], digits: int) -> Settled:
+    """What becomes of the numbers of a question's answer, which are shown with so many digits.
+
+    ``label`` is what messages call them.
+    """
+    graph, nodes = question.derive(question.graph, computed, None)
+    data = forward(graph, question.inputs)
+    errors = data_errors(graph, data, nodes.values())
+
+    def source() -> Source:
+        from exprgrad.explain.digits.truths import Derived
+
+        run = Run(text, graph, question.inputs, data)
+        return Derived(question, run, nodes, label)
+
+    bounds = {path: (data[node], errors[node]) for path, node in nodes.items()}
+    return settled(bounds, digits, source)
 
 
 def settled(

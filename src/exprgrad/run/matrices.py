@@ -7,9 +7,10 @@ directions (``arrays/basis.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from exprgrad.derive.rules import Rule, computed
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, Graph, Program, Shape, size
@@ -18,9 +19,9 @@ from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import bytes_text
 
 __all__ = [
-    "MOST_PROGRAMS", "Derived", "Matrix", "along", "entry_data", "gradient", "hessian", "jacobian", "jvp",
-    "moves",
-    "pattern", "row_program", "second", "sweeps", "vjp", "weighted",
+    "MOST_PROGRAMS", "Derived", "Matrix", "Question", "along", "entry_data", "gradient", "hessian",
+    "hessian_question", "jacobian", "jacobian_question", "jvp", "jvp_question", "moves", "pattern",
+    "row_program", "second", "sweeps", "value_question", "vjp", "vjp_question", "weighted",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -88,9 +89,11 @@ def first(evaluator: Evaluator, wrt: Sequence[str]) -> Program:
     return derived(evaluator, derive.gradient, evaluator.graph, tuple(wrt))
 
 
-def second(evaluator: Evaluator, wrt: Sequence[str]) -> Derived:
+def second(
+    evaluator: Evaluator, wrt: Sequence[str], graph: Graph | None = None, rule: Rule = computed
+) -> Derived:
     """The program of the second derivatives of numbers, and the position of each entry."""
-    return derived(evaluator, derive.hessian, evaluator.graph, tuple(wrt))
+    return derived(evaluator, derive.hessian, graph or evaluator.graph, tuple(wrt), rule)
 
 
 def row_program(evaluator: Evaluator, wrt: Sequence[str], at_row: int) -> Program:
@@ -101,17 +104,31 @@ def row_program(evaluator: Evaluator, wrt: Sequence[str], at_row: int) -> Progra
 
 
 def along(
-    evaluator: Evaluator, moving: tuple[str, ...], nodes: tuple[int, ...], *, masked: bool
+    evaluator: Evaluator,
+    moving: tuple[str, ...],
+    nodes: tuple[int, ...],
+    graph: Graph | None = None,
+    rule: Rule = computed,
+    *,
+    masked: bool,
 ) -> Program:
     """The program of a JVP."""
-    return derived(evaluator, derive.jvp, evaluator.graph, moving, nodes, masked=masked)
+    graph = graph or evaluator.graph
+    return derived(evaluator, derive.jvp, graph, moving, nodes, rule, masked=masked)
 
 
 def weighted(
-    evaluator: Evaluator, nodes: tuple[int, ...], wrt: Sequence[str], *, masked: bool
+    evaluator: Evaluator,
+    nodes: tuple[int, ...],
+    wrt: Sequence[str],
+    graph: Graph | None = None,
+    rule: Rule = computed,
+    *,
+    masked: bool,
 ) -> Program:
     """The program of a VJP."""
-    return derived(evaluator, derive.vjp, evaluator.graph, nodes, tuple(wrt), masked=masked)
+    graph = graph or evaluator.graph
+    return derived(evaluator, derive.vjp, graph, nodes, tuple(wrt), rule, masked=masked)
 
 
 # Matrices.
@@ -126,7 +143,7 @@ def jacobian(
     """The derivatives of ``outputs`` (name → node) in the inputs ``wrt``: a row for each output."""
     nodes = tuple(outputs.values())
     if evaluator.by_entries:
-        program = derived(evaluator, derive.jacobian, evaluator.graph, nodes, tuple(wrt))
+        program = derived(evaluator, derive.jacobian, evaluator.graph, nodes, tuple(wrt), computed)
         return matrix(evaluator, outputs, wrt, entries(evaluator, program, values))
     from exprgrad.run.arrays import basis
 
@@ -245,11 +262,20 @@ def jvp(
 
     A number whose tangent is 0 is held fixed: its derivatives, which may be infinite, play no part.
     """
-    moving = {name: tangent for name, tangent in tangents.items() if moves(tangent)}
-    masked = not all(map(moves_everywhere, moving.values()))
+    moving, masked = moved(tangents)
     program = along(evaluator, tuple(moving), tuple(outputs.values()), masked=masked)
-    given = {derive.tangent(name): tangent for name, tangent in moving.items()}
-    return dict(zip(outputs, evaluator.answers(program, {**values, **given}), strict=True))
+    return dict(zip(outputs, evaluator.answers(program, {**values, **named(moving)}), strict=True))
+
+
+def moved(tangents: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The inputs that a direction moves, and whether the sweep is masked."""
+    moving = {name: tangent for name, tangent in tangents.items() if moves(tangent)}
+    return moving, not all(map(moves_everywhere, moving.values()))
+
+
+def named(moving: Mapping[str, Any]) -> dict[str, Any]:
+    """Tangents by what programs call them."""
+    return {derive.tangent(name): tangent for name, tangent in moving.items()}
 
 
 def vjp(
@@ -265,14 +291,29 @@ def vjp(
     """
     if not wrt:
         return {}
+    weights, masked = weighed(outputs, cotangents)
+    program = weighted(evaluator, tuple(weights), wrt, masked=masked)
+    given = weights_named(weights)
+    return dict(zip(wrt, evaluator.answers(program, {**values, **given}), strict=True))
+
+
+def weighed(
+    outputs: Mapping[str, int], cotangents: Mapping[str, Any]
+) -> tuple[dict[int, Any], bool]:
+    """By output's node, its weight if it has one; and whether the sweep is masked.
+
+    Two names may stand for one node, which then weighs both.
+    """
     weights: dict[int, Any] = {}
-    for name, node in outputs.items():  # two names may stand for one node, which then weighs both
+    for name, node in outputs.items():
         if moves(weight := cotangents[name]):
             weights[node] = weights[node] + weight if node in weights else weight
-    masked = not all(map(moves_everywhere, weights.values()))
-    program = weighted(evaluator, tuple(weights), wrt, masked=masked)
-    given = {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
-    return dict(zip(wrt, evaluator.answers(program, {**values, **given}), strict=True))
+    return weights, not all(map(moves_everywhere, weights.values()))
+
+
+def weights_named(weights: Mapping[int, Any]) -> dict[str, Any]:
+    """Cotangents by what programs call them."""
+    return {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
 
 
 def moves(direction: Any) -> bool:
@@ -283,3 +324,125 @@ def moves(direction: Any) -> bool:
 def moves_everywhere(direction: Any) -> bool:
     """Whether a number, or every number of a tensor, is not 0."""
     return bool(direction) if isinstance(direction, float) else bool(direction.all())
+
+
+# Questions: which nodes of a derived graph a command's numbers are.
+
+Numbers = dict[tuple[str, ...], int]
+"""Nodes by path: by the field of the answer, then the names by which a number is found there."""
+
+
+class Question(NamedTuple):
+    """Numbers of a command's answer, as nodes of a graph that is derived from the formula's.
+
+    ``graph``   the formula's
+    ``inputs``  its inputs' values, and those of the directions that the derived graph reads
+    ``derive``  from the formula's graph, or one with the same nodes, by some rules: a derived graph, and
+                the nodes there of all numbers, or of those at some paths; what is always 0 is left out
+    """
+
+    graph: Graph
+    inputs: Mapping[str, Any]
+    derive: Callable[[Graph, Rule, Iterable[tuple[str, ...]] | None], tuple[Graph, Numbers]]
+
+
+def value_question(
+    evaluator: Evaluator, values: Mapping[str, Any], outputs: Mapping[str, int]
+) -> Question:
+    """The outputs' values: ``("value", output)``."""
+    nodes: Numbers = {("value", name): node for name, node in outputs.items()}
+    return Question(evaluator.graph, values, lambda graph, rule, paths: (graph, nodes))
+
+
+def jacobian_question(
+    evaluator: Evaluator,
+    values: Mapping[str, Any],
+    outputs: Mapping[str, int],
+    wrt: Sequence[str],
+) -> Question:
+    """The entries of a Jacobian: ``("jacobian", output, input)``."""
+
+    def program(
+        graph: Graph, rule: Rule, paths: Iterable[tuple[str, ...]] | None
+    ) -> tuple[Graph, Numbers]:
+        rows, columns = asked(outputs, paths, 1), asked(wrt, paths, 2)
+        nodes = tuple([outputs[name] for name in rows])
+        given = graph, nodes, columns, rule
+        (made, found), known = derived(evaluator, derive.jacobian, *given)
+        return made, {
+            ("jacobian", rows[row], columns[column]): found[at]
+            for (row, column), at in known.items()
+        }
+
+    return Question(evaluator.graph, values, program)
+
+
+def hessian_question(
+    evaluator: Evaluator, values: Mapping[str, Any], wrt: Sequence[str]
+) -> Question:
+    """The gradient, ``("gradient", x)``, and the Hessian from its diagonal on, ``("hessian", x, y)``."""
+
+    def program(
+        graph: Graph, rule: Rule, paths: Iterable[tuple[str, ...]] | None
+    ) -> tuple[Graph, Numbers]:
+        names = asked(wrt, paths, 1, 2)
+        (made, found), known = second(evaluator, names, graph, rule)
+        nodes: Numbers = {
+            ("gradient", name): node for name, node in zip(names, found[1:], strict=False)
+        }
+        for (row, column), at in known.items():
+            if row <= column:
+                nodes["hessian", names[row], names[column]] = found[at]
+        return made, nodes
+
+    return Question(evaluator.graph, values, program)
+
+
+def jvp_question(
+    evaluator: Evaluator,
+    values: Mapping[str, Any],
+    outputs: Mapping[str, int],
+    tangents: Mapping[str, Any],
+) -> Question:
+    """The outputs' derivatives along a direction: ``("jvp", output)``."""
+    moving, masked = moved(tangents)
+
+    def program(
+        graph: Graph, rule: Rule, paths: Iterable[tuple[str, ...]] | None
+    ) -> tuple[Graph, Numbers]:
+        names = asked(outputs, paths, 1)
+        nodes = tuple([outputs[name] for name in names])
+        made, found = along(evaluator, tuple(moving), nodes, graph, rule, masked=masked)
+        return made, {("jvp", name): node for name, node in zip(names, found, strict=True)}
+
+    return Question(evaluator.graph, {**values, **named(moving)}, program)
+
+
+def vjp_question(
+    evaluator: Evaluator,
+    values: Mapping[str, Any],
+    outputs: Mapping[str, int],
+    cotangents: Mapping[str, Any],
+    wrt: Sequence[str],
+) -> Question:
+    """The inputs' derivatives of a weighted sum of outputs: ``("vjp", input)``."""
+    weights, masked = weighed(outputs, cotangents)
+
+    def program(
+        graph: Graph, rule: Rule, paths: Iterable[tuple[str, ...]] | None
+    ) -> tuple[Graph, Numbers]:
+        names = asked(wrt, paths, 1)
+        made, found = weighted(evaluator, tuple(weights), names, graph, rule, masked=masked)
+        return made, {("vjp", name): node for name, node in zip(names, found, strict=True)}
+
+    return Question(evaluator.graph, {**values, **weights_named(weights)}, program)
+
+
+def asked(
+    names: Iterable[str], paths: Iterable[tuple[str, ...]] | None, *places: int
+) -> tuple[str, ...]:
+    """The names that stand at some places of the paths; all if no paths are given."""
+    if paths is None:
+        return tuple(names)
+    wanted = {path[place] for path in paths for place in places if place < len(path)}
+    return tuple([name for name in names if name in wanted])

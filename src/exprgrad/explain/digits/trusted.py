@@ -6,7 +6,7 @@ What is said of digits comes from the upper bound of the relative error that an 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from exprgrad.graph.graph import Graph, Shape, element_name
@@ -134,11 +134,17 @@ class Enclosed(NamedTuple):
 
 
 def enclosed(
-    graph: Graph, inputs: dict[str, float], wrt: Iterable[str] | None, *, typed: bool = False
+    graph: Graph,
+    inputs: Mapping[str, float],
+    wrt: Iterable[str] | None,
+    *,
+    typed: bool = False,
+    outputs: Sequence[int] | None = None,
 ) -> Enclosed:
     """The true numbers, in a precision that makes the value and the gradient tight if any does.
 
-    Inputs and literals are the doubles that they were read as, or with ``typed`` the decimals.
+    Inputs and literals are the doubles that they were read as, or with ``typed`` the decimals.  With
+    ``outputs`` those nodes are made tight, instead of the graph's output.
     """
     most = max(2 * FIRST_BITS, min(MOST_BITS, MOST_WORK // len(graph)))
     bits = FIRST_BITS
@@ -147,7 +153,8 @@ def enclosed(
         nodes = [graph.inputs[name] for name in wrt or ()]
         swept = None if wrt is None else sweep(graph, values, nodes, bits)
         found = Enclosed(values, swept, bits)
-        asked = [values[graph.output], *(derivative(found, graph, name) for name in wrt or ())]
+        asked = [values[node] for node in ([graph.output] if outputs is None else outputs)]
+        asked += [derivative(found, graph, name) for name in wrt or ()]
         if bits >= most or all(is_tight(x, bits) for x in asked):
             return found
         bits = min(2 * bits, most)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from functools import cached_property, partial
 from typing import Protocol
 
+from exprgrad.derive.rules import real
 from exprgrad.explain.diagnostic import Path
 from exprgrad.explain.digits.lost import Evidence, find_lost
 from exprgrad.explain.digits.trusted import Enclosed, Trusted, derivative, enclosed
 from exprgrad.explain.rewriting.mending import Menders
-from exprgrad.graph.graph import Graph
-from exprgrad.run.balls.balls import Ball
+from exprgrad.graph.graph import Graph, seen_from
+from exprgrad.run.balls.balls import Ball, ball, enclose
 from exprgrad.run.evaluation import Run
+from exprgrad.run.matrices import Question
 from exprgrad.source import Span, cut
 
-__all__ = ["Source", "Swept"]
+__all__ = ["Derived", "Source", "Swept"]
 
 LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""
@@ -129,3 +132,85 @@ class Swept:
         if better is not None:
             help += f"; write {better.text} instead of {better.was}"
         return lost.node, lost.span, help
+
+
+class Derived:
+    """The truth about numbers that derived graphs find: a graph derived by rules for real arithmetic.
+
+    ``run`` is what the graph that is computed found, and ``nodes`` are the numbers there.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        run: Run,
+        nodes: Mapping[Path, int],
+        label: Callable[[Path], str],
+    ) -> None:
+        self.question = question
+        self.run = run
+        self.nodes = nodes
+        self.label = label
+        self.true: Mapping[Path, int] = {}
+
+    def seek(self, paths: Sequence[Path]) -> None:
+        """Work out the truth about some numbers."""
+        question = self.question
+        graph, self.true = question.derive(unfolded(question.graph), real, paths)
+        outputs = [self.true[path] for path in paths if path in self.true]
+        work_out = partial(enclosed, graph, question.inputs, None, outputs=outputs)
+        self.found = work_out()
+        same = is_same_typed(question.graph, question.inputs)
+        self.typed = self.found if same else work_out(typed=True)
+
+    @property
+    def bits(self) -> int:
+        """The precision that it took."""
+        return self.found.bits
+
+    def truth(self, path: Path) -> tuple[Ball, Ball]:
+        """A number for the doubles that were read, and for the decimals as they are typed."""
+        node = self.true.get(path)
+        if node is None:
+            return ball(0), ball(0)
+        return self.found.values[node], self.typed.values[node]
+
+    def place(self, path: Path) -> Place:
+        """The part of the formula that the number was derived from last."""
+        return self.origin(self.nodes[path])
+
+    def origin(self, node: int, help: str | None = None) -> Place:
+        """Where a node of the derived graph comes from."""
+        origins, graph = self.run.graph.origins, self.question.graph
+        node = origins.get(node, graph.output) if origins else node
+        return node, graph.span(node), help
+
+    @cached_property
+    def enclosures(self) -> Enclosed:
+        """What is true of the nodes of the graph that is computed."""
+        run = self.run
+        return Enclosed(enclose(run.graph, run.inputs, self.bits), None, self.bits)
+
+    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place | None:
+        """The node of the derived graph that loses most digits, and what it comes from."""
+        run = self.run
+        view = Run(run.text, seen_from(run.graph, self.nodes[path]), run.inputs, run.values)
+        lost, _ = find_lost(Evidence(view, self.enclosures), "", plain.digits)
+        if lost is None:
+            return None
+        return self.origin(lost.node, f"{run.label(lost.node)} loses them: {lost.why}")
+
+
+def unfolded(graph: Graph) -> Graph:
+    """The same graph with names for literals that are no whole numbers.
+
+    What is derived from it keeps them as they are typed: 0.3 - 0.2 is the double 0.09999999999999998.
+    """
+    view = copy(graph)
+    literals = {
+        node: repr(payload)
+        for node, payload in enumerate(graph.payloads)
+        if isinstance(payload, float) and math.isfinite(payload) and not payload.is_integer()
+    }
+    view.symbols = literals | graph.symbols
+    return view
