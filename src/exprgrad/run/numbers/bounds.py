@@ -87,7 +87,8 @@ def kind_of(name: str) -> Kind:
     graphs = [template(op.partial(position)) for position in range(len(op.names))]
     reads = [tuple([names.index(seen) for seen in graph.inputs]) for graph in graphs]
     parts = [part for part, _ in row(op)[0]]
-    ulps, tiny = op.value_ulp, op.value_ulp * TINY
+    ulps = op.value_ulp
+    tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
     return Kind(
         op,
         len(op.signs) == 2,
