@@ -14,6 +14,7 @@ import pytest
 
 import golden
 from exprgrad import parse
+from exprgrad.derive.rules import Rule
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.source import display_width
@@ -142,7 +143,7 @@ def document(*argv: str) -> Any:
 def test_json() -> None:
     found = document("jac", "y1 = a*b; y2 = a", "a=2", "b=3", "--of", "y2,y1")
     assert list(found) == [
-        "schema", "command", "expression", "inputs", "value", "jacobian", "diagnostics",
+        "schema", "command", "expression", "inputs", "value", "jacobian", "digits", "diagnostics",
     ]  # fmt: skip
     assert found["value"] == {"y1": 6.0, "y2": 2.0}
     assert found["jacobian"] == {"y1": {"a": 3.0, "b": 2.0}, "y2": {"a": 1.0, "b": 0.0}}
@@ -235,9 +236,9 @@ def test_the_program_of_a_hessian_has_the_gradient(monkeypatch: pytest.MonkeyPat
     """The formula is differentiated once, not once more for what JSON says of the gradient."""
     sweeps = []
 
-    def counted(graph: Graph, wrt: Sequence[str]) -> Program:
+    def counted(graph: Graph, wrt: Sequence[str], rule: Rule) -> Program:
         sweeps.append(wrt)
-        return found(graph, wrt)
+        return found(graph, wrt, rule)
 
     found = derive.gradient
     monkeypatch.setattr(derive, "gradient", counted)

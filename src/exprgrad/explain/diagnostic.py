@@ -81,6 +81,15 @@ class Settled(NamedTuple):
     corrected: dict[Path, tuple[float, float]]
     diagnostics: tuple[Diagnostic, ...] = ()
 
+    def joined(self, other: Settled) -> Settled:
+        """These numbers and others."""
+        return Settled(
+            self.values | other.values,
+            self.digits | other.digits,
+            self.corrected | other.corrected,
+            self.diagnostics + other.diagnostics,
+        )
+
     def among(self, field: str) -> Settled:
         """The numbers of one field, by the rest of their paths."""
         values, digits = rest(self.values, field), rest(self.digits, field)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.matrices import Matrix
 
-__all__ = ["NOT_FINITE", "Run", "diagnose", "diagnose_hessian", "diagnose_outputs"]
+__all__ = ["COUNTED", "NOT_FINITE", "Run", "diagnose", "diagnose_hessian", "diagnose_outputs"]
 
 COUNTED = 6
 """So many digits of a number are right, or a warning says how many, where all its digits are printed."""

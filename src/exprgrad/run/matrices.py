@@ -390,7 +390,7 @@ def hessian_question(
         nodes: Numbers = {
             ("gradient", name): node for name, node in zip(names, found[1:], strict=False)
         }
-        for (row, column), at in known.items():
+        for (row, column), at in sorted(known.items()):
             if row <= column:
                 nodes["hessian", names[row], names[column]] = found[at]
         return made, nodes
@@ -432,6 +432,8 @@ def vjp_question(
         graph: Graph, rule: Rule, paths: Iterable[tuple[str, ...]] | None
     ) -> tuple[Graph, Numbers]:
         names = asked(wrt, paths, 1)
+        if not names:
+            return graph, {}
         made, found = weighted(evaluator, tuple(weights), names, graph, rule, masked=masked)
         return made, {("vjp", name): node for name, node in zip(names, found, strict=True)}
 

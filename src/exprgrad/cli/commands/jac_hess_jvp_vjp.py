@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -22,9 +23,10 @@ from exprgrad.show.documents.answer import Answer
 from exprgrad.show.text import matrices as drawn
 
 if TYPE_CHECKING:
-    from exprgrad.explain.diagnostic import Diagnostic
+    from exprgrad.explain.diagnostic import Diagnostic, Settled
     from exprgrad.graph.graph import Graph
     from exprgrad.run.evaluation import Evaluator
+    from exprgrad.run.matrices import Question
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = ["hess_command", "jac_command", "jvp_command", "vjp_command"]
@@ -49,9 +51,31 @@ class Asked(NamedTuple):
     among_tensors: bool
     options: Mapping[str, Any]
 
+    @property
+    def several(self) -> bool:
+        """Whether the answer is by output, since ``--of`` named them."""
+        return self.options["of"] is not None
+
     def one_or_all(self, found: Mapping[str, Any]) -> Any:
         """What JSON says of outputs: by name if ``--of`` named them, else of the only one."""
-        return dict(found) if self.options["of"] is not None else next(iter(found.values()))
+        return dict(found) if self.several else next(iter(found.values()))
+
+    def guarded(self, question: Question) -> tuple[Asked, Settled]:
+        """What becomes of the numbers of a question, and of the outputs' values, which are put in."""
+        from exprgrad.explain.diagnostic import Settled
+        from exprgrad.explain.diagnostics import COUNTED
+        from exprgrad.explain.screen import answered
+
+        if self.among_tensors:
+            return self, Settled({}, {}, {})
+        options, (output, *_) = self.options, self.outputs
+        is_table = not (options["as_json"] or options["as_csv"] or options["quiet"])
+        digits = options["digits"] if is_table else COUNTED
+        label = partial(drawn.number_label, output=output)
+        values = matrices.value_question(self.evaluator, self.inputs, self.outputs)
+        found, more = (answered(self.text, one, label, digits) for one in (values, question))
+        outputs = {name: value for (name,), value in found.among("value").values.items()}
+        return self._replace(values=outputs), found.joined(more)
 
 
 def ask(options: Mapping[str, Any]) -> Asked:
@@ -77,10 +101,14 @@ def told(
     lines: Iterable[tuple[str, Any]],
     shown: Callable[[Screen], Iterable[str | Table]],
     diagnostics: list[Diagnostic],
+    guard: Settled,
 ) -> int:
     """Write what was found beside the outputs' values; return the exit status."""
     among = asked.among_tensors
     found = {"value": asked.one_or_all(asked.values), **found}
+    if guard.values:
+        found |= drawn.digit_fields(guard, found, several=asked.several)
+    diagnostics = [*diagnostics, *guard.diagnostics]
     fields = drawn.fields_of(asked.inputs, found, diagnostics, among_tensors=among)
     given = fields.items(), rows, lines, shown, diagnostics
     return give(Answer(command, asked.text, *given, apart=among), asked.options)
@@ -105,11 +133,14 @@ def diagnose(
 def jac_command(**options: Any) -> int:
     """Jacobian: each output's derivative with respect to each input."""
     asked, digits, whole = ask(options), options["digits"], options["show_all"]
-    found = matrices.jacobian(asked.evaluator, asked.inputs, asked.outputs, asked.wrt)
-    several = options["of"] is not None
+    point = asked.evaluator, asked.inputs, asked.outputs, asked.wrt
+    swept, several = matrices.jacobian(*point), asked.several
+    asked, guard = asked.guarded(matrices.jacobian_question(*point))
+    found = drawn.corrected_matrix(swept, guard, "jacobian")
     is_named = several or asked.graph.output_name is not None
     shown = drawn.Derivative(found, asked.among_tensors, "d {row} / d {column}", is_named)
     foot = drawn.outputs_foot(asked.values, digits, whole=whole)
+    foot = "\n".join([foot, *drawn.correction_lines(guard, digits, several=several)])
     if asked.among_tensors and asked.wrt:
         kind, count = matrices.sweeps(asked.graph, asked.outputs, asked.wrt)
         foot += f"\nfound by {count:,} {kind}{'s' * (count != 1)}"
@@ -120,7 +151,8 @@ def jac_command(**options: Any) -> int:
         drawn.matrix_rows(shown),
         drawn.entry_lines(found) if several else found.row(0).items(),
         lambda screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
-        diagnose(asked, asked.wrt, found.entries.values()),
+        diagnose(asked, asked.wrt, swept.entries.values()),
+        drawn.with_zeros(guard, found, "jacobian"),
     )
 
 
@@ -136,7 +168,12 @@ def hess_command(**options: Any) -> int:
     asked, digits, whole = ask(options), options["digits"], options["show_all"]
     need_number(asked.graph, asked.text, "hess")
     point = asked.evaluator, asked.inputs, asked.wrt
-    found = matrices.hessian(*point)
+    swept, gradient = matrices.hessian(*point), matrices.gradient(*point)
+    asked, guard = asked.guarded(matrices.hessian_question(*point))
+    corrections = drawn.correction_lines(guard, digits, several=False)
+    guard = drawn.mirrored(guard)
+    found = drawn.corrected_matrix(swept, guard, "hessian")
+    gradient |= {name: slope for (name,), slope in guard.among("gradient").values.items()}
     moving = matrices.pattern(asked.evaluator, asked.wrt)
     called = f"d² {drawn.grouped(next(iter(asked.outputs)))} / d {{row}} d {{column}}"
     shown = drawn.Derivative(found, asked.among_tensors, called, pattern=moving)
@@ -145,15 +182,17 @@ def hess_command(**options: Any) -> int:
     if len(moving) < count:
         what = "blocks" if asked.among_tensors else "entries"
         foot += f"\n{len(moving):,} of {count:,} {what} are not structurally 0"
+    foot = "\n".join([foot, *corrections])
     places = [list(place) for place in moving]
     return told(
         asked,
         "hess",
-        {"gradient": matrices.gradient(*point), "hessian": found, "pattern": places},
+        {"gradient": gradient, "hessian": found, "pattern": places},
         drawn.matrix_rows(shown, "row", "column"),
         drawn.entry_lines(found),
         lambda screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
-        diagnose_hessian(asked.text, *point, found),
+        diagnose_hessian(asked.text, *point, swept),
+        drawn.with_zeros(guard, found, "hessian"),
     )
 
 
@@ -170,13 +209,16 @@ def jvp_command(**options: Any) -> int:
     asked, written = ask(options), options["tangent"]
     given = weights(written, "--tangent") if written.strip() else {}
     direction = tangents(asked.graph, asked.text, given)
-    found = matrices.jvp(asked.evaluator, asked.inputs, asked.outputs, direction)
+    point = asked.evaluator, asked.inputs, asked.outputs, direction
+    swept = matrices.jvp(*point)
+    asked, guard = asked.guarded(matrices.jvp_question(*point))
+    found = swept | {name: slope for (name,), slope in guard.among("jvp").values.items()}
     moving = [name for name, tangent in direction.items() if matrices.moves(tangent)]
     rows = {name: (value, found[name]) for name, value in asked.values.items()}
-    lines = found.items() if options["of"] is not None else [("", asked.one_or_all(found))]
+    lines = found.items() if asked.several else [("", asked.one_or_all(found))]
     fields = {"tangent": direction, "jvp": asked.one_or_all(found)}
-    diagnostics = diagnose(asked, moving, found.values())
-    return vector(asked, "jvp", fields, lines, ("output", rows, ""), diagnostics)
+    diagnostics = diagnose(asked, moving, swept.values())
+    return vector(asked, "jvp", fields, lines, ("output", rows, ""), diagnostics, guard)
 
 
 @click.command("vjp", cls=FormulaCommand)
@@ -196,13 +238,16 @@ def vjp_command(**options: Any) -> int:
     asked = ask(options)
     given = number_or_weights(options["cotangent"], "--cotangent")
     weight = cotangents(asked.graph, asked.text, asked.outputs, given)
-    found = matrices.vjp(asked.evaluator, asked.inputs, asked.outputs, weight, asked.wrt)
-    swept = [name for name, cotangent in weight.items() if matrices.moves(cotangent)]
+    point = asked.evaluator, asked.inputs, asked.outputs, weight, asked.wrt
+    swept = matrices.vjp(*point)
+    asked, guard = asked.guarded(matrices.vjp_question(*point))
+    found = swept | {name: slope for (name,), slope in guard.among("vjp").values.items()}
+    weighed = [name for name, cotangent in weight.items() if matrices.moves(cotangent)]
     rows = {name: (asked.inputs[name], slope) for name, slope in found.items()}
     fields = {"cotangent": asked.one_or_all(weight), "vjp": found}
     foot = drawn.outputs_foot(asked.values, options["digits"], weight, whole=options["show_all"])
-    diagnostics = diagnose(asked, asked.wrt, found.values(), swept)
-    return vector(asked, "vjp", fields, found.items(), ("input", rows, foot), diagnostics)
+    diagnostics = diagnose(asked, asked.wrt, swept.values(), weighed)
+    return vector(asked, "vjp", fields, found.items(), ("input", rows, foot), diagnostics, guard)
 
 
 def vector(
@@ -212,6 +257,7 @@ def vector(
     lines: Iterable[tuple[str, Any]],
     table: tuple[str, Mapping[str, tuple[Any, Any]], str],
     diagnostics: list[Diagnostic],
+    guard: Settled,
 ) -> int:
     """Write what ``jvp`` or ``vjp`` found: by name, a value and what was found for it.
 
@@ -219,10 +265,12 @@ def vector(
     """
     heading, rows, foot = table
     digits, whole = asked.options["digits"], asked.options["show_all"]
+    below = drawn.correction_lines(guard, digits, several=asked.several)
+    foot = "\n".join(part for part in (foot, *below) if part)
 
     def shown(screen: Screen) -> Iterator[Table]:
         yield drawn.vector_table((heading, "value", command), rows, digits, foot, whole=whole)
 
     numbers = {name: found for name, (_, found) in rows.items()}
     cells = drawn.vector_rows(numbers, among_tensors=asked.among_tensors)
-    return told(asked, command, fields, cells, lines, shown, diagnostics)
+    return told(asked, command, fields, cells, lines, shown, diagnostics, guard)

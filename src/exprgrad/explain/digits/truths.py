@@ -23,6 +23,8 @@ __all__ = ["Derived", "Source", "Swept"]
 
 LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""
+BY_ONE = {"value", "gradient", "jacobian", "vjp"}
+"""The fields whose numbers are values or derivatives by one input, which rewrites are known to keep."""
 Place = tuple[int, Span, str | None]
 """A node of the user's graph, its place in the text, and help."""
 
@@ -177,13 +179,17 @@ class Derived:
 
     def place(self, path: Path) -> Place:
         """The part of the formula that the number was derived from last."""
-        return self.origin(self.nodes[path])
+        return self.place_of(self.nodes[path])
 
-    def origin(self, node: int, help: str | None = None) -> Place:
-        """Where a node of the derived graph comes from."""
-        origins, graph = self.run.graph.origins, self.question.graph
-        node = origins.get(node, graph.output) if origins else node
-        return node, graph.span(node), help
+    def place_of(self, node: int, help: str | None = None) -> Place:
+        """Where what a node of the derived graph comes from stands."""
+        origin = self.origin(node)
+        return origin, self.question.graph.span(origin), help
+
+    def origin(self, node: int) -> int:
+        """The formula's node that a node of the derived graph comes from."""
+        origins = self.run.graph.origins
+        return origins.get(node, self.question.graph.output) if origins else node
 
     @cached_property
     def enclosures(self) -> Enclosed:
@@ -195,10 +201,23 @@ class Derived:
         """The node of the derived graph that loses most digits, and what it comes from."""
         run = self.run
         view = Run(run.text, seen_from(run.graph, self.nodes[path]), run.inputs, run.values)
-        lost, _ = find_lost(Evidence(view, self.enclosures), "", plain.digits)
+        lost, nodes = find_lost(Evidence(view, self.enclosures), "", plain.digits)
         if lost is None:
             return None
-        return self.origin(lost.node, f"{run.label(lost.node)} loses them: {lost.why}")
+        help = f"{run.label(lost.node)} loses them: {lost.why}"
+        if path[0] in BY_ONE:
+            name = path[-1] if path[0] != "value" else ""
+            better = self.menders.better(name, [self.origin(node) for node in nodes], plain, true)
+            if better is not None:
+                help += f"; write {better.text} instead of {better.was}"
+        return self.place_of(lost.node, help)
+
+    @cached_property
+    def menders(self) -> Menders:
+        """The known mends of the formula."""
+        graph, inputs = self.question.graph, self.question.inputs
+        value = enclose(graph, inputs, self.bits)[graph.output]
+        return Menders(Run(self.run.text, graph, inputs, []), value)
 
 
 def unfolded(graph: Graph) -> Graph:

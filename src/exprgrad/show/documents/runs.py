@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic
 
 __all__ = [
-    "head_fields", "jacobian_bytes", "node_fields", "node_rows", "run_fields", "trace_rows",
+    "head_fields", "jacobian_bytes", "node_fields", "node_rows", "pair", "run_fields", "trace_rows",
 ]  # fmt: skip
 
 NODE_COLUMNS = ("id", "name", "op", "operands", "text", "shape", "data", "grad")

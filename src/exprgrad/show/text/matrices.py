@@ -10,23 +10,28 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic, Path, Settled
 from exprgrad.graph.graph import Shape, element_name, size
 from exprgrad.graph.structural import shape_text
 from exprgrad.run.matrices import Matrix
-from exprgrad.show.documents.answer import Lines, shorts
+from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
+from exprgrad.show.documents.answer import Apart, Lines, shorts
+from exprgrad.show.documents.runs import pair
 from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, gap
+from exprgrad.show.text.nodes import correction
 from exprgrad.show.text.table import Column, Screen, Table, least_width, tabulated
 from exprgrad.show.text.views import FULL, WHOLE_VIEW, View, answer_text, view
-from exprgrad.source import printable
+from exprgrad.source import cut, printable
 
 __all__ = [
-    "Derivative", "entry_lines", "fields_of", "grouped", "matrix_parts", "matrix_rows", "outputs_foot",
-    "vector_rows", "vector_table",
+    "Derivative", "corrected_matrix", "correction_lines", "digit_fields", "entry_lines", "fields_of",
+    "grouped", "matrix_parts", "matrix_rows", "mirrored", "number_label", "outputs_foot",
+    "vector_rows", "vector_table", "with_zeros",
 ]  # fmt: skip
 
+V = TypeVar("V")
 MOST_COLUMNS = 12
 """The widest matrix that is drawn as a matrix."""
 ZERO = "·"
@@ -37,6 +42,12 @@ ONE_GROUP = re.compile(r"\w+\([^()]*\)|\[[^][]*\]")
 """A call, or a list, without another inside."""
 BLOCK = View(most=0)
 """How a block that is not shown number by number is described."""
+LONGEST_LABEL = 40
+"""Where the text of a formula is cut that a number is called by."""
+GUARDED = {"value", "gradient", "jacobian", "hessian", "jvp", "vjp"}
+"""The fields of answers whose digits are counted."""
+BY_OUTPUT = {"value", "jacobian", "jvp"}
+"""The fields whose numbers are those of an output, each."""
 AT_ONCE = 4096
 """How many numbers of an array are read at once."""
 
@@ -260,6 +271,93 @@ def brief(value: Any, digits: int, *, whole: bool = False) -> tuple[str, bool]:
     if isinstance(value, float) or shown.startswith("["):
         return shown, False
     return f"{shape_text(value.shape)}, {shown}", True
+
+
+# Digits.
+
+
+def number_label(path: Path, output: str) -> str:
+    """What messages call a number, given what the formula's output is called."""
+    field, *names = path
+    if field == "value":
+        return cut(names[0], LONGEST_LABEL)
+    first, last = grouped(cut(names[0], LONGEST_LABEL)), names[-1]
+    if field == "hessian":
+        return f"d² {grouped(cut(output, LONGEST_LABEL))} / d {first} d {last}"
+    if field == "jacobian":
+        return f"d {first} / d {last}"
+    return f"{first}.{'grad' if field == 'gradient' else field}"
+
+
+def corrected_matrix(swept: Matrix, guard: Settled, field: str) -> Matrix:
+    """A matrix of numbers as it is printed, given what became of its entries."""
+    values = guard.among(field).values
+    entries = {
+        (row, column): values.get((swept.rows[row], swept.columns[column]), value)
+        for (row, column), value in swept.entries.items()
+    }
+    return swept._replace(entries=entries)
+
+
+def mirrored(guard: Settled) -> Settled:
+    """What became of a Hessian's numbers, those below the diagonal like those above."""
+
+    def below(numbers: Mapping[Path, V]) -> dict[Path, V]:
+        return {
+            (field, *names[::-1]): one
+            for (field, *names), one in numbers.items()
+            if field == "hessian"
+        }
+
+    return guard.joined(Settled(below(guard.values), below(guard.digits), below(guard.corrected)))
+
+
+def with_zeros(guard: Settled, found: Matrix, field: str) -> Settled:
+    """The same with all numbers of a matrix, in order: what is structurally 0 has all digits right."""
+    if not guard.values:
+        return guard
+    places = [(field, row, column) for row in found.rows for column in found.columns]
+    digits = dict.fromkeys(places, DOUBLE_DIGITS)
+    beside = {path: count for path, count in guard.digits.items() if path[0] != field}
+    return guard._replace(digits=beside | digits | guard.digits)
+
+
+def correction_lines(found: Settled, digits: int, *, several: bool) -> Iterator[str]:
+    """The lines below a table that say which of its numbers are corrected."""
+    for field in dict.fromkeys(path[0] for path in found.corrected):
+        if field != "gradient":  # which no table has
+            among = found.among(field).corrected.items()
+            pairs = {" ".join(key_of(field, path, several=several)): both for path, both in among}
+            yield correction(field, pairs, digits)
+
+
+def digit_fields(found: Settled, fields: Iterable[str], *, several: bool) -> dict[str, Any]:
+    """How many digits of each number are right, and which numbers are corrected, as JSON has them."""
+    parts = {field: found.among(field) for field in fields if field in GUARDED}
+
+    def tree(field: str, numbers: Mapping[Path, Any]) -> Any:
+        """Numbers by their names, in an object for each level."""
+        whole: dict[str, Any] = {}
+        for path, one in numbers.items():
+            *above, last = ("", *key_of(field, path, several=several))
+            level = whole
+            for name in above:
+                level = level.setdefault(name, {})
+            level[last] = one
+        return whole.get("", {})
+
+    told = {"digits": {field: tree(field, part.digits) for field, part in parts.items()}}
+    for field, part in parts.items():
+        if part.corrected:
+            pairs = {path: pair(*both) for path, both in part.corrected.items()}
+            name = "corrected" if field == "gradient" else f"corrected_{field}"
+            told[name] = tree(field, pairs)
+    return {name: Apart(one) for name, one in told.items()}
+
+
+def key_of(field: str, path: Path, *, several: bool) -> Path:
+    """The names by which an answer has a number: the output's only if there may be several."""
+    return path if several or field not in BY_OUTPUT else path[1:]
 
 
 # Documents.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from exprgrad.explain.diagnostic import Guarded
@@ -11,7 +12,7 @@ from exprgrad.run import evaluation
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import IN_CELL, answer_text, view
 
-__all__ = ["corrections", "node_table", "node_title", "title"]
+__all__ = ["correction", "corrections", "node_table", "node_title", "title"]
 
 
 def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
@@ -67,17 +68,21 @@ def title(run: evaluation.Run, node: int) -> str:
 
 def corrections(found: Guarded, digits: int, *, whole: bool = False) -> list[str]:
     """The lines that say where the answer is not what the sweep's numbers above it say."""
-
-    def told(name: str, sweep: Any, value: Any) -> str:
-        return f"{answer_text(name, value, digits, whole=whole)}, where the sweep has {view(sweep, digits)}"
-
     lines = []
     if found.corrected_value is not None:
-        sweep, value = found.corrected_value
-        lines.append(
-            f"value corrected: {view(value, digits)}, where the sweep has {view(sweep, digits)}"
-        )
+        lines.append(correction("value", {"": found.corrected_value}, digits))
     if found.corrected:
-        pairs = found.corrected.items()
-        lines.append(f"gradient corrected: {'; '.join(told(name, *both) for name, both in pairs)}")
+        lines.append(correction("gradient", found.corrected, digits, whole=whole))
     return lines
+
+
+def correction(
+    field: str, pairs: Mapping[str, tuple[Any, Any]], digits: int, *, whole: bool = False
+) -> str:
+    """The line that says which numbers of a field are corrected, by name."""
+
+    def told(name: str, sweep: Any, value: Any) -> str:
+        text = answer_text(name, value, digits, whole=whole) if name else view(value, digits)
+        return f"{text}, where the sweep has {view(sweep, digits)}"
+
+    return f"{field} corrected: {'; '.join(told(name, *both) for name, both in pairs.items())}"
