@@ -89,9 +89,10 @@ POW_SLOPE = (
     "near = (abs(x) > 1e-280)*(abs(x) < 1e280)*(h > 0); "
     "general = where(near, where(x < 0, (-1)^y, 1)*(y*h/x*h), far); "
     "halves = x^floor((y - 1)/2)*y*x^(y - 1 - floor((y - 1)/2)); "
-    "plain = where(y == 0, 0, where(abs(y) <= 4, y*p, halves)); "
+    "plain = where(abs(y) <= 4, y*p, halves); "
     "rare = (x == 0) + (abs(out) <= 1e-290) + (out == inf); "
-    f"where(where(varies_y, 1, where({POW_EXACT}, 0, rare)), general, where({POW_EXACT}, plain, y*out/x))"
+    f"fixed = where(y == 0, 0, where({POW_EXACT}, plain, y*out/x)); "
+    f"where(where(varies_y, 1, where(y == 0, 0, where({POW_EXACT}, 0, rare))), general, fixed)"
 )
 """The derivative of x^y for x: in general from two halves of the power, scaled where x is tiny or huge.
 
