@@ -23,7 +23,7 @@ CASES: dict[str, list[tuple[str, str, str]]] = {
         ("-exp(x)", "x=1000", "infinity"),
         ("-1e200*x", "x=1e200", "infinity"),
         ("x - y", "x=inf y=inf", "nan"),
-        ("exp(x) - exp(x)", "x=1000", "infinity nan lost-digits lost-digits"),
+        ("exp(x) - exp(x)", "x=1000", "infinity nan lost-digits"),
         ("x*inf", "x=0", "nan"),
         ("nan*x", "x=2", "nan"),
         ("x", "x=nan", "nan"),

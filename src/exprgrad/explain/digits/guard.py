@@ -13,9 +13,8 @@ from typing import NamedTuple
 from exprgrad.explain.diagnostic import Diagnostic, Path, Settled
 from exprgrad.explain.digits.trusted import NEAREST, is_nearest, is_tight, judged, right_digits
 from exprgrad.explain.digits.truths import Source
-from exprgrad.language.write.infix import number as number_text
+from exprgrad.explain.digits.warnings import Loser, digits_text, warning
 from exprgrad.run.balls.balls import Ball, ball, is_infinite, working
-from exprgrad.run.balls.text import bounds, rough
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 
 __all__ = ["guarded", "unproved"]
@@ -78,7 +77,8 @@ def nearest_double(true: Ball) -> float:
 
 def guarded(found: Settled, poor: Sequence[Path], least: int, source: Source) -> Settled:
     """What becomes of numbers, of which the ``poor`` may have fewer right digits than ``least``."""
-    told: list[Diagnostic] = []
+    alike: dict[object, list[Loser]] = {}
+    explained = 0
     source.seek(poor)
     for path in poor:
         value, (true, typed) = found.values[path], source.truth(path)
@@ -89,32 +89,17 @@ def guarded(found: Settled, poor: Sequence[Path], least: int, source: Source) ->
         if one.state == "corrected":
             found.corrected[path] = value, one.answer
             found.values[path] = one.answer
-        plain = judged(value, true, source.bits)
-        message = (
-            f"{source.label(path)} is {number_text(value)} in doubles, with {count(plain.digits)}"
-        )
-        message += what_becomes(one, true, typed)
-        node, span, help = source.place(path)
-        if len(told) < MOST_EXPLAINED and one.state != "undecided":
-            node, span, help = source.blamed(path, plain, true) or (node, span, help)
-        told.append(Diagnostic("lost-digits", "warning", message, node, span, help))
+        plain, place = judged(value, true, source.bits), source.place(path)
+        key: object = one.state
+        if key not in alike and explained < MOST_EXPLAINED and one.state != "undecided":
+            explained += 1
+            place = source.blamed(path, plain, true) or place
+            key = key if one.state == "typed" else (key, place[2] or place)
+        label, digits = source.label(path), min(plain.digits, DOUBLE_DIGITS)
+        loser = Loser(label, value, digits, one.answer, one.state, *place, true, typed)
+        alike.setdefault(key, []).append(loser)
+    told = [warning(group, source.decimals, source.bits) for group in alike.values()]
     return found._replace(diagnostics=tuple(told))
-
-
-def what_becomes(found: Decided, true: Ball, typed: Ball) -> str:
-    """The end of a warning's message."""
-    if found.state == "corrected":
-        return f"; the answer is {number_text(found.answer)}"
-    if found.state == "typed":
-        return (
-            f": it is {about(true)} for the doubles that the numbers are read as, "
-            f"{about(typed)} for the decimals as typed"
-        )
-    if found.state == "zero":
-        return f": the true number is zero to within {within(true)}, which is not proved"
-    if found.state == "undefined":
-        return ": there is no true number"
-    return " for certain: no enclosure is tight enough to tell"
 
 
 def unproved(found: Settled, poor: Sequence[Path], least: int, source: Source) -> Settled:
@@ -122,32 +107,8 @@ def unproved(found: Settled, poor: Sequence[Path], least: int, source: Source) -
     told = []
     for path in poor:
         node, span, _ = source.place(path)
-        known = count(found.digits[path])
+        known = digits_text(found.digits[path])
         message = f"{source.label(path)} may have {known} only, as far as bounds tell"
         help = "pip install python-flint, with which more is known"
         told.append(Diagnostic("lost-digits", "warning", message, node, span, help))
     return found._replace(diagnostics=tuple(told))
-
-
-def count(digits: int) -> str:
-    """How many digits are right, in words."""
-    if not digits:
-        return "no right digit"
-    return f"{digits} right digit{'s' * (digits != 1)}"
-
-
-def about(true: Ball) -> str:
-    """A true number in 6 digits, as far as it is known."""
-    if true.is_finite() and true.rel_accuracy_bits() >= 20:
-        return rough(true, 6)
-    if not bool(true != 0):
-        return f"0 to within {within(true)}" if bool(true.abs_upper() < 1) else "unknown"
-    low, high = bounds(true, 6) or ("unknown", "unknown")
-    return f"{low} to {high}" if low != high else low
-
-
-def within(true: Ball) -> str:
-    """A bound on the size of what may be zero."""
-    _, high = bounds(abs(true), 3) or ("", "inf")
-    exponent = high.partition("e")[2]
-    return f"1e{int(exponent) + 1}" if exponent else high

@@ -39,6 +39,10 @@ class Source(Protocol):
     def bits(self) -> int:
         """The precision that it took."""
 
+    @property
+    def decimals(self) -> Sequence[str]:
+        """The literals, and the inputs by their names, that doubles only come near."""
+
     def seek(self, paths: Sequence[Path]) -> None:
         """Say which numbers will be asked for."""
 
@@ -57,13 +61,18 @@ class Source(Protocol):
 
 def is_same_typed(graph: Graph, inputs: Mapping[str, float]) -> bool:
     """Whether all inputs and literals are the decimals that they are written as: whole numbers, say."""
+    return not rounded(graph, inputs)
+
+
+def rounded(graph: Graph, inputs: Mapping[str, float]) -> list[str]:
+    """The literals, and the inputs by their names, that are not the decimals that they are written as."""
     from fractions import Fraction
 
-    constants = [x for x in graph.payloads if isinstance(x, float)]
-    return all(
-        not math.isfinite(x) or x.is_integer() or Fraction(x) == Fraction(repr(x))
-        for x in [*constants, *inputs.values()]
-    )
+    def is_rounded(x: float) -> bool:
+        return math.isfinite(x) and not x.is_integer() and Fraction(x) != Fraction(repr(x))
+
+    literals = {repr(x): x for x in graph.payloads if isinstance(x, float)}
+    return [name for name, x in [*literals.items(), *inputs.items()] if is_rounded(x)]
 
 
 class Swept:
@@ -81,7 +90,7 @@ class Swept:
     def typed(self) -> Enclosed:
         """What is true of the decimals as typed."""
         run = self.run
-        if is_same_typed(run.graph, run.inputs):
+        if not self.decimals:
             return self.found
         return enclosed(run.graph, run.inputs, run.wrt, typed=True)
 
@@ -99,6 +108,11 @@ class Swept:
     def bits(self) -> int:
         """The precision that it took."""
         return self.found.bits
+
+    @cached_property
+    def decimals(self) -> list[str]:
+        """The literals, and the inputs by their names, that doubles only come near."""
+        return rounded(self.run.graph, self.run.inputs)
 
     def seek(self, paths: Iterable[Path]) -> None:
         """All numbers come of one sweep."""
