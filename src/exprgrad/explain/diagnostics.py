@@ -215,11 +215,15 @@ def diagnose_hessian(
 ) -> list[Diagnostic]:
     """What is worth knowing about the output, its gradient and its second derivatives.
 
-    Of second derivatives that are not finite the first is named, if all before them was finite.
+    A kink of a derivative need not be one of the output.  Of second derivatives that are not finite the
+    first is named, if all before them was finite.
     """
+    from exprgrad.explain.kinks_met import BENT, bends
     from exprgrad.explain.places import not_finite
 
     listed = diagnose_outputs(text, evaluator, inputs, {"": evaluator.graph.output}, wrt)
+    if BENT.intersection(evaluator.graph.kinds):
+        listed += bends(evaluation.Run.of(text, evaluator, inputs, tuple(wrt)))
     if any(diagnostic.code in NOT_FINITE for diagnostic in listed):
         return listed
     for place, value in sorted(hessian.entries.items()):

@@ -8,11 +8,15 @@ from exprgrad.explain.diagnostic import Diagnostic, Flag, special_words
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import live, where
 from exprgrad.explain.sides.movement import met, movement, views
+from exprgrad.graph.graph import dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import Adjoints
 
-__all__ = ["flagged", "special_points"]
+__all__ = ["BENT", "bends", "flagged", "special_points"]
+
+BENT = frozenset(name for name, op in BY_NAME.items() if op.bend is not None)
+"""The rows whose derivative has a kink where they have none."""
 
 
 def flagged(run: Run, used: bytearray | None = None) -> list[int]:
@@ -66,3 +70,22 @@ def special_points(
         node = run.graph.output
         help = "choose some: --wrt on the command line, wrt= in Python"
         yield Diagnostic("many-inputs", "note", message, node, run.graph.span(node), help)
+
+
+def bends(run: Run) -> Iterator[Diagnostic]:
+    """Every kink of a derivative where the value has none, which concerns second derivatives alone."""
+    graph, used = run.graph, live(run)
+    moved = dependents(graph, [graph.inputs[name] for name in run.wrt or ()])
+    help: str | None = "its derivatives from the two sides differ; the answer is a convention"
+    for node, kind in enumerate(graph.kinds):
+        if kind not in BENT or not (used[node] and moved[node]):
+            continue
+        bend = BY_NAME[kind].bend
+        found = where(run.values[graph.operands[node][0]] == bend)
+        if found is not None:
+            place = f"at{found.counted().removeprefix(' for')}" if found.place else "here"
+            message = (
+                f"the derivative of {run.label(node)} has a kink {place}: its operand is {bend:g}"
+            )
+            yield Flag("kink", "warning", message, node, graph.span(node), help)
+            help = None

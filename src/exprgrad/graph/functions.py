@@ -220,7 +220,7 @@ NETWORKS: tuple[Op, ...] = (
         "elu", "x", ("where(x > 0, 1, exp(x))",),
         "the exponential linear unit: x, or exp(x) - 1 where x is negative",
         value="where(x > 0, x, expm1(x))", definition="where(x > 0, x, exp(x) - 1)",
-        latex=r"\operatorname{elu}(x)", gate="soft gate",
+        latex=r"\operatorname{elu}(x)", gate="soft gate", bend=0.0,
     ),
     # Klambauer, Unterthiner, Mayr and Hochreiter, Self-normalizing neural networks (2017), in doubles.
     Op(

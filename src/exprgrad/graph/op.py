@@ -68,6 +68,7 @@ class Op(NamedTuple):
     ``ties``          variadic rows: how much an operand counts in a tie
     ``ties_words``    what the sum of that says, in words
     ``special``       kinks and jumps
+    ``bend``          the operand at which the derivative has a kink and the value has none; None: nowhere
     ``branches``      positions of operands that only pass a gradient when their local derivative is 1
     ``gate``          the pattern of the backward flow, in words; ``GATES`` has a sentence for each
     ``infix``, ``prefix``  the symbol, for operations that are not calls
@@ -115,6 +116,7 @@ class Op(NamedTuple):
     ties: str = ""
     ties_words: str = ""
     special: tuple[Special, ...] = ()
+    bend: float | None = None
     branches: tuple[int, ...] = ()
     gate: str = "scaler"
     infix: str = ""

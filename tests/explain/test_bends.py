@@ -1,0 +1,37 @@
+"""Kinks of first derivatives, of which ``hess`` warns."""
+
+from __future__ import annotations
+
+import pytest
+
+from exprgrad import parse
+from exprgrad.explain.diagnostics import diagnose_hessian
+from exprgrad.run.evaluation import evaluator_for
+from exprgrad.run.matrices import hessian
+from shell import command
+
+
+@pytest.mark.parametrize(
+    ("text", "point", "kinks"),
+    [
+        ("elu(x)", {"x": 0.0}, ["the derivative of elu(x) has a kink here: its operand is 0"]),
+        ("relu(x)^2", {"x": 0.0}, ["relu(x) has a kink here: its operand is 0"]),
+        ("x*abs(x)", {"x": 0.0}, ["abs(x) has a kink here: its operand is 0"]),
+        ("elu(x) + exp(y)", {"x": -1e-300, "y": 0.0}, []),
+        ("where(x < 1, y, elu(x))", {"x": 0.0, "y": 0.0}, []),
+        ("tanh(x) + x^3 + sinc(x) + erf(x)", {"x": 0.0}, []),
+    ],
+)
+def test_a_kink_of_the_first_derivative_is_a_warning(
+    text: str, point: dict[str, float], kinks: list[str]
+) -> None:
+    evaluator = evaluator_for(parse(text).graph)
+    wrt = tuple(point)
+    found = diagnose_hessian(text, evaluator, point, wrt, hessian(evaluator, point, wrt))
+    assert [d.message for d in found if d.code == "kink" and d.severity == "warning"] == kinks
+
+
+def test_a_kink_of_the_first_derivative_at_numbers_of_a_tensor() -> None:
+    result = command("hess", "sum(elu(x))", "x=[1, 0, 0]", "--strict")
+    assert result.status == 1
+    assert "has a kink at 2 of 3 numbers, the first at [1]: its operand is 0" in result.err
