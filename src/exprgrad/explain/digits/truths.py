@@ -176,8 +176,12 @@ class Derived:
         outputs = [self.true[path] for path in paths if path in self.true]
         work_out = partial(enclosed, graph, question.inputs, None, outputs=outputs)
         self.found = work_out()
-        same = is_same_typed(question.graph, question.inputs)
-        self.typed = self.found if same else work_out(typed=True)
+        self.typed = work_out(typed=True) if self.decimals else self.found
+
+    @cached_property
+    def decimals(self) -> list[str]:
+        """The literals, and the inputs by their names, that doubles only come near."""
+        return rounded(self.question.graph, self.question.inputs)
 
     @property
     def bits(self) -> int:
