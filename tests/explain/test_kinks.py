@@ -100,7 +100,7 @@ def test_sides_are_those_worked_out_by_hand(case: Case) -> None:
         ("erfc(-log(abs(x)))", 0, 0),
         ("sigmoid(log(relu(x)))", 0, 1),
         ("1/floor(1/x)", 1, 1),
-        ("exp2(round(log(abs(x))))", None, None),
+        ("exp2(round(log(abs(x))))", -math.inf, math.inf),
         ("where(x > 0, tanh(1/x), 1)", 0, 0),
         ("where(x > 0, atan(1/x), pi/2)", 0, -1),
         ("exp(log(x))", None, 1),
@@ -141,6 +141,61 @@ def test_differences_tell_past_a_pole(
     """A pole's infinity is exact, and so is what is made of it: differences have their digits."""
     found = parse(formula).gradient(x=0).one_sided["x"]
     assert found.estimated and (found.left, found.right) == (left, right)
+
+
+@pytest.mark.parametrize(
+    ("formula", "x", "left", "right"),
+    [
+        ("acosh(1 + x^2)", 0, -math.sqrt(2), math.sqrt(2)),
+        ("acosh(1 + x^4)", 0, 0, 0),
+        ("sqrt(1 - cos(x))", 0, -math.sqrt(0.5), math.sqrt(0.5)),
+        ("acos(x)^2", 1, -2, None),
+        ("x*sqrt(x)", 0, None, 0),
+        ("sqrt((x - 0.1)^2)", 0.1, -1, 1),
+        ("sqrt((x*10 - 1)^2)", 0.1, -10, 10),
+        ("x + sqrt((x*10 - 1)^2)", 0.1, -9, 11),
+        ("x + sqrt((x*1e-9)^2)", 0, 1 - 1e-9, 1 + 1e-9),
+        ("cbrt(x)*sqrt(x^2)^(1/3)", 0, math.inf, math.inf),
+    ],
+)
+def test_estimates_are_right_to_the_last_digit(
+    formula: str, x: float, left: float | None, right: float | None
+) -> None:
+    """In doubles the differences of acosh(1 + x^2) are rounded away; sides tell apart what was typed."""
+    found = parse(formula).gradient(x=x).one_sided["x"]
+    assert found.verdict == "undecided" and found.estimated
+    for said, true in ((found.left, left), (found.right, right)):
+        assert said == true or math.isclose(said or 0.0, true or 0.0, rel_tol=2**-52)
+
+
+@together(
+    [
+        ("sign(1/x^2)", 0),
+        ("x*where(1/x > 0, x, 2*x)", 0),
+        ("where(1/x > 0, x, x^2 + x)", 0),
+        ("where(exp(x) > 2, x, 2*x)", 1000),
+        ("sign(1/(x*1e-200))", 1e-200),
+        ("1/x", 0),
+    ]
+)
+def test_a_pole_whose_sides_agree_is_no_kink(formula: str, x: float) -> None:
+    """Nor is one that underflow alone makes."""
+    run = parse(formula).gradient(x=x)
+    assert not run.one_sided and not run.corrected
+
+
+def test_what_balls_tell_is_not_called_undecided() -> None:
+    """y.grad has no true number: it alone is undecided."""
+    run = parse("sqrt(y^2) + 1/(1 + exp(-x))").gradient(x=-1000, y=0)
+    assert {**run.one_sided}.keys() == {"x", "y"} and run.true.gradient["x"] == 0
+    told = [found.message for found in run.diagnostics if found.code == "undecided"]
+    assert told == ["undecided along y: left about -1, right about 1, returned nan"]
+
+
+def test_no_estimate_without_balls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exprgrad.explain.sides.estimates.has_balls", lambda: False)
+    found = parse("sqrt(x^2)").gradient(x=0).one_sided["x"]
+    assert (found.left, found.right, found.estimated) == (None, None, False)
 
 
 @pytest.mark.parametrize(
@@ -335,16 +390,15 @@ def test_it_is_asked_once_whether_conventions_are_met(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("x", [1e308, 1.7e308, -1.7e308, 1.79769e308, 5e-324, 1e-310, 1e-200])
 def test_where_numbers_end(x: float) -> None:
-    """At the largest inputs a guess is right; at the least, where differences see nothing, none is made."""
+    """At the largest inputs and at the least a guess is right: steps are smaller than any double."""
     for formula, limit in {
         "sign((x - c)*(x - c))": 1.0,
         "where(abs(x - c)*abs(x - c) > 0, c, 0)": x,
     }.items():
         found = parse(formula.replace("c", repr(x))).gradient(x=x).one_sided["x"]
         assert found.verdict == "undecided"
-        told = limit if abs(x) > 1 else None
-        assert (found.left_value, found.right_value) == (told, told)
-        assert (found.left, found.right, found.estimated) == (None, None, told is not None)
+        assert (found.left_value, found.right_value) == (limit, limit)
+        assert (found.left, found.right, found.estimated) == (None, None, True)
 
 
 def test_a_deep_formula() -> None:

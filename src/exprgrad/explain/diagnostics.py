@@ -6,6 +6,7 @@ smooth point there is nothing to find.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,20 @@ class Run(evaluation.Run):
     @cached_property
     def remarks(self) -> list[Diagnostic]:
         """The diagnostics but for those about lost digits."""
-        return diagnose(self, self.one_sided)
+        return diagnose(self, self.unsettled)
+
+    @property
+    def unsettled(self) -> Mapping[str, OneSided]:
+        """The derivatives from the two sides, but for undecided ones that balls tell."""
+        sides = self.one_sided
+        if all(side.verdict != "undecided" for side in sides.values()):
+            return sides
+        proved = {*self.true.corrected} - {*self.corrected}
+        return {
+            name: side
+            for name, side in sides.items()
+            if side.verdict != "undecided" or side.input not in proved
+        }
 
     @property
     def true(self) -> Guarded:
@@ -94,13 +108,20 @@ class Run(evaluation.Run):
         """Whether the swept gradient rests on no convention and is finite, or cannot be told from one."""
         if self.adjoints is None:
             return True
-        finite = all(map(is_finite, self.swept.values()))
+        finite = all(map(is_finite, self.swept.values())) and not self.is_cut_short
         if finite and self.adjoints.quiet:
             return True
         from exprgrad.explain.kinks_met import flagged
         from exprgrad.explain.limits import beyond_sides
 
         return bool(beyond_sides(self)) or (finite and not flagged(self))
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether a node is infinite, as a pole is that ``sign(1/x)`` passes no slope on to."""
+        if not self.graph.shapes and math.isfinite(sum(self.values)):
+            return False  # quick, as every run asks it
+        return not all(map(is_finite, self.values))
 
     @property
     def gradient(self) -> dict[str, Any]:

@@ -17,7 +17,10 @@ from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS
 from exprgrad.run.balls.balls import Ball, ball, evaluate, working
 
-__all__ = ["CLOSE", "Truth", "below_doubles", "least_work", "true_differences"]
+__all__ = [
+    "APART", "CLOSE", "LEAST", "Limit", "Truth", "below_doubles", "least_work", "limit",
+    "true_differences",
+]  # fmt: skip
 
 PRECISIONS = ((512, 128), (4096, 1400), (16384, 6000))
 """Bits, and by how many the step is smaller than the node's data (or than 1, if that is less).

@@ -19,7 +19,7 @@ from exprgrad.run.evaluation import Run
 from exprgrad.run.matrices import Question
 from exprgrad.source import Span, cut
 
-__all__ = ["Derived", "Source", "Swept"]
+__all__ = ["Derived", "Source", "Swept", "is_same_typed"]
 
 LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""

@@ -1,7 +1,7 @@
-"""One-sided derivatives and limits by numbers, where what is beside a point is of higher order.
+"""One-sided derivatives and limits by differences in balls, where terms of higher order decide.
 
-They are guesses from a few doubles, and said to be: an answer is given only where it has two digits, and
-rounded to those that it has.
+A difference at a step far below any double, in a precision that resolves it, has all the digits that a
+double has, and nothing rounds away.  It is an estimate still: no two steps prove a limit.
 """
 
 from __future__ import annotations
@@ -9,17 +9,23 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from exprgrad.explain.checking.differences import Estimate, differences
+from exprgrad.explain.checking.true_differences import APART, LEAST, Limit, limit
+from exprgrad.explain.digits.trusted import MOST_WORK
+from exprgrad.explain.digits.truths import is_same_typed
 from exprgrad.explain.sides.running_error import SURE
+from exprgrad.run.balls.balls import Ball, ball, enclose, has_balls, working
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.sweeps import forward
 
 __all__ = ["Guess", "guesses"]
 
-NEAR, NEARER, NEAREST = 8, 16, 20
-"""How far aside limits are looked for: by 2 to the minus these of the input; their squares still tell."""
-LEAST = 2.0**-500
-"""Of smaller steps the squares would be 0, or have no digits: then nothing is told."""
+PRECISIONS = (4096, 16384)
+"""Bits: the second where the first tells nothing, as beside 1 + x^8."""
+BELOW = 1400
+"""By how many bits the step is smaller than the input, or than 1 if that is less."""
+ODD = 1_000_000_007
+"""The step is no power of 2, where ``1/x % 1`` and the like are always 0."""
+NEARER = 600
+"""By how many bits a smaller step still is nearer, where the value at the point itself is not known."""
 
 
 class Guess(NamedTuple):
@@ -29,69 +35,74 @@ class Guess(NamedTuple):
     limit: float | None = None
 
 
-def guesses(run: Run, name: str) -> tuple[Guess, Guess]:
-    """A guess for the left and for the right of an input's value; of limits alone where that is nan."""
-    if math.isnan(run.value):
-        return Guess(limit=limit(run, name, -1.0)), Guess(limit=limit(run, name, 1.0))
-    found = differences(run.graph, run.inputs, run.graph.inputs[name], run.inputs[name])
-    left, right = (
-        guess(run, name, sign, estimate)
-        for sign, estimate in ((-1.0, found.left), (1.0, found.right))
-    )
+Pair = tuple[Ball, Ball]
+Guesses = tuple[Guess, Guess]
+NOTHING: Guesses = (Guess(), Guess())
+
+
+def guesses(run: Run, name: str) -> Guesses:
+    """A guess for the left and for the right of an input's value; of limits alone where that is nan.
+
+    Where the doubles and the decimals as typed lead to different places, the one that has a kink or a jump
+    counts: it is what the sweep met.
+    """
+    if not has_balls():
+        return NOTHING
+    readings = (False,) if is_same_typed(run.graph, run.inputs) else (False, True)
+    found = [both(run, name, typed=typed) for typed in readings]
+    told = [sides for sides in found if sides != NOTHING]
+    return next((sides for sides in told if sides[0] != sides[1]), told[0] if told else NOTHING)
+
+
+def both(run: Run, name: str, *, typed: bool) -> Guesses:
+    """The guesses for the left and for the right, by one reading of the numbers."""
+    left, right = (guess(run, name, sign, typed=typed) for sign in (-1, 1))
     return left, right
 
 
-def guess(run: Run, name: str, sign: float, estimate: Estimate | None) -> Guess:
+def guess(run: Run, name: str, sign: int, *, typed: bool) -> Guess:
     """A guess for one side: first whether there is a jump, for then differences mean nothing."""
-    shifts = steps_aside(run, name, sign)
-    far, middle, close = (beside(run, name, shift) - run.value for shift in shifts)
-    tells = abs(shifts[-1]) > LEAST and all(map(math.isfinite, (far, middle, close)))
-    if not tells:
-        return Guess()
-    if abs(middle) > abs(far) / 2 or abs(close) > abs(middle) / 2:
-        settled = abs(close - middle) <= SURE * abs(close)
-        return Guess(None, trimmed(run.value + close, abs(close - middle)) if settled else None)
-    if far == middle == close == 0.0:
-        return Guess(0.0)
-    if estimate is None or not is_sure(estimate, abs(far / shifts[0])):
-        return Guess()
-    return Guess(trimmed(estimate.value, estimate.error))
+    start = min(math.frexp(run.inputs[name])[1], 0) - BELOW
+    for bits in PRECISIONS:
+        if 4 * bits * len(run.graph) > MOST_WORK:
+            break
+        with working(bits):
+            unit = sign * ODD * ball(2) ** start
+            steps = unit * 2**APART, unit
+            far, close = (beside(run, name, step, bits, typed=typed) for step in steps)
+            if math.isnan(run.value):
+                told = Guess(limit=number(limit(far, close, 1)))
+            else:
+                here = beside(run, name, ball(0), bits, typed=typed)
+                if not here.is_finite():
+                    here = beside(run, name, unit / 2**NEARER, bits, typed=typed)
+                told = against(run.value, here, (far, close), steps)
+        if told != Guess():
+            return told
+    return Guess()
 
 
-def limit(run: Run, name: str, sign: float) -> float | None:
-    """A guess for the output's limit from one side, where it has no value: what it settles at, or 0."""
-    shifts = steps_aside(run, name, sign)
-    far, middle, close = (beside(run, name, shift) for shift in shifts)
-    if abs(shifts[-1]) <= LEAST or not all(map(math.isfinite, (far, middle, close))):
+def beside(run: Run, name: str, step: Ball, bits: int, *, typed: bool) -> Ball:
+    """The output's true value with one input a little aside."""
+    return enclose(run.graph, run.inputs, bits, typed=typed, aside={name: step})[run.graph.output]
+
+
+def against(value: float, here: Ball, there: Pair, steps: Pair) -> Guess:
+    """What values at two steps say, beside the true value at the point, which must be what was computed."""
+    off = abs(here - value)
+    if not here.is_finite() or bool(off > SURE * abs(here) and off > LEAST):
+        return Guess()
+    far, close = (one - here for one in there)
+    rise = limit(far, close, 1)
+    if rise.kind != "found" or rise.ball is None:
+        return Guess()
+    if bool(rise.ball != 0) and not bool(abs(close) * 2 < abs(far)):
+        return Guess(limit=number(limit(there[0], there[1], 1)))
+    return Guess(number(limit(far / steps[0], close / steps[1], 1), steep=True))
+
+
+def number(found: Limit, *, steep: bool = False) -> float | None:
+    """The double nearest to a limit; None where there is none, or an infinite one that is not ``steep``."""
+    if found.ball is None or not (found.kind == "found" or steep):
         return None
-    if abs(close - middle) <= SURE * abs(close):
-        return trimmed(close, abs(close - middle))
-    return 0.0 if abs(middle) <= abs(far) / 8 and abs(close) <= abs(middle) / 2 else None
-
-
-def steps_aside(run: Run, name: str, sign: float) -> list[float]:
-    """Ever smaller steps to one side of an input's value."""
-    exponent = math.frexp(run.inputs[name] or 0.5)[1]
-    return [math.ldexp(sign, exponent - near) for near in (NEAR, NEARER, NEAREST)]
-
-
-def beside(run: Run, name: str, shift: float) -> float:
-    """The output's value with one input a little aside."""
-    inputs = {**run.inputs, name: run.inputs[name] + shift}
-    return forward(run.graph, inputs)[run.graph.output]
-
-
-def is_sure(estimate: Estimate, coarse: float) -> bool:
-    """Whether an estimate has two digits; one that may be 0, in comparison with a coarse difference."""
-    if abs(estimate.value) > estimate.error:
-        return estimate.error <= SURE * abs(estimate.value)
-    return estimate.error <= SURE * coarse
-
-
-def trimmed(value: float, error: float) -> float:
-    """A number without the digits that its error makes worthless."""
-    place = -math.ceil(math.log10(error)) if error else 17
-    try:
-        return round(value, min(place, 300)) + 0.0
-    except OverflowError:  # the largest doubles have nowhere to be rounded to
-        return value
+    return float(found.ball.mid()) + 0.0

@@ -21,10 +21,14 @@ from exprgrad.explain.sides.running_error import SURE, Measured
 from exprgrad.graph.graph import Shape, dependencies, element_name
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
+from exprgrad.run.balls.balls import enclose, has_balls
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.primitives import at_pole
 
 __all__ = ["OneSided", "corrections", "one_sided", "verdicts"]
+
+BITS = 128
+"""The precision that tells a pole from a quotient whose divisor underflows."""
 
 
 class OneSided(NamedTuple):
@@ -92,19 +96,24 @@ def one_sided(run: Run) -> dict[str, OneSided]:
 
 def concerned(run: Run) -> list[str]:
     """The inputs, of those that are differentiated, to find one-sided derivatives for."""
-    inputs, wrt = run.graph.inputs, run.wrt or ()
-    if not math.isfinite(run.value):
+    inputs, wrt, swept = run.graph.inputs, run.wrt or (), run.swept
+    if math.isnan(run.value):
         behind = dependencies(run.graph, *poles(run))
         return [name for name in wrt if behind[inputs[name]]]
-    met = dependencies(run.graph, *flagged(run))
-    swept = run.swept
-    return [name for name in wrt if met[inputs[name]] or not math.isfinite(swept[name])]
+    finite = [name for name in wrt if math.isfinite(swept[name])]
+    if math.isinf(run.value):
+        behind = dependencies(run.graph, *true_poles(run))
+        return [name for name in finite if behind[inputs[name]]]
+    behind = dependencies(run.graph, *flagged(run), *true_poles(run))
+    return [name for name in wrt if name not in finite or behind[inputs[name]]]
 
 
 def poles(run: Run) -> list[int]:
-    """The poles that made the value nan, as in 0*log(0): only a limit would tell what it comes to."""
-    if not math.isnan(run.value):
-        return []
+    """The poles that the answer depends on.
+
+    They may have made the value nan, as in 0*log(0), and only a limit would tell what it comes to; or the
+    sides of the pole lead to different places, as in sign(1/x).
+    """
     used, found = live(run), []
     for node, kind in enumerate(run.graph.kinds):
         if used[node] and run.graph.operands[node] and math.isinf(run.values[node]):
@@ -115,17 +124,24 @@ def poles(run: Run) -> list[int]:
     return found
 
 
+def true_poles(run: Run) -> list[int]:
+    """The poles that are some by the doubles or by the decimals as typed, and not by underflow alone."""
+    found = poles(run)
+    if not found or not has_balls():
+        return found
+    readings = [enclose(run.graph, run.inputs, BITS, typed=typed) for typed in (False, True)]
+    return [node for node in found if not all(balls[node].is_finite() for balls in readings)]
+
+
 def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
     """One input's verdict; None where there is nothing to say.
 
-    So it is where the input moves no operand that meets a kink or a jump, and where the sweep's infinity is
-    right.  An infinite limit is said only of a jump that was met: 1/x^2 is no pole because x^2 underflows.
+    So it is where the sweep's number is right, and no operand that the input moves meets a kink or a jump.
+    An infinite limit is said only of a jump that was met: 1/x^2 is no pole because x^2 underflows.
     """
     left, right = (towards(point, name, sign) for sign in (-1.0, 1.0))
     sweep = run.swept[name]
     turned = left.turned or right.turned
-    if not turned and math.isfinite(sweep):
-        return None
     missing = tuple(side for side, t in (("left", left), ("right", right)) if t.state == UNDEFINED)
     if len(missing) == 2:
         return None
@@ -147,8 +163,10 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
                 slopes[at] = guess.slope
                 values[at] = guess.limit if values[at] is None else values[at]
                 estimated |= guess != (None, None)
-    known = verdict == "kink" and all(slope in (None, sweep) for slope in slopes)
-    if known and not math.isfinite(sweep):
+        if not turned and values == [None, None] and slopes == [sweep, sweep]:
+            return None
+    known = verdict in ("exists", "kink") and all(slope in (None, sweep) for slope in slopes)
+    if known and not (turned and math.isfinite(sweep)):
         return None
     return OneSided(
         name, slopes[0], slopes[1], values[0], values[1], sweep, verdict, estimated, corrected,

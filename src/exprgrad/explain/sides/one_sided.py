@@ -259,9 +259,13 @@ def beside(around: Around, graph: Graph, node: int, operands: Sequence[Side]) ->
     if reason:
         side = lost(here, reason)._replace(turned=node in around.special)
         return side if reason == UNDECIDED or any(moves) else side._replace(value=out)
-    if special is not None:
-        return turn(here, special, views)._replace(turned=True)
-    return go_on(here, views, changed=changed)
+    if special is None:
+        return go_on(here, views, changed=changed)
+    if op.gate == "blocker" and len(op.names) == 1 and math.isinf(here.values[0]):
+        side = go_on(here, views, changed=changed)  # an infinity is no whole number
+    else:
+        side = turn(here, special, views)
+    return side._replace(turned=True)
 
 
 def lost(here: Here, reason: str) -> Side:

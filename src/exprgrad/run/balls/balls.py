@@ -104,15 +104,23 @@ def truth(condition: Ball) -> bool | None:
 
 
 def enclose(
-    graph: Graph, inputs: Mapping[str, float], bits: int, *, typed: bool = False
+    graph: Graph,
+    inputs: Mapping[str, float],
+    bits: int,
+    *,
+    typed: bool = False,
+    aside: Mapping[str, Ball] | None = None,
 ) -> list[Ball]:
     """Every node's true value as a ball; named constants are what they name.
 
-    Inputs and literals are the doubles that they were read as, or with ``typed`` the decimals.
+    Inputs and literals are the doubles that they were read as, or with ``typed`` the decimals.  ``aside``
+    is what is added to inputs, by name.
     """
     with working(bits):
         number, algebra = (decimal, TYPED) if typed else (ball, BALLS)
-        return interpret(graph, algebra, {name: number(value) for name, value in inputs.items()})
+        given = {name: number(value) for name, value in inputs.items()}
+        given |= {name: given[name] + step for name, step in (aside or {}).items()}
+        return interpret(graph, algebra, given)
 
 
 def evaluate(graph: Graph, given: Mapping[str, Ball]) -> list[Ball]:
