@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import product
+from itertools import compress, product
 from typing import NamedTuple
 
 from exprgrad.derive.rules import slots, template
@@ -43,6 +43,7 @@ MOST_ENDS = 3
 """For how many numbers that are off all combinations of their ends are tried."""
 
 LEAVES = {INPUT, CONST}
+SUM, PRODUCT, BENT_ROW = 1, 2, 3
 
 
 def right_digits(value: float, error: float) -> int:
@@ -60,22 +61,18 @@ def right_digits(value: float, error: float) -> int:
 class Kind(NamedTuple):
     """What a bound needs to know of a row.
 
-    ``is_sum``, ``is_product``  whether it is one of two operands
+    ``sort``      how its bound is found: that of a sum or a product of two, or of a row with one operand
+                  that has kinks; 0 for all others
     ``function``  its value
-    ``rules``     its partials, as functions of what ``sides`` says that they see
     ``reads``     by partial, as a tape has it: which of those values it reads
-    ``only_kinks``  whether it does not jump, so that its ends say all
     ``own``       what the result may have rounded away, as a part of it, and at least
     ``partial``   the same of a partial
     """
 
     op: Op
-    is_sum: bool
-    is_product: bool
+    sort: int
     function: Callable[..., float]
-    rules: tuple[Template, ...]
     reads: dict[Part, tuple[int, ...]]
-    only_kinks: bool
     own: tuple[float, float]
     partial: tuple[float, float]
 
@@ -91,15 +88,27 @@ def kind_of(name: str) -> Kind:
     tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
     return Kind(
         op,
-        len(op.signs) == 2,
-        op.powers == (1, 1),
+        SUM if len(op.signs) == 2 else PRODUCT if op.powers == (1, 1) else BENT_ROW * is_bent(op),
         functions[name],
-        tuple([compile_template(graph, names) for graph in graphs]),
         dict(zip(parts, reads, strict=True)),
-        all(special.code == "kink" for special in op.special),
         (2 * ulps * UNIT, max(tiny, op.value_abs)),
         (4 * op.partial_ulp * UNIT, op.partial_abs),
     )
+
+
+def is_bent(op: Op) -> bool:
+    """Whether a row of one operand has kinks, but does not jump: then its ends say all."""
+    return len(op.names) == 1 and not op.variadic and has_only_kinks(op)
+
+
+def has_only_kinks(op: Op) -> bool:
+    """Whether a row has kinks, but does not jump."""
+    return bool(op.special) and all(special.code == "kink" for special in op.special)
+
+
+def rule_of(op: Op, position: int) -> Template:
+    """The rule of an edge as a function of what ``sides`` says that it sees."""
+    return compile_template(template(op.partial(position)), slots(op))
 
 
 def data_errors(graph: Graph, values: Sequence[float], outputs: Iterable[int]) -> list[float]:
@@ -114,16 +123,18 @@ def data_errors(graph: Graph, values: Sequence[float], outputs: Iterable[int]) -
     for node in graph.symbols:
         if graph.kinds[node] == CONST:
             errors[node] = UNIT * abs(values[node])
+    sorts = {name: kind.sort for name, kind in kinds.items()}
     needed = dependencies(graph, *outputs)
-    nodes = zip(range(len(graph)), graph.kinds, graph.operands, needed, strict=True)
-    for node, name, operands, is_needed in nodes:
-        if not (operands and is_needed):
+    nodes = zip(range(len(graph)), graph.kinds, graph.operands, strict=True)
+    for node, name, operands in compress(nodes, needed):
+        if not operands:
             continue
-        kind = kinds[name]
-        if kind.is_sum and len(operands) == 2:
+        sort = sorts[name]
+        if sort == SUM:
             first, second = operands
-            error = UNIT * abs(values[node]) + errors[first] + errors[second]
-        elif kind.is_product:
+            errors[node] = UNIT * abs(values[node]) + errors[first] + errors[second]
+            continue
+        if sort == PRODUCT:
             first, second = operands
             error = (
                 UNIT * abs(values[node])
@@ -131,12 +142,20 @@ def data_errors(graph: Graph, values: Sequence[float], outputs: Iterable[int]) -
                 + abs(values[first]) * errors[second]
                 + abs(values[second]) * errors[first]
             )
+            errors[node] = error if error < inf else inf
+            continue
+        kind, out = kinds[name], values[node]
+        relative, least = kind.own
+        error = relative * abs(out)
+        if error < least and (out or values[operands[0]]):
+            error = least  # a 0 that is not made of zeros may be all that is left of a number
+        if sort == BENT_ROW:
+            x, d = values[operands[0]], errors[operands[0]]
+            if d:
+                d = max(d, math.ulp(x))
+                below, above = abs(kind.function(x - d) - out), abs(kind.function(x + d) - out)
+                error += below if below > above else above
         else:
-            out = values[node]
-            relative, least = kind.own
-            error = relative * abs(out)
-            if error < least and (out or values[operands[0]]):
-                error = least  # a 0 that is not made of zeros may be all that is left of a number
             off = [errors[operand] for operand in operands]
             if any(off):
                 error += carried(kind, out, [values[operand] for operand in operands], off)
@@ -164,12 +183,12 @@ def carried(kind: Kind, out: float, seen: Sequence[float], off: Sequence[float])
     if op.special:
         uncertain = [at for at, d in enumerate(off) if d]
         error = at_ends(lambda place: function(*place), out, seen, off, uncertain)
-        if kind.only_kinks:
+        if has_only_kinks(op):
             return error
     views = sides(op, [*seen, out], [1.0] * len(seen))
     for position, (x, d, view) in enumerate(zip(seen, off, views, strict=True)):
         if d:
-            slope = abs(kind.rules[0 if op.variadic else position](view))
+            slope = abs(rule_of(op, position)(view))
             is_bent = d > FAR * min(abs(x), 1.0) or slope < NORMAL
             slope *= d
             if is_bent:
