@@ -46,6 +46,10 @@ PARTS = {
         "Kinks looked for",
         "What a gradient takes, in times of its two sweeps alone: at smooth points, and at kinks.",
     ),
+    "guard": Part(
+        "Right digits counted",
+        "What the error bounds of a value and its gradient take, in times of the gradient.",
+    ),
     "tensor": Part(
         "Tensors",
         "A layer's gradient by X, W and b: in the time of its three matrix products in NumPy, and all that "
