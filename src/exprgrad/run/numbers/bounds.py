@@ -27,6 +27,8 @@ UNIT = 2.0**-53
 """Half an ulp, as a part of the least number that has it."""
 TINY = 2.0**-1074
 """What a result below the normal numbers may be off by."""
+UNDERFLOW = 4 * TINY
+"""What a grad may be off by for all contributions that are below the normal numbers."""
 EXACT_BELOW = 2.0**53
 """Below it every whole number is a double, so what correctly rounded operations make of such is exact."""
 NORMAL = 2.0**-1022
@@ -78,9 +80,9 @@ class Kind(NamedTuple):
 
 
 @cache
-def kind_of(name: str) -> Kind:
-    """What a bound needs to know of a row, by its name."""
-    op, names = BY_NAME[name], slots(BY_NAME[name])
+def kind_of(op: Op) -> Kind:
+    """What a bound needs to know of a row."""
+    names = slots(op)
     graphs = [template(op.partial(position)) for position in range(len(op.names))]
     reads = [tuple([names.index(seen) for seen in graph.inputs]) for graph in graphs]
     parts = [part for part, _ in row(op)[0]]
@@ -89,7 +91,7 @@ def kind_of(name: str) -> Kind:
     return Kind(
         op,
         SUM if len(op.signs) == 2 else PRODUCT if op.powers == (1, 1) else BENT_ROW * is_bent(op),
-        functions[name],
+        functions[op.name],
         dict(zip(parts, reads, strict=True)),
         (2 * ulps * UNIT, max(tiny, op.value_abs)),
         (4 * op.partial_ulp * UNIT, op.partial_abs),
@@ -117,7 +119,7 @@ def data_errors(graph: Graph, values: Sequence[float], outputs: Iterable[int]) -
     Inputs and literals are exact: they are the doubles that they were read as.
     """
     errors = [0.0] * len(graph)
-    kinds = {name: kind_of(name) for name in {*graph.kinds} - LEAVES}
+    kinds = {name: kind_of(BY_NAME[name]) for name in {*graph.kinds} - LEAVES}
     if not graph.symbols and is_exact(kinds, values):
         return errors
     for node in graph.symbols:
@@ -243,6 +245,7 @@ def grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     kinds = {*tape.graph.kinds} - LEAVES
     if not any(errors) and is_exact(kinds, [*cells, *filter(None, found.grads)]):
         return off
+    off = [UNDERFLOW] * len(off)
     locals_ = local_errors(found, errors)
     sizes = [abs(grad or 0.0) for grad in found.grads]
     if tape.gated is None:
@@ -266,19 +269,16 @@ def visited(
     ``sizes`` are the grads', ``locals_`` the bounds of the cells; ``off``, the bounds of the grads, are
     found.  What adding up rounds away is bounded by the sum of all sizes so far.
     """
-    sofar = off.copy()
+    sofar = [0.0] * len(off)
+    slopes = [*map(abs, cells)]
     for user, first, source, second, second_source in zip(*visits, strict=True):
         size, error = sizes[user], off[user]
-        local = abs(cells[source])
-        total = sofar[first]
-        sofar[first] = total + size * local
-        off[first] += local * error + size * locals_[source] + UNIT * (total + size * local) + TINY
-        local = abs(cells[second_source])
-        total = sofar[second]
-        sofar[second] = total + size * local
-        off[second] += (
-            local * error + size * locals_[second_source] + UNIT * (total + size * local) + TINY
-        )
+        slope = slopes[source]
+        sofar[first] = total = sofar[first] + size * slope
+        off[first] += slope * error + size * locals_[source] + UNIT * total
+        slope = slopes[second_source]
+        sofar[second] = total = sofar[second] + size * slope
+        off[second] += slope * error + size * locals_[second_source] + UNIT * total
 
 
 def gated(
@@ -289,7 +289,7 @@ def gated(
     off: list[float],
 ) -> None:
     """The same edge by edge, where some pass nothing when the local derivative is 0."""
-    sofar = off.copy()
+    sofar = [0.0] * len(off)
     assert tape.gated is not None
     for user, operand, source, gate in zip(*tape.edges, tape.gated, strict=True):
         local = abs(cells[source])
@@ -298,7 +298,7 @@ def gated(
             continue
         sofar[operand] += sizes[user] * local
         error = local * off[user] + sizes[user] * locals_[source]
-        off[operand] += error + UNIT * sofar[operand] + TINY
+        off[operand] += error + UNIT * sofar[operand]
 
 
 def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
@@ -306,8 +306,10 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     tape, cells = found.tape, found.cells
     first = len(errors) + len(tape.constants)
     off = [*errors, *[0.0] * len(tape.constants)]
-    kinds = {name: kind_of(name) for name in {*tape.graph.kinds} - LEAVES}
+    kinds = {name: kind_of(BY_NAME[name]) for name in {*tape.graph.kinds} - LEAVES}
     names = tape.graph.kinds
+    if not tape.steps:
+        return off
     edges = zip(tape.edges.users, tape.edges.sources, strict=True)
     users = {source: user for user, source in edges if source >= first}
     for cell, (function, pick) in enumerate(tape.steps, first):
