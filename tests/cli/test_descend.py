@@ -134,3 +134,18 @@ def test_headings_are_told_apart(formula: str, inputs: list[str], headings: list
 
 def test_one_step_is_no_plural() -> None:
     assert "not converged after 1 step\n" in command("descend", "x^2", "x=1", "--steps", "1").out
+
+
+def test_the_last_point_has_the_numbers_that_grad_prints() -> None:
+    argv = ["(1-cos(x))/x^2", "x=1e-7"]
+    found = json.loads(command("descend", *argv, "--rate", "1e-30", "--json").out)
+    grad = json.loads(command("grad", *argv, "--json").out)
+    for field in ("value", "gradient", "digits", "corrected_value", "corrected", "diagnostics"):
+        assert found[field] == grad[field], field
+    last = found["steps"][-1]
+    assert (last["value"], last["gradient"]) == (grad["value"], grad["gradient"])
+    csv = command("descend", *argv, "--rate", "1e-30", "--csv").out.splitlines()
+    assert csv[-1] == f"0,{grad['value']!r},1e-07,{grad['gradient']['x']!r},"
+    shown = command("descend", *argv, "--rate", "1e-30").out
+    assert "value corrected: 0.5, where the sweep has 0.4996" in shown
+    assert command("descend", *argv, "--rate", "1e-30", "--strict").status == 1

@@ -197,7 +197,7 @@ def test_schema_is_strict_about_descents(request_line: str) -> None:
     changes += [{"surprise": 1}, {"verdict": "done"}, {"rate": 0}, {"value": "NaN"}, {"steps": []}]
     for change in changes:
         assert not VALIDATOR.is_valid({**found, **change}), change
-    for field in found:
+    for field in found.keys() - {"digits"}:
         assert not VALIDATOR.is_valid({k: v for k, v in found.items() if k != field}), field
 
 

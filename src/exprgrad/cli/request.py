@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HELP", "Digits", "FormulaCommand", "NameCommand", "Request", "color_option", "compute",
-    "digits_option", "evaluator_of", "excluded", "expand_option", "formula", "formula_alone", "names_in",
-    "output", "output_as", "resolved", "shape_option", "stack", "start", "start_alone", "swept",
-    "unknown_option", "with_shapes", "wrt_option",
+    "digits_option", "digits_shown", "evaluator_of", "excluded", "expand_option", "formula",
+    "formula_alone", "names_in", "output", "output_as", "resolved", "shape_option", "stack",
+    "start", "start_alone", "swept", "unknown_option", "with_shapes", "wrt_option",
 ]  # fmt: skip
 
 SECOND = r",\s*[^\W\d]\w*\s*="
@@ -358,6 +358,15 @@ def only_one(options: Mapping[str, Any]) -> None:
     chosen = [flag for flag, name in forms.items() if options.get(name)]
     if len(chosen) > 1:
         raise RequestError("usage", f"{' and '.join(chosen)} exclude each other", help="choose one")
+
+
+def digits_shown(options: Mapping[str, Any]) -> int:
+    """How many digits of an answer have to be right: those of a table, or 6 where all are printed."""
+    from exprgrad.explain.diagnostics import COUNTED
+
+    is_table = not (options["as_json"] or options["as_csv"] or options["quiet"])
+    digits: int = options["digits"]
+    return digits if is_table else COUNTED
 
 
 def excluded(option: str, others: Mapping[str, object], help: str = "choose one") -> None:

@@ -10,6 +10,7 @@ from exprgrad.cli.output import give
 from exprgrad.cli.request import (
     Digits,
     FormulaCommand,
+    digits_shown,
     evaluator_of,
     formula,
     names_in,
@@ -46,8 +47,8 @@ def descend_command(**options: Any) -> int:
     """Gradient descent: each step's value, gradient and update.
 
     It ends early where it converges, where it goes back and forth between two points, and at what is not
-    finite.  Warnings are about the last point.  With --strict the exit status is 1 if there is one, or
-    if it diverged or met a nan.
+    finite.  Warnings are about the last point, whose value and grads are those that grad prints.  With
+    --strict the exit status is 1 if there is one, or if it diverged or met a nan.
     """
     from exprgrad.explain.descent import divergence
     from exprgrad.run.values.inputs import as_number
@@ -58,6 +59,8 @@ def descend_command(**options: Any) -> int:
     _, given = evaluator_of(expression, request)
     names = names_in(options["wrt"])
     found = expression.descend(given, rate=size, steps=options["count"], wrt=names)
-    diagnostics = [*divergence(found), *found.run.diagnostics]
-    point, digits, whole = (expression.text, given, size), options["digits"], options["show_all"]
-    return give(descent_answer(*point, found, diagnostics, digits, whole=whole), options)
+    last = found.run.guarded(digits_shown(options))
+    digits, whole = options["digits"], options["show_all"]
+    diagnostics = [*divergence(found), *found.run.remarks, *last.diagnostics]
+    point = expression.text, given, size
+    return give(descent_answer(*point, found, last, diagnostics, digits, whole=whole), options)

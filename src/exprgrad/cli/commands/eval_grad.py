@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from exprgrad.cli.output import give
 from exprgrad.cli.request import (
     FormulaCommand,
+    digits_shown,
     excluded,
     expand_option,
     formula,
@@ -88,8 +89,7 @@ def grad_command(**options: Any) -> int:
 def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
     """The answer of ``eval`` or ``grad``; what draws it is imported where it is asked for."""
     digits, whole, traced = options["digits"], options["show_all"], options.get("show_trace")
-    is_table = not (options["as_json"] or options["as_csv"] or options["quiet"])
-    found = run.guarded(digits) if is_table else run.true
+    found = run.guarded(digits_shown(options))
     lines = found.gradient if command == "grad" else {"": found.value}
     diagnostics = [*run.remarks, *found.diagnostics]
 

@@ -11,6 +11,7 @@ import click
 from exprgrad.cli.output import give
 from exprgrad.cli.request import (
     FormulaCommand,
+    digits_shown,
     evaluator_of,
     formula,
     names_in,
@@ -63,14 +64,11 @@ class Asked(NamedTuple):
     def guarded(self, question: Question) -> tuple[Asked, Settled]:
         """What becomes of the numbers of a question, and of the outputs' values, which are put in."""
         from exprgrad.explain.diagnostic import Settled
-        from exprgrad.explain.diagnostics import COUNTED
         from exprgrad.explain.screen import answered
 
         if self.among_tensors:
             return self, Settled({}, {}, {})
-        options, (output, *_) = self.options, self.outputs
-        is_table = not (options["as_json"] or options["as_csv"] or options["quiet"])
-        digits = options["digits"] if is_table else COUNTED
+        (output, *_), digits = self.outputs, digits_shown(self.options)
         label = partial(drawn.number_label, output=output)
         values = matrices.value_question(self.evaluator, self.inputs, self.outputs)
         found, more = (answered(self.text, one, label, digits) for one in (values, question))

@@ -11,10 +11,11 @@ from exprgrad.run.evaluation import Edge, Node
 from exprgrad.show.documents.answer import Apart, Lines, listed, short, shorts
 
 if TYPE_CHECKING:
-    from exprgrad.explain.diagnostic import Diagnostic
+    from exprgrad.explain.diagnostic import Diagnostic, Guarded
 
 __all__ = [
-    "head_fields", "jacobian_bytes", "node_fields", "node_rows", "pair", "run_fields", "trace_rows",
+    "guard_fields", "head_fields", "jacobian_bytes", "node_fields", "node_rows", "pair", "run_fields",
+    "trace_rows",
 ]  # fmt: skip
 
 NODE_COLUMNS = ("id", "name", "op", "operands", "text", "shape", "data", "grad")
@@ -41,12 +42,7 @@ def run_fields(
     yield from head_fields(run, answer.value).items()
     if is_swept:
         yield "gradient", answer.gradient
-    if answer.digits:
-        yield "digits", answer.digits
-    if answer.corrected_value is not None:
-        yield "corrected_value", pair(*answer.corrected_value)
-    if answer.corrected:
-        yield "corrected", {name: pair(*both) for name, both in answer.corrected.items()}
+    yield from guard_fields(answer)
     if run.one_sided:
         yield "one_sided", one_sided_fields(run)
     yield "nodes", Lines(node_fields(node, with_grad=is_swept) for node in run.iter_nodes())
@@ -54,6 +50,16 @@ def run_fields(
         yield "edges", Lines(map(edge_fields, run.iter_edges()))
         yield "order", Apart(run.order if order is None else order)
     yield "diagnostics", listed(diagnostics)
+
+
+def guard_fields(answer: Guarded) -> Iterator[tuple[str, Any]]:
+    """How many digits of an answer are right, and which of its numbers are corrected."""
+    if answer.digits:
+        yield "digits", answer.digits
+    if answer.corrected_value is not None:
+        yield "corrected_value", pair(*answer.corrected_value)
+    if answer.corrected:
+        yield "corrected", {name: pair(*both) for name, both in answer.corrected.items()}
 
 
 def pair(sweep: Any, value: Any) -> dict[str, Any]:

@@ -8,9 +8,11 @@ from functools import partial
 from typing import Any
 
 from exprgrad.explain.descent import Descent, Step
-from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.diagnostic import Diagnostic, Guarded
 from exprgrad.run.values.updates import length
 from exprgrad.show.documents.answer import Answer, Lines, listed, short, shorts
+from exprgrad.show.documents.runs import guard_fields
+from exprgrad.show.text.nodes import corrections
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import View, decimal
 from exprgrad.source import cut, printable
@@ -31,20 +33,30 @@ STYLES = {"data": "", "grad": "yellow", "update": "dim"}
 PARTS = (*STYLES,)
 
 
-def descent_table(found: Descent[Any], digits: int, *, whole: bool = False) -> Table:
-    """The steps, a line each; ``whole`` leaves none out, and shows every input however many there are."""
+def descent_table(
+    found: Descent[Any], digits: int, more: Sequence[str] = (), *, whole: bool = False
+) -> Table:
+    """The steps, a line each; ``whole`` leaves none out, and shows every input however many there are.
+
+    ``more`` are lines for below the table.
+    """
     few = whole or len(found.inputs) <= MOST_INPUTS
     tables = [
-        partial(input_table, found, digits, PARTS[:count], whole=whole) for count in (3, 2, 1)
+        partial(input_table, found, digits, PARTS[:count], more, whole=whole) for count in (3, 2, 1)
     ]
     if not whole:
-        tables.append(partial(norm_table, found, digits))
+        tables.append(partial(norm_table, found, digits, more))
     first, *narrower = tables if few else tables[-1:]
     return first()._replace(narrower=narrower)
 
 
 def input_table(
-    found: Descent[Any], digits: int, parts: Sequence[str], *, whole: bool = False
+    found: Descent[Any],
+    digits: int,
+    parts: Sequence[str],
+    more: Sequence[str],
+    *,
+    whole: bool = False,
 ) -> Table:
     """The steps with columns for each input: its data, its grad, and what was then added to it."""
     columns = [
@@ -56,10 +68,10 @@ def input_table(
     def cells(step: Step) -> list[Any]:
         return [value for name in found.inputs for value in numbers(step, name)[: len(parts)]]
 
-    return step_table(found, digits, columns, cells, whole=whole)
+    return step_table(found, digits, columns, cells, more, whole=whole)
 
 
-def norm_table(found: Descent[Any], digits: int) -> Table:
+def norm_table(found: Descent[Any], digits: int, more: Sequence[str]) -> Table:
     """The steps with the norms of the gradient and of the update."""
     columns = [
         Column("‖grad‖", is_number=True, style=STYLES["grad"]),
@@ -73,8 +85,8 @@ def norm_table(found: Descent[Any], digits: int) -> Table:
         return [norm(step.gradient), norm(step.update)]
 
     count = len(found.inputs)
-    more = f"norms of {count:,} input{'s' * (count != 1)}: --all shows each input's numbers"
-    return step_table(found, digits, columns, cells, more)
+    norms = f"norms of {count:,} input{'s' * (count != 1)}: --all shows each input's numbers"
+    return step_table(found, digits, columns, cells, [*more, norms])
 
 
 def step_table(
@@ -82,7 +94,7 @@ def step_table(
     digits: int,
     columns: Sequence[Column],
     cells: Callable[[Step], Sequence[Any]],
-    more: str = "",
+    more: Sequence[str],
     *,
     whole: bool = False,
 ) -> Table:
@@ -102,7 +114,7 @@ def step_table(
         digits,
         whole=whole,
         how=BRIEF_VIEW,
-        foot="\n".join(filter(None, [course(found, digits), ending(found), more])),
+        foot="\n".join([course(found, digits), ending(found), *more]),
         what="steps",
     )
 
@@ -153,13 +165,16 @@ def descent_answer(
     inputs: Mapping[str, Any],
     rate: float,
     found: Descent[Any],
+    answer: Guarded,
     diagnostics: Sequence[Diagnostic],
     digits: int,
     *,
     whole: bool,
 ) -> Answer:
-    """The answer of ``descend``."""
-    last = found.steps[-1]
+    """The answer of ``descend``: its last point has the value and the gradient of ``answer``."""
+    *before, last = found.steps
+    last = last._replace(value=answer.value, gradient=answer.gradient)
+    found = found._replace(steps=[*before, last])
     fields: dict[str, Any] = {
         "inputs": shorts(inputs),
         "output": {"node": found.run.graph.output, "name": found.run.graph.output_name},
@@ -168,6 +183,7 @@ def descent_answer(
         "message": found.message,
         "value": last.value,
         "gradient": last.gradient,
+        **dict(guard_fields(answer)),
         "final": last.inputs,
         "steps": Lines(map(step_fields, found.steps)),
         "diagnostics": listed(diagnostics),
@@ -178,7 +194,7 @@ def descent_answer(
         fields.items(),
         descent_rows(found),
         found.inputs.items(),
-        lambda _: [descent_table(found, digits, whole=whole)],
+        lambda _: [descent_table(found, digits, corrections(answer, digits), whole=whole)],
         diagnostics,
         aside=ending(found) if found.verdict == "nan" else "",
         is_doubtful=found.verdict in ("diverged", "nan"),
