@@ -86,7 +86,8 @@ def real(op: Op, position: int) -> str:
         return rule
     *statements, last = rule.split(";")
     inside = " + ".join(f"({where})" for where in (op.domain, *(pole for pole, _ in op.poles)))
-    return "; ".join([*statements, f"where({inside}, {last}, nan)"])
+    outside = "*".join(["nan", *op.names])  # whose derivatives are nan too
+    return "; ".join([*statements, f"where({inside}, {last}, {outside})"])
 
 
 def fewest(op: Op, position: int) -> str:
