@@ -313,12 +313,13 @@ MOVES = (
     Structural(
         "trace", "x", "the sum of a square matrix's diagonal",
         trace_shape, lambda np, x, s: np.trace(x[0]), trace_pull,
-        latex=r"\operatorname{tr}(x)", gate="copier, to the diagonal", to_number=True, elsewhere="tr",
+        latex=r"\operatorname{tr}(x)", gate="copier, to the diagonal", to_number=True,
+        terms=lambda shapes, s: shapes[0][0], elsewhere="tr",
     ),
     Structural(
         "diag", "x", "the diagonal matrix of a vector; the diagonal of a square matrix",
         diag_shape, lambda np, x, s: np.diag(x[0]), diag_pull,
-        latex=r"\operatorname{diag}(x)", gate="mover",
+        latex=r"\operatorname{diag}(x)", gate="mover", terms=lambda shapes, s: 1,
     ),
 )
 # fmt: on

@@ -14,6 +14,8 @@ from typing import Any
 from exprgrad.graph.graph import Settings, Shape
 from exprgrad.graph.shapes import axes_of, kept, reduced, spread, volume
 from exprgrad.graph.structural import (
+    TINY,
+    UNIT,
     Nodes,
     Numbers,
     Parameter,
@@ -99,6 +101,24 @@ def prod_slope(b: Nodes, p: Pass) -> int:
     return others(b, p.operand, p.settings[0])
 
 
+def prod_bound(
+    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
+) -> Any:
+    """By how much the product of the sizes grows with the errors, and a rounding for each number.
+
+    A product of some that underflows is off by an absolute bound, times all others.
+    """
+    (x,), (off,), (axes, keepdims) = operands, errors, settings
+    along = {"axis": axes_of(axes, np.shape(x)), "keepdims": bool(keepdims)}
+    sizes, count = np.abs(x), volume(np.shape(x), axes)
+    most = np.prod(sizes + off, **along)
+    others = np.prod(
+        np.where((sizes == 0) & (off == 0), 0.0, np.maximum(sizes + off, 1.0)), **along
+    )
+    rounded = count * (2 * UNIT * most + TINY * others) if count > 1 else 0.0
+    return most - np.abs(out) + rounded
+
+
 def quotient(b: Nodes, p: Pass) -> int:
     """The product of the others, as a quotient."""
     return b.apply("div", spread_back(b, p, p.out), p.operand)
@@ -179,6 +199,23 @@ def extremum_kink(np: Any, operands: Sequence[Any], out: Any, settings: Settings
     return ties > 1
 
 
+def greatest_bound(
+    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
+) -> Any:
+    """The greatest error of the numbers that may be the greatest."""
+    (x,), (off,), (axes, keepdims) = operands, errors, settings
+    along = axes_of(axes, np.shape(x))
+    may_be = x + off >= np.max(x - off, axis=along, keepdims=True)
+    return np.max(np.where(may_be, off, 0.0), axis=along, keepdims=bool(keepdims))
+
+
+def least_bound(
+    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
+) -> Any:
+    """The greatest error of the numbers that may be the least."""
+    return greatest_bound(np, [-operands[0]], errors, out, settings)
+
+
 # Norms.
 
 
@@ -204,6 +241,18 @@ def norm_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> 
     (x,) = operands
     sizes = b.apply("abs", x) if volume(b.shape(x), settings[0]) == 1 else x
     return b.fold("hypot", sizes, settings)
+
+
+def norm_bound(
+    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
+) -> Any:
+    """The norm of the errors, by the triangle inequality, and a rounding for each number."""
+    (x,), (off,), (axes, keepdims) = operands, errors, settings
+    along = {"axis": axes_of(axes, np.shape(x)), "keepdims": bool(keepdims)}
+    count, most = volume(np.shape(x), axes), np.max(off, axis=along["axis"], keepdims=True)
+    scaled = np.where(most > 0, off / np.where(most > 0, most, 1.0), 0.0)
+    carried = np.sqrt(np.sum(scaled * scaled, **along)) * np.reshape(most, np.shape(out))
+    return carried + (count / 2 + 4) * UNIT * out if count > 1 else carried
 
 
 def norm_slope(b: Nodes, p: Pass) -> int:
@@ -234,28 +283,28 @@ REDUCTIONS = (
     Structural(
         "prod", "x", "the product of all numbers, or along an axis",
         reduction_shape, reducing("prod"), **by_slope(prod_slope, quotient),
-        parameters=AXES, latex=r"\prod x", gate="swap multiplier", elsewhere="product",
+        bound=prod_bound, parameters=AXES, latex=r"\prod x", gate="swap multiplier", elsewhere="product",
     ),
     Structural(
         "reduce_max", "x", "the greatest of all numbers, or along an axis",
         reduction_shape, reducing("max"), **by_slope(extremum_slope),
         parameters=AXES, spelled="max", latex=r"\max x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the greatest", averages=True,
-        definition=folding("max"), elsewhere="amax",
+        definition=folding("max"), bound=greatest_bound, elsewhere="amax",
     ),
     Structural(
         "reduce_min", "x", "the least of all numbers, or along an axis",
         reduction_shape, reducing("min"), **by_slope(extremum_slope),
         parameters=AXES, spelled="min", latex=r"\min x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the least", averages=True,
-        definition=folding("min"), elsewhere="amin",
+        definition=folding("min"), bound=least_bound, elsewhere="amin",
     ),
     Structural(
         "norm", "x", "the root of the sum of squares, of all numbers or along an axis",
         reduction_shape, None, **by_slope(norm_slope, unit),
         parameters=AXES, latex=r"\left\|x\right\|", gate="scaler, to unit length",
         kink=lambda np, x, out, s: out == 0, kink_words="all its numbers are 0",
-        definition=norm_definition, formula=norm_formula,
+        definition=norm_definition, formula=norm_formula, bound=norm_bound,
     ),
 )
 # fmt: on

@@ -14,11 +14,18 @@ from typing import Any, NamedTuple, Protocol
 from exprgrad.graph.graph import Literal, Settings, Shape
 
 __all__ = [
-    "MOST_AXES", "Mismatch", "Nodes", "Numbers", "Parameter", "Pass", "Structural", "Tensors", "shape_text",
+    "MOST_AXES", "TINY", "UNIT", "Mismatch", "Nodes", "Numbers", "Parameter", "Pass", "Structural", "Tensors",
+    "shape_text",
 ]  # fmt: skip
 
 MOST_AXES = 32
 """The most axes of a tensor that an operation makes: array libraries have such limits too."""
+
+
+UNIT = 2.0**-53
+"""Half an ulp, as a part of the least number that has it."""
+TINY = 2.0**-1074
+"""What a result below the normal numbers may be off by."""
 
 
 class Mismatch(Exception):
@@ -123,6 +130,12 @@ class Structural:
     ``moves``       whether each number of its result is one of the operand's
     ``averages``    whether of numbers that are all equal it gives that number
     ``to_number``   whether its result is a number, whatever its operands are
+    ``bound``       what its result may be off by, given an array library, the operands, what they may be
+                    off by, the result and the settings.  None: what its formula says, where it has no
+                    value; nothing is known, where it is not linear, as ``push`` says; else it is taken to
+                    have no negative coefficients, and to join its operands if it takes any number of them
+    ``terms``       how many products, or numbers, a linear row adds up at most for a number of its result,
+                    given the operands' shapes and the settings; None: all are used equally often
     ``elsewhere``   what other libraries call it, separated by blanks
     """
 
@@ -148,6 +161,8 @@ class Structural:
     averages: bool = False
     formula: Callable[[Tensors, Sequence[int], Settings], int] | None = None
     to_number: bool = False
+    bound: Callable[[Any, Sequence[Any], Sequence[Any], Any, Settings], Any] | None = None
+    terms: Callable[[Sequence[Shape], Settings], int] | None = None
     elsewhere: str = ""
 
     def __post_init__(self) -> None:

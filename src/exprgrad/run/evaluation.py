@@ -110,6 +110,7 @@ class Arrays:
         self.graph = graph
         self.programs: dict[object, Any] = {}
         self.recorded: dict[tuple[str, ...], Any] = {}
+        self.edges: dict[tuple[int, frozenset[int]], Any] = {}
         self.sweeps = sweeps
 
     def forward(self, inputs: Mapping[str, Any]) -> list[Any]:
@@ -122,6 +123,25 @@ class Arrays:
         """Every node's data and grad."""
         sweep = kept(self.recorded, wrt, lambda: self.sweeps.record(self.graph, wrt), MOST_SWEEPS)
         return self.sweeps.play(self.graph, inputs, wrt, sweep)
+
+    def errors(self, values: list[Any], adjoints: Any) -> tuple[list[Any], list[Any]]:
+        """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
+        from exprgrad.derive.sweeps.edges import edge_program
+        from exprgrad.run.arrays.bounds import data_errors, grad_errors
+
+        data = data_errors(self.graph, values)
+        if adjoints is None:
+            return data, []
+
+        def edges(user: int) -> Any:
+            active = frozenset(o for o in self.graph.operands[user] if adjoints.active[o])
+            found = self.edges.get((user, active))
+            if found is None:
+                found = edge_program(self.graph, user, active, adjoints.varying)
+                self.edges[user, active] = found
+            return found
+
+        return data, grad_errors(adjoints, data, edges)
 
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program; none of them shares memory with an input."""
