@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol
 from exprgrad.graph.graph import Literal, Settings, Shape
 
 __all__ = [
-    "MOST_AXES", "TINY", "UNIT", "Mismatch", "Nodes", "Numbers", "Parameter", "Pass", "Structural", "Tensors",
-    "shape_text",
+    "MOST_AXES", "TINY", "UNIT", "Mismatch", "Nodes", "Numbers", "Parameter", "Pass", "Structural",
+    "Tensors", "shape_text",
 ]  # fmt: skip
 
 MOST_AXES = 32

@@ -126,20 +126,20 @@ class Arrays:
 
     def errors(self, values: list[Any], adjoints: Any) -> tuple[list[Any], list[Any]]:
         """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
-        from exprgrad.derive.sweeps.edges import edge_program
-        from exprgrad.run.arrays.bounds import data_errors, grad_errors
+        from exprgrad.run.arrays.bounds import data_errors, edges_of, grad_errors
 
-        data = data_errors(self.graph, values)
+        data, graph = data_errors(self.graph, values), self.graph
         if adjoints is None:
             return data, []
 
         def edges(user: int) -> Any:
-            active = frozenset(o for o in self.graph.operands[user] if adjoints.active[o])
-            found = self.edges.get((user, active))
-            if found is None:
-                found = edge_program(self.graph, user, active, adjoints.varying)
-                self.edges[user, active] = found
-            return found
+            active = frozenset([o for o in graph.operands[user] if adjoints.active[o]])
+            return kept(
+                self.edges,
+                (user, active),
+                lambda: edges_of(graph, user, active, adjoints.varying),
+                MOST_SWEEPS * len(graph),
+            )
 
         return data, grad_errors(adjoints, data, edges)
 

@@ -7,14 +7,15 @@ makes of errors what it makes of numbers, and rounds once for each term that it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
 from itertools import product
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.derive.sweeps.edges import GRAD, EdgeProgram
+from exprgrad.derive.sweeps.edges import GRAD, edge_program
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
@@ -27,31 +28,37 @@ from exprgrad.graph.graph import (
     dependencies,
     interpret,
     size,
+    worked_out,
 )
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import NATIVE, Array
 from exprgrad.run.arrays.sweeps import Adjoints, sides
 from exprgrad.run.numbers.bounds import (
+    BENT,
     DOUBLE_DIGITS,
     EXACT_BELOW,
     FAR,
     MOST_ENDS,
+    NORMAL,
     STRETCH,
     TINY,
     UNIT,
 )
 
-__all__ = ["data_errors", "grad_errors", "right_digits"]
+__all__ = ["data_errors", "edges_of", "grad_errors", "right_digits"]
 
 inf = np.inf
 FORMULA_ULP = 5.0
 """To how many ulps the tests hold rows that NumPy has no function for."""
 
 Error = Any
-"""What numbers may be off by: 0.0 where that is nothing, else an array of their shape, or a double."""
+"""What numbers may be off by: 0.0 if by nothing, else an array of their shape, or a double.
+
+Where it is nan they may be off by anything, as at an infinity.
+"""
 
 
 class Pair(NamedTuple):
@@ -64,11 +71,10 @@ class Pair(NamedTuple):
 def right_digits(value: Array, error: Error) -> Array:
     """By number: how many of its digits are right, from 0 to 16, if it is off by no more than ``error``."""
     with np.errstate(all="ignore"):
-        error = np.broadcast_to(error, np.shape(value))
         digits = np.floor(np.log10((np.abs(value) - error) / error))
-        digits = np.where(np.equal(value, 0) & (error < 16 * TINY), inf, digits)
-        digits = np.where(error < inf, np.where(error > 0, digits, inf), -inf)
-        digits = np.where(np.isnan(digits) | ~np.isfinite(value), -inf, digits)
+        digits = np.where(np.equal(value, 0) & np.less(error, NORMAL), inf, digits)
+        digits = np.where(np.equal(error, 0), inf, digits)
+        digits = np.where(np.isfinite(value) & ~np.isnan(digits), digits, 0.0)
         return np.clip(digits, 0, DOUBLE_DIGITS).astype(int)[()]
 
 
@@ -84,30 +90,20 @@ def data_errors(graph: Graph, values: Sequence[Array]) -> list[Error]:
             if needed[node] and operands:
                 seen = [values[operand] for operand in operands]
                 off = [errors[operand] for operand in operands]
-                errors[node] = of_operation(graph, node, values[node], seen, off)
+                settings = cast(Settings, graph.payloads[node])
+                errors[node] = of_kind(graph.kinds[node], settings, values[node], seen, off)
             elif node in graph.symbols:
                 errors[node] = UNIT * np.abs(values[node])
     return errors
 
 
-def of_operation(
-    graph: Graph, node: int, out: Array, seen: Sequence[Array], off: Sequence[Error]
-) -> Error:
-    """What a node's data may be off by, given what its operands' may be."""
-    return of_kind(graph.kinds[node], cast(Settings, graph.payloads[node]), out, seen, off)
-
-
 def of_kind(
     kind: str, settings: Settings, out: Array, seen: Sequence[Array], off: Sequence[Error]
 ) -> Error:
-    """What a row's result may be off by; what is not finite may be off by anything."""
+    """What a row's result may be off by."""
     if kind in BY_NAME:
-        error = of_row(BY_NAME[kind], out, seen, off)
-    else:
-        error = of_structural(STRUCTURAL[kind], out, seen, off, settings)
-    if is_zero(error) and np.isfinite(out).all():
-        return 0.0
-    return np.where(np.isfinite(out) & (error < inf), error, inf)[()]
+        return of_row(BY_NAME[kind], out, seen, off)
+    return of_structural(STRUCTURAL[kind], out, seen, off, settings)
 
 
 def is_zero(error: Error) -> bool:
@@ -136,7 +132,9 @@ def of_row(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> E
     if op.powers == (1, 1):
         return error + product_error(seen, off)
     if op.special:
-        return error + beside(op, out, seen, off)
+        error = error + beside(op, out, seen, off)
+        if op.name != "mod":
+            return error
     views = sides(op, seen, out, [1.0] * len(seen))
     function = arrays.function(op.name)
     for position, (x, d, view) in enumerate(zip(seen, off, views, strict=True)):
@@ -144,8 +142,9 @@ def of_row(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> E
             continue
         rule = template(op.partial(position))
         given = dict(zip(slots(op), view, strict=True))
-        slope = np.abs(arrays.forward(rule, given)[rule.output]) * d
-        far = d > FAR * np.abs(x)
+        slope = np.abs(arrays.forward(rule, given)[rule.output])
+        far = (d > FAR * np.minimum(np.abs(x), 1.0)) | ((slope < NORMAL) & np.not_equal(d, 0))
+        slope = slope * d
         if np.any(far):
             ends = [[*seen[:position], end, *seen[position + 1 :]] for end in (x - d, x + d)]
             apart = np.maximum(*(np.abs(function(*place) - out) for place in ends))
@@ -164,27 +163,34 @@ def own_error(op: Op, out: Array, seen: Sequence[Array], *, is_exact: bool) -> E
     error = np.maximum(2 * ulps * UNIT * np.abs(out), max(ulps * TINY, op.value_abs))
     if np.all(out):
         return error
-    given = [np.equal(x, 0) for x in seen]
-    zero = np.equal(out, 0) & np.any(np.broadcast_arrays(*given), axis=0)
-    return np.where(zero, op.value_abs, error)[()]  # a 0 that is made of a 0 has not underflowed
+    # A 0 that is made of a 0 has not underflowed.
+    return np.where(np.equal(out, 0) & any_zero(seen), op.value_abs, error)[()]
+
+
+def any_zero(seen: Sequence[Array]) -> Array:
+    """Where one of some numbers is 0."""
+    return reduce(np.logical_or, [np.equal(x, 0) for x in seen])
 
 
 def product_error(seen: Sequence[Array], off: Sequence[Error]) -> Error:
     """What a product of two is off by if they are; nothing comes of what is multiplied by an exact 0."""
-    error: Error = 0.0
-    for x, d, other in ((seen[0], off[1], off[0]), (seen[1], off[0], off[1])):
-        if not is_zero(d):
-            weighted = np.abs(x) * d
-            error = error + np.where(np.equal(x, 0) & np.equal(other, 0), 0.0, weighted)
-    return error
+    (x, y), (dx, dy) = map(np.abs, seen), off
+    if is_zero(dx):
+        return np.where(x == 0, 0.0, x * dy)
+    if is_zero(dy):
+        return np.where(y == 0, 0.0, y * dx)
+    return np.where(x + dx == 0, 0.0, (x + dx) * dy) + np.where(y + dy == 0, 0.0, y * dx)
 
 
 def beside(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> Error:
     """What the operands' errors come to in a row with kinks or jumps."""
-    if op.mirror == op.name:
-        # Numbers that are equal as computed count as equal: if they only happen to, the jump is reported.
-        near = np.abs(seen[0] - seen[1]) <= off[0] + off[1]
-        return np.where(near & np.not_equal(*seen), 1.0, 0.0)
+    if op.name in COMPARISONS:
+        error = off[0] + off[1]
+        flips = ~(np.abs(seen[0] - seen[1]) > error) & np.not_equal(error, 0)
+        if op.mirror == op.name:
+            # Numbers that are equal as computed count as equal: if they only happen to be, a jump is met.
+            flips &= np.not_equal(*seen)
+        return np.where(flips, 1.0, 0.0)
     function = arrays.function(op.name)
     return at_ends(lambda place: function(*place), out, seen, off)
 
@@ -213,10 +219,12 @@ def at_ends(
     return apart
 
 
-def ends_of(x: Array, d: Error) -> tuple[Array, Array]:
-    """The ends of what numbers may be: at least the next doubles, where they are off at all."""
-    d = np.where(np.greater(d, 0), np.maximum(d, np.spacing(np.abs(x))), 0.0)
-    return x - d, x + d
+def ends_of(x: Array, d: Error) -> list[Array]:
+    """The ends of what numbers may be, at least the next doubles; and 0, if that is between some."""
+    d = np.where(np.equal(d, 0), 0.0, np.maximum(d, np.spacing(np.abs(x))))
+    low, high = x - d, x + d
+    around = (low < 0) & (high > 0)
+    return [low, high, np.where(around, 0.0, x)] if np.any(around) else [low, high]
 
 
 # Structural rows.
@@ -303,9 +311,70 @@ BOUNDED = Algebra(constant, applied)
 
 # The reverse sweep.
 
+Rule = Callable[[Sequence[Array]], Array]
+"""A local derivative, given what it reads."""
+
+
+class Local(NamedTuple):
+    """A local derivative: ``known``, or one number that it ``read``s, or a ``rule`` on several."""
+
+    read: tuple[str, ...] = ()
+    rule: Rule | None = None
+    known: Pair | None = None
+
+
+class Edges(NamedTuple):
+    """A node's edges: their program, the operands' positions, and elementwise edges' local derivatives."""
+
+    program: Program
+    positions: tuple[int, ...]
+    locals: tuple[Local, ...]
+
+
+def edges_of(graph: Graph, user: int, active: Collection[int], varying: Sequence[int]) -> Edges:
+    """A node's edges to active operands, worked out once."""
+    program, positions, is_local = edge_program(graph, user, active, varying)
+    if not all(is_local):
+        return Edges(program, positions, ())
+    op, operands = BY_NAME[graph.kinds[user]], graph.operands[user]
+    nodes = program.outputs[1 : 2 * len(positions) : 2]
+    locals_ = tuple([local_of(op, program.graph, node, operands, user) for node in nodes])
+    return Edges(program, positions, locals_)
+
+
+def local_of(op: Op, graph: Graph, node: int, operands: Sequence[int], user: int) -> Local:
+    """A local derivative that is a node of a program.
+
+    With kinks or jumps it reads the operands, of which the node's own data is made anew.
+    """
+    if graph.kinds[node] == CONST:
+        return Local(known=constant(graph, node))
+    if graph.kinds[node] == INPUT:
+        return Local((str(graph.payloads[node]),))
+    needed, function = dependencies(graph, node), arrays.function(op.name)
+    read = tuple([name for name, at in graph.inputs.items() if needed[at]])
+    if op.special:
+        read = tuple(dict.fromkeys(map(str, operands)))
+    steps = [at for at in range(node + 1) if needed[at] and graph.operands[at]]
+    constants = {
+        at: arrays.ARRAYS.constant(graph, at)
+        for at, kind in enumerate(graph.kinds)
+        if needed[at] and kind == CONST
+    }
+    inputs = [(name, at) for name, at in graph.inputs.items() if needed[at]]
+
+    def rule(place: Sequence[Array]) -> Array:
+        given = dict(zip(read, place, strict=True))
+        if op.special:
+            given[str(user)] = function(*[given[str(operand)] for operand in operands])
+        values: Any = constants | {at: given[name] for name, at in inputs}
+        return worked_out(graph, arrays.ARRAYS, values, steps)[node]
+
+    return Local(read, rule)
+
 
 def grad_errors(
-    found: Adjoints, errors: Sequence[Error], edges: Callable[[int], EdgeProgram]
+    found: Adjoints, errors: Sequence[Error], edges: Callable[[int], Edges]
 ) -> list[Error]:
     """By node: what its grad may be off by, given what every node's data may be, and each node's edges."""
     graph = found.graph
@@ -335,32 +404,28 @@ def settled(found: Adjoints, node: int, error: Error) -> Error:
     grad = found.grads[node]
     if node in found.masks:
         error = np.where(np.not_equal(found.masks[node], 0), error, 0.0)
-    if is_zero(error) and np.isfinite(grad).all():
-        return 0.0
-    return np.where(np.isfinite(grad) & (error < inf), error, inf)[()]
+    return 0.0 if is_zero(error) else np.where(np.isfinite(grad), error, inf)[()]
 
 
 def passed_on(
-    found: Adjoints, user: int, edges: EdgeProgram, errors: Sequence[Error], off: Error
+    found: Adjoints, user: int, edges: Edges, errors: Sequence[Error], off: Error
 ) -> list[tuple[int, Pair]]:
     """What a node passes to its operands, and what that may be off by."""
     graph, values = found.graph, found.values
-    operands, (program, outputs) = graph.operands[user], edges.program
-    seen = dict.fromkeys((*operands, user))
-    given = {str(node): Pair(values[node], errors[node]) for node in seen}
-    given[GRAD] = Pair(found.grads[user], off)
-    listed = []
-    if graph.kinds[user] not in BY_NAME:
-        passed = interpret(program, BOUNDED, given, outputs)
-        for at, position in enumerate(edges.positions):
-            listed.append((operands[position], passed[outputs[2 * at]]))
-        return listed
+    operands = graph.operands[user]
+    given = {str(node): Pair(values[node], errors[node]) for node in (*operands, user)}
+    given[GRAD] = grad = Pair(found.grads[user], off)
+    places = [operands[position] for position in edges.positions]
+    if not edges.locals:
+        numbers = interpret(edges.program.graph, BOUNDED, given)
+        passed = [numbers[output] for output in edges.program.outputs[::2]]
+        return [*zip(places, passed, strict=False)]
     op = BY_NAME[graph.kinds[user]]
-    for at, position in enumerate(edges.positions):
-        local = local_pair(op, Program(program, (outputs[2 * at + 1],)), given, operands, user)
-        is_branch = position in op.branches
-        listed.append((operands[position], contribution(given[GRAD], local, is_branch=is_branch)))
-    return listed
+    branches = [position in op.branches for position in edges.positions]
+    return [
+        (place, contribution(grad, local_pair(op, local, given), is_branch=is_branch))
+        for place, local, is_branch in zip(places, edges.locals, branches, strict=True)
+    ]
 
 
 def contribution(grad: Pair, local: Pair, *, is_branch: bool) -> Pair:
@@ -385,36 +450,26 @@ def product_of(pairs: Sequence[Pair], value: Array) -> Error:
     return of_row(BY_NAME["mul"], value, seen, off)
 
 
-def local_pair(
-    op: Op, program: Program, given: Mapping[str, Pair], operands: Sequence[int], user: int
-) -> Pair:
+def local_pair(op: Op, local: Local, given: Mapping[str, Pair]) -> Pair:
     """A local derivative, and what it may be off by."""
-    graph, (node,) = program
-    if graph.kinds[node] == CONST:
-        return constant(graph, node)
-    if graph.kinds[node] == INPUT:
-        return given[str(graph.payloads[node])]
-    needed = dependencies(graph, node)
-    read = [name for name, at in graph.inputs.items() if needed[at]]
-    names = list(dict.fromkeys(map(str, operands))) if op.special else read
-    function = arrays.function(op.name)
-
-    def rule(place: Sequence[Array]) -> Array:
-        values = dict(zip(names, place, strict=True))
-        if op.special:
-            values[str(user)] = function(*(values[str(operand)] for operand in operands))
-        return arrays.forward(graph, values, [node])[node]
-
-    seen, off = [given[name].value for name in names], [given[name].error for name in names]
-    local = rule(seen)
-    error = np.maximum(4 * op.partial_ulp * UNIT * np.abs(local), op.partial_abs)
+    if local.known is not None:
+        return local.known
+    seen, off = (
+        [given[name].value for name in local.read],
+        [given[name].error for name in local.read],
+    )
+    if local.rule is None:
+        return given[local.read[0]]
+    value = local.rule(seen)
+    error = np.maximum(4 * op.partial_ulp * UNIT * np.abs(value), op.partial_abs)
+    if op.partial_ulp and not np.all(value):
+        error = error + np.where(np.equal(value, 0) & any_zero(seen), 0.0, TINY)
     if op.special:
-        error = error + at_ends(rule, local, seen, off)
-    else:
-        for position, d in enumerate(off):
-            if not is_zero(d):
-                error = error + along(rule, local, seen, position, d)
-    return Pair(local, np.where(np.isfinite(local) & (error < inf), error, inf)[()])
+        return Pair(value, error + at_ends(local.rule, value, seen, off))
+    for position, d in enumerate(off):
+        if not is_zero(d):
+            error = error + along(local.rule, value, seen, position, d)
+    return Pair(value, error)
 
 
 def along(
@@ -425,7 +480,8 @@ def along(
     d: Error,
 ) -> Error:
     """How far a smooth rule gets from its value where one argument is off."""
-    x, far = seen[position], d > FAR * np.abs(seen[position])
+    x = seen[position]
+    far = d > FAR * np.minimum(np.abs(x), 1.0)
 
     def apart(end: Array) -> Array:
         return np.abs(rule([*seen[:position], end, *seen[position + 1 :]]) - here)
@@ -433,4 +489,6 @@ def along(
     if not np.any(far):
         return apart(x + STRETCH * d) / STRETCH
     ahead = apart(x + np.where(far, d, STRETCH * d))
-    return np.where(far, np.maximum(ahead, apart(x - d)), ahead / STRETCH)
+    both = np.maximum(ahead, apart(x - d))
+    both = np.where(both > BENT * np.abs(here), both + np.abs(here), both)
+    return np.where(far, both, ahead / STRETCH)
