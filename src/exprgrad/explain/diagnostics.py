@@ -72,9 +72,7 @@ class Run(evaluation.Run):
         if found is None:
             from exprgrad.explain.screen import screened
 
-            sides = self.one_sided
-            errors = {name: sides[name].error for name in self.corrected if name in sides}
-            found = self.guards[digits] = screened(self, self.unguarded, errors, digits)
+            found = self.guards[digits] = screened(self, self.unguarded, self.one_sided, digits)
         return found
 
     @property

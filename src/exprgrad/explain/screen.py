@@ -17,6 +17,7 @@ from exprgrad.run.numbers.sweeps import forward
 
 if TYPE_CHECKING:
     from exprgrad.explain.digits.truths import Source
+    from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.matrices import Question
 
 __all__ = ["answered", "screened", "settled"]
@@ -25,14 +26,21 @@ MOST_COUNTED = 15
 """A double has so many digits that can be right whatever the number is."""
 
 
-def screened(run: Run, answer: Guarded, errors: Mapping[str, float], digits: int) -> Guarded:
+def screened(run: Run, answer: Guarded, sides: Mapping[str, OneSided], digits: int) -> Guarded:
     """An answer that is shown with so many digits, and how many of them are right.
 
-    ``answer`` has the sweep's numbers, but for those corrected at a kink, which may be off by ``errors``.
+    ``answer`` has the sweep's numbers, but for those corrected at a kink, as its ``sides`` say.
     """
     evaluator = evaluator_for(run.graph)
+    corrected = [side for side in sides.values() if side.corrected]
     if not isinstance(evaluator, Floats):
-        return answer
+        from exprgrad.explain.digits.tensors import guarded_tensors
+
+        least = min(digits, MOST_COUNTED)
+        return guarded_tensors(
+            run, answer, corrected, least, lambda bounds, source: settled(bounds, digits, source)
+        )
+    errors = {side.input: side.error for side in corrected}
     data, grads = evaluator.errors(run.values, run.adjoints)
     bounds: dict[Path, tuple[float, float]] = {("value",): (run.value, data[run.graph.output])}
     gradient = {}

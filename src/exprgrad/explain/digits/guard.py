@@ -7,13 +7,21 @@ literals were read as and for the decimals that they are written as: else nobody
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from exprgrad.explain.diagnostic import Diagnostic, Path, Settled
-from exprgrad.explain.digits.trusted import NEAREST, is_nearest, is_tight, judged, right_digits
+from exprgrad.explain.digits.trusted import (
+    NEAREST,
+    Trusted,
+    is_nearest,
+    is_tight,
+    judged,
+    right_digits,
+)
 from exprgrad.explain.digits.truths import Source
-from exprgrad.explain.digits.warnings import Loser, digits_text, warning
+from exprgrad.explain.digits.warnings import Loser, part, uncertain, warning
 from exprgrad.run.balls.balls import Ball, ball, is_infinite, working
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 
@@ -75,40 +83,76 @@ def nearest_double(true: Ball) -> float:
     return next((x for x in around if is_nearest(x, true)), value) + 0.0
 
 
+class Wrong(NamedTuple):
+    """A number that is not right: where it stands, what doubles make of it, and what becomes of it."""
+
+    path: Path
+    plain: Trusted
+    found: Decided
+
+
 def guarded(found: Settled, poor: Sequence[Path], least: int, source: Source) -> Settled:
     """What becomes of numbers, of which the ``poor`` may have fewer right digits than ``least``."""
-    alike: dict[object, list[Loser]] = {}
-    explained = 0
+    wrong: dict[tuple[Path, str], list[Wrong]] = {}
     source.seek(poor)
     for path in poor:
         value, (true, typed) = found.values[path], source.truth(path)
         one = decided(value, least, true, typed, source.bits)
         found.digits[path] = one.digits
-        if one.state == "right":
-            continue
         if one.state == "corrected":
             found.corrected[path] = value, one.answer
             found.values[path] = one.answer
-        plain, place = judged(value, true, source.bits), source.place(path)
-        key: object = one.state
-        if key not in alike and explained < MOST_EXPLAINED and one.state != "undecided":
-            explained += 1
-            place = source.blamed(path, plain, true) or place
-            key = key if one.state == "typed" else (key, place[2] or place)
-        label, digits = source.label(path), min(plain.digits, DOUBLE_DIGITS)
-        loser = Loser(label, value, digits, one.answer, one.state, *place, true, typed)
-        alike.setdefault(key, []).append(loser)
-    told = [warning(group, source.decimals, source.bits) for group in alike.values()]
+        if one.state != "right":
+            lost = Wrong(path, judged(value, true, source.bits), one)
+            wrong.setdefault((whole(path), one.state), []).append(lost)
+    groups = losers(wrong, Counter(map(whole, found.values)), source)
+    told = [warning(group, source.decimals, source.bits) for group in groups]
     return found._replace(diagnostics=tuple(told))
+
+
+def losers(
+    wrong: Mapping[tuple[Path, str], Sequence[Wrong]], sizes: Mapping[Path, int], source: Source
+) -> list[list[Loser]]:
+    """Numbers that lost digits, grouped by what is told of them.
+
+    Of a tensor's numbers that fare alike the worst speaks for all.
+    """
+    alike: dict[object, list[Loser]] = {}
+    explained = 0
+    for (tensor, state), listed in wrong.items():
+        path, plain, one = min(listed, key=lambda lost: lost.plain.digits)
+        place, key = source.place(path), state if len(listed) == 1 else (tensor, state)
+        if key not in alike and explained < MOST_EXPLAINED and state != "undecided":
+            explained += 1
+            place = source.blamed(path, plain, source.truth(path)[0]) or place
+            key = key if state == "typed" else (key, place[2] or place)
+        label, at = source.label(path), ""
+        if len(listed) > 1:
+            label, at = f"{part(len(listed), sizes[tensor])} {source.label(tensor)}", path[-1]
+        digits = min(plain.digits, DOUBLE_DIGITS)
+        loser = Loser(label, plain.value, digits, one.answer, state, *place, *source.truth(path), at)
+        alike.setdefault(key, []).append(loser)
+    return list(alike.values())
+
+
+def whole(path: Path) -> Path:
+    """The path of the tensor that a number is one of; its own if it is one by itself."""
+    return path[:-1] if path[-1].startswith("[") else path
 
 
 def unproved(found: Settled, poor: Sequence[Path], least: int, source: Source) -> Settled:
     """The same where nothing is known but what bounds tell."""
-    told = []
+    tensors: dict[Path, list[Path]] = {}
     for path in poor:
+        tensors.setdefault(whole(path), []).append(path)
+    sizes, told = Counter(map(whole, found.values)), []
+    for tensor, paths in tensors.items():
+        path = min(paths, key=found.digits.__getitem__)
         node, span, _ = source.place(path)
-        known = digits_text(found.digits[path])
-        message = f"{source.label(path)} may have {known} only, as far as bounds tell"
+        label, at = source.label(path), ""
+        if len(paths) > 1:
+            label, at = f"{part(len(paths), sizes[tensor])} {source.label(tensor)}", path[-1]
+        message = uncertain(label, found.digits[path], at)
         help = "pip install python-flint, with which more is known"
         told.append(Diagnostic("lost-digits", "warning", message, node, span, help))
     return found._replace(diagnostics=tuple(told))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.rules import template
 from exprgrad.explain.digits.trusted import FULL, Enclosed, Lost, right_digits
-from exprgrad.graph.graph import dependents
+from exprgrad.graph.graph import dependents, seen_from
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball, ball, unknown, working
@@ -48,11 +48,11 @@ class Loss(NamedTuple):
 
 
 class Evidence:
-    """A run's doubles beside what is true."""
+    """A run's doubles beside what is true; ``output`` is the node whose value is asked about."""
 
-    def __init__(self, run: Run, found: Enclosed) -> None:
+    def __init__(self, run: Run, found: Enclosed, output: int | None = None) -> None:
         self.run = run
-        self.graph = run.graph
+        self.graph = run.graph if output is None else seen_from(run.graph, output)
         self.found = found
 
     @cached_property

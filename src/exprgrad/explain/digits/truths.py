@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
+from itertools import product
 from typing import Protocol
 
 from exprgrad.derive.rules import real
@@ -19,7 +20,7 @@ from exprgrad.run.evaluation import Run
 from exprgrad.run.matrices import Question
 from exprgrad.source import Span, cut
 
-__all__ = ["Derived", "Source", "Swept", "is_same_typed"]
+__all__ = ["Derived", "Source", "Swept", "Written", "is_same_typed", "label_of"]
 
 LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""
@@ -75,16 +76,25 @@ def rounded(graph: Graph, inputs: Mapping[str, float]) -> list[str]:
     return [name for name, x in [*literals.items(), *inputs.items()] if is_rounded(x)]
 
 
-class Swept:
-    """The truth about a run's value and gradient, which two sweeps find: in doubles, and in balls."""
+def label_of(run: Run, path: Path) -> str:
+    """What messages call a number, or a tensor: the output's text, or ``x.grad``."""
+    return f"{path[1]}.grad" if path[1:] else cut(run.label(run.graph.output), LONGEST_LABEL)
 
-    def __init__(self, run: Run) -> None:
+
+class Swept:
+    """The truth about a run's value and gradient, which two sweeps find: in doubles, and in balls.
+
+    ``outputs`` are the nodes whose data is asked for, if that is not the output's alone.
+    """
+
+    def __init__(self, run: Run, outputs: Sequence[int] | None = None) -> None:
         self.run = run
+        self.outputs = outputs
 
     @cached_property
     def found(self) -> Enclosed:
         """What is true of the doubles."""
-        return enclosed(self.run.graph, self.run.inputs, self.run.wrt)
+        return enclosed(self.run.graph, self.run.inputs, self.run.wrt, outputs=self.outputs)
 
     @cached_property
     def typed(self) -> Enclosed:
@@ -92,7 +102,7 @@ class Swept:
         run = self.run
         if not self.decimals:
             return self.found
-        return enclosed(run.graph, run.inputs, run.wrt, typed=True)
+        return enclosed(run.graph, run.inputs, run.wrt, typed=True, outputs=self.outputs)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -128,8 +138,7 @@ class Swept:
 
     def label(self, path: Path) -> str:
         """The output's text, or ``x.grad``."""
-        run = self.run
-        return f"{path[1]}.grad" if path[1:] else cut(run.label(run.graph.output), LONGEST_LABEL)
+        return label_of(self.run, path)
 
     def place(self, path: Path) -> Place:
         """The output, or an input."""
@@ -148,6 +157,57 @@ class Swept:
         if better is not None:
             help += f"; write {better.text} instead of {better.was}"
         return lost.node, lost.span, help
+
+
+class Written(Swept):
+    """The truth about a run over tensors, which is written out number by number.
+
+    The path of a tensor's number ends in its place: ``("gradient", "X", "[0, 1]")``.
+    """
+
+    def __init__(self, run: Run) -> None:
+        from exprgrad.run.arrays.elements import elements
+
+        self.tensors = run
+        self.elements = elements(run)
+        outputs = self.elements.nodes[run.graph.output]
+        super().__init__(self.elements.run, [int(node) for node in outputs.flat])
+        indices = product(*map(range, outputs.shape))
+        self.places = {str([*place]): int(outputs[place]) for place in indices}
+
+    def output(self, path: Path) -> int:
+        """The node of one of the value's numbers."""
+        return self.places[path[-1]] if path[1:] else self.run.graph.output
+
+    def truth(self, path: Path) -> tuple[Ball, Ball]:
+        """A number for the doubles that were read, and for the decimals as they are typed."""
+        if path[0] == "gradient":
+            return super().truth((path[0], "".join(path[1:])))
+        node = self.output(path)
+        return self.found.values[node], self.typed.values[node]
+
+    def label(self, path: Path) -> str:
+        """The output's text, or ``X.grad``, with the place."""
+        names = 2 if path[0] == "gradient" else 1
+        return label_of(self.tensors, path[:names]) + "".join(path[names:])
+
+    def place(self, path: Path) -> Place:
+        """The output, or an input."""
+        graph = self.tensors.graph
+        node = graph.inputs[path[1]] if path[0] == "gradient" else graph.output
+        return node, graph.span(node), None
+
+    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place | None:
+        """The node that loses most digits, and at which of its numbers."""
+        if path[0] == "gradient":
+            lost, _ = find_lost(self.evidence, "".join(path[1:]), plain.digits)
+        else:
+            evidence = Evidence(self.run, self.found, self.output(path))
+            lost, _ = find_lost(evidence, "", plain.digits)
+        if lost is None:
+            return None
+        node = self.elements.origins[lost.node].node
+        return node, lost.span, f"{self.run.label(lost.node)} loses them: {lost.why}"
 
 
 class Derived:

@@ -10,7 +10,7 @@ from exprgrad.run.balls.balls import Ball
 from exprgrad.run.balls.text import bounds, rough
 from exprgrad.source import Span
 
-__all__ = ["Loser", "digits_text", "warning"]
+__all__ = ["Loser", "digits_text", "part", "uncertain", "warning"]
 
 MOST_NAMED = 4
 """How many numbers of one warning are called by their names."""
@@ -31,6 +31,7 @@ class Loser(NamedTuple):
     ``state``   what became of it
     ``node``, ``span``, ``help``  where its digits are lost, and why
     ``true``, ``typed``  the truth for the doubles that were read, and for the decimals as typed
+    ``worst``   where it stands, if it speaks for several numbers of a tensor
     """
 
     label: str
@@ -43,6 +44,7 @@ class Loser(NamedTuple):
     help: str | None
     true: Ball
     typed: Ball
+    worst: str = ""
 
 
 def warning(group: Sequence[Loser], decimals: Sequence[str], bits: int) -> Diagnostic:
@@ -88,11 +90,26 @@ def listed(words: Sequence[str]) -> str:
 
 def verb(group: Sequence[object], singular: str, plural: str) -> str:
     """A verb for one number or for several."""
-    return singular if len(group) == 1 else plural
+    return singular if len(group) == 1 and not getattr(group[0], "worst", "") else plural
+
+
+def part(many: int, of: int) -> str:
+    """How many of a tensor's numbers: ``5 of 6 numbers of``."""
+    return f"all {of:,} numbers of" if many == of else f"{many:,} of {of:,} numbers of"
+
+
+def uncertain(label: str, digits: int, worst: str) -> str:
+    """What bounds alone tell of a number, or of a tensor's numbers with the ``worst`` at some place."""
+    told = f"{label} may have {digits_text(digits)} only, as far as bounds tell"
+    return f"{told}, the worst at {worst}" if worst else told
 
 
 def counts(group: Sequence[Loser]) -> str:
     """How many digits of some numbers are right: those with as many are named together."""
+    if group[0].worst:
+        (one,) = group
+        known = digits_text(one.digits)
+        return f"{one.label} lose digits in doubles, the worst, at {one.worst}, has {known}"
     by_count: dict[int, list[Loser]] = {}
     for one in group:
         by_count.setdefault(one.digits, []).append(one)

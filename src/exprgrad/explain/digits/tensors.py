@@ -1,0 +1,154 @@
+"""How many digits of an answer over tensors are right, and what becomes of the numbers with too few.
+
+Bounds are arrays.  Where they do not cover the digits that are asked for, and the tensors are small enough,
+each number is one of a formula that is written out, and is settled like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+from exprgrad.explain.diagnostic import Diagnostic, Guarded, Path, Settled
+from exprgrad.explain.digits.guard import count
+from exprgrad.explain.digits.truths import Written, label_of
+from exprgrad.explain.places import at, where
+from exprgrad.explain.screen import settled
+from exprgrad.explain.sides.kinks import OneSided
+from exprgrad.graph.graph import MOST_ELEMENTS, Shape, dependencies, place_of, size
+from exprgrad.run.arrays.bounds import right_digits
+from exprgrad.run.evaluation import Run, evaluator_for
+
+__all__ = ["guarded_tensors"]
+
+Counts = Mapping[Path, Any]
+"""By field of an answer, how many digits of its number, or of each of its tensor's numbers, are right."""
+
+
+def guarded_tensors(
+    run: Run, answer: Guarded, sides: Iterable[OneSided], digits: int, least: int
+) -> Guarded:
+    """An answer that is shown with so many digits, of which ``least`` have to be right.
+
+    ``sides`` are what corrected numbers of the gradient at kinks.
+    """
+    data, grads = evaluator_for(run.graph).errors(run.values, run.adjoints)
+    values: dict[Path, Any] = {("value",): answer.value}
+    errors: dict[Path, Any] = {("value",): data[run.graph.output]}
+    for name, slope in answer.gradient.items():
+        values["gradient", name], errors["gradient", name] = slope, grads[run.graph.inputs[name]]
+    corrected = {("gradient", side.input, *told(side.place)): side.error for side in sides}
+    counts = {path: right_digits(value, errors[path]) for path, value in values.items()}
+    if all(number.min() >= least for number in counts.values()) and not corrected:
+        return with_digits(run, answer, {path: int(n.min()) for path, n in counts.items()})
+    if sum(map(size, run.graph.shapes)) > MOST_ELEMENTS:
+        answer = with_digits(run, answer, {path: int(n.min()) for path, n in counts.items()})
+        return answer._replace(
+            diagnostics=tuple(too_large(run, values, counts, data, grads, least))
+        )
+    bounds: dict[Path, tuple[float, float]] = {}
+    for path, value in values.items():
+        for place in places(value):
+            off = errors[path]
+            number = path if not place else (*path, *told(place))
+            error = at(off, place) if getattr(off, "shape", ()) else float(off)
+            bounds[number] = at(value, place), 0.0 if number in corrected else error
+    found = settled(bounds, digits, lambda: Written(run))
+    for number, error in corrected.items():
+        found.digits[number] = int(right_digits(found.values[number], error))
+    return assembled(run, answer, values, found)
+
+
+def told(place: Shape) -> tuple[str, ...]:
+    """The end of the path of a tensor's number."""
+    return (str([*place]),) if place else ()
+
+
+def places(value: Any) -> Iterable[Shape]:
+    """The places of a tensor's numbers; the only one of a number is ``()``."""
+    return product(*map(range, getattr(value, "shape", ())))
+
+
+def with_digits(run: Run, answer: Guarded, counts: Mapping[Path, int]) -> Guarded:
+    """An answer, and how many digits are right."""
+    digits: dict[str, Any] = {"value": counts["value",]}
+    if run.adjoints is not None:
+        digits["gradient"] = {path[1]: n for path, n in counts.items() if path[0] == "gradient"}
+    return answer._replace(digits=digits)
+
+
+def assembled(run: Run, answer: Guarded, values: Mapping[Path, Any], found: Settled) -> Guarded:
+    """An answer whose numbers are settled: tensors are put together again."""
+    least: dict[Path, int] = {}
+    fresh: dict[Path, Any] = {}
+    for path, value in values.items():
+        numbers = {place: (*path, *told(place)) for place in places(value)}
+        least[path] = min(found.digits[number] for number in numbers.values())
+        for place, number in numbers.items():
+            if number in found.corrected:
+                fresh.setdefault(path, value.copy() if place else value)
+                if place:
+                    fresh[path][place] = found.values[number]
+                else:
+                    fresh[path] = found.values[number]
+    gradient, corrected = {**answer.gradient}, {**answer.corrected}
+    for (field, *names), value in fresh.items():
+        if field == "gradient":
+            (name,) = names
+            gradient[name] = value
+            corrected[name] = corrected.get(name, (run.swept[name],))[0], value
+    value = fresh.get(("value",), answer.value)
+    both = (answer.value, value) if ("value",) in fresh else None
+    answer = Guarded(value, gradient, corrected, {}, both, found.diagnostics)
+    return with_digits(run, answer, least)
+
+
+def too_large(
+    run: Run, values: Mapping[Path, Any], counts: Counts, data: Any, grads: Any, least: int
+) -> Iterable[Diagnostic]:
+    """Warnings about numbers of a formula that is too large to be written out: what bounds tell."""
+    elements = sum(map(size, run.graph.shapes))
+    help = (
+        f"the truth is worked out for up to {MOST_ELEMENTS:,} elements over all nodes, and this formula "
+        f"has {elements:,}: try fewer rows, or fewer columns"
+    )
+    for path, number in counts.items():
+        poor = where(number < least)
+        if poor is None:
+            continue
+        shape = getattr(values[path], "shape", ())
+        worst = place_of(int(number.argmin()), shape)
+        many = f"{poor.numbers(label_of(run, path))} not certain" if shape else label_of(run, path)
+        known = count(int(number.min()))
+        message = (
+            f"{many}: the worst, at {[*worst]}, may have {known} only, as far as bounds tell"
+            if shape
+            else f"{many} may have {known} only, as far as bounds tell"
+        )
+        node = first_drop(run, path, data, grads, least)
+        span = run.graph.span(node)
+        yield Diagnostic("lost-digits", "warning", message, node, span, lost_at(run, node, help))
+
+
+def lost_at(run: Run, node: int, help: str) -> str:
+    """Which node the bounds drop at, and why no more is known."""
+    return f"{run.label(node)} is the first to lose them; {help}"
+
+
+def first_drop(run: Run, path: Path, data: Any, grads: Any, least: int) -> int:
+    """The first node whose data, or whose grad, has too few digits for certain, on the way to a number."""
+    graph = run.graph
+    used = dependencies(graph, graph.output)
+    for node, operands in enumerate(graph.operands):
+        if operands and used[node] and right_digits(run.values[node], data[node]).min() < least:
+            return node
+    if path[0] == "gradient":
+        behind = graph.inputs[path[1]]
+        assert run.adjoints is not None
+        for node in run.adjoints.order:
+            grad = run.adjoints.grads[node]
+            if grad is not None and right_digits(grad, grads[node]).min() < least:
+                return node
+        return behind
+    return graph.output
