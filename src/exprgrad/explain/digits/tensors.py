@@ -6,7 +6,7 @@ each number is one of a formula that is written out, and is settled like any oth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Any
 
@@ -14,7 +14,6 @@ from exprgrad.explain.diagnostic import Diagnostic, Guarded, Path, Settled
 from exprgrad.explain.digits.guard import count
 from exprgrad.explain.digits.truths import Written, label_of
 from exprgrad.explain.places import at, where
-from exprgrad.explain.screen import settled
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import MOST_ELEMENTS, Shape, dependencies, place_of, size
 from exprgrad.run.arrays.bounds import right_digits
@@ -22,16 +21,22 @@ from exprgrad.run.evaluation import Run, evaluator_for
 
 __all__ = ["guarded_tensors"]
 
+Bounds = dict[Path, tuple[float, float]]
+"""Numbers, and what each may be off by."""
 Counts = Mapping[Path, Any]
 """By field of an answer, how many digits of its number, or of each of its tensor's numbers, are right."""
 
 
 def guarded_tensors(
-    run: Run, answer: Guarded, sides: Iterable[OneSided], digits: int, least: int
+    run: Run,
+    answer: Guarded,
+    sides: Iterable[OneSided],
+    least: int,
+    settled: Callable[[Bounds, Callable[[], Written]], Settled],
 ) -> Guarded:
-    """An answer that is shown with so many digits, of which ``least`` have to be right.
+    """An answer of whose numbers at least so many digits have to be right.
 
-    ``sides`` are what corrected numbers of the gradient at kinks.
+    ``sides`` are what corrected numbers of the gradient at kinks; ``settled`` says what becomes of numbers.
     """
     data, grads = evaluator_for(run.graph).errors(run.values, run.adjoints)
     values: dict[Path, Any] = {("value",): answer.value}
@@ -47,14 +52,14 @@ def guarded_tensors(
         return answer._replace(
             diagnostics=tuple(too_large(run, values, counts, data, grads, least))
         )
-    bounds: dict[Path, tuple[float, float]] = {}
+    bounds: Bounds = {}
     for path, value in values.items():
         for place in places(value):
             off = errors[path]
             number = path if not place else (*path, *told(place))
             error = at(off, place) if getattr(off, "shape", ()) else float(off)
             bounds[number] = at(value, place), 0.0 if number in corrected else error
-    found = settled(bounds, digits, lambda: Written(run))
+    found = settled(bounds, lambda: Written(run))
     for number, error in corrected.items():
         found.digits[number] = int(right_digits(found.values[number], error))
     return assembled(run, answer, values, found)

@@ -333,8 +333,8 @@ class Edges(NamedTuple):
 
 def edges_of(graph: Graph, user: int, active: Collection[int], varying: Sequence[int]) -> Edges:
     """A node's edges to active operands, worked out once."""
-    program, positions, is_local = edge_program(graph, user, active, varying)
-    if not all(is_local):
+    program, positions, _ = edge_program(graph, user, active, varying)
+    if graph.kinds[user] not in BY_NAME:
         return Edges(program, positions, ())
     op, operands = BY_NAME[graph.kinds[user]], graph.operands[user]
     nodes = program.outputs[1 : 2 * len(positions) : 2]
@@ -416,7 +416,7 @@ def passed_on(
     given = {str(node): Pair(values[node], errors[node]) for node in (*operands, user)}
     given[GRAD] = grad = Pair(found.grads[user], off)
     places = [operands[position] for position in edges.positions]
-    if not edges.locals:
+    if graph.kinds[user] not in BY_NAME:
         numbers = interpret(edges.program.graph, BOUNDED, given)
         passed = [numbers[output] for output in edges.program.outputs[::2]]
         return [*zip(places, passed, strict=False)]
