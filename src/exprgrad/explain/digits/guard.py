@@ -121,7 +121,8 @@ def losers(
     explained = 0
     for (tensor, state), listed in wrong.items():
         path, plain, one = min(listed, key=lambda lost: lost.plain.digits)
-        place, key = source.place(path), state if len(listed) == 1 else (tensor, state)
+        place = source.place(path)
+        key: object = state if len(listed) == 1 else (tensor, state)
         if key not in alike and explained < MOST_EXPLAINED and state != "undecided":
             explained += 1
             place = source.blamed(path, plain, source.truth(path)[0]) or place
@@ -130,7 +131,9 @@ def losers(
         if len(listed) > 1:
             label, at = f"{part(len(listed), sizes[tensor])} {source.label(tensor)}", path[-1]
         digits = min(plain.digits, DOUBLE_DIGITS)
-        loser = Loser(label, plain.value, digits, one.answer, state, *place, *source.truth(path), at)
+        loser = Loser(
+            label, plain.value, digits, one.answer, state, *place, *source.truth(path), at
+        )
         alike.setdefault(key, []).append(loser)
     return list(alike.values())
 

@@ -11,8 +11,8 @@ from itertools import product
 from typing import Any
 
 from exprgrad.explain.diagnostic import Diagnostic, Guarded, Path, Settled
-from exprgrad.explain.digits.guard import count
 from exprgrad.explain.digits.truths import Written, label_of
+from exprgrad.explain.digits.warnings import part, uncertain
 from exprgrad.explain.places import at, where
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import MOST_ELEMENTS, Shape, dependencies, place_of, size
@@ -123,22 +123,19 @@ def too_large(
         if poor is None:
             continue
         shape = getattr(values[path], "shape", ())
-        worst = place_of(int(number.argmin()), shape)
-        many = f"{poor.numbers(label_of(run, path))} not certain" if shape else label_of(run, path)
-        known = count(int(number.min()))
-        message = (
-            f"{many}: the worst, at {[*worst]}, may have {known} only, as far as bounds tell"
-            if shape
-            else f"{many} may have {known} only, as far as bounds tell"
-        )
+        label, worst = label_of(run, path), ""
+        if shape:
+            label = f"{part(poor.many, poor.of)} {label}"
+            worst = str([*place_of(int(number.argmin()), shape)])
         node = first_drop(run, path, data, grads, least)
-        span = run.graph.span(node)
-        yield Diagnostic("lost-digits", "warning", message, node, span, lost_at(run, node, help))
-
-
-def lost_at(run: Run, node: int, help: str) -> str:
-    """Which node the bounds drop at, and why no more is known."""
-    return f"{run.label(node)} is the first to lose them; {help}"
+        yield Diagnostic(
+            "lost-digits",
+            "warning",
+            uncertain(label, int(number.min()), worst),
+            node,
+            run.graph.span(node),
+            f"{run.label(node)} is the first to lose them; {help}",
+        )
 
 
 def first_drop(run: Run, path: Path, data: Any, grads: Any, least: int) -> int:

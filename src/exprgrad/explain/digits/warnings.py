@@ -100,7 +100,7 @@ def part(many: int, of: int) -> str:
 
 def uncertain(label: str, digits: int, worst: str) -> str:
     """What bounds alone tell of a number, or of a tensor's numbers with the ``worst`` at some place."""
-    told = f"{label} may have {digits_text(digits)} only, as far as bounds tell"
+    told = f"{label} may have {digits_text(digits)}{' only' * (digits > 0)}, as far as bounds tell"
     return f"{told}, the worst at {worst}" if worst else told
 
 
