@@ -273,6 +273,8 @@ class Writer:
     def operation(self, kind: str, operands: Sequence[Any], spans: tuple[Span, ...] = ()) -> Any:
         """The number of an operation; a choice or a sum that a double decides is not written."""
         if kind == "where" and not isinstance(operands[0], Number):
+            if operands[0] != operands[0]:  # what is no label has neither a value nor a derivative
+                return self.operation("mul", operands[:2])
             return operands[1] if operands[0] else operands[2]
         if kind == "add" and 0.0 in operands:
             return operands[0] if operands[1] == 0.0 else operands[1]

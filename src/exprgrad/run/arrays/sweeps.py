@@ -22,7 +22,7 @@ from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import Array
 from exprgrad.run.numbers.kink_screen import Needed, equal_numbers, movable
 
-__all__ = ["Adjoints", "Sweep", "answers", "forward", "held", "play", "record"]
+__all__ = ["Adjoints", "Sweep", "answers", "forward", "held", "play", "record", "sides"]
 
 
 class Suspect(NamedTuple):

@@ -20,7 +20,10 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.numbers.primitives import Part, Template, compile_template, functions, sides
 from exprgrad.run.numbers.sweeps import Adjoints, Tape, Visits, row
 
-__all__ = ["DOUBLE_DIGITS", "data_errors", "grad_errors", "right_digits"]
+__all__ = [
+    "BENT", "DOUBLE_DIGITS", "EXACT_BELOW", "FAR", "MOST_ENDS", "NORMAL", "STRETCH", "TINY", "UNIT", "data_errors",
+    "grad_errors", "right_digits",
+]  # fmt: skip
 
 inf = math.inf
 UNIT = 2.0**-53
