@@ -21,8 +21,8 @@ from exprgrad.run.numbers.primitives import Part, Template, compile_template, fu
 from exprgrad.run.numbers.sweeps import Adjoints, Tape, Visits, row
 
 __all__ = [
-    "BENT", "DOUBLE_DIGITS", "EXACT_BELOW", "FAR", "MOST_ENDS", "NORMAL", "STRETCH", "TINY", "UNIT", "data_errors",
-    "grad_errors", "right_digits",
+    "BENT", "DOUBLE_DIGITS", "EXACT_BELOW", "FAR", "MOST_ENDS", "NORMAL", "STRETCH", "TINY", "UNIT",
+    "data_errors", "grad_errors", "right_digits",
 ]  # fmt: skip
 
 inf = math.inf
