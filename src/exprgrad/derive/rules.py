@@ -72,22 +72,18 @@ def shown(op: Op, position: int) -> str:
 def real(op: Op, position: int) -> str:
     """The rule that is exact in real arithmetic, as balls need it.
 
-    It is the one that people read, within the row's domain; but at kinks and jumps, and where that has no
-    value, the one that is computed, which states the convention.
+    It is the one that people read where the row has a value; but at kinks and jumps, and where it is not
+    finite, the one that is computed, which states the convention.
     """
-    rule = op.partial(position)
+    *statements, rule = op.partial(position).split(";")
     if op.shown:
-        *statements, convention = rule.split(";")
-        bent = [f"({special.where})" for special in op.special]
-        plain = " * ".join(["(0*slope == 0)", *(f"({where} == 0)" for where in bent)])
-        lines = [f"slope = {op.shown_partial(position)}", *statements]
-        rule = "; ".join([*lines, f"where({plain}, slope, {convention})"])
-    if not op.domain or op.variadic:
-        return rule
-    *statements, last = rule.split(";")
-    inside = " + ".join(f"({where})" for where in (op.domain, *(pole for pole, _ in op.poles)))
-    outside = "*".join(["nan", *op.names])  # whose derivatives are nan too
-    return "; ".join([*statements, f"where({inside}, {last}, {outside})"])
+        statements = [f"slope = {op.shown_partial(position)}", *statements]
+        smooth = " * ".join(["(0*slope == 0)", *(f"(({one.where}) == 0)" for one in op.special)])
+        rule = f"where({smooth}, slope, {rule})"
+    if op.domain:
+        outside = "*".join(["nan", *op.names])  # whose derivatives are nan too
+        rule = f"where(out == out, {rule}, {outside})"
+    return "; ".join([*statements, rule])
 
 
 def fewest(op: Op, position: int) -> str:

@@ -304,12 +304,12 @@ def log10(x: Ball) -> Ball:
 
 def lesser(x: Ball, y: Ball) -> Ball:
     """The lesser of two, itself if balls decide which it is: so it equals the operand that it is."""
-    return x if x <= y else y if y <= x else x.min(y)
+    return x if x is y or x <= y else y if y <= x else x.min(y)
 
 
 def greater(x: Ball, y: Ball) -> Ball:
     """The greater of two, in the same way."""
-    return x if x >= y else y if y >= x else x.max(y)
+    return x if x is y or x >= y else y if y >= x else x.max(y)
 
 
 def logsumexp(*operands: Ball) -> Ball:
