@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -246,3 +247,108 @@ def test_the_program_of_a_hessian_has_the_gradient(monkeypatch: pytest.MonkeyPat
     assert shown["gradient"] == {"y": 9.0, "x": 12.0}
     assert shown["hessian"] == {"y": {"y": 0.0, "x": 6.0}, "x": {"y": 6.0, "x": 4.0}}
     assert len(sweeps) == 1
+
+
+# Digits: numbers that lose them are corrected, and a warning says so.
+
+FAR = ("y = sqrt(a*a + b*b); z = a - b", "a=1e200", "b=1e200")
+NEAR = ("(1-cos(x))/x^2*y", "x=1e-5", "y=2")
+
+
+def test_digits_mirror_the_answer() -> None:
+    found = document("jac", "y1 = a*b; y2 = a", "a=2", "b=3", "--of", "y2,y1")
+    assert found["digits"] == {
+        "value": {"y1": 16, "y2": 16},
+        "jacobian": {"y1": {"a": 16, "b": 16}, "y2": {"a": 16, "b": 16}},
+    }
+    assert document("jac", "a/b", "a=1", "b=3")["digits"] == {
+        "value": 15, "jacobian": {"a": 15, "b": 15},
+    }  # fmt: skip
+    assert document("hess", "2+2")["digits"] == {"value": 16, "gradient": {}, "hessian": {}}
+    found = document("hess", "a^2*b", "a=2", "b=3")
+    assert found["digits"]["hessian"] == {"a": {"a": 15, "b": 15}, "b": {"a": 15, "b": 16}}
+    found = document("jvp", "a/b", "a=1", "b=3", "--tangent", "a=1,b=0")
+    assert found["digits"] == {"value": 15, "jvp": 15}
+    found = document("vjp", "y = a/b", "a=1", "b=3", "--of", "y", "--wrt", "b")
+    assert found["digits"] == {"value": {"y": 15}, "vjp": {"b": 15}}
+
+
+def test_what_is_corrected_mirrors_the_answer() -> None:
+    half = 0.7071067811865476
+    found = document("jac", *FAR, "--of", "y,z")
+    assert found["jacobian"] == {"y": {"a": half, "b": half}, "z": {"a": 1.0, "b": -1.0}}
+    assert found["corrected_value"] == {"y": {"sweep": "inf", "value": 1.414213562373095e200}}
+    slope = {"sweep": 0.0, "value": half}
+    assert found["corrected_jacobian"] == {"y": {"a": slope, "b": slope}}
+    found = document("jvp", *FAR, "--of", "y", "--tangent", "a=1,b=2")
+    assert found["corrected_jvp"] == {"y": {"sweep": 0.0, "value": 2.1213203435596424}}
+    found = document("vjp", *FAR, "--of", "y", "--cotangent", "y=2", "--wrt", "b")
+    assert found["corrected_vjp"] == {"b": {"sweep": 0.0, "value": 2 * half}}
+    assert found["vjp"] == {"b": 2 * half}
+
+    found = document("hess", *NEAR)
+    assert found["hessian"]["x"] == {"x": -0.16666666666333332, "y": -8.333333333277779e-07}
+    assert found["hessian"]["y"]["x"] == found["gradient"]["x"] / 2
+    assert list(found["corrected"]) == ["x"]
+    corrected = found["corrected_hessian"]
+    assert {row: [*columns] for row, columns in corrected.items()} == {"x": ["x", "y"], "y": ["x"]}
+    for row, columns in corrected.items():
+        for column, pair in columns.items():
+            assert pair["value"] == found["hessian"][row][column] != pair["sweep"]
+
+
+@pytest.mark.parametrize("x", [300, 350, 711, 800, 1000])
+def test_the_second_derivative_of_tanh_far_out(x: int) -> None:
+    """It is -8*exp(-2*x), half of which, and nan, the sweep once had."""
+    done = command("hess", "-q", "tanh(x)", f"x={x}")
+    true = -8 * math.exp(-x) * math.exp(-x)
+    assert math.isclose(float(done.out.partition("=")[2]), true, rel_tol=1e-13, abs_tol=1e-323)
+
+
+def test_tables_say_what_is_corrected() -> None:
+    done = command("hess", *NEAR)
+    assert "\nhessian corrected: x x = -0.166667, where the sweep has 4964.76; x y = -8" in done.out
+    assert "d² ((1 - cos(x))/x^2*y) / d x d y is -0.00827" in done.err
+    assert "1 - cos(x) loses them: the difference of nearly equal numbers" in done.err
+    done = command("jac", *NEAR)
+    assert "\njacobian corrected: x = -1.66667e-06, where the sweep has -0.0165514" in done.out
+    assert "write sinc(x/2)^2/2 instead of (1 - cos(x))/x^2" in done.err
+    done = command("jvp", *FAR, "--of", "y", "--tangent", "a=1,b=2")
+    assert "\njvp corrected: y = 2.12132, where the sweep has 0\n" in done.out
+    assert "\nwarning: y.jvp is 0 in doubles, with no right digit; the answer is 2.1" in done.err
+    done = command("vjp", *FAR, "--of", "y")
+    assert "\nvjp corrected: a = 0.707107, where the sweep has 0; b = 0.707107," in done.out
+
+
+def test_lost_digits_are_strict() -> None:
+    for request in (["hess", *NEAR], ["jac", *NEAR], ["vjp", *FAR, "--of", "y"]):
+        assert command(*request).status == 0
+        assert command(*request, "--strict").status == 1
+    assert command("hess", "x^2*y", "x=1", "y=2", "--strict").status == 0
+
+
+def test_more_digits_are_asked_of_a_table() -> None:
+    request = ["hess", "(1 - cos(x))*y", "x=0.01", "y=1"]
+    assert not command(*request).err
+    assert "right digits; the answer is" in command(*request, "--digits", "15").err
+
+
+def test_two_readings_that_differ_are_both_told() -> None:
+    done = command("jac", "-q", "(x*10 - 1)^2", "x=0.1")
+    assert done.out == "x=0.0\n"
+    assert "for the doubles that the numbers are read as, 0 to within" in done.err
+    done = command("hess", "-q", "(0.1 + 0.2 - 0.3)*x^2", "x=1")
+    assert "for the doubles that the numbers are read as, 0 to within" in done.err
+
+
+def test_conventions_at_kinks_are_not_lost_digits() -> None:
+    for formula in ("abs(x)", "relu(x)", "max(x, 0)^2", "x*abs(x)", "sign(x)", "clamp(x, 0, 1)"):
+        for name in ("jac", "hess"):
+            assert "lost-digits" not in command(name, "--json", formula, "x=0").out
+    assert "lost-digits" not in command("jac", "--json", "max(sin(x), cos(x), sin(x))", "x=2").out
+
+
+def test_bounds_alone_speak_without_balls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exprgrad.run.balls.balls.has_balls", lambda: False)
+    done = command("hess", "-q", *NEAR)
+    assert "d² ((1 - cos(x))/x^2*y) / d x d x may have no right digit only" in done.err

@@ -15,7 +15,7 @@ import pytest
 from corpus import table
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.parse import parse
-from oracles import Real, decimal, evaluate, gradient, mp, mpf
+from oracles import Real, decimal, evaluate, gradient, mp, mpf, second_derivatives
 from shell import Outcome, command
 
 PLACES = 6
@@ -179,3 +179,34 @@ def test_each_is_a_catastrophe() -> None:
         with mp.workdps(4 * DIGITS):
             right = [is_right(float(sweep[name]), true[name].read) for name in sweep]
         assert not all(right), case
+
+
+def second_truths(graph: Graph, inputs: Mapping[str, float]) -> dict[str, dict[str, Truth]]:
+    """The true second derivatives, by row and column."""
+    read, typed = (second_derivatives(graph, inputs, DIGITS, number) for number in (mpf, decimal))
+    return {x: {y: Truth(read[x][y], typed[x][y]) for y in read[x]} for x in read}
+
+
+def is_within(shown: float, true: Real, count: int) -> bool:
+    """Whether so many digits are right as are counted; of the nearest double all may be."""
+    with mp.workdps(4 * DIGITS):
+        allowed = max(mpf(10) ** -count, NEAREST) * abs(true) + mp.ldexp(1, -1075)
+        return not count or is_right(shown, true, 17) or bool(abs(shown - true) <= allowed)
+
+
+@pytest.mark.parametrize("case", EACH)
+def test_every_second_derivative_is_true(case: Catastrophe) -> None:
+    """``hess`` prints no entry that is silently wrong, and counts no digit that is not right."""
+    graph = parse(case.formula)
+    true, first = second_truths(graph, case.inputs), truths(graph, case.inputs)
+    answer = json.loads(command("hess", "--json", *case.words).out)
+    told = " ".join(one["message"] for one in answer["diagnostics"])
+    digits = answer["digits"]
+    for x, row in answer["hessian"].items():
+        for y, shown in row.items():
+            has_warning = f"/ d {x} d {y} is" in told or f"/ d {y} d {x} is" in told
+            check(float(shown), true[x][y], has_warning, (case, x, y))
+            assert is_within(float(shown), true[x][y].read, digits["hessian"][x][y]), (case, x, y)
+        slope = float(answer["gradient"][x])
+        check(slope, first[x], f"{x}.grad is" in told, (case, x))
+        assert is_within(slope, first[x].read, digits["gradient"][x]), (case, x)
