@@ -69,7 +69,6 @@ class Kind(NamedTuple):
     ``sort``      how its bound is found: that of a sum or a product of two, or of a row with one operand
                   that has kinks; 0 for all others
     ``function``  its value
-    ``reads``     by partial, as a tape has it: which of those values it reads
     ``own``       what the result may have rounded away, as a part of it, and at least
     ``partial``   the same of a partial
     """
@@ -77,7 +76,6 @@ class Kind(NamedTuple):
     op: Op
     sort: int
     function: Callable[..., float]
-    reads: dict[Part, tuple[int, ...]]
     own: tuple[float, float]
     partial: tuple[float, float]
 
@@ -85,20 +83,23 @@ class Kind(NamedTuple):
 @cache
 def kind_of(op: Op) -> Kind:
     """What a bound needs to know of a row."""
-    names = slots(op)
-    graphs = [template(op.partial(position)) for position in range(len(op.names))]
-    reads = [tuple([names.index(seen) for seen in graph.inputs]) for graph in graphs]
-    parts = [part for part, _ in row(op)[0]]
     ulps = op.value_ulp
     tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
     return Kind(
         op,
         SUM if len(op.signs) == 2 else PRODUCT if op.powers == (1, 1) else BENT_ROW * is_bent(op),
         functions[op.name],
-        dict(zip(parts, reads, strict=True)),
         (2 * ulps * UNIT, max(tiny, op.value_abs)),
         (4 * op.partial_ulp * UNIT, op.partial_abs),
     )
+
+
+def reads_of(op: Op) -> dict[Part, list[int]]:
+    """By partial, as a tape has it: which of the values that ``slots`` names it reads."""
+    names, found = slots(op), {}
+    for position, (part, _) in enumerate(row(op)[0]):
+        found[part] = [names.index(seen) for seen in template(op.partial(position)).inputs]
+    return found
 
 
 def is_bent(op: Op) -> bool:
@@ -310,6 +311,7 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     first = len(errors) + len(tape.constants)
     off = [*errors, *[0.0] * len(tape.constants)]
     kinds = {name: kind_of(BY_NAME[name]) for name in {*tape.graph.kinds} - LEAVES}
+    reads = {part: seen for kind in kinds.values() for part, seen in reads_of(kind.op).items()}
     names = tape.graph.kinds
     if not tape.steps:
         return off
@@ -324,7 +326,7 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         error = max(relative * abs(local), error)
         if relative and (local or all(pick(cells))):
             error += TINY
-        uncertain = [at for at in kind.reads[function] if around[at]]
+        uncertain = [at for at in reads[function] if around[at]]
         if uncertain:
             error += of_rule(kind, function, local, pick(cells), around, uncertain)
         off.append(error if error < inf else inf)
