@@ -105,6 +105,7 @@ def test_a_logarithm_of_many_exponentials(count: int) -> None:
 
 HARD = [
     ("pow", (5e-324, 0.07)), ("pow", (1.7e308, 0.0105)), ("pow", (1e-320, 0.09)), ("pow", (8e307, 0.012)),
+    ("pow", (1.5e-323, 1.983)), ("pow", (1e-279, 2.09)),
     ("erf", (26.59,)), ("erf", (26.91,)), ("erf", (27.03,)), ("erfc", (26.66,)), ("erfc", (26.97,)),
 ]  # fmt: skip
 """Where a factor of a derivative would overflow, or be subnormal, if it were formed as it is written."""

@@ -85,8 +85,8 @@ POW_SCALE = "where(abs(x) < 1e-280, 2^100, where(abs(x) > 1e280, 2^-100, 1))"
 POW_SLOPE = (
     "h = abs(x)^(y/2); p = x^(y - 1); at_end = where((y == 0) + (p == 0)*(x != 0), 0, y*p); "
     "scaled = sign(x)^y*(y*h/(x*where(abs(x) < 1, 2^100, 2^-100))*(h*where(abs(x) < 1, 2^100, 2^-100))); "
-    "far = where((x == 0) + (h == 0) + (abs(x) == inf), at_end, scaled); "
-    "near = (abs(x) > 1e-280)*(abs(x) < 1e280)*(h > 0); "
+    "far = where((x == 0) + (h < 1e-290) + (abs(x) == inf), at_end, scaled); "
+    "near = (abs(x) > 1e-280)*(abs(x) < 1e280)*(h > 1e-290); "
     "general = where(near, where(x < 0, (-1)^y, 1)*(y*h/x*h), far); "
     "halves = x^floor((y - 1)/2)*y*x^(y - 1 - floor((y - 1)/2)); "
     "plain = where(abs(y) <= 4, y*p, halves); "
@@ -95,6 +95,7 @@ POW_SLOPE = (
     f"where(where(varies_y, 1, where(y == 0, 0, where({POW_EXACT}, 0, rare))), general, fixed)"
 )
 """The derivative of x^y for x: in general from two halves of the power, scaled where x is tiny or huge.
+Where a half is subnormal, either y - 1 is a double or the derivative is 0.
 
 Where y is constant, y*x^(y - 1) is as good if y - 1 is a double, and y*out/x unless the power is tiny.
 """
@@ -102,7 +103,8 @@ POW_SECONDS = (
     "h = x^(y/2); halves = x^floor((y - 2)/2)*(y*(y - 1))*x^(y - 2 - floor((y - 2)/2)); "
     "plain = where(max(y == 0, y == 1), 0, where(y == 2, 2, where(abs(y) <= 4, y*(y - 1)*x^(y - 2), halves))); "
     "where(max(max(y >= 1, y == floor(y))*(abs(y) < 2^53), x == 0), plain, h/x*y*(h/x*(y - 1)))",
-    f"h = x^(y/2); s = {POW_SCALE}; where(x == 0, where(y > 1, 0, -inf), h/(x*s)*(1 + y*log(x))*(h*s))",
+    f"h = x^(y/2); s = {POW_SCALE}; q = 1 + y*log(x); "
+    "where(x == 0, where(y > 1, 0, -inf), where(h < 1e-290, x^(y - 1)*q, h/(x*s)*q*(h*s)))",
     "h = x^(y/2); where((x == 0)*(y >= 0), 0, where(h == 0, where(x > 0, 0, nan), h*log(x)*(h*log(x))))",
 )
 """The second derivatives of x^y, in which y - 1 is a factor, and no difference of two products of y."""
