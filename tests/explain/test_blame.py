@@ -143,7 +143,7 @@ CASES = {
     ],
 }
 # fmt: on
-INSTEAD = re.compile(r"write (.*) instead of (.*?)( for the [a-z ]+)?(:.*)?$")
+INSTEAD = re.compile(r"write (.*) instead of (.*?)( for the [a-z ]+| where .*?)?(:.*)?$")
 
 
 def asked(case: Case) -> list[str]:
