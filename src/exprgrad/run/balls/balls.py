@@ -26,9 +26,8 @@ from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.run.numbers.primitives import functions
 
 __all__ = [
-    "Ball", "apply", "ball", "either", "enclose", "evaluate", "formula", "has_balls", "is_double",
-    "is_infinite", "is_known", "truth", "undefined", "unknown", "where",
-    "working",
+    "Ball", "apply", "ball", "decimal", "either", "enclose", "evaluate", "formula", "has_balls",
+    "is_double", "is_infinite", "is_known", "truth", "undefined", "unknown", "where", "working",
 ]  # fmt: skip
 
 Ball = Any
@@ -123,9 +122,9 @@ def enclose(
         return interpret(graph, algebra, given)
 
 
-def evaluate(graph: Graph, given: Mapping[str, Ball]) -> list[Ball]:
-    """Every node's data in the precision at hand, given every input's."""
-    return interpret(graph, BALLS, given)
+def evaluate(graph: Graph, given: Mapping[str, Ball], *, typed: bool = False) -> list[Ball]:
+    """Every node's data in the precision at hand, given every input's; ``typed`` as in ``enclose``."""
+    return interpret(graph, TYPED if typed else BALLS, given)
 
 
 def decimal(value: float) -> Ball:
