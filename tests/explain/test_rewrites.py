@@ -164,7 +164,7 @@ FORMS = {
 }  # fmt: skip
 
 
-@together(product(ROWS, FORMS))
+@together(product(ROWS, FORMS), every=5)
 def test_it_is_found(rewrite: Rewrite, form: str) -> None:
     """With the users' own parts, inside other operations, either way round; and the result is equal."""
     graph = parse(rewrite.pattern).graph
@@ -241,7 +241,7 @@ def test_advice_says_where_it_holds(formula: str, values: dict[str, float], word
     assert told and all(one.endswith(f" instead of {formula}{words}") for one in told), told
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(strategies.programs())
 def test_any_formula_can_be_asked(text: str) -> None:
     """Nothing raises, whatever the formula; and what is written reads back."""

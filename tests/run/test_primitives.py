@@ -90,7 +90,7 @@ def test_climbing_to_the_worst_partials_stays_within_the_stated_ulps(op: Op, cou
         assert worst.error <= 1 + SETTLED, worst
 
 
-@pytest.mark.parametrize("count", [50, 200, 1_000])
+@pytest.mark.parametrize("count", [50, 200, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_a_logarithm_of_many_exponentials(count: int) -> None:
     """Neither the value nor a share is worse for many operands; equal ones round alike."""
     op, random = BY_NAME["logsumexp"], Random(count)
