@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
 from corpus import table
+from exprgrad import parse as expression
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.parse import parse
+from lost_digits import VALUE, about
 from oracles import Real, decimal, evaluate, gradient, mp, mpf, second_derivatives
 from shell import Outcome, command
 
@@ -24,7 +26,6 @@ DIGITS = 200
 """The digits of the oracle's steps; four times as many are carried."""
 NEAREST = 2.0**-53
 """The relative error of the double nearest to a number."""
-VALUE = "value"
 
 
 class Catastrophe(NamedTuple):
@@ -89,16 +90,16 @@ def is_right(shown: float, true: Real, places: int = PLACES) -> bool:
     return bool(abs(shown - true) <= max(unit, mp.ldexp(1, -1074)))
 
 
-def warned(err: str, names: Mapping[str, Any]) -> set[str]:
-    """The numbers of which a warning says that digits are lost."""
-    found = set()
-    for said in re.findall(r"^warning: (.* is .* in doubles, with .*)$", err, re.MULTILINE):
-        slope = re.match(r"(\S+)\.grad is ", said)
-        found.add(slope[1] if slope and slope[1] in names else VALUE)
-    return found
+def warned(case: Catastrophe, told: str | list[dict[str, str]]) -> set[str]:
+    """The value or first derivatives of which stderr, or JSON's diagnostics, say that digits are lost."""
+    if isinstance(told, str):
+        messages = re.findall(r"^warning: (.*)$", told, re.MULTILINE)
+    else:
+        messages = [one["message"] for one in told if one["code"] == "lost-digits"]
+    return about(expression(case.formula).gradient(case.inputs), messages)
 
 
-def check(shown: float, true: Truth, has_warning: bool, about: object) -> None:
+def check(shown: float, true: Truth, has_warning: bool, which: object) -> None:
     """One number that a command printed.
 
     It may be wrong, with a warning, where the decimals as typed lead elsewhere, or the truth is 0, which
@@ -107,9 +108,9 @@ def check(shown: float, true: Truth, has_warning: bool, about: object) -> None:
     with mp.workdps(4 * DIGITS):
         if is_right(shown, true.read):
             return
-        assert has_warning, f"silent: {about} prints {shown}, true {mp.nstr(true.read, 20)}"
+        assert has_warning, f"silent: {which} prints {shown}, true {mp.nstr(true.read, 20)}"
         is_zero = abs(true.read) < mpf(10) ** (10 - 2 * DIGITS)
-        assert is_zero or not true.is_one, f"wrong: {about}: {shown}, true {mp.nstr(true.read, 20)}"
+        assert is_zero or not true.is_one, f"wrong: {which}: {shown}, true {mp.nstr(true.read, 20)}"
 
 
 def in_table(done: Outcome, names: Mapping[str, float]) -> dict[str, float]:
@@ -134,13 +135,13 @@ def test_every_digit_is_true(case: Catastrophe) -> None:
     quiet = command("grad", "-q", *case.words)
     for line in quiet.out.splitlines():
         name, _, text = line.partition("=")
-        check(float(text), true[name], name in warned(quiet.err, case.inputs), (case, name))
+        check(float(text), true[name], name in warned(case, quiet.err), (case, name))
     quiet = command("eval", "-q", *case.words)
-    check(float(quiet.out), true[VALUE], VALUE in warned(quiet.err, case.inputs), case)
+    check(float(quiet.out), true[VALUE], VALUE in warned(case, quiet.err), case)
     for name in ("eval", "grad"):
         done = command(name, *case.words)
         for which, number in in_table(done, case.inputs).items():
-            check(number, true[which], which in warned(done.err, case.inputs), (case, name, which))
+            check(number, true[which], which in warned(case, done.err), (case, name, which))
 
 
 @pytest.mark.parametrize("case", EACH)
@@ -149,12 +150,11 @@ def test_json_says_how_many_digits_are_right(case: Catastrophe) -> None:
     true = truths(parse(case.formula), case.inputs)
     done = command("grad", "--json", *case.words)
     answer = json.loads(done.out)
-    told = "\n".join(f"warning: {one['message']}" for one in answer["diagnostics"])
     numbers = {VALUE: answer["value"], **answer["gradient"]}
     counts = {VALUE: answer["digits"]["value"], **answer["digits"]["gradient"]}
     for name, shown in numbers.items():
         number, count = float(shown), counts[name]
-        check(number, true[name], name in warned(told, case.inputs), (case, name))
+        check(number, true[name], name in warned(case, answer["diagnostics"]), (case, name))
         with mp.workdps(4 * DIGITS):
             size = abs(true[name].read)
             allowed = max(mpf(10) ** -count, NEAREST) * size + mp.ldexp(1, -1075)
@@ -163,6 +163,27 @@ def test_json_says_how_many_digits_are_right(case: Catastrophe) -> None:
                 case,
                 name,
             )
+
+
+@pytest.mark.parametrize("case", EACH)
+def test_second_derivatives_are_true(case: Catastrophe) -> None:
+    """All that ``hess`` prints."""
+    graph = parse(case.formula)
+    first = truths(graph, case.inputs)
+    read, typed = (
+        second_derivatives(graph, case.inputs, DIGITS, number) for number in (mpf, decimal)
+    )
+    done = command("hess", "--json", *case.words)
+    answer = json.loads(done.out)
+    counts, has_warning = answer["digits"], "lost-digits" in done.out
+    for name, shown in {VALUE: answer["value"], **answer["gradient"]}.items():
+        count = counts["value"] if name == VALUE else counts["gradient"][name]
+        check(float(shown), first[name], has_warning and count < PLACES, (case, name))
+    for one, row in answer["hessian"].items():
+        for other, shown in row.items():
+            true = Truth(read[one][other], typed[one][other])
+            is_warned = has_warning and counts["hessian"][one][other] < PLACES
+            check(float(shown), true, is_warned, (case, one, other))
 
 
 @pytest.mark.slow
@@ -182,15 +203,9 @@ def test_each_is_a_catastrophe() -> None:
 
 
 def second_truths(graph: Graph, inputs: Mapping[str, float]) -> dict[str, dict[str, Truth]]:
-    """The true second derivatives, by row and column; what its differences leave of 0 is 0."""
+    """The true second derivatives, by row and column."""
     read, typed = (second_derivatives(graph, inputs, DIGITS, number) for number in (mpf, decimal))
-
-    def cleaned(x: str, y: str) -> Truth:
-        least = mpf(10) ** (10 - 2 * DIGITS)
-        size = mpf(inputs[x] or 1) * mpf(inputs[y] or 1)
-        return Truth(*(0 * t if abs(t * size) < least else t for t in (read[x][y], typed[x][y])))
-
-    return {x: {y: cleaned(x, y) for y in read[x]} for x in read}
+    return {x: {y: Truth(read[x][y], typed[x][y]) for y in read[x]} for x in read}
 
 
 def is_within(shown: float, true: Real, count: int) -> bool:
@@ -206,13 +221,13 @@ def test_every_second_derivative_is_true(case: Catastrophe) -> None:
     graph = parse(case.formula)
     true, first = second_truths(graph, case.inputs), truths(graph, case.inputs)
     answer = json.loads(command("hess", "--json", *case.words).out)
-    is_told = any(one["code"] == "lost-digits" for one in answer["diagnostics"])
+    told = " ".join(one["message"] for one in answer["diagnostics"])
     digits = answer["digits"]
     for x, row in answer["hessian"].items():
         for y, shown in row.items():
-            count = digits["hessian"][x][y]
-            check(float(shown), true[x][y], is_told and count < PLACES, (case, x, y))
-            assert is_within(float(shown), true[x][y].read, count), (case, x, y)
-        slope, count = float(answer["gradient"][x]), digits["gradient"][x]
-        check(slope, first[x], is_told and count < PLACES, (case, x))
-        assert is_within(slope, first[x].read, count), (case, x)
+            has_warning = f"/ d {x} d {y} is" in told or f"/ d {y} d {x} is" in told
+            check(float(shown), true[x][y], has_warning, (case, x, y))
+            assert is_within(float(shown), true[x][y].read, digits["hessian"][x][y]), (case, x, y)
+        slope = float(answer["gradient"][x])
+        check(slope, first[x], f"{x}.grad is" in told, (case, x))
+        assert is_within(slope, first[x].read, digits["gradient"][x]), (case, x)

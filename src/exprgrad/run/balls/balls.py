@@ -26,8 +26,9 @@ from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.run.numbers.primitives import functions
 
 __all__ = [
-    "Ball", "apply", "ball", "decimal", "either", "enclose", "evaluate", "formula", "has_balls",
-    "is_double", "is_infinite", "is_known", "truth", "undefined", "unknown", "where", "working",
+    "Ball", "apply", "ball", "either", "enclose", "evaluate", "formula", "has_balls", "is_double",
+    "is_infinite", "is_known", "truth", "undefined", "unknown", "where",
+    "working",
 ]  # fmt: skip
 
 Ball = Any
@@ -122,9 +123,9 @@ def enclose(
         return interpret(graph, algebra, given)
 
 
-def evaluate(graph: Graph, given: Mapping[str, Ball], *, typed: bool = False) -> list[Ball]:
-    """Every node's data in the precision at hand, given every input's; ``typed`` as in ``enclose``."""
-    return interpret(graph, TYPED if typed else BALLS, given)
+def evaluate(graph: Graph, given: Mapping[str, Ball]) -> list[Ball]:
+    """Every node's data in the precision at hand, given every input's."""
+    return interpret(graph, BALLS, given)
 
 
 def decimal(value: float) -> Ball:
@@ -141,8 +142,10 @@ def algebra(number: Callable[[float], Ball]) -> Algebra[Ball]:
     """Balls, given what a literal is; a constant that has a name is what it names."""
 
     def constant(graph: Graph, node: int) -> Ball:
-        exact = CONSTANTS.get(graph.symbols.get(node, ""))
-        return exact() if exact else number(cast(float, graph.payloads[node]))
+        name = graph.symbols.get(node, "")
+        if name in CONSTANTS:
+            return named(name, flint().ctx.prec)
+        return number(cast(float, graph.payloads[node]))
 
     return Algebra(constant, lambda graph, node, operands: apply(graph.kinds[node], operands))
 
@@ -160,6 +163,12 @@ CONSTANTS: dict[str, Callable[[], Ball]] = {
     "pi": lambda: flint().arb.pi(),
     "tau": lambda: 2 * flint().arb.pi(),
 }
+
+
+@cache
+def named(name: str, bits: int) -> Ball:
+    """What a constant names, in the precision at hand: one ball, so that it equals itself."""
+    return CONSTANTS[name]()
 
 
 def apply(kind: str, operands: Sequence[Ball]) -> Ball:
@@ -231,6 +240,8 @@ def comparison(op: Op) -> Callable[[Ball, Ball], Ball]:
             return ball(int(holds(math.nan, math.nan)))
         if not (is_known(x) and is_known(y)):
             return either()
+        if x is y:  # one node, or one constant
+            return ball(int(holds(0, 0)))
         if x is y:
             return ball(int(holds(0, 0)))
         return ball(1) if holds(x, y) else ball(0) if fails(x, y) else either()
@@ -317,11 +328,12 @@ def logsumexp(*operands: Ball) -> Ball:
     return top + sum((x - top).exp() for x in operands).log()
 
 
+# What is one ball on both sides is one number, however little is known of it.
 CARE: dict[str, Callable[..., Ball]] = {
     "add": operator.add,
-    "sub": operator.sub,
+    "sub": lambda x, y: ball(0) if x is y and bool(x.is_finite()) else x - y,
     "mul": operator.mul,
-    "div": operator.truediv,
+    "div": lambda x, y: ball(1) if x is y and bool(x != 0) else x / y,
     "neg": operator.neg,
     "pow": power,
     **{kind: comparison(BY_NAME[kind]) for kind in COMPARISONS},

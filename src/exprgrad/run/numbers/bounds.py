@@ -249,9 +249,15 @@ def grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     kinds = {*tape.graph.kinds} - LEAVES
     if not any(errors) and is_exact(kinds, [*cells, *filter(None, found.grads)]):
         return off
-    off = [UNDERFLOW] * len(off)
     locals_ = local_errors(found, errors)
     sizes = [abs(grad or 0.0) for grad in found.grads]
+    off[: len(sizes)] = [UNDERFLOW if size else 0.0 for size in sizes]
+    if 0.0 in found.grads:
+        for user, operand, source in zip(*tape.edges, strict=True):
+            if sizes[user] and cells[source]:
+                off[operand] = (
+                    UNDERFLOW  # a 0 that is not passed on as 0 is what is left of a number
+                )
     if tape.gated is None:
         visited(tape.visits, sizes, cells, locals_, off)
         for node, other in zip(*tape.passed, strict=True):
