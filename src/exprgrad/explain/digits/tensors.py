@@ -6,6 +6,7 @@ each number is one of a formula that is written out, and is settled like any oth
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Any
@@ -41,8 +42,9 @@ def guarded_tensors(
     data, grads = evaluator_for(run.graph).errors(run.values, run.adjoints)
     values: dict[Path, Any] = {("value",): answer.value}
     errors: dict[Path, Any] = {("value",): data[run.graph.output]}
-    for name, slope in answer.gradient.items():
-        values["gradient", name], errors["gradient", name] = slope, grads[run.graph.inputs[name]]
+    for name, slope in answer.gradient.items():  # what comes of no value may be anything
+        error = grads[run.graph.inputs[name]] if answer.value == answer.value else math.inf
+        values["gradient", name], errors["gradient", name] = slope, error
     corrected = {("gradient", side.input, *told(side.place)): side.error for side in sides}
     counts = {path: right_digits(value, errors[path]) for path, value in values.items()}
     if all(number.min() >= least for number in counts.values()) and not corrected:

@@ -160,7 +160,7 @@ def own_error(op: Op, out: Array, seen: Sequence[Array], *, is_exact: bool) -> E
         ulps = max(ulps, FORMULA_ULP)
     if not ulps or (is_exact and ulps <= 0.5 and are_whole([out, *seen])):
         return op.value_abs
-    error = np.maximum(2 * ulps * UNIT * np.abs(out), max(ulps * TINY, op.value_abs))
+    error = 2 * ulps * UNIT * np.abs(out) + max(ulps * TINY, op.value_abs)
     if np.all(out):
         return error
     # A 0 that is made of a 0 has not underflowed.
@@ -175,11 +175,14 @@ def any_zero(seen: Sequence[Array]) -> Array:
 def product_error(seen: Sequence[Array], off: Sequence[Error]) -> Error:
     """What a product of two is off by if they are; nothing comes of what is multiplied by an exact 0."""
     (x, y), (dx, dy) = map(np.abs, seen), off
-    if is_zero(dx):
-        return np.where(x == 0, 0.0, x * dy)
-    if is_zero(dy):
-        return np.where(y == 0, 0.0, y * dx)
-    return np.where(x + dx == 0, 0.0, (x + dx) * dy) + np.where(y + dy == 0, 0.0, y * dx)
+    first = 0.0 if is_zero(dy) else unless_zero(x + dx, dy)
+    return first if is_zero(dx) else first + unless_zero(y, dx)
+
+
+def unless_zero(size: Array, error: Error) -> Error:
+    """An error times a size: 0 where the size is, even if the error is infinite."""
+    found = size * error
+    return np.where(np.equal(size, 0), 0.0, found) if np.isnan(np.sum(found)) else found
 
 
 def beside(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> Error:
