@@ -9,7 +9,7 @@ import click
 
 from exprgrad.cli.group import Group
 from exprgrad.cli.main import COMMANDS, load
-from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite
+from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite, conditions
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS
@@ -101,7 +101,7 @@ def rewrites() -> str:
 def rewrite_row(row: Rewrite) -> str:
     """A rewrite as a row of a table."""
     repeated = f", any number of terms like that with {row.repeats}" if row.repeats else ""
-    where = f"`{row.where}`" if row.where else "everywhere"
+    where = " and ".join(f"`{one}`" for one in conditions(row)) or "everywhere"
     at = ", ".join(f"`{part.replace('=', ' = ')}`" for part in row.at.split())
     return f"| `{row.pattern}`{repeated} | `{row.better}` | {where} | {at} |"
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+
 from hypothesis import settings
 
 pytest_plugins = ["browsers"]
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
+
+
+def pytest_collection_finish() -> None:
+    """What the modules hold stays to the end: the garbage collector need not look at it again."""
+    gc.freeze()

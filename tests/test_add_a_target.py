@@ -89,6 +89,7 @@ def test_every_row_is_written(java: Target) -> None:
         ).code("java")
 
 
+@pytest.mark.slow
 def test_its_programs_find_what_grad_finds(java: Target, tmp_path: Path) -> None:
     if shutil.which("javac") is None:
         pytest.skip("there is no javac")

@@ -11,7 +11,9 @@ from exprgrad.show.page.lessons import LESSONS
 from pages import html_of, last, lesson_html, panel, press, read, results
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize(
+    "name", [n if n == "neuron" else pytest.param(n, marks=pytest.mark.slow) for n in LESSONS]
+)
 def test_what_a_screen_reader_is_told(name: str, browse: Any) -> None:
     page = browse.show(lesson_html(name))
     body = page.locator("body")
@@ -104,6 +106,7 @@ LOOK = """e => {
 }"""
 
 
+@pytest.mark.slow
 def test_the_focus_is_seen(browse: Any) -> None:
     """Each stop looks different while it has the focus."""
     page = browse.show(lesson_html("square"))
@@ -130,6 +133,7 @@ def axe(page: Any, scheme: str) -> list[str]:
     return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_has_nothing_against_it(scheme: str, browse: Any) -> None:
     """At the end, in a wrong order, looking closer, asking, and with the keys open."""
@@ -160,6 +164,7 @@ def test_light_and_dark(browse: Any) -> None:
     assert shade(browse.show(lesson_html("square"), color_scheme="dark")) < 200
 
 
+@pytest.mark.slow
 def test_motion_is_left_out_where_it_is_not_wanted(browse: Any) -> None:
     moving = """() => [...document.querySelectorAll("*")].filter(e => {
       const s = getComputedStyle(e);
@@ -170,7 +175,7 @@ def test_motion_is_left_out_where_it_is_not_wanted(browse: Any) -> None:
     assert browse.show(html, reduced_motion="no-preference").evaluate(moving) > 0
 
 
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("width", [320, pytest.param(1280, marks=pytest.mark.slow)])
 def test_nothing_sticks_out(width: int, browse: Any) -> None:
     """Only the graph scrolls sideways, in a box of its own."""
     text = "loss = log(1 + exp(-(weight_one*x + weight_two*x^2 + bias))) + weight_one^2"

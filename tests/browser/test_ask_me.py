@@ -59,7 +59,10 @@ def test_grads_are_asked_for(browse: Any) -> None:
     assert panel(page, "Inputs").is_visible()
 
 
-@pytest.mark.parametrize("kind", ["Data", "Local derivatives", "Grads"])
+@pytest.mark.parametrize(
+    "kind",
+    [*[pytest.param(k, marks=pytest.mark.slow) for k in ("Data", "Local derivatives")], "Grads"],
+)
 def test_nothing_gives_the_answer_away(kind: str, browse: Any) -> None:
     """Not the graph, not a table, not a label that only a screen reader reads."""
     text, values = "s = tanh(x*w); sin(s)*s + log(x)", {"x": 0.713, "w": -1.37}
@@ -106,6 +109,7 @@ def test_hints_are_rules_and_an_answer_can_be_shown(browse: Any) -> None:
     assert answer(page, "data of o", "0.707").startswith("✓")
 
 
+@pytest.mark.slow
 def test_what_is_asked_is_about_the_inputs_as_they_are(browse: Any) -> None:
     page = browse.show(lesson_html("square"))
     edit(page, "b", "-5")
@@ -115,6 +119,7 @@ def test_what_is_asked_is_about_the_inputs_as_they_are(browse: Any) -> None:
     assert answer(page, "grad of a", "-6").startswith("✓")
 
 
+@pytest.mark.slow
 def test_there_is_no_zero_below_zero(browse: Any) -> None:
     """As in the tables of ``grad``: −0 is 0, in every text and as an answer."""
     page = browse.show(html_of("u = y*2; x/u", x=0.0, y=-3.0))
@@ -128,6 +133,7 @@ def test_there_is_no_zero_below_zero(browse: Any) -> None:
     assert page.locator(".wrong").count() == 0
 
 
+@pytest.mark.slow
 def test_the_digits_of_an_expression_are_no_precision(browse: Any) -> None:
     page = browse.show(html_of("a*b", a=33.0001, b=1.0))
     press(page, "Data")
@@ -136,6 +142,7 @@ def test_the_digits_of_an_expression_are_no_precision(browse: Any) -> None:
     assert answer(page, "data of a*b", "33.00").startswith("✓")
 
 
+@pytest.mark.slow
 def test_too_few_digits_are_right_as_far_as_they_go(browse: Any) -> None:
     page = browse.show(lesson_html("neuron"))
     page.keyboard.press("ArrowRight")
@@ -149,6 +156,7 @@ def test_too_few_digits_are_right_as_far_as_they_go(browse: Any) -> None:
     assert page.locator("#count").inner_text().startswith("1 of ")
 
 
+@pytest.mark.slow
 def test_one_number_or_none_is_asked_for(browse: Any) -> None:
     page = browse.show(html_of("3+4"))
     press(page, "Grads")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from exprgrad.show.page.lessons import LESSONS
 from pages import Shown, html_of, last, lesson_html, panel, press, read, results, run_of
 
@@ -61,6 +63,7 @@ def test_ways_through_the_steps(browse: Any) -> None:
     assert read(page) == steps[0]
 
 
+@pytest.mark.slow
 def test_play_and_pause(browse: Any) -> None:
     """It goes on by itself, step by step, to the end; a press pauses it, and so does a step."""
     page = browse.show(lesson_html("diamond"), locale="en-IE")
@@ -126,6 +129,7 @@ def test_ways_to_edit_an_input(browse: Any) -> None:
     assert_is_run(page, a=1.9)
 
 
+@pytest.mark.slow
 def test_a_visit_is_dragged_to_another_place(browse: Any) -> None:
     page = browse.show(lesson_html("diamond"))
     items = page.locator("#order li")
@@ -138,6 +142,7 @@ def test_a_visit_is_dragged_to_another_place(browse: Any) -> None:
     assert results(page) == {"a": (15, 15)}
 
 
+@pytest.mark.slow
 def test_what_is_too_long_is_counted(browse: Any) -> None:
     """Of many paths or visits some are listed, and the others are counted."""
     text = "; ".join(["t0 = x*1", *(f"t{k + 1} = t{k}*t{k}" for k in range(6))])
@@ -187,6 +192,7 @@ IN_SIGHT = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_the_graph_follows_the_steps(browse: Any) -> None:
     """What a step is about is in sight, where the graph is wider than its frame."""
     page = browse.show(html_of(CHAIN, x=0.5), viewport={"width": 700, "height": 800})

@@ -75,6 +75,7 @@ def test_a_slider_is_where_its_number_is(browse: Any) -> None:
     assert infinite.evaluate(SLIDER) == [3, False, "3"]
 
 
+@pytest.mark.slow
 def test_no_step_is_too_small_to_tell(browse: Any) -> None:
     page = browse.show(html_of("a*b", a=5e-324, b=1.0))
     assert "0 more moves" not in panel(page, "Inputs").inner_text().splitlines()

@@ -18,7 +18,7 @@ TWICE = ("t=a*b; y=t+t*a", {"a": 2.0, "b": -3.0})
 BRANCH = ("u = x*y; where(u > 0, u*u, exp(u)) + max(x, u)*y", {"x": 1.5, "y": 0.5})
 CHAIN = ("s = x*x; t = s*s; t*t + s", {"x": 1.1})
 DIAMOND = ("b = a + 1; c = a*3; d = b*c", {"a": 2.0})
-CASES = [TWICE, BRANCH, *[pytest.param(case, marks=pytest.mark.slow) for case in (CHAIN, DIAMOND)]]
+CASES = [TWICE, *[pytest.param(case, marks=pytest.mark.slow) for case in (BRANCH, CHAIN, DIAMOND)]]
 
 
 def choice(page: Any, words: str) -> Any:
@@ -131,6 +131,7 @@ ORDERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS, ids="".join)
 def test_orders_of_one_s_own(order: list[str], browse: Any) -> None:
     text, values = "e = a*b; d = e + c; L = d*f", {"a": 2.0, "b": -3.0, "c": 10.0, "f": -2.0}
@@ -140,6 +141,7 @@ def test_orders_of_one_s_own(order: list[str], browse: Any) -> None:
     assert_agrees(page, run.visited(order))
 
 
+@pytest.mark.slow
 def test_a_naive_order_that_would_not_end_is_not_offered(browse: Any) -> None:
     text = "; ".join(["t0 = x*1", *(f"t{k + 1} = t{k}*t{k}" for k in range(12))])
     page = browse.show(html_of(text, x=1.0))
@@ -174,6 +176,7 @@ def verdicts(page: Any) -> list[str]:
     return list(page.locator("[data-input] td:last-child").all_inner_texts())
 
 
+@pytest.mark.slow
 def test_a_lost_path_that_is_worth_nothing(browse: Any) -> None:
     page = browse.show(html_of("x*y", x=0.0, y=1.0))
     arrange(page, ["y"])
@@ -181,12 +184,14 @@ def test_a_lost_path_that_is_worth_nothing(browse: Any) -> None:
     assert_agrees(page, run_of("x*y", {"x": 0.0, "y": 1.0}).visited(["y", "x*y", "x"]))
 
 
+@pytest.mark.slow
 def test_where_no_path_leads(browse: Any) -> None:
     page = browse.show(html_of("where(a > 0, a, b)", a=-1.0, b=2.0))
     told = [line for _, _, line in page.evaluate(FATES)]
     assert told == ["No path leads to a.", "Every path counts once: 1."]
 
 
+@pytest.mark.slow
 def test_what_never_arrived_is_not_multiplied(browse: Any) -> None:
     """Not even by infinity."""
     page = browse.show(html_of("u = log(a); v = u*b; v*c", a=0.0, b=2.0, c=3.0))
@@ -196,6 +201,7 @@ def test_what_never_arrived_is_not_multiplied(browse: Any) -> None:
     assert "The edge from a to u" in said and "No grad had reached u: it passes 0." in said
 
 
+@pytest.mark.slow
 def test_an_order_of_one_s_own_has_each_node_once(browse: Any) -> None:
     """Also after one that repeats nodes, or leaves the inputs out."""
     page = browse.show(lesson_html("square"))
@@ -223,6 +229,7 @@ def test_what_overwrites_does_not_add_up(browse: Any) -> None:
     assert "is complete" not in panel(page, "Visit order").inner_text()
 
 
+@pytest.mark.slow
 def test_where_nothing_is_differentiated_nothing_is_visited(browse: Any) -> None:
     run = parse("y = a*b; z = c+1; y").gradient({"a": 1, "b": 2, "c": 3}, wrt=["c"])
     page = browse.show(run.explore().html)

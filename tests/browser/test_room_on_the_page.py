@@ -15,6 +15,7 @@ BOX = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hidden", ["<details>{}</details>", "<div style='display:none'>{}</div>"])
 def test_a_frame_that_is_shown_late(hidden: str, browse: Any) -> None:
     """Nothing has a size before that; what is written below the chips finds its place."""
@@ -55,6 +56,7 @@ def test_the_graph_is_in_sight_of_the_visit_order(
     assert page.locator("html.beside").count() or head > bottom
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width, height", [(640, 450), (844, 390)])
 def test_in_a_short_window_nothing_covers_the_graph(width: int, height: int, browse: Any) -> None:
     page = browse.show(lesson_html("neuron"), viewport={"width": width, "height": height})
@@ -83,6 +85,7 @@ def test_an_input_is_shown_as_it_is(browse: Any) -> None:
     assert page.get_by_role("textbox", name="a", exact=True).input_value() == repr(1 / 3)
 
 
+@pytest.mark.slow
 def test_paper_is_not_wasted(browse: Any) -> None:
     page = browse.show(lesson_html("neuron"), viewport={"width": 1280, "height": 900})
     page.emulate_media(media="print")

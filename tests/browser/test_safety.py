@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+
 from exprgrad import Lesson, Value, parse
 from exprgrad.show.page.lessons import LESSONS
 from exprgrad.show.page.page import Page
@@ -76,6 +78,7 @@ PLACES = """element => {
 """Where the words of an element are, from the left, in the order of its text."""
 
 
+@pytest.mark.slow
 def test_names_from_right_to_left_stay_in_their_place(browse: Any) -> None:
     """Operands stand in the order of the formula, whatever way their names are written."""
     page = browse.show(html_of("שלום*عدد + a", שלום=2.0, عدد=-3.0, a=1.0))

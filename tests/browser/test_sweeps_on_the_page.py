@@ -47,7 +47,7 @@ def assert_shows(page: Any, run: Run) -> None:
             assert same(shown.grad.get(node.id, 0.0), node.grad), node
 
 
-USUAL = ("neuron", "diamond", "branches")
+USUAL = ("branches",)
 usual_first = [n if n in USUAL else pytest.param(n, marks=pytest.mark.slow) for n in FORMULAS]
 
 
@@ -88,7 +88,7 @@ EDITS = {
 
 @pytest.mark.parametrize(
     "name",
-    [n if n in ("branches", "reused") else pytest.param(n, marks=pytest.mark.slow) for n in EDITS],
+    [n if n == "branches" else pytest.param(n, marks=pytest.mark.slow) for n in EDITS],
 )
 def test_editing_a_leaf_is_a_fresh_grad(name: str, browse: Any) -> None:
     text, values = FORMULAS[name]
@@ -150,6 +150,7 @@ def test_an_edge_is_looked_at(browse: Any) -> None:
     assert closer.get_by_role("heading", level=3).inner_text() == "o = tanh(n)"
 
 
+@pytest.mark.slow
 def test_an_edge_is_looked_at_by_focus(browse: Any) -> None:
     page = browse.show(lesson_html("graph"))
     closer = panel(page, "Look closer")
@@ -159,12 +160,14 @@ def test_an_edge_is_looked_at_by_focus(browse: Any) -> None:
     assert closer.get_by_role("heading", level=3).inner_text() == "d = e + c"
 
 
+@pytest.mark.slow
 def test_an_input_that_is_used_once_has_no_empty_line(browse: Any) -> None:
     page = browse.show(lesson_html("graph"))
     page.locator("#n0").click()
     assert all(panel(page, "Look closer").locator("p").all_inner_texts())
 
 
+@pytest.mark.slow
 def test_an_edit_is_told_though_the_sentence_stays(browse: Any) -> None:
     page = browse.show(lesson_html("graph"))
     last(page)

@@ -186,7 +186,7 @@ def test_schema_is_strict() -> None:
         assert not VALIDATOR.is_valid({k: v for k, v in found.items() if k != field}), field
 
 
-@pytest.mark.parametrize("request_line", DESCENTS[:6])
+@together(DESCENTS[:6], every=5)
 def test_schema_is_strict_about_descents(request_line: str) -> None:
     found = document(*request_line.split("|"))
     step: dict[str, object] = found["steps"][0]
@@ -201,7 +201,7 @@ def test_schema_is_strict_about_descents(request_line: str) -> None:
         assert not VALIDATOR.is_valid({k: v for k, v in found.items() if k != field}), field
 
 
-@pytest.mark.parametrize("request_line", MATRICES)
+@together(MATRICES, every=2)
 def test_schema_is_strict_about_matrices(request_line: str) -> None:
     found = document(*request_line.split("|"))
     changes: list[dict[str, object]] = [

@@ -142,6 +142,7 @@ def test_json_every_field() -> None:
         "span": [0, 8],
         "was": "log(1 + x)",
         "text": "log1p(x)",
+        "where": "x > -1",
         "expression": "log1p(x)",
         "value": 9.999999999500001e-11,
         "digits": 16,

@@ -89,7 +89,7 @@ def test_the_table_has_every_row() -> None:
     assert set(STRUCTURAL) <= used
 
 
-@together(range(50))
+@together(range(50), every=4)
 def test_drawn_formulas(seed: int) -> None:
     """Each derivative has its input's shape, and the reverse sweep's numbers."""
     text = drawn(Random(seed))

@@ -127,6 +127,7 @@ def test_numbers_of_a_check() -> None:
         None,
         (0, (4, 5)),
         None,
+        None,
     )
 
 

@@ -110,7 +110,7 @@ def holds_for_every_mutant(op: Op) -> None:
         forget()
 
 
-@together(OPS)
+@together(OPS, every=4)
 def test_a_broken_rule_is_found(op: Op) -> None:
     holds_for_every_mutant(op)
 
@@ -148,7 +148,7 @@ def test_a_broken_rule_makes_the_command_exit_with_1(monkeypatch: pytest.MonkeyP
     assert "  1 │ y = sin(x)^2; y*exp(x)\n    │     ^^^^^^\n" in err
 
 
-@together(OPS)
+@together(OPS, every=3)
 def test_a_broken_value_is_found(op: Op) -> None:
     """A primitive that is 0.1 % off is blamed itself, though the rules may suffer from it too."""
     with pytest.MonkeyPatch.context() as patch:

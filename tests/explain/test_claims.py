@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
+from itertools import pairwise
 
 import pytest
 
@@ -12,6 +14,8 @@ import golden
 from exprgrad import Check, InputError, LanguageError, MissingExtraError, RequestError, parse
 from exprgrad.derive.sweeps import local
 from exprgrad.explain.checking import claims
+from exprgrad.explain.checking.thresholds import beside, find_gaps
+from exprgrad.explain.checking.thresholds import thresholds as where_gaps_close
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls import balls
 from exprgrad.run.numbers import sweeps
@@ -69,7 +73,8 @@ def claimed(formula: str, claim: str) -> Check:
 def test_right_claims_agree(formula: str, claim: str) -> None:
     found = claimed(formula, claim)
     assert found.verdict == "agrees", found
-    assert found.message.endswith("at 32 sampled points")
+    assert re.search(r"at \d+ sampled points(, on both sides of [a-z] = \d.*)?$", found.message)
+    assert found.sampled is not None and found.sampled.points >= 32
     assert found.analytic is not None and found.numeric is not None and found.point
     assert abs(found.analytic - found.numeric) <= 2**-52 * abs(found.analytic)
 
@@ -283,3 +288,72 @@ def test_several_terms_that_differ() -> None:
     assert found.message.endswith("it lacks the term y*exp(y*x)")
     (found,) = f.check(claims={"x": "2*x*y + cos(x) + y*exp(x*y) + x^3"})
     assert "its term x^3 is not in the derivative" in found.message
+
+
+def test_what_was_sampled_is_said() -> None:
+    """In words, as data and in JSON: how many points, beside which thresholds, and what was not met."""
+    (found,) = parse("where(x > 40, x^2, x)").check(claims={"x": "where(x > 40, 2*x, 1)"})
+    assert found.message.endswith("at 36 sampled points, on both sides of x = 40")
+    assert found.sampled is not None and found.sampled.points == 36 and not found.sampled.one_sided
+    assert [tuple(place[:3]) for place in found.sampled.thresholds] == [("x", 40.0, "x > 40")]
+    claim = "x=where(x > 40, 2*x, 1)"
+    out = command("check", "where(x > 40, x^2, x)", "--claim", claim, "--json").out
+    (checked,) = json.loads(out)["checks"]
+    place = {"input": "x", "at": 40.0, "text": "x > 40"}
+    assert checked["sampled"] == {"points": 36, "thresholds": [place], "one_sided": []}
+
+
+def test_a_side_that_was_never_met_is_said() -> None:
+    (found,) = parse("where(exp(-x^2) > 2, x^2, x)").check(claims={"x": "1"})
+    assert found.message == (
+        "agrees: equal at 32 sampled points; only one side of exp(-x^2) > 2 was met"
+    )
+    assert found.sampled is not None and found.sampled.one_sided == ("exp(-x^2) > 2",)
+
+
+def test_a_given_point_is_the_only_one() -> None:
+    (found,) = parse("where(x > 40, x^2, x)").check(x=3, claims={"x": "1"})
+    assert found.message == "agrees: equal at the given point"
+    assert found.sampled == (1, (), ())
+
+
+@pytest.mark.parametrize(
+    ("formula", "thresholds"),
+    [
+        ("relu(x - 100)", {100}),
+        ("max(x, 50)", {50}),
+        ("clamp(x, -10, 10)", {-10, 10}),
+        ("where(abs(x - 0.3) < 0.01, x^2, x)", {0.29, 0.3, 0.31}),
+        ("where((x - 1234.5)^2 < 1e-4, x^2, x)", {1234.49, 1234.51}),
+        ("floor(x)", {0, 1}),
+        ("round(x)", {-0.5, 0.5}),
+        ("x % 3", {0, 3}),
+        ("abs(x)^1.5 + sqrt(1 + x^2)", {0}),
+        ("elu(1e5 - x)", {1e5}),
+        ("where(x > 1e100, x, 0)", {1e100}),
+        ("x^2 + sin(x)", set()),
+        ("x^x", set()),
+        ("(x > 2)*(x < 5)", {2, 5}),
+        ("where((x > 2) == (x < 5), x, 0)", {2, 5}),
+    ],
+)  # fmt: skip
+def test_thresholds(formula: str, thresholds: set[float]) -> None:
+    graph = parse(formula).graph
+    gaps = find_gaps(graph, parse("1").graph)
+    found = where_gaps_close(gaps, [{"x": 2.0}], ["x"])
+    assert {place.at for place in found} == thresholds
+
+
+def test_points_beside_thresholds_lie_on_every_side() -> None:
+    gaps = find_gaps(parse("where(abs(x - 0.3) < 0.01, x^2, x)").graph, parse("1").graph)
+    points = sorted(point["x"] for point in beside(where_gaps_close(gaps, [{"x": 2.0}], ["x"])))
+    ends = [-math.inf, 0.29, 0.3, 0.31, math.inf]
+    assert [sum(low < x < high for x in points) for low, high in pairwise(ends)] == [2, 3, 3, 2]
+    assert not {0.29, 0.3, 0.31} & {*points}
+
+
+def test_the_search_for_thresholds_ends() -> None:
+    """Hundreds of kinks cost no more than so much work."""
+    f = parse("+".join(f"relu(x - {place})" for place in range(100)))
+    (found,) = f.check(claims={"x": "0"})
+    assert found.verdict == "disagrees"

@@ -15,7 +15,7 @@ from counting import calls
 from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.explain.derivations.steps import Step, steps
 from exprgrad.graph.graph import Graph
-from exprgrad.graph.ops import OPS, Op
+from exprgrad.graph.ops import OPS
 from exprgrad.language.read.parse import CONSTANTS, parse
 from exprgrad.language.write.infix import program
 from oracles import Real, graph_of, mp, mpf
@@ -109,7 +109,13 @@ SHARED = {
 }
 
 
-@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=[pytest.mark.slow] * (n in ("a long sum", "a long product")))
+        for n in SHARED
+    ],
+)
 def test_every_step_of_special_formulas(name: str) -> None:
     text = SHARED[name]
     wrt = "S" if name == "statements" else "x"
@@ -126,16 +132,19 @@ def test_every_step_of_a_call_option(wrt: str) -> None:
     assert derived.count("d2") == 1
 
 
-@together(OPS)
-def test_every_row_has_its_step(op: Op) -> None:
+@pytest.mark.parametrize(
+    "inner", ["{0}", pytest.param("({0}/2 + {0}^2/3)", marks=pytest.mark.slow)]
+)
+def test_every_row_has_its_step(inner: str) -> None:
     """By each operand: the input itself, and something with a derivative of its own."""
-    count = 3 if op.variadic else len(op.names)
-    plain = program(graph_of(op, count))
-    for place in range(count):
-        wrt = f"a{place}"
-        for text in (plain, re.sub(rf"\b{wrt}\b", f"({wrt}/2 + {wrt}^2/3)", plain)):
+    for op in OPS:
+        count = 3 if op.variadic else len(op.names)
+        plain = program(graph_of(op, count))
+        for place in range(count):
+            wrt = f"a{place}"
+            text = re.sub(rf"\b{wrt}\b", inner.format(wrt), plain)
             found, held = hold(text, wrt, Random(op.name))
-            assert held == set(range(len(found)))
+            assert held == set(range(len(found))), text
 
 
 OFTEN = [op for op in OPS if op.infix in ("+", "-", "*", "/", "^")]
@@ -188,7 +197,9 @@ def nested(pattern: str, times: int) -> str:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["sin({})", "tanh(w*{} + b)", "(x + 1/({}))", "where(x > 1, {}, x)"]
+    "pattern",
+    ["sin({})", "where(x > 1, {}, x)"]
+    + [pytest.param(p, marks=pytest.mark.slow) for p in ("tanh(w*{} + b)", "(x + 1/({}))")],
 )
 def test_deep_formulas_take_short_steps(pattern: str) -> None:
     """And four times as deep takes four times as many calls of functions."""

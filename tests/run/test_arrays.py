@@ -159,12 +159,30 @@ def meaningful(text: str, point: dict[str, float]) -> Bounds | None:
     return found if all(map(mp.isfinite, found.gradient_errors.values())) else None
 
 
-@settings(max_examples=25)
-@given(smooth(), st.lists(st.tuples(everyday, everyday, everyday), min_size=1, max_size=3))
+formulas_and_rows = given(
+    smooth(), st.lists(st.tuples(everyday, everyday, everyday), min_size=1, max_size=3)
+)
+
+
+@settings(max_examples=6)
+@formulas_and_rows
 def test_a_formula_over_arrays_is_the_formula_at_each_point(
     text: str, rows: list[tuple[float, float, float]]
 ) -> None:
     """Value and gradient against mpmath, within what the engine's ulps allow to first order."""
+    hold_at_each_point(text, rows)
+
+
+@pytest.mark.slow
+@settings(max_examples=200)
+@formulas_and_rows
+def test_many_formulas_over_arrays_are_the_formula_at_each_point(
+    text: str, rows: list[tuple[float, float, float]]
+) -> None:
+    hold_at_each_point(text, rows)
+
+
+def hold_at_each_point(text: str, rows: list[tuple[float, float, float]]) -> None:
     graph = parse(text).graph
     run = pointwise(f"value = {text}; sum(value*[1, 1, 1])", [*rows, *rows, *rows][:3])
     values = np.broadcast_to(run.values[run.graph.bindings[0].node], (3,))

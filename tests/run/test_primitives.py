@@ -90,7 +90,7 @@ def test_climbing_to_the_worst_partials_stays_within_the_stated_ulps(op: Op, cou
         assert worst.error <= 1 + SETTLED, worst
 
 
-@pytest.mark.parametrize("count", [50, 200, 1_000])
+@pytest.mark.parametrize("count", [50, 200, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_a_logarithm_of_many_exponentials(count: int) -> None:
     """Neither the value nor a share is worse for many operands; equal ones round alike."""
     op, random = BY_NAME["logsumexp"], Random(count)
@@ -111,12 +111,13 @@ HARD = [
 """Where a factor of a derivative would overflow, or be subnormal, if it were formed as it is written."""
 
 
+@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "args"), HARD)
 def test_derivatives_whose_factors_would_be_no_normal_numbers(
-    name: str, args: tuple[float, ...]
+    name: str, args: tuple[float, ...], count: int
 ) -> None:
     op, random = BY_NAME[name], Random(name)
-    for _ in range(100):
+    for _ in range(count):
         near = tuple([x * random.uniform(0.999, 1.001) for x in args])
         for position, found in enumerate(computed(op, near)[1]):
             true = true_partial(name, position, near)

@@ -6,8 +6,8 @@ the bounds cover the digits that are asked for.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING
 
 from exprgrad.derive.rules import computed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.matrices import Question
 
-__all__ = ["answered", "screened", "settled"]
+__all__ = ["answered", "doubtful", "screened", "settled"]
 
 MOST_COUNTED = 15
 """A double has so many digits that can be right whatever the number is."""
@@ -42,14 +42,14 @@ def screened(run: Run, answer: Guarded, sides: Mapping[str, OneSided], digits: i
             run, answer, corrected, least, lambda bounds, source: settled(bounds, digits, source)
         )
     errors = {side.input: side.error for side in corrected}
-    data, grads = evaluator.errors(run.values, run.adjoints)
+    data, grads = run.errors
     bounds: dict[Path, tuple[float, float]] = {("value",): (run.value, data[run.graph.output])}
-    gradient, has_value = {}, not math.isnan(run.value)
+    gradient, has_value = {}, not isnan(run.value)
     for name, slope in answer.gradient.items():
         if name in answer.corrected:
             gradient[name] = right_digits(slope, errors.get(name, 0.0))
         else:
-            error = grads[run.graph.inputs[name]] if has_value else math.inf
+            error = grads[run.graph.inputs[name]] if has_value else inf
             bounds["gradient", name] = slope, error
 
     def source() -> Source:
@@ -69,6 +69,39 @@ def screened(run: Run, answer: Guarded, sides: Mapping[str, OneSided], digits: i
         found.corrected.get(("value",)),
         found.diagnostics,
     )
+
+
+def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set[int]]:
+    """The nodes of which the data, or the grad, has fewer right digits than so many, for certain.
+
+    Bounds say where that may be, and only there balls are asked.  Nothing is said of tensors, nor of what
+    is not finite.
+    """
+    if run.graph.shapes:
+        return set(), set()
+    least, (data, grads) = min(digits, MOST_COUNTED), run.errors
+
+    def poor(numbers: Sequence[float | None], errors: Sequence[float]) -> list[int]:
+        """The nodes that may be meant, as far as bounds tell."""
+        return [
+            node
+            for node in nodes
+            if (number := numbers[node]) is not None
+            and isfinite(number)
+            and right_digits(number, errors[node]) < least
+        ]
+
+    some = poor(run.values, data)
+    others = poor(run.adjoints.grads, grads) if run.adjoints is not None else []
+    if not (some or others):
+        return set(), set()
+    from exprgrad.run.balls.balls import has_balls
+
+    if not has_balls():
+        return set(), set()
+    from exprgrad.explain.digits.doubts import confirmed
+
+    return confirmed(run, some, others, least)
 
 
 def answered(text: str, question: Question, label: Callable[[Path], str], digits: int) -> Settled:

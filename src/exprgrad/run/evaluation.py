@@ -268,6 +268,11 @@ class Run:
         """The output's data: a float, or a NumPy array."""
         return self.values[self.graph.output]
 
+    @cached_property
+    def errors(self) -> tuple[list[float], list[float]]:
+        """By node: what its data and its grad may be off by, as far as bounds tell; over numbers alone."""
+        return Floats(self.graph).errors(self.values, self.adjoints)
+
     @property
     def swept(self) -> dict[str, Any]:
         """The gradient as the reverse sweep found it, with its conventions at kinks and jumps."""

@@ -118,8 +118,8 @@ def check_graphs(seeds: range) -> tuple[int, int]:
 
 
 def test_orders_get_and_lose_what_the_lab_says() -> None:
-    lost, again = check_graphs(range(200, 260))
-    assert lost > 200 and again > 15
+    lost, again = check_graphs(range(200, 220))
+    assert lost > 66 and again > 5
 
 
 @pytest.mark.slow

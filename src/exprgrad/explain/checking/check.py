@@ -50,9 +50,10 @@ from exprgrad.run.evaluation import evaluator_for
 from exprgrad.source import Span
 
 if TYPE_CHECKING:
+    from exprgrad.explain.checking.thresholds import Threshold
     from exprgrad.explain.digits.trusted import Trusted
 
-__all__ = ["MOST_WORK", "Check", "check_nodes", "check_of", "check_run"]
+__all__ = ["MOST_WORK", "Check", "Sampled", "check_nodes", "check_of", "check_run"]
 
 MOST_IN_BALLS = 200_000
 MOST_IN_DOUBLES = 10_000
@@ -69,6 +70,19 @@ MOST_WORK = least_work(MOST_IN_BALLS)
 """The most bits times nodes in balls, of all derivatives: higher precisions are taken while it lasts."""
 
 
+class Sampled(NamedTuple):
+    """Where a claim was tried.
+
+    ``points``      at how many points
+    ``thresholds``  on both sides of which thresholds, among them
+    ``one_sided``   the texts of comparisons and the like of which these points met one side alone
+    """
+
+    points: int
+    thresholds: tuple[Threshold, ...]
+    one_sided: tuple[str, ...]
+
+
 class Check(NamedTuple):
     """One derivative, held against numbers.
 
@@ -83,6 +97,7 @@ class Check(NamedTuple):
     ``claim``, ``point``  the claim's text, and the inputs at which the two numbers were found
     ``where``     the node to look at, and its span; of a claim, a span in the claim's text
     ``help``      what to do, where it follows from how the check was made
+    ``sampled``   where a claim was tried
     """
 
     input: str
@@ -98,6 +113,7 @@ class Check(NamedTuple):
     point: dict[str, float] | None = None
     where: tuple[int, Span] | None = None
     help: str | None = None
+    sampled: Sampled | None = None
 
 
 def check_of(input: str, analytic: float | None, verdict: Verdict) -> Check:

@@ -1,13 +1,14 @@
 """Derivatives found by hand: equal to the true one at sampled points, in balls, or a counterexample.
 
 The true derivative is our formula for it, believed at a point only where differences of values, in balls,
-confirm it: so a rule that is wrong vouches for nobody.
+confirm it: so a rule that is wrong vouches for nobody.  Numbers are the decimals that were typed: 1/10 is
+0.1.  Points are those that people would take, random ones, and some on both sides of each threshold.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, product
 from random import Random
 from typing import NamedTuple
@@ -16,8 +17,16 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.errors import InputError, MissingExtraError, RequestError
-from exprgrad.explain.checking.check import MOST_WORK, Check, check_of
+from exprgrad.explain.checking.check import MOST_WORK, Check, Sampled, check_of
 from exprgrad.explain.checking.terms import Side, difference
+from exprgrad.explain.checking.thresholds import (
+    beside,
+    find_gaps,
+    included,
+    on_both_sides,
+    one_sided,
+    thresholds,
+)
 from exprgrad.explain.checking.true_differences import (
     CLOSE,
     Truth,
@@ -30,7 +39,7 @@ from exprgrad.explain.kinks_met import flagged
 from exprgrad.graph.graph import CONST, Graph, numbers_only
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import number
-from exprgrad.run.balls.balls import Ball, ball, evaluate, working
+from exprgrad.run.balls.balls import Ball, ball, decimal, evaluate, working
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, play, record
 from exprgrad.run.values.inputs import not_an_input
@@ -52,6 +61,12 @@ They are as exact as ``CLOSE``, and much coarser is still far finer than any rul
 """
 TRIED = 64
 """How many points may lie in the domain without a derivative before the search ends."""
+MOST_BESIDE = 96
+"""How many points beside thresholds are tried."""
+BASES = 2
+"""From so many of the sampled points thresholds are looked for."""
+NAMED = 3
+"""How many thresholds are named; the others are in JSON."""
 SMALL = (2.0, 3.0, 5.0, 0.5, 7.0, -2.0, 1.5)
 """Numbers that people check with."""
 
@@ -113,7 +128,7 @@ def check_claim(
         raise RequestError("too-many", message, help="check a claim about a part of the formula")
     (formula,) = derivatives(graph, [name], steps=False)
     formulas = Formulas(graph, claim, formula)
-    places, obstacle = sampled_places(formulas, name, given, POINTS, work)
+    places, obstacle, sampled = sampled_places(formulas, name, given, work)
     where = graph.inputs[name], claim.span(claim.output)
     if not places or (obstacle is not None and obstacle.denies):
         point, found = without_places(formulas, obstacle, given)
@@ -122,17 +137,17 @@ def check_claim(
     shown = wrong or places[0]
     found = Verdict(numeric=float(shown.claim[claim.output]))
     if wrong is None:
-        found = found.says("agrees", in_agreement(formulas, places, given))
+        found = found.says("agrees", in_agreement(formulas, sampled, given))
     else:
         if len(places) < ENOUGH:
-            places, _ = sampled_places(formulas, name, {}, ENOUGH, work)
+            places, _ = compared(formulas, name, points(graph, {}), ENOUGH, work)
         smooth = [place for place in places if not place.special]
         said, true = [place.claim for place in smooth], [place.formula for place in smooth]
         why = difference(Side(claim, said), Side(formula, true))
         found = found.says("disagrees", worded(wrong, claim, why and why.message))
         where = where[0], (why and why.span) or where[1]
     check = check_of(name, float(shown.true), found)
-    return check._replace(claim=text, point=shown.point, where=where)
+    return check._replace(claim=text, point=shown.point, where=where, sampled=sampled)
 
 
 def worded(place: SamplePoint, claim: Graph, more: str | None) -> str:
@@ -168,10 +183,16 @@ def differs(place: SamplePoint, claim: Graph) -> bool:
     return bool(said.is_nan() or not said.overlaps(place.true))
 
 
-def in_agreement(formulas: Formulas, places: list[SamplePoint], given: Mapping[str, float]) -> str:
+def in_agreement(formulas: Formulas, sampled: Sampled, given: Mapping[str, float]) -> str:
     """Equal: how far that goes."""
     is_given = len(given) == len(formulas.function.inputs)
-    points = "at the given point" if is_given else f"at {len(places)} sampled points"
+    points = "at the given point" if is_given else f"at {sampled.points} sampled points"
+    if sampled.thresholds:
+        places = [f"{place.input} = {short_number(place.at)}" for place in sampled.thresholds]
+        places = list(dict.fromkeys(places))
+        points += f", on both sides of {', '.join(places[:NAMED])}{', …' * (len(places) > NAMED)}"
+    if sampled.one_sided:
+        points += f"; only one side of {sampled.one_sided[0]} was met"
     if same_formula(*formulas):
         return f"equal as formulas, and {points}"
     return f"equal {points}"
@@ -180,13 +201,9 @@ def in_agreement(formulas: Formulas, places: list[SamplePoint], given: Mapping[s
 def same_formula(graph: Graph, claim: Graph, formula: Graph) -> bool:
     """Whether what claim and formula differ by simplifies to 0."""
     builder = Builder(typed=True)
-    image = builder.include(graph)
-    known = {binding.name: image[binding.node] for binding in graph.bindings}
-    known |= {name: image[node] for name, node in graph.inputs.items()}
-    said = builder.include(claim, known)[claim.output]
-    true = builder.include(formula, known)[formula.output]
-    program = builder.program([builder.apply("sub", said, true)])
-    found, outputs = simplify(program)
+    _, said, true = included(builder, graph, [claim, formula])
+    gap = builder.apply("sub", said[claim.output], true[formula.output])
+    found, outputs = simplify(builder.program([gap]))
     return found.kinds[outputs[0]] == CONST and found.payloads[outputs[0]] == 0.0
 
 
@@ -229,46 +246,90 @@ class Obstacle(NamedTuple):
 
 
 def sampled_places(
-    formulas: Formulas, name: str, given: Mapping[str, float], most: int, work: int
-) -> tuple[list[SamplePoint], Obstacle | None]:
-    """Points at which claim and formula can be compared, and one, if any, where they cannot.
+    formulas: Formulas, name: str, given: Mapping[str, float], work: int
+) -> tuple[list[SamplePoint], Obstacle | None, Sampled]:
+    """Points at which claim and formula can be compared, one where they cannot, and where all that was."""
+    graph, claim, _ = formulas
+    free = [name for name in graph.inputs if name not in given]
+    gaps = find_gaps(graph, claim)
+    bases = list(islice(points(graph, given), BASES))
+    found = thresholds(gaps, bases, free) if free else []
+    share = work // 2 if found else work
+    places, obstacle = compared(formulas, name, points(graph, given), POINTS, share)
+    if found:
+        near = islice(beside(found), MOST_BESIDE)
+        more, other = compared(formulas, name, near, MOST_BESIDE, share)
+        places += more
+        obstacle = worse(obstacle, other)
+    at = [place.point for place in places]
+    met = {(t.input, t.at, t.text): t for t in found if on_both_sides(t, at)}.values()
+    return (
+        places,
+        obstacle,
+        Sampled(len(places), tuple(met), tuple(one_sided(gaps, at) if free else ())),
+    )
 
-    As many are tried as the ``work`` allows.  Of obstacles one at which differences deny our formula comes
-    first, then one of the formula's domain.
+
+def compared(
+    formulas: Formulas, name: str, points: Iterable[dict[str, float]], most: int, work: int
+) -> tuple[list[SamplePoint], Obstacle | None]:
+    """Those of some points at which claim and formula can be compared, and one, if any, where they cannot.
+
+    As many are tried as the ``work`` allows.
     """
     graph, claim, _ = formulas
-    tries = 1 if len(given) == len(graph.inputs) else TRIES
-    tries = min(tries, work // least_work(len(graph) + len(claim)))
+    tries = min(TRIES, work // least_work(len(graph) + len(claim)))
     places: list[SamplePoint] = []
     found: Obstacle | None = None
     met = 0
-    for point in islice(sampled(graph, given), tries):
+    for point in islice(points, tries):
         place = looked_at(formulas, name, point, work // tries)
         if isinstance(place, SamplePoint):
             places.append(place)
         else:
             met += place.in_domain
-            if found is None or place.denies or (place.in_domain and not found.in_domain):
-                found = place
+            found = worse(found, place)
         if len(places) == most or met > TRIED:
             break
     return places, found
 
 
+def worse(one: Obstacle | None, other: Obstacle | None) -> Obstacle | None:
+    """Of two obstacles the one at which differences deny our formula; else one of the formula's domain."""
+    if one is None or other is None:
+        return one or other
+    return other if other.denies or (other.in_domain and not one.in_domain) else one
+
+
 def looked_at(
     formulas: Formulas, name: str, point: dict[str, float], work: int
 ) -> SamplePoint | Obstacle:
-    """A point, if claim and formula can be compared there, or why they cannot."""
+    """A point, if claim and formula can be compared there, or why they cannot.
+
+    Where balls around decimals do not decide, as at ``abs(x - 0.3)``, doubles tell a kink.
+    """
+    place = looked_at_as(formulas, name, point, work, typed=True)
+    if isinstance(place, Obstacle) and place.in_domain and place.verdict.verdict == "undecided":
+        other = looked_at_as(formulas, name, point, work, typed=False)
+        tells = other.special if isinstance(other, SamplePoint) else other.verdict.verdict == "kink"
+        return other if tells else place
+    return place
+
+
+def looked_at_as(
+    formulas: Formulas, name: str, point: dict[str, float], work: int, *, typed: bool
+) -> SamplePoint | Obstacle:
+    """The same, numbers being decimals if they are ``typed``, else doubles."""
     graph, claim, formula = formulas
     strange = next((name for name, value in point.items() if not math.isfinite(value)), None)
     if strange is not None:
         why = f"{strange} is {number(point[strange])}, where nothing can be compared"
         return Obstacle(point, Verdict().says("undecided", why))
-    inputs = {name: ball(value) for name, value in point.items()}
-    values = evaluate(graph, inputs)
+    inputs = {name: (decimal if typed else ball)(value) for name, value in point.items()}
+    values = evaluate(graph, inputs, typed=typed)
     known = {binding.name: values[binding.node] for binding in graph.bindings} | inputs
-    value, said, formed = values[graph.output], evaluate(claim, known), evaluate(formula, known)
-    ours, claimed = formed[formula.output], said[claim.output]
+    said, formed = (evaluate(other, known, typed=typed) for other in (claim, formula))
+    value, ours, claimed = values[graph.output], formed[formula.output], said[claim.output]
 
     def undecided(why: str, *, in_domain: bool = True) -> Obstacle:
         return Obstacle(point, Verdict().says("undecided", f"{why} at {at(point)}"), in_domain)
@@ -278,7 +339,7 @@ def looked_at(
         return undecided(why, in_domain=False)
     if not (claimed.is_finite() or claimed.is_nan()):
         return undecided("the claim's value is not finite", in_domain=False)
-    truth = true_differences(graph, point, graph.inputs[name], point[name], work)
+    truth = true_differences(graph, point, graph.inputs[name], point[name], work, typed=typed)
     if truth.kind != "smooth":
         return at_no_derivative(truth, point)
     true = truth.center
@@ -321,7 +382,7 @@ def meets_special(graph: Graph, name: str, point: Mapping[str, float]) -> bool:
     return bool(flagged(Run("", graph, dict(point), data, adjoints, (name,))))
 
 
-def sampled(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:
+def points(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:
     """Points at which to compare, those first that people would take; the same ones each time."""
     free = [name for name in graph.inputs if name not in given]
     fixed = {name: given[name] for name in graph.inputs if name in given}

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from exprgrad.explain.checking.differences import SCALE, STEP, Quotients, quotients
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS
-from exprgrad.run.balls.balls import Ball, ball, evaluate, working
+from exprgrad.run.balls.balls import Ball, ball, decimal, evaluate, working
 
 __all__ = [
     "APART", "CLOSE", "LEAST", "Limit", "Truth", "below_doubles", "least_work", "limit",
@@ -81,8 +81,12 @@ def true_differences(
     at: float,
     work: float = math.inf,
     expected: float | None = None,
+    *,
+    typed: bool = False,
 ) -> Truth:
     """The output's true derivative with respect to a node whose data is about ``at``, from exact inputs.
+
+    Inputs and literals are the doubles that they were read as, or with ``typed`` the decimals.
 
     Higher precisions than the first are taken as long as the ``work`` lasts, in bits times nodes: where the
     first tells no derivative, or another than is ``expected``, and at 0, where no size says what is small.
@@ -98,9 +102,10 @@ def true_differences(
         if not is_first and work < 0:
             break
         with working(bits):
-            given = {name: ball(value) for name, value in inputs.items()} | {SCALE: ball(1)}
+            number = decimal if typed else ball
+            given = {name: number(value) for name, value in inputs.items()} | {SCALE: ball(1)}
             far, close = (
-                evaluate(found.graph, given | {STEP: ball(2) ** exponent})
+                evaluate(found.graph, given | {STEP: ball(2) ** exponent}, typed=typed)
                 for exponent in (near - below + APART, near - below)
             )
         truth = told_by_steps(found, far, close, graph.output)

@@ -55,15 +55,25 @@ class Lost(NamedTuple):
 
 
 class Better(NamedTuple):
-    """A mend that was tried at this point: ``text`` instead of ``was``, and the number it makes."""
+    """A mend that was tried at this point: ``text`` instead of ``was``, and the number it makes.
+
+    ``where`` are the inputs for which the two are the same, in words; None if they always are.
+    """
 
     span: Span
     was: str
     text: str
+    where: str | None
     expression: str
     value: float
     digits: int
     verdict: str
+
+    @property
+    def advice(self) -> str:
+        """What to write, and where it is the same."""
+        where = f" where {self.where}" if self.where else ""
+        return f"write {self.text} instead of {self.was}{where}"
 
 
 class Trusted(NamedTuple):

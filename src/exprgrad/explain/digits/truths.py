@@ -155,7 +155,7 @@ class Swept:
         help = f"{self.run.label(lost.node)} loses them: {lost.why}"
         better = self.menders.better(name, nodes, plain, true)
         if better is not None:
-            help += f"; write {better.text} instead of {better.was}"
+            help += f"; {better.advice}"
         return lost.node, lost.span, help
 
 
@@ -287,7 +287,7 @@ class Derived:
             name = path[-1] if path[0] != "value" else ""
             better = self.menders.better(name, [self.origin(node) for node in nodes], plain, true)
             if better is not None:
-                help += f"; write {better.text} instead of {better.was}"
+                help += f"; {better.advice}"
         return self.place_of(lost.node, help)
 
     @cached_property

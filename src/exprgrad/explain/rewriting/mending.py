@@ -19,6 +19,7 @@ from exprgrad.explain.digits.trusted import (
 from exprgrad.explain.places import live
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Mend, Rewrite, applied, mends
 from exprgrad.graph.graph import INPUT, Graph, dependencies, seen_from
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.transform import copies, transform
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import LIMIT
@@ -27,7 +28,7 @@ from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.source import cut
 
-__all__ = ["Menders", "advice", "replaced"]
+__all__ = ["Menders", "advice", "replaced", "where_words"]
 
 SOUND = 2
 TRIED = 8
@@ -44,9 +45,30 @@ def advice(run: Run, node: int) -> str | None:
     """What to write instead of the pattern that a node is part of, if that is finite here."""
     for table in (REWRITES, EXTENSIONS):
         if mend := verified(run, node, table):
-            for_what = f" for {mend.rewrite.why}" if table is EXTENSIONS else ""
-            return f"write {cut(mend.text, LIMIT)} instead of {mend.was}{for_what}"
+            where = where_words(mend)
+            note = f" where {where}" if where else ""
+            if table is EXTENSIONS:
+                note = f" for {mend.rewrite.why}"
+            return f"write {cut(mend.text, LIMIT)} instead of {mend.was}{note}"
     return None
+
+
+def where_words(mend: Mend) -> str:
+    """Where a mend is the same as what it replaces: ``x > 0 and y > 0``; empty if everywhere."""
+    return " and ".join(text for text in mend.where if not is_certain(parse(text)))
+
+
+def is_certain(condition: Graph) -> bool:
+    """Whether a condition that holds here holds everywhere: it has no inputs, or is ``x^2 >= 0``."""
+    if not condition.inputs:
+        return True
+    operands = condition.operands[condition.output]
+    if condition.kinds[condition.output] != "ge" or condition.payloads[operands[1]] != 0:
+        return False
+    kind, (*_, last) = condition.kinds[operands[0]], condition.operands[operands[0]] or (0,)
+    power = condition.payloads[last]
+    is_even = kind == "pow" and isinstance(power, float) and power % 2 == 0
+    return is_even or (kind in BY_NAME and BY_NAME[kind].not_negative)
 
 
 def verified(run: Run, node: int, table: Sequence[Rewrite]) -> Mend | None:
@@ -75,7 +97,8 @@ def is_true(run: Run, mend: Mend) -> bool:
     """Whether a rewrite is the same as what it replaces, where the run was made."""
     if not mend.where:
         return True
-    graph, images = replaced(run.graph, mend.node, mend.where)
+    where = "*".join(f"({one})" for one in mend.where)
+    graph, images = replaced(run.graph, mend.node, where)
     return bool(forward(graph, run.inputs)[images[mend.node]])
 
 
@@ -163,7 +186,10 @@ class Menders:
                 tried = self.tried_with(name, text, true)
                 if tried is not None and is_better(tried, plain):
                     value, digits, verdict = tried.value, tried.digits, tried.verdict
-                    return Better(mend.span, mend.was, mend.text, text, value, digits, verdict)
+                    where = where_words(mend) or None
+                    return Better(
+                        mend.span, mend.was, mend.text, where, text, value, digits, verdict
+                    )
         return None
 
     def tried_with(self, name: str, text: str, true: Ball) -> Trusted | None:

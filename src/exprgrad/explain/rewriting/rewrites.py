@@ -26,7 +26,7 @@ from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 from exprgrad.language.write.infix import expression, level, operand_level
 from exprgrad.source import Span
 
-__all__ = ["EXTENSIONS", "REWRITES", "Mend", "Rewrite", "applied", "mends"]
+__all__ = ["EXTENSIONS", "REWRITES", "Mend", "Rewrite", "applied", "conditions", "mends"]
 
 
 class Rewrite(NamedTuple):
@@ -51,7 +51,7 @@ class Mend(NamedTuple):
 
     ``node`` is the node that the pattern was found at, ``span`` its place in the text, ``was`` its text;
     ``text`` is what to write instead.  ``loose``: it binds less tightly than what was there.  ``where``
-    is the rewrite's condition on the user's operands.
+    are the rewrite's conditions on the user's operands.
     """
 
     node: int
@@ -60,7 +60,7 @@ class Mend(NamedTuple):
     text: str
     rewrite: Rewrite
     loose: bool = False
-    where: str = ""
+    where: tuple[str, ...] = ()
 
 
 SATURATES = "sigmoid(x) is 1 in doubles before its logarithm is 0"
@@ -234,18 +234,34 @@ def mends(
                 better = filled(reading, template(rewrite.better), match, rewrite.repeats)
                 text = expression(reading.graph, better, names, None)
                 loose = operand_level(reading.graph, better, names) < level(graph.kinds[root])
-                where = condition(reading, names, rewrite, match)
+                where = conditions_on(reading, names, rewrite, match)
                 yield Mend(root, graph.span(root), texts[root], text, rewrite, loose, where)
                 break
 
 
-def condition(reading: Reading, names: Mapping[int, str], rewrite: Rewrite, match: Match) -> str:
+def conditions_on(
+    reading: Reading, names: Mapping[int, str], rewrite: Rewrite, match: Match
+) -> tuple[str, ...]:
     """Where a rewrite is true, in the user's operands."""
-    if not rewrite.where:
-        return ""
     plain = match._replace(sign=1, rest=(), more=())
-    found = filled(reading, template(rewrite.where), plain, "")
-    return expression(reading.graph, found, names, None)
+    found = (filled(reading, template(one), plain, "") for one in conditions(rewrite))
+    return tuple([expression(reading.graph, one, names, None) for one in found])
+
+
+@cache
+def conditions(rewrite: Rewrite) -> tuple[str, ...]:
+    """Where a rewrite is true: what has to hold together, each as a text of its own."""
+    if not rewrite.where:
+        return ()
+    graph = template(rewrite.where)
+    found, parts = [graph.output], list[int]()
+    while found:
+        node = found.pop()
+        if BY_NAME[graph.kinds[node]].logic == "and":
+            found += reversed(graph.operands[node])
+        else:
+            parts.append(node)
+    return tuple([expression(graph, part, {}, None) for part in parts])
 
 
 @cache

@@ -26,9 +26,8 @@ from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.run.numbers.primitives import functions
 
 __all__ = [
-    "Ball", "apply", "ball", "either", "enclose", "evaluate", "formula", "has_balls", "is_double",
-    "is_infinite", "is_known", "truth", "undefined", "unknown", "where",
-    "working",
+    "Ball", "apply", "ball", "decimal", "either", "enclose", "evaluate", "formula", "has_balls",
+    "is_double", "is_infinite", "is_known", "truth", "undefined", "unknown", "where", "working",
 ]  # fmt: skip
 
 Ball = Any
@@ -123,9 +122,9 @@ def enclose(
         return interpret(graph, algebra, given)
 
 
-def evaluate(graph: Graph, given: Mapping[str, Ball]) -> list[Ball]:
-    """Every node's data in the precision at hand, given every input's."""
-    return interpret(graph, BALLS, given)
+def evaluate(graph: Graph, given: Mapping[str, Ball], *, typed: bool = False) -> list[Ball]:
+    """Every node's data in the precision at hand, given every input's; ``typed`` as in ``enclose``."""
+    return interpret(graph, TYPED if typed else BALLS, given)
 
 
 def decimal(value: float) -> Ball:
@@ -242,8 +241,6 @@ def comparison(op: Op) -> Callable[[Ball, Ball], Ball]:
             return either()
         if x is y:  # one node, or one constant
             return ball(int(holds(0, 0)))
-        if x is y:
-            return ball(int(holds(0, 0)))
         return ball(1) if holds(x, y) else ball(0) if fails(x, y) else either()
 
     return compare
@@ -328,10 +325,9 @@ def logsumexp(*operands: Ball) -> Ball:
     return top + sum((x - top).exp() for x in operands).log()
 
 
-# What is one ball on both sides is one number, however little is known of it.
 CARE: dict[str, Callable[..., Ball]] = {
     "add": operator.add,
-    "sub": lambda x, y: ball(0) if x is y and bool(x.is_finite()) else x - y,
+    "sub": operator.sub,
     "mul": operator.mul,
     "div": lambda x, y: ball(1) if x is y and bool(x != 0) else x / y,
     "neg": operator.neg,

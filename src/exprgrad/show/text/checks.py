@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from exprgrad.explain.checking.check import Check
+from exprgrad.explain.checking.check import Check, Sampled
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import Run
 from exprgrad.language.write.infix import LIMIT
@@ -69,8 +69,20 @@ def check_fields(check: Check) -> dict[str, Any]:
     if check.node is not None:
         found["node"] = check.node
     if check.claim is not None:
-        found |= {"claim": check.claim, "point": check.point}
+        found |= {
+            "claim": check.claim,
+            "point": check.point,
+            "sampled": sampled_fields(check.sampled),
+        }
     return found
+
+
+def sampled_fields(sampled: Sampled | None) -> dict[str, Any] | None:
+    """Where a claim was tried, as JSON has it; None if nowhere."""
+    if sampled is None:
+        return None
+    places = [{"input": t.input, "at": t.at, "text": t.text} for t in sampled.thresholds]
+    return {"points": sampled.points, "thresholds": places, "one_sided": list(sampled.one_sided)}
 
 
 def check_answer(

@@ -7,12 +7,17 @@ from typing import Any
 
 from exprgrad.explain.diagnostic import Guarded
 from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.screen import doubtful
 from exprgrad.graph.graph import CONST
 from exprgrad.run import evaluation
+from exprgrad.show.text.lines import ends
 from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.show.text.views import IN_CELL, answer_text, view
+from exprgrad.show.text.views import IN_CELL, answer_text, decimal, view
 
 __all__ = ["correction", "corrections", "node_table", "node_title", "title"]
+
+DOUBT = "~"
+"""What marks a number that has fewer right digits than it is shown with."""
 
 
 def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
@@ -31,14 +36,21 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         *([Column("grad", is_number=not has_shapes, style="yellow")] if is_swept else []),
     ]
 
+    doubts = doubtful(run, ends(range(len(graph)), whole=all_nodes)[0], digits)
+
     def row(node: int) -> list[Any]:
         operation = "constant" if graph.kinds[node] == CONST else graph.kinds[node]
         shape = [str(graph.shape(node))] if has_shapes else []
-        grad = [run.grad(node)] if is_swept else []
-        return [node, node_title(run, node), operation, *shape, run.values[node], *grad]
+        numbers = [run.values[node], *([run.grad(node)] if is_swept else [])]
+        shown = [
+            f"{decimal(number, digits)}{DOUBT}" if node in doubted else number
+            for number, doubted in zip(numbers, doubts, strict=False)
+        ]
+        return [node, node_title(run, node), operation, *shape, *shown]
 
     name = graph.output_name or run.texts[graph.output]
     found = run.guarded(digits)
+    explained = [f"{DOUBT} fewer right digits than shown"] if any(doubts) else []
     answer = f"output  {answer_text(name, found.value, digits, whole=all_nodes)}"
     return tabulated(
         columns,
@@ -48,7 +60,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         whole=all_nodes,
         how=IN_CELL,
         marked=graph.output,
-        foot="\n".join([answer, *corrections(found, digits, whole=all_nodes)]),
+        foot="\n".join([answer, *corrections(found, digits, whole=all_nodes), *explained]),
         what="nodes",
     )
 

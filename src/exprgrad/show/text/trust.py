@@ -139,9 +139,7 @@ def paragraph(run: Run, names: Sequence[str], number: Trusted, width: int) -> It
     if better is not None:
         kept = "" if better.verdict == "right" else f", {VERDICTS[better.verdict]}"
         digits = f" ({better.digits} right digits)" if better.verdict == "right" else kept
-        yield printable(
-            f"  help: write {better.text} instead of {better.was}; here it gives {better.value!r}{digits}"
-        )
+        yield printable(f"  help: {better.advice}; here it gives {better.value!r}{digits}")
 
 
 def lost_at(run: Run, lost: Lost) -> str:

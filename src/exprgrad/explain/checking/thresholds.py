@@ -1,0 +1,373 @@
+"""Where formulas switch: thresholds of their comparisons, kinks, jumps and ties, and points beside these.
+
+What a switch compares differs by 0 at its threshold.  That difference, its gap, is searched for changes of
+sign along one input at a time, in doubles, over all magnitudes.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import insort
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.rules import template
+from exprgrad.graph.graph import CONST, Graph
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
+from exprgrad.language.write.infix import texts
+from exprgrad.run.numbers.sweeps import forward
+
+__all__ = [
+    "Gap", "Gaps", "Threshold", "beside", "find_gaps", "included", "on_both_sides", "one_sided",
+    "thresholds",
+]  # fmt: skip
+
+Point = Mapping[str, float]
+
+MOST_GAPS = 64
+"""The most gaps whose thresholds are looked for."""
+MOST_TIED = 8
+"""The most operands of a maximum that are compared each with each; of more, neighbours are."""
+MOST_INPUTS = 8
+"""The most inputs along which thresholds are looked for."""
+MOST_CROSSINGS = 4
+"""The most thresholds of a gap along an input, the nearest ones: a sine has no end of them."""
+MOST_WORK = 1_000_000
+"""The most nodes that are evaluated in the search: half a second, or a little more."""
+HALVINGS = 120
+"""How often an interval is halved at most: enough for one from 1e100 to 1e120."""
+NARROWINGS = 40
+"""How often an interval is narrowed at most in which a gap has a minimum: it may close there."""
+GOLDEN = (math.sqrt(5) - 1) / 2
+DIGITS = 12
+"""Bisection ends in a double or the next: what is so near to a shorter number is that number."""
+NEAR = 1e-3
+"""How near to a threshold the nearest points are, beside the threshold's own size."""
+MAGNITUDES = (*range(-8, 17), *range(20, 301, 20))
+GRID = sorted(
+    {half / 2 for half in range(-40, 41)}
+    | {float(f"{first}e{power}") for first in (-3, -1, 1, 3) for power in MAGNITUDES}
+)
+"""Where gaps are looked at first: closely around 0, and at all magnitudes."""
+
+
+class Gap(NamedTuple):
+    """What a switch compares: a node that is 0 at the threshold; and the switch's text.
+
+    ``is_free``  whether both its sides are to be met: where the row is defined everywhere
+    """
+
+    node: int
+    text: str
+    is_free: bool
+
+
+class Gaps(NamedTuple):
+    """The gaps of a formula and of a claim about it, as nodes of one graph."""
+
+    graph: Graph
+    found: list[Gap]
+
+
+class Threshold(NamedTuple):
+    """Where a switch is along an ``input`` from a ``point``; and the switch's text."""
+
+    input: str
+    at: float
+    text: str
+    point: Point
+
+
+# Gaps.
+
+
+def included(builder: Builder, graph: Graph, others: Sequence[Graph]) -> list[list[int]]:
+    """Formulas built into one graph; the others may read the first one's inputs and named statements."""
+    image = builder.include(graph)
+    known = {binding.name: image[binding.node] for binding in graph.bindings}
+    known |= {name: image[node] for name, node in graph.inputs.items()}
+    return [image, *(builder.include(other, known) for other in others)]
+
+
+def find_gaps(graph: Graph, claim: Graph) -> Gaps:
+    """What the switches of a formula and of a claim compare, in their order."""
+    builder = Builder()
+    images = included(builder, graph, [claim])
+    found: dict[int, tuple[str, bool]] = {}
+    for formula, image in zip((graph, claim), images, strict=True):
+        written = texts(formula, formula.names())
+        for node, kind in enumerate(formula.kinds):
+            operands = [image[operand] for operand in formula.operands[node]]
+            row = BY_NAME.get(kind)
+            if row is not None:
+                for gap in gaps_of(builder, row, operands, image[node]):
+                    found.setdefault(gap, (written[node], not row.domain))
+    chosen = list(found)[:MOST_GAPS]
+    program = builder.program([images[0][graph.output], *chosen])
+    pairs = zip(program.outputs[1:], chosen, strict=True)
+    return Gaps(program.graph, [Gap(node, *found[gap]) for node, gap in pairs])
+
+
+def gaps_of(builder: Builder, row: Op, operands: Sequence[int], out: int) -> Iterator[int]:
+    """What an operation compares: by itself, where it is special, and in its definition."""
+    pairs: list[tuple[int, int]] = []
+    if row.name in COMPARISONS:
+        pairs = [(operands[0], operands[1])]
+    elif row.variadic and row.special:
+        few = len(operands) <= MOST_TIED
+        pairs = list(combinations(operands, 2) if few else pairwise(operands))
+    elif not row.variadic:
+        given = dict(zip(row.names, operands, strict=True))
+        rules = [template(special.where) for special in row.special]
+        if row.gate == "blocker" and any("out" in rule.inputs for rule in rules):
+            pairs = [(out, builder.constant(half)) for half in (-0.5, 0.5)]  # its first two jumps
+        else:
+            for rule in rules:
+                pairs += compared(builder, rule, given | {"out": out})
+        if row.definition:
+            yield from gaps_inside(builder, template(row.definition), given)
+    for one, other in pairs:
+        gap = builder.apply("sub", one, other)
+        varies = [node for node in (gap, one, other) if builder.graph.kinds[node] != CONST]
+        if gap in varies and builder.flags.isdisjoint(varies):  # a flag's threshold is its own
+            yield gap
+
+
+def gaps_inside(builder: Builder, definition: Graph, given: Mapping[str, int]) -> Iterator[int]:
+    """What the operations of a definition compare."""
+    image = builder.include(definition, given)
+    for node, kind in enumerate(definition.kinds):
+        operands = [image[operand] for operand in definition.operands[node]]
+        if operands:
+            yield from gaps_of(builder, BY_NAME[kind], operands, image[node])
+
+
+def compared(
+    builder: Builder, condition: Graph, given: Mapping[str, int]
+) -> Iterator[tuple[int, int]]:
+    """The pairs of nodes that the condition of a special point compares, the operation's own aside."""
+    constants = {name for name, node in given.items() if builder.graph.kinds[node] == CONST}
+    flags = {name for name in condition.inputs if name.startswith("varies_")}
+    varies = {name: float(name.removeprefix("varies_") not in constants) for name in flags}
+    nodes = {name: builder.constant(value) for name, value in varies.items()}
+    image = builder.include(condition, {**given, **nodes})
+    if builder.graph.kinds[image[condition.output]] == CONST:
+        return  # nowhere: the exponent of x^2 does not vary
+    corners = {
+        operand
+        for kind, operands in zip(condition.kinds, condition.operands, strict=True)
+        if kind == "mul" and {condition.kinds[operand] for operand in operands} == {"eq"}
+        for operand in operands
+    }
+    for node, kind in enumerate(condition.kinds):
+        if kind in COMPARISONS and node not in corners:
+            one, other = (image[operand] for operand in condition.operands[node])
+            if given["out"] not in (one, other):
+                yield one, other
+
+
+# Thresholds.
+
+
+def thresholds(gaps: Gaps, bases: Sequence[Point], free: Sequence[str]) -> list[Threshold]:
+    """Where gaps close along each free input, from the first of some points from which they do.
+
+    Where there are several inputs, then also from beyond all these thresholds: ``relu(x - 9)*relu(y - 9)``
+    is 0 on both sides of x = 9 where y is small.
+    """
+    free = free[:MOST_INPUTS]
+    left = MOST_WORK // max(len(gaps.graph), 1)
+    found: list[Threshold] = []
+    closed: set[tuple[int, str]] = set()
+    for base in bases if gaps.found else ():
+        for name in free:
+            line = Line(gaps, base, name, left)
+            wanted = [at for at in range(len(gaps.found)) if (at, name) not in closed]
+            for at, threshold in along(line, wanted):
+                closed.add((at, name))
+                found.append(threshold)
+            left = line.left
+    for base in outer(found, bases[0]) if found and len(free) > 1 else ():
+        for name in free:
+            line = Line(gaps, base, name, left)
+            found += [threshold for _, threshold in along(line, range(len(gaps.found)))]
+            left = line.left
+    return list({(one.input, one.at, id(one.point)): one for one in reversed(found)}.values())[::-1]
+
+
+def outer(found: Sequence[Threshold], base: Point) -> list[Point]:
+    """The points beyond the last threshold of every input, and before the first."""
+    by_input: dict[str, list[float]] = {}
+    for threshold in found:
+        by_input.setdefault(threshold.input, []).append(threshold.at)
+    above = {name: max(ats) + 1 + abs(max(ats)) for name, ats in by_input.items()}
+    below = {name: min(ats) - 1 - abs(min(ats)) for name, ats in by_input.items()}
+    return [{**base, **above}, {**base, **below}]
+
+
+def along(line: Line, wanted: Iterable[int]) -> Iterator[tuple[int, Threshold]]:
+    """The thresholds of some gaps along an input, as far as the work goes."""
+    for at in wanted:
+        for x in crossings(line, at) if line.left > len(line.places) else ():
+            yield at, Threshold(line.name, x, line.gaps.found[at].text, line.base)
+
+
+class Line:
+    """The gaps along one input from a point.
+
+    ``places``  where gaps are looked at, ascending: the grid, and thresholds that have been found
+    ``left``    how many places more may be evaluated
+    """
+
+    def __init__(self, gaps: Gaps, base: Point, name: str, left: int) -> None:
+        self.gaps = gaps
+        self.base = base
+        self.name = name
+        self.left = left
+        self.places = sorted({*GRID, base[name]})
+        self.values: dict[float, list[float]] = {}
+
+    def gap(self, at: int, x: float) -> float:
+        """A gap at a place."""
+        if x not in self.values:
+            self.left -= 1
+            data = forward(self.gaps.graph, {**self.base, self.name: x})
+            self.values[x] = [data[gap.node] for gap in self.gaps.found]
+        return self.values[x][at]
+
+
+def sign(value: float) -> float:
+    """-1, 0 or 1; nan where there is no value."""
+    return value if math.isnan(value) else float((value > 0) - (value < 0))
+
+
+def crossings(line: Line, at: int) -> list[float]:
+    """Where a gap changes its sign, the nearest places; they are looked at for the next gaps too."""
+    base, found = line.base[line.name], list[float]()
+    for low, high in sorted(brackets(line, at), key=lambda ends: min(abs(x - base) for x in ends)):
+        if len(found) == MOST_CROSSINGS or line.left <= HALVINGS:
+            break
+        x = bisected(line, at, low, high)
+        if x not in found:
+            found.append(x)
+    for x in found:
+        if x not in line.places:
+            insort(line.places, x)
+    return found
+
+
+def brackets(line: Line, at: int) -> Iterator[tuple[float, float]]:
+    """Neighbouring places between which a gap changes its sign, or has a minimum where it closes."""
+    signs = [sign(line.gap(at, x)) for x in line.places]
+    for (low, high), (one, other) in zip(pairwise(line.places), pairwise(signs), strict=True):
+        if abs(one - other) > 0:  # with nan it is not
+            yield low, high
+    for place in range(1, len(signs) - 1):
+        low, x, high = line.places[place - 1 : place + 2]
+        sizes = [abs(line.gap(at, each)) for each in (low, x, high)]
+        same = signs[place - 1] == signs[place] == signs[place + 1] != 0
+        if same and sizes[1] <= min(sizes[0], sizes[2]) < max(sizes):
+            inside = narrowed(line, at, low, high)
+            if inside is not None:
+                yield from ((low, inside), (inside, high))
+
+
+def narrowed(line: Line, at: int, low: float, high: float) -> float | None:
+    """A place between two where a gap has another sign than at these; None if its minimum has none.
+
+    It is the search by the golden section: J. Kiefer, Sequential minimax search for a maximum (1953).
+    """
+    before = sign(line.gap(at, low))
+    for _ in range(NARROWINGS):
+        step = GOLDEN * (high - low)
+        one, other = high - step, low + step
+        for x in (one, other):
+            if abs(sign(line.gap(at, x)) - before) > 0:
+                return x
+        if line.left <= 0 or not low < one < other < high:
+            break
+        if abs(line.gap(at, one)) < abs(line.gap(at, other)):
+            high = other
+        else:
+            low = one
+    return None
+
+
+def bisected(line: Line, at: int, low: float, high: float) -> float:
+    """Where a gap changes its sign between two places."""
+    width, before = high - low, sign(line.gap(at, low))
+    for _ in range(HALVINGS):
+        middle = low + (high - low) / 2
+        if not low < middle < high:
+            break
+        if sign(line.gap(at, middle)) == before:
+            low = middle
+        else:
+            high = middle
+    if max(abs(low), abs(high)) <= width * 2.0**-100:
+        return 0.0
+    short = float(f"{high:.{DIGITS}g}")
+    return short if abs(short - high) <= abs(high) * 10.0**-DIGITS else high
+
+
+# Points beside them.
+
+
+def beside(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
+    """Points on both sides of each threshold: those near to it, then those between two, and beyond."""
+    lines: dict[tuple[str, int], list[Threshold]] = {}
+    for threshold in found:
+        lines.setdefault((threshold.input, id(threshold.point)), []).append(threshold)
+    for places in (near_to, far_from):
+        for alike in lines.values():
+            for x in places(sorted(one.at for one in alike)):
+                yield {**alike[0].point, alike[0].input: x}
+
+
+def near_to(ascending: Sequence[float]) -> Iterator[float]:
+    """Just below and just above each of some numbers, and nearer to it than to any other."""
+    for place, at in enumerate(ascending):
+        others = [*ascending[max(place - 1, 0) : place], *ascending[place + 1 : place + 2]]
+        by = min([(abs(at) or 1.0) * NEAR, *(abs(other - at) / 4 for other in others)])
+        for side in (-by, by):
+            yield from between(at + side / 2, at + side)
+
+
+def far_from(ascending: Sequence[float]) -> Iterator[float]:
+    """Halfway between each two of some numbers, and well beyond the first and the last."""
+    first, last = ascending[0], ascending[-1]
+    yield from between(first, first - 1 - abs(first))
+    for low, high in pairwise(ascending):
+        yield from between(low + (high - low) / 4, low + (high - low) / 2)
+    yield from between(last, last + 1 + abs(last))
+
+
+def between(one: float, other: float) -> Iterator[float]:
+    """The shortest number between two that is near the second; nothing if there is none."""
+    for digits in range(1, 18):
+        x = float(f"{other:.{digits}g}")
+        if min(one, other) <= x <= max(one, other) and x != one and math.isfinite(x):
+            yield x
+            return
+
+
+def on_both_sides(threshold: Threshold, points: Iterable[Point]) -> bool:
+    """Whether some points lie near to a threshold on both its sides."""
+    name, at = threshold.input, threshold.at
+    near = (abs(at) or 1.0) * NEAR * 2
+    alike = [point for point in points if {**point, name: 0.0} == {**threshold.point, name: 0.0}]
+    return len({point[name] > at for point in alike if abs(point[name] - at) <= near}) == 2
+
+
+def one_sided(gaps: Gaps, points: Sequence[Point]) -> list[str]:
+    """The switches of which only one side was met at some points."""
+    met: list[set[float]] = [set() for _ in gaps.found]
+    for point in points:
+        data = forward(gaps.graph, point)
+        for signs, gap in zip(met, gaps.found, strict=True):
+            signs.add(sign(data[gap.node]))
+    pairs = zip(gaps.found, met, strict=True)
+    doubted = [gap.text for gap, signs in pairs if gap.is_free and not {-1, 1} <= signs]
+    return list(dict.fromkeys(doubted))

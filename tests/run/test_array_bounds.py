@@ -1,0 +1,174 @@
+"""Error bounds over tensors, against balls: no number is farther from the truth than its bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from exprgrad import parse
+from exprgrad.graph.structural import Parameter, Structural
+from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.run.arrays.bounds import data_errors, of_kind, right_digits
+from exprgrad.run.arrays.elements import elements
+from exprgrad.run.balls.balls import Ball, ball, enclose, working
+from exprgrad.run.balls.sweep import sweep
+from exprgrad.run.evaluation import evaluator_for
+from tensor_formulas import SHAPES, drawn
+
+inf = math.inf
+BITS = 256
+KNOWN_BITS = 60
+"""An enclosure with fewer bits is one of a number at a tie, which balls do not decide."""
+ROUNDING = 1 + 2.0**-20
+"""Room for what a bound rounds itself."""
+
+
+class Measured(NamedTuple):
+    """A number of a run, its bound, and how far it is from the truth."""
+
+    name: str
+    value: float
+    error: float
+    off: float
+
+
+def measured(formula: str, values: dict[str, Any]) -> Iterator[Measured]:
+    """All numbers of a run, data and gradient, whose truth is known."""
+    run = parse(formula).gradient(values)
+    data, grads = evaluator_for(run.graph).errors(run.values, run.adjoints)
+    over, _, nodes = elements(run)
+    true = enclose(over.graph, over.inputs, BITS)
+    swept = sweep(over.graph, true, over.graph.inputs.values(), BITS)
+
+    def of(name: str, value: Any, error: Any, truth: list[Ball | None], node: int) -> Any:
+        error = np.broadcast_to(error, np.shape(value))
+        for place, at in np.ndenumerate(nodes[node]):
+            known = truth[int(at)]
+            known = ball(0) if known is None else known
+            number, bound = float(np.asarray(value)[place]), float(error[place])
+            if not (math.isfinite(number) and known.is_finite()):
+                continue
+            if known.is_exact() or known.rel_accuracy_bits() >= KNOWN_BITS:
+                with working(BITS):
+                    off = float(abs(ball(number) - known).abs_upper())
+                yield Measured(f"{name}{[*place]}", number, bound, off)
+
+    for node in range(len(run.graph)):
+        yield from of(run.label(node), run.values[node], data[node], [*true], node)
+    for name, grad in run.swept.items():
+        node = run.graph.inputs[name]
+        yield from of(f"{name}.grad", grad, grads[node], swept.grads, node)
+
+
+def held(formula: str, values: dict[str, Any]) -> int:
+    """How many numbers are within their bounds; an error if one is not."""
+    count = 0
+    for one in measured(formula, values):
+        assert one.error != one.error or one.off <= one.error * ROUNDING, (formula, one)
+        count += 1
+    return count
+
+
+def drawn_values(formula: str, random: Random, scale: float = 1.0) -> dict[str, Any]:
+    """Values for a formula's inputs."""
+    draw = np.random.default_rng(random.randrange(2**32))
+    return {name: scale * draw.normal(size=SHAPES[name]) for name in parse(formula).inputs}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bounds_of_drawn_formulas(seed: int) -> None:
+    check_drawn(seed, 25)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 140))
+def test_bounds_of_many_drawn_formulas(seed: int) -> None:
+    check_drawn(seed, 100)
+
+
+def check_drawn(seed: int, formulas: int) -> None:
+    random = Random(seed)
+    count = 0
+    for _ in range(formulas):
+        formula = drawn(random)
+        if parse(formula).inputs:
+            count += held(formula, drawn_values(formula, random, random.choice([1, 1, 1e-3, 30])))
+    assert count > 10 * formulas
+
+
+X, W = np.random.default_rng(5).normal(size=(2, 4, 3)) * 10
+ROWS = [
+    ("prod(exp(X)*1.1)", 1.0), ("sum(prod(X - 1.1, axis=1))", 1.0), ("prod(X*1e-80)", 1.0),
+    ("sum(softmax(30*exp(X/10))*X)", 1.0), ("logsumexp(X*7.3) + sum(logsumexp(X/3, axis=0))", 1.0),
+    ("cross_entropy(X*3.1, [0, 2, 1, 1])", 1.0), ("cross_entropy(X/3, softmax(W))", 1.0),
+    ("norm(X*1.1) + sum(norm(X*1e200, axis=1))*1e-200", 1.0), ("max(X*1.1) - min(sin(X))", 1.0),
+    ("trace(X.T @ W) + sum(diag(X[0]) @ W.T) + sum(diag(X.T @ W))", 1.0),
+    ("sum(outer(X[0]/3, W[1]/7)) + dot(X[0], W[0]*1.1)", 1.0),
+    ("sum(concat(X/3, W/7)) - mean(stack(X/3, W/3))", 1.0),
+    ("sum(abs(X/3) + max(X/3, W/7, 0.1) + clamp(X/7, -1, 1))", 1.0),
+    ("sum(X % (W*W + 0.3)) + sum(floor(X*1.7)*W)", 1.0),
+    ("sum(where(X/3 > W/7, X^2.2, W*X))", 0.05), ("sum(gelu(X) + silu(W) + erf(X/9))", 1.0),
+    ("sum(sigmoid(X)*logaddexp(X, W)) + sum(hypot(X, W))", 1.0),
+    ("sum(onehot([0, 2, 1, 1], 3)*X/3)", 1.0),
+    ("sum(X[1:3]/7) + sum(place(X[0]/3, shape=[2, 3], at=[1])) + sum(reshape(X/3, [12])[2:5])", 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("formula", "scale"), ROWS)
+def test_bounds_of_rows(formula: str, scale: float) -> None:
+    values = {name: scale * {"X": X, "W": W}[name] for name in parse(formula).inputs}
+    assert held(formula, values) > 10
+    found = parse(formula).gradient(values)
+    assert found.digits["value"] >= 6 and not [
+        d for d in found.diagnostics if d.code == "lost-digits"
+    ]
+
+
+def test_every_structural_row_is_tried() -> None:
+    """The formulas above hold a node of each row; a new one needs a formula there."""
+    met = {"mean", "broadcast"}
+    for formula, _ in ROWS:
+        given = {name: {"X": X, "W": W}[name] for name in parse(formula).inputs}
+        met.update(parse(formula).evaluate(given).graph.kinds)
+    assert set(STRUCTURAL) <= met
+
+
+def test_a_row_that_is_not_linear_and_states_nothing_is_unbounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A new row is never trusted by mistake; one that only moves numbers needs no word."""
+    flip = Structural("flip", "x", "", lambda s, _: s[0], lambda np, x, s: np.flip(x[0], s[0]),
+                      lambda b, p: None, parameters=(Parameter("axis", "axis", 0),))  # fmt: skip
+    square = Structural("square", "x", "", lambda s, _: s[0], lambda np, x, s: x[0] * x[0],
+                        lambda b, p: None, push=lambda b, p: None)  # fmt: skip
+    monkeypatch.setitem(STRUCTURAL, "flip", flip)
+    monkeypatch.setitem(STRUCTURAL, "square", square)
+    x, off = np.array([1.1, 2.2]), np.array([1e-16, 2e-16])
+    assert of_kind("flip", (0,), x[::-1], [x], [off]).tolist() == [2e-16, 1e-16]
+    assert of_kind("square", (), x * x, [x], [0.0]) == inf
+
+
+def test_whole_numbers_are_exact() -> None:
+    run = parse("sum(A @ x) + max(x)*prod(x) + mean(A)").evaluate(A=[[1, 2], [3, 6]], x=[5, 6])
+    assert run.digits == {"value": 15}  # prod may have been rounded, as far as it knows
+    run = parse("sum(A @ x) + max(x) + trace(A) + mean(A)").gradient(A=[[1, 2], [3, 6]], x=[5, 6])
+    assert run.digits["value"] == 16
+    assert run.digits["gradient"]["x"] == 16
+
+
+def test_right_digits_of_arrays() -> None:
+    values = np.array([1.0, 1.0, 1.0, 0.0, 0.0, inf, 2.0, 3.0])
+    errors = np.array([0.0, 1e-6, 2.0, 0.0, 1e-310, inf, math.nan, inf])
+    assert right_digits(values, errors).tolist() == [16, 5, 0, 16, 16, 0, 0, 0]
+    assert right_digits(1.5, 0.0) == 16
+
+
+def test_a_constant_is_rounded() -> None:
+    graph = parse("sum(pi*x)").evaluate(x=[1, 2]).graph
+    errors = data_errors(graph, parse("sum(pi*x)").evaluate(x=[1, 2]).values)
+    assert errors[graph.output] > 0
