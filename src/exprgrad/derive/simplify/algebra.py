@@ -48,14 +48,14 @@ class Rules(NamedTuple):
 
     ``factors``     steps that tidy a product: each changes the powers, and returns the new coefficient
     ``share``       what a product is, where it is an operand's share of a ``max`` or ``min``
-    ``terms``       gathers terms of a sum
+    ``terms``       steps that gather terms of a sum
     ``shortest``    the shortest way to write a sum, given its terms and the sum as it is
     ``structural``  a shorter form of a structural operation, if there is one
     """
 
     factors: tuple[Callable[[Algebra, Powers, Fraction], Fraction], ...]
     share: Callable[[Algebra, Powers, Fraction], int | None]
-    terms: Callable[[Algebra, Terms], None]
+    terms: tuple[Callable[[Algebra, Terms], None], ...]
     shortest: Callable[[Algebra, list[tuple[int, Fraction]], int], int]
     structural: Callable[[Algebra, str, tuple[Operand, ...], Settings], int | None]
 
@@ -303,7 +303,8 @@ class Algebra(Forms):
                 self.add_term(terms, form, coefficient * scale)
             else:
                 self.add(terms, form, coefficient * scale)
-        self.rules.terms(self, terms)
+        for gather in self.rules.terms:
+            gather(self, terms)
         return self.sum_of([(term, c) for term, c in terms.items() if c])
 
     def sum_of(self, terms: list[tuple[int, Fraction]]) -> int:

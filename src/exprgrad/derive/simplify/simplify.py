@@ -10,7 +10,7 @@ from exprgrad.derive.simplify.algebra import Algebra, Rules
 from exprgrad.derive.simplify.normal_form import ONE, Forms, Product
 from exprgrad.derive.simplify.product_rules import MOST_FACTORS, STEPS, share_of_tie
 from exprgrad.derive.simplify.structural_rules import rewritten
-from exprgrad.derive.simplify.sum_rules import gather_choices, shortest
+from exprgrad.derive.simplify.sum_rules import gather_choices, gather_opposites, shortest
 from exprgrad.derive.simplify.write import write
 from exprgrad.graph.graph import INPUT, Graph, Literal, Program
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
@@ -18,7 +18,7 @@ from exprgrad.language.read.parse import CONSTANTS
 
 __all__ = ["formulas", "simplify"]
 
-RULES = Rules(STEPS, share_of_tie, gather_choices, shortest, rewritten)
+RULES = Rules(STEPS, share_of_tie, (gather_choices, gather_opposites), shortest, rewritten)
 NEGATIVES = frozenset(kind for kind in SUMS if BY_NAME[kind].signs == (-1,))
 CHAINS = {
     **dict.fromkeys(PRODUCTS | NEGATIVES, "product"),

@@ -1,4 +1,4 @@
-"""Sums: choices that are gathered, and ways to write a sum in fewer operations."""
+"""Sums: choices and opposites that are gathered, and ways to write a sum in fewer operations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 from exprgrad.derive.simplify.algebra import WALKED, Algebra, Terms
 from exprgrad.derive.simplify.normal_form import ONE, Call, Product, Sum
 
-__all__ = ["gather_choices", "shortest"]
+__all__ = ["gather_choices", "gather_opposites", "shortest"]
 
 FEW = 6
 """The most terms of a sum that others ways are tried for."""
@@ -34,6 +34,25 @@ def gather_choices(forms: Algebra, terms: Terms) -> None:
             for term, _, _ in alike:
                 del terms[term]
             forms.add(terms, forms.where(condition, yes, no), ONE)
+
+
+def gather_opposites(forms: Algebra, terms: Terms) -> None:
+    """``1/(x - 1) + 1/(1 - x)`` is 0: terms that differ by the sign of a sum inside are one."""
+    for term in list(terms):
+        found = forms.forms[term]
+        factors = found.factors if isinstance(found, Product) else ()
+        for place, (base, exponent) in enumerate(factors):
+            inside = forms.forms[base]
+            if not isinstance(inside, Sum) or exponent.denominator != 1:
+                continue
+            negative = forms.known.get(("sum", frozenset((t, -c) for t, c in inside.terms)))
+            if negative is None:
+                continue
+            flipped = frozenset([*factors[:place], (negative, exponent), *factors[place + 1 :]])
+            other = forms.known.get(("product", ONE, flipped))
+            if other in terms and other != term:
+                forms.add_term(terms, other, terms.pop(term) * (-ONE) ** int(exponent))
+                break
 
 
 def shortest(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> int:
