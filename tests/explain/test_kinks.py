@@ -192,6 +192,34 @@ def test_what_balls_tell_is_not_called_undecided() -> None:
     assert told == ["undecided along y: left about -1, right about 1, returned nan"]
 
 
+@together(
+    [
+        ("x^1.5", "x=0", "0 from the right alone: x^1.5 is not defined on the left"),
+        (
+            "(1 - x)^2.5 + y",
+            "x=1 y=2",
+            "0 from the left alone: (1 - x)^2.5 is not defined on the right",
+        ),
+        ("3*x + x^1.5", "x=0", "3 from the right alone: x^1.5 is not defined on the left"),
+        ("x^y", "x=0 y=1.5", "0 from the right alone: x^y is not defined on the left"),
+        ("heaviside(-log(x))", "x=0", "0 from the right alone: log(x) is not defined on the left"),
+        ("x^2", "x=0", ""),
+        ("(x^2)^1.5", "x=0", ""),
+        ("abs(x)^1.5", "x=0", ""),
+        ("where(x > 1, x^1.5, 2)", "x=0", ""),
+        ("x^1.5", "x=1", ""),
+        ("sqrt(x)", "x=0", ""),
+    ]
+)
+def test_a_derivative_from_one_side_is_said_to_be(formula: str, values: str, said: str) -> None:
+    """Where a formula ends with a finite slope; where it goes on, or the slope is infinite, nothing is."""
+    pairs = (pair.split("=") for pair in values.split())
+    run = parse(formula).gradient({name: float(value) for name, value in pairs})
+    told = [(d.severity, d.message) for d in run.diagnostics if d.code == "edge"]
+    assert told == ([("note", f"the derivative along x is {said}")] if said else [])
+    assert not run.corrected and not run.one_sided.keys() - {"x"}
+
+
 def test_no_estimate_without_balls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exprgrad.explain.sides.estimates.has_balls", lambda: False)
     found = parse("sqrt(x^2)").gradient(x=0).one_sided["x"]

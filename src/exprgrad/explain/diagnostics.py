@@ -12,9 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.graph.graph import dependencies, element_name, seen_from
+from exprgrad.graph.ops import OPS
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import Evaluator, evaluator_for, is_finite
+from exprgrad.run.numbers.primitives import holds
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic, Guarded
@@ -26,6 +28,8 @@ __all__ = ["COUNTED", "NOT_FINITE", "Run", "diagnose", "diagnose_hessian", "diag
 
 COUNTED = 6
 """So many digits of a number are right, or a warning says how many, where all its digits are printed."""
+EDGES = {op.name: op for op in OPS if op.edge}
+"""The rows whose domain has an edge at which their slope is finite."""
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
 
@@ -178,7 +182,23 @@ def diagnose(
         from exprgrad.explain.sides.kinks import verdicts
 
         found += verdicts(run, one_sided)
+    if one_sided is not None and (forward or ends_somewhere(run)):
+        from exprgrad.explain.sides.edges import edges
+
+        found += edges(run, one_sided)
     return found
+
+
+def ends_somewhere(run: evaluation.Run) -> bool:
+    """Whether a node is at an edge of its domain, where its slope is finite."""
+    values = run.values
+    if run.graph.shapes or run.adjoints is None:
+        return False
+    return any(
+        holds(EDGES[kind].edge, EDGES[kind].names, [values[operand] for operand in operands])
+        for kind, operands in zip(run.graph.kinds, run.graph.operands, strict=True)
+        if kind in EDGES
+    )
 
 
 def unused_bindings(run: evaluation.Run) -> Iterator[Diagnostic]:

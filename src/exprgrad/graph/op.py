@@ -65,6 +65,7 @@ class Op(NamedTuple):
     ``domain``        where the value is finite in real arithmetic; elsewhere value and partials are nan
     ``domain_words``  the same in words, where the condition is hard to read
     ``poles``         where it is infinite instead: (condition, value) pairs
+    ``edge``          where the domain ends, and the partials are finite there
     ``ties``          variadic rows: how much an operand counts in a tie
     ``ties_words``    what the sum of that says, in words
     ``special``       kinks and jumps
@@ -113,6 +114,7 @@ class Op(NamedTuple):
     domain: str = ""
     domain_words: str = ""
     poles: tuple[tuple[str, str], ...] = ()
+    edge: str = ""
     ties: str = ""
     ties_words: str = ""
     special: tuple[Special, ...] = ()

@@ -184,7 +184,7 @@ OPS: tuple[Op, ...] = (
         seconds=POW_SECONDS, shown=("y*x^(y - 1)", "out*log(x)"), joint=POW_JOINT, infix="^", latex="x^{y}",
         domain="(x > 0) + (x == 0)*(y >= 0) + (x < 0)*(y == floor(y))",
         domain_words="the base is positive, or 0 with an exponent from 0 up, or negative with a whole exponent",
-        poles=(("(x == 0)*(y < 0)", "inf"),), gate="power", exact=rational_power, unit=1.0, magnifies="growth",
+        poles=(("(x == 0)*(y < 0)", "inf"),), edge="(x == 0)*(y > 1)*(y != floor(y))", gate="power", exact=rational_power, unit=1.0, magnifies="growth",
         special=(
             Special(
                 "(x == 0)*(y == 0)*varies_y", "jump", "0 has power 1 for the exponent 0 alone",
