@@ -97,7 +97,7 @@ def test_the_total_is_that_of_the_jacobians_spoken_of(name: str) -> None:
     total = sum(
         8 * int(rows.replace(",", "")) * int(columns.replace(",", "")) for rows, columns in spoken
     )
-    said = re.search(r"Jacobians, never formed, would take (.+)$", text)
+    said = re.search(r"Jacobians, never formed, would take (.+)$", text, re.MULTILINE)
     assert (said[1] if said else "") == (bytes_text(total) if total else "")
 
 

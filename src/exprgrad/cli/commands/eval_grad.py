@@ -131,8 +131,9 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     most = MOST_LOST if whole else LISTED_PATHS
     run, _ = in_numbers(run)
     found = run.visited(options["order"], options["accumulate"], most=most)
-    digits = options["digits"]
-    return visited_answer(run, found, run.diagnostics, digits, whole=whole, traced=traced)
+    digits, diagnostics = options["digits"], run.guarded(digits_shown(options)).diagnostics
+    told = [*run.remarks, *diagnostics]
+    return visited_answer(run, found, told, digits, whole=whole, traced=traced)
 
 
 def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:

@@ -101,8 +101,8 @@ def trace(
         end = work_of_tensors(run, taken, width)
     else:
         lines = in_columns(run, shown, digits, width, color=color)
-        end = [*work(run), *corrections(run.unguarded, digits)]
-    return "\n".join([*lines, "", *end])
+        end = work(run)
+    return "\n".join([*lines, "", *end, *corrections(run.guarded(digits), digits)])
 
 
 # Visits.

@@ -300,7 +300,7 @@ def visited_parts(
             lines += fitted(line, width)
     if not found.wrong:
         lines += ["", "every path counts once: these are the grads of the right order"]
-    for line in corrections(run.unguarded, digits):
+    for line in corrections(run.guarded(digits), digits):
         lines += ["", *fitted(line, width)]
     told = explained(run, [visits, *lines], width)
     return [*parts, "\n".join([*lines, *([""] if told else []), *told[:-1]])]
