@@ -300,11 +300,15 @@ def second_derivatives(
         exact = {name: number(value) for name, value in inputs.items()}
         steps = {name: mpf(10) ** -digits * (abs(x) if x else 1) for name, x in exact.items()}
         for one, other in combinations_with_replacement(inputs, 2):
-            total = mpf(0)
+            total = size = mpf(0)
             for first, second in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
                 moved = {**exact, one: exact[one] + first * steps[one]}
                 moved[other] += second * steps[other]
-                total += first * second * evaluate(graph, moved, number)[graph.output]
+                value = evaluate(graph, moved, number)[graph.output]
+                total += first * second * value
+                size += abs(value)
+            if abs(total) < size * mpf(10) ** (10 - 4 * digits):
+                total = mpf(0)  # nothing but rounding
             found[one][other] = found[other][one] = total / (4 * steps[one] * steps[other])
     return found
 
