@@ -327,6 +327,15 @@ def test_lost_digits_are_strict() -> None:
     assert command("hess", "x^2*y", "x=1", "y=2", "--strict").status == 0
 
 
+def test_the_product_of_two_zeros_that_are_off() -> None:
+    """Each is off by less than a double tells, and their product is all error."""
+    found = document("jac", "(1 - cos(x))*(1 - cos(y))", "x=1e-9", "y=1e-9")
+    assert math.isclose(found["value"], 2.5e-37, rel_tol=1e-12)
+    assert math.isclose(found["jacobian"]["x"], 5e-28, rel_tol=1e-12)
+    found = document("hess", "(1/(1 + x*(1 - cos(y))))^2", "x=1e-9", "y=1e-9", "--wrt", "x")
+    assert math.isclose(found["hessian"]["x"]["x"], 1.5e-36, rel_tol=1e-12)
+
+
 def test_more_digits_are_asked_of_a_table() -> None:
     request = ["hess", "(1 - cos(x))*y", "x=0.01", "y=1"]
     assert not command(*request).err

@@ -142,11 +142,12 @@ def data_errors(graph: Graph, values: Sequence[float], outputs: Iterable[int]) -
             continue
         if sort == PRODUCT:
             first, second = operands
+            beside = errors[second]  # two zeros that are off make a product that is off
             error = (
                 UNIT * abs(values[node])
                 + TINY
-                + abs(values[first]) * errors[second]
-                + abs(values[second]) * errors[first]
+                + abs(values[first]) * beside
+                + (abs(values[second]) + beside) * errors[first]
             )
             errors[node] = error if error < inf else inf
             continue
@@ -282,13 +283,14 @@ def visited(
     sofar = [0.0] * len(off)
     slopes = [*map(abs, cells)]
     for user, first, source, second, second_source in zip(*visits, strict=True):
-        size, error = sizes[user], off[user]
+        error = off[user]
+        size, most = sizes[user], sizes[user] + error
         slope = slopes[source]
         sofar[first] = total = sofar[first] + size * slope
-        off[first] += slope * error + size * locals_[source] + UNIT * total
+        off[first] += slope * error + most * locals_[source] + UNIT * total
         slope = slopes[second_source]
         sofar[second] = total = sofar[second] + size * slope
-        off[second] += slope * error + size * locals_[second_source] + UNIT * total
+        off[second] += slope * error + most * locals_[second_source] + UNIT * total
 
 
 def gated(
@@ -304,10 +306,10 @@ def gated(
     for user, operand, source, gate in zip(*tape.edges, tape.gated, strict=True):
         local = abs(cells[source])
         if gate and not local:
-            off[operand] += locals_[source] and sizes[user] * locals_[source]
+            off[operand] += locals_[source] and (sizes[user] + off[user]) * locals_[source]
             continue
         sofar[operand] += sizes[user] * local
-        error = local * off[user] + sizes[user] * locals_[source]
+        error = local * off[user] + (sizes[user] + off[user]) * locals_[source]
         off[operand] += error + UNIT * sofar[operand]
 
 
