@@ -269,9 +269,9 @@ class Run:
         return self.values[self.graph.output]
 
     @cached_property
-    def errors(self) -> tuple[list[float], list[float]]:
-        """By node: what its data and its grad may be off by, as far as bounds tell; over numbers alone."""
-        return Floats(self.graph).errors(self.values, self.adjoints)
+    def errors(self) -> tuple[list[Any], list[Any]]:
+        """By node: what its data and its grad may be off by, as far as bounds tell."""
+        return evaluator_for(self.graph).errors(self.values, self.adjoints)
 
     @property
     def swept(self) -> dict[str, Any]:

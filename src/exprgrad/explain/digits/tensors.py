@@ -18,7 +18,7 @@ from exprgrad.explain.places import at, where
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import MOST_ELEMENTS, Shape, dependencies, place_of, size
 from exprgrad.run.arrays.bounds import right_digits
-from exprgrad.run.evaluation import Run, evaluator_for
+from exprgrad.run.evaluation import Run
 
 __all__ = ["guarded_tensors"]
 
@@ -39,7 +39,7 @@ def guarded_tensors(
 
     ``sides`` are what corrected numbers of the gradient at kinks; ``settled`` says what becomes of numbers.
     """
-    data, grads = evaluator_for(run.graph).errors(run.values, run.adjoints)
+    data, grads = run.errors
     values: dict[Path, Any] = {("value",): answer.value}
     errors: dict[Path, Any] = {("value",): data[run.graph.output]}
     for name, slope in answer.gradient.items():  # what comes of no value may be anything
