@@ -128,7 +128,7 @@ def in_table(done: Outcome, names: Mapping[str, float]) -> dict[str, float]:
     for line in done.out.splitlines():
         cells = line.split()
         if "grad" in head and len(cells) == 5 and cells[2] == "input":
-            found[cells[1]] = float(cells[4].strip("*"))
+            found[cells[1]] = float(cells[4].strip("*~"))
     for line in re.findall(r"^gradient corrected: (.*)$", done.out, re.MULTILINE):
         for name, number in re.findall(r"(\S+) = ([^ ,]+),? where the sweep", line):
             found[name] = float(number)
