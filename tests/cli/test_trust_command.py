@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -199,3 +200,23 @@ def test_a_true_number_that_is_infinite() -> None:
     assert found.status == 0
     (row,) = [line for line in found.out.splitlines() if line.startswith("X[0].grad  ")]
     assert row.split() == ["X[0].grad", "nan", "-inf", "none"]
+
+
+@pytest.mark.parametrize("line", ["grad --trust", "grad --trust --json", "grad", "hess", "check"])
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "exp(exp(x))",
+        "-exp(exp(x))",
+        "exp(-exp(x))",
+        "1/exp(exp(exp(x)))",
+        "sin(exp(exp(x)))",
+        "x^x^x",
+    ],
+)
+@pytest.mark.parametrize("x", ["15e3", "1e18", "-1e18"])
+def test_numbers_that_no_one_could_write_out(line: str, formula: str, x: str) -> None:
+    """True numbers with exponents of thousands of digits: neither a traceback nor the digits."""
+    status, out, err = command(*line.split(), formula, f"x={x}")
+    assert status in (0, 1) and out
+    assert not re.search(r"\d{30}|e[+-]?\d{12}", out + err)

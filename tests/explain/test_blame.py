@@ -220,7 +220,10 @@ def test_eval_blames_too() -> None:
     assert (found.severity, "sweep" in found.message) == ("note", False)
     assert found.help is not None and found.help.startswith("write sigmoid(-x) instead of")
     first, _ = parse("x*log(x)").evaluate(x=0).diagnostics
-    assert first.help == "write xlogy(x, x) instead of x*log(x): log(x) is defined where x > 0"
+    assert (
+        first.help
+        == "write xlogy(x, x) instead of x*log(x) where x >= 0: log(x) is defined where x > 0"
+    )
 
 
 def test_nothing_is_suggested_that_does_not_help() -> None:
