@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.matrices import Question
 
-__all__ = ["answered", "doubtful", "screened", "settled"]
+__all__ = ["answered", "doubtful", "resolved", "screened"]
 
 MOST_COUNTED = 15
 """A double has so many digits that can be right whatever the number is."""
@@ -39,7 +39,7 @@ def screened(run: Run, answer: Guarded, sides: Mapping[str, OneSided], digits: i
 
         least = min(digits, MOST_COUNTED)
         return guarded_tensors(
-            run, answer, corrected, least, lambda bounds, source: settled(bounds, digits, source)
+            run, answer, corrected, least, lambda bounds, source: resolved(bounds, digits, source)
         )
     errors = {side.input: side.error for side in corrected}
     data, grads = run.errors
@@ -57,7 +57,7 @@ def screened(run: Run, answer: Guarded, sides: Mapping[str, OneSided], digits: i
 
         return Swept(run)
 
-    found = settled(bounds, digits, source)
+    found = resolved(bounds, digits, source)
     slopes = found.among("gradient")
     gradient |= {name: count for (name,), count in slopes.digits.items()}
     counts = {"value": found.digits["value",]}
@@ -120,10 +120,10 @@ def answered(text: str, question: Question, label: Callable[[Path], str], digits
         return Derived(question, run, nodes, label)
 
     bounds = {path: (data[node], errors[node]) for path, node in nodes.items()}
-    return settled(bounds, digits, source)
+    return resolved(bounds, digits, source)
 
 
-def settled(
+def resolved(
     bounds: Mapping[Path, tuple[float, float]], digits: int, source: Callable[[], Source]
 ) -> Settled:
     """What becomes of numbers that are shown with so many digits, given what each may be off by.

@@ -262,18 +262,20 @@ def jvp(
 
     A number whose tangent is 0 is held fixed: its derivatives, which may be infinite, play no part.
     """
-    moving, masked = moved(tangents)
+    moving, masked = moving_inputs(tangents)
     program = along(evaluator, tuple(moving), tuple(outputs.values()), masked=masked)
-    return dict(zip(outputs, evaluator.answers(program, {**values, **named(moving)}), strict=True))
+    return dict(
+        zip(outputs, evaluator.answers(program, {**values, **tangents_named(moving)}), strict=True)
+    )
 
 
-def moved(tangents: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+def moving_inputs(tangents: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     """The inputs that a direction moves, and whether the sweep is masked."""
     moving = {name: tangent for name, tangent in tangents.items() if moves(tangent)}
     return moving, not all(map(moves_everywhere, moving.values()))
 
 
-def named(moving: Mapping[str, Any]) -> dict[str, Any]:
+def tangents_named(moving: Mapping[str, Any]) -> dict[str, Any]:
     """Tangents by what programs call them."""
     return {derive.tangent(name): tangent for name, tangent in moving.items()}
 
@@ -405,7 +407,7 @@ def jvp_question(
     tangents: Mapping[str, Any],
 ) -> Question:
     """The outputs' derivatives along a direction: ``("jvp", output)``."""
-    moving, masked = moved(tangents)
+    moving, masked = moving_inputs(tangents)
 
     def program(
         graph: Graph, rule: Rule, paths: Iterable[tuple[str, ...]] | None
@@ -415,7 +417,7 @@ def jvp_question(
         made, found = along(evaluator, tuple(moving), nodes, graph, rule, masked=masked)
         return made, {("jvp", name): node for name, node in zip(names, found, strict=True)}
 
-    return Question(evaluator.graph, {**values, **named(moving)}, program)
+    return Question(evaluator.graph, {**values, **tangents_named(moving)}, program)
 
 
 def vjp_question(

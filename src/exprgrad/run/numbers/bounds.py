@@ -142,13 +142,9 @@ def data_errors(graph: Graph, values: Sequence[float], outputs: Iterable[int]) -
             continue
         if sort == PRODUCT:
             first, second = operands
-            beside = errors[second]  # two zeros that are off make a product that is off
-            error = (
-                UNIT * abs(values[node])
-                + TINY
-                + abs(values[first]) * beside
-                + (abs(values[second]) + beside) * errors[first]
-            )
+            one, other = errors[first], errors[second]
+            error = abs(values[first]) * other + abs(values[second]) * one + one * other
+            error += UNIT * abs(values[node]) + TINY
             errors[node] = error if error < inf else inf
             continue
         kind, out = kinds[name], values[node]
