@@ -325,9 +325,10 @@ def logsumexp(*operands: Ball) -> Ball:
     return top + sum((x - top).exp() for x in operands).log()
 
 
+# What is one ball on both sides is one number, however little is known of it.
 CARE: dict[str, Callable[..., Ball]] = {
     "add": operator.add,
-    "sub": operator.sub,
+    "sub": lambda x, y: ball(0) if x is y and bool(x.is_finite()) else x - y,
     "mul": operator.mul,
     "div": lambda x, y: ball(1) if x is y and bool(x != 0) else x / y,
     "neg": operator.neg,
