@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, product
+from itertools import chain, islice, product
 from random import Random
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from exprgrad.explain.checking.thresholds import (
     beside,
     find_gaps,
     included,
+    mixed,
     on_both_sides,
     one_sided,
     thresholds,
@@ -37,6 +38,7 @@ from exprgrad.explain.checking.true_differences import (
 from exprgrad.explain.checking.verdicts import Verdict, as_float, balls_apart, short_number
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.graph.graph import CONST, Graph, numbers_only
+from exprgrad.graph.ops import COMPARISONS
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball, ball, decimal, evaluate, working
@@ -59,10 +61,14 @@ CONFIRMED = CLOSE * 2**20
 
 They are as exact as ``CLOSE``, and much coarser is still far finer than any rule that is wrong.
 """
+CANCELLED = 2.0**-200
+"""What is no more, and may be 0, is 0 where differences say 0: terms that cancel leave so much."""
 TRIED = 64
 """How many points may lie in the domain without a derivative before the search ends."""
 MOST_BESIDE = 96
 """How many points beside thresholds are tried."""
+MOST_MIXED = 32
+"""How many points are tried that lie beside a threshold in every input."""
 BASES = 2
 """From so many of the sampled points thresholds are looked for."""
 NAMED = 3
@@ -257,8 +263,8 @@ def sampled_places(
     share = work // 2 if found else work
     places, obstacle = compared(formulas, name, points(graph, given), POINTS, share)
     if found:
-        near = islice(beside(found), MOST_BESIDE)
-        more, other = compared(formulas, name, near, MOST_BESIDE, share)
+        near = chain(islice(beside(found), MOST_BESIDE), islice(mixed(found), MOST_MIXED))
+        more, other = compared(formulas, name, near, MOST_BESIDE + MOST_MIXED, share)
         places += more
         obstacle = worse(obstacle, other)
     at = [place.point for place in places]
@@ -337,21 +343,29 @@ def looked_at_as(
     if not value.is_finite():
         why = "the formula has no value" if value.is_nan() else "the formula's value is not finite"
         return undecided(why, in_domain=False)
+    for kind, operands in zip(graph.kinds, graph.operands, strict=True):
+        if kind in COMPARISONS and any(values[operand].is_nan() for operand in operands):
+            return undecided("what is compared has no value", in_domain=False)
     if not (claimed.is_finite() or claimed.is_nan()):
         return undecided("the claim's value is not finite", in_domain=False)
-    truth = true_differences(graph, point, graph.inputs[name], point[name], work, typed=typed)
+    expected = float(ours) if ours.is_finite() else None
+    node, at_node = graph.inputs[name], point[name]
+    truth = true_differences(graph, point, node, at_node, work, expected, typed=typed)
     if truth.kind != "smooth":
         return at_no_derivative(truth, point)
     true = truth.center
     assert true is not None
     near = (true * 2).union(true * 0) if below_doubles(true) else true
-    if near.contains(ours) or abs(near - ours) <= abs(ours) * CONFIRMED + near.rad():
+    cancels = below_doubles(true) and ours.contains(0) and ours.rad() < CANCELLED
+    if cancels or near.contains(ours) or abs(near - ours) <= abs(ours) * CONFIRMED + near.rad():
         return SamplePoint(point, said, formed, ours, special=False)
     if meets_special(graph, name, point):
         margin = near * CONFIRMED
         return SamplePoint(point, said, formed, (near - margin).union(near + margin), special=True)
     if not ours.is_finite():
         return undecided("our own formula has no value", in_domain=False)
+    if ours.overlaps(near):
+        return undecided("our own formula's terms cancel beyond all digits")
     return undecided("differences contradict our own formula")._replace(denies=True)
 
 

@@ -10,6 +10,7 @@ import math
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
+from random import Random
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
@@ -20,7 +21,7 @@ from exprgrad.language.write.infix import texts
 from exprgrad.run.numbers.sweeps import forward
 
 __all__ = [
-    "Gap", "Gaps", "Threshold", "beside", "find_gaps", "included", "on_both_sides", "one_sided",
+    "Gap", "Gaps", "Threshold", "beside", "find_gaps", "included", "mixed", "on_both_sides", "one_sided",
     "thresholds",
 ]  # fmt: skip
 
@@ -250,7 +251,7 @@ def crossings(line: Line, at: int) -> list[float]:
         if len(found) == MOST_CROSSINGS or line.left <= HALVINGS:
             break
         x = bisected(line, at, low, high)
-        if x not in found:
+        if x is not None and x not in found:
             found.append(x)
     for x in found:
         if x not in line.places:
@@ -295,8 +296,8 @@ def narrowed(line: Line, at: int, low: float, high: float) -> float | None:
     return None
 
 
-def bisected(line: Line, at: int, low: float, high: float) -> float:
-    """Where a gap changes its sign between two places."""
+def bisected(line: Line, at: int, low: float, high: float) -> float | None:
+    """Where a gap changes its sign between two places; None where it is only that doubles overflow."""
     width, before = high - low, sign(line.gap(at, low))
     for _ in range(HALVINGS):
         middle = low + (high - low) / 2
@@ -308,6 +309,8 @@ def bisected(line: Line, at: int, low: float, high: float) -> float:
             high = middle
     if max(abs(low), abs(high)) <= width * 2.0**-100:
         return 0.0
+    if math.isinf(line.gap(at, low)) or math.isinf(line.gap(at, high)):
+        return None
     short = float(f"{high:.{DIGITS}g}")
     return short if abs(short - high) <= abs(high) * 10.0**-DIGITS else high
 
@@ -324,6 +327,24 @@ def beside(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
         for alike in lines.values():
             for x in places(sorted(one.at for one in alike)):
                 yield {**alike[0].point, alike[0].input: x}
+
+
+def mixed(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
+    """Points that lie beside some threshold in every input that has one, the same ones each time.
+
+    So pieces are met that no line of the search went through.
+    """
+    by_input: dict[str, set[float]] = {}
+    for threshold in found:
+        by_input.setdefault(threshold.input, set()).add(threshold.at)
+    places = {
+        name: [*near_to(sorted(ats)), *far_from(sorted(ats))] for name, ats in by_input.items()
+    }
+    names = sorted(found[0].point)
+    random = Random(0)
+    while len(names) > 1:
+        base = random.choice(found).point
+        yield {name: random.choice(places.get(name) or [-base[name], base[name]]) for name in names}
 
 
 def near_to(ascending: Sequence[float]) -> Iterator[float]:
