@@ -229,3 +229,18 @@ def test_rewrites(text: str, expected: str) -> None:
 def test_a_quotient_of_equals_has_the_derivative_0(text: str) -> None:
     """As x/x has, wherever it is defined: its sides are not told apart by a sign."""
     assert [program(formula) for formula in derivatives(parse(text), ["x"])] == ["0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(x^2 - 1)/(x - 1)", "1"),
+        ("(x^2 - 1)/(1 - x)", "-1"),
+        ("(x^3 - 8)/(x - 2)", "2*x + 2"),
+        ("(x^2 - 4)/(x - 1)", "(x^2 - 2*x + 4)/(x - 1)^2"),
+        ("(x^2 - y^2)/(x - y)", "(x^2 - 2*x*y + y^2)/(x - y)^2"),
+    ],
+)
+def test_what_divides_a_numerator_is_divided_out(text: str, expected: str) -> None:
+    """Polynomials of one name alone."""
+    assert [program(formula) for formula in derivatives(parse(text), ["x"])] == [expected]

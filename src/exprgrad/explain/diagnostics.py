@@ -123,7 +123,9 @@ class Run(evaluation.Run):
         """Whether a node is infinite, as a pole is that ``sign(1/x)`` passes no slope on to."""
         if not self.graph.shapes and math.isfinite(sum(self.values)):
             return False  # quick, as every run asks it
-        return not all(map(is_finite, self.values))
+        from exprgrad.explain.limits import beyond_sides
+
+        return not (beyond_sides(self) or all(map(is_finite, self.values)))
 
     @property
     def gradient(self) -> dict[str, Any]:

@@ -6,12 +6,14 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from exprgrad.derive.simplify.algebra import WALKED, Algebra, Terms
-from exprgrad.derive.simplify.normal_form import ONE, Call, Product, Sum
+from exprgrad.derive.simplify.normal_form import ONE, Call, Form, Items, Leaf, Product, Sum
 
 __all__ = ["gather_choices", "gather_opposites", "shortest"]
 
 FEW = 6
 """The most terms of a sum that others ways are tried for."""
+HIGHEST = 12
+"""The highest degree of a polynomial that is divided by another."""
 DEEPEST = 3
 """How many attempts to shorten a sum there may be within each other."""
 
@@ -94,8 +96,57 @@ def over(
         add_multiplied(forms, above, forms.product([(term, ONE), *up]), coefficient, only=below)
     if len(above) > len(terms) + 2:
         return None
-    numerator = forms.sum_of([(term, c) for term, c in above.items() if c])
-    return forms.product([(numerator, ONE), *below.items()])
+    above = {term: c for term, c in above.items() if c}
+    left = dict(below)
+    for base, exponent in below.items():
+        while above and exponent.denominator == 1 and left[base] < 0:
+            quotient = divided(forms, above, forms.forms[base])
+            if quotient is None:
+                break
+            above = quotient
+            left[base] += 1
+    numerator = forms.sum_of(list(above.items()))
+    return forms.product([(numerator, ONE), *left.items()])
+
+
+def divided(forms: Algebra, above: Terms, below: Form) -> Terms | None:
+    """``x^2 - 2*x + 1`` by ``x - 1``: a polynomial by one that divides it, both of one name.
+
+    Else None.
+    """
+    divisor = polynomial(forms, below.terms) if isinstance(below, Sum) else None
+    dividend = polynomial(forms, above.items())
+    if divisor is None or dividend is None or divisor[0] != dividend[0]:
+        return None
+    (name, by), (_, rest) = divisor, dividend
+    top, quotient = max(by), dict[int, Fraction]()
+    while rest and max(rest) >= top:
+        degree = max(rest)
+        times = quotient[degree - top] = rest[degree] / by[top]
+        for power, c in by.items():
+            place = degree - top + power
+            rest[place] = rest.get(place, Fraction(0)) - times * c
+        rest = {power: c for power, c in rest.items() if c}
+    if rest or not all(map(forms.writable, quotient.values())):
+        return None
+    return {forms.product([(name, Fraction(power))]): c for power, c in quotient.items()}
+
+
+def polynomial(forms: Algebra, terms: Items) -> tuple[int, dict[int, Fraction]] | None:
+    """A sum as a polynomial: the name it is of, and its coefficients by degree; None if it is none."""
+    names, found = set[int](), dict[int, Fraction]()
+    for term, c in terms:
+        degree = 0
+        if term != forms.one:
+            ((base, exponent), *more) = forms.factors_of(term).items()
+            form = forms.forms[base]
+            if more or not isinstance(form, Leaf) or exponent.denominator != 1:
+                return None
+            names.add(base)
+            degree = int(exponent)
+        found[degree] = c
+    is_one = len(names) == 1 and min(found) >= 0 and max(found) <= HIGHEST
+    return (names.pop(), found) if is_one else None
 
 
 def factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
