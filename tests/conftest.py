@@ -7,7 +7,7 @@ import gc
 from hypothesis import settings
 
 pytest_plugins = ["browsers"]
-settings.register_profile("untimed", deadline=None, max_examples=50)
+settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 

@@ -85,10 +85,9 @@ def test_no_modules_import_each_other() -> None:
     edges: dict[str, set[str]] = {}
     for path in FILES:
         name = ".".join(("exprgrad", *path.with_suffix("").parts)).removesuffix(".__init__")
-        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
         taken = {
             f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in known else node.module
-            for node in ast.walk(tree)
+            for node in nodes_of(path)
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
         }

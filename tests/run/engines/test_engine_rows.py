@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from engines import each_engine, either
+from engines import each_engine, either, mark, numpy_first
 from exprgrad import parse
 from exprgrad.graph.ops import OPS, Op
 from oracles import holds, is_special, true_partial, true_value, ulps
@@ -95,7 +95,7 @@ def close(op: Op, place: int, row: tuple[float, ...], found: float, expected: fl
     return bool(abs(true - found) <= absolute) or ulps(found, true) <= bound
 
 
-@each_engine
+@numpy_first
 @each_row
 @sampled
 def test_a_row_is_within_the_engines_ulps(op: Op, engine: str, count: int) -> None:
@@ -112,7 +112,7 @@ def test_a_row_is_within_the_engines_ulps(op: Op, engine: str, count: int) -> No
                 assert flushed or close(op, place, row, float(found), expected), (place, row, found)
 
 
-@each_engine
+@numpy_first
 @each_row
 def test_special_points_are_as_for_single_numbers(op: Op, engine: str) -> None:
     """Poles, kinks, jumps, domain edges, infinities and nan: value and gradient."""
@@ -203,7 +203,7 @@ def signs(found: float, expected: float) -> bool:
     return math.isnan(found) or math.copysign(1, found) == math.copysign(1, expected)
 
 
-@either
+@pytest.mark.parametrize("engine", [mark("numpy"), mark("native", slow=("native",))])
 @each_row
 def test_precise_is_single_numbers_to_the_bit(op: Op, engine: str) -> None:
     few = ENDS if arity(op) < 2 else FEWER[::2]
