@@ -6,7 +6,7 @@ the bounds cover the digits that are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING
 
@@ -104,10 +104,16 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
     return confirmed(run, some, others, least)
 
 
-def answered(text: str, question: Question, label: Callable[[Path], str], digits: int) -> Settled:
+def answered(
+    text: str,
+    question: Question,
+    label: Callable[[Path], str],
+    digits: int,
+    unseen: Collection[str] = (),
+) -> Settled:
     """What becomes of the numbers of a question's answer, which are shown with so many digits.
 
-    ``label`` is what messages call them.
+    ``label`` is what messages call them; fields that are ``unseen`` are not asked for.
     """
     graph, nodes = question.derive(question.graph, computed, None)
     data = forward(graph, question.inputs)
@@ -119,7 +125,9 @@ def answered(text: str, question: Question, label: Callable[[Path], str], digits
         run = Run(text, graph, question.inputs, data)
         return Derived(question, run, nodes, label)
 
-    bounds = {path: (data[node], errors[node]) for path, node in nodes.items()}
+    bounds = {
+        path: (data[node], errors[node]) for path, node in nodes.items() if path[0] not in unseen
+    }
     return resolved(bounds, digits, source)
 
 

@@ -71,7 +71,12 @@ class Asked(NamedTuple):
         (output, *_), digits = self.outputs, digits_shown(self.options)
         label = partial(drawn.number_label, output=output)
         values = matrices.value_question(self.evaluator, self.inputs, self.outputs)
-        found, more = (answered(self.text, one, label, digits) for one in (values, question))
+        unseen = (
+            () if self.options["as_json"] else ("gradient",)
+        )  # only the document of hess has it
+        found, more = (
+            answered(self.text, one, label, digits, unseen) for one in (values, question)
+        )
         outputs = {name: value for (name,), value in found.among("value").values.items()}
         return self._replace(values=outputs), found.joined(more)
 

@@ -282,7 +282,9 @@ class Derived:
         lost, nodes = find_lost(Evidence(view, self.enclosures), "", plain.digits)
         if lost is None:
             return None
-        help = f"{run.label(lost.node)} loses them: {lost.why}"
+        label, origin = run.label(lost.node), self.formula.label(self.origin(lost.node))
+        who = label if label == origin else f"what is derived from {origin}"
+        help = f"{who} loses them: {lost.why}"
         if path[0] in BY_ONE:
             name = path[-1] if path[0] != "value" else ""
             better = self.menders.better(name, [self.origin(node) for node in nodes], plain, true)
@@ -293,9 +295,14 @@ class Derived:
     @cached_property
     def menders(self) -> Menders:
         """The known mends of the formula."""
-        graph, inputs = self.question.graph, self.question.inputs
-        value = enclose(graph, inputs, self.bits)[graph.output]
-        return Menders(Run(self.run.text, graph, inputs, []), value)
+        graph = self.question.graph
+        value = enclose(graph, self.question.inputs, self.bits)[graph.output]
+        return Menders(self.formula, value)
+
+    @cached_property
+    def formula(self) -> Run:
+        """The formula itself, of which nothing is worked out."""
+        return Run(self.run.text, self.question.graph, self.question.inputs, [])
 
 
 def unfolded(graph: Graph) -> Graph:
