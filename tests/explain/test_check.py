@@ -314,10 +314,12 @@ def test_a_long_check_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """What neither arithmetic tells takes no more than its share of bits times nodes."""
     spent = 0
 
-    def evaluate(graph: Graph, inputs: Mapping[str, balls.Ball]) -> list[balls.Ball]:
+    def evaluate(
+        graph: Graph, inputs: Mapping[str, balls.Ball], *, typed: bool = False
+    ) -> list[balls.Ball]:
         nonlocal spent
         spent += len(graph) * balls.flint().ctx.prec
-        return balls.evaluate(graph, inputs)
+        return balls.evaluate(graph, inputs, typed=typed)
 
     monkeypatch.setattr(true_differences, "evaluate", evaluate)
     lines = [f"y{at + 1} = sin(y{at})" for at in range(36_000)]

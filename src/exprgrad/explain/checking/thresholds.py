@@ -330,7 +330,7 @@ def beside(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
 
 
 def mixed(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
-    """Points that lie beside some threshold in every input that has one, the same ones each time.
+    """Points beside a threshold in every input that has one, where several have; the same each time.
 
     So pieces are met that no line of the search went through.
     """
@@ -342,7 +342,7 @@ def mixed(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
     }
     names = sorted(found[0].point)
     random = Random(0)
-    while len(names) > 1:
+    while len(places) > 1:
         base = random.choice(found).point
         yield {name: random.choice(places.get(name) or [-base[name], base[name]]) for name in names}
 
