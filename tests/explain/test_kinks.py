@@ -184,6 +184,20 @@ def test_a_pole_whose_sides_agree_is_no_kink(formula: str, x: float) -> None:
     assert not run.one_sided and not run.corrected
 
 
+@pytest.mark.parametrize("line", ["jac", "hess", "jvp --tangent x=1", "vjp"])
+def test_the_other_commands_say_what_a_pole_hides(line: str) -> None:
+    """Their finite derivatives are conventions as much as those of grad."""
+    for formula, said in {
+        "sign(1/x)": "jump",
+        "where(1/x > 0, x, 2*x)": "kink",
+        "1/x^2": "",
+    }.items():
+        command_name, *options = line.split()
+        found = command(command_name, "--json", formula, "x=0", *options)
+        codes = {d["code"] for d in json.loads(found.out)["diagnostics"]} & {"jump", "kink"}
+        assert codes == ({said} if said else set()), formula
+
+
 def test_what_balls_tell_is_not_called_undecided() -> None:
     """y.grad has no true number: it alone is undecided."""
     run = parse("sqrt(y^2) + 1/(1 + exp(-x))").gradient(x=-1000, y=0)

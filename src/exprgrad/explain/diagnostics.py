@@ -237,7 +237,8 @@ def diagnose_outputs(
     for name, output in outputs.items():
         view = seen_from(evaluator.graph, output)
         chosen = tuple(wrt) if swept is None or name in swept else None
-        for diagnostic in diagnose(evaluation.Run.of(text, evaluator_for(view), inputs, chosen)):
+        run = evaluation.Run.of(text, evaluator_for(view), inputs, chosen)
+        for diagnostic in [*diagnose(run), *sides_of_poles(run)]:
             key = (diagnostic.code, diagnostic.node, diagnostic.message)
             if key not in once or diagnostic.severity == "warning":
                 once[key] = diagnostic
@@ -245,6 +246,17 @@ def diagnose_outputs(
     if answers and all(map(is_finite, answers)):
         left_out |= {"nan-gradient", "infinite-gradient"}
     return [diagnostic for diagnostic in once.values() if diagnostic.code not in left_out]
+
+
+def sides_of_poles(run: evaluation.Run) -> Iterator[Diagnostic]:
+    """What a number's finite derivatives come to where a pole's sides lead to different places."""
+    if run.graph.shapes or run.wrt is None or all(map(is_finite, run.values)):
+        return
+    from exprgrad.explain.sides.kinks import one_sided, verdicts
+
+    if run.adjoints is not None and run.adjoints.quiet:
+        known = {n: side for n, side in one_sided(run).items() if is_finite(side.sweep)}
+        yield from verdicts(run, known)
 
 
 def diagnose_hessian(
