@@ -62,8 +62,8 @@ PARTS = {
         "*wrong* has no digit right, *nan* and *inf* stand for a finite number.",
     ),
 }
-ON_REQUEST = frozenset({"accuracy"})
-"""What is not about speed, and has a page of its own."""
+ON_REQUEST = frozenset({"accuracy", "guard"})
+"""What is no part of a whole run: accuracy has a page of its own, the guard is measured by itself."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -15,14 +15,12 @@ __all__ = ["report"]
 def report(*, quick: bool) -> Report:
     """The table: ``digits`` beside a gradient, in times of ``gradient``."""
     sizes = (1000, 10_000) if quick else (1000, 10_000, 100_000)
-    rows, figures = [], {}
+    rows = []
     for shape in (tree, chain):
         for size in sizes:
             found = counted(shape(size), quick=quick)
             rows.append([f"{shape.__name__}, {size:,} nodes", times(found.median - 1)])
-            if shape is tree:
-                figures["guard"] = Ratio(*[part - 1 for part in found])
-    return Report(table(["formula", "counting digits, against the gradient"], rows), figures)
+    return Report(table(["formula", "counting digits, against the gradient"], rows))
 
 
 def counted(text: str, *, quick: bool) -> Ratio:

@@ -59,7 +59,6 @@ REGIMES: dict[str, Regime] = {
         "times as fast as micrograd: gradient, 10⁵ nodes, read once", 10, 15, least=True
     ),
     "sweeps": Regime("gradient / value, single point, 10⁵ nodes", 3.2, 2.6),
-    "guard": Regime("counting right digits / gradient, 10⁵ nodes", 4, 3),
     **of_batches(),
     **{
         f"{quantity} {stage}": Regime(f"growth of {quantity} per node, 10³ to 10⁶: {stage}", 2, 2)
