@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from corpus import table
+from digits import is_right
 from exprgrad import parse as expression
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.parse import parse
@@ -77,19 +78,6 @@ def truths(graph: Graph, inputs: Mapping[str, float]) -> dict[str, Truth]:
     return {name: Truth(found[0][name], found[1][name]) for name in found[0]}
 
 
-def is_right(shown: float, true: Real, places: int = PLACES) -> bool:
-    """Whether a number is off by at most one unit in the last of so many places.
-
-    Below the normal numbers doubles have fewer; beyond the largest stands infinity.
-    """
-    if abs(true) >= mp.ldexp(1, 1024):
-        return bool(shown == mp.sign(true) * mp.inf)
-    if not mp.isfinite(shown) or true == 0:
-        return bool(shown == true)
-    unit = mpf(10) ** (mp.floor(mp.log10(abs(true))) + 1 - places)
-    return bool(abs(shown - true) <= max(unit, mp.ldexp(1, -1074)))
-
-
 def is_within(shown: float, true: Real, count: int) -> bool:
     """Whether so many digits are right as are counted; of the nearest double all may be."""
     with mp.workdps(4 * DIGITS):
@@ -113,7 +101,7 @@ def check(shown: float, true: Truth, has_warning: bool, which: object) -> None:
     balls cannot prove.
     """
     with mp.workdps(4 * DIGITS):
-        if is_right(shown, true.read):
+        if is_right(shown, true.read, PLACES):
             return
         assert has_warning, f"silent: {which} prints {shown}, true {mp.nstr(true.read, 20)}"
         is_zero = abs(true.read) < mpf(10) ** (30 - 2 * DIGITS)
@@ -200,5 +188,5 @@ def test_each_is_a_catastrophe() -> None:
         sweep = {VALUE: nodes[graph.output]["data"]}
         sweep |= {name: nodes[node]["grad"] for name, node in graph.inputs.items()}
         with mp.workdps(4 * DIGITS):
-            right = [is_right(float(sweep[name]), true[name].read) for name in sweep]
+            right = [is_right(float(sweep[name]), true[name].read, PLACES) for name in sweep]
         assert not all(right), case
