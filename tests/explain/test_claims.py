@@ -357,3 +357,10 @@ def test_the_search_for_thresholds_ends() -> None:
     f = parse("+".join(f"relu(x - {place})" for place in range(100)))
     (found,) = f.check(claims={"x": "0"})
     assert found.verdict == "disagrees"
+
+
+def test_what_the_search_leaves_out_is_said() -> None:
+    """More kinks than are looked for, and no sampled point beyond the last: its side is called unmet."""
+    kinks = "+".join(f"relu(x - {place})" for place in range(70))
+    (found,) = parse(f"{kinks} + relu(x - 1e7)").check(claims={"x": "0"})
+    assert found.sampled is not None and "relu(x - 10000000)" in found.sampled.one_sided

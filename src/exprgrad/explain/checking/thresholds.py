@@ -105,10 +105,9 @@ def find_gaps(graph: Graph, claim: Graph) -> Gaps:
             if row is not None:
                 for gap in gaps_of(builder, row, operands, image[node]):
                     found.setdefault(gap, (written[node], not row.domain))
-    chosen = list(found)[:MOST_GAPS]
-    program = builder.program([images[0][graph.output], *chosen])
-    pairs = zip(program.outputs[1:], chosen, strict=True)
-    return Gaps(program.graph, [Gap(node, *found[gap]) for node, gap in pairs])
+    program = builder.program([images[0][graph.output], *found])
+    pairs = zip(program.outputs[1:], found.values(), strict=True)
+    return Gaps(program.graph, [Gap(node, *said) for node, said in pairs])
 
 
 def gaps_of(builder: Builder, row: Op, operands: Sequence[int], out: int) -> Iterator[int]:
@@ -179,13 +178,14 @@ def thresholds(gaps: Gaps, bases: Sequence[Point], free: Sequence[str]) -> list[
     is 0 on both sides of x = 9 where y is small.
     """
     free = free[:MOST_INPUTS]
+    searched = range(min(len(gaps.found), MOST_GAPS))
     left = MOST_WORK // max(len(gaps.graph), 1)
     found: list[Threshold] = []
     closed: set[tuple[int, str]] = set()
     for base in bases if gaps.found else ():
         for name in free:
             line = Line(gaps, base, name, left)
-            wanted = [at for at in range(len(gaps.found)) if (at, name) not in closed]
+            wanted = [at for at in searched if (at, name) not in closed]
             for at, threshold in along(line, wanted):
                 closed.add((at, name))
                 found.append(threshold)
@@ -193,7 +193,7 @@ def thresholds(gaps: Gaps, bases: Sequence[Point], free: Sequence[str]) -> list[
     for base in outer(found, bases[0]) if found and len(free) > 1 else ():
         for name in free:
             line = Line(gaps, base, name, left)
-            found += [threshold for _, threshold in along(line, range(len(gaps.found)))]
+            found += [threshold for _, threshold in along(line, searched)]
             left = line.left
     return list({(one.input, one.at, id(one.point)): one for one in reversed(found)}.values())[::-1]
 
