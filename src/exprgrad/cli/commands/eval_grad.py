@@ -59,8 +59,8 @@ def eval_command(**options: Any) -> int:
 @click.option("--trace", "show_trace", is_flag=True, help="Show the backward visits, one by one.")
 @click.option(
     "--trust", "show_trust", is_flag=True,
-    help="Show how many digits of the value and the gradient are right, instead of the nodes.  It "
-    "takes python-flint.",
+    help="Show how many digits of what the sweeps find are right, and the true numbers, instead of the "
+    "nodes.",
 )  # fmt: skip
 @order_options
 @click.option(
