@@ -185,3 +185,10 @@ def test_what_is_too_large_to_be_written_out_is_only_flagged() -> None:
         A=np.eye(25), b=np.ones(10), wrt=["b", "A"]
     )
     assert deep.one_sided == {} and deep.gradient["b"].tolist()[:2] == [625, 0]
+
+
+def test_what_is_not_finite_behind_a_branch_not_taken_has_no_way() -> None:
+    run = parse("where(c > 0, sum(x), tanh(sin(prod(exp(x)))))").gradient(c=1, x=[-1e6, 1e6])
+    assert run.gradient["x"].tolist() == [1, 1]
+    assert {one.severity for one in run.diagnostics} <= {"note"}
+    assert not any(one.path for one in run.diagnostics)

@@ -251,7 +251,8 @@ def reverse_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
     )
     severity = "note" if all(map(is_finite, run.swept.values())) else "warning"
     span = run.graph.span(user) if edge is None else edge.span
-    help, way = with_advice(run, user, None), path(run, user, used)
+    help = with_advice(run, user, None)
+    way = path(run, user, used) if used[user] else None  # a branch not taken leads nowhere
     yield Diagnostic(code, severity, why, user, span, help, way)
 
 
