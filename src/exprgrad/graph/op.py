@@ -168,7 +168,7 @@ class Op(NamedTuple):
         return self.partials[0 if self.variadic else position]
 
     def second(self, position: int, other: int) -> str:
-        """The second derivative by the operands at two positions, of a row that states them."""
+        """The second derivative with respect to the operands at two positions, of a row that states it."""
         first, last = sorted((position, other))
         return self.seconds[first * (2 * len(self.names) - first - 1) // 2 + last]
 

@@ -25,7 +25,7 @@ __all__ = ["Derived", "Source", "Swept", "Written", "is_same_typed", "label_of"]
 LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""
 BY_ONE = {"value", "gradient", "jacobian", "vjp"}
-"""The fields of values and of derivatives by one input, whose digits a rewrite may keep."""
+"""The fields of values and of first derivatives, whose digits a rewrite may keep."""
 Place = tuple[int, Span, str | None]
 """A node of the user's graph, its place in the text, and help."""
 

@@ -276,4 +276,4 @@ VALUES: Hints = {
         f"'·' may be part of a name, and is here: for a product write {name.string.replace('·', '*')}"
     ),
 }
-"""What names are like that are no inputs, and what to say of them."""
+"""What names look like that cannot be inputs, and what to say of them."""

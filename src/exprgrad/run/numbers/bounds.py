@@ -330,7 +330,7 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         error = max(relative * abs(local), error)
         if relative and (local or all(pick(cells))):
             error += TINY
-        uncertain = [at for at in reads[function] if around[at]]
+        uncertain = [at for at in reads.get(function, range(len(around))) if around[at]]
         if uncertain:
             error += of_rule(kind, function, local, pick(cells), around, uncertain)
         off.append(error if error < inf else inf)
