@@ -79,10 +79,10 @@ def names(group: Sequence[Loser]) -> str:
     labels = [one.label for one in group]
     if len(labels) > MOST_NAMED:
         labels[MOST_NAMED - 1 :] = [f"{len(labels) - MOST_NAMED + 1:,} more"]
-    return listed(labels)
+    return series(labels)
 
 
-def listed(words: Sequence[str]) -> str:
+def series(words: Sequence[str]) -> str:
     """Words as a list in a sentence."""
     *before, last = words
     return f"{', '.join(before)} and {last}" if before else last
@@ -151,13 +151,13 @@ def text_of(value: float, digits: int) -> str:
 
 def of_decimals(group: Sequence[Loser], decimals: Sequence[str]) -> tuple[str, str]:
     """That decimals and the doubles nearest to them have other answers: message and help."""
-    some = listed(decimals) if 0 < len(decimals) <= MOST_NAMED else "decimals"
+    some = series(decimals) if 0 < len(decimals) <= MOST_NAMED else "decimals"
     hang = f"the answer hangs on how {some} {verb(decimals, 'is', 'are')} rounded"
     shown = group[:MOST_NAMED]
     alone = len(shown) == 1
     as_doubles = [f"{'it' if alone else one.label} is {about(one.true)}" for one in shown]
-    as_typed = listed([about(one.typed) for one in shown])
-    help = f"read as doubles, {listed(as_doubles)}; as the decimals typed, {as_typed}"
+    as_typed = series([about(one.typed) for one in shown])
+    help = f"read as doubles, {series(as_doubles)}; as the decimals typed, {as_typed}"
     return f"{counts(group)}: {hang}", f"{help}; the answer stays as computed"
 
 
