@@ -202,7 +202,7 @@ def carried(kind: Kind, out: float, seen: Sequence[float], off: Sequence[float])
 
 
 def at_ends(
-    function: Callable[[Sequence[float]], float],
+    function: Callable[[list[float]], float],
     here: float,
     seen: Sequence[float],
     off: Sequence[float],
@@ -331,10 +331,24 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         if relative and (local or all(pick(cells))):
             error += TINY
         uncertain = [at for at in reads.get(function, range(len(around))) if around[at]]
-        if uncertain:
+        if kind.op.special and kind.op.variadic:
+            user = users[cell]
+            error += of_choice(tape.graph.operands[user], user, cells, off)
+        elif uncertain:
             error += of_rule(kind, function, local, pick(cells), around, uncertain)
         off.append(error if error < inf else inf)
     return off
+
+
+def of_choice(
+    operands: Sequence[int], user: int, cells: Sequence[float], off: Sequence[float]
+) -> float:
+    """What a least or greatest operand's share may be off by: all of it, if another may be the one."""
+    if not any(off[operand] for operand in operands):
+        return 0.0
+    out, d = cells[user], off[user]
+    near = {operand for operand in operands if not abs(cells[operand] - out) > off[operand] + d}
+    return 1.0 if len(near) > 1 else 0.0
 
 
 def of_rule(
@@ -349,7 +363,14 @@ def of_rule(
     if inf in off:
         return inf
     if kind.op.special:
-        return at_ends(function, local, seen, off, uncertain)
+        count = len(kind.op.names)
+
+        def moved(place: list[float]) -> float:
+            place[count] = kind.function(*place[:count])  # the result moves with its operands
+            return function(place)
+
+        uncertain = [at for at in range(count) if off[at]]
+        return at_ends(moved, local, seen, off, uncertain)
     place, error = [*seen], 0.0
     for at in uncertain:
         x, d = seen[at], off[at]
