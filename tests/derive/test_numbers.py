@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from exprgrad.derive.constant_folding import WHOLE, as_decimal, folded, is_flag, result
+from exprgrad.derive.constant_folding import EXACT_BELOW, as_decimal, folded, is_flag, result
 from exprgrad.derive.simplify.normal_form import accumulate, common_number, root
 
 
@@ -39,9 +39,9 @@ def test_flags_and_exact_results() -> None:
 
 
 def test_decimals() -> None:
-    for number in (0, 7, -WHOLE, Fraction(1, 4), Fraction("0.1"), 10**22, Fraction("1e300")):
+    for number in (0, 7, -EXACT_BELOW, Fraction(1, 4), Fraction("0.1"), 10**22, Fraction("1e300")):
         assert as_decimal(number) is not None, number
-    for number in (WHOLE + 1, Fraction(1, 3), Fraction(0.1), 10**400, Fraction(1, 10**400)):
+    for number in (EXACT_BELOW + 1, Fraction(1, 3), Fraction(0.1), 10**400, Fraction(1, 10**400)):
         assert as_decimal(number) is None, number
 
 

@@ -14,9 +14,18 @@ from fractions import Fraction
 
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 
-__all__ = ["WHOLE", "as_decimal", "as_double", "compared", "decimal", "folded", "is_flag", "result"]
+__all__ = [
+    "EXACT_BELOW",
+    "as_decimal",
+    "as_double",
+    "as_typed",
+    "compared",
+    "folded",
+    "is_flag",
+    "result",
+]
 
-WHOLE = 2**53
+EXACT_BELOW = 2**53
 """Whole numbers up to here are doubles, and written as they are."""
 
 
@@ -41,29 +50,29 @@ def folded(kind: str, values: Sequence[float], *, typed: bool = False) -> float 
         return float(compared(kind, *values))
     if not all(map(math.isfinite, values)):
         return None
-    read, write = (decimal, as_decimal) if typed else (Fraction, as_double)
+    read, write = (as_typed, as_decimal) if typed else (Fraction, as_double)
     exact = result(kind, [read(value) for value in values])
     return write(exact) if exact else None  # a zero has a sign, which a fraction lacks
 
 
-def decimal(value: float) -> Fraction:
+def as_typed(value: float) -> Fraction:
     """The number that a finite double is written as."""
     return (
         Fraction(int(value))
-        if abs(value) <= WHOLE and value.is_integer()
+        if abs(value) <= EXACT_BELOW and value.is_integer()
         else Fraction(repr(value))
     )
 
 
 def as_decimal(value: Fraction | int) -> float | None:
     """The double whose shortest text is exactly this number, if one is."""
-    if value.denominator == 1 and abs(value.numerator) <= WHOLE:
+    if value.denominator == 1 and abs(value.numerator) <= EXACT_BELOW:
         return float(value.numerator)
     try:
         double = float(value)
     except OverflowError:
         return None
-    return double if math.isfinite(double) and decimal(double) == value else None
+    return double if math.isfinite(double) and as_typed(double) == value else None
 
 
 def as_double(value: Fraction) -> float | None:

@@ -17,7 +17,7 @@ __all__ = [
     "Rule", "balanced", "computed", "fewest", "operation_count", "real", "shown", "slots", "template",
 ]  # fmt: skip
 
-V = TypeVar("V")
+Term = TypeVar("Term")
 
 Rule = Callable[[Op, int], str]
 """Which rule to take for the operand of an operation at a position."""
@@ -40,7 +40,7 @@ def slots(op: Op) -> tuple[str, ...]:
     return (*op.names, "out", *(f"varies_{name}" for name in op.names))
 
 
-def balanced(join: Callable[[V, V], V], terms: Sequence[V]) -> V:
+def balanced(join: Callable[[Term, Term], Term], terms: Sequence[Term]) -> Term:
     """Some terms joined in pairs, and the pairs in pairs: no term takes part more than log2(n) times.
 
     A sum's rounding errors add up no further than that.  N. J. Higham, The accuracy of floating point

@@ -9,7 +9,7 @@ from exprgrad.source import Span
 
 __all__ = ["Diagnostic", "Flag", "Guarded", "Path", "Settled", "special_words"]
 
-V = TypeVar("V")
+Counted = TypeVar("Counted")
 Path = tuple[str, ...]
 """Where an answer has a number: its field, then the names by which it is found there."""
 
@@ -96,6 +96,6 @@ class Settled(NamedTuple):
         return Settled(values, digits, rest(self.corrected, field))
 
 
-def rest(found: Mapping[Path, V], field: str) -> dict[Path, V]:
+def rest(found: Mapping[Path, Counted], field: str) -> dict[Path, Counted]:
     """What stands under a field, by the rest of its path."""
     return {path[1:]: one for path, one in found.items() if path[0] == field}

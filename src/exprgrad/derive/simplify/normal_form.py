@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from exprgrad.derive.constant_folding import as_decimal, as_double, compared, decimal, result
+from exprgrad.derive.constant_folding import as_decimal, as_double, as_typed, compared, result
 from exprgrad.graph.graph import Literal, Settings, Shape
 from exprgrad.graph.ops import COMPARISONS
 from exprgrad.graph.shapes import broadcast_shape
@@ -150,7 +150,7 @@ class Forms:
         """A constant: by its name if it has one, else the decimal that it is written as."""
         if symbol is not None or not math.isfinite(value):
             return self.leaf(symbol or repr(value), value)
-        return self.number(decimal(value))
+        return self.number(as_typed(value))
 
     def value(self, form: int) -> Fraction | None:
         """A number's value; None for other forms."""

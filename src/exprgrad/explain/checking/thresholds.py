@@ -44,7 +44,7 @@ NARROWINGS = 40
 GOLDEN = (math.sqrt(5) - 1) / 2
 DIGITS = 12
 """Bisection ends in a double or the next: what is so near to a shorter number is that number."""
-NEAR = 1e-3
+CLOSE_BY = 1e-3
 """How near to a threshold the nearest points are, beside the threshold's own size."""
 MAGNITUDES = (*range(-8, 17), *range(20, 301, 20))
 GRID = sorted(
@@ -125,7 +125,7 @@ def gaps_of(builder: Builder, row: Op, operands: Sequence[int], out: int) -> Ite
             pairs = [(out, builder.constant(half)) for half in (-0.5, 0.5)]  # its first two jumps
         else:
             for rule in rules:
-                pairs += compared(builder, rule, given | {"out": out})
+                pairs += comparisons(builder, rule, given | {"out": out})
         if row.definition:
             yield from gaps_inside(builder, template(row.definition), given)
     for one, other in pairs:
@@ -144,7 +144,7 @@ def gaps_inside(builder: Builder, definition: Graph, given: Mapping[str, int]) -
             yield from gaps_of(builder, BY_NAME[kind], operands, image[node])
 
 
-def compared(
+def comparisons(
     builder: Builder, condition: Graph, given: Mapping[str, int]
 ) -> Iterator[tuple[int, int]]:
     """The pairs of nodes that the condition of a special point compares, the operation's own aside."""
@@ -186,14 +186,14 @@ def thresholds(gaps: Gaps, bases: Sequence[Point], free: Sequence[str]) -> list[
         for name in free:
             line = Line(gaps, base, name, left)
             wanted = [at for at in searched if (at, name) not in closed]
-            for at, threshold in along(line, wanted):
+            for at, threshold in on_a_line(line, wanted):
                 closed.add((at, name))
                 found.append(threshold)
             left = line.left
     for base in outer(found, bases[0]) if found and len(free) > 1 else ():
         for name in free:
             line = Line(gaps, base, name, left)
-            found += [threshold for _, threshold in along(line, searched)]
+            found += [threshold for _, threshold in on_a_line(line, searched)]
             left = line.left
     return list({(one.input, one.at, id(one.point)): one for one in reversed(found)}.values())[::-1]
 
@@ -208,7 +208,7 @@ def outer(found: Sequence[Threshold], base: Point) -> list[Point]:
     return [{**base, **above}, {**base, **below}]
 
 
-def along(line: Line, wanted: Iterable[int]) -> Iterator[tuple[int, Threshold]]:
+def on_a_line(line: Line, wanted: Iterable[int]) -> Iterator[tuple[int, Threshold]]:
     """The thresholds of some gaps along an input, as far as the work goes."""
     for at in wanted:
         for x in crossings(line, at) if line.left > len(line.places) else ():
@@ -351,7 +351,7 @@ def near_to(ascending: Sequence[float]) -> Iterator[float]:
     """Just below and just above each of some numbers, and nearer to it than to any other."""
     for place, at in enumerate(ascending):
         others = [*ascending[max(place - 1, 0) : place], *ascending[place + 1 : place + 2]]
-        by = min([(abs(at) or 1.0) * NEAR, *(abs(other - at) / 4 for other in others)])
+        by = min([(abs(at) or 1.0) * CLOSE_BY, *(abs(other - at) / 4 for other in others)])
         for side in (-by, by):
             yield from between(at + side / 2, at + side)
 
@@ -377,7 +377,7 @@ def between(one: float, other: float) -> Iterator[float]:
 def on_both_sides(threshold: Threshold, points: Iterable[Point]) -> bool:
     """Whether some points lie near to a threshold on both its sides."""
     name, at = threshold.input, threshold.at
-    near = (abs(at) or 1.0) * NEAR * 2
+    near = (abs(at) or 1.0) * CLOSE_BY * 2
     alike = [point for point in points if {**point, name: 0.0} == {**threshold.point, name: 0.0}]
     return len({point[name] > at for point in alike if abs(point[name] - at) <= near}) == 2
 

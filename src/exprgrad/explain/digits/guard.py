@@ -31,7 +31,7 @@ MOST_EXPLAINED = 16
 """For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
 
 
-NOWHERE = ("undecided", "undefined")
+UNEXPLAINED = ("undecided", "undefined")
 """What becomes of numbers whose digits are not lost at any node."""
 
 
@@ -127,7 +127,7 @@ def losers(
         path, plain, one = min(listed, key=lambda lost: lost.plain.digits)
         place = source.place(path)
         key: object = state if len(listed) == 1 else (tensor, state)
-        if key not in alike and explained < MOST_EXPLAINED and state not in NOWHERE:
+        if key not in alike and explained < MOST_EXPLAINED and state not in UNEXPLAINED:
             explained += 1
             place = source.blamed(path, plain, source.truth(path)[0]) or place
             key = key if state == "typed" else (key, place[2] or place)

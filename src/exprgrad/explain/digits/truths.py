@@ -62,10 +62,10 @@ class Source(Protocol):
 
 def is_same_typed(graph: Graph, inputs: Mapping[str, float]) -> bool:
     """Whether all inputs and literals are the decimals that they are written as: whole numbers, say."""
-    return not rounded(graph, inputs)
+    return not hanging(graph, inputs)
 
 
-def rounded(graph: Graph, inputs: Mapping[str, float]) -> list[str]:
+def hanging(graph: Graph, inputs: Mapping[str, float]) -> list[str]:
     """The literals, and the inputs by their names, that are not the decimals that they are written as."""
     from fractions import Fraction
 
@@ -122,7 +122,7 @@ class Swept:
     @cached_property
     def decimals(self) -> list[str]:
         """The literals, and the inputs by their names, that doubles only come near."""
-        return rounded(self.run.graph, self.run.inputs)
+        return hanging(self.run.graph, self.run.inputs)
 
     def seek(self, paths: Iterable[Path]) -> None:
         """All numbers come of one sweep."""
@@ -241,7 +241,7 @@ class Derived:
     @cached_property
     def decimals(self) -> list[str]:
         """The literals, and the inputs by their names, that doubles only come near."""
-        return rounded(self.question.graph, self.question.inputs)
+        return hanging(self.question.graph, self.question.inputs)
 
     @property
     def bits(self) -> int:

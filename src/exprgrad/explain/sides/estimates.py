@@ -37,7 +37,7 @@ class Guess(NamedTuple):
 
 Pair = tuple[Ball, Ball]
 Guesses = tuple[Guess, Guess]
-NOTHING: Guesses = (Guess(), Guess())
+NO_GUESSES: Guesses = (Guess(), Guess())
 
 
 def guesses(run: Run, name: str) -> Guesses:
@@ -47,11 +47,11 @@ def guesses(run: Run, name: str) -> Guesses:
     counts: it is what the sweep met.
     """
     if not has_balls():
-        return NOTHING
+        return NO_GUESSES
     readings = (False,) if is_same_typed(run.graph, run.inputs) else (False, True)
     found = [both(run, name, typed=typed) for typed in readings]
-    told = [sides for sides in found if sides != NOTHING]
-    return next((sides for sides in told if sides[0] != sides[1]), told[0] if told else NOTHING)
+    told = [sides for sides in found if sides != NO_GUESSES]
+    return next((sides for sides in told if sides[0] != sides[1]), told[0] if told else NO_GUESSES)
 
 
 def both(run: Run, name: str, *, typed: bool) -> Guesses:

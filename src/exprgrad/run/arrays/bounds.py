@@ -281,7 +281,7 @@ class Pairs:
         out = arrays.AT_ONCE.apply(kind, *seen, settings=settings)
         return Pair(out, of_kind(kind, settings or (), out, seen, off))
 
-    def constant(self, value: float) -> Pair:
+    def leaf(self, value: float) -> Pair:
         """A number."""
         return Pair(arrays.AT_ONCE.constant(value), 0.0)
 
@@ -297,24 +297,24 @@ class Pairs:
 PAIRS = Pairs()
 
 
-def constant(graph: Graph, node: int) -> Pair:
+def leaf(graph: Graph, node: int) -> Pair:
     """A constant; pi and tau are rounded."""
     value = arrays.ARRAYS.constant(graph, node)
     return Pair(value, UNIT * np.abs(value) if node in graph.symbols else 0.0)
 
 
-def applied(graph: Graph, node: int, operands: Sequence[Pair]) -> Pair:
+def with_error(graph: Graph, node: int, operands: Sequence[Pair]) -> Pair:
     """One operation of a graph."""
     settings = cast(Settings, graph.payloads[node])
     return PAIRS.apply(graph.kinds[node], *operands, settings=settings)
 
 
-BOUNDED = Algebra(constant, applied)
+BOUNDED = Algebra(leaf, with_error)
 
 
 # The reverse sweep.
 
-Rule = Callable[[Sequence[Array]], Array]
+Bound = Callable[[Sequence[Array]], Array]
 """A local derivative, given what it reads."""
 
 
@@ -322,7 +322,7 @@ class Local(NamedTuple):
     """A local derivative: ``known``, or one number that it ``read``s, or a ``rule`` on several."""
 
     read: tuple[str, ...] = ()
-    rule: Rule | None = None
+    rule: Bound | None = None
     known: Pair | None = None
 
 
@@ -351,7 +351,7 @@ def local_of(op: Op, graph: Graph, node: int, operands: Sequence[int], user: int
     With kinks or jumps it reads the operands, of which the node's own data is made anew.
     """
     if graph.kinds[node] == CONST:
-        return Local(known=constant(graph, node))
+        return Local(known=leaf(graph, node))
     if graph.kinds[node] == INPUT:
         return Local((str(graph.payloads[node]),))
     needed, function = dependencies(graph, node), arrays.function(op.name)
@@ -387,7 +387,7 @@ def grad_errors(
         for user in found.order:
             if found.locals[user] is None:
                 continue
-            off[user] = settled(found, user, off[user])
+            off[user] = finite_where(found, user, off[user])
             for operand, passed in passed_on(found, user, edges(user), errors, off[user]):
                 value, error = passed
                 if sofar[operand] is not None:
@@ -398,11 +398,11 @@ def grad_errors(
                 off[operand] = off[operand] + error
         leaves = [node for node in graph.inputs.values() if found.grads[node] is not None]
         for node in leaves:
-            off[node] = settled(found, node, off[node])
+            off[node] = finite_where(found, node, off[node])
     return off
 
 
-def settled(found: Adjoints, node: int, error: Error) -> Error:
+def finite_where(found: Adjoints, node: int, error: Error) -> Error:
     """A grad's error, once all is passed to it: 0 where nothing is passed, any where it is not finite."""
     grad = found.grads[node]
     if node in found.masks:

@@ -143,7 +143,7 @@ def algebra(number: Callable[[float], Ball]) -> Algebra[Ball]:
     def constant(graph: Graph, node: int) -> Ball:
         name = graph.symbols.get(node, "")
         if name in CONSTANTS:
-            return named(name, flint().ctx.prec)
+            return constant_ball(name, flint().ctx.prec)
         return number(cast(float, graph.payloads[node]))
 
     return Algebra(constant, lambda graph, node, operands: apply(graph.kinds[node], operands))
@@ -165,7 +165,7 @@ CONSTANTS: dict[str, Callable[[], Ball]] = {
 
 
 @cache
-def named(name: str, bits: int) -> Ball:
+def constant_ball(name: str, bits: int) -> Ball:
     """What a constant names, in the precision at hand: one ball, so that it equals itself."""
     return CONSTANTS[name]()
 

@@ -31,7 +31,7 @@ __all__ = [
     "vector_rows", "vector_table", "with_zeros",
 ]  # fmt: skip
 
-V = TypeVar("V")
+Number = TypeVar("Number")
 MOST_COLUMNS = 12
 """The widest matrix that is drawn as a matrix."""
 ZERO = "·"
@@ -302,7 +302,7 @@ def corrected_matrix(swept: Matrix, guard: Settled, field: str) -> Matrix:
 def mirrored(guard: Settled) -> Settled:
     """What became of a Hessian's numbers, those below the diagonal like those above."""
 
-    def below(numbers: Mapping[Path, V]) -> dict[Path, V]:
+    def below(numbers: Mapping[Path, Number]) -> dict[Path, Number]:
         return {
             (field, *names[::-1]): one
             for (field, *names), one in numbers.items()
