@@ -251,7 +251,7 @@ def grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     off[: len(sizes)] = [UNDERFLOW if size else 0.0 for size in sizes]
     if 0.0 in found.grads:
         for user, operand, source in zip(*tape.edges, strict=True):
-            if sizes[user] and cells[source]:
+            if sizes[user] and (cells[source] or locals_[source]):
                 off[operand] = (
                     UNDERFLOW  # a 0 that is not passed on as 0 is what is left of a number
                 )
@@ -328,8 +328,8 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         kind, local, around = kinds[names[users[cell]]], cells[cell], pick(off)
         relative, error = kind.partial
         error = max(relative * abs(local), error)
-        if relative and (local or all(pick(cells))):
-            error += TINY
+        if relative and (local or all(pick(cells)[: len(kind.op.names)])):
+            error += TINY  # which operands vary is read too, and is no number that might be 0
         uncertain = [at for at in reads.get(function, range(len(around))) if around[at]]
         if kind.op.special and kind.op.variadic:
             user = users[cell]
