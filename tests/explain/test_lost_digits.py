@@ -7,6 +7,7 @@ import json
 import pytest
 
 import golden
+from exprgrad import parse
 from shell import command, on_terminal, spelled
 
 FORMULAS = {
@@ -69,3 +70,10 @@ def test_digits_are_each_numbers_own() -> None:
     assert found["digits"] == {"value": 16, "gradient": {"x": 16}}
     assert found["corrected_value"]["sweep"] != found["value"]
     assert found["corrected"]["x"]["value"] == found["gradient"]["x"]
+
+
+def test_an_answer_is_told_in_a_line() -> None:
+    true = parse("x - 1").gradient(x=3).true
+    assert repr(true) == (
+        "Guarded(value=2.0, gradient={'x': 1.0}, digits={'value': 16, 'gradient': {'x': 16}})"
+    )

@@ -66,6 +66,10 @@ class Guarded(NamedTuple):
     corrected_value: tuple[Any, Any] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
 
+    def __repr__(self) -> str:
+        """The answer in a line: what was corrected, and why, is for those who ask."""
+        return f"Guarded(value={self.value!r}, gradient={self.gradient!r}, digits={self.digits!r})"
+
 
 class Settled(NamedTuple):
     """What became of some numbers of an answer, by path.
