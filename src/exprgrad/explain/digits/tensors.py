@@ -45,7 +45,7 @@ def guarded_tensors(
     for name, slope in answer.gradient.items():  # what comes of no value may be anything
         error = grads[run.graph.inputs[name]] if answer.value == answer.value else math.inf
         values["gradient", name], errors["gradient", name] = slope, error
-    corrected = {("gradient", side.input, *warned(side.place)): side.error for side in sides}
+    corrected = {("gradient", side.input, *end_of_path(side.place)): side.error for side in sides}
     counts = {path: right_digits(value, errors[path]) for path, value in values.items()}
     if all(number.min() >= least for number in counts.values()) and not corrected:
         return with_digits(run, answer, {path: int(n.min()) for path, n in counts.items()})
@@ -58,7 +58,7 @@ def guarded_tensors(
     for path, value in values.items():
         for place in places_of(value):
             off = errors[path]
-            number = path if not place else (*path, *warned(place))
+            number = path if not place else (*path, *end_of_path(place))
             error = at(off, place) if getattr(off, "shape", ()) else float(off)
             bounds[number] = at(value, place), 0.0 if number in corrected else error
     found = settled(bounds, lambda: Written(run))
@@ -67,7 +67,7 @@ def guarded_tensors(
     return assembled(run, answer, values, found)
 
 
-def warned(place: Shape) -> tuple[str, ...]:
+def end_of_path(place: Shape) -> tuple[str, ...]:
     """The end of the path of a tensor's number."""
     return (str([*place]),) if place else ()
 
@@ -90,7 +90,7 @@ def assembled(run: Run, answer: Guarded, values: Mapping[Path, Any], found: Sett
     least: dict[Path, int] = {}
     fresh: dict[Path, Any] = {}
     for path, value in values.items():
-        numbers = {place: (*path, *warned(place)) for place in places_of(value)}
+        numbers = {place: (*path, *end_of_path(place)) for place in places_of(value)}
         least[path] = min(found.digits[number] for number in numbers.values())
         for place, number in numbers.items():
             if number in found.corrected:
