@@ -54,6 +54,7 @@ REQUESTS = [
     "grad|sqrt(x - pi) + 1/y|x=3|y=0|--trust|--strict",
     "grad|exp(exp(exp(x)))|x=100|--trust",
     "grad|sum(x)|x=[1,2]|--trust",
+    "grad|sum((1-cos(x))/x^2)|x=[1e-7,1]|--trust",
     "eval|2+2",
     "grad|2+2",
     "grad|2+2|--trust",

@@ -77,3 +77,12 @@ def test_an_answer_is_told_in_a_line() -> None:
     assert repr(true) == (
         "Guarded(value=2.0, gradient={'x': 1.0}, digits={'value': 16, 'gradient': {'x': 16}})"
     )
+
+
+def test_a_whole_number_may_be_rounded_too() -> None:
+    """1e23 is no double: where the answer hangs on that, the sweep's number stays."""
+    for formula, value in (("1e22*10 - 1e23", 0.0), ("sin(1e23 + 1)", None)):
+        true = parse(formula).evaluate().true
+        assert true.corrected_value is None and true.digits == {"value": 0}
+        assert "hangs on how 1e+23 is rounded" in true.diagnostics[0].message
+        assert value is None or true.value == value

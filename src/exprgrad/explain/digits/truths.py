@@ -70,7 +70,7 @@ def hanging(graph: Graph, inputs: Mapping[str, float]) -> list[str]:
     from fractions import Fraction
 
     def is_rounded(x: float) -> bool:
-        return math.isfinite(x) and not x.is_integer() and Fraction(x) != Fraction(repr(x))
+        return math.isfinite(x) and Fraction(x) != Fraction(repr(x))
 
     literals = {repr(x): x for x in graph.payloads if isinstance(x, float)}
     return [name for name, x in [*literals.items(), *inputs.items()] if is_rounded(x)]

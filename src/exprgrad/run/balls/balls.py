@@ -129,7 +129,7 @@ def evaluate(graph: Graph, given: Mapping[str, Ball], *, typed: bool = False) ->
 
 def decimal(value: float) -> Ball:
     """The decimal number that a double is written as, in the precision at hand."""
-    if value.is_integer() or not math.isfinite(value):
+    if not math.isfinite(value) or (value.is_integer() and abs(value) < 2.0**53):
         return ball(value)
     from fractions import Fraction
 
