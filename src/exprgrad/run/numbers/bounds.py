@@ -329,7 +329,7 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         relative, error = kind.partial
         error = max(relative * abs(local), error)
         if relative and (local or all(pick(cells)[: len(kind.op.names)])):
-            error += TINY  # which operands vary is read too, and is no number that might be 0
+            error += TINY  # that an operand does not vary is read, too, as a 0
         uncertain = [at for at in reads.get(function, range(len(around))) if around[at]]
         if kind.op.special and kind.op.variadic:
             user = users[cell]
