@@ -131,15 +131,21 @@ def losers(
             explained += 1
             place = source.blamed(path, plain, source.truth(path)[0]) or place
             key = key if state == "typed" else (key, place[2] or place)
-        label, at = source.label(path), ""
-        if len(listed) > 1:
-            label, at = f"{part(len(listed), sizes[tensor])} {source.label(tensor)}", path[-1]
+        label, at = called(path, len(listed), sizes, source)
         digits = min(plain.digits, DOUBLE_DIGITS)
         loser = Loser(
             label, plain.value, digits, one.answer, state, *place, *source.truth(path), at
         )
         alike.setdefault(key, []).append(loser)
     return list(alike.values())
+
+
+def called(path: Path, many: int, sizes: Mapping[Path, int], source: Source) -> tuple[str, str]:
+    """What a number is called; if it speaks for ``many`` of a tensor, how many, and where it stands."""
+    if many == 1:
+        return source.label(path), ""
+    tensor = whole(path)
+    return f"{part(many, sizes[tensor])} {source.label(tensor)}", path[-1]
 
 
 def whole(path: Path) -> Path:
@@ -153,12 +159,10 @@ def unproved(found: Settled, poor: Sequence[Path], least: int, source: Source) -
     for path in poor:
         tensors.setdefault(whole(path), []).append(path)
     sizes, told = Counter(map(whole, found.values)), []
-    for tensor, paths in tensors.items():
+    for paths in tensors.values():
         path = min(paths, key=found.digits.__getitem__)
         node, span, _ = source.place(path)
-        label, at = source.label(path), ""
-        if len(paths) > 1:
-            label, at = f"{part(len(paths), sizes[tensor])} {source.label(tensor)}", path[-1]
+        label, at = called(path, len(paths), sizes, source)
         message = uncertain(label, found.digits[path], at)
         help = "pip install python-flint, with which more is known"
         told.append(Diagnostic("lost-digits", "warning", message, node, span, help))

@@ -47,13 +47,13 @@ def guarded_tensors(
         values["gradient", name], errors["gradient", name] = slope, error
     corrected = {("gradient", side.input, *end_of_path(side.place)): side.error for side in sides}
     counts = {path: right_digits(value, errors[path]) for path, value in values.items()}
-    if all(number.min() >= least for number in counts.values()) and not corrected:
-        return with_digits(run, answer, {path: int(n.min()) for path, n in counts.items()})
+    fewest = {path: int(number.min()) for path, number in counts.items()}
+    counted = with_digits(run, answer, fewest)
+    if min(fewest.values()) >= least and not corrected:
+        return counted
     if sum(map(size, run.graph.shapes)) > MOST_ELEMENTS:
-        answer = with_digits(run, answer, {path: int(n.min()) for path, n in counts.items()})
-        return answer._replace(
-            diagnostics=tuple(too_large(run, values, counts, data, grads, least))
-        )
+        told = too_large(run, values, counts, data, grads, least)
+        return counted._replace(diagnostics=tuple(told))
     bounds: Bounds = {}
     for path, value in values.items():
         for place in places_of(value):
@@ -93,12 +93,10 @@ def assembled(run: Run, answer: Guarded, values: Mapping[Path, Any], found: Sett
         numbers = {place: (*path, *end_of_path(place)) for place in places_of(value)}
         least[path] = min(found.digits[number] for number in numbers.values())
         for place, number in numbers.items():
-            if number in found.corrected:
-                fresh.setdefault(path, value.copy() if place else value)
-                if place:
-                    fresh[path][place] = found.values[number]
-                else:
-                    fresh[path] = found.values[number]
+            if number in found.corrected and place:
+                fresh.setdefault(path, value.copy())[place] = found.values[number]
+            elif number in found.corrected:
+                fresh[path] = found.values[number]
     gradient, corrected = {**answer.gradient}, {**answer.corrected}
     for (field, *names), value in fresh.items():
         if field == "gradient":

@@ -314,11 +314,11 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     tape, cells = found.tape, found.cells
     first = len(errors) + len(tape.constants)
     off = [*errors, *[0.0] * len(tape.constants)]
+    if not tape.steps:
+        return off
     kinds = {name: kind_of(BY_NAME[name]) for name in {*tape.graph.kinds} - LEAVES}
     reads = {part: seen for kind in kinds.values() for part, seen in reads_of(kind.op).items()}
     names = tape.graph.kinds
-    if not tape.steps:
-        return off
     edges = zip(tape.edges.users, tape.edges.sources, strict=True)
     users = {source: user for user, source in edges if source >= first}
     for cell, (function, pick) in enumerate(tape.steps, first):
