@@ -20,6 +20,7 @@ from exprgrad.run.numbers.primitives import holds
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic, Guarded
+    from exprgrad.explain.digits.truths import Swept
     from exprgrad.explain.places import Found
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.matrices import Matrix
@@ -76,8 +77,17 @@ class Run(evaluation.Run):
         if found is None:
             from exprgrad.explain.screen import screened
 
-            found = self.guards[digits] = screened(self, self.unguarded, self.one_sided, digits)
+            answer, sides = self.unguarded, self.one_sided
+            found = screened(self, answer, sides, digits, lambda: self.truths)
+            self.guards[digits] = found
         return found
+
+    @cached_property
+    def truths(self) -> Swept:
+        """The truth about the numbers of a run over numbers, worked out once where it is asked for."""
+        from exprgrad.explain.digits.truths import Swept
+
+        return Swept(self)
 
     @property
     def unguarded(self) -> Guarded:

@@ -17,7 +17,7 @@ from exprgrad.run.numbers.bounds import data_errors, right_digits
 from exprgrad.run.numbers.sweeps import forward
 
 if TYPE_CHECKING:
-    from exprgrad.explain.digits.truths import Source
+    from exprgrad.explain.digits.truths import Source, Swept
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.matrices import Question
 
@@ -27,10 +27,17 @@ MOST_COUNTED = 15
 """A double has so many digits that can be right whatever the number is."""
 
 
-def screened(run: Run, answer: Guarded, sides: Mapping[str, OneSided], digits: int) -> Guarded:
+def screened(
+    run: Run,
+    answer: Guarded,
+    sides: Mapping[str, OneSided],
+    digits: int,
+    source: Callable[[], Swept],
+) -> Guarded:
     """An answer that is shown with so many digits, and how many of them are right.
 
-    ``answer`` has the sweep's numbers, but for those corrected at a kink, as its ``sides`` say.
+    ``answer`` has the sweep's numbers, but for those corrected at a kink, as its ``sides`` say; ``source``
+    is asked for the truth about numbers where it is needed.
     """
     evaluator = evaluator_for(run.graph)
     corrected = [side for side in sides.values() if side.corrected]
@@ -52,11 +59,6 @@ def screened(run: Run, answer: Guarded, sides: Mapping[str, OneSided], digits: i
             error = grads[run.graph.inputs[name]] if has_value else inf
             bounds["gradient", name] = slope, error
 
-    def source() -> Source:
-        from exprgrad.explain.digits.truths import Swept
-
-        return Swept(run)
-
     found = resolved(bounds, digits, source)
     slopes = found.among("gradient")
     gradient |= {name: count for (name,), count in slopes.digits.items()}
@@ -71,7 +73,9 @@ def screened(run: Run, answer: Guarded, sides: Mapping[str, OneSided], digits: i
     )
 
 
-def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set[int]]:
+def doubtful(
+    run: Run, nodes: Sequence[int], digits: int, source: Callable[[], Swept]
+) -> tuple[set[int], set[int]]:
     """The nodes of which the data, or the grad, has fewer right digits than so many, for certain.
 
     Bounds say where that may be, and only there balls are asked.  Nothing is said of tensors, nor of what
@@ -101,7 +105,7 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
         return set(), set()
     from exprgrad.explain.digits.doubts import confirmed
 
-    return confirmed(run, some, others, least)
+    return confirmed(run, source().found, some, others, least)
 
 
 def answered(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from exprgrad.explain.digits.trusted import Enclosed, enclosed, judged
+from exprgrad.explain.digits.trusted import Enclosed, judged
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.evaluation import Run
 
@@ -12,10 +12,9 @@ __all__ = ["confirmed"]
 
 
 def confirmed(
-    run: Run, data: Iterable[int], grads: Iterable[int], least: int
+    run: Run, found: Enclosed, data: Iterable[int], grads: Iterable[int], least: int
 ) -> tuple[set[int], set[int]]:
     """Of some nodes, those whose data, or whose grad, has fewer right digits than ``least``."""
-    found: Enclosed = enclosed(run.graph, run.inputs, run.wrt)
 
     def is_poor(value: float, true: Ball | None) -> bool:
         """Whether a number is poor; what nobody can tell is not said to be."""

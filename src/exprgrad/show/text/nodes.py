@@ -36,7 +36,8 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         *([Column("grad", is_number=not has_shapes, style="yellow")] if is_swept else []),
     ]
 
-    doubts = doubtful(run, ends(range(len(graph)), whole=all_nodes)[0], digits)
+    shown_nodes = ends(range(len(graph)), whole=all_nodes)[0]
+    doubts = doubtful(run, shown_nodes, digits, lambda: run.truths)
 
     def row(node: int) -> list[Any]:
         operation = "constant" if graph.kinds[node] == CONST else graph.kinds[node]
