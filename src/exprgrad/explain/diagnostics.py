@@ -1,4 +1,4 @@
-"""What is known of a run's numbers: diagnostics, one-sided derivatives, corrections.
+"""What is known of a run's numbers: diagnostics, one-sided derivatives, corrections, right digits.
 
 All of it is found when it is read: where the numbers stop being finite, and every kink or jump met.  At a
 smooth point there is nothing to find.
@@ -7,25 +7,30 @@ smooth point there is nothing to find.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from exprgrad.derive.rules import computed
+from exprgrad.explain.diagnostic import Diagnostic, Guarded, Path, Settled
 from exprgrad.graph.graph import dependencies, element_name, seen_from
 from exprgrad.graph.ops import OPS
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import Evaluator, evaluator_for, is_finite
 from exprgrad.run.numbers.primitives import holds
+from exprgrad.run.numbers.sweeps import forward
 
 if TYPE_CHECKING:
-    from exprgrad.explain.diagnostic import Diagnostic, Guarded
-    from exprgrad.explain.digits.truths import Swept
+    from exprgrad.explain.digits.truths import Source, Swept
     from exprgrad.explain.places import Found
     from exprgrad.explain.sides.kinks import OneSided
-    from exprgrad.run.matrices import Matrix
+    from exprgrad.run.matrices import Matrix, Question
 
-__all__ = ["COUNTED", "NOT_FINITE", "Run", "diagnose", "diagnose_hessian", "diagnose_outputs"]
+__all__ = [
+    "COUNTED", "NOT_FINITE", "Run", "answered", "diagnose", "diagnose_hessian", "diagnose_outputs",
+    "doubtful",
+]  # fmt: skip
 
 COUNTED = 6
 """So many digits of a number are right, or a warning says how many, where all its digits are printed."""
@@ -33,6 +38,8 @@ EDGES = {op.name: op for op in OPS if op.edge}
 """The rows whose domain has an edge at which their slope is finite."""
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
+MOST_COUNTED = 15
+"""A double has so many digits that can be right whatever the number is."""
 
 
 class Run(evaluation.Run):
@@ -75,11 +82,7 @@ class Run(evaluation.Run):
         """The answer as it is shown with so many digits, which are right, or a warning says otherwise."""
         found = self.guards.get(digits)
         if found is None:
-            from exprgrad.explain.screen import screened
-
-            answer, sides = self.unguarded, self.one_sided
-            found = screened(self, answer, sides, digits, lambda: self.truths)
-            self.guards[digits] = found
+            found = self.guards[digits] = screened(self, digits)
         return found
 
     @cached_property
@@ -92,8 +95,6 @@ class Run(evaluation.Run):
     @property
     def unguarded(self) -> Guarded:
         """The answer as the sweep has it, but for kinks that are corrected; nothing is said of digits."""
-        from exprgrad.explain.diagnostic import Guarded
-
         return Guarded(self.value, self.gradient, {**self.corrected})
 
     @cached_property
@@ -216,8 +217,6 @@ def ends_somewhere(run: evaluation.Run) -> bool:
 def unused_bindings(run: evaluation.Run) -> Iterator[Diagnostic]:
     """The named statements that the output does not depend on."""
     if run.graph.bindings:
-        from exprgrad.explain.diagnostic import Diagnostic
-
         needed = dependencies(run.graph, run.graph.output)
         for name, node, span in run.graph.bindings:
             if not needed[node]:
@@ -305,7 +304,6 @@ def entry_trouble(
     found: Found,
 ) -> Diagnostic:
     """The diagnostic of a block of the Hessian that is not finite, at the first node that is not."""
-    from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.explain.places import at, live
     from exprgrad.run.matrices import entry_data
 
@@ -322,3 +320,135 @@ def entry_trouble(
     code = "nan-hessian" if shown != shown else "infinite-hessian"
     message = f"the second derivative with respect to {by} is {number(shown)}"
     return Diagnostic(code, "warning", message, node, graph.span(node), None)
+
+
+# How many digits of an answer are right, as far as error bounds tell; where too few are, balls say more.
+
+
+def screened(run: Run, digits: int) -> Guarded:
+    """The answer that is shown with so many digits, and how many of them are right.
+
+    Bounds take little more time than the sweeps; nothing else is loaded where they cover the digits that
+    are asked for.
+    """
+    from exprgrad.run.numbers.bounds import right_digits
+
+    answer, evaluator = run.unguarded, evaluator_for(run.graph)
+    corrected = [side for side in run.one_sided.values() if side.corrected]
+    if not evaluator.by_entries:
+        from exprgrad.explain.digits.tensors import guarded_tensors
+
+        least = min(digits, MOST_COUNTED)
+        return guarded_tensors(
+            run, answer, corrected, least, lambda bounds, source: resolved(bounds, digits, source)
+        )
+    errors = {side.input: side.error for side in corrected}
+    data, grads = run.errors
+    bounds: dict[Path, tuple[float, float]] = {("value",): (run.value, data[run.graph.output])}
+    gradient, has_value = {}, not math.isnan(run.value)
+    for name, slope in answer.gradient.items():
+        if name in answer.corrected:
+            gradient[name] = right_digits(slope, errors.get(name, 0.0))
+        else:
+            error = grads[run.graph.inputs[name]] if has_value else math.inf
+            bounds["gradient", name] = slope, error
+
+    found = resolved(bounds, digits, lambda: run.truths)
+    slopes = found.among("gradient")
+    gradient |= {name: count for (name,), count in slopes.digits.items()}
+    counts = {"value": found.digits["value",]}
+    return Guarded(
+        found.values["value",],
+        answer.gradient | {name: slope for (name,), slope in slopes.values.items()},
+        answer.corrected | {name: both for (name,), both in slopes.corrected.items()},
+        counts if run.adjoints is None else {**counts, "gradient": gradient},
+        found.corrected.get(("value",)),
+        found.diagnostics,
+    )
+
+
+def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set[int]]:
+    """The nodes of which the data, or the grad, has fewer right digits than so many, for certain.
+
+    Bounds say where that may be, and only there balls are asked.  Nothing is said of tensors, nor of what
+    is not finite.
+    """
+    if run.graph.shapes:
+        return set(), set()
+    from exprgrad.run.numbers.bounds import right_digits
+
+    least, (data, grads) = min(digits, MOST_COUNTED), run.errors
+
+    def poor(numbers: Sequence[float | None], errors: Sequence[float]) -> list[int]:
+        """The nodes that may be meant, as far as bounds tell."""
+        return [
+            node
+            for node in nodes
+            if (number := numbers[node]) is not None
+            and math.isfinite(number)
+            and right_digits(number, errors[node]) < least
+        ]
+
+    some = poor(run.values, data)
+    others = poor(run.adjoints.grads, grads) if run.adjoints is not None else []
+    if not (some or others):
+        return set(), set()
+    from exprgrad.run.balls.balls import has_balls
+
+    if not has_balls():
+        return set(), set()
+    from exprgrad.explain.digits.doubts import confirmed
+
+    return confirmed(run, run.truths.found, some, others, least)
+
+
+def answered(
+    text: str,
+    question: Question,
+    label: Callable[[Path], str],
+    digits: int,
+    unseen: Collection[str] = (),
+) -> Settled:
+    """What becomes of the numbers of a question's answer, which are shown with so many digits.
+
+    ``label`` is what messages call them; fields that are ``unseen`` are not asked for.
+    """
+    from exprgrad.run.numbers.bounds import data_errors
+
+    graph, nodes = question.derive(question.graph, computed, None)
+    data = forward(graph, question.inputs)
+    errors = data_errors(graph, data, nodes.values())
+
+    def source() -> Source:
+        from exprgrad.explain.digits.truths import Derived
+
+        run = evaluation.Run(text, graph, question.inputs, data)
+        return Derived(question, run, nodes, label)
+
+    bounds = {
+        path: (data[node], errors[node]) for path, node in nodes.items() if path[0] not in unseen
+    }
+    return resolved(bounds, digits, source)
+
+
+def resolved(
+    bounds: Mapping[Path, tuple[float, float]], digits: int, source: Callable[[], Source]
+) -> Settled:
+    """What becomes of numbers that are shown with so many digits, given what each may be off by.
+
+    ``source`` is asked for the truth where too few digits are right.
+    """
+    from exprgrad.run.numbers.bounds import right_digits
+
+    least = min(digits, MOST_COUNTED)
+    values = {path: value for path, (value, _) in bounds.items()}
+    counts = {path: right_digits(*bound) for path, bound in bounds.items()}
+    found = Settled(values, counts, {})
+    poor = [path for path, count in counts.items() if count < least]
+    if not poor:
+        return found
+    from exprgrad.explain.digits.guard import guarded, unproved
+    from exprgrad.run.balls.balls import has_balls
+
+    # There are no wheels of python-flint in a browser, say.
+    return (guarded if has_balls() else unproved)(found, poor, least, source())

@@ -64,7 +64,7 @@ class Asked(NamedTuple):
     def guarded(self, question: Question) -> tuple[Asked, Settled]:
         """What becomes of the numbers of a question, and of the outputs' values, which are put in."""
         from exprgrad.explain.diagnostic import Settled
-        from exprgrad.explain.screen import answered
+        from exprgrad.explain.diagnostics import answered
 
         if self.among_tensors:
             return self, Settled({}, {}, {})

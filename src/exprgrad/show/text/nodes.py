@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from exprgrad.explain.diagnostic import Guarded
-from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.screen import doubtful
+from exprgrad.explain.diagnostics import Run, doubtful
 from exprgrad.graph.graph import CONST
 from exprgrad.run import evaluation
 from exprgrad.show.text.lines import ends
@@ -37,7 +36,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     ]
 
     shown_nodes = ends(range(len(graph)), whole=all_nodes)[0]
-    doubts = doubtful(run, shown_nodes, digits, lambda: run.truths)
+    doubts = doubtful(run, shown_nodes, digits)
 
     def row(node: int) -> list[Any]:
         operation = "constant" if graph.kinds[node] == CONST else graph.kinds[node]
