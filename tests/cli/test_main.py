@@ -6,6 +6,9 @@ import click
 import pytest
 
 from exprgrad.cli import main as entry
+from exprgrad.cli.request import spellings
+from exprgrad.language.mistakes.hints import ELSEWHERE
+from shell import command
 
 
 class Ended(Exception):
@@ -79,3 +82,35 @@ def test_what_a_command_raises(
     monkeypatch.setattr(click.Command, "main", main)
     assert entry.main(["eval", "1"]) == status
     assert capsys.readouterr().err.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("word", "is_one"),
+    [
+        ("x^2", True), ("a-b", True), ("-x*2", True), ("-2", True), ("2", True), ("f=x", True), ("-", True),
+        ("--x*2", True), ("--", True), ("x", False), ("f", False), ("-x", False), ("--x", False),
+        ("--json=1", False), ("--learning-rate", False), ("", False), ("größe", False),
+    ],
+)  # fmt: skip
+def test_what_is_a_formula_where_a_command_is_expected(word: str, is_one: bool) -> None:
+    assert entry.is_formula(word) == is_one
+
+
+def test_a_formula_without_a_command_is_for_grad() -> None:
+    for argv in (["x^2*y", "x=3", "y=2"], ["-x^2", "--json", "x=3"], ["2+3*4"], ["x+", "--json"]):
+        assert command(*argv) == command("grad", *argv)
+    assert command("-", "x=3", "-q", stdin=b"x^2") == (0, "x=6.0\n", "")
+
+
+def test_every_suggestion_is_there() -> None:
+    """What the table of synonyms suggests is a command, an option or a value of today."""
+    words = set(entry.COMMANDS)
+    for name in entry.COMMANDS:
+        loaded = entry.load(name)
+        words |= {w.removeprefix("--") for w in spellings(loaded, click.Context(loaded))}
+    for ours in ELSEWHERE:
+        first, _, rest = ours.partition(" ")
+        assert first in words, ours
+        if rest:
+            status, _, err = command(first, "x", *rest.split(), "--help")
+            assert status == 0 and not err, ours

@@ -39,8 +39,12 @@ GOOD = ["a=2", "b=-3", "c=10"]
 GROUPS: dict[str, list[list[str]]] = {
     "commands": [
         ["gard", "a*b", "a=1"], ["evla", "a"], ["Grad", "a"], ["backward", "a"], ["(a+b)*c", "a=2"],
-        ["a*b"], ["x^2", "x=3"], ["derive", "x^2"], ["--colour"], ["-q", "a"], ["", "a"],
+        ["a*b"], ["derive", "x^2"], ["--colour"], ["-q", "a"], ["", "a"],
         ["\x1b[31m"], ["--version=3"], ["grad\0"],
+        ["gradient", "x^2", "x=3"], ["Hessian", "x^2"], ["minimize", "x^2"], ["trace", "x^2"],
+        ["help", "grad"], ["help", "hessian"], ["help"], ["version"], ["plot", "x^2"], ["solve", "x^2"],
+        ["--vresion"], ["--json=1"], ["x", "x=3"], ["derivative", "of", "x^2"], ["d/dx x^2"],
+        ["diff(x^2, x)"], ["derivative of x^2"],
     ],
     "values": [
         ["grad", "(a+b)*c"], ["grad", "(a+b)*c", "a=2"],
@@ -76,7 +80,9 @@ GROUPS: dict[str, list[list[str]]] = {
         ["diff", "-f", "nothing.txt"],
         ["diff", "x^2*y", "--wrt", "x", "--wrt", "y"], ["diff", "x^2", "--order", "1", "--order=2"],
         ["diff", "x^2", "--steps", "--order", "2"], ["diff", "x^2", "--steps", "-q"],
-        ["diff", "x^2", "--csv", "-q"],
+        ["diff", "x^2", "--csv", "-q"], ["diff", "x^2", "x"], ["diff", "x^2", "--latex"],
+        ["diff", "x^2", "--var", "x"], ["diff", "x^2", "--format", "tex"], ["diff", "x^2", "--to=js"],
+        ["code", "x^2", "--to", "js"], ["code", "x^2", "--lang", "py"], ["code", "x^2", "--c"],
     ],
     "tensor-formulas": [
         ["diff", "X@w"], ["diff", "sum(X@w)", "--shape", "X=150x4"],
@@ -111,6 +117,11 @@ GROUPS: dict[str, list[list[str]]] = {
         ["grad", "a*pi", "a=1", "--wrt", "pi"], ["grad", "2+2", "--wrt", "x"], ["ops", "tahn"],
         ["ops", "arctan"], ["ops", "square"], ["ops", "nothing"], ["ops", "sin", "cos"],
         ["ops", "--jsn"], ["ops", ""], ["ops", "\x1b[31m"], ["grad", "a", "a=1", "--\x1b[31m"],
+        ["descend", "a^2", "a=1", "--lr", "0.1"], ["descend", "a^2", "a=1", "--learning_rate=0.1"],
+        ["grad", "a", "a=1", "--format", "json"], ["grad", "a", "--at", "a=1"], ["grad", "a", "--a", "1"],
+        ["grad", "a", "-a", "1"], ["grad", "--lr", "a"], ["eval", "a", "a=1", "--precision", "9"],
+        ["grad", "a", "a=1", "--color", "no"], ["grad", "a", "a=1", "--accumulate", "="],
+        ["grad", "a", "a=1", "-json"], ["grad", "a", "a=1", "--no-color"],
     ],
     "files": [
         ["eval", "-f", "missing.txt"], ["eval", "-f", "."], ["eval", "-f", "a\0b"], ["eval", "-f"],

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 import click
 
 from exprgrad import __version__
+from exprgrad.cli.request import spellings, unknown_option
 from exprgrad.errors import RequestError
 
 __all__ = ["Group"]
+
+ABSENT = {
+    "plot": "no curves are drawn; 'dot' draws a formula's graph, and 'explore' makes a page of it",
+    "integrate": "there are no integrals here, only derivatives",
+    "simplify": "only derivatives are simplified: 'diff' writes them",
+    "solve": "no equations are solved here; 'descend' goes towards a minimum",
+}
+"""Commands that people may expect and that are not there, and what to say of them."""
 
 
 class Group(click.Group):
@@ -23,7 +31,7 @@ class Group(click.Group):
             invoke_without_command=True,
             context_settings={"help_option_names": ["-h", "--help"]},
             help="Type a formula, and see its value, its gradient and why.",
-            epilog='Example: exprgrad grad "(a+b)*c" a=2 b=-3 c=10',
+            epilog='A formula alone is for grad: exprgrad "(a+b)*c" a=2 b=-3 c=10',
         )
         click.version_option(__version__, message="%(prog)s %(version)s")(self)
         self.names = names
@@ -43,17 +51,32 @@ class Group(click.Group):
         """A command, if there is one of that name."""
         return self.load(cmd_name) if cmd_name in self.names else None
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse an option that is a command's, or nobody's."""
+        if args and args[0].startswith("-"):
+            head = args[0].partition("=")[0]
+            known = spellings(self, ctx)
+            if head not in known:
+                raise unknown_option(args[0], args[1:], known)
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or say which one was probably meant."""
-        word = args[0]
+        word, *rest = args
         if word in self.names:
             return super().resolve_command(ctx, args)
-        from exprgrad.language.mistakes.hints import nearest
+        from exprgrad.language.mistakes.hints import guess
 
-        known = nearest(word, self.names) if word.isalpha() else None
-        help = f"did you mean '{known}'?" if known else "--help lists the commands"
-        if known is None and re.search(r"[^\w-]", word) and not word.startswith("--"):
-            help = f'to differentiate a formula, write exprgrad grad "{word}"'
+        help = ABSENT.get(word.casefold())
+        known = None if help else guess(word, self.names)
+        if word == "help" and rest:
+            known = guess(rest[0], self.names)
+            known = known and f"exprgrad {known} --help"
+        elif word in ("help", "version"):
+            known = f"exprgrad --{word}"
+        if known is None and any(arg.startswith(f"{word}=") for arg in rest):
+            help = help or f"as a formula it follows a command: exprgrad grad {word}"
+        help = help or (f"did you mean '{known}'?" if known else "--help lists the commands")
         raise RequestError("usage", f"there is no command '{word}'", help=help).about(word)

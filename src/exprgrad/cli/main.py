@@ -12,41 +12,26 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
+
+from exprgrad.cli.commands import COMMANDS, load
 
 if TYPE_CHECKING:
     import click
 
 __all__ = ["COMMANDS", "load", "main", "run"]
 
-LESSON = (
-    "eval", "grad", "paths", "descend", "check", "jac", "hess", "jvp", "vjp", "diff", "code", "dot",
-    "explore", "ops",
-)  # fmt: skip
-"""The order in which commands are listed; others follow."""
 GARBAGE = 50_000
 """How many more objects call for a look for garbage: what starting up makes is none."""
 
 
-def gathered() -> dict[str, str]:
-    """Command → its module: the files in ``commands`` are named after the commands that they hold."""
-    folder = os.path.join(os.path.dirname(__file__), "commands")  # noqa: PTH118, PTH120
-    stems = [file[:-3] for file in sorted(os.listdir(folder)) if file[:1] != "_"]  # noqa: PTH208
-    found = {name: stem for stem in stems for name in stem.split("_")}
-    listed = [name for name in LESSON if name in found]
-    return {name: found[name] for name in dict.fromkeys([*listed, *found])}
-
-
-COMMANDS = gathered()
-"""Command → the module that has it, as ``NAME_command``; in the order of the lesson."""
-
-
-def load(name: str) -> click.Command:
-    """A command, by its name."""
-    module = import_module(f"exprgrad.cli.commands.{COMMANDS[name]}")
-    command: click.Command = getattr(module, f"{name}_command")
-    return command
+def is_formula(word: str) -> bool:
+    """Whether what stands where a command is expected is a formula: no bare word, and no option."""
+    if word[:2] == "--":
+        return not word[2:].partition("=")[0].replace("-", "_").isidentifier()
+    if word[:1] == "-":
+        return not (len(word) == 2 and word[1].isalpha())
+    return word != "" and not word.isidentifier()
 
 
 def start(argv: list[str]) -> object:
@@ -60,21 +45,18 @@ def start(argv: list[str]) -> object:
 
 
 def main(argv: list[str]) -> int:
-    """Run one command line and return its exit status."""
+    """Run one command line, where a formula alone means ``grad``, and return its exit status."""
     import click
 
     from exprgrad.errors import ExprgradError, RequestError
 
+    if argv and argv[0] not in COMMANDS and is_formula(argv[0]):
+        argv = ["grad", *argv]
     try:
         try:
             status = start(argv)
             sys.stdout.flush()
             return status if isinstance(status, int) else 0
-        except click.NoSuchOption as error:
-            from exprgrad.cli.request import unknown_option
-
-            known = [name for p in error.ctx.command.params for name in p.opts] if error.ctx else []
-            raise unknown_option(error.option_name, error.option_name, {*known}) from None
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "exprgrad"
             help = f"'{path} --help' shows the options"

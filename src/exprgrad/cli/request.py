@@ -23,10 +23,34 @@ if TYPE_CHECKING:
     from exprgrad.run.evaluation import Evaluator
 
 __all__ = [
-    "HELP", "Digits", "FormulaCommand", "NameCommand", "Request", "color_option", "compute",
-    "digits_option", "digits_shown", "evaluator_of", "excluded", "expand_option", "formula",
-    "formula_alone", "names_in", "output", "output_as", "resolved", "shape_option", "stack",
-    "start", "start_alone", "swept", "unknown_option", "with_shapes", "wrt_option",
+    "HELP",
+    "Digits",
+    "FormulaCommand",
+    "NameCommand",
+    "Request",
+    "Words",
+    "color_option",
+    "compute",
+    "digits_option",
+    "digits_shown",
+    "evaluator_of",
+    "excluded",
+    "expand_option",
+    "formula",
+    "formula_alone",
+    "names_in",
+    "output",
+    "output_as",
+    "resolved",
+    "shape_option",
+    "spellings",
+    "stack",
+    "start",
+    "start_alone",
+    "swept",
+    "unknown_option",
+    "with_shapes",
+    "wrt_option",
 ]  # fmt: skip
 
 SECOND = r",\s*[^\W\d]\w*\s*="
@@ -116,7 +140,7 @@ def split(
             message = f"option '{head}' takes no value"
             raise RequestError("usage", message, help=f"write {head}").about(arg, (0, len(head)))
         elif (others or not formula) and arg.startswith("-") and arg != "-":
-            raise unknown_option(arg, head, flags | valued)
+            raise unknown_option(arg, [*reversed(queue)], spellings(command, ctx))
         else:
             others.append(arg)
     return options, others
@@ -132,18 +156,83 @@ def refuse_second(given: dict[str, str], option: str, value: str) -> None:
     given[option] = value
 
 
-def unknown_option(arg: str, head: str, options: set[str]) -> RequestError:
-    """The error for a word that looks like an option and is none."""
-    from exprgrad.language.mistakes.hints import nearest
+def spellings(command: click.Command, ctx: click.Context) -> dict[str, str]:
+    """Every option as it is typed, and, as if it were an option, every word that one may have for a value.
 
-    known = nearest(head, options) if len(head) > 2 else None
-    help = f"did you mean '{known}'?" if known else "--help lists the options"
-    if head[1:2].isdigit():
+    ``--latex`` is no option, but says what is meant: ``--to latex``.
+    """
+    options = [p for p in command.get_params(ctx) if isinstance(p, click.Option)]
+    words = {
+        f"--{word}": f"{option.opts[-1]} {word}"
+        for option in options
+        if isinstance(option.type, Words)
+        for word in option.type.choices
+    }
+    return words | {name: name for option in options for name in option.opts}
+
+
+def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> RequestError:
+    """The error for a word that looks like an option and is none, and is followed by others.
+
+    ``known`` has what might have been meant, as ``spellings`` finds it.
+    """
+    from exprgrad.language.mistakes.hints import nearest, synonym
+
+    head, equals, value = arg.partition("=")
+    value, name = value if equals else next(iter(rest), ""), head.lstrip("-")
+    meant = synonym(f"--{value}", known) if value.isalpha() else None
+    meant = meant or synonym(head, known)
+    takers = [] if meant else commands_with(head)
+    if not (meant or takers) and len(head) > 2:
+        meant = nearest(head, known)
+    if name[:1].isdigit():
         help = f"a value is given as NAME=VALUE, such as a={head}"
-    elif head[1] != "-" and head[:2] in options:
+    elif head[1] != "-" and head[:2] in known and len(head) > 2:
         help = f"short options stand alone: write {head[:2]}"
+    elif meant:
+        help = f"did you mean '{known.get(meant, meant)}'?"
+    elif takers:
+        help = f"{head} is an option of {', '.join(takers[:3])}{', …' * (len(takers) > 3)}"
+    elif "=" in value:
+        help = f"values need no option: write {value}"
+    elif name.isidentifier() and value[-1:].isdigit():
+        help = f"a value is given as NAME=VALUE: write {name}={value}"
+    else:
+        help = "--help lists the options"
     message = f"there is no option '{head}'"
     return RequestError("usage", message, help=help).about(arg, (0, len(head)))
+
+
+def commands_with(option: str) -> list[str]:
+    """The commands that have an option."""
+    from exprgrad.cli.commands import COMMANDS, load
+
+    return [name for name in COMMANDS if any(option in p.opts for p in load(name).params)]
+
+
+class Words(click.types.StringParamType):
+    """One of a few words; an error says which was probably meant."""
+
+    name = "word"
+
+    def __init__(self, *choices: str) -> None:
+        self.choices = choices
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """All of them, for the help."""
+        return f"[{'|'.join(self.choices)}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The word, if it is one of them."""
+        if value in self.choices:
+            return str(value)
+        from exprgrad.language.mistakes.hints import meant
+
+        option = param.opts[-1] if param else "the option"
+        *others, last = self.choices
+        words = f"{option} takes {', '.join(others)} or {last}"
+        help = meant(value, self.choices, words, also=True)
+        raise RequestError("usage", f"'{value}' is no value for {option}", help=help).about(value)
 
 
 class Request(NamedTuple):
@@ -158,9 +247,9 @@ class Request(NamedTuple):
     origins: dict[str, str]
 
 
-def read_request(arguments: Sequence[str], file: str | None, inputs: str | None) -> Request:
+def read_request(options: Mapping[str, Any]) -> Request:
     """Sort out formula and values: the formula comes from an argument, a file or standard input."""
-    rest = list(arguments)
+    rest, file, inputs = list(options["arguments"]), options["file"], options.get("inputs")
     if file is not None:
         text = file_text(file)
     elif not rest:
@@ -180,7 +269,9 @@ def read_request(arguments: Sequence[str], file: str | None, inputs: str | None)
         origins.update(dict.fromkeys(values, file_label(inputs)))
     spelled: dict[str, str] = {}
     for argument in rest:
-        name, value = assignment(argument, text if file is None else None)
+        name, value = assignment(
+            argument, text if file is None else None, alone="inputs" not in options
+        )
         if name in spelled:
             message = f"'{name}' is given twice"
             help = f"its first value is {spelled[name].partition('=')[2]}"
@@ -199,8 +290,8 @@ def file_label(path: str) -> str:
     return printable(cut(path.rpartition("/")[2], LONGEST_NAME))
 
 
-def assignment(argument: str, formula: str | None) -> tuple[str, str]:
-    """Name and value of ``NAME=VALUE``."""
+def assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str, str]:
+    """Name and value of ``NAME=VALUE``; ``alone`` where the formula takes none."""
     name, equals, value = argument.partition("=")
     second = second_assignment(value)
     if equals and second is not None:
@@ -224,8 +315,10 @@ def assignment(argument: str, formula: str | None) -> tuple[str, str]:
     )
     if argument.rstrip().endswith("]"):
         help = "a list with spaces needs quotes, as in 'x=[1, 2]'"
-    if formula is not None and formula.startswith("--"):
+    if formula is not None and re.fullmatch(r"--[\w-]+|-[^\W\d]", formula):
         help = f"'{formula}' was taken for the formula; --help lists the options"
+    elif alone and argument.isidentifier():
+        help = f"to differentiate with respect to it, write --wrt {argument}"
     raise InputError("usage", "this is not NAME=VALUE", help=help).about(argument)
 
 
@@ -305,7 +398,7 @@ shape_option = click.option(
 )
 color_option = click.option(
     "--color",
-    type=click.Choice(["auto", "always", "never"]),
+    type=Words("auto", "always", "never"),
     default="auto",
     show_default=True,
     help="Use colour: auto means on a terminal, unless NO_COLOR is set.",
@@ -400,7 +493,7 @@ def start(options: Mapping[str, Any], *, values: bool = True) -> tuple[Expressio
     from exprgrad.api import parse
 
     only_one(options)
-    request = read_request(options["arguments"], options["file"], options.get("inputs"))
+    request = read_request(options)
     expression, expand = parse(request.text), options.get("expand")
     if expand is None:
         return expression, request

@@ -1,1 +1,38 @@
-"""The commands, a module each, or one for those that are alike; the name of the file lists them."""
+"""The commands, in files named after those that they hold, each loaded when it is called for."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
+
+__all__ = ["COMMANDS", "load"]
+
+LESSON = (
+    "eval", "grad", "paths", "descend", "check", "jac", "hess", "jvp", "vjp", "diff", "code", "dot",
+    "explore", "ops",
+)  # fmt: skip
+"""The order in which commands are listed; others follow."""
+
+
+def gathered() -> dict[str, str]:
+    """Command → its module: the files in ``commands`` are named after the commands that they hold."""
+    folder = os.path.dirname(__file__)  # noqa: PTH120
+    stems = [file[:-3] for file in sorted(os.listdir(folder)) if file[:1] != "_"]  # noqa: PTH208
+    found = {name: stem for stem in stems for name in stem.split("_")}
+    listed = [name for name in LESSON if name in found]
+    return {name: found[name] for name in dict.fromkeys([*listed, *found])}
+
+
+COMMANDS = gathered()
+"""Command → the module that has it, as ``NAME_command``; in the order of the lesson."""
+
+
+def load(name: str) -> click.Command:
+    """A command, by its name."""
+    module = import_module(f"exprgrad.cli.commands.{COMMANDS[name]}")
+    command: click.Command = getattr(module, f"{name}_command")
+    return command

@@ -9,6 +9,7 @@ import click
 from exprgrad.cli.output import put_content
 from exprgrad.cli.request import (
     FormulaCommand,
+    Words,
     excluded,
     formula_alone,
     names_in,
@@ -24,12 +25,23 @@ __all__ = ["code_command"]
 NAMES = list(TARGETS)
 
 
+class Language(Words):
+    """The name of a target."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name, if there is such a target; the error is the library's."""
+        from exprgrad.language.code.program import find_target
+
+        return find_target(value).name
+
+
 @click.command("code", cls=FormulaCommand)
 @formula_alone
 @shape_option
 @click.option(
     "--to",
     "target",
+    type=Language(*TARGETS),
     metavar="LANGUAGE",
     required=True,
     help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.",

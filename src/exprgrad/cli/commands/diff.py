@@ -11,6 +11,7 @@ from exprgrad.cli.output import give, write
 from exprgrad.cli.request import (
     Digits,
     FormulaCommand,
+    Words,
     color_option,
     excluded,
     formula_alone,
@@ -41,7 +42,7 @@ MOST_DERIVATIVES = 10_000
 )
 @click.option(
     "--to",
-    type=click.Choice(["infix", "latex"]),
+    type=Words("infix", "latex"),
     default="infix",
     show_default=True,
     help="Write the formulas in exprgrad's language or in LaTeX.",

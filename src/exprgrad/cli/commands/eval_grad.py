@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from exprgrad.cli.output import give
 from exprgrad.cli.request import (
     FormulaCommand,
+    Words,
     digits_shown,
     excluded,
     expand_option,
@@ -39,7 +40,7 @@ order_options = stack(
         "preorder, bfs or naive; and say which paths that loses.",
     ),
     click.option(
-        "--accumulate", type=click.Choice(["add", "set"]), default="add", show_default=True,
+        "--accumulate", type=Words("add", "set"), default="add", show_default=True,
         help="What a contribution does to a grad: set is = instead of +=.",
     ),
 )  # fmt: skip

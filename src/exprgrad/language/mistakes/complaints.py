@@ -14,6 +14,7 @@ from exprgrad.language.mistakes.foreign import (
     ABSENT,
     FUNCTION_WORDS,
     NAMES_HERE,
+    ONLY_A_FORMULA,
     arguments,
     new_axis_hint,
     owner_before,
@@ -516,6 +517,10 @@ MISTAKES = (
         NO_OPERATOR,
         lambda w: f"the transpose is written {owner_before(w.text, w.place[0])}.T, without parentheses",
         kind="LPAR", last="TRANSPOSE", when=lambda wrong: wrong.follows(r"\s*\)"),
+    ),
+    Mistake(
+        NO_OPERATOR, ONLY_A_FORMULA, kind=OPERANDS, last="NAME RPAR",
+        when=lambda w: re.match(r"\s*d\s*/\s*d\w|(?i:derivative|gradient|diff)\b", w.text),
     ),
     Mistake(NO_OPERATOR, power_of_call, kind="LPAR", last=OPERAND_ENDS, when=raised_function),
     Mistake(NO_OPERATOR, "for a product write {product}", kind=OPERANDS, last=OPERAND_ENDS),

@@ -19,6 +19,7 @@ __all__ = [
     "FUNCTION_WORDS",
     "MODULES",
     "NAMES_HERE",
+    "ONLY_A_FORMULA",
     "SETTINGS",
     "arguments",
     "attribute_hint",
@@ -95,11 +96,13 @@ EXAMPLES = {
     "unsqueeze": "reshape(x, [-1, 1])", "vstack": "concat(x, y), for vectors [x, y]",
 }  # fmt: skip
 """A function elsewhere → how what it does is written here, where its operands are not told."""
+ONLY_A_FORMULA = "no derivative is taken inside a formula: write the formula alone"
 ABSENT = {
     "argmax": "the place of the greatest has no derivative; max(x) is the greatest itself",
     "argmin": "the place of the least has no derivative; min(x) is the least itself",
     "bmm": "@ multiplies one pair of matrices at a time: write X[0] @ Y[0]",
     "det": "there are no determinants",
+    **dict.fromkeys(("D", "Derivative", "derivative", "diff", "grad", "gradient"), ONLY_A_FORMULA),
     "einsum": "write it with @, sum, outer, trace and x.T",
     "inv": "there is no matrix inverse; of a number it is 1/x",
     "len": "sizes are not part of a formula; mean(x) is the sum over the count",

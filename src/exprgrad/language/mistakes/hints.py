@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 
 from exprgrad.graph.ops import BY_NAME
@@ -22,9 +22,8 @@ from exprgrad.language.mistakes.foreign import (
 from exprgrad.source import Span
 
 __all__ = [
-    "COMPOUNDS", "WORD_HINTS", "arity_hint", "character_hint", "meant", "nearest",
-    "operation_meant",
-    "value_hint",
+    "COMPOUNDS", "WORD_HINTS", "arity_hint", "character_hint", "guess", "meant", "nearest",
+    "operation_meant", "synonym", "value_hint",
 ]  # fmt: skip
 
 Hints = dict[str, str | Callable[[re.Match[str]], str]]
@@ -82,6 +81,62 @@ COMMANDS = {
     "neq": "!=", "bmod": "%",
 }  # fmt: skip
 """What a command of LaTeX is here."""
+ELSEWHERE = {
+    # Commands.
+    "grad": "gradient backward backprop backpropagate backpropagation autograd autodiff ad nabla slope",
+    "grad --trace": "trace steps explain",
+    "grad --trust": "trust digits precision accuracy",
+    "eval": "evaluate value val calc calculate calculator compute run forward print bc",
+    "diff": "derivative derivatives derive deriv differentiate symbolic formula d dx",
+    "diff --to latex": "latex tex",
+    "diff --steps": "worksheet byhand",
+    "dot": "draw graph graphviz picture image svg png pdf diagram tree show view render visualize",
+    "explore": "page html web browser interactive step debug lesson lessons learn teach tutorial demo",
+    "descend": "train optimize optimise minimize minimise minimum min gd sgd descent gradient-descent fit",
+    "check": "verify test validate gradcheck numeric numerical finite-difference claim prove",
+    "jac": "jacobian jacobi",
+    "hess": "hessian",
+    "jvp": "pushforward tangent directional",
+    "vjp": "pullback cotangent",
+    "code": "compile export codegen generate translate convert transpile c cpp python numpy js javascript",
+    "ops": "list functions function funcs operations operators rules",
+    # Options.
+    "rate": "lr learning-rate step-size stepsize alpha eta gamma",
+    "steps": "n iterations iters iter epochs max-iter maxiter num-steps count",
+    "wrt": "var vars variable variables by respect with-respect-to d dx param params inputs",
+    "trace": "v verbose visits",
+    "all": "v verbose full everything no-limit",
+    "to": "format lang language target type",
+    "digits": "precision prec decimals places round",
+    "quiet": "silent short raw plain value",
+    "output": "out save save-as write to-file outfile file",
+    "order": "degree nth derivative",
+    "h": "eps epsilon delta bump step",
+    "of": "outputs",
+    "tangent": "direction vector v seed",
+    "cotangent": "weights vector v seed grad-output",
+    "value-only": "no-grad no-gradient forward",
+    "file": "formula expr expression e input",
+    "inputs": "data values params",
+    "color": "colour",
+    "open": "browser show view",
+    "most": "top max limit",
+    "shape": "shapes size sizes",
+    "strict": "werror fail",
+    # Values.
+    "javascript": "js node nodejs ecmascript typescript ts es6",
+    "python": "py python3",
+    "numpy": "np",
+    "c": "c99 cpp c++ clang gcc",
+    "torch": "pytorch",
+    "latex": "tex",
+    "infix": "text plain string exprgrad",
+    "never": "no none off false no-color no-colour",
+    "always": "yes on true force",
+    "set": "= assign overwrite replace",
+    "add": "+= sum plus accumulate",
+}  # fmt: skip
+"""A word of the command line → what else people call it, which several may share."""
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
@@ -101,9 +156,24 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return best if distance <= limit and distance < len(word) else None
 
 
-def meant(word: str, candidates: Iterable[str], otherwise: str, *, also: bool = False) -> str:
+def synonym(word: str, candidates: Collection[str]) -> str | None:
+    """The candidate that other tools call so, or that lacks nothing but its dashes; or None."""
+    bare = word.lstrip("-")
+    key, dashes = bare.casefold().replace("_", "-"), "--" if bare != word else ""
+    for ours in [key, *(ours for ours, others in ELSEWHERE.items() if key in others.split())]:
+        if dashes + ours.partition(" ")[0] in candidates:
+            return dashes + ours
+    return None
+
+
+def guess(word: str, candidates: Collection[str]) -> str | None:
+    """The candidate that a word most likely means: a synonym, or the nearest."""
+    return synonym(word, candidates) or nearest(word, candidates)
+
+
+def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool = False) -> str:
     """The candidate that was probably meant, as help; where there is none, or ``also``, another help."""
-    known = nearest(word, candidates)
+    known = guess(word, candidates)
     if known is None:
         return otherwise
     return f"did you mean '{known}'?{f' {otherwise}' if also else ''}"
