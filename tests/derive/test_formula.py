@@ -38,6 +38,31 @@ def test_the_golden_table_is_as_long_as_it_should_be() -> None:
     assert {op.name for op in OPS if not op.infix and not op.prefix} <= used
 
 
+@together(GOLDEN, every=3)
+def test_a_name_never_makes_a_derivative_longer(text: str, name: str, expected: str) -> None:
+    *statements, last = text.split(";")
+    named = "; ".join([*statements, f"whole = {last}"])
+    assert program(next(derivatives(parse(named), [name]))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("v = a*x/(b + x)", "a*b/(b + x)^2"),
+        ("n = a*x; m = b + x; n/m", "a*b/(b + x)^2"),
+        ("t1 = 1/(x + 2)", "-1/(x + 2)^2"),
+        ("d = (x - a)/(s*sqrt(T)); exp(-d^2)", "2*exp(-(x - a)^2/(s^2*T))*(a - x)/(s^2*T)"),
+        (
+            "u = sin(x)^2 + cos(y)^2 + x*y; exp(u)/u + log(u)",
+            "u = sin(x)^2 + cos(y)^2 + x*y; "
+            "(2*sin(x)*cos(x) + y)*(exp(u)/u - exp(u)/u^2 + 1/u)",
+        ),
+    ],
+)  # fmt: skip
+def test_names_are_used_where_that_is_shorter(text: str, expected: str) -> None:
+    assert program(next(derivatives(parse(text), ["x"]))) == expected
+
+
 def exactly(graph: Graph, inputs: dict[str, float]) -> list[Real]:
     """Every node's value at mpmath's precision; a constant is the decimal that was typed."""
     return evaluate(graph, inputs, decimal)

@@ -16,7 +16,7 @@ from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.read.parse import CONSTANTS, at_shapes, need_number
-from exprgrad.language.write.infix import label, leaf, operation_text
+from exprgrad.language.write.infix import label, leaf, length, operation_text, program
 from exprgrad.source import Source
 
 __all__ = ["Orders", "derivatives", "every", "refuse_tensors", "with_steps"]
@@ -27,22 +27,30 @@ WORTH_A_NAME = 40
 """How many characters a new name must save."""
 WORTH_ITS_NAME = 12
 """The most characters of what is written out although a person gave it a name."""
+SMALL = 500
+"""In a formula of more nodes a person's names are used without asking whether they make it shorter."""
 
 
 def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iterator[Graph]:
     """The output's derivative with respect to each input, in turn.
 
-    Without ``steps`` the only statements are a person's, as for a derivative to be derived again.
+    A person's names are used where that is no longer than to write everything out, that of the output
+    never.  Without ``steps`` they all are, and there are no others, as for a derivative to be derived
+    again.
     A derivative with respect to a tensor is a tensor of its shape; with ``steps`` its nodes' shapes are not
     known.
     """
-    program = gradient(graph, wrt, shown)
-    for formula, names in formulas(Program(program.graph, program.outputs[1:]), graph):
-        whole = graph.output_name
-        if steps:
-            yield with_steps(formula, names, whole)
-        else:
+    found = gradient(graph, wrt, shown)
+    made = Program(found.graph, found.outputs[1:])
+    if not steps:
+        for formula, names in formulas(made, graph):
             yield reshaped(with_names(formula, names), graph)
+        return
+    inner = [binding for binding in graph.bindings if binding.node != graph.output]
+    ways = [inner, []] if inner and len(graph) <= SMALL else [inner]
+    for same in zip(*[formulas(made, graph, names) for names in ways], strict=True):
+        texts = [with_steps(formula, known, graph.output_name) for formula, known in same]
+        yield min(texts, key=lambda formula: length(program(formula))) if inner else texts[0]
 
 
 def reshaped(formula: Graph, graph: Graph) -> Graph:
@@ -62,25 +70,31 @@ def with_names(graph: Graph, known: dict[int, str]) -> Graph:
 def with_steps(graph: Graph, known: dict[int, str], whole: str | None) -> Graph:
     """A formula in which what is long and used more than once is a named statement.
 
-    ``known`` are names that a person gave to some of its nodes, ``whole`` the one of what was derived;
-    the others are t1, t2, ….  If one of a person's names is kept, all are.
+    ``known`` are names that a person gave to some of its nodes; the others are t1, t2, …, but not
+    ``whole``, the name of what was derived.  If one of a person's names is kept, all are.
     """
-    own = {node for node, name in known.items() if name != whole and graph.operands[node]}
-    if not named(graph, known, own, WORTH_ITS_NAME) & own:
+    own = {node for node in known if graph.operands[node]}
+    taken = {*graph.inputs, *known.values(), *CONSTANTS, whole}
+    if not named(graph, known, own, taken, WORTH_ITS_NAME) & own:
         own = set()
-    named(graph, known, own, 0, bind=True)
+    named(graph, known, own, taken, 0, bind=True)
     return graph
 
 
 def named(
-    graph: Graph, known: dict[int, str], own: set[int], short: int, *, bind: bool = False
+    graph: Graph,
+    known: dict[int, str],
+    own: set[int],
+    taken: set[str | None],
+    short: int,
+    *,
+    bind: bool = False,
 ) -> set[int]:
     """The nodes that get a name: those of ``own`` that are not ``short``, and what is worth one.
 
-    With ``bind`` they become statements of the graph.
+    New names are none of those ``taken``.  With ``bind`` the nodes become statements of the graph.
     """
     uses = Counter(chain.from_iterable(graph.operands))
-    taken = {*graph.inputs, *known.values(), *CONSTANTS}
     fresh = (name for number in count(1) if (name := f"t{number}") not in taken)
     names = {node: name for name, node in graph.inputs.items()}
     found: set[int] = set()

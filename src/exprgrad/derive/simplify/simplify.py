@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from exprgrad.derive.simplify.algebra import Algebra, Rules
@@ -12,7 +12,7 @@ from exprgrad.derive.simplify.product_rules import MOST_FACTORS, STEPS, share_of
 from exprgrad.derive.simplify.structural_rules import rewritten
 from exprgrad.derive.simplify.sum_rules import gather_choices, gather_opposites, shortest
 from exprgrad.derive.simplify.write import write
-from exprgrad.graph.graph import INPUT, Graph, Literal, Program
+from exprgrad.graph.graph import INPUT, Binding, Graph, Literal, Program
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 from exprgrad.language.read.parse import CONSTANTS
 
@@ -39,14 +39,20 @@ def simplify(program: Program, typed: Graph | None = None) -> Program:
     ``typed`` is what a person wrote: its terms keep their order.  A subexpression that is used twice stays
     whole, so that the program as a whole is small.
     """
-    forms, _ = forms_of(program.graph if typed is None else typed, share=True)
+    typed = program.graph if typed is None else typed
+    forms, _ = forms_of(typed, typed.bindings, share=True)
     found = read(forms, program.graph, program.outputs, 0)
     return write(forms, [found[output] for output in program.outputs], program.graph)[0]
 
 
-def formulas(program: Program, typed: Graph) -> Iterator[tuple[Graph, dict[int, str]]]:
-    """Each output as a formula of its own, with those of its nodes that the typed graph has names for."""
-    forms, names = forms_of(typed)
+def formulas(
+    program: Program, typed: Graph, bindings: Sequence[Binding] | None = None
+) -> Iterator[tuple[Graph, dict[int, str]]]:
+    """Each output as a formula of its own, with those of its nodes that the typed graph has names for.
+
+    Only the names of ``bindings`` count, if given; what has another is written out.
+    """
+    forms, names = forms_of(typed, typed.bindings if bindings is None else bindings)
     for output in program.outputs:
         form = read(forms, program.graph, (output,), SHORT)[output]
         form = forms.stretched(form, program.graph.shape(output))
@@ -54,7 +60,9 @@ def formulas(program: Program, typed: Graph) -> Iterator[tuple[Graph, dict[int, 
         yield written.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
 
 
-def forms_of(typed: Graph, *, share: bool = False) -> tuple[Algebra, dict[int, str]]:
+def forms_of(
+    typed: Graph, bindings: Sequence[Binding], *, share: bool = False
+) -> tuple[Algebra, dict[int, str]]:
     """The forms of what a person wrote, and the names that were given to some of them.
 
     A statement that is named like a constant loses its name: a rule may bring in the constant.
@@ -62,11 +70,11 @@ def forms_of(typed: Graph, *, share: bool = False) -> tuple[Algebra, dict[int, s
     numbers = [p for node, p in enumerate(typed.payloads) if node not in typed.symbols]
     forms = Algebra(RULES, decimals=any(map(is_fraction, numbers)), share=share)
     forms.inputs = {name: typed.shape(node) for name, node in typed.inputs.items()}
-    bound = [binding.node for binding in typed.bindings]
+    bound = [binding.node for binding in bindings]
     found = read(forms, typed, (typed.output, *bound), SHORT, bound)
     forms.typed = len(forms.forms)
     forms.order = {forms.leaf(name, None): place for place, name in enumerate(typed.inputs)}
-    kept = [binding for binding in typed.bindings if binding.name not in CONSTANTS]
+    kept = [binding for binding in bindings if binding.name not in CONSTANTS]
     return forms, {found[binding.node]: binding.name for binding in reversed(kept)}
 
 

@@ -6,6 +6,7 @@ derivatives with the operands' names filled in.  None of them recurses or takes 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, cast
@@ -17,7 +18,7 @@ from exprgrad.source import cut
 
 __all__ = [
     "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Piece", "expression",
-    "label", "leaf", "level", "literal_text", "number", "operand_level", "operation_text",
+    "label", "leaf", "length", "level", "literal_text", "number", "operand_level", "operation_text",
     "prefixes", "program", "rule_text", "setting_text", "texts",
 ]  # fmt: skip
 
@@ -109,6 +110,11 @@ def leaf(graph: Graph, node: int, room: int | None = None) -> str:
         return literal_text(payload, room)
     assert isinstance(payload, float)
     return graph.symbols.get(node) or number(payload)
+
+
+def length(text: str) -> int:
+    """How long a formula is to read: its names, numbers, signs and brackets, each counted as one."""
+    return len(re.findall(r"[^\W\d]\w*|\d[\d.]*(?:e[+-]?\d+)?|\S", text))
 
 
 def leaf_level(text: str) -> int:
