@@ -304,11 +304,29 @@ def test_what_was_sampled_is_said() -> None:
 
 
 def test_a_side_that_was_never_met_is_said() -> None:
-    (found,) = parse("where(exp(-x^2) > 2, x^2, x)").check(claims={"x": "1"})
+    """What no point was found for is not accepted, unless the claim is our own formula."""
+    formula = "where(sin(x) + sin(y) > 3, x^2, x)"
+    (found,) = parse(formula).check(claims={"x": "1"})
     assert found.message == (
-        "agrees: equal at 32 sampled points; only one side of exp(-x^2) > 2 was met"
+        "undecided: equal at 32 sampled points, but only one side of sin(x) + sin(y) > 3 was met"
     )
-    assert found.sampled is not None and found.sampled.one_sided == ("exp(-x^2) > 2",)
+    assert found.sampled is not None and found.sampled.one_sided == ("sin(x) + sin(y) > 3",)
+    (found,) = parse(formula).check(claims={"x": "where(sin(x) + sin(y) > 3, x*2, 1)"})
+    assert found.message == "agrees: equal as formulas, and at 32 sampled points"
+
+
+def test_a_side_that_does_not_exist_need_not_be_met() -> None:
+    (found,) = parse("where(exp(-x^2) > 2, x^2, x)").check(claims={"x": "1"})
+    assert found.message == "agrees: equal at 32 sampled points"
+    (found,) = parse("where(y > 3, x^2, x)").check(y=5, claims={"x": "x + x"})
+    assert found.verdict == "agrees" and found.sampled == (32, (), ())
+
+
+def test_a_side_without_values_is_said() -> None:
+    (found,) = parse("sqrt(x)*abs(x)").check(claims={"x": "1.5*sqrt(x)"})
+    assert found.message == (
+        "agrees: equal at 38 sampled points; there was no value on the other side of abs(x)"
+    )
 
 
 def test_a_given_point_is_the_only_one() -> None:
@@ -359,8 +377,9 @@ def test_the_search_for_thresholds_ends() -> None:
     assert found.verdict == "disagrees"
 
 
-def test_what_the_search_leaves_out_is_said() -> None:
-    """More kinks than are looked for, and no sampled point beyond the last: its side is called unmet."""
+def test_what_the_first_search_leaves_out_is_looked_for() -> None:
+    """More kinks than are looked for along each input, and no sampled point beyond the last."""
     kinks = "+".join(f"relu(x - {place})" for place in range(70))
     (found,) = parse(f"{kinks} + relu(x - 1e7)").check(claims={"x": "0"})
-    assert found.sampled is not None and "relu(x - 10000000)" in found.sampled.one_sided
+    assert found.sampled is not None and found.sampled.one_sided == ()
+    assert 1e7 in [place.at for place in found.sampled.thresholds]

@@ -113,6 +113,53 @@ PIECES = [
     ("round(x/1e4)*x", "round(x/1e4)", "0"),
     ("where(x > 1e3, x^1.5, 0)", "where(x > 1000, 1.5*sqrt(x), 0)", "0"),
 ]
+TWO_INPUTS = [
+    ("where(hypot(x - 1, y - 2) < 0.01, x*y, x)", "where(hypot(y - 2, x - 1) < 0.01, y, 1)", "1"),
+    (
+        "where((x - 1)^2 + (y - 2)^2 + (z - 30)^2 < 1e-6, x*y, x)",
+        "1 + (y - 1)*((x - 1)^2 + (y - 2)^2 + (z - 30)^2 < 1e-6)",
+        "1",
+    ),
+    (
+        "where(max(abs(x - 1), abs(y - 2)) < 0.01, x*y, x)",
+        "where((abs(x - 1) < 0.01)*(abs(y - 2) < 0.01), y, 1)",
+        "where(abs(x - 1) + abs(y - 2) < 0.01, y, 1)",
+    ),
+    (
+        "where(abs(x - y) + abs(y - 3) < 0.001, x*y, x)",
+        "where(abs(x - y) < 0.001 - abs(y - 3), y, 1)",
+        "1",
+    ),
+    (
+        "where((x + y - 3)^2 + 100*(x - y - 1)^2 < 1e-4, x*y, x)",
+        "where(((x + y - 3)/10)^2 + (x - y - 1)^2 < 1e-6, y, 1)",
+        "1",
+    ),
+    (
+        "where(hypot((x - 1e6)/1e3, (y - 1e-3)*1e6) < 0.01, x*y, x)",
+        "where(hypot(x - 1e6, (y - 1e-3)*1e9) < 10, y, 1)",
+        "1",
+    ),
+    ("where(sin(x)*sin(y) > 0.9999, x*y, x)", "1 + (y - 1)*(sin(x)*sin(y) > 0.9999)", "1"),
+    (
+        "where((x^2 + y - 11)^2 + (x + y^2 - 7)^2 < 1e-6, x*y, x)",
+        "where(hypot(x^2 + y - 11, x + y^2 - 7) < 1e-3, y, 1)",
+        "1",
+    ),
+    (
+        "where(exp(-(x - 5)^2 - (y - 3)^2) > 0.99, 0, x)",
+        "(x - 5)^2 + (y - 3)^2 >= -log(0.99)",
+        "1",
+    ),
+    ("relu(1e-4 - (x - 8)^2 - (y + 4)^2)", "(16 - 2*x)*((x - 8)^2 + (y + 4)^2 < 1e-4)", "0"),
+    ("x*y", "y", "where(hypot(x - 1, y - 2) < 0.01, 0, y)"),
+    (
+        "where(hypot(x - 1, y - 2) < 0.01, x*y, x)*relu(z - 1000)",
+        "where(hypot(x - 1, y - 2) < 0.01, y, 1)*relu(z - 1000)",
+        "relu(z - 1000)",
+    ),
+]
+"""Pieces that are small in two inputs or three, which no line through a sampled point goes through."""
 FEW = 5
 """Every so many of them are checked with each run of the suite."""
 
@@ -140,7 +187,12 @@ def test_a_few_claims_in_pieces(formula: str, right: str, wrong: str) -> None:
     decided(formula, right, wrong)
 
 
+@together(TWO_INPUTS[::FEW])
+def test_a_few_claims_with_pieces_in_two_inputs(formula: str, right: str, wrong: str) -> None:
+    decided(formula, right, wrong)
+
+
 @pytest.mark.slow
-@together([*DECIMALS, *PIECES])
+@together([*DECIMALS, *PIECES, *TWO_INPUTS])
 def test_all_claims(formula: str, right: str, wrong: str) -> None:
     decided(formula, right, wrong)

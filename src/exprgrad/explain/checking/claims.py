@@ -8,7 +8,7 @@ confirm it: so a rule that is wrong vouches for nobody.  Numbers are the decimal
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, product
 from random import Random
 from typing import NamedTuple
@@ -20,13 +20,18 @@ from exprgrad.errors import InputError, MissingExtraError, RequestError
 from exprgrad.explain.checking.check import MOST_WORK, Check, Sampled, check_of
 from exprgrad.explain.checking.terms import Side, difference
 from exprgrad.explain.checking.thresholds import (
+    Gaps,
+    GapSide,
+    Threshold,
     beside,
+    beyond,
     find_gaps,
     included,
     mixed,
     on_both_sides,
-    one_sided,
+    sides_met,
     thresholds,
+    unmet,
 )
 from exprgrad.explain.checking.true_differences import (
     CLOSE,
@@ -69,6 +74,8 @@ MOST_BESIDE = 96
 """How many points beside thresholds are tried."""
 MOST_MIXED = 32
 """How many points are tried that lie beside a threshold in every input."""
+TRIED_BEYOND = 8
+"""At so many points on a side at least, none of which has a value, it is said that there is none."""
 BASES = 2
 """From so many of the sampled points thresholds are looked for."""
 NAMED = 3
@@ -134,7 +141,7 @@ def check_claim(
         raise RequestError("too-many", message, help="check a claim about a part of the formula")
     (formula,) = derivatives(graph, [name], steps=False)
     formulas = Formulas(graph, claim, formula)
-    places, obstacle, sampled = sampled_places(formulas, name, given, work)
+    places, obstacle, sampled, doubted = sampled_places(formulas, name, given, work)
     where = graph.inputs[name], claim.span(claim.output)
     if not places or (obstacle is not None and obstacle.denies):
         point, found = without_places(formulas, obstacle, given)
@@ -143,10 +150,10 @@ def check_claim(
     shown = wrong or places[0]
     found = Verdict(numeric=float(shown.claim[claim.output]))
     if wrong is None:
-        found = found.says("agrees", in_agreement(formulas, sampled, given))
+        found = in_agreement(found, formulas, sampled, doubted, given)
     else:
         if len(places) < ENOUGH:
-            places, _ = compared(formulas, name, points(graph, {}), ENOUGH, work)
+            places = compared(formulas, name, points(graph, {}), ENOUGH, work).places
         smooth = [place for place in places if not place.special]
         said, true = [place.claim for place in smooth], [place.formula for place in smooth]
         why = difference(Side(claim, said), Side(formula, true))
@@ -189,19 +196,29 @@ def differs(place: SamplePoint, claim: Graph) -> bool:
     return bool(said.is_nan() or not said.overlaps(place.true))
 
 
-def in_agreement(formulas: Formulas, sampled: Sampled, given: Mapping[str, float]) -> str:
-    """Equal: how far that goes."""
+def in_agreement(
+    verdict: Verdict,
+    formulas: Formulas,
+    sampled: Sampled,
+    doubted: Sequence[str],
+    given: Mapping[str, float],
+) -> Verdict:
+    """Equal wherever it was tried: how far that goes, and whether that is enough."""
     is_given = len(given) == len(formulas.function.inputs)
     points = "at the given point" if is_given else f"at {sampled.points} sampled points"
     if sampled.thresholds:
         places = [f"{place.input} = {short_number(place.at)}" for place in sampled.thresholds]
         places = list(dict.fromkeys(places))
         points += f", on both sides of {', '.join(places[:NAMED])}{', …' * (len(places) > NAMED)}"
-    if sampled.one_sided:
-        points += f"; only one side of {sampled.one_sided[0]} was met"
     if same_formula(*formulas):
-        return f"equal as formulas, and {points}"
-    return f"equal {points}"
+        return verdict.says("agrees", f"equal as formulas, and {points}")
+    if doubted:
+        return verdict.says(
+            "undecided", f"equal {points}, but only one side of {doubted[0]} was met"
+        )
+    if sampled.one_sided:
+        points += f"; there was no value on the other side of {sampled.one_sided[0]}"
+    return verdict.says("agrees", f"equal {points}")
 
 
 def same_formula(graph: Graph, claim: Graph, formula: Graph) -> bool:
@@ -243,61 +260,108 @@ class Obstacle(NamedTuple):
 
     ``in_domain``  whether it is not that the formula, or the claim, has no value there
     ``denies``     whether differences contradict our own formula there
+    ``has_value``  whether the formula has a value there
     """
 
     point: dict[str, float]
     verdict: Verdict
     in_domain: bool = True
     denies: bool = False
+    has_value: bool = True
+
+
+class Comparison(NamedTuple):
+    """The points at which claim and formula could be compared, and what is known of the others.
+
+    ``obstacle``  one of the others, the one that says most
+    ``valueless``  those at which the formula has no value
+    """
+
+    places: list[SamplePoint]
+    obstacle: Obstacle | None
+    valueless: list[dict[str, float]]
+
+    def joined(self, other: Comparison) -> Comparison:
+        """Both together."""
+        return Comparison(
+            self.places + other.places,
+            worse(self.obstacle, other.obstacle),
+            self.valueless + other.valueless,
+        )
 
 
 def sampled_places(
     formulas: Formulas, name: str, given: Mapping[str, float], work: int
-) -> tuple[list[SamplePoint], Obstacle | None, Sampled]:
-    """Points at which claim and formula can be compared, one where they cannot, and where all that was."""
+) -> tuple[list[SamplePoint], Obstacle | None, Sampled, list[str]]:
+    """Points at which claim and formula can be compared, one where they cannot, and where all that was.
+
+    And of which switches one side was not met, though the formula may have values there.
+    """
     graph, claim, _ = formulas
     free = [name for name in graph.inputs if name not in given]
     gaps = find_gaps(graph, claim)
     bases = list(islice(points(graph, given), BASES))
     found = thresholds(gaps, bases, free) if free else []
     share = work // 2 if found else work
-    places, obstacle = compared(formulas, name, points(graph, given), POINTS, share)
+    seen = compared(formulas, name, points(graph, given), POINTS, share)
     if found:
-        near = chain(islice(beside(found), MOST_BESIDE), islice(mixed(found), MOST_MIXED))
-        more, other = compared(formulas, name, near, MOST_BESIDE + MOST_MIXED, share)
-        places += more
-        obstacle = worse(obstacle, other)
-    at = [place.point for place in places]
-    met = {(t.input, t.at, t.text): t for t in found if on_both_sides(t, at)}.values()
-    return (
-        places,
-        obstacle,
-        Sampled(len(places), tuple(met), tuple(one_sided(gaps, at) if free else ())),
-    )
+        seen = seen.joined(compared_beside(formulas, name, found, found, share))
+    missed = left_out(gaps, seen, given) if free and seen.places else []
+    at = [place.point for place in seen.places]
+    more = beyond(gaps, missed, at, free) if missed else []
+    if more:
+        seen = seen.joined(compared_beside(formulas, name, more, [*found, *more], share))
+        missed = left_out(gaps, seen, given)
+        at = [place.point for place in seen.places]
+    valueless = sides_met(gaps, seen.valueless if missed else ())
+    doubted = [side for side in missed if valueless[side] < TRIED_BEYOND]
+    met = {(t.input, t.at, t.text): t for t in [*found, *more] if on_both_sides(t, at)}.values()
+    sampled = Sampled(len(at), tuple(met), tuple(texts_of(gaps, missed)))
+    return seen.places, seen.obstacle, sampled, texts_of(gaps, doubted)
+
+
+def left_out(gaps: Gaps, seen: Comparison, given: Mapping[str, float]) -> list[GapSide]:
+    """The sides of switches on which claim and formula were not compared."""
+    return unmet(gaps, sides_met(gaps, [place.point for place in seen.places]), given)
+
+
+def texts_of(gaps: Gaps, sides: Iterable[GapSide]) -> list[str]:
+    """The switches' texts, each once."""
+    return list(dict.fromkeys(gaps.found[side.gap].text for side in sides))
+
+
+def compared_beside(
+    formulas: Formulas,
+    name: str,
+    found: Sequence[Threshold],
+    known: Sequence[Threshold],
+    work: int,
+) -> Comparison:
+    """What comes of the points beside thresholds that were found, and beside several that are known."""
+    near = chain(islice(beside(found), MOST_BESIDE), islice(mixed(known), MOST_MIXED))
+    return compared(formulas, name, near, MOST_BESIDE + MOST_MIXED, work)
 
 
 def compared(
     formulas: Formulas, name: str, points: Iterable[dict[str, float]], most: int, work: int
-) -> tuple[list[SamplePoint], Obstacle | None]:
-    """Those of some points at which claim and formula can be compared, and one, if any, where they cannot.
-
-    As many are tried as the ``work`` allows.
-    """
+) -> Comparison:
+    """Claim and formula compared at some points; as many are tried as the ``work`` allows."""
     graph, claim, _ = formulas
     tries = min(TRIES, work // least_work(len(graph) + len(claim)))
-    places: list[SamplePoint] = []
-    found: Obstacle | None = None
+    found = Comparison([], None, [])
     met = 0
     for point in islice(points, tries):
         place = looked_at(formulas, name, point, work // tries)
         if isinstance(place, SamplePoint):
-            places.append(place)
+            found.places.append(place)
         else:
             met += place.in_domain
-            found = worse(found, place)
-        if len(places) == most or met > TRIED:
+            if not place.has_value:
+                found.valueless.append(point)
+            found = found._replace(obstacle=worse(found.obstacle, place))
+        if len(found.places) == most or met > TRIED:
             break
-    return places, found
+    return found
 
 
 def worse(one: Obstacle | None, other: Obstacle | None) -> Obstacle | None:
@@ -342,10 +406,11 @@ def looked_at_as(
 
     if not value.is_finite():
         why = "the formula has no value" if value.is_nan() else "the formula's value is not finite"
-        return undecided(why, in_domain=False)
+        return undecided(why, in_domain=False)._replace(has_value=False)
     for kind, operands in zip(graph.kinds, graph.operands, strict=True):
         if kind in COMPARISONS and any(values[operand].is_nan() for operand in operands):
-            return undecided("what is compared has no value", in_domain=False)
+            why = "what is compared has no value"
+            return undecided(why, in_domain=False)._replace(has_value=False)
     if not (claimed.is_finite() or claimed.is_nan()):
         return undecided("the claim's value is not finite", in_domain=False)
     expected = float(ours) if ours.is_finite() else None

@@ -1,28 +1,45 @@
 """Where formulas switch: thresholds of their comparisons, kinks, jumps and ties, and points beside these.
 
 What a switch compares differs by 0 at its threshold.  That difference, its gap, is searched for changes of
-sign along one input at a time, in doubles, over all magnitudes.
+sign along one input at a time, in doubles, over all magnitudes.  A side on which no point lies is looked
+for from points that were tried, along all inputs together; what an operation's row tells of its range may
+prove that there is none.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from random import Random
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import template
-from exprgrad.graph.graph import CONST, Graph
+from exprgrad.derive.simplify.simplify import simplify
+from exprgrad.explain.checking.ranges import ranges
+from exprgrad.graph.graph import CONST, Graph, Program, dependencies
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
+from exprgrad.graph.transform import transform
 from exprgrad.language.write.infix import texts
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward, play, record
 
 __all__ = [
-    "Gap", "Gaps", "Threshold", "beside", "find_gaps", "included", "mixed", "on_both_sides", "one_sided",
+    "Gap",
+    "GapSide",
+    "Gaps",
+    "Threshold",
+    "beside",
+    "beyond",
+    "find_gaps",
+    "included",
+    "mixed",
+    "on_both_sides",
+    "sides_met",
     "thresholds",
+    "unmet",
 ]  # fmt: skip
 
 Point = Mapping[str, float]
@@ -41,6 +58,14 @@ HALVINGS = 120
 """How often an interval is halved at most: enough for one from 1e100 to 1e120."""
 NARROWINGS = 40
 """How often an interval is narrowed at most in which a gap has a minimum: it may close there."""
+STARTS = 4
+"""From so many points the other side of a gap is looked for, those where it is nearest."""
+ROUNDS = 3
+"""How often each input is moved to where the gap is least."""
+DESCENT = 60
+"""How many steps then follow its gradient."""
+STEP = 1.5
+"""How much longer than what closes a gap of constant slope these are: they have to get past it."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 DIGITS = 12
 """Bisection ends in a double or the next: what is so near to a shorter number is that number."""
@@ -70,6 +95,13 @@ class Gaps(NamedTuple):
 
     graph: Graph
     found: list[Gap]
+
+
+class GapSide(NamedTuple):
+    """One side of a gap, by its place among the gaps: where it is above 0 (``sign`` 1), or below (-1)."""
+
+    gap: int
+    sign: float
 
 
 class Threshold(NamedTuple):
@@ -271,12 +303,12 @@ def brackets(line: Line, at: int) -> Iterator[tuple[float, float]]:
         same = signs[place - 1] == signs[place] == signs[place + 1] != 0
         if same and sizes[1] <= min(sizes[0], sizes[2]) < max(sizes):
             inside = narrowed(line, at, low, high)
-            if inside is not None:
+            if abs(sign(line.gap(at, inside)) - signs[place]) > 0:
                 yield from ((low, inside), (inside, high))
 
 
-def narrowed(line: Line, at: int, low: float, high: float) -> float | None:
-    """A place between two where a gap has another sign than at these; None if its minimum has none.
+def narrowed(line: Line, at: int, low: float, high: float) -> float:
+    """A place between two where a gap has another sign than at these, or else where it is least.
 
     It is the search by the golden section: J. Kiefer, Sequential minimax search for a maximum (1953).
     """
@@ -293,7 +325,7 @@ def narrowed(line: Line, at: int, low: float, high: float) -> float | None:
             high = other
         else:
             low = one
-    return None
+    return low + (high - low) / 2
 
 
 def bisected(line: Line, at: int, low: float, high: float) -> float | None:
@@ -382,13 +414,110 @@ def on_both_sides(threshold: Threshold, points: Iterable[Point]) -> bool:
     return len({point[name] > at for point in alike if abs(point[name] - at) <= near}) == 2
 
 
-def one_sided(gaps: Gaps, points: Sequence[Point]) -> list[str]:
-    """The switches of which only one side was met at some points."""
-    met: list[set[float]] = [set() for _ in gaps.found]
+# Sides on which no point lies.
+
+
+def sides_met(gaps: Gaps, points: Iterable[Point]) -> Counter[GapSide]:
+    """How many of some points lie on each side of each gap."""
+    met: Counter[GapSide] = Counter()
     for point in points:
         data = forward(gaps.graph, point)
-        for signs, gap in zip(met, gaps.found, strict=True):
-            signs.add(sign(data[gap.node]))
-    pairs = zip(gaps.found, met, strict=True)
-    doubted = [gap.text for gap, signs in pairs if gap.is_free and not {-1, 1} <= signs]
-    return list(dict.fromkeys(doubted))
+        met.update(GapSide(at, sign(data[gap.node])) for at, gap in enumerate(gaps.found))
+    return met
+
+
+def unmet(gaps: Gaps, met: Container[GapSide], given: Mapping[str, float]) -> list[GapSide]:
+    """The sides that should be met and are not; those that are known to be empty aside."""
+    free = [at for at, gap in enumerate(gaps.found) if gap.is_free]
+    sides = [GapSide(at, one) for at in free for one in (-1.0, 1.0)]
+    sides = [side for side in sides if side not in met]
+    for plainer in (False, True):  # y - (y + 1) tells nothing of its range, and -1 does
+        nodes = tuple([gaps.found[side.gap].node for side in sides])
+        if sides:
+            program = Program(gaps.graph, nodes)
+            graph, outputs = simplify(program) if plainer else program
+            reach = ranges(graph, given)
+            pairs = zip(sides, outputs, strict=True)
+            sides = [side for side, node in pairs if side.sign in map(sign, reach[node])]
+    return sides
+
+
+def beyond(
+    gaps: Gaps, sides: Sequence[GapSide], points: Sequence[Point], free: Sequence[str]
+) -> list[Threshold]:
+    """The thresholds around a point on each of some sides, looked for from ``points``."""
+    found: list[Threshold] = []
+    for at, wanted in sides[:MOST_GAPS]:
+        gap = gaps.found[at]
+        graph, place = transform(gaps.graph, wanted=dependencies(gaps.graph, gap.node))
+        graph.output = place[gap.node]
+        alone = Gaps(graph, [gap._replace(node=graph.output)])
+        names = [name for name in free if name in graph.inputs][:MOST_INPUTS]
+        left = MOST_WORK // len(sides) // len(graph)
+        for start in sorted(points, key=lambda point: size(alone, point))[:STARTS]:
+            point, left = crossed(alone, wanted, start, names, left)
+            if point is not None:
+                lines = [Line(alone, point, name, left // len(names)) for name in names]
+                found += [threshold for line in lines for _, threshold in on_a_line(line, [0])]
+                break
+    return found
+
+
+def size(gaps: Gaps, point: Point) -> float:
+    """How far from 0 the first of some gaps is at a point; infinite where it has no value."""
+    found = abs(forward(gaps.graph, point)[gaps.found[0].node])
+    return math.inf if math.isnan(found) else found
+
+
+def crossed(
+    gaps: Gaps, wanted: float, start: Point, names: Sequence[str], left: int
+) -> tuple[Point | None, int]:
+    """A point at which the first gap has the sign that is ``wanted``, and how much work is left.
+
+    Each input is moved to where the gap is least, the others fixed; then all follow its gradient, for along
+    an axis there is no way down into a narrow valley that lies across.
+    """
+    graph, point = gaps.graph, start
+    tape = record(graph, [graph.inputs[name] for name in names])
+    for _ in range(ROUNDS):
+        for name in names:
+            line = Line(gaps, point, name, left)
+            point = {**point, name: least(line)}
+            left = line.left
+        for _ in range(DESCENT):
+            data = forward(graph, point)
+            gap = data[graph.output]
+            if sign(gap) == wanted:
+                return shortened(gaps, wanted, point, start), left
+            grads = play(tape, data).grads
+            slopes = {name: grads[graph.inputs[name]] or 0.0 for name in names}
+            steepness = math.hypot(*slopes.values())
+            if left <= 0 or not 0 < steepness < math.inf:
+                break
+            step = STEP * (gap or -wanted * CLOSE_BY) / steepness
+            moved = {name: point[name] - step * (by / steepness) for name, by in slopes.items()}
+            point = {**point, **moved}
+            left -= 3  # a gradient costs as much as two or three values
+    return None, left
+
+
+def least(line: Line) -> float:
+    """The place on a line where the first gap is least, or has another sign than around it."""
+    known = [abs(line.gap(0, x)) for x in line.places]
+    sizes = [math.inf if math.isnan(size) else size for size in known]
+    base = line.places.index(line.base[line.name])
+    at = min(range(len(sizes)), key=lambda at: (sizes[at], at != base))
+    low, high = line.places[max(at - 1, 0)], line.places[min(at + 1, len(sizes) - 1)]
+    x = narrowed(line, 0, low, high)
+    closer = abs(line.gap(0, x)) < sizes[at] or sign(line.gap(0, x)) != sign(line.gap(0, low))
+    return x if closer else line.places[at]
+
+
+def shortened(gaps: Gaps, wanted: float, point: Point, start: Point) -> Point:
+    """The point with as few digits as leave it on the side that is wanted, where it has moved."""
+    moved = {name: x for name, x in point.items() if x != start[name]}
+    for digits in range(1, 17):
+        short = {**point, **{name: float(f"{x:.{digits}g}") for name, x in moved.items()}}
+        if sign(forward(gaps.graph, short)[gaps.graph.output]) == wanted:
+            return short
+    return point
