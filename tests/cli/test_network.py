@@ -32,7 +32,7 @@ def weights() -> dict[str, Any]:
 @pytest.fixture
 def arguments(tmp_path: Path) -> list[str]:
     """Every input from a file."""
-    given = [f"X=@{DATA / 'iris.csv'}", f"y=@{DATA / 'iris_species.csv'}"]
+    given = [f"X=@{DATA / 'iris.csv'}:*", f"y=@{DATA / 'iris_species.csv'}"]
     for name, array in weights().items():
         np.save(tmp_path / f"{name}.npy", array)
         given.append(f"{name}=@{tmp_path / name}.npy")

@@ -14,7 +14,7 @@ from exprgrad.source import display_width
 from shell import command, spelled
 
 TEXTS: dict[str, bytes] = {
-    "ragged.csv": b"a,b\n1,2\n3\n", "word.csv": b"a,b\r\n1,2\r\n3,three\r\n", "gap.csv": b"1,2\n3,\n",
+    "ragged.csv": b"1,2\n3\n", "word.csv": b"a,b\r\n1,2\r\n3,three\r\n", "gap.csv": b"1,2\n3,\n",
     "comma.csv": b"1,5;2,5\n", "blank.csv": b"1 2\n3 4\n", "header.csv": b"a,b\n", "empty.csv": b"",
     "mixed.csv": b"5.1,3.5,n/a\n4.9,3.0,1\n", "hole.csv": b"1,,3\n4,5,6\n",
     "years.csv": b"name,2020\n1,2\n",
@@ -24,7 +24,7 @@ TEXTS: dict[str, bytes] = {
     "mixed.json": b"[1, [2]]", "null.json": b"[1, null]", "true.json": b"[1, true]",
     "text.json": b'[1, "two"]',
     "hollow.json": b"[]", "deep.json": b"[" * 40 + b"]" * 40, "deeper.json": b"[" * 100_000,
-    "huge.json": b"[1, 1" + b"0" * 400 + b"]", "inputs.json": b'{"x": [1, 2, 3], "W": "@good.csv"}',
+    "huge.json": b"[1, 1" + b"0" * 400 + b"]", "inputs.json": b'{"x": [1, 2, 3], "W": "@good.csv:*"}',
     "parts.json": b'{"x": [[1, 2], [3, null]]}', "broken.npy": b"NUMPY", "empty.npy": b"",
 }  # fmt: skip
 ARRAYS: dict[str, Any] = {
@@ -41,16 +41,18 @@ GROUPS: dict[str, list[list[str]]] = {
     "lists": [[*EVAL, f"x={value}"] for value in (
         "[]", "[", "[1", "[1,", "[1,,2]", "[1 2]", "[[1],[2,3]]", "[1,[2]]", "[a]", "[1,b]", "[Pi,1]",
         "[1;2]", "1,2", "[1,2]x", "[1,2]+[1,2,3]", "[1,2][2]", "[[]]", "{1,2}", "(1,2)", "[1,2],w=3",
-        "[tahn(1)]", "1,2,3", "1.5, 2", "[[1,2][3,4]]", "X.npy", "./X.csv", "X.JSON", "[1,2] y=3",
+        "[tahn(1)]", "1,2,3", "1.5, 2", "[[1,2][3,4]]", "X.npy", "./X.csv", "X.csv:a", "X.JSON",
+        "[1,2] y=3",
     )] + [[*EVAL, "x=[1,", "2]"], [*EVAL, "x=[1,2]", "x=[3]"], [*EVAL, "y=[1,2]"],
           ["eval", "x = [1, 2]; x*y", "x=[1,2]", "y=1"], ["eval", "pi*x", "pi=[3]", "x=1"],
           ["eval", "x + y", "x=[1,2]"]],
     "number-files": [[*EVAL, f"x=@{path}"] for path in (
         "", " ", "x", "notes.txt", "X.NPZ", "missing.npy", "missing.csv", "missing.json", "folder.npy",
-        "folder.csv", "a\0b.npy", "a\0b.csv", "\x1b[31m.csv", "a/b.npy", *TEXTS, *ARRAYS,
-    ) if path not in ("good.csv", "X.npy", "inputs.json", "parts.json")],
+        "folder.csv", "good.csv:", "good.csv:c", "word.csv:*", "a\0b.npy", "a\0b.csv", "\x1b[31m.csv",
+        "a/b.npy", *TEXTS, *ARRAYS,
+    ) if path not in ("X.npy", "inputs.json", "parts.json")],
     "shapes": [
-        ["eval", "x @ W", "x=@X.npy", "W=@good.csv"], ["grad", "x + W", "--inputs", "inputs.json"],
+        ["eval", "x @ W", "x=@X.npy", "W=@good.csv:*"], ["grad", "x + W", "--inputs", "inputs.json"],
         ["jac", "x + W", "--inputs", "inputs.json"],
         ["vjp", "x + W", "--inputs", "inputs.json", "x=[1,2,3]"],
         ["jvp", "x*y", "x=[1,2]", "y=@X.npy", "--tangent", "x=1,y=1"],
@@ -69,7 +71,7 @@ GROUPS: dict[str, list[list[str]]] = {
         ["jvp", *TWO, "--tangent", "x=1,w=[1,2]"], ["jvp", *TWO, "--tangent", "x=[1,w=1"],
         ["jvp", *TWO, "--tangent", "x=[1,b],w=1"], ["jvp", *TWO, "--tangent", "[1,2]"],
         ["jvp", *TWO, "--tangent", "x=[1,2];w=1"], ["jvp", *TWO, "--tangent", "x=[1,2] w=1"],
-        ["jvp", *TWO, "--tangent", "x=@missing.npy,w=1"], ["jvp", *TWO, "--tangent", "w=1,x=@word.csv"],
+        ["jvp", *TWO, "--tangent", "x=@missing.npy,w=1"], ["jvp", *TWO, "--tangent", "w=1,x=@word.csv:b"],
         ["jvp", *TWO, "--tangent", "x=1,w=1,y=[1]"], ["jvp", *TWO, "--tangent", "x=1,w=[[1],[2,3]]"],
         ["vjp", *TWO, "--cotangent", "[1,2,3]"], ["vjp", *TWO, "--cotangent", "[1,b]"],
         ["vjp", *TWO, "--cotangent", "y=[1,2]"], ["vjp", *TWO, "--cotangent", "1,2"],

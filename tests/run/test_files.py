@@ -24,17 +24,66 @@ def read(path: Path, content: bytes) -> Any:
 @pytest.mark.parametrize(
     ("content", "numbers"),
     [
-        ("1,2\n3,4\n", [[1, 2], [3, 4]]), ("a,b\n1,2\n3,4", [[1, 2], [3, 4]]),
+        ("1,2\n3,4\n", [[1, 2], [3, 4]]), ("1,2\n\n3,4", [[1, 2], [3, 4]]),
         ("\ufeff1;2\r\n\r\n 3 ; 4\r\n\r\n", [[1, 2], [3, 4]]), ("1\t2\t-3e-2\n", [1, 2, -0.03]),
-        ("length\n1\n2\n", [1, 2]), ("1\r2\r3\r", [1, 2, 3]), ("7", [7]), ('"x","y"\n"1", "2"', [1, 2]),
-        ("nan,inf\n-inf,NaN\n", [[nan, inf], [-inf, nan]]), ("größe;höhe, in cm\n1;2\n", [1, 2]),
-        (",a,b\n0,1,2\n1,3,4", [[0, 1, 2], [1, 3, 4]]), ("# 1 2\n\n1\n2", [1, 2]),
+        ("length\n1\n2\n", [1, 2]), ("1\r2\r3\r", [1, 2, 3]), ("7", [7]), ('"1", "2"', [1, 2]),
+        ("nan,inf\n-inf,NaN\n", [[nan, inf], [-inf, nan]]), ("größe\n1\n", [1]),
+        ("# 1 2\n\n1\n2", [1, 2]),
         ("12345678901234567890,.1\n1e400,-0\n", [[12345678901234567890, 0.1], [inf, -0.0]]),
     ],
 )  # fmt: skip
 def test_csv(content: str, numbers: object, tmp_path: Path) -> None:
     found = read(tmp_path / "x.CSV", content.encode())
     np.testing.assert_array_equal(found, np.array(numbers, float), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "numbers"),
+    [
+        ("a,b\n1,2\n3,4", "b", [2, 4]), ("a,b\n1,2\n3,4", "*", [[1, 2], [3, 4]]),
+        ("a,b,c\n1,2,3\n4,5,6", "c,a", [[3, 1], [6, 4]]), ("a,b\n1,2\n", "a", [1]),
+        ("a,b\n1,2\n", "a,b", [[1, 2]]), ("a,b\n1,2\n", "*", [[1, 2]]), ("a\n1\n2\n", "a", [1, 2]),
+        ('"x","y"\n"1", "2"', "y", [2]), ("größe;höhe, in cm\n1;2\n", "größe", [1]),
+        ("day,b\nMonday,2\nTuesday,4", "b", [2, 4]), ("day,b\nMonday,2\nn/a,", "day , b", None),
+        (",a,b\n0,1,2\n1,3,4", "b", [2, 4]), ("a,2020\n1,2\n", "2020", [2]),
+        ("1,2\n3,4\n", "*", [[1, 2], [3, 4]]), ("at:noon,b\n1,2\n", "at:noon", [1]),
+        ('who,b\n"Smith, J",2\n"a ""b"", c",4\n', "b", [2, 4]), ('"a;b";c\n1;2\n"3,0";"4"', "c", [2, 4]),
+    ],
+)  # fmt: skip
+def test_columns_of_csv(content: str, columns: str, numbers: object, tmp_path: Path) -> None:
+    """Only what is chosen has to be numbers."""
+    path = tmp_path / "a.csv:b.CSV"
+    path.write_bytes(content.encode())
+    if numbers is None:
+        with pytest.raises(InputError, match="'Monday' in line 2, column 1"):
+            as_value(f"@{path}:{columns}", "x")
+        return
+    found = as_value(f"@{path}:{columns}", "x")
+    np.testing.assert_array_equal(found, np.array(numbers, float), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "path", "message"),
+    [
+        ("a,b\n1,2", "d.csv", "'d.csv' has 2 columns: a, b"),
+        ("a,b\n1,2", "d.csv:", 'for one of them write b=@d.csv:b, for all of them "b=@d.csv:*"'),
+        ("a a,c\n1,2", "d.csv", 'for one of them write "b=@d.csv:a a", for all'),
+        ("a,b\n1,2", "d.csv:A", "'d.csv' has no column 'A'\n  help: did you mean 'a'?"),
+        ("a,b\n1,2", "d.csv:a,velocity", "its columns are a, b"),
+        ("a,a\n1,2", "d.csv:a", "'d.csv' has several columns 'a'"),
+        ("1,2\n", "d.csv:a", "it has no header: b=@d.csv reads all of it"),
+        (",".join("abcdefgh") + "\n" + "1," * 7 + "1", "d.csv", "a, b, c, d, e, f, …"),
+        ("a,b\n", "d.csv:a", "'d.csv' holds no numbers"),
+    ],
+)
+def test_wrong_columns_of_csv(
+    content: str, path: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("d.csv").write_bytes(content.encode())
+    with pytest.raises(InputError) as caught:
+        as_value(f"@{path}", "b")
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 A ``.npy`` file holds the one array that ``numpy.save`` wrote; nothing in it is ever unpickled, and nothing
 else here needs NumPy.  A ``.csv`` file holds rows of numbers, one row or one column being a vector; a first
-line without a number is its header.  A ``.json`` file holds a number or nested lists.
+line without a number is its header, by which columns are chosen: ``x.csv:a``, ``x.csv:a,b``, ``x.csv:*``.
+A ``.json`` file holds a number or nested lists.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +26,8 @@ SEPARATORS = {",": "','", ";": "';'", "\t": "tab"}
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 LONGEST_CELL = 40
 """Where a cell is cut in a message."""
-
+SEVERAL = 6
+"""How many of a file's columns a message lists."""
 
 SHOWN = 40
 """The longest index in a message."""
@@ -132,7 +135,7 @@ def read_tensor(path: str, name: str) -> Any:
     if not path:
         message = f"the '@' of '{name}' needs a file name after it"
         raise InputError("bad-value", message, help=f"write {name}=@FILE, such as {name}=@x.npy")
-    ending = Path(path).suffix.lower()
+    ending = Path(parted(path)[0]).suffix.lower()
     if ending not in readers:
         message = f"'{path}' does not name a file of numbers"
         help = "the endings are .npy (one array, from numpy.save), .csv and .json"
@@ -189,23 +192,85 @@ class Row(NamedTuple):
 
     @property
     def cells(self) -> list[str]:
-        """What stands between separators."""
-        return self.text.split(self.separator)
+        """What stands between separators, those inside quotes aside."""
+        if '"' not in self.text:
+            return self.text.split(self.separator)
+        cell = rf"""(?:^|{self.separator})((?:[^{self.separator}"]++|"[^"]*+(?:"|$))*+)"""
+        return [found[1] for found in re.finditer(cell, self.text)]
+
+
+def parted(path: str) -> tuple[str, list[str]]:
+    """The path of a file, and the columns that are asked for behind the last ``.csv:``, if any are."""
+    end = path.lower().rfind(".csv:") + len(".csv")
+    if end < len(".csv"):
+        return path, []
+    return path[:end], [column.strip() for column in path[end + 1 :].split(",")]
 
 
 def read_csv(path: str, name: str) -> Any:
-    """The numbers in a CSV file: a matrix, or a vector where it has one row or one column."""
+    """The numbers in a CSV file, or in some of its columns.
+
+    What is chosen is a vector if it is one column, and else a matrix; a file without a header is a vector,
+    too, if it has only one row.
+    """
+    path, wanted = parted(path)
     text = decode(read_bytes(path), f"'{path}'", is_expression=False)
     rows = rows_in(text, path)
-    if rows and not any(map(is_number, rows[0].cells)):
+    cells = [unquoted(cell) for cell in rows[0].cells] if rows else []
+    is_headed = not any(map(is_number, cells)) or (wanted and {*wanted} <= {*cells})
+    header = cells if is_headed else []
+    if header:
         del rows[0]
+    if len(header) > 1 and not wanted:
+        raise which_column(header, path, name)
+    columns = columns_in(wanted, header, path, name)
     if not rows:
         raise InputError("bad-value", f"'{path}' holds no numbers")
     width = len(rows[0].cells)
-    table = [numbers_in(row, width, rows[0], text, path) for row in rows]
-    if len(table) == 1:
+    table = [numbers_in(row, width, rows[0], text, path, columns) for row in rows]
+    if not wanted and len(table) == 1:
         return table[0]
-    return [number for (number,) in table] if width == 1 else table
+    is_column = len(columns) == 1 if columns else width == 1 and not wanted
+    return [number for (number,) in table] if is_column else table
+
+
+def columns_in(
+    wanted: Sequence[str], header: Sequence[str], path: str, name: str
+) -> list[int] | None:
+    """The places of the columns that are asked for; None for all of them."""
+    if not wanted or wanted == ["*"]:
+        return None
+    for column in wanted:
+        if header.count(column) == 1:
+            continue
+        if header and not column:
+            raise which_column(header, path, name)
+        message, help = f"'{path}' has no column '{column}'", f"its columns are {listed(header)}"
+        if column in header:
+            message, help = f"'{path}' has several columns '{column}'", "give them different names"
+        elif header:
+            from exprgrad.language.mistakes.hints import meant
+
+            help = meant(column, header, help)
+        else:
+            help = f"it has no header: {name}=@{path} reads all of it"
+        raise InputError("bad-value", message, help=help)
+    return [header.index(column) for column in wanted]
+
+
+def which_column(header: Sequence[str], path: str, name: str) -> InputError:
+    """The error for a file of several columns of which none is chosen."""
+    one = name if name in header else next((column for column in header if column), "NAME")
+    message = f"'{path}' has {len(header)} columns: {listed(header)}"
+    first = f"{name}=@{path}:{one}"
+    first = f'"{first}"' if " " in first else first
+    help = f'for one of them write {first}, for all of them "{name}=@{path}:*"'
+    return InputError("bad-value", message, help=help)
+
+
+def listed(columns: Sequence[str]) -> str:
+    """The first few columns, by name."""
+    return ", ".join([*columns[:SEVERAL], *["…"][: max(len(columns) - SEVERAL, 0)]])
 
 
 def rows_in(text: str, path: str) -> list[Row]:
@@ -215,6 +280,7 @@ def rows_in(text: str, path: str) -> list[Row]:
     if not lines:
         return []
     number, start, last = lines[-1]
+    last = re.sub(r'"[^"]*"', lambda quoted: "_" * len(quoted[0]), last)
     used = [mark for mark in SEPARATORS if mark in last]
     if len(used) > 1:
         message = (
@@ -227,19 +293,23 @@ def rows_in(text: str, path: str) -> list[Row]:
     return [Row(*line, separator) for line in lines]
 
 
-def numbers_in(row: Row, width: int, first: Row, text: str, path: str) -> list[float]:
-    """A row's numbers, as many as the first row has: ``width``."""
+def numbers_in(
+    row: Row, width: int, first: Row, text: str, path: str, columns: Sequence[int] | None
+) -> list[float]:
+    """A row's numbers, as many as the first row has: ``width``; or those in some columns."""
     cells = row.cells
     if len(cells) != width:
         has = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
         message = f"line {row.line} of '{path}' has {has}, and line {first.line} has {width}"
         raise wrong(text, (row.start, row.start + len(row.text)), message, None)
+    chosen = cells if columns is None else [cells[at] for at in columns]
     if row.text.isascii() and "_" not in row.text:
         with suppress(ValueError):
-            return list(map(float, cells))
-    bad = next((at for at, cell in enumerate(cells) if not is_number(cell)), None)
+            return list(map(float, chosen))
+    places = range(width) if columns is None else columns
+    bad = next((at for at in places if not is_number(cells[at])), None)
     if bad is None:
-        return [float(unquoted(cell)) for cell in cells]
+        return [float(unquoted(cell)) for cell in chosen]
     cell = cells[bad].strip()
     start = row.start + sum(len(before) + 1 for before in cells[:bad])
     where = f"in line {row.line}, column {bad + 1} of '{path}'"

@@ -29,7 +29,7 @@ __all__ = [
 
 PLAIN = frozenset("0123456789+-.eE")
 """The characters of a number as it is typed; Python reads some others too, as in ``1_0``."""
-FILE = r"(?i)^[^@].*\.(?:npy|csv|json)$"
+FILE = r"(?i)^[^@].*\.(?:npy|json|csv(?::.*)?)$"
 """A file's name where a value should stand."""
 NOT_REAL = "cSUmM"
 """The kinds of NumPy's types that are not real, though Python would turn their scalars into floats."""
