@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -145,7 +146,8 @@ def test_formula_from_a_file_or_standard_input(tmp_path: Any) -> None:
     [
         (["-a*b", "a=2", "b=3"], -6), (["-f*f", "f=3"], -9), (["-q*2", "q=4"], -8),
         (["--x", "x=3"], 3), (["-x", "x=3"], -3), (["-2"], -2), (["--", "-q", "q=1"], -1),
-        (["-o", "o=1"], -1), (["-h+1", "h=1"], 0), (["--wrt_x", "wrt_x=2"], 2), (["-.5"], -0.5),
+        (["-n", "n=1"], -1), (["--", "-o", "o=1"], -1), (["-o*1", "o=1"], -1),
+        (["-h+1", "h=1"], 0), (["--wrt_x", "wrt_x=2"], 2), (["-.5"], -0.5),
         (["-(a)", "a=1"], -1),
     ],
 )  # fmt: skip
@@ -209,3 +211,52 @@ def test_a_correction_is_shown_however_many_kinks_there_are() -> None:
     jumps = " + ".join(["floor(x)"] * 21 + ["sign(x)"])
     err = command("grad", jumps, "x=0", "-q").err
     assert "jump along x" in err and err.endswith("… 3 more nodes jump here; --json lists them\n")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["eval", *PRODUCT], ["grad", "relu(x)", "x=0"], ["grad", "--trace", *PRODUCT],
+        ["grad", "--order", "preorder", *NEURON], ["grad", "--trust", *PRODUCT], ["paths", *PRODUCT],
+        ["descend", "x^2", "x=1", "--steps", "3"], ["check", "abs(x)", "x=0"], ["jac", *PRODUCT],
+        ["hess", *PRODUCT], ["jvp", "x^2", "x=1", "--tangent", "x=1"], ["vjp", "größe^2", "größe=[1,2]"],
+        ["diff", "größe^2"], ["x^2", "x=3"],
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("ending", "flags"),
+    [(".json", ["--json"]), (".csv", ["--csv"]), (".txt", []), (".TXT", ["-q"])],
+)
+def test_a_file_has_what_stdout_would_have(
+    argv: list[str], ending: str, flags: list[str], tmp_path: Path
+) -> None:
+    """As UTF-8; what else there is to say is on stderr."""
+    path = tmp_path / f"answer{ending}"
+    told = command(*argv, *flags)
+    given = flags if ending == ".TXT" else []
+    status, out, err = command(*argv, *given, "-o", str(path), encoding="ascii")
+    assert (status, out) == (told.status, "")
+    assert path.read_bytes().decode() == told.out
+    if ending != ".json":
+        assert err == command(*argv, *flags, "-o", str(path), encoding="ascii").err
+        assert bool(err) == bool(told.err)
+    assert command(*argv, "--output", str(path), *flags).status == told.status
+
+
+def test_an_answer_that_cannot_be_found_leaves_its_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "answer.json"
+    path.write_text("before", encoding="utf-8")
+    assert command("grad", "x^", "x=1", "-o", str(path)).status == 2
+    assert command("hess", "x", "x=broadcast(1, [10000])", "-o", str(path)).status == 2
+    assert path.read_text(encoding="utf-8") == "before"
+
+
+def test_the_ending_says_the_language(tmp_path: Path) -> None:
+    for ending, target in ((".c", "c"), (".js", "javascript"), (".JS", "javascript")):
+        path = tmp_path / f"square{ending}"
+        assert command("code", "x^2", "-o", str(path)) == (0, "", "")
+        assert path.read_text(encoding="utf-8") == command("code", "x^2", "--to", target).out
+    for name in ("square.py", "square.txt", "square"):
+        path = tmp_path / name
+        assert command("code", "x^2", "--to", "jax", "-o", str(path)) == (0, "", "")
+        assert path.read_text(encoding="utf-8") == command("code", "x^2", "--to", "jax").out

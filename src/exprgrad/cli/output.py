@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -99,31 +99,50 @@ def terminal_width() -> int:
 def give(answer: Answer, options: Mapping[str, Any]) -> int:
     """Write an answer in the form that was asked for, and its diagnostics; return the exit status.
 
-    It is 1 if the answer is no, and under ``--strict`` if there is a warning or a doubt.
+    It goes to the file that ``-o`` names, or to stdout.  The status is 1 if the answer is no, and under
+    ``--strict`` if there is a warning or a doubt.
     """
-    whole, color = options.get("show_all", False), options["color"]
-    if options["as_json"]:
-        from exprgrad.show.documents.document import document
+    color, path = options["color"], options.get("document")
+    is_table = not (options["as_json"] or options["as_csv"] or options["quiet"])
+    if path is not None:
+        from exprgrad.show.picture.picture import put
 
-        head = answer.command, answer.text
-        write(document(*head, answer.fields, whole=whole, apart=answer.apart))
-    elif options["as_csv"]:
-        from exprgrad.show.documents.document import csv_line
-
-        write_exactly(csv_line(cells, whole=whole) for cells in answer.rows)
-    elif options["quiet"]:
-        from exprgrad.show.documents.answer import quiet_line
-
-        write_exactly(piece for name, value in answer.lines for piece in quiet_line(name, value))
-    else:
+        put(document_in_pieces(answer, options), path)
+    elif is_table:
         put_parts(answer.shown, color, exact=answer.exact)
-    if not options["as_json"]:
+    else:
+        (write if options["as_json"] else write_exactly)(document_in_pieces(answer, options))
+    if path is not None or not options["as_json"]:
         if answer.aside and (options["as_csv"] or options["quiet"]):
             write([f"warning: {answer.aside}\n"], sys.stderr)
         show_diagnostics(answer, color)
     warned = any(diagnostic.severity == "warning" for diagnostic in answer.diagnostics)
     is_doubtful = options.get("strict") and (warned or answer.is_doubtful)
     return 1 if answer.is_no or is_doubtful else 0
+
+
+def document_in_pieces(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
+    """An answer as JSON, as CSV, as the bare answer, or as people read it where there is no screen."""
+    whole = options.get("show_all", False)
+    if options["as_json"]:
+        from exprgrad.show.documents.document import document
+
+        head = answer.command, answer.text
+        yield from document(*head, answer.fields, whole=whole, apart=answer.apart)
+    elif options["as_csv"]:
+        from exprgrad.show.documents.document import csv_line
+
+        yield from (csv_line(cells, whole=whole) for cells in answer.rows)
+    elif options["quiet"]:
+        from exprgrad.show.documents.answer import quiet_line
+
+        yield from (piece for name, value in answer.lines for piece in quiet_line(name, value))
+    else:
+        from exprgrad.show.text.table import Screen, drawn
+
+        screen = Screen(None, False)
+        for part in answer.shown(screen):
+            yield (part if isinstance(part, str) else drawn(part, screen)) + "\n"
 
 
 def put_content(

@@ -7,6 +7,7 @@ like an option and is none is a typo.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,7 @@ __all__ = [
     "compute",
     "digits_option",
     "digits_shown",
+    "document_option",
     "evaluator_of",
     "excluded",
     "expand_option",
@@ -55,6 +57,8 @@ __all__ = [
 
 SECOND = r",\s*[^\W\d]\w*\s*="
 """Where another ``NAME=`` begins behind a value."""
+ENDINGS = {".json": "--json", ".csv": "--csv", ".txt": ""}
+"""The ending of a document → the option that writes it to stdout; a text is a table, or the bare answer."""
 LONGEST_NAME = 40
 """Where the name of a file is cut beside a shape."""
 
@@ -90,6 +94,11 @@ class NameCommand(click.Command):
         """Sort the arguments into options and others, and have click read them in that order."""
         options, others = split(self, ctx, args, formula=self.takes_formula)
         return super().parse_args(ctx, [*options, "--", *others])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, once it is settled how its answer is written."""
+        settle_form(ctx.params)
+        return super().invoke(ctx)
 
 
 class FormulaCommand(NameCommand):
@@ -413,6 +422,12 @@ digits_option = click.option(
 )
 
 
+document_option = click.option(
+    "-o", "--output", "document", metavar="FILE",
+    help="Write a file: its ending, .json, .csv or .txt, says the form.",
+)  # fmt: skip
+
+
 def output_as(
     csv: str, everything: str = "Leave nothing out: every line, tensors whole."
 ) -> Callable[[F], F]:
@@ -421,6 +436,7 @@ def output_as(
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
         click.option("--csv", "as_csv", is_flag=True, help=f"Print CSV, {csv}."),
         click.option("-q", "--quiet", is_flag=True, help="Print only the answer."),
+        document_option,
         digits_option,
         click.option("--all", "show_all", is_flag=True, help=everything),
         color_option,
@@ -445,12 +461,31 @@ def wrt_option(help: str) -> Callable[[F], F]:
     return click.option("--wrt", metavar="NAME[,NAME]", help=help)
 
 
-def only_one(options: Mapping[str, Any]) -> None:
-    """Refuse two output forms at once."""
+def settle_form(options: dict[str, Any]) -> None:
+    """The one form that an answer is written in, as an option or the ending of ``-o`` says it.
+
+    Two options, or an option and another ending, are refused.
+    """
     forms = {"--json": "as_json", "--csv": "as_csv", "--quiet": "quiet"}
     chosen = [flag for flag, name in forms.items() if options.get(name)]
     if len(chosen) > 1:
         raise RequestError("usage", f"{' and '.join(chosen)} exclude each other", help="choose one")
+    path = options.get("document")
+    if path is None:
+        return
+    ending = os.path.splitext(path)[1].lower()  # noqa: PTH122
+    if ending not in ENDINGS:
+        from exprgrad.show.picture.picture import FORMATS, misnamed
+
+        help = "the endings are .json, .csv and .txt"
+        help += "; exprgrad dot draws pictures" if ending[1:] in FORMATS else ""
+        raise misnamed(path, "a document's format", help)
+    form = ENDINGS[ending]
+    if chosen and chosen[0] != (form or "--quiet"):
+        message = f"{chosen[0]} and -o {path} exclude each other: the ending says the form"
+        raise RequestError("usage", message, help=f"leave out {chosen[0]}")
+    if form:
+        options[forms[form]] = True
 
 
 def digits_shown(options: Mapping[str, Any]) -> int:
@@ -492,7 +527,6 @@ def start(options: Mapping[str, Any], *, values: bool = True) -> tuple[Expressio
     """
     from exprgrad.api import parse
 
-    only_one(options)
     request = read_request(options)
     expression, expand = parse(request.text), options.get("expand")
     if expand is None:

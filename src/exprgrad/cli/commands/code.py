@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,7 +18,7 @@ from exprgrad.cli.request import (
     start_alone,
     wrt_option,
 )
-from exprgrad.errors import ShapeError
+from exprgrad.errors import RequestError, ShapeError
 from exprgrad.language.code.targets import TARGETS
 
 __all__ = ["code_command"]
@@ -43,19 +44,19 @@ class Language(Words):
     "target",
     type=Language(*TARGETS),
     metavar="LANGUAGE",
-    required=True,
-    help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.",
+    help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}; the ending of -o may say it.",
 )
 @wrt_option("Differentiate these inputs only.")
 @click.option("--value-only", is_flag=True, help="Leave out the gradient.")
 @click.option("--name", default="f", show_default=True, metavar="NAME", help="Name the function.")
 @click.option("-o", "--output", "path", metavar="FILE", help="Write a file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def code_command(target: str, value_only: bool, path: str | None, **options: Any) -> int:
+def code_command(target: str | None, value_only: bool, path: str | None, **options: Any) -> int:
     """A program for value and gradient: one self-contained function."""
     from exprgrad.run.values.inputs import select
     from exprgrad.show.picture.picture import put
 
+    target = language(target, path)
     try:
         expression = start_alone(options, "code")
     except ShapeError as error:
@@ -70,6 +71,27 @@ def code_command(target: str, value_only: bool, path: str | None, **options: Any
     fields = {"to": target, "name": name, "inputs": list(graph.inputs), "wrt": listed}
     put_content("code", expression.text, fields, {"code": code}, path, options)
     return 0
+
+
+def language(target: str | None, path: str | None) -> str:
+    """The target that ``--to`` names, or else the ending of ``-o``; both have to agree."""
+    ending = "" if path is None else Path(path).suffix.lower()
+    named = [name for name in TARGETS if ending and TARGETS[name].ending == ending]
+    choices = named or NAMES
+    if path is not None and ending in (".json", ".csv"):
+        message = f"'{path}' does not name a program"
+        help = "--json, without -o, prints the program in an object"
+        raise RequestError("unknown-format", message, help=help).about(path)
+    if target is None and len(named) != 1:
+        help = f"write --to {', '.join(choices[:-1])} or {choices[-1]}"
+        help = f"{ending} is for several: {help}" if named else help
+        raise RequestError("usage", "missing option '--to'", help=help)
+    if target is not None and named and target not in named:
+        title, ours = TARGETS[target].title, TARGETS[target].ending
+        message = f"--to {target} and -o {path} exclude each other"
+        help = f"a program in {title} ends in {ours}; {ending} is for {', '.join(named)}"
+        raise RequestError("usage", message, help=help)
+    return target or named[0]
 
 
 def no_tensors(target: str) -> str | None:

@@ -13,6 +13,7 @@ from exprgrad.cli.request import (
     FormulaCommand,
     Words,
     color_option,
+    document_option,
     excluded,
     formula_alone,
     names_in,
@@ -51,6 +52,7 @@ MOST_DERIVATIVES = 10_000
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one derivative per line.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the formulas.")
+@document_option
 @color_option
 def diff_command(**options: Any) -> int:
     """Derivatives as formulas, simplified."""

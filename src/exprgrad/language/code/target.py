@@ -155,6 +155,7 @@ class Target(NamedTuple):
     ``point``      whether a whole number is written with ``.0``
     ``slack``      how many times the rounding bound of ``grad`` its numbers may be off; the tests hold it
     ``arrays``     what it has of arrays, if anything
+    ``ending``     how the names of its files end, which several may share
     """
 
     name: str
@@ -172,6 +173,7 @@ class Target(NamedTuple):
     point: bool = True
     slack: float = 2.0
     arrays: Arrays | None = None
+    ending: str = ""
 
     @property
     def spelled(self) -> frozenset[str]:

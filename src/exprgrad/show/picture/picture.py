@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -86,10 +87,14 @@ def misnamed(path: str | Path, what: str, help: str) -> RequestError:
     return RequestError("unknown-format", f"'{text}' does not name {what}", help=help).about(text)
 
 
-def put(content: bytes | str, path: str | Path) -> None:
-    """Write a file, text as UTF-8.  Raises ``RequestError`` where that cannot be."""
+def put(content: bytes | str | Iterable[str], path: str | Path) -> None:
+    """Write a file, text as UTF-8, also in pieces.  Raises ``RequestError`` where that cannot be."""
+    pieces = iter([content] if isinstance(content, bytes | str) else content)
+    start = next(pieces, "")  # so that an error on the way there leaves the file as it was
     try:
-        Path(path).write_bytes(content.encode() if isinstance(content, str) else content)
+        with Path(path).open("wb") as file:
+            for piece in chain([start], pieces):
+                file.write(piece.encode() if isinstance(piece, str) else piece)
     except (OSError, ValueError) as error:
         message = f"cannot write '{path}': {getattr(error, 'strerror', None) or error}"
         raise RequestError("file", message) from None

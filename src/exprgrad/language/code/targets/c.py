@@ -56,6 +56,7 @@ C = Target(
     name="c",
     title="C99",
     place=3,
+    ending=".c",
     layout=Layout(
         file="{comment}\n#include <math.h>\n\n{helpers}{head}\n{{\n{body}\n}}\n",
         comment=("/* ", "   ", " */"),

@@ -56,6 +56,7 @@ JAVASCRIPT = Target(
     name="javascript",
     title="JavaScript",
     place=4,
+    ending=".js",
     layout=Layout(
         file="{comment}\n{head} {{\n{body}\n}}\n{helpers}",
         comment=("/**\n * ", " * ", "\n */"),

@@ -13,6 +13,7 @@ JAX = Target(
     name="jax",
     title="JAX",
     place=5,
+    ending=".py",
     layout=layout(
         "import jax\nimport jax.numpy as jnp\n\n"
         'jax.config.update("jax_enable_x64", True)  # doubles; else JAX has single precision'

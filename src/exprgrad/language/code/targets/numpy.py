@@ -20,6 +20,7 @@ NUMPY = Target(
     name="numpy",
     title="NumPy",
     place=2,
+    ending=".py",
     layout=layout("import numpy as np", '@np.errstate(all="ignore")\n'),
     forms=elementwise("np", Form("np.where({0}, 1.0, 0.0)")),
     calls=named("np.", f"{FUNCTIONS} exp2 sinh cosh atanh=arctanh"),

@@ -132,6 +132,7 @@ PYTHON = Target(
     name="python",
     title="Python",
     place=1,
+    ending=".py",
     layout=layout("import math"),
     forms={
         **ARITHMETIC,

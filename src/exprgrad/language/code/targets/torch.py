@@ -34,6 +34,7 @@ TORCH = Target(
     name="torch",
     title="PyTorch",
     place=6,
+    ending=".py",
     layout=layout("import torch"),
     forms=elementwise("torch", Form("{0}.double()", ATOM, (ATOM,))),
     # torch.nn.functional.softplus is linear from 20 on, silu is 0 below -710, gelu below -9: lowered.
