@@ -32,6 +32,10 @@ PARTS = {
         "`*`, `relu`.  A turn is some calls in a row, with the garbage collector on, and begins with a "
         "clean heap.",
     ),
+    "value": Part(
+        "Value and micrograd",
+        "What `Value` takes, in the time of micrograd's: for making a graph, and for `backward()` alone.",
+    ),
     "batch": Part(
         "Columns",
         "Value and gradient for every row, into columns that are there already where a contestant can.",

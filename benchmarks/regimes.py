@@ -59,6 +59,13 @@ REGIMES: dict[str, Regime] = {
         "times as fast as micrograd: gradient, 10⁵ nodes, read once", 10, 15, least=True
     ),
     "sweeps": Regime("gradient / value, single point, 10⁵ nodes", 3.2, 2.6),
+    **{
+        f"value {graph} {state}": Regime(
+            f"`Value.backward()` / micrograd's: {graph}, collector {state}", 1.0, 0.8
+        )
+        for graph in ("neuron", "3-4-4-1", "3-16-16-1", "moons")
+        for state in ("on", "off")
+    },
     **of_batches(),
     **{
         f"{quantity} {stage}": Regime(f"growth of {quantity} per node, 10³ to 10⁶: {stage}", 2, 2)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import inspect
 import math
 import operator
+import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,11 +23,11 @@ from hypothesis import strategies as st
 import exprgrad
 from exprgrad import InputError, Value, parse
 from exprgrad.graph.graph import CONST, INPUT, Graph
-from exprgrad.graph.ops import BY_NAME, OPS
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS
 from oracles import mp
 from programs import require
 from rounding import bounds
-from strategies import everyday, points, smooth
+from strategies import FREQUENT, SPECIAL, everyday, points, seeds, smooth, tree
 from together import together
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -198,6 +201,135 @@ def test_a_picture_in_a_file(tmp_path: Any) -> None:
     assert picture.svg().lstrip().startswith("<") and picture._repr_svg_() == picture.svg()
 
 
+# Made by hand.
+
+
+def by_hand(x: Value) -> Value:
+    """The lesson's exercise: an operation of one's own, as a value and what goes back."""
+    t = (math.exp(2 * x.data) - 1) / (math.exp(2 * x.data) + 1)
+    out = Value(t, (x,), "tanh")
+
+    def back() -> None:
+        x.grad += (1 - t**2) * out.grad
+
+    out._backward = back
+    return out
+
+
+def test_an_operation_of_one_s_own() -> None:
+    a, b = Value(0.5, label="a"), Value(-2.0, label="b")
+    out = by_hand(a * b + 0.25)
+    out.label = "o"
+    (out * 3).backward()
+    ours = (a * b + 0.25).tanh()
+    expected = ours.run()
+    assert (out._op, {*out._prev}) == ("tanh", {*out.operands})
+    assert math.isclose(out.data, ours.data) and out.grad == 3
+    for value in (a, b):
+        assert math.isclose(value.grad, 3 * expected.gradient[value.label], rel_tol=1e-14)
+    assert out.expression().text == "o = tanh(a*b + 0.25)"
+    a.data = 2.0
+    (out * 3).backward()
+    assert out.data != (a * b + 0.25).tanh().data  # it keeps its data
+    with pytest.raises(TypeError, match="_backward is a function, not int"):
+        out._backward = 3  # type: ignore[assignment]
+
+
+def test_whole_classes_made_by_hand() -> None:
+    """The notebook's operators, each a value made by hand, on a subclass."""
+
+    class Mine(Value):
+        __slots__ = ()
+
+        def __add__(self, other: Any) -> Value:
+            out = Mine(self.data + other.data, (self, other), "+")
+
+            def back() -> None:
+                self.grad += out.grad
+                other.grad += out.grad
+
+            out._backward = back
+            return out
+
+        def __mul__(self, other: Any) -> Value:
+            out = Mine(self.data * other.data, (self, other), "*")
+
+            def back() -> None:
+                self.grad += other.data * out.grad
+                other.grad += self.data * out.grad
+
+            out._backward = back
+            return out
+
+    a, b, c, f = Mine(2.0, label="a"), Mine(-3.0, (), "", "b"), Mine(10.0), Mine(-2.0)
+    e = a * b
+    d = e + c
+    loss = d * f
+    loss.backward()
+    assert [v.grad for v in (a, b, c, f, d, e)] == [6, -4, -2, 4, -2, -2]
+    square = a + a
+    a.grad = 0
+    square.backward()
+    assert a.grad == 2
+
+
+@pytest.mark.parametrize(
+    ("count", "word", "text"),
+    [
+        (2, "+", "v1 + v2"), (1, "**2", "v1^2"), (2, "**", "v1^v2"), (1, "**-1", "v1^-1"),
+        (1, "ReLU", "relu(v1)"), (1, "-", "-v1"), (2, "-", "v1 - v2"),
+        (3, "max", "max(v1, v2, v3)"), (1, "exp", "exp(v1)"),
+    ],
+)  # fmt: skip
+def test_the_formula_of_what_is_made_by_hand(count: int, word: str, text: str) -> None:
+    made = Value(7.0, [Value(float(at)) for at in range(count)], word)
+    assert made.expression().text == text and made._op == word
+    made.backward()
+    assert [operand.grad for operand in made.operands] == [0.0] * count
+
+
+@pytest.mark.parametrize(
+    ("count", "word"), [(1, "mystery"), (1, ""), (2, "tanh"), (0, "+"), (1, "max")]
+)
+def test_what_has_no_formula(count: int, word: str) -> None:
+    made = Value(7.0, [Value(float(at)) for at in range(count)], word)
+    with pytest.raises(
+        exprgrad.RequestError, match=f"made by hand, '{re.escape(word)}' of {count}, has no"
+    ):
+        made.expression()
+
+
+def test_it_is_written_as_a_number_is() -> None:
+    a = Value(0.53125, label="a")
+    assert f"{a:.3f}|{a:8.2e}|{a}" == "0.531|5.31e-01|Value(data=0.53125, grad=0.0)"
+    assert (float(a), int(a * 5), round(a, 2), math.exp(a)) == (0.53125, 2, 0.53, math.exp(0.53125))
+    assert a.name == "a"
+    a.name = "weight"
+    assert a.label == "weight"
+
+
+def test_copies() -> None:
+    a, b = Value(2.0, label="a"), Value(-3.0)
+    out = a**3 + a.max(b, 1) * b
+    out.backward()
+    for twin in (copy.deepcopy(out), pickle.loads(pickle.dumps(out))):
+        assert repr(twin) == repr(out) and twin.expression().text == out.expression().text
+        leaf = next(v for v in ancestors(twin) if v.label == "a")
+        assert leaf is not a and leaf.grad == a.grad
+        leaf.grad = 0
+        twin.backward()
+        assert leaf.grad == a.grad
+        leaf.data = 1.0
+        twin.backward()
+        assert twin.data == -2
+
+
+def ancestors(value: Value) -> Iterator[Value]:
+    yield value
+    for operand in value.operands:
+        yield from ancestors(operand)
+
+
 # Data and grads.
 
 
@@ -302,8 +434,8 @@ def test_methods_are_told_about() -> None:
     assert vars(Value)["tanh"].__doc__ == "The hyperbolic tangent."
     own = {name for name in dir(Value) if not name.startswith("_")} - set(BY_NAME)
     assert own == {
-        "backward", "data", "dot", "explore", "expression", "grad", "held", "kind", "label", "operands",
-        "run",
+        "backward", "data", "dot", "explore", "expression", "grad", "held", "kind", "label", "name",
+        "operands", "run",
     }  # fmt: skip
 
 
@@ -391,6 +523,30 @@ def test_it_loads_on_first_use() -> None:
 
 
 # Beside others.
+
+
+METHODS = tuple(op for op in FREQUENT if op.name not in COMPARISONS)
+"""What a value has as an operator or a method; the operators more often."""
+
+
+@settings(max_examples=200)
+@given(seeds, st.integers(1, 12))
+def test_the_gradient_is_the_sweep_s(random: Random, size: int) -> None:
+    """Bit for bit, of any formula, at its kinks and poles too; also where data was set in between."""
+    text = tree(random, ("x", "y", "z", "x", "y", "2", "-0.5"), METHODS, size)
+    graph = parse(text).graph
+    assume(all(any(g in varies(graph) for g in o) for o in graph.operands if o))
+    at = {name: random.choice(SPECIAL) for name in graph.inputs}
+    leaves = {name: Value(random.uniform(-2, 2), label=name) for name in at}
+    out = walked(graph, leaves)
+    assume(leaves and isinstance(out, Value))
+    for name, x in at.items():
+        leaves[name].data = x
+    out.backward()
+    run = parse(text).gradient(at)
+    assert repr(out.data + 0.0) == repr(run.value + 0.0)
+    for name, leaf in leaves.items():
+        assert repr(leaf.grad) == repr(run.swept[name] + 0.0)
 
 
 def exact_program(random: Random, size: int) -> Iterator[tuple[str, int, Any]]:
@@ -516,6 +672,7 @@ def walked(graph: Graph, leaves: dict[str, Any]) -> Any:
         elif kind in OPERATORS:
             made.append(OPERATORS[kind](*operands))
         else:
+            assume(kind == "neg" or not isinstance(operands[0], float))
             made.append(
                 -operands[0] if kind == "neg" else getattr(operands[0], kind)(*operands[1:])
             )

@@ -1,32 +1,37 @@
 """``Value``: a number that remembers how it came about, with the words of Karpathy's micrograd.
 
-Operators and methods build the graph; ``backward()`` runs the reverse sweep of every other command over it.
+Operators and methods work their result out at once; ``backward()`` is the sweep of every other command,
+with the values themselves for nodes: what an operation passes on is said by its row's rules.
 What micrograd documents holds (github.com/karpathy/micrograd, README), and so does the code of the
 lesson, step by step by hand too.  It differs where micrograd goes wrong:
 
 - No recursion: a graph may be 100,000 operations deep.
 - ``backward()`` twice adds the gradient to the inputs twice, as PyTorch does.  micrograd passes on what
   the first time left in the results, too.  Results have the grad of the last ``backward()``.
-- ``backward()`` takes the inputs' data as they are then, and brings the results' up to date.  micrograd
-  mixes new inputs with old results.
+- ``backward()`` takes the inputs' data as they are then: where some were set since, it brings the
+  results' up to date.  micrograd mixes new inputs with old results.
 - A number that was only written, as in ``2*a``, is a constant: its grad stays 0.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from exprgrad.api.expression import Expression, Run, parse
+from exprgrad.derive.rules import slots
+from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph
-from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.language.read.parse import CONSTANTS
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.naming import fresh, name_shared
-from exprgrad.run.numbers.primitives import functions
-from exprgrad.run.numbers.sweeps import play, record
+from exprgrad.run.numbers.primitives import Template, functions, part_of, reader, sides
+from exprgrad.run.numbers.sweeps import Rule, row
 from exprgrad.run.values.inputs import as_number
 
 if TYPE_CHECKING:
@@ -37,6 +42,160 @@ __all__ = ["Value"]
 SYMBOLS = {"^": "**"}
 """Symbols of the language that Python writes in another way."""
 NOWHERE = (0, 0)
+MADE = "made"
+"""The kind of a value that is made by hand: its operation is a word."""
+UNREACHED = float("0")
+"""The grad of a result before a sweep: this very object, which no sum is, says that nothing arrived yet."""
+
+
+# What an operation passes on.
+
+SMALL = frozenset(range(-16, 17))
+"""Constants that rules are worked out for, as for ``x**2``."""
+Step = Callable[["Value"], None]
+"""What a value does in a sweep: it adds to its operands' grads."""
+
+
+def nothing(value: Value) -> None:
+    """An input and a constant pass nothing on."""
+
+
+@lru_cache(4096)
+def passing(kind: str, varies: tuple[bool, ...], numbers: tuple[float | None, ...] = ()) -> Step:
+    """What an operation adds to the grads of the operands that vary: its own times its row's rules.
+
+    A ``where`` and the constant rule 0 pass nothing on, not even 0 times infinity.  ``numbers`` are those
+    of the operands that the rules are worked out for, None for the others.
+    """
+    op = BY_NAME[kind]
+    if op.variadic:
+        return shared_out(op, varies)
+    rules = rules_for(op, varies, numbers)
+    edges = [(at, part, gate) for at, (part, gate) in enumerate(rules) if varies[at]]
+    if any(gate for _, _, gate in edges) or len(varies) > 2:
+        return gate_by_gate([(at, reader(part), gate) for at, part, gate in edges])
+    if len(varies) == 1:
+        return of_one(reader(edges[0][1]))
+    if len(edges) == 1:
+        return to_one_of_two(edges[0][0], reader(edges[0][1]))
+    (_, first, _), (_, second, _) = edges
+    if callable(first) or callable(second):
+        return of_two(reader(first), reader(second))
+    return by_cells(first, second)
+
+
+def rules_for(
+    op: Op, varies: tuple[bool, ...], numbers: tuple[float | None, ...]
+) -> Sequence[Rule]:
+    """A row's rules for the operands that vary, and for constants; and whether they are gated."""
+    rules, companions = row(op)
+    filled = {name: x.hex() for name, x in zip(op.names, numbers, strict=False) if x is not None}
+    if not (filled or companions):
+        return rules
+    from exprgrad.derive.sweeps.local import specialised
+
+    seen = (*op.names, "out")
+    for name, flag in zip(slots(op)[len(seen) :], varies, strict=True):
+        filled[name] = float(flag).hex()
+    graphs = [specialised(op.partial(at), (*filled.items(),)) for at in range(len(varies))]
+    return [(part_of(graph, seen), gate) for graph, (_, gate) in zip(graphs, rules, strict=True)]
+
+
+def gate_by_gate(edges: Sequence[tuple[int, Template, bool]]) -> Step:
+    """The step of any operation: by operand its position, its rule, and whether that is gated."""
+
+    def step(value: Value) -> None:
+        cells = [operand._data for operand in value.operands]
+        cells.append(value._data)
+        for at, rule, gated in edges:
+            slope = rule(cells)
+            if slope or not gated:
+                value.operands[at]._grad += value._grad * slope
+
+    return step
+
+
+def of_one(rule: Template) -> Step:
+    """The step of an operation of one operand."""
+
+    def step(value: Value) -> None:
+        (x,) = value.operands
+        x._grad += value._grad * rule((x._data, value._data))
+
+    return step
+
+
+def to_one_of_two(at: int, rule: Template) -> Step:
+    """The step of two operands, one of which is a constant."""
+
+    def step(value: Value) -> None:
+        x, y = operands = value.operands
+        operands[at]._grad += value._grad * rule((x._data, y._data, value._data))
+
+    return step
+
+
+def of_two(first: Template, second: Template) -> Step:
+    """The step of two operands."""
+
+    def step(value: Value) -> None:
+        x, y = value.operands
+        cells = x._data, y._data, value._data
+        grad = value._grad
+        x._grad += grad * first(cells)
+        y._grad += grad * second(cells)
+
+    return step
+
+
+def by_cells(first: int | float, second: int | float) -> Step:
+    """The step of two operands whose local derivatives are an operand, the result, or a number."""
+    i = 3 if isinstance(first, float) else first
+    j = 4 if isinstance(second, float) else second
+
+    def by_numbers(value: Value) -> None:
+        x, y = value.operands
+        grad = value._grad
+        x._grad += grad * first
+        y._grad += grad * second
+
+    def step(value: Value) -> None:
+        x, y = value.operands
+        grad = value._grad
+        cells = x._data, y._data, value._data, first, second
+        x._grad += grad * cells[i]
+        y._grad += grad * cells[j]
+
+    return by_numbers if i > 2 and j > 2 else step
+
+
+def shared_out(op: Op, varies: Sequence[bool]) -> Step:
+    """The step of a row that takes any number of operands, by one rule."""
+    (rule,) = (reader(part) for part, _ in row(op)[0])
+    beside = [float(flag) for flag in varies]
+
+    def step(value: Value) -> None:
+        cells = [operand._data for operand in value.operands]
+        seen = sides(op, [*cells, value._data], beside)
+        for operand, mine, flag in zip(value.operands, seen, varies, strict=True):
+            if flag:
+                operand._grad += value._grad * rule(mine)
+
+    return step
+
+
+class Steps(dict[str, Step]):
+    """What operations pass on where all of their operands vary, by kind; made on first use."""
+
+    def __missing__(self, kind: str) -> Step:
+        self[kind] = made = passing(kind, (True,) * len(BY_NAME[kind].names))
+        return made
+
+
+steps = Steps()
+
+
+# Operators.
 
 
 def operators(kind: str) -> tuple[Callable[[Value, object], Value], ...]:
@@ -44,12 +203,20 @@ def operators(kind: str) -> tuple[Callable[[Value, object], Value], ...]:
 
     Python goes on to ask the other operand where it is neither a value nor a number.
     """
+    function = functions[kind]
 
-    def forward(self: Value, other: object) -> Value:
-        value = lifted(other)
-        return NotImplemented if value is None else apply(kind, (self, value))
+    def forward(self: Value, other: object) -> Any:
+        y = other if isinstance(other, Value) else lifted(other)
+        if y is None:
+            return NotImplemented
+        if y.kind == CONST or self.kind == CONST:
+            return apply(kind, (self, y))
+        inner: tuple[Value, ...] = (self,) if self.operands else ()
+        if y.operands:
+            inner = (y, *inner)
+        return result(kind, (self, y), inner, function(self._data, y._data), steps[kind])
 
-    def reflected(self: Value, other: object) -> Value:
+    def reflected(self: Value, other: object) -> Any:
         value = lifted(other)
         return NotImplemented if value is None else apply(kind, (value, self))
 
@@ -66,11 +233,17 @@ def comparison(kind: str) -> Callable[[Value, object], bool]:
     return holds
 
 
+class Clock:
+    """How often the data of any value has been set: what was made before may be out of date."""
+
+    now = 0
+
+
 class Value:
     """A number: an input, ``Value(2.0, label='a')``, or what an operation made of others.
 
-    ``data`` and ``grad`` can be read and set; ``label`` is its name in tables and pictures.  Besides
-    operators there is a method for every elementwise function of ``exprgrad ops``: ``a.tanh()``,
+    ``data`` and ``grad`` can be read and set; ``label``, or ``name``, is its name in tables and pictures.
+    Besides operators there is a method for every elementwise function of ``exprgrad ops``: ``a.tanh()``,
     ``a.max(b)``.  ``<`` and its like compare data and give True or False; two values are equal if they are
     the same.
 
@@ -79,20 +252,44 @@ class Value:
     >>> L.backward()
     >>> a
     Value(data=2.0, grad=0.8)
+
+    An operation of one's own is made by hand, as the lesson does: ``out = Value(t, (a,), 'tanh')``, and
+    ``out._backward = f``, which adds to ``a.grad``.  Such a value keeps its data, whatever ``a`` is then.
     """
 
-    __slots__ = ("_data", "_grad", "_label", "held", "kind", "operands")
+    __slots__ = (
+        "_data", "_grad", "_inner", "_label", "_mark", "_step", "_time", "_word",
+        "held", "kind", "operands",
+    )  # fmt: skip
 
+    _data: float
+    _grad: float
+    _label: str
+    held: bool
+    _inner: tuple[Value, ...]
     kind: str
+    _mark: object
     operands: tuple[Value, ...]
+    _step: Step
+    _time: int
+    _word: str
 
-    def __init__(self, data: object, *, label: str = "") -> None:
-        self.label = label
-        self._data = as_number(data, label or "data")
+    def __init__(
+        self, data: object, _children: Iterable[Value] = (), _op: str = "", label: str = ""
+    ) -> None:
+        self._data = data if type(data) is float else as_number(data, label or "data")
         self._grad = 0.0
-        self.kind = INPUT
-        self.operands = ()
-        self.held = False
+        self._label = ""
+        if label != "":
+            self.label = label
+        self.operands = tuple(_children)
+        self._inner = results_of(self.operands)
+        self.kind = MADE if self.operands or _op else INPUT
+        self._word = _op
+        self._step = nothing
+        self.held = self.kind == MADE
+        self._time = Clock.now
+        self._mark = None
 
     @property
     def data(self) -> float:
@@ -101,8 +298,9 @@ class Value:
 
     @data.setter
     def data(self, number: object) -> None:
-        self._data = as_number(number, self.label or "data")
+        self._data = as_number(number, self._label or "data")
         self.held = True
+        Clock.now += 1
 
     @property
     def grad(self) -> float:
@@ -111,7 +309,7 @@ class Value:
 
     @grad.setter
     def grad(self, number: object) -> None:
-        self._grad = as_number(number, self.label or "grad")
+        self._grad = as_number(number, self._label or "grad")
 
     @property
     def label(self) -> str:
@@ -124,25 +322,33 @@ class Value:
             raise TypeError(f"a label is a text, not {type(text).__name__}")
         self._label = text
 
+    name = label
+
     def backward(self) -> None:
         """The derivative of this value with respect to every input, added to the inputs' grads.
 
-        Data is worked out afresh from the inputs.  Results get the grad of this sweep alone.
+        Results get the grad of this sweep alone.  Those made before some data was set are made afresh.
         """
-        values = reached(self)
-        for value in values:
-            if value.operands and not value.held:
-                value._data = functions[value.kind](*[o._data for o in value.operands])
-        for value, grad in zip(values, grads(values), strict=True):
-            if value.kind != CONST:
-                value._grad = (grad or 0.0) + (value._grad if value.kind == INPUT else 0.0)
+        results = made_of(self)
+        self._grad = 1.0 if results else self._grad + 1.0
+        for value in reversed(results):
+            if value._grad is not UNREACHED:
+                value._step(value)
 
-    def _backward(self) -> None:
-        """Pass the grad on to the operands, one step by hand, as the lesson does."""
-        operands = [*dict.fromkeys(self.operands)]
-        for operand, slope in zip(operands, grads([*operands, self], operands), strict=False):
-            if operand.kind != CONST and slope is not None and self.operands:
-                operand._grad += self._grad * slope
+    @property
+    def _backward(self) -> Callable[[], None]:
+        """What passes the grad on to the operands, a step by hand, as in the lesson; it can be set."""
+        return partial(self._step, self)
+
+    @_backward.setter
+    def _backward(self, function: Callable[[], object]) -> None:
+        if not callable(function):
+            raise TypeError(f"_backward is a function, not {type(function).__name__}")
+
+        def step(value: Value) -> None:
+            function()
+
+        self._step = step
 
     @property
     def _prev(self) -> set[Value]:
@@ -152,6 +358,8 @@ class Value:
     @property
     def _op(self) -> str:
         """The operation as micrograd writes it: a symbol or a word, nothing for an input."""
+        if self.kind == MADE:
+            return self._word
         op = BY_NAME.get(self.kind)
         return "" if op is None else SYMBOLS.get(op.infix, op.infix or op.prefix or op.name)
 
@@ -172,6 +380,31 @@ class Value:
         """The page to step through: see ``Run.explore``."""
         return self.run().explore(digits=digits, all=all)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and pickled: of what is made by hand its data, but not its ``_backward``."""
+        kept = ("_data", "_grad", "_label", "held", "kind", "operands")
+        return {"_word": self._op, **{name: getattr(self, name) for name in kept}}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for name, part in state.items():
+            setattr(self, name, part)
+        self._inner = results_of(self.operands)
+        self._mark = None
+        self._step = step_of(self.kind, self.operands) if self.kind in BY_NAME else nothing
+        self._time = Clock.now
+
+    def __float__(self) -> float:
+        return self._data
+
+    def __int__(self) -> int:
+        return int(self._data)
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self._data, digits)
+
+    def __format__(self, spec: str) -> str:
+        return format(self._data, spec) if spec else str(self)
+
     def __repr__(self) -> str:
         return f"Value(data={self._data!r}, grad={self._grad!r})"
 
@@ -184,18 +417,21 @@ class Value:
     __lt__, __gt__, __le__, __ge__ = map(comparison, ("lt", "gt", "le", "ge"))
 
     def __neg__(self) -> Value:
-        return apply("neg", [self])
+        return apply("neg", (self,))
 
     def __pos__(self) -> Value:
         return self
 
     def __abs__(self) -> Value:
-        return apply("abs", [self])
+        return apply("abs", (self,))
 
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Callable[..., Value]:
             """The functions of the op table."""
+
+
+new = object.__new__
 
 
 def constant(number: object) -> Value:
@@ -205,15 +441,44 @@ def constant(number: object) -> Value:
     return value
 
 
-def apply(kind: str, operands: Sequence[Value]) -> Value:
-    """What an operation makes of some values."""
-    made = Value.__new__(Value)
-    made._data = functions[kind](*[operand._data for operand in operands])
+def apply(kind: str, operands: tuple[Value, ...]) -> Value:
+    """What an operation makes of some values; of constants alone it is one."""
+    data = functions[kind](*[operand._data for operand in operands])
+    if all(operand.kind == CONST for operand in operands):
+        return constant(data)
+    return result(kind, operands, results_of(operands), data, step_of(kind, operands))
+
+
+def results_of(operands: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The operands that were made of others, last first."""
+    return tuple([operand for operand in operands[::-1] if operand.operands])
+
+
+def step_of(kind: str, operands: tuple[Value, ...]) -> Step:
+    """What an operation passes on to operands some of which are constants."""
+    constant = [operand.kind == CONST for operand in operands]
+    numbers = [
+        operand._data if known and operand._data in SMALL else None
+        for operand, known in zip(operands, constant, strict=True)
+    ]
+    return passing(kind, tuple([not known for known in constant]), tuple(numbers))
+
+
+def result(
+    kind: str, operands: tuple[Value, ...], inner: tuple[Value, ...], data: float, step: Step
+) -> Value:
+    """The value that an operation makes."""
+    made = new(Value)
+    made._data = data
     made._grad = 0.0
-    made.kind = kind
-    made.operands = tuple(operands)
     made._label = ""
     made.held = False
+    made._inner = inner
+    made.kind = kind
+    made._mark = None
+    made.operands = operands
+    made._step = step
+    made._time = Clock.now
     return made
 
 
@@ -226,8 +491,12 @@ def lifted(operand: object) -> Value | None:
 
 def method(op: Op) -> Callable[..., Value]:
     """A row of the op table as a method: the value is its first operand."""
+    alone = not op.variadic and len(op.names) == 1
 
     def applied(self: Value, *others: object) -> Value:
+        if alone and not others and self.kind != CONST:
+            inner = (self,) if self.operands else ()
+            return result(op.name, (self,), inner, functions[op.name](self._data), steps[op.name])
         operands = [lifted(operand) for operand in (self, *others)]
         fits = len(operands) > 1 if op.variadic else len(operands) == len(op.names)
         if not fits:
@@ -236,7 +505,7 @@ def method(op: Op) -> Callable[..., Value]:
         for operand, given in zip(operands, (self, *others), strict=True):
             if operand is None:
                 raise TypeError(f"{op.name} takes numbers and values, not {type(given).__name__}")
-        return apply(op.name, [operand for operand in operands if operand is not None])
+        return apply(op.name, tuple([operand for operand in operands if operand is not None]))
 
     applied.__name__ = op.name
     applied.__qualname__ = f"Value.{op.name}"
@@ -244,12 +513,43 @@ def method(op: Op) -> Callable[..., Value]:
     return applied
 
 
-for row in OPS:
-    if not (row.infix or row.prefix):
-        setattr(Value, row.name, method(row))
+for op in OPS:
+    if not (op.infix or op.prefix):
+        setattr(Value, op.name, method(op))
 
 
 # Graphs.
+
+
+def made_of(root: Value) -> list[Value]:
+    """The results that a value is made of, in the order of a formula: operands first, it last.
+
+    All of them are up to date then, and no grad has reached them.
+    """
+    mark, now, stale = object(), Clock.now, False
+    found: list[Value] = []
+    todo: list[Any] = [root] if root.operands else []
+    while todo:
+        value = todo.pop()
+        if value is None:
+            found.append(todo.pop())
+        elif value._mark is not mark:
+            value._mark = mark
+            value._grad = UNREACHED
+            if value._time != now:
+                stale = True
+            if value._inner:
+                todo += (value, None)
+                todo += value._inner
+            else:
+                found.append(value)
+    if stale:
+        for value in found:
+            value._time = now
+            if not value.held:
+                operands = [operand._data for operand in value.operands]
+                value._data = functions[value.kind](*operands)
+    return found
 
 
 def reached(root: Value) -> list[Value]:
@@ -265,39 +565,54 @@ def reached(root: Value) -> list[Value]:
     return [*found]
 
 
-def graph_of(
-    values: Sequence[Value], names: Mapping[Value, str], leaves: Collection[Value] = ()
-) -> Graph:
-    """The graph of some values, operands first; ``leaves`` are inputs whatever made them.
+def graph_of(values: Sequence[Value], names: Mapping[Value, str]) -> Graph:
+    """The graph of some values, operands first.
 
     ``names`` are those of inputs and of statements; an input without one is called by its place.
     """
     graph = Graph()
     place: dict[Value, int] = {}
-    for node, value in enumerate(values):
-        place[value] = node
+    for value in values:
         if value.kind == CONST:
-            graph.append(CONST, (), value.data, NOWHERE)
-        elif not value.operands or value in leaves:
-            name = names.get(value) or str(node)
-            graph.inputs[name] = graph.append(INPUT, (), name, NOWHERE)
+            node = graph.append(CONST, (), value.data, NOWHERE)
+        elif value.kind == INPUT:
+            name = names.get(value) or str(len(graph))
+            node = graph.inputs[name] = graph.append(INPUT, (), name, NOWHERE)
         else:
+            kind, number = written(value)
             operands = tuple([place[operand] for operand in value.operands])
-            graph.append(value.kind, operands, None, NOWHERE, (NOWHERE,) * len(operands))
+            if number is not None:
+                operands = (*operands, graph.append(CONST, (), number, NOWHERE))
+            node = graph.append(kind, operands, None, NOWHERE, (NOWHERE,) * len(operands))
             if value in names:
                 graph.bindings.append(Binding(names[value], node, NOWHERE))
                 graph.output_name = names[value]
-    graph.output = len(values) - 1
+        place[value] = node
+    graph.output = len(graph) - 1
     if not (graph.bindings and graph.bindings[-1].node == graph.output):
         graph.output_name = None
     return graph
 
 
-def grads(values: Sequence[Value], leaves: Collection[Value] = ()) -> list[float | None]:
-    """The derivative of the last of some values with respect to each of them; None where there is none."""
-    graph = graph_of(values, {}, leaves)
-    data = [value.data for value in values]
-    return play(record(graph, graph.inputs.values()), data).grads
+def written(value: Value) -> tuple[str, float | None]:
+    """A result's row, and a number that it takes besides its operands, as in ``**2``.
+
+    A value that is made by hand has a row if its word is one's name or symbol.  Raises ``RequestError``
+    for any other.
+    """
+    if value.kind != MADE:
+        return value.kind, None
+    word, count = value._word.casefold(), len(value.operands)
+    for op in OPS:
+        fits = count > 1 if op.variadic else count == len(op.names)
+        if word and fits and word in (op.name, op.prefix or op.infix, SYMBOLS.get(op.infix)):
+            return op.name, None
+    power = re.fullmatch(r"(\*\*|\^)(-?[0-9.]+)", word)
+    if power and count == 1:
+        return BY_INFIX["^"].name, float(power[2])
+    help = "its operation's name or symbol is one that 'exprgrad ops' lists, such as 'tanh' or '*'"
+    message = f"a value made by hand, '{value._word}' of {count}, has no formula"
+    raise RequestError("no-formula", message, help=help)
 
 
 def names_of(values: Sequence[Value]) -> dict[Value, str]:

@@ -11,7 +11,7 @@ from exprgrad.graph.graph import Graph, Shape, Slope, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Pass, Structural
 
-__all__ = ["Edge", "Source", "active_from", "users_of", "varying_operands"]
+__all__ = ["Edge", "Source", "active_from", "specialised", "users_of", "varying_operands"]
 
 
 Edge = tuple[int, int, bool]
