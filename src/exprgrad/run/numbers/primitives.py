@@ -20,7 +20,7 @@ from exprgrad.graph.ops import BY_NAME, OPS, Op
 
 __all__ = [
     "Function", "Part", "Template", "at_pole", "compile_template", "functions", "holds", "number",
-    "part_of", "sides",
+    "part_of", "reader", "sides",
 ]  # fmt: skip
 
 Function = Callable[..., float]

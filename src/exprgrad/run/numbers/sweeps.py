@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from exprgrad.run.numbers.kink_screen import Suspects
 
 __all__ = [
-    "Adjoints", "Plan", "Tape", "Visits", "follow", "forward", "gated", "plan", "play", "record", "reverse",
-    "row",
+    "Adjoints", "Plan", "Rule", "Tape", "Visits", "follow", "forward", "gated", "plan", "play", "record",
+    "reverse", "row",
 ]  # fmt: skip
 
 
