@@ -20,6 +20,16 @@ from shell import command
         ("elu(x) + exp(y)", {"x": -1e-300, "y": 0.0}, []),
         ("where(x < 1, y, elu(x))", {"x": 0.0, "y": 0.0}, []),
         ("tanh(x) + x^3 + sinc(x) + erf(x)", {"x": 0.0}, []),
+        ("relu(x)^3", {"x": 0.0}, []),
+        ("abs(x)^3 + relu(x)*x^2 + x^3*sign(x) + elu(x)^3", {"x": 0.0}, []),
+        ("relu(x)^3*y", {"x": 0.0, "y": 2.0}, []),
+        ("relu(x)^3 + abs(y)", {"x": 0.0, "y": 0.0}, ["abs(y) has a kink here: its operand is 0"]),
+        (
+            "relu(x) - relu(-x)",
+            {"x": 0.0},
+            [f"relu({x}) has a kink here: its operand is 0" for x in ("-x", "x")],
+        ),
+        ("max(x^2, 2*x^2)", {"x": 0.0}, ["max(x^2, 2*x^2) has a kink here: operands tie"]),
     ],
 )
 def test_a_kink_of_the_first_derivative_is_a_warning(
@@ -29,6 +39,11 @@ def test_a_kink_of_the_first_derivative_is_a_warning(
     wrt = tuple(point)
     found = diagnose_hessian(text, evaluator, point, wrt, hessian(evaluator, point, wrt))
     assert [d.message for d in found if d.code == "kink" and d.severity == "warning"] == kinks
+
+
+def test_a_jump_is_one_though_its_derivatives_are_0_on_both_sides() -> None:
+    assert "warning: floor(x) jumps here" in command("hess", "floor(x)", "x=2").err
+    assert not command("hess", "x^3*sign(x)", "x=0").err
 
 
 def test_a_kink_of_the_first_derivative_at_numbers_of_a_tensor() -> None:

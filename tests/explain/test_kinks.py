@@ -234,6 +234,17 @@ def test_a_derivative_from_one_side_is_said_to_be(formula: str, values: str, sai
     assert not run.corrected and not run.one_sided.keys() - {"x"}
 
 
+def test_estimates_of_long_formulas() -> None:
+    """Their cost counts, bits times nodes, and it is shared among the inputs."""
+    terms = " + ".join(f"{place}*x" for place in range(800))
+    side = parse(f"acosh(1 + x^2) + ({terms} - 319600*x)").gradient(x=0).one_sided["x"]
+    assert side.estimated and (side.left, side.right) == (-math.sqrt(2), math.sqrt(2))
+    others = " + ".join(f"0*x{place}" for place in range(15))
+    many = parse(f"acosh(1 + x^2) + ({terms}) + {others}")
+    side = many.gradient(dict.fromkeys(many.inputs, 0)).one_sided["x"]
+    assert not side.estimated
+
+
 def test_no_estimate_without_balls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exprgrad.explain.sides.estimates.has_balls", lambda: False)
     found = parse("sqrt(x^2)").gradient(x=0).one_sided["x"]

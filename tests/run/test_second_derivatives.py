@@ -108,3 +108,30 @@ def test_numbers_of_a_tensor_have_the_same_second_derivatives() -> None:
     found = parse("sum(tanh(x))").hessian(x=[300.0, 711.0, 0.5])["x"]["x"]
     for at, x in enumerate((300.0, 711.0, 0.5)):
         assert found[at][at] == parse("tanh(x)").hessian(x=x)["x"]["x"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "x", "true"),
+    [
+        ("sqrt(x)", 0.0, -math.inf),
+        ("sqrt(x)", -0.0, -math.inf),
+        ("cbrt(x)", 0.0, math.nan),
+        ("cbrt(x)", math.inf, 0.0),
+        ("acosh(x)", math.inf, 0.0),
+        ("acosh(x)", 1.0, -math.inf),
+        ("hypot(x, 1)", math.inf, 0.0),
+        ("hypot(3, x)", -math.inf, 0.0),
+        ("hypot(x, x)", math.inf, 0.0),
+    ],
+)
+def test_ends_of_the_domain(formula: str, x: float, true: float) -> None:
+    found = parse(formula).hessian(x=x)["x"]["x"]
+    assert found == true or (math.isnan(found) and math.isnan(true))
+
+
+@pytest.mark.parametrize("x", [5e-200, 1e-9, 0.3, 2.0, 1e17, 1e200])
+def test_a_square_root(x: float) -> None:
+    with mp.workprec(200):
+        assert (
+            ulps(parse("sqrt(x)").hessian(x=x)["x"]["x"], -1 / (4 * mpf(x) * mp.sqrt(mpf(x)))) <= 2
+        )

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.rules import computed
-from exprgrad.explain.diagnostic import Diagnostic, Guarded, Path, Settled
-from exprgrad.graph.graph import dependencies, element_name, seen_from
+from exprgrad.explain.diagnostic import Diagnostic, Flag, Guarded, Path, Settled
+from exprgrad.graph.graph import dependencies, dependents, element_name, seen_from
 from exprgrad.graph.ops import OPS
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation
@@ -286,12 +286,38 @@ def diagnose_hessian(
     listed = diagnose_outputs(text, evaluator, inputs, {"": evaluator.graph.output}, wrt)
     if BENT.intersection(evaluator.graph.kinds):
         listed += bends(evaluation.Run.of(text, evaluator, inputs, tuple(wrt)))
+    if any(isinstance(diagnostic, Flag) for diagnostic in listed) and not evaluator.graph.shapes:
+        kinked = kinked_twice(text, evaluator, inputs, wrt)
+        listed = [d for d in listed if not isinstance(d, Flag) or kinked[d.node]]
     if any(diagnostic.code in NOT_FINITE for diagnostic in listed):
         return listed
     for place, value in sorted(hessian.entries.items()):
         if found := not_finite(value):
             return [*listed, entry_trouble(text, evaluator, inputs, wrt, place, value, found)]
     return listed
+
+
+def kinked_twice(
+    text: str, evaluator: Evaluator, inputs: Mapping[str, Any], wrt: Sequence[str]
+) -> bytearray:
+    """By node: whether kinks and jumps there may be ones of the output or of a derivative of it.
+
+    They are not in ``relu(x)^3``, whose second derivative is 0 on both sides of 0.
+    """
+    from exprgrad.explain.limits import beyond_sides
+    from exprgrad.explain.sides.kinks import one_sided
+    from exprgrad.run.matrices import first
+
+    graph, outputs = first(evaluator, wrt)
+    names: set[str] = set()
+    for view in (evaluator.graph, *[seen_from(graph, output) for output in outputs[1:]]):
+        run = evaluation.Run.of(text, evaluation.evaluator_for(view), inputs, tuple(wrt))
+        if beyond_sides(run, len(wrt)):
+            names |= {*wrt}
+        else:
+            sides = one_sided(run).items()
+            names |= {name for name, one in sides if one.verdict != "exists" or one.corrected}
+    return dependents(evaluator.graph, [evaluator.graph.inputs[name] for name in names])
 
 
 def entry_trouble(

@@ -19,14 +19,17 @@ MOST_VISITS = 400_000
 """Nor where that could take more visits of nodes, all inputs and both sides together."""
 
 
-def beyond_sides(run: Run) -> str:
-    """Why a run is too large to look at both sides of each number it is differentiated in; empty if not."""
+def beyond_sides(run: Run, runs: int = 1) -> str:
+    """Why a run is too large to look at both sides of each number it is differentiated in; empty if not.
+
+    It may be one of several ``runs`` that are as large.
+    """
     from exprgrad.graph.graph import MOST_ELEMENTS, size
 
     graph = run.graph
     count = sum(size(graph.shape(graph.inputs[name])) for name in run.wrt or ())
     nodes, elements = len(graph), sum(map(size, graph.shapes))
-    limit = "formulas that are not so long" if 2 * count * nodes > MOST_VISITS else ""
+    limit = "formulas that are not so long" if 2 * count * nodes * runs > MOST_VISITS else ""
     if elements > MOST_ELEMENTS:
         limit = f"up to {MOST_ELEMENTS:,} elements over all nodes"
     if count > MOST_INPUTS:

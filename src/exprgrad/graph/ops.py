@@ -133,6 +133,8 @@ SINH_JOINT = f"{NEAR_SINH}; {HALVES}; where(abs(x) < 1, near, sign(x)*(g - f))"
 COSH_JOINT = f"{HALVES}; g + f"
 NORM = "s = where(out < 1e-290, 2^600, where(out > 1e300, 2^-600, 1)); h = hypot(x*s, y*s); u = x*s/h; v = y*s/h"
 """The unit vector (u, v) of x and y, and their norm h, scaled by s."""
+FLAT = "(out == 0) + (max(abs(x), abs(y)) == inf)"
+"""Where a norm is taken to have no second derivative, and where it has none in the limit."""
 TURN = (
     "r = hypot(x, y); s = where(r < 1e-150, 2^600, where(r > 1e150, 2^-600, 1)); k = hypot(x*s, y*s); "
     "u = x*s/k; v = y*s/k"
@@ -247,9 +249,9 @@ OPS: tuple[Op, ...] = (
         "the unit step: 0 below 0, 1/2 at 0, 1 above", definition="(1 + sign(x))/2", elsewhere="step unit_step",
     ),
     # Roots, exponentials, logarithms.
-    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all"),
+    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", seconds=("-0.25/abs(x)/abs(out)",), shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all"),
     Op(
-        "cbrt", "x", ("1/(3*out^2)",), "the cube root",
+        "cbrt", "x", ("1/(3*out^2)",), "the cube root", seconds=("where(x == 0, nan, -2/9/x/out/out)",),
         formula="r = abs(x)^(1/3); where((x == 0) + (abs(x) == inf), x, sign(x)*(r - (r - abs(x)/(r*r))/3))",
         definition="sign(x)*abs(x)^(1/3)", latex=r"\sqrt[3]{x}",
     ),
@@ -373,6 +375,7 @@ OPS: tuple[Op, ...] = (
     ),
     Op(
         "acosh", "x", ("1/(sqrt(x - 1)*sqrt(x + 1))",), "the inverse of cosh, not negative", shown=("1/sqrt(x^2 - 1)",),
+        seconds=("a = sqrt(x - 1)*sqrt(x + 1); where(x == inf, 0, -(x/a)/a/a)",),
         definition="log(x + sqrt(x^2 - 1))", domain="x >= 1", latex=r"\operatorname{arcosh} x",
         value_ulp=2.3, elsewhere="arccosh arcosh",
     ),
@@ -384,8 +387,8 @@ OPS: tuple[Op, ...] = (
     Op(
         "hypot", "x y", (hypot_slope("x", "y"), hypot_slope("y", "x")),
         "sqrt(x^2 + y^2), safe from overflow", seconds=(
-            f"{NORM}; where(out == 0, 0, v/h*v*s)", f"{NORM}; where(out == 0, 0, -u/h*v*s)",
-            f"{NORM}; where(out == 0, 0, u/h*u*s)",
+            f"{NORM}; where({FLAT}, 0, v/h*v*s)", f"{NORM}; where({FLAT}, 0, -u/h*v*s)",
+            f"{NORM}; where({FLAT}, 0, u/h*u*s)",
         ),
         shown=("x/out", "y/out"), definition="sqrt(x^2 + y^2)",
         joint=(

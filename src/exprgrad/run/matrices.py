@@ -19,7 +19,7 @@ from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import bytes_text
 
 __all__ = [
-    "MOST_PROGRAMS", "Derived", "Matrix", "Question", "along", "entry_data", "gradient", "hessian",
+    "MOST_PROGRAMS", "Derived", "Matrix", "Question", "along", "entry_data", "first", "gradient", "hessian",
     "hessian_question", "jacobian", "jacobian_question", "jvp", "jvp_question", "moves", "pattern",
     "row_program", "second", "sweeps", "value_question", "vjp", "vjp_question", "weighted",
 ]  # fmt: skip

@@ -10,7 +10,6 @@ import math
 from typing import NamedTuple
 
 from exprgrad.explain.checking.true_differences import APART, LEAST, Limit, limit
-from exprgrad.explain.digits.trusted import MOST_WORK
 from exprgrad.explain.digits.truths import is_same_typed
 from exprgrad.explain.sides.running_error import SURE
 from exprgrad.run.balls.balls import Ball, ball, enclose, has_balls, working
@@ -20,6 +19,8 @@ __all__ = ["Guess", "guesses"]
 
 PRECISIONS = (4096, 16384)
 """Bits: the second where the first tells nothing, as beside 1 + x^8."""
+MOST_WORK = 2**28
+"""The most bits times nodes, of all inputs together, on both sides: about half a second."""
 BELOW = 1400
 """By how many bits the step is smaller than the input, or than 1 if that is less."""
 ODD = 1_000_000_007
@@ -63,8 +64,9 @@ def both(run: Run, name: str, *, typed: bool) -> Guesses:
 def guess(run: Run, name: str, sign: int, *, typed: bool) -> Guess:
     """A guess for one side: first whether there is a jump, for then differences mean nothing."""
     start = min(math.frexp(run.inputs[name])[1], 0) - BELOW
+    work = MOST_WORK // max(len(run.wrt or ()), 1)
     for bits in PRECISIONS:
-        if 4 * bits * len(run.graph) > MOST_WORK:
+        if 4 * bits * len(run.graph) > work:
             break
         with working(bits):
             unit = sign * ODD * ball(2) ** start
