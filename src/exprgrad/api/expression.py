@@ -12,8 +12,8 @@ from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.graph.graph import Graph, Shape
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.read.parse import parse as parse_graph
-from exprgrad.run.evaluation import Evaluator, evaluator_for, kept, shapes_of
-from exprgrad.run.values.inputs import as_number, declared, resolve, select
+from exprgrad.run.evaluation import NOTHING, Evaluator, evaluator_for, kept, shapes_of
+from exprgrad.run.values.inputs import as_number, declared, resolve, select, spelled
 from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Expression(Drawn):
         keywords go into the mapping.  Raises ``InputError`` for a missing or surplus value.
         """
         evaluator, given = self.at(values, inputs)
-        return Run.of(self.text, evaluator, given)
+        return Run.of(self.text, evaluator, given, spelled=spelled(values, inputs))
 
     def evaluator(
         self, given: Mapping[str, Any], origins: Mapping[str, str] | None = None
@@ -196,12 +196,22 @@ class Expression(Drawn):
         ``wrt`` chooses the inputs to differentiate, all by default.  Values are as in ``evaluate``.
         """
         evaluator, given = self.at(values, inputs)
-        return self.swept(evaluator, given, select(self.graph, wrt))
+        texts = spelled(values, inputs)
+        return self.swept(evaluator, given, select(self.graph, wrt), texts)
 
-    def swept(self, evaluator: Evaluator, given: Mapping[str, Any], wrt: tuple[str, ...]) -> Run:
-        """Both sweeps, where values and inputs have been looked at: see ``evaluator``."""
+    def swept(
+        self,
+        evaluator: Evaluator,
+        given: Mapping[str, Any],
+        wrt: tuple[str, ...],
+        texts: Mapping[str, str] = NOTHING,
+    ) -> Run:
+        """Both sweeps, where values and inputs have been looked at: see ``evaluator``.
+
+        ``texts`` are those of inputs, as ``Run.spelled`` has them.
+        """
         need_number(evaluator.graph, self.text, "grad")
-        return Run.of(self.text, evaluator, given, wrt)
+        return Run.of(self.text, evaluator, given, wrt, texts)
 
     def descend(
         self,
@@ -479,10 +489,12 @@ class Expression(Drawn):
         return {**super()._repr_mimebundle_(), "text/latex": self._repr_latex_()}
 
 
-def run_again(text: str, inputs: dict[str, Any], wrt: tuple[str, ...] | None) -> Run:
+def run_again(
+    text: str, inputs: dict[str, Any], wrt: tuple[str, ...] | None, spelled: Mapping[str, str]
+) -> Run:
     """A run from what it was made of: how runs are pickled and copied."""
     graph = at_shapes(parse_graph(text), text, shapes_of(inputs))
-    return Run.of(text, evaluator_for(graph), inputs, wrt)
+    return Run.of(text, evaluator_for(graph), inputs, wrt, spelled)
 
 
 class Run(Drawn, diagnostics.Run):
@@ -585,7 +597,7 @@ class Run(Drawn, diagnostics.Run):
         return page(self, digits=digits, all=all, lesson=lesson)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return run_again, (self.text, self.inputs, self.wrt)
+        return run_again, (self.text, self.inputs, self.wrt, self.spelled)
 
     def __str__(self) -> str:
         return self.table()

@@ -255,6 +255,13 @@ class Request(NamedTuple):
     spelled: dict[str, str]
     origins: dict[str, str]
 
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The texts of values, as ``Run.spelled`` has them."""
+        from exprgrad.run.values.inputs import spelled
+
+        return spelled({n: argument.partition("=")[2] for n, argument in self.spelled.items()})
+
 
 def read_request(options: Mapping[str, Any]) -> Request:
     """Sort out formula and values: the formula comes from an argument, a file or standard input."""
@@ -564,9 +571,10 @@ def compute(
     from exprgrad.run.values.inputs import select
 
     evaluator, values = evaluator_of(expression, request)
+    texts = request.texts
     if not grad:
-        return Run.of(expression.text, evaluator, values)
-    return expression.swept(evaluator, values, select(expression.graph, wrt))
+        return Run.of(expression.text, evaluator, values, spelled=texts)
+    return expression.swept(evaluator, values, select(expression.graph, wrt), texts)
 
 
 def swept(options: Mapping[str, Any], *, grad: bool = True) -> Run:

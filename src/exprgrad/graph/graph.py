@@ -106,6 +106,7 @@ class Graph:
     ``edge_starts``, ``edge_ends``  the span of each operand's occurrence, by edge
     ``inputs``     name → node, in order of first appearance
     ``symbols``    node → the spelling of a named constant, such as ``pi``
+    ``spelled``    literal → its text, where that may be another number than its double's shortest text
     ``bindings``   the named statements, in order
     ``output``     the node that the whole expression is
     ``output_name``  the name it bears, if any
@@ -117,7 +118,8 @@ class Graph:
 
     __slots__ = (
         "bindings", "edge_ends", "edge_starts", "ends", "first_edge", "implicit", "inputs", "kinds",
-        "operands", "origins", "output", "output_name", "payloads", "shapes", "slopes", "starts", "symbols",
+        "operands", "origins", "output", "output_name", "payloads", "shapes", "slopes", "spelled", "starts",
+        "symbols",
     )  # fmt: skip
 
     def __init__(self, shapes: list[Shape] = NUMBERS) -> None:
@@ -131,6 +133,7 @@ class Graph:
         self.edge_ends = array("q")
         self.inputs: dict[str, int] = {}
         self.symbols: dict[int, str] = {}
+        self.spelled: dict[int, str] = {}
         self.bindings: list[Binding] = []
         self.output = -1
         self.output_name: str | None = None
@@ -180,6 +183,7 @@ class Graph:
         ):
             del column[length:]
         del self.edge_starts[edges:], self.edge_ends[edges:]
+        self.spelled = {node: text for node, text in self.spelled.items() if node < length}
 
     def drop(self, leaf: int) -> None:
         """Take out a leaf that nothing uses; the nodes behind it move up."""
@@ -189,6 +193,9 @@ class Graph:
         self.operands = [tuple([at - (at > leaf) for at in each]) for each in self.operands]
         self.inputs = {name: node - (node > leaf) for name, node in self.inputs.items()}
         self.symbols = {node - (node > leaf): name for node, name in self.symbols.items()}
+        self.spelled = {
+            node - (node > leaf): text for node, text in self.spelled.items() if node != leaf
+        }
 
     def span(self, node: int) -> Span:
         """Where the node is written; an input's span is its first occurrence."""

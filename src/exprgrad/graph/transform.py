@@ -77,6 +77,8 @@ def copied(made: Graph, graph: Graph, node: int, operands: tuple[int, ...]) -> i
         made.inputs[str(payload)] = image
     if node in graph.symbols:
         made.symbols[image] = graph.symbols[node]
+    if node in graph.spelled:
+        made.spelled[image] = graph.spelled[node]
     if node in graph.origins:
         made.origins[image] = graph.origins[node]
     return image

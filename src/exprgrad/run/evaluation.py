@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays import sweeps as over_arrays
 
 __all__ = [
-    "Edge", "Evaluator", "Floats", "Node", "Run", "evaluator_for", "is_finite", "kept", "shapes_of",
+    "NOTHING", "Edge", "Evaluator", "Floats", "Node", "Run", "evaluator_for", "is_finite", "kept", "shapes_of",
 ]  # fmt: skip
 
 V = TypeVar("V")
 
+NOTHING: Mapping[str, str] = {}
 MOST_SWEEPS = 8
 """For how many choices of inputs reverse sweeps are kept."""
 
@@ -218,7 +219,8 @@ class Run:
 
     ``values`` holds each node's data.  After a reverse sweep ``adjoints`` is what it found and ``wrt``
     the inputs that were differentiated; after a forward sweep alone both are None.  Among tensors
-    ``graph.shapes`` are the nodes' shapes, and data and grad are floats or NumPy arrays.
+    ``graph.shapes`` are the nodes' shapes, and data and grad are floats or NumPy arrays.  ``spelled``
+    holds the texts of inputs that were typed otherwise than their doubles' shortest texts.
 
     What a reverse sweep found has, over numbers and over tensors, by node
 
@@ -241,6 +243,7 @@ class Run:
         values: list[Any],
         adjoints: Adjoints | over_arrays.Adjoints | None = None,
         wrt: tuple[str, ...] | None = None,
+        spelled: Mapping[str, str] = NOTHING,
     ) -> None:
         self.text = text
         self.graph = graph
@@ -248,6 +251,7 @@ class Run:
         self.values = values
         self.adjoints = adjoints
         self.wrt = wrt
+        self.spelled = spelled
 
     @classmethod
     def of(
@@ -256,12 +260,14 @@ class Run:
         evaluator: Evaluator,
         inputs: Mapping[str, Any],
         wrt: tuple[str, ...] | None = None,
+        spelled: Mapping[str, str] = NOTHING,
     ) -> Self:
         """The run of a forward sweep, or of both sweeps where there are inputs to differentiate."""
         if wrt is None:
-            return cls(text, evaluator.graph, inputs, evaluator.forward(inputs))
+            values = evaluator.forward(inputs)
+            return cls(text, evaluator.graph, inputs, values, spelled=spelled)
         values, adjoints = evaluator.gradient(inputs, wrt)
-        return cls(text, evaluator.graph, inputs, values, adjoints, wrt)
+        return cls(text, evaluator.graph, inputs, values, adjoints, wrt, spelled)
 
     @property
     def value(self) -> Any:

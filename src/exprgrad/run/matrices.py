@@ -14,7 +14,7 @@ from exprgrad.derive.rules import Rule, computed
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, Graph, Program, Shape, size
-from exprgrad.run.evaluation import Evaluator, kept
+from exprgrad.run.evaluation import NOTHING, Evaluator, kept
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import bytes_text
 
@@ -341,11 +341,13 @@ class Question(NamedTuple):
     ``inputs``  its inputs' values, and those of the directions that the derived graph reads
     ``derive``  from the formula's graph, or one with the same nodes, by some rules: a derived graph, and
                 the nodes there of all numbers, or of those at some paths; what is always 0 is left out
+    ``spelled`` the texts of inputs, as a run has them
     """
 
     graph: Graph
     inputs: Mapping[str, Any]
     derive: Callable[[Graph, Rule, Iterable[tuple[str, ...]] | None], tuple[Graph, Numbers]]
+    spelled: Mapping[str, str] = NOTHING
 
 
 def value_question(

@@ -148,13 +148,13 @@ def enclosed(
     inputs: Mapping[str, float],
     wrt: Iterable[str] | None,
     *,
-    typed: bool = False,
+    typed: Mapping[str, str] | None = None,
     outputs: Sequence[int] | None = None,
 ) -> Enclosed:
     """The true numbers, in a precision that makes the value and the gradient tight if any does.
 
-    Inputs and literals are the doubles that they were read as, or with ``typed`` the decimals.  With
-    ``outputs`` those nodes are made tight, instead of the graph's output.
+    Inputs and literals are the doubles that they were read as, or the decimals, as ``enclose`` says of
+    ``typed``.  With ``outputs`` those nodes are made tight, instead of the graph's output.
     """
     most = max(2 * FIRST_BITS, min(MOST_BITS, MOST_WORK // len(graph)))
     bits = FIRST_BITS

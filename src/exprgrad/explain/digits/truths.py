@@ -12,15 +12,15 @@ from typing import Protocol
 from exprgrad.derive.rules import real
 from exprgrad.explain.diagnostic import Path
 from exprgrad.explain.digits.lost import Evidence, find_lost
-from exprgrad.explain.digits.trusted import Enclosed, Trusted, derivative, enclosed
+from exprgrad.explain.digits.trusted import FIRST_BITS, Enclosed, Trusted, derivative, enclosed
 from exprgrad.explain.rewriting.mending import Menders
 from exprgrad.graph.graph import Graph, seen_from
-from exprgrad.run.balls.balls import Ball, ball, enclose
+from exprgrad.run.balls.balls import Ball, Decimals, ball, enclose, working
 from exprgrad.run.evaluation import Run
 from exprgrad.run.matrices import Question
 from exprgrad.source import Span, cut
 
-__all__ = ["Derived", "Source", "Swept", "Written", "is_same_typed", "label_of"]
+__all__ = ["Derived", "Source", "Swept", "Written", "hanging", "label_of"]
 
 LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""
@@ -60,20 +60,27 @@ class Source(Protocol):
         """Where its digits are lost, and what would keep them; ``plain`` is the sweep's number."""
 
 
-def is_same_typed(graph: Graph, inputs: Mapping[str, float]) -> bool:
-    """Whether all inputs and literals are the decimals that they are written as: whole numbers, say."""
-    return not hanging(graph, inputs)
+def hanging(
+    graph: Graph, inputs: Mapping[str, float], spelled: Mapping[str, str]
+) -> list[str]:
+    """The literals, and the inputs by their names, that are not the numbers that they are typed as.
 
-
-def hanging(graph: Graph, inputs: Mapping[str, float]) -> list[str]:
-    """The literals, and the inputs by their names, that are not the decimals that they are written as."""
-    from fractions import Fraction
-
-    def is_rounded(x: float) -> bool:
-        return math.isfinite(x) and Fraction(x) != Fraction(repr(x))
-
-    literals = {repr(x): x for x in graph.payloads if isinstance(x, float)}
-    return [name for name, x in [*literals.items(), *inputs.items()] if is_rounded(x)]
+    ``spelled`` are texts of inputs, as a run has them.
+    """
+    literals = {
+        graph.spelled.get(node) or repr(x): (graph.spelled.get(node, ""), x)
+        for node, x in enumerate(graph.payloads)
+        if isinstance(x, float) and (node in graph.spelled or node not in graph.symbols)
+    }
+    given = {name: (spelled.get(name, ""), x) for name, x in inputs.items()}
+    with working(FIRST_BITS):
+        decimals = Decimals()
+        typed = {name: (decimals.read(*one), one[1]) for name, one in [*literals.items(), *given.items()]}
+        return [
+            cut(name, LONGEST_LABEL)
+            for name, (number, x) in typed.items()
+            if math.isfinite(x) != number.is_finite() or not bool(number == ball(x))
+        ]
 
 
 def label_of(run: Run, path: Path) -> str:
@@ -102,7 +109,7 @@ class Swept:
         run = self.run
         if not self.decimals:
             return self.found
-        return enclosed(run.graph, run.inputs, run.wrt, typed=True, outputs=self.outputs)
+        return enclosed(run.graph, run.inputs, run.wrt, typed=run.spelled, outputs=self.outputs)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -122,7 +129,7 @@ class Swept:
     @cached_property
     def decimals(self) -> list[str]:
         """The literals, and the inputs by their names, that doubles only come near."""
-        return hanging(self.run.graph, self.run.inputs)
+        return hanging(self.run.graph, self.run.inputs, self.run.spelled)
 
     def seek(self, paths: Iterable[Path]) -> None:
         """All numbers come of one sweep."""
@@ -236,12 +243,12 @@ class Derived:
         outputs = [self.true[path] for path in paths if path in self.true]
         work_out = partial(enclosed, graph, question.inputs, None, outputs=outputs)
         self.found = work_out()
-        self.typed = work_out(typed=True) if self.decimals else self.found
+        self.typed = work_out(typed=question.spelled) if self.decimals else self.found
 
     @cached_property
     def decimals(self) -> list[str]:
         """The literals, and the inputs by their names, that doubles only come near."""
-        return hanging(self.question.graph, self.question.inputs)
+        return hanging(self.question.graph, self.question.inputs, self.question.spelled)
 
     @property
     def bits(self) -> int:
@@ -312,9 +319,10 @@ def unfolded(graph: Graph) -> Graph:
     """
     view = copy(graph)
     literals = {
-        node: repr(payload)
+        node: graph.spelled.get(node) or repr(payload)
         for node, payload in enumerate(graph.payloads)
-        if isinstance(payload, float) and math.isfinite(payload) and not payload.is_integer()
+        if isinstance(payload, float)
+        and (node in graph.spelled or (math.isfinite(payload) and not payload.is_integer()))
     }
     view.symbols = literals | graph.symbols
     return view

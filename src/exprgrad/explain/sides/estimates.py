@@ -7,10 +7,11 @@ double has, and nothing rounds away.  It is an estimate still: no two steps prov
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from exprgrad.explain.checking.true_differences import APART, LEAST, Limit, limit
-from exprgrad.explain.digits.truths import is_same_typed
+from exprgrad.explain.digits.truths import hanging
 from exprgrad.explain.sides.running_error import SURE
 from exprgrad.run.balls.balls import Ball, ball, enclose, has_balls, working
 from exprgrad.run.evaluation import Run
@@ -37,6 +38,8 @@ class Guess(NamedTuple):
 
 
 Pair = tuple[Ball, Ball]
+Typed = Mapping[str, str] | None
+"""The texts of inputs where numbers are decimals as typed; None where they are doubles."""
 Guesses = tuple[Guess, Guess]
 NO_GUESSES: Guesses = (Guess(), Guess())
 
@@ -49,19 +52,19 @@ def guesses(run: Run, name: str) -> Guesses:
     """
     if not has_balls():
         return NO_GUESSES
-    readings = (False,) if is_same_typed(run.graph, run.inputs) else (False, True)
+    readings = (None,) if not hanging(run.graph, run.inputs, run.spelled) else (None, run.spelled)
     found = [both(run, name, typed=typed) for typed in readings]
     told = [sides for sides in found if sides != NO_GUESSES]
     return next((sides for sides in told if sides[0] != sides[1]), told[0] if told else NO_GUESSES)
 
 
-def both(run: Run, name: str, *, typed: bool) -> Guesses:
+def both(run: Run, name: str, *, typed: Typed) -> Guesses:
     """The guesses for the left and for the right, by one reading of the numbers."""
     left, right = (guess(run, name, sign, typed=typed) for sign in (-1, 1))
     return left, right
 
 
-def guess(run: Run, name: str, sign: int, *, typed: bool) -> Guess:
+def guess(run: Run, name: str, sign: int, *, typed: Typed) -> Guess:
     """A guess for one side: first whether there is a jump, for then differences mean nothing."""
     start = min(math.frexp(run.inputs[name])[1], 0) - BELOW
     work = MOST_WORK // max(len(run.wrt or ()), 1)
@@ -84,7 +87,7 @@ def guess(run: Run, name: str, sign: int, *, typed: bool) -> Guess:
     return Guess()
 
 
-def beside(run: Run, name: str, step: Ball, bits: int, *, typed: bool) -> Ball:
+def beside(run: Run, name: str, step: Ball, bits: int, *, typed: Typed) -> Ball:
     """The output's true value with one input a little aside."""
     return enclose(run.graph, run.inputs, bits, typed=typed, aside={name: step})[run.graph.output]
 

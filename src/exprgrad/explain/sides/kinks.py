@@ -129,7 +129,7 @@ def true_poles(run: Run) -> list[int]:
     found = poles(run)
     if not found or not has_balls():
         return found
-    readings = [enclose(run.graph, run.inputs, BITS, typed=typed) for typed in (False, True)]
+    readings = [enclose(run.graph, run.inputs, BITS, typed=typed) for typed in (None, run.spelled)]
     return [node for node in found if not all(balls[node].is_finite() for balls in readings)]
 
 

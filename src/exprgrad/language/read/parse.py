@@ -22,9 +22,13 @@ from exprgrad.source import Source, Span
 if TYPE_CHECKING:
     from exprgrad.language.read.structural import Value
 
-__all__ = ["CONSTANTS", "FUNCTIONS", "at_shapes", "need_number", "parse"]
+__all__ = ["CONSTANTS", "FUNCTIONS", "LEAST_NORMAL", "SAFE_DIGITS", "at_shapes", "need_number", "parse"]
 
 CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
+SAFE_DIGITS = 15
+"""A decimal with so many digits is the shortest text of the double nearest to it."""
+LEAST_NORMAL = 2.0**-1022
+"""Doubles below have fewer digits."""
 FUNCTIONS = {op.name: op for op in OPS if not op.infix and not op.prefix}
 INFIX = (
     {symbol: op.name for symbol, op in BY_INFIX.items()}
@@ -126,11 +130,19 @@ class Builder:
 
     def number(self, span: Span) -> Value:
         """A literal."""
-        value = float(self.text[span[0] : span[1]])
+        start, end = span
+        value = float(self.text[start:end])
         node = self.graph.append(CONST, (), value, span)
+        if end - start > SAFE_DIGITS or not LEAST_NORMAL <= value < math.inf:
+            self.extreme(node, value, self.text[start:end])
+        return node, *span
+
+    def extreme(self, node: int, value: float, text: str) -> None:
+        """A literal whose double may not have it as its shortest text."""
         if value == math.inf:  # 1e999 is written as what it is
             self.graph.symbols[node] = "inf"
-        return node, *span
+        if value or text.casefold().partition("e")[0].strip("0."):
+            self.graph.spelled[node] = text
 
     def name(self, span: Span) -> Value:
         """A name, read."""

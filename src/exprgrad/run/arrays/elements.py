@@ -198,6 +198,8 @@ class Writer:
                 number = self.append(CONST, (), float(value))
                 if node in source.symbols:
                     self.graph.symbols[number.node] = source.symbols[node]
+                if node in source.spelled:
+                    self.graph.spelled[number.node] = source.spelled[node]
             found[place] = number
         return found
 

@@ -16,22 +16,28 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from fractions import Fraction
 from functools import cache, reduce
 from typing import Any, cast
 
+from exprgrad.derive.constant_folding import result
 from exprgrad.derive.rules import template
 from exprgrad.errors import MissingExtraError
-from exprgrad.graph.graph import Algebra, Graph, interpret
+from exprgrad.graph.graph import Algebra, Graph, interpret, is_scalar
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.run.numbers.primitives import functions
 
 __all__ = [
-    "Ball", "apply", "ball", "decimal", "either", "enclose", "evaluate", "formula", "has_balls",
+    "Ball", "Decimals", "apply", "ball", "decimal", "either", "enclose", "evaluate", "formula", "has_balls",
     "is_double", "is_infinite", "is_known", "truth", "undefined", "unknown", "where", "working",
 ]  # fmt: skip
 
 Ball = Any
 """A ``flint.arb``: a finite ball, an exact infinity, nan for what has no value, or the whole line."""
+LONGEST_DECIMAL = 2000
+"""Decimals with so many digits, zeros before and behind them too, are known exactly."""
+EXACT_BITS = 8192
+"""What is rational is known exactly up to so many bits."""
 
 
 @cache
@@ -107,49 +113,99 @@ def enclose(
     inputs: Mapping[str, float],
     bits: int,
     *,
-    typed: bool = False,
+    typed: Mapping[str, str] | None = None,
     aside: Mapping[str, Ball] | None = None,
 ) -> list[Ball]:
     """Every node's true value as a ball; named constants are what they name.
 
-    Inputs and literals are the doubles that they were read as, or with ``typed`` the decimals.  ``aside``
+    Inputs and literals are the doubles that they were read as, or the decimals if there is a mapping
+    ``typed``: the texts of inputs, as far as these aren't the shortest texts of their doubles.  ``aside``
     is what is added to inputs, by name.
     """
     with working(bits):
-        number, algebra = (decimal, TYPED) if typed else (ball, BALLS)
-        given = {name: number(value) for name, value in inputs.items()}
+        decimals, given = Decimals(), {name: ball(value) for name, value in inputs.items()}
+        if typed is not None:
+            given = {name: decimals.read(typed.get(name, ""), x) for name, x in inputs.items()}
         given |= {name: given[name] + step for name, step in (aside or {}).items()}
-        return interpret(graph, algebra, given)
+        return interpret(graph, BALLS if typed is None else decimals.algebra, given)
 
 
 def evaluate(graph: Graph, given: Mapping[str, Ball], *, typed: bool = False) -> list[Ball]:
-    """Every node's data in the precision at hand, given every input's; ``typed`` as in ``enclose``."""
-    return interpret(graph, TYPED if typed else BALLS, given)
+    """Every node's data in the precision at hand, given every input's; literals are doubles or ``typed``."""
+    return interpret(graph, Decimals().algebra if typed else BALLS, given)
 
 
 def decimal(value: float) -> Ball:
     """The decimal number that a double is written as, in the precision at hand."""
-    if not math.isfinite(value) or (value.is_integer() and abs(value) < 2.0**53):
-        return ball(value)
-    from fractions import Fraction
-
-    written = Fraction(repr(value))
-    return flint().arb(written.numerator) / written.denominator
+    return flint().arb(repr(value)) if math.isfinite(value) else ball(value)
 
 
-def algebra(number: Callable[[float], Ball]) -> Algebra[Ball]:
-    """Balls, given what a literal is; a constant that has a name is what it names."""
-
-    def constant(graph: Graph, node: int) -> Ball:
-        name = graph.symbols.get(node, "")
-        if name in CONSTANTS:
-            return constant_ball(name, flint().ctx.prec)
-        return number(cast(float, graph.payloads[node]))
-
-    return Algebra(constant, lambda graph, node, operands: apply(graph.kinds[node], operands))
+def constant(graph: Graph, node: int) -> Ball:
+    """A constant; one that has a name is what it names."""
+    name = graph.symbols.get(node, "")
+    if name in CONSTANTS:
+        return constant_ball(name, flint().ctx.prec)
+    return ball(cast(float, graph.payloads[node]))
 
 
-BALLS, TYPED = algebra(ball), algebra(decimal)
+BALLS: Algebra[Ball] = Algebra(
+    constant, lambda graph, node, operands: apply(graph.kinds[node], operands)
+)
+
+
+class Decimals:
+    """Balls around decimals as they are typed, none of which are exact, and around what is made of them.
+
+    What is rational is known exactly beside its ball, and equal ones are one ball: so 0.1 + 0.2 is 0.3.
+    """
+
+    def __init__(self) -> None:
+        self.algebra: Algebra[Ball] = Algebra(self.constant, self.apply)
+        self.balls: dict[Fraction, Ball] = {}
+        self.rational: dict[int, Fraction] = {}
+
+    def exactly(self, number: Fraction) -> Ball:
+        """The one ball of a rational number."""
+        made = self.balls.get(number)
+        if made is None:
+            made = self.balls[number] = flint().arb(number.numerator) / number.denominator
+            self.rational[id(made)] = number
+        return made
+
+    def read(self, text: str, value: float) -> Ball:
+        """A number, or a constant expression, with the text as it was typed if that is not the shortest."""
+        if not text:
+            return self.number(repr(value)) if math.isfinite(value) else ball(value)
+        try:
+            return self.number(text)
+        except ValueError:
+            graph = template(text)
+            if not is_scalar(graph):
+                return self.read("", value)
+            return interpret(graph, self.algebra, {})[graph.output]
+
+    def number(self, text: str) -> Ball:
+        """A decimal number."""
+        digits, _, exponent = text.casefold().partition("e")
+        if abs(int(exponent or 0)) + len(digits) > LONGEST_DECIMAL:
+            return flint().arb(text)
+        return self.exactly(Fraction(text))
+
+    def constant(self, graph: Graph, node: int) -> Ball:
+        """A literal; a constant that has a name is what it names."""
+        text = graph.spelled.get(node) or graph.symbols.get(node, "")
+        if text in NAMED:
+            return constant(graph, node)
+        return self.read(text, cast(float, graph.payloads[node]))
+
+    def apply(self, graph: Graph, node: int, operands: Sequence[Ball]) -> Ball:
+        """One operation."""
+        known = [self.rational.get(id(x)) for x in operands]
+        if None not in known and (op := BY_NAME[graph.kinds[node]]).exact is not None:
+            found = result(op.name, cast("list[Fraction]", known))
+            if found is not None and (found.numerator * found.denominator).bit_length() < EXACT_BITS:
+                return self.exactly(found)
+        return apply(graph.kinds[node], operands)
 
 
 def formula(text: str, given: Mapping[str, Ball]) -> Ball:
@@ -162,6 +218,8 @@ CONSTANTS: dict[str, Callable[[], Ball]] = {
     "pi": lambda: flint().arb.pi(),
     "tau": lambda: 2 * flint().arb.pi(),
 }
+NAMED = {*CONSTANTS, "inf", "nan"}
+"""The symbols that are no decimal numbers."""
 
 
 @cache

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from exprgrad.errors import ExprgradError, InputError, LanguageError
 from exprgrad.graph.graph import Graph, Shape, size
-from exprgrad.language.read.parse import CONSTANTS, at_shapes, parse
-from exprgrad.run.evaluation import evaluator_for
+from exprgrad.language.read.parse import CONSTANTS, LEAST_NORMAL, SAFE_DIGITS, at_shapes, parse
+from exprgrad.run.evaluation import NOTHING, evaluator_for
 from exprgrad.source import Source, Span
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "not_an_input",
     "resolve",
     "select",
+    "spelled",
     "surplus",
 ]
 
@@ -89,6 +91,25 @@ def is_plain(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def spelled(
+    values: Mapping[str, object] | None, more: Mapping[str, object] = NOTHING
+) -> Mapping[str, str]:
+    """The texts of the values whose doubles may have other ones: long decimals, and constant expressions."""
+    found = {
+        name: text.strip()
+        for name, text in [*(values or {}).items(), *more.items()]
+        if isinstance(text, str) and is_spelled(text)
+    }
+    return {normal(name): text for name, text in found.items()} if found else NOTHING
+
+
+def is_spelled(text: str) -> bool:
+    """Whether a value may not be the shortest text of the double that it is read as."""
+    if not is_plain(text):
+        return not text.startswith("@")
+    return len(text) > SAFE_DIGITS or not LEAST_NORMAL <= abs(float(text)) < inf
 
 
 def refuse_forgotten(text: str, name: str) -> None:
