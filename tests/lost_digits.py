@@ -11,7 +11,7 @@ from exprgrad.source import cut
 VALUE = "value"
 LABEL = 40
 """Where the text is cut by which messages call a value."""
-ABOUT = re.compile(r"right digit|known to be right|no true value")
+ABOUT = re.compile(r"right digit|known to be right|no true value|hangs? on how")
 
 
 def about(run: Run, messages: Iterable[str]) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import pytest
 
@@ -25,12 +26,26 @@ FORMULAS = {
         ["abs(x*10-1)", "x=0.1"],
         ["sin(x*0.1)", "x=1e17"],
         ["floor(x*10)", "x=0.3"],
+        ["0.3 - 0.1 - 0.2"],
+        ["max(x+0.2, 0.3)", "x=0.1"],
+        ["where(x*3==0.3, 1, x)", "x=0.1"],
+        ["relu(0.3-0.2-x)", "x=0.1"],
+        ["1 + cos(3.14159265358979323846)"],
+        ["1 + cos(x)", "x=3.14159265358979323846"],
+        ["sin(x)", "x=pi"],
+        ["x*3 - 1", "x=1/3"],
+        ["1e-400*1e300"],
+        ["x*1e300", "x=1e-400"],
+        ["x/1e300", "x=1e400"],
     ],
     "open": [["sqrt(a)^2-a", "a=3"], ["sin(pi)"], ["1/(sqrt(a)^2-a)", "a=3"]],
     "right": [
         ["log(1+x)", "x=1e-10"],
         ["log(1+x)", "x=1e-10", "--digits", "9"],
         ["(1-cos(x))/x^2", "x=1e-7", "--digits", "3"],
+        ["x - 0.3", "x=0.3"],
+        ["x - y", "x=0.3", "y=0.29999"],
+        ["1 + 1e-400"],
         ["tanh(x1*w1 + x2*w2 + b)", "x1=2", "w1=-3", "x2=0", "w2=1", "b=6.88"],
     ],
 }  # fmt: skip
@@ -77,6 +92,37 @@ def test_an_answer_is_told_in_a_line() -> None:
     assert repr(true) == (
         "Guarded(value=2.0, gradient={'x': 1.0}, digits={'value': 16, 'gradient': {'x': 16}})"
     )
+
+
+@pytest.mark.parametrize(
+    ("formula", "inputs", "names"),
+    [
+        ("sin(x)", {"x": "pi"}, "x"),
+        ("sin(x)", {"x": 3.141592653589793}, "x"),
+        ("x - 1/y", {"x": "1/3", "y": 3}, "x"),
+        ("x - y", {"x": "2/8", "y": 0.125}, ""),
+        ("x - 1", {"x": "1.00000000000000000001"}, "x"),
+        ("1.00000000000000000001 - x", {"x": 1}, "1.00000000000000000001"),
+        ("x - 0.1*3", {"x": 0.3}, "0.1 and x"),
+        ("x - 0.1", {"x": 0.1000001}, ""),
+    ],
+)
+def test_numbers_are_read_as_they_are_typed(
+    formula: str, inputs: dict[str, object], names: str
+) -> None:
+    told = [one.message for one in parse(formula).gradient(inputs).true.diagnostics]
+    assert any(f"how {names} " in message for message in told) if names else not told
+
+
+def test_a_run_keeps_the_texts_of_its_inputs() -> None:
+    run = parse("sin(x) + y").gradient(x="pi", y="2.5")
+    assert run.spelled == pickle.loads(pickle.dumps(run)).spelled == {"x": "pi"}
+
+
+def test_a_kink_of_the_decimals_alone_is_told_by_all_commands() -> None:
+    for name in ("grad", "jac", "vjp"):
+        found = command(name, "-q", "max(x+0.2, 0.3)", "x=0.1")
+        assert "max(x + 0.2, 0.3) has a kink: operands tie" in found.err
 
 
 def test_a_whole_number_may_be_rounded_too() -> None:

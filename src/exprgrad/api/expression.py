@@ -234,8 +234,11 @@ class Expression(Drawn):
         chosen = select(self.graph, wrt)
         need_number(evaluator.graph, self.text, "descend")
 
+        # Nobody types the points that it comes to.
+        texts = {**spelled(values, inputs), **dict.fromkeys(chosen, "")}
+
         def at(here: Mapping[str, Any]) -> Run:
-            return self.swept(evaluator, here, chosen)
+            return self.swept(evaluator, here, chosen, texts)
 
         return descend(at, given, chosen, as_number(rate, "rate"), steps)
 

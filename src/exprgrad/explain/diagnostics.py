@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.rules import computed
 from exprgrad.explain.diagnostic import Diagnostic, Flag, Guarded, Path, Settled
+from exprgrad.explain.limits import SHARED
 from exprgrad.graph.graph import dependencies, dependents, element_name, seen_from
 from exprgrad.graph.ops import OPS
 from exprgrad.language.write.infix import number
@@ -195,6 +196,10 @@ def diagnose(
         from exprgrad.explain.sides.kinks import verdicts
 
         found += verdicts(run, one_sided)
+    if run.graph.spelled or run.spelled:
+        from exprgrad.explain.not_finite import underflows
+
+        found += underflows(run)
     if one_sided is not None and (forward or ends_somewhere(run)):
         from exprgrad.explain.sides.edges import edges
 
@@ -357,7 +362,7 @@ def screened(run: Run, digits: int) -> Guarded:
     Bounds take little more time than the sweeps; nothing else is loaded where they cover the digits that
     are asked for.
     """
-    from exprgrad.run.numbers.bounds import right_digits
+    from exprgrad.run.numbers.bounds import grad_errors, right_digits, typed_errors
 
     answer, evaluator = run.unguarded, evaluator_for(run.graph)
     corrected = [side for side in run.one_sided.values() if side.corrected]
@@ -370,16 +375,21 @@ def screened(run: Run, digits: int) -> Guarded:
         )
     errors = {side.input: side.error for side in corrected}
     data, grads = run.errors
-    bounds: dict[Path, tuple[float, float]] = {("value",): (run.value, data[run.graph.output])}
+    output, nodes = run.graph.output, run.graph.inputs
+    typed = typed_errors(run.graph, run.values, [output], run.spelled)
+    typed_grads = grad_errors(run.adjoints, typed) if typed and run.adjoints else ()  # type: ignore[arg-type]
+    bounds: dict[Path, tuple[float, float]] = {("value",): (run.value, data[output])}
+    wide: dict[Path, float] = {("value",): typed[output]} if typed else {}
     gradient, has_value = {}, not math.isnan(run.value)
     for name, slope in answer.gradient.items():
         if name in answer.corrected:
             gradient[name] = right_digits(slope, errors.get(name, 0.0))
         else:
-            error = grads[run.graph.inputs[name]] if has_value else math.inf
-            bounds["gradient", name] = slope, error
+            bounds["gradient", name] = slope, grads[nodes[name]] if has_value else math.inf
+            if typed_grads:
+                wide["gradient", name] = typed_grads[nodes[name]]
 
-    found = resolved(bounds, digits, lambda: run.truths)
+    found = resolved(bounds, digits, lambda: run.truths, wide)
     slopes = found.among("gradient")
     gradient |= {name: count for (name,), count in slopes.digits.items()}
     counts = {"value": found.digits["value",]}
@@ -439,11 +449,12 @@ def answered(
 
     ``label`` is what messages call them; fields that are ``unseen`` are not asked for.
     """
-    from exprgrad.run.numbers.bounds import data_errors
+    from exprgrad.run.numbers.bounds import data_errors, typed_errors
 
     graph, nodes = question.derive(question.graph, computed, None)
     data = forward(graph, question.inputs)
     errors = data_errors(graph, data, nodes.values())
+    typed = typed_errors(graph, data, nodes.values(), question.spelled)
 
     def source() -> Source:
         from exprgrad.explain.digits.truths import Derived
@@ -454,15 +465,20 @@ def answered(
     bounds = {
         path: (data[node], errors[node]) for path, node in nodes.items() if path[0] not in unseen
     }
-    return resolved(bounds, digits, source)
+    wide = {path: typed[nodes[path]] for path in bounds} if typed else {}
+    return resolved(bounds, digits, source, wide)
 
 
 def resolved(
-    bounds: Mapping[Path, tuple[float, float]], digits: int, source: Callable[[], Source]
+    bounds: Mapping[Path, tuple[float, float]],
+    digits: int,
+    source: Callable[[], Source],
+    typed: Mapping[Path, float] = evaluation.NOTHING,  # type: ignore[assignment]
 ) -> Settled:
     """What becomes of numbers that are shown with so many digits, given what each may be off by.
 
-    ``source`` is asked for the truth where too few digits are right.
+    ``typed`` is what they may be off by from what the numbers that were typed come to.  ``source`` is asked
+    for the truth where too few digits are right.
     """
     from exprgrad.run.numbers.bounds import right_digits
 
@@ -471,10 +487,13 @@ def resolved(
     counts = {path: right_digits(*bound) for path, bound in bounds.items()}
     found = Settled(values, counts, {})
     poor = [path for path, count in counts.items() if count < least]
-    if not poor:
+    shared = min(digits, SHARED)
+    hanging = [path for path, error in typed.items() if right_digits(values[path], error) < shared]
+    if not (poor or hanging):
         return found
     from exprgrad.explain.digits.guard import guarded, unproved
     from exprgrad.run.balls.balls import has_balls
 
-    # There are no wheels of python-flint in a browser, say.
-    return (guarded if has_balls() else unproved)(found, poor, least, source())
+    if not has_balls():  # there are no wheels of python-flint in a browser, say
+        return unproved(found, poor, least, source()) if poor else found
+    return guarded(found, [*dict.fromkeys([*poor, *hanging])], least, source())

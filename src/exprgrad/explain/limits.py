@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from exprgrad.run.evaluation import Run
 
-__all__ = ["LISTED_PATHS", "MOST_STEPS", "beyond_sides"]
+__all__ = ["LISTED_PATHS", "MOST_STEPS", "SHARED", "beyond_sides"]
 
 LISTED_PATHS = 5
 """How many paths are listed for each input where no other number is asked for."""
+SHARED = 6
+"""In so many digits an answer has to be the same for doubles and for the decimals as typed."""
 MOST_STEPS = 100_000
 """How many steps a descent takes at most."""
 MOST_INPUTS = 64

@@ -17,13 +17,16 @@ from exprgrad.explain.places import Found, at, label_of, nans, not_finite, where
 from exprgrad.explain.rewriting.mending import advice
 from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.read.parse import has_digits
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
 from exprgrad.run.evaluation import Edge, Run, is_finite
 from exprgrad.run.numbers.primitives import at_pole, holds
+from exprgrad.run.values.inputs import is_plain
 from exprgrad.source import cut
 
-__all__ = ["forward_trouble", "reverse_trouble"]
+__all__ = ["forward_trouble", "reverse_trouble", "underflows"]
 
+LEAST_ABOVE = "the least double above 0 is 5e-324"
 LARGEST_DOUBLE = "the largest double is 1.8e308"
 LEAST_DOUBLE = "the least double is -1.8e308"
 WORD = re.compile(r"\w+")
@@ -73,7 +76,7 @@ def first_troubles(run: Run, made: Sequence[int]) -> list[tuple[int, Found]]:
 def is_made(run: Run, node: int) -> bool:
     """Whether a node's data was not simply given."""
     is_operation = bool(run.graph.operands[node]) and node not in run.graph.implicit
-    return is_operation or too_large(run, node)
+    return is_operation or overflows(run, node)
 
 
 def bad_data(run: Run, node: int, found: Found, severity: str) -> Diagnostic:
@@ -95,7 +98,7 @@ def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | 
     kind, operands = run.graph.kinds[node], run.graph.operands[node]
     overflow = ": overflow", LARGEST_DOUBLE if value > 0 else LEAST_DOUBLE
     if not operands:
-        return overflow if too_large(run, node) else (" as given", None)
+        return overflow if overflows(run, node) else (" as given", None)
     op = BY_NAME.get(kind)
     if op is None:
         is_new = value == value and all(is_finite(run.values[operand]) for operand in operands)
@@ -163,18 +166,29 @@ def wrong_labels(run: Run, node: int) -> str:
     return f"{found.numbers(name)} not {label} from 0 to {classes - 1}{found.first()}, where it is {value}"
 
 
-def too_large(run: Run, node: int) -> bool:
-    """Whether a node is a literal beyond the doubles, such as ``1e400``."""
-    start, end = run.graph.span(node)
-    symbol = run.graph.symbols.get(node)
-    return run.graph.kinds[node] == CONST and symbol == "inf" and run.text[start:end] != symbol
+def overflows(run: Run, node: int) -> bool:
+    """Whether a node that is not finite was typed as a number beyond the doubles, such as ``1e400``."""
+    return is_plain(run.spelling(node))
 
 
 def name_of(run: Run, node: int) -> str:
     """What a node is called; a literal beyond the doubles as it is written."""
-    if too_large(run, node):
-        return cut(run.text[slice(*run.graph.span(node))], LIMIT)
+    if run.graph.kinds[node] == CONST and (text := run.spelling(node)):
+        return cut(text, LIMIT)
     return run.label(node)
+
+
+def underflows(run: Run) -> Iterator[Diagnostic]:
+    """The numbers that were typed, are not 0, and are below all doubles."""
+    graph = run.graph
+    given = (graph.inputs[name] for name in run.spelled if name in graph.inputs)
+    for node in sorted([*graph.spelled, *given]):
+        text = run.spelling(node)
+        if not graph.shape(node) and run.values[node] == 0 and is_plain(text) and has_digits(text):
+            name = "" if node in graph.spelled else f"{run.label(node)} = "
+            message = f"{name}{cut(text, LIMIT)} is read as 0: underflow"
+            span = graph.span(node)
+            yield Diagnostic("lost-digits", "note", message, node, span, LEAST_ABOVE)
 
 
 def domain_help(run: Run, node: int) -> str | None:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays import sweeps as over_arrays
 
 __all__ = [
-    "NOTHING", "Edge", "Evaluator", "Floats", "Node", "Run", "evaluator_for", "is_finite", "kept", "shapes_of",
+    "NOTHING", "Edge", "Evaluator", "Floats", "Node", "Run", "evaluator_for", "is_finite", "kept",
+    "shapes_of",
 ]  # fmt: skip
 
 V = TypeVar("V")
@@ -220,7 +221,8 @@ class Run:
     ``values`` holds each node's data.  After a reverse sweep ``adjoints`` is what it found and ``wrt``
     the inputs that were differentiated; after a forward sweep alone both are None.  Among tensors
     ``graph.shapes`` are the nodes' shapes, and data and grad are floats or NumPy arrays.  ``spelled``
-    holds the texts of inputs that were typed otherwise than their doubles' shortest texts.
+    holds the texts of inputs that were typed otherwise than their doubles' shortest texts, and empty ones
+    of those that nobody typed.
 
     What a reverse sweep found has, over numbers and over tensors, by node
 
@@ -314,6 +316,11 @@ class Run:
     def names(self) -> dict[int, str]:
         """Node → its name, for the nodes that have one."""
         return self.graph.names()
+
+    def spelling(self, node: int) -> str:
+        """What was typed for a literal or an input, if that is not its double's shortest text."""
+        name = str(self.graph.payloads[node])
+        return self.graph.spelled.get(node) or self.spelled.get(name, "")
 
     @cached_property
     def texts(self) -> list[str]:

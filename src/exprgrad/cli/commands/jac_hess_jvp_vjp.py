@@ -39,7 +39,7 @@ of_option = click.option("--of", metavar="NAME[,NAME]", help="Outputs: these nam
 class Asked(NamedTuple):
     """A request that was read: the outputs, name → node, their values, and the inputs to differentiate.
 
-    ``among_tensors`` says whether what is printed has places and shapes.
+    ``among_tensors`` says whether what is printed has places and shapes; ``spelled`` is as in a run.
     """
 
     text: str
@@ -50,6 +50,7 @@ class Asked(NamedTuple):
     values: dict[str, Any]
     wrt: tuple[str, ...]
     among_tensors: bool
+    spelled: Mapping[str, str]
     options: Mapping[str, Any]
 
     @property
@@ -75,7 +76,8 @@ class Asked(NamedTuple):
             () if self.options["as_json"] else ("gradient",)
         )  # only the document of hess has it
         found, more = (
-            answered(self.text, one, label, digits, unseen) for one in (values, question)
+            answered(self.text, one._replace(spelled=self.spelled), label, digits, unseen)
+            for one in (values, question)
         )
         outputs = {name: value for (name,), value in found.among("value").values.items()}
         return self._replace(values=outputs), found.joined(more)
@@ -93,7 +95,8 @@ def ask(options: Mapping[str, Any]) -> Asked:
     asked = outputs(graph, names_in(options["of"], "--of"))
     values = {name: data[node] for name, node in asked.items()}
     wrt, tensors = select(graph, names_in(options["wrt"])), not evaluator.by_entries
-    return Asked(expression.text, graph, evaluator, given, asked, values, wrt, tensors, options)
+    found = graph, evaluator, given, asked, values, wrt, tensors, request.texts
+    return Asked(expression.text, *found, options)
 
 
 def told(

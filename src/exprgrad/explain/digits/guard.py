@@ -22,6 +22,7 @@ from exprgrad.explain.digits.trusted import (
 )
 from exprgrad.explain.digits.truths import Source
 from exprgrad.explain.digits.warnings import Loser, part, uncertain, warning
+from exprgrad.explain.limits import SHARED
 from exprgrad.run.balls.balls import Ball, ball, is_infinite, working
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 
@@ -35,14 +36,19 @@ UNEXPLAINED = ("undecided", "undefined")
 """What becomes of numbers whose digits are not lost at any node."""
 
 
+DECIMALS = ("typed", "hanging")
+"""What becomes of numbers that are others for the decimals as typed."""
+
+
 class Decided(NamedTuple):
     """A number beside the truth.
 
     ``answer``  what is printed: the number itself, or the double nearest to the truth
     ``digits``  how many digits of the answer are right
     ``state``   ``right``: enough of its digits are, or no double is nearer; ``corrected``; ``typed``: the
-                decimals as they are written lead elsewhere; ``zero``: the truth may be 0; ``undefined``:
-                there is none; ``undecided``: no enclosure is tight enough to tell
+                decimals as they are written lead elsewhere; ``hanging``: so they do, but for the doubles
+                the number is right; ``zero``: the truth may be 0; ``undefined``: there is none;
+                ``undecided``: no enclosure is tight enough to tell
     """
 
     answer: float
@@ -56,17 +62,30 @@ def decided(value: float, least: int, true: Ball, typed: Ball, bits: int) -> Dec
     with working(bits):
         digits = min(right_digits(value, true), DOUBLE_DIGITS)
         if plain.verdict == "undefined":
-            return Decided(value, 0, "undefined" if math.isfinite(value) else "right")
+            is_typed = typed.is_finite() and is_tight(typed, bits)
+            state = "undefined" if math.isfinite(value) else "hanging" if is_typed else "right"
+            return Decided(value, 0, state)
         if plain.verdict in ("exact", "pole") or (plain.verdict == "zero" and value == 0):
-            return Decided(value, DOUBLE_DIGITS, "right")
+            digits = DOUBLE_DIGITS
         if digits >= least or plain.verdict in NEAREST:
-            return Decided(value, digits, "right")
+            is_same = is_shared(value, true, typed, min(least, SHARED), bits)
+            return Decided(value, digits, "right" if is_same else "hanging")
         if plain.verdict == "undecided" or (plain.verdict == "zero" and math.isfinite(value)):
             return Decided(value, 0, plain.verdict)
-        if not agree(true, typed, least, bits):
-            return Decided(value, digits, "typed")
         answer = nearest_double(true)
+        if not (agree(true, typed, least, bits) or is_nearest(answer, typed)):
+            return Decided(value, digits, "typed")
         return Decided(answer, min(right_digits(answer, true), DOUBLE_DIGITS), "corrected")
+
+
+def is_shared(value: float, true: Ball, typed: Ball, digits: int, bits: int) -> bool:
+    """Whether decimals as typed come to the same as the doubles do, for which a number is right.
+
+    Where nobody knows what they come to, they are not said to differ.
+    """
+    if not (typed.is_finite() or typed.is_nan() or is_infinite(typed)):
+        return True
+    return agree(true, typed, digits, bits) or is_nearest(value, typed)
 
 
 def agree(one: Ball, other: Ball, digits: int, bits: int) -> bool:
@@ -102,6 +121,8 @@ def guarded(found: Settled, poor: Sequence[Path], least: int, source: Source) ->
     for path in poor:
         value, (true, typed) = found.values[path], source.truth(path)
         one = decided(value, least, true, typed, source.bits)
+        if one.state == "right" and path[0] != "value" and source.turn and source.turn.is_kink:
+            one = one._replace(state="hanging")
         found.digits[path] = one.digits
         if one.state == "corrected":
             found.corrected[path] = value, one.answer
@@ -110,7 +131,7 @@ def guarded(found: Settled, poor: Sequence[Path], least: int, source: Source) ->
             lost = Wrong(path, judged(value, true, source.bits), one)
             wrong.setdefault((whole(path), one.state), []).append(lost)
     groups = losers(wrong, Counter(map(whole, found.values)), source)
-    told = [warning(group, source.decimals, source.bits) for group in groups]
+    told = [warning(group, source) for group in groups]
     return found._replace(diagnostics=tuple(told))
 
 
@@ -130,7 +151,7 @@ def losers(
         if key not in alike and explained < MOST_EXPLAINED and state not in UNEXPLAINED:
             explained += 1
             place = source.blamed(path, plain, source.truth(path)[0]) or place
-            key = key if state == "typed" else (key, place[2] or place)
+            key = key if state in DECIMALS else (key, place[2] or place)
         label, at = called(path, len(listed), sizes, source)
         digits = min(plain.digits, DOUBLE_DIGITS)
         loser = Loser(

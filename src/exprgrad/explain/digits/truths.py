@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import product
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from exprgrad.derive.rules import real
-from exprgrad.explain.diagnostic import Path
+from exprgrad.explain.diagnostic import Path, special_words
 from exprgrad.explain.digits.lost import Evidence, find_lost
 from exprgrad.explain.digits.trusted import FIRST_BITS, Enclosed, Trusted, derivative, enclosed
 from exprgrad.explain.rewriting.mending import Menders
-from exprgrad.graph.graph import Graph, seen_from
+from exprgrad.graph.graph import Graph, dependencies, seen_from
 from exprgrad.run.balls.balls import Ball, Decimals, ball, enclose, working
+from exprgrad.run.balls.sweep import met
 from exprgrad.run.evaluation import Run
 from exprgrad.run.matrices import Question
 from exprgrad.source import Span, cut
@@ -28,6 +29,13 @@ BY_ONE = {"value", "gradient", "jacobian", "vjp"}
 """The fields of values and of first derivatives, whose digits a rewrite may keep."""
 Place = tuple[int, Span, str | None]
 """A node of the user's graph, its place in the text, and help."""
+
+
+class Turn(NamedTuple):
+    """A kink or a jump, in words."""
+
+    words: str
+    is_kink: bool
 
 
 class Source(Protocol):
@@ -43,6 +51,10 @@ class Source(Protocol):
     @property
     def decimals(self) -> Sequence[str]:
         """The literals, and the inputs by their names, that doubles only come near."""
+
+    @property
+    def turn(self) -> Turn | None:
+        """The kink or jump that the decimals as typed meet, and the doubles do not."""
 
     def seek(self, paths: Sequence[Path]) -> None:
         """Say which numbers will be asked for."""
@@ -60,22 +72,22 @@ class Source(Protocol):
         """Where its digits are lost, and what would keep them; ``plain`` is the sweep's number."""
 
 
-def hanging(
-    graph: Graph, inputs: Mapping[str, float], spelled: Mapping[str, str]
-) -> list[str]:
+def hanging(graph: Graph, inputs: Mapping[str, float], spelled: Mapping[str, str]) -> list[str]:
     """The literals, and the inputs by their names, that are not the numbers that they are typed as.
 
     ``spelled`` are texts of inputs, as a run has them.
     """
     literals = {
-        graph.spelled.get(node) or repr(x): (graph.spelled.get(node, ""), x)
+        graph.spelled.get(node) or repr(x): (graph.spelled.get(node), x)
         for node, x in enumerate(graph.payloads)
         if isinstance(x, float) and (node in graph.spelled or node not in graph.symbols)
     }
-    given = {name: (spelled.get(name, ""), x) for name, x in inputs.items()}
+    given = {name: (spelled.get(name), x) for name, x in inputs.items()}
     with working(FIRST_BITS):
         decimals = Decimals()
-        typed = {name: (decimals.read(*one), one[1]) for name, one in [*literals.items(), *given.items()]}
+        typed = {
+            name: (decimals.read(*one), one[1]) for name, one in [*literals.items(), *given.items()]
+        }
         return [
             cut(name, LONGEST_LABEL)
             for name, (number, x) in typed.items()
@@ -86,6 +98,18 @@ def hanging(
 def label_of(run: Run, path: Path) -> str:
     """What messages call a number, or a tensor: the output's text, or ``x.grad``."""
     return f"{path[1]}.grad" if path[1:] else cut(run.label(run.graph.output), LONGEST_LABEL)
+
+
+def turn_of(run: Run, true: Sequence[Ball], typed: Sequence[Ball]) -> Turn | None:
+    """The first kink or jump that is met where data are ``typed``, and not where they are ``true``."""
+    graph = run.graph
+    used = dependencies(graph, graph.output)
+    for node, operands in enumerate(graph.operands):
+        special = met(graph, typed, node, run.varying) if operands and used[node] else None
+        if special is not None and met(graph, true, node, run.varying) != special:
+            words = f"{run.label(node)} {special_words(special.code)[0]}: {special.why}"
+            return Turn(words, is_kink=special.code == "kink")
+    return None
 
 
 class Swept:
@@ -130,6 +154,14 @@ class Swept:
     def decimals(self) -> list[str]:
         """The literals, and the inputs by their names, that doubles only come near."""
         return hanging(self.run.graph, self.run.inputs, self.run.spelled)
+
+    @cached_property
+    def turn(self) -> Turn | None:
+        """The kink or jump that the decimals as typed meet, and the doubles do not."""
+        if not self.decimals:
+            return None
+        with working(self.bits):
+            return turn_of(self.run, self.found.values, self.typed.values)
 
     def seek(self, paths: Iterable[Path]) -> None:
         """All numbers come of one sweep."""
@@ -249,6 +281,16 @@ class Derived:
     def decimals(self) -> list[str]:
         """The literals, and the inputs by their names, that doubles only come near."""
         return hanging(self.question.graph, self.question.inputs, self.question.spelled)
+
+    @cached_property
+    def turn(self) -> Turn | None:
+        """The kink or jump that the decimals as typed meet, and the doubles do not."""
+        if not self.decimals:
+            return None
+        question = self.question
+        work_out = partial(enclose, question.graph, question.inputs, self.bits)
+        with working(self.bits):
+            return turn_of(self.formula, work_out(), work_out(typed=question.spelled))
 
     @property
     def bits(self) -> int:

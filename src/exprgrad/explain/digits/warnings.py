@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from exprgrad.explain.diagnostic import Diagnostic
+from exprgrad.explain.digits.truths import Source
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.balls.text import bounds, rough
 from exprgrad.source import Span
@@ -47,15 +48,15 @@ class Loser(NamedTuple):
     worst: str = ""
 
 
-def warning(group: Sequence[Loser], decimals: Sequence[str], bits: int) -> Diagnostic:
-    """The warning about numbers that share state and place.
-
-    ``decimals`` are those that doubles only come near, and ``bits`` is the precision that it took.
-    """
+def warning(group: Sequence[Loser], source: Source) -> Diagnostic:
+    """The warning about numbers that share state and place, of which a source knows the truth."""
     first = group[0]
     tell: Callable[[], tuple[str, str | None]] = {
         "corrected": lambda: (f"{counts(group)}: {corrections(group)}", first.help),
-        "typed": lambda: of_decimals(group, decimals),
+        "typed": lambda: of_decimals(group, source, f"{counts(group)}: the answer hangs"),
+        "hanging": lambda: of_decimals(
+            group, source, f"{names(group)} {verb(group, 'hangs', 'hang')}"
+        ),
         "zero": lambda: (
             f"{counts(group)}: the true number is zero to within {within(first.true)}, not proved",
             first.help,
@@ -66,7 +67,7 @@ def warning(group: Sequence[Loser], decimals: Sequence[str], bits: int) -> Diagn
         ),
         "undecided": lambda: (
             f"no digit of {names(group)} is known to be right: "
-            f"no enclosure in {bits:,} bits is tight enough to tell",
+            f"no enclosure in {source.bits:,} bits is tight enough to tell",
             first.help,
         ),
     }[first.state]
@@ -149,20 +150,24 @@ def text_of(value: float, digits: int) -> str:
     return f"{value + 0.0:.{digits}g}"
 
 
-def of_decimals(group: Sequence[Loser], decimals: Sequence[str]) -> tuple[str, str]:
+def of_decimals(group: Sequence[Loser], source: Source, what_hangs: str) -> tuple[str, str]:
     """That decimals and the doubles nearest to them have other answers: message and help."""
+    decimals, turn = source.decimals, source.turn
     some = series(decimals) if 0 < len(decimals) <= MOST_NAMED else "decimals"
-    hang = f"the answer hangs on how {some} {verb(decimals, 'is', 'are')} rounded"
+    hang = f"{what_hangs} on how {some} {verb(decimals, 'is', 'are')} rounded"
     shown = group[:MOST_NAMED]
     alone = len(shown) == 1
     as_doubles = [f"{'it' if alone else one.label} is {about(one.true)}" for one in shown]
     as_typed = series([about(one.typed) for one in shown])
-    help = f"read as doubles, {series(as_doubles)}; as the decimals typed, {as_typed}"
-    return f"{counts(group)}: {hang}", f"{help}; the answer stays as computed"
+    help = f"read as doubles, {series(as_doubles)}; as typed, {as_typed}"
+    where = f", where {turn.words}" if turn else ""
+    return hang, f"{help}{where}; the answer stays as computed"
 
 
 def about(true: Ball) -> str:
     """A true number in 6 digits, as far as it is known."""
+    if true.is_nan():
+        return "undefined"
     if true.is_finite() and true.rel_accuracy_bits() >= EXACT_ENOUGH:
         return rough(true, SHORT)
     if not bool(true != 0):

@@ -22,7 +22,10 @@ from exprgrad.source import Source, Span
 if TYPE_CHECKING:
     from exprgrad.language.read.structural import Value
 
-__all__ = ["CONSTANTS", "FUNCTIONS", "LEAST_NORMAL", "SAFE_DIGITS", "at_shapes", "need_number", "parse"]
+__all__ = [
+    "CONSTANTS", "FUNCTIONS", "LEAST_NORMAL", "SAFE_DIGITS", "at_shapes", "has_digits", "need_number",
+    "parse",
+]  # fmt: skip
 
 CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
 SAFE_DIGITS = 15
@@ -104,6 +107,11 @@ def need_number(graph: Graph, text: str, command: str) -> None:
         )
 
 
+def has_digits(text: str) -> bool:
+    """Whether a number as it is typed is not 0."""
+    return bool(text.casefold().partition("e")[0].strip("+-0."))
+
+
 def tensor_action(rule: str, builder: Builder, *parts: Any) -> Any:
     """What a rule of tensors builds; their module is imported when one is met."""
     from exprgrad.language.read.structural import ACTIONS
@@ -141,7 +149,7 @@ class Builder:
         """A literal whose double may not have it as its shortest text."""
         if value == math.inf:  # 1e999 is written as what it is
             self.graph.symbols[node] = "inf"
-        if value or text.casefold().partition("e")[0].strip("0."):
+        if value or has_digits(text):
             self.graph.spelled[node] = text
 
     def name(self, span: Span) -> Value:

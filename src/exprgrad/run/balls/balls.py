@@ -125,13 +125,13 @@ def enclose(
     with working(bits):
         decimals, given = Decimals(), {name: ball(value) for name, value in inputs.items()}
         if typed is not None:
-            given = {name: decimals.read(typed.get(name, ""), x) for name, x in inputs.items()}
+            given = {name: decimals.read(typed.get(name), x) for name, x in inputs.items()}
         given |= {name: given[name] + step for name, step in (aside or {}).items()}
         return interpret(graph, BALLS if typed is None else decimals.algebra, given)
 
 
 def evaluate(graph: Graph, given: Mapping[str, Ball], *, typed: bool = False) -> list[Ball]:
-    """Every node's data in the precision at hand, given every input's; literals are doubles or ``typed``."""
+    """Every node's data in the precision at hand, given every input's; ``typed``: literals are decimals."""
     return interpret(graph, Decimals().algebra if typed else BALLS, given)
 
 
@@ -172,16 +172,21 @@ class Decimals:
             self.rational[id(made)] = number
         return made
 
-    def read(self, text: str, value: float) -> Ball:
-        """A number, or a constant expression, with the text as it was typed if that is not the shortest."""
-        if not text:
+    def read(self, text: str | None, value: float) -> Ball:
+        """A number with its text: a decimal, a constant expression, None for the shortest, or empty.
+
+        What nobody typed has an empty text: it is the double itself.
+        """
+        if text is None:
             return self.number(repr(value)) if math.isfinite(value) else ball(value)
+        if not text:
+            return self.exactly(Fraction(value)) if math.isfinite(value) else ball(value)
         try:
             return self.number(text)
         except ValueError:
             graph = template(text)
             if not is_scalar(graph):
-                return self.read("", value)
+                return self.read(None, value)
             return interpret(graph, self.algebra, {})[graph.output]
 
     def number(self, text: str) -> Ball:
@@ -193,19 +198,28 @@ class Decimals:
 
     def constant(self, graph: Graph, node: int) -> Ball:
         """A literal; a constant that has a name is what it names."""
-        text = graph.spelled.get(node) or graph.symbols.get(node, "")
+        text = graph.spelled.get(node) or graph.symbols.get(node)
         if text in NAMED:
             return constant(graph, node)
         return self.read(text, cast(float, graph.payloads[node]))
 
     def apply(self, graph: Graph, node: int, operands: Sequence[Ball]) -> Ball:
         """One operation."""
-        known = [self.rational.get(id(x)) for x in operands]
-        if None not in known and (op := BY_NAME[graph.kinds[node]]).exact is not None:
-            found = result(op.name, cast("list[Fraction]", known))
-            if found is not None and (found.numerator * found.denominator).bit_length() < EXACT_BITS:
+        kind = graph.kinds[node]
+        if BY_NAME[kind].exact is not None and None not in (known := [*map(self.known, operands)]):
+            found = result(kind, cast("list[Fraction]", known))
+            if (
+                found is not None
+                and (found.numerator * found.denominator).bit_length() < EXACT_BITS
+            ):
                 return self.exactly(found)
-        return apply(graph.kinds[node], operands)
+        return apply(kind, operands)
+
+    def known(self, x: Ball) -> Fraction | None:
+        """What a ball is exactly, as far as that is known."""
+        if x.is_exact() and x.is_integer() and (whole := only_whole(x)) is not None:
+            return Fraction(int(whole))
+        return self.rational.get(id(x))
 
 
 def formula(text: str, given: Mapping[str, Ball]) -> Ball:

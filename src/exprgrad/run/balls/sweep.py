@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, Graph, dependents
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import BY_NAME, Op, Special
 from exprgrad.run.balls.balls import (
     Ball,
     apply,
@@ -32,7 +32,7 @@ from exprgrad.run.balls.balls import (
 from exprgrad.run.numbers.primitives import compile_template
 from exprgrad.run.numbers.sweeps import gated
 
-__all__ = ["Sweep", "locals_of", "sweep"]
+__all__ = ["Sweep", "locals_of", "met", "sweep"]
 
 
 class Sweep(NamedTuple):
@@ -143,6 +143,22 @@ def special(op: Op, given: dict[str, Ball]) -> bool | None:
     """Whether a row is at a kink or a jump; None where the balls do not decide."""
     found = [truth(formula(special.where, given)) for special in op.special]
     return True if True in found else None if None in found else False
+
+
+def met(graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]) -> Special | None:
+    """The kink or jump at which a node is for certain."""
+    op, out = BY_NAME[graph.kinds[node]], values[node]
+    operands = graph.operands[node]
+    if not op.special or not any(varying[operand] for operand in operands):
+        return None
+    given = dict(zip(slots(op), [*[values[operand] for operand in operands], out], strict=False))
+    if op.variadic:
+        ties = sum(truth(apply("eq", (values[o], out))) is True for o in {*operands})
+        given = {op.names[0]: out, "out": out, "varies": ball(1), "ties": ball(ties)}
+    else:
+        moves = zip(op.names, operands, strict=True)
+        given |= {f"varies_{name}": ball(varying[operand]) for name, operand in moves}
+    return next((one for one in op.special if truth(formula(one.where, given))), None)
 
 
 def shares(

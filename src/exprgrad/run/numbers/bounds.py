@@ -9,20 +9,20 @@ jumps: there the row is asked at both ends.  What is not finite may be off by an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import compress, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, is_scalar
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.numbers.primitives import Part, Template, compile_template, functions, sides
-from exprgrad.run.numbers.sweeps import Adjoints, Tape, Visits, row
+from exprgrad.run.numbers.sweeps import Adjoints, Tape, Visits, forward, row
 
 __all__ = [
     "BENT", "DOUBLE_DIGITS", "EXACT_BELOW", "FAR", "MOST_ENDS", "NORMAL", "STRETCH", "TINY", "UNIT",
-    "data_errors", "grad_errors", "right_digits",
+    "data_errors", "grad_errors", "right_digits", "typed_errors",
 ]  # fmt: skip
 
 inf = math.inf
@@ -48,6 +48,11 @@ MOST_ENDS = 3
 """For how many numbers that are off all combinations of their ends are tried."""
 
 LEAVES = {INPUT, CONST}
+EXACT: Mapping[Any, Any] = {}
+QUARTERS, SHORT_BELOW = 16.0, 1e11
+"""What sixteenths there are below is written with 15 digits at most."""
+MOST_TYPED = 1000
+"""Up to so many nodes it is asked what the numbers that were typed come to."""
 SUM, PRODUCT, BENT_ROW = 1, 2, 3
 
 
@@ -117,15 +122,22 @@ def rule_of(op: Op, position: int) -> Template:
     return compile_template(template(op.partial(position)), slots(op))
 
 
-def data_errors(graph: Graph, values: Sequence[float], outputs: Iterable[int]) -> list[float]:
+def data_errors(
+    graph: Graph,
+    values: Sequence[float],
+    outputs: Iterable[int],
+    leaves: Mapping[int, float] = EXACT,
+) -> list[float]:
     """By node that the outputs depend on: what its data may be off by.
 
-    Inputs and literals are exact: they are the doubles that they were read as.
+    Inputs and literals are exact, being the doubles that they were read as, but for ``leaves``.
     """
     errors = [0.0] * len(graph)
     kinds = {name: kind_of(BY_NAME[name]) for name in {*graph.kinds} - LEAVES}
-    if not graph.symbols and is_exact(kinds, values):
+    if not (graph.symbols or leaves) and is_exact(kinds, values):
         return errors
+    for node, error in leaves.items():
+        errors[node] = error
     for node in graph.symbols:
         if graph.kinds[node] == CONST:
             errors[node] = UNIT * abs(values[node])
@@ -164,6 +176,56 @@ def data_errors(graph: Graph, values: Sequence[float], outputs: Iterable[int]) -
                 error += carried(kind, out, [values[operand] for operand in operands], off)
         errors[node] = error if error < inf else inf
     return errors
+
+
+def leaf_errors(
+    graph: Graph, values: Sequence[float], spelled: Mapping[str, str]
+) -> dict[int, float]:
+    """By literal and input: what its double may be off by from the number that was typed.
+
+    ``spelled`` are texts of inputs, as a run has them.
+    """
+    found = {}
+    for node, kind in enumerate(graph.kinds):
+        if kind not in LEAVES or (node in graph.symbols and node not in graph.spelled):
+            continue
+        x, text = values[node], spelled.get(str(graph.payloads[node]))
+        if text == "":  # nobody typed it
+            continue
+        if text is not None:
+            found[node] = constant_error(text, x)
+        elif node in graph.spelled or not is_short(x):
+            found[node] = UNIT * abs(x) + TINY
+    return found
+
+
+def constant_error(text: str, x: float) -> float:
+    """What the double of a number, or of a constant expression, may be off by."""
+    try:
+        float(text)
+    except ValueError:
+        graph = template(text)
+        if is_scalar(graph):
+            values = forward(graph, {})
+            leaves = leaf_errors(graph, values, EXACT)
+            return data_errors(graph, values, [graph.output], leaves)[graph.output]
+    return UNIT * abs(x) + TINY
+
+
+def typed_errors(
+    graph: Graph, values: Sequence[float], outputs: Iterable[int], spelled: Mapping[str, str]
+) -> list[float]:
+    """The same as ``data_errors``, but that inputs and literals are the numbers that were typed.
+
+    Empty where these are the doubles, and for long formulas, which nobody types.
+    """
+    leaves = leaf_errors(graph, values, spelled) if len(graph) <= MOST_TYPED else EXACT
+    return data_errors(graph, values, outputs, leaves) if leaves else []
+
+
+def is_short(x: float) -> bool:
+    """Whether a double is surely the decimal that it is written as: a whole number, or sixteenths."""
+    return (QUARTERS * x).is_integer() and abs(x) < SHORT_BELOW
 
 
 def is_exact(kinds: Iterable[str], numbers: Iterable[float]) -> bool:

@@ -9,7 +9,14 @@ from typing import Any
 
 from exprgrad.errors import ExprgradError, InputError, LanguageError
 from exprgrad.graph.graph import Graph, Shape, size
-from exprgrad.language.read.parse import CONSTANTS, LEAST_NORMAL, SAFE_DIGITS, at_shapes, parse
+from exprgrad.language.read.parse import (
+    CONSTANTS,
+    LEAST_NORMAL,
+    SAFE_DIGITS,
+    at_shapes,
+    has_digits,
+    parse,
+)
 from exprgrad.run.evaluation import NOTHING, evaluator_for
 from exprgrad.source import Source, Span
 
@@ -96,7 +103,7 @@ def is_plain(text: str) -> bool:
 def spelled(
     values: Mapping[str, object] | None, more: Mapping[str, object] = NOTHING
 ) -> Mapping[str, str]:
-    """The texts of the values whose doubles may have other ones: long decimals, and constant expressions."""
+    """The texts of values whose doubles may have others: long decimals, and constant expressions."""
     found = {
         name: text.strip()
         for name, text in [*(values or {}).items(), *more.items()]
@@ -109,7 +116,8 @@ def is_spelled(text: str) -> bool:
     """Whether a value may not be the shortest text of the double that it is read as."""
     if not is_plain(text):
         return not text.startswith("@")
-    return len(text) > SAFE_DIGITS or not LEAST_NORMAL <= abs(float(text)) < inf
+    is_normal = LEAST_NORMAL <= abs(float(text)) < inf or not has_digits(text)
+    return len(text) > SAFE_DIGITS or not is_normal
 
 
 def refuse_forgotten(text: str, name: str) -> None:
