@@ -27,6 +27,7 @@ class Shown:
         self.target = given["--to"]
         self.name = given.get("--name", "f")
         self.wrt = given.get("--wrt")
+        self.of = given.get("--of")
         self.shapes = shapes_in(given.get("--shape", ""))
         self.source = source
 
@@ -37,7 +38,8 @@ def shapes_in(option: str) -> dict[str, tuple[int, ...]]:
     return {name: tuple(map(int, sizes.split("x"))) for name, sizes in pairs}
 
 
-SHOWN = [Shown(*found) for found in BLOCK.findall(PAGE.read_text("utf-8"))]
+EVERY = [Shown(*found) for found in BLOCK.findall(PAGE.read_text("utf-8"))]
+SHOWN = [shown for shown in EVERY if not shown.of]  # for matrices see test_code_matrices
 
 
 def test_the_neuron_and_an_option_are_shown_in_every_language() -> None:

@@ -409,19 +409,26 @@ class Expression(Drawn):
         wrt: Iterable[str] | None = None,
         name: str = "f",
         value_only: bool = False,
+        of: Iterable[str] | None = None,
+        hessian: bool = False,
     ) -> str:
         """The source of one function for value and gradient in another language.
 
         ``to`` is the name of a target, as ``exprgrad code --help`` lists them; ``wrt`` chooses the
-        inputs to differentiate.  Raises ``RequestError`` for another target.  NumPy, JAX and PyTorch
-        take tensors, of the shapes that were said when the formula was read; others refuse them.
+        inputs to differentiate.  ``of`` names statements: then it is for their values and their Jacobian.
+        With ``hessian`` it is for the second derivatives, too.  Raises ``RequestError`` for another
+        target, ``InputError`` for another name.  NumPy, JAX and PyTorch take tensors, of the shapes that
+        were said when the formula was read, but for a Jacobian or a Hessian; others refuse them.
         """
         from exprgrad.derive.lower.translate import translate
+        from exprgrad.run.values.directions import outputs
 
         chosen = select(self.graph, wrt)
+        asked = None if of is None else outputs(self.typed, of)
         return translate(
-            self.typed, to, wrt=chosen, name=name, value_only=value_only, text=self.text
-        )
+            self.typed, to, wrt=chosen, name=name, value_only=value_only, of=asked, second=hessian,
+            text=self.text,
+        )  # fmt: skip
 
     def compile(
         self,

@@ -48,6 +48,10 @@ class Language(Words):
 )
 @wrt_option("Differentiate these inputs only.")
 @click.option("--value-only", is_flag=True, help="Leave out the gradient.")
+@click.option(
+    "--of", metavar="NAME[,NAME]", help="The values of these named statements, and their Jacobian."
+)
+@click.option("--hessian", is_flag=True, help="Find second derivatives, too.")
 @click.option("--name", default="f", show_default=True, metavar="NAME", help="Name the function.")
 @click.option("-o", "--output", "path", metavar="FILE", help="Write a file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -62,13 +66,20 @@ def code_command(target: str | None, value_only: bool, path: str | None, **optio
     except ShapeError as error:
         error.help = no_tensors(target) or error.help
         raise
-    excluded("--value-only", {"--wrt": value_only and options["wrt"] is not None})
+    second, of = options["hessian"], names_in(options["of"], "--of")
+    others = {"--wrt": options["wrt"] is not None, "--hessian": second}
+    excluded("--value-only", {other: value_only and given for other, given in others.items()})
+    excluded(
+        "--of", {"--hessian": second and of is not None}, "the Hessian is of the last statement"
+    )
     graph, names, name = expression.graph, names_in(options["wrt"]), options["name"]
     listed = [] if value_only else list(select(graph, names))
-    code = expression.code(target, wrt=names, name=name, value_only=value_only)
+    how = {"name": name, "value_only": value_only, "of": of, "hessian": second}
+    code = expression.code(target, wrt=names, **how)
     if path is not None:
         put(code, path)
     fields = {"to": target, "name": name, "inputs": list(graph.inputs), "wrt": listed}
+    fields |= {key: given for key, given in (("of", of), ("hessian", second)) if given}
     put_content("code", expression.text, fields, {"code": code}, path, options)
     return 0
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
 
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT, Graph, Program, numbers_only
@@ -24,7 +26,9 @@ from exprgrad.language.write.infix import program as infix
 from exprgrad.language.write.infix import setting_text
 from exprgrad.source import Source, cut
 
-__all__ = ["check_name", "check_tensors", "find_target", "helpers", "source", "takers_of_tensors"]
+__all__ = [
+    "Part", "check_name", "check_tensors", "find_target", "helpers", "source", "takers_of_tensors",
+]  # fmt: skip
 
 LINE_WIDTH = 96
 """Where lines are broken, in characters."""
@@ -83,16 +87,35 @@ def takers_of_tensors() -> str:
     return f"{', '.join(others)} and {last} take tensors"
 
 
+class Part(NamedTuple):
+    """Part of what a program returns: a number, or numbers by the names along each axis."""
+
+    name: str
+    axes: tuple[Sequence[str], ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What it is called in a sentence."""
+        if self.name in ("jacobian", "hessian"):
+            return self.name.capitalize()
+        return "values" if self.name == "value" and self.axes else self.name
+
+    @property
+    def places(self) -> list[tuple[int, ...]]:
+        """The indices of its numbers, in order."""
+        return [*product(*(range(len(axis)) for axis in self.axes))]
+
+
 def source(
     program: Program,
     target: Target,
     *,
     formula: Graph,
-    wrt: Sequence[str] | None = None,
+    parts: Sequence[Part],
     name: str = "f",
     formulas: Mapping[Routine, Program],
 ) -> str:
-    """A function that returns the program's first output and, by each of ``wrt``, the others.
+    """A function that returns the program's outputs in ``parts``, of which the value is the first.
 
     The program is lowered to the target; ``formulas`` holds the rows that became functions.  ``formula``
     is the graph as written: its inputs are the parameters, in order, and its text stands in the comment.
@@ -103,11 +126,14 @@ def source(
     writer = Writer(target, f"{name}_", variants(reversed([*formulas])))
     names = writer.names()
     inputs = {given: names.claim(given) for given in formula.inputs}
-    extra = names.claim("gradient") if layout.extra and wrt else ""
+    called = {}
+    for part in parts:
+        if is_several(parts) if layout.joined else part.places and part.axes:
+            called[part] = names.claim(part.name)
     shape = names.claim("shape")
     body = Statements(writer, program, names, inputs)
     partial = incomplete(body) if target.arrays and not fixed else []
-    if wrt is not None:
+    if len(parts) > 1 and not parts[0].axes:
         body.settle(program.outputs[0], "value")
     for position in partial:
         body.settle(program.outputs[position])
@@ -115,17 +141,29 @@ def source(
     before = taken(body, formula) if fixed else converted(body)
     after = stretched(body, partial, answers, shape)
     parameters = [layout.parameter.format(name=parameter) for parameter in inputs.values()]
-    if extra:
-        parameters.append(layout.extra.format(name=extra, count=len(wrt or ())))
-    opening, closing = (part.format(name=name) for part in layout.head)
-    statements = [*before, *body.lines, *after, *result(layout, answers, wrt, extra)]
+    if layout.extra:
+        parameters += [extra(layout, part, called[part]) for part in called]
+    head = layout.procedure if parts[0] in called and not layout.joined else layout.head
+    opening, closing = (part.format(name=name) for part in head)
+    statements = [*before, *body.lines, *after, *result(layout, answers, parts, called)]
     text = layout.file.format(
-        comment=comment(target, formula, inputs, wrt, name, extra, fixed),
+        comment=comment(target, formula, inputs, parts, name, called, fixed),
         head="\n".join(on_lines(opening, parameters or [layout.none], closing, layout.indent)),
         body=indented(statements, layout.indent),
         helpers="".join(helpers(writer, body.helpers, formulas)),
     )
     return text.rstrip("\n") + "\n"
+
+
+def is_several(parts: Sequence[Part]) -> bool:
+    """Whether a program returns more than a value and a gradient."""
+    return bool(parts[0].axes) or len(parts) > 2
+
+
+def extra(layout: Layout, part: Part, name: str) -> str:
+    """A parameter in which a part is returned."""
+    sizes = "".join(layout.size.format(count=len(axis)) for axis in part.axes)
+    return layout.extra.format(name=name, sizes=sizes)
 
 
 def variants(formulas: Iterable[Routine]) -> dict[Routine, str]:
@@ -191,21 +229,71 @@ def stretched(body: Statements, positions: list[int], answers: list[str], shape:
     return on_lines(f"{shape} = {arrays.shapes}(", shapes, ")", body.target.layout.indent)
 
 
-def result(layout: Layout, answers: list[str], wrt: Sequence[str] | None, extra: str) -> list[str]:
+def result(
+    layout: Layout, answers: list[str], parts: Sequence[Part], called: Mapping[Part, str]
+) -> list[str]:
     """The statements that return the outputs."""
-    if wrt is None:
+    if len(parts) == 1 and not parts[0].axes:
         return [layout.answer.format(value=answers[0])]
+    if layout.joined and is_several(parts):
+        return joined(layout, answers, parts, called)
     opening, item, closing = layout.result
-    items = [
-        item.format(text=text, index=index, extra=extra, key=layout.key(name))
-        for index, (text, name) in enumerate(zip(answers[1:], wrt, strict=True))
-    ]
-    closing = closing.format(value=answers[0])
+    value = "" if parts[0].axes else answers[0]
+    rest = iter(answers if parts[0].axes else answers[1:])
+    items = []
+    for part in parts if parts[0].axes else parts[1:]:
+        for index in part.places:
+            place = called.get(part, "") + "".join(f"[{at}]" for at in index)
+            key = layout.key(part.axes[-1][index[-1]])
+            items.append(item.format(text=next(rest), place=place, key=key))
+    closing = closing.format(value=value)
     if not layout.joined:
-        return [*items, closing]
+        return [*items, *([closing] if value else [])]
     if len(items) == 1:
         items[0] += layout.lone
-    return on_lines(opening.format(value=answers[0]), items, closing, layout.indent)
+    return on_lines(opening.format(value=value), items, closing, layout.indent)
+
+
+def joined(
+    layout: Layout, answers: list[str], parts: Sequence[Part], called: Mapping[Part, str]
+) -> list[str]:
+    """Statements that name each part, and one that returns them all."""
+    rest = iter(answers)
+    lines: list[str] = []
+    opening, item, closing = layout.table
+    before, _, after = layout.define.format(name="{name}", text="{text}").partition("{text}")
+    for part in parts:
+        head = before.format(name=called[part])
+        if not part.axes:
+            lines.append(f"{head}{next(rest)}{after}")
+            continue
+        *above, names = part.axes
+        if not above:
+            lines += in_a_list(layout, head, names, [next(rest) for _ in names], after)
+            continue
+        lines.append(head + opening)
+        for name in above[0]:
+            key = item.format(key=layout.key(name), text="")
+            row = in_a_list(layout, key, names, [next(rest) for _ in names], ",")
+            lines += [layout.indent + line for line in row]
+        lines.append(closing + after)
+    opening, item, closing = layout.several
+    items = [item.format(part=part.name, name=called[part]) for part in parts]
+    items[0] += layout.lone * (len(items) == 1)
+    return [*lines, *on_lines(opening, items, closing, layout.indent)]
+
+
+def in_a_list(
+    layout: Layout, before: str, names: Sequence[str], texts: Sequence[str], after: str
+) -> list[str]:
+    """Texts as a list, or by name, between what stands around it."""
+    opening, item, closing = layout.table
+    pairs = zip(names, texts, strict=True)
+    items = [item.format(key=layout.key(name), text=text) for name, text in pairs]
+    if len(items) == 1:
+        items[0] += layout.lone
+    width = LINE_WIDTH - (len(layout.indent) if after == "," else 0)
+    return on_lines(before + opening, items, closing + after, layout.indent, width)
 
 
 def helpers(
@@ -260,17 +348,22 @@ def comment(
     target: Target,
     formula: Graph,
     inputs: Mapping[str, str],
-    wrt: Sequence[str] | None,
+    parts: Sequence[Part],
     name: str,
-    extra: str,
+    called: Mapping[Part, str],
     fixed: bool,
 ) -> str:
     """What the function computes, of what, and what it returns; ``fixed``: for inputs of these shapes."""
-    what = "the value" if wrt is None else "the value and the gradient"
+    words = [f"the {part.title}" for part in parts]
+    what = " and ".join(", ".join(words).rsplit(", ", 1))
     value = formula.output_name or "the value"
     returns = f"Returns {value}."
-    if wrt is not None and (wrt or not target.layout.extra):
-        by = "the inputs, in this order" if tuple(wrt) == tuple(inputs) else ", ".join(wrt)
+    wrt = parts[-1].axes[-1] if len(parts) > 1 else ()
+    if is_several(parts):
+        returns = in_words(target.layout, inputs, parts, called)
+    elif len(parts) > 1 and (wrt or not target.layout.extra):
+        by = order_in_words(wrt, inputs)
+        extra = called.get(parts[-1], "")
         returns = target.layout.returns.format(value=value, wrt=by, extra=extra)
     listed, about = ", ".join(inputs), target.about
     if fixed and target.arrays:
@@ -278,7 +371,7 @@ def comment(
             name: formula.shape(node) or "(a number)" for name, node in formula.inputs.items()
         }
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        derivatives = "" if wrt is None else "; each derivative has the shape of its input"
+        derivatives = "" if len(parts) == 1 else "; each derivative has the shape of its input"
         about = f"The program is for exactly these shapes{derivatives}.  {target.arrays.about}"
     paragraphs = [f"Inputs, in order: {listed or 'none'}.", returns, about]
     renamed = [f"{given} is called {new}" for given, new in inputs.items() if given != new]
@@ -295,16 +388,43 @@ def comment(
     return "\n".join([opening + lines[0], *rest]) + closing
 
 
-def on_lines(opening: str, items: Sequence[str], closing: str, indent: str) -> list[str]:
+def order_in_words(wrt: Sequence[str], inputs: Iterable[str]) -> str:
+    """The inputs that something is differentiated with respect to."""
+    return "the inputs, in this order" if tuple(wrt) == tuple(inputs) else ", ".join(wrt)
+
+
+def in_words(
+    layout: Layout, inputs: Iterable[str], parts: Sequence[Part], called: Mapping[Part, str]
+) -> str:
+    """What is returned, and in what order, where that is more than a value and a gradient."""
+    value, *derivatives = parts
+    wrt = parts[-1].axes[-1]
+    by, stored = order_in_words(wrt, inputs), " and ".join(called.values())
+    found = f"the values of {', '.join(value.axes[0])}" if value.axes else "the value"
+    if derivatives and value.axes:
+        found += f" and their Jacobian: a row for each, a column for each of {by}"
+    elif derivatives:
+        found += (
+            f", the gradient with respect to {by}, and the Hessian: a row and a column for each"
+        )
+    if layout.joined:
+        return f"Returns {found}."
+    rest = f"Stores them in {stored}." if value in called else "Returns the value"
+    return f"Finds {found}.  {rest}" + f"; stores the rest in {stored}." * (value not in called)
+
+
+def on_lines(
+    opening: str, items: Sequence[str], closing: str, indent: str, width: int = LINE_WIDTH
+) -> list[str]:
     """A list on one line, or on as many as it takes."""
     line = opening + ", ".join(items) + closing
-    if len(line) + len(indent) <= LINE_WIDTH or not items:
+    if len(line) + len(indent) <= width or not items:
         return [line]
     lines = [opening]
     current = ""
     for number, item in enumerate(items):
         piece = item + ("," if number < len(items) - 1 else "")
-        if current and len(current) + len(piece) + 2 * len(indent) > LINE_WIDTH:
+        if current and len(current) + len(piece) + 2 * len(indent) > width:
             lines.append(indent + current)
             current = ""
         current = f"{current} {piece}" if current else piece

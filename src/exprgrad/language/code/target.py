@@ -81,12 +81,15 @@ class Layout(NamedTuple):
     ``result``     what stands before, is, and stands after each derivative, where they are returned too
     ``returns``    what is returned, in words
     ``parameter``  one of the parameters; ``none`` stands where there are none
-    ``extra``      a parameter in which the derivatives are returned
+    ``extra``      a parameter in which derivatives are returned; ``size``: one of its ``{sizes}``
     ``indent``     before each statement
     ``unused``     a statement for a parameter that is not used, where the language wants one
     ``joined``     whether the derivatives are a list, rather than a statement each
     ``lone``       what follows a derivative that is alone in its list
     ``key``        an input's name as the key of its derivative
+    ``table``      what stands before, is, and stands after each number in a list of them, if ``joined``
+    ``several``    the same of what is returned, each a part with a ``{name}``: of a Jacobian, or a Hessian
+    ``procedure``  the ``head`` of a function that returns nothing, as what it finds is in parameters
     """
 
     file: str
@@ -107,6 +110,10 @@ class Layout(NamedTuple):
     joined: bool = True
     lone: str = ""
     key: Callable[[str], str] = str
+    size: str = "[{count}]"
+    table: tuple[str, str, str] = ("", "", "")
+    several: tuple[str, str, str] = ("", "", "")
+    procedure: tuple[str, str] = ("", "")
 
 
 class Arrays(NamedTuple):

@@ -66,6 +66,8 @@ JAVASCRIPT = Target(
         define="const {name} = {text};",
         answer="return {value};",
         result=("return {{value: {value}, gradient: {{", "{key}: {text}", "}}}};"),
+        table=("{", "{key}: {text}", "}"),
+        several=("return {", "{part}: {name}", "};"),
         returns="Returns {{value, gradient}}: {value}, and by name its derivatives with respect to {wrt}.",
         indent="  ",
         key=key,

@@ -35,6 +35,8 @@ def layout(imports: str, decorator: str = "") -> Layout:
         answer="return {value}",
         result=("return {value}, (", "{text}", ")"),
         lone=",",
+        table=("(", "{text}", ")"),
+        several=("return ", "{name}", ""),
         returns="Returns {value} and the tuple of its derivatives with respect to {wrt}.",
     )
 

@@ -1,0 +1,49 @@
+import math
+
+
+def short_f(x, y):
+    """short_f: the value, the gradient and the Hessian of a formula, by exprgrad.
+
+      u = x*y^2
+      v = exp(x)/y
+      u*v
+
+    Inputs, in order: x, y.
+    Returns the value, the gradient with respect to the inputs, in this order, and the
+    Hessian: a row and a column for each.
+    Python 3.11 or later.  Inputs are floats.  IEEE answers (inf, nan), never an exception.
+    """
+    t1 = y*y
+    u = x*t1
+    t2 = short_f_exp(x)
+    v = short_f_div(t2, y)
+    t3 = short_f_div(1.0, y)
+    t4 = short_f_div(-v, y)
+    t5 = u*t3*t2
+    t6 = v*x
+    t7 = 2.0*y
+    t8 = t3*t2
+    t9 = t4*t1 + u*(t3*-t8) + t7*(x*t8 + v)
+    t10 = -t4
+    value = u*v
+    gradient = (t5 + v*t1, u*t4 + t6*t7)
+    hessian = (
+        (t2*(t3*t1) + t5 + t1*t8, t9),
+        (t9, t4*(x*t7) + u*(t3*t10 + short_f_div(t10, y)) + (t7*(x*t4) + t6*2.0)),
+    )
+    return value, gradient, hessian
+
+
+def short_f_exp(x):
+    """math.exp, infinite where it overflows."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def short_f_div(x, y):
+    """IEEE's x/y: infinite or nan where y is 0."""
+    if y != 0.0:
+        return x/y
+    return math.nan if x == 0.0 or x != x else math.copysign(math.inf, x)*math.copysign(1.0, y)
