@@ -376,7 +376,7 @@ def screened(run: Run, digits: int) -> Guarded:
     errors = {side.input: side.error for side in corrected}
     data, grads = run.errors
     output, nodes = run.graph.output, run.graph.inputs
-    typed = typed_errors(run.graph, run.values, [output], run.spelled)
+    typed = typed_errors(run.graph, run.values, run.spelled)
     typed_grads = grad_errors(run.adjoints, typed) if typed and run.adjoints else ()  # type: ignore[arg-type]
     bounds: dict[Path, tuple[float, float]] = {("value",): (run.value, data[output])}
     wide: dict[Path, float] = {("value",): typed[output]} if typed else {}
@@ -453,8 +453,8 @@ def answered(
 
     graph, nodes = question.derive(question.graph, computed, None)
     data = forward(graph, question.inputs)
-    errors = data_errors(graph, data, nodes.values())
-    typed = typed_errors(graph, data, nodes.values(), question.spelled)
+    errors = data_errors(graph, data)
+    typed = typed_errors(graph, data, question.spelled)
 
     def source() -> Source:
         from exprgrad.explain.digits.truths import Derived

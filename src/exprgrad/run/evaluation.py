@@ -92,7 +92,7 @@ class Floats:
         """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
         from exprgrad.run.numbers.bounds import data_errors, grad_errors
 
-        data = data_errors(self.graph, values, [self.graph.output])
+        data = data_errors(self.graph, values)
         return data, [] if adjoints is None else grad_errors(adjoints, data)
 
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from itertools import compress, product
+from itertools import product, repeat
 from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, is_scalar
+from exprgrad.graph.graph import CONST, INPUT, Graph, is_scalar
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.run.numbers.primitives import Part, Template, compile_template, functions, sides
+from exprgrad.run.numbers.primitives import Template, functions, reader, sides
 from exprgrad.run.numbers.sweeps import Adjoints, Tape, Visits, forward, row
 
 __all__ = [
@@ -30,8 +29,6 @@ UNIT = 2.0**-53
 """Half an ulp, as a part of the least number that has it."""
 TINY = 2.0**-1074
 """What a result below the normal numbers may be off by."""
-UNDERFLOW = 4 * TINY
-"""What a grad may be off by for all contributions that are below the normal numbers."""
 EXACT_BELOW = 2.0**53
 """Below it every whole number is a double, so what correctly rounded operations make of such is exact."""
 NORMAL = 2.0**-1022
@@ -51,9 +48,11 @@ LEAVES = {INPUT, CONST}
 EXACT: Mapping[Any, Any] = {}
 QUARTERS, SHORT_BELOW = 16.0, 1e11
 """What sixteenths there are below is written with 15 digits at most."""
-MOST_TYPED = 1000
+MOST_TYPED = 256
 """Up to so many nodes it is asked what the numbers that were typed come to."""
-SUM, PRODUCT, BENT_ROW = 1, 2, 3
+SUM, PRODUCT, SMOOTH, BENT_AT_0, OTHER = range(5)
+"""How a row's bound is found: that of a sum or a product of two, of a row with one operand that is smooth
+or has a kink at 0, or of any other."""
 
 
 def right_digits(value: float, error: float) -> int:
@@ -71,8 +70,7 @@ def right_digits(value: float, error: float) -> int:
 class Kind(NamedTuple):
     """What a bound needs to know of a row.
 
-    ``sort``      how its bound is found: that of a sum or a product of two, or of a row with one operand
-                  that has kinks; 0 for all others
+    ``sort``      how its bound is found
     ``function``  its value
     ``own``       what the result may have rounded away, as a part of it, and at least
     ``partial``   the same of a partial
@@ -85,31 +83,47 @@ class Kind(NamedTuple):
     partial: tuple[float, float]
 
 
-@cache
-def kind_of(op: Op) -> Kind:
-    """What a bound needs to know of a row."""
-    ulps = op.value_ulp
-    tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
-    return Kind(
-        op,
-        SUM if len(op.signs) == 2 else PRODUCT if op.powers == (1, 1) else BENT_ROW * is_bent(op),
-        functions[op.name],
-        (2 * ulps * UNIT, max(tiny, op.value_abs)),
-        (4 * op.partial_ulp * UNIT, op.partial_abs),
-    )
+class Kinds(dict[str, Kind]):
+    """Row name → what a bound needs to know of it, made on first use."""
+
+    def __missing__(self, name: str) -> Kind:
+        op = BY_NAME[name]
+        ulps = op.value_ulp
+        tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
+        self[name] = made = Kind(
+            op,
+            sort_of(op),
+            functions[name],
+            (2 * ulps * UNIT, max(tiny, op.value_abs)),
+            (4 * op.partial_ulp * UNIT, op.partial_abs),
+        )
+        return made
 
 
-def reads_of(op: Op) -> dict[Part, list[int]]:
-    """By partial, as a tape has it: which of the values that ``slots`` names it reads."""
-    names, found = slots(op), {}
-    for position, (part, _) in enumerate(row(op)[0]):
-        found[part] = [names.index(seen) for seen in template(op.partial(position)).inputs]
-    return found
+class Rules(dict[str, tuple[tuple[Template, ...], bool]]):
+    """Row name → by operand, what finds the local derivative; and whether it sees companions."""
+
+    def __missing__(self, name: str) -> tuple[tuple[Template, ...], bool]:
+        rules, companions = row(BY_NAME[name])
+        self[name] = made = tuple([reader(part) for part, _ in rules]), companions
+        return made
 
 
-def is_bent(op: Op) -> bool:
-    """Whether a row of one operand has kinks, but does not jump: then its ends say all."""
-    return len(op.names) == 1 and not op.variadic and has_only_kinks(op)
+KINDS = Kinds()
+RULES = Rules()
+
+
+def sort_of(op: Op) -> int:
+    """How a row's bound is found."""
+    if len(op.signs) == 2:
+        return SUM
+    if op.powers == (1, 1):
+        return PRODUCT
+    if len(op.names) > 1 or op.variadic:
+        return OTHER
+    if has_only_kinks(op) and all(special.where == "x == 0" for special in op.special):
+        return BENT_AT_0
+    return OTHER if op.special else SMOOTH
 
 
 def has_only_kinks(op: Op) -> bool:
@@ -117,64 +131,39 @@ def has_only_kinks(op: Op) -> bool:
     return bool(op.special) and all(special.code == "kink" for special in op.special)
 
 
-def rule_of(op: Op, position: int) -> Template:
-    """The rule of an edge as a function of what ``sides`` says that it sees."""
-    return compile_template(template(op.partial(position)), slots(op))
-
-
 def data_errors(
-    graph: Graph,
-    values: Sequence[float],
-    outputs: Iterable[int],
-    leaves: Mapping[int, float] = EXACT,
+    graph: Graph, values: Sequence[float], leaves: Mapping[int, float] = EXACT
 ) -> list[float]:
-    """By node that the outputs depend on: what its data may be off by.
+    """By node: what its data may be off by.
 
     Inputs and literals are exact, being the doubles that they were read as, but for ``leaves``.
     """
     errors = [0.0] * len(graph)
-    kinds = {name: kind_of(BY_NAME[name]) for name in {*graph.kinds} - LEAVES}
-    if not (graph.symbols or leaves) and is_exact(kinds, values):
+    sorts = {name: KINDS[name].sort for name in {*graph.kinds} - LEAVES}
+    if not (graph.symbols or leaves) and is_exact(sorts, values):
         return errors
     for node, error in leaves.items():
         errors[node] = error
     for node in graph.symbols:
         if graph.kinds[node] == CONST:
             errors[node] = UNIT * abs(values[node])
-    sorts = {name: kind.sort for name, kind in kinds.items()}
-    needed = dependencies(graph, *outputs)
-    nodes = zip(range(len(graph)), graph.kinds, graph.operands, strict=True)
-    for node, name, operands in compress(nodes, needed):
+    sizes = [*map(abs, values)]
+    nodes = zip(range(len(graph)), graph.kinds, graph.operands, sizes, strict=True)
+    for node, name, operands, size in nodes:
         if not operands:
             continue
         sort = sorts[name]
         if sort == SUM:
             first, second = operands
-            errors[node] = UNIT * abs(values[node]) + errors[first] + errors[second]
-            continue
-        if sort == PRODUCT:
+            errors[node] = errors[first] + errors[second] + UNIT * size
+        elif sort == PRODUCT:
             first, second = operands
             one, other = errors[first], errors[second]
-            error = abs(values[first]) * other + abs(values[second]) * one + one * other
-            error += UNIT * abs(values[node]) + TINY
+            error = sizes[first] * other + (sizes[second] + other) * one + UNIT * size + TINY
             errors[node] = error if error < inf else inf
-            continue
-        kind, out = kinds[name], values[node]
-        relative, least = kind.own
-        error = relative * abs(out)
-        if error < least and (out or values[operands[0]]):
-            error = least  # a 0 that is not made of zeros may be all that is left of a number
-        if sort == BENT_ROW:
-            x, d = values[operands[0]], errors[operands[0]]
-            if d:
-                d = max(d, math.ulp(x))
-                below, above = abs(kind.function(x - d) - out), abs(kind.function(x + d) - out)
-                error += below if below > above else above
         else:
-            off = [errors[operand] for operand in operands]
-            if any(off):
-                error += carried(kind, out, [values[operand] for operand in operands], off)
-        errors[node] = error if error < inf else inf
+            error = of_row(KINDS[name], values[node], operands, values, errors)
+            errors[node] = error if error < inf else inf
     return errors
 
 
@@ -208,19 +197,17 @@ def constant_error(text: str, x: float) -> float:
         if is_scalar(graph):
             values = forward(graph, {})
             leaves = leaf_errors(graph, values, EXACT)
-            return data_errors(graph, values, [graph.output], leaves)[graph.output]
+            return data_errors(graph, values, leaves)[graph.output]
     return UNIT * abs(x) + TINY
 
 
-def typed_errors(
-    graph: Graph, values: Sequence[float], outputs: Iterable[int], spelled: Mapping[str, str]
-) -> list[float]:
+def typed_errors(graph: Graph, values: Sequence[float], spelled: Mapping[str, str]) -> list[float]:
     """The same as ``data_errors``, but that inputs and literals are the numbers that were typed.
 
     Empty where these are the doubles, and for long formulas, which nobody types.
     """
     leaves = leaf_errors(graph, values, spelled) if len(graph) <= MOST_TYPED else EXACT
-    return data_errors(graph, values, outputs, leaves) if leaves else []
+    return data_errors(graph, values, leaves) if leaves else []
 
 
 def is_short(x: float) -> bool:
@@ -235,25 +222,53 @@ def is_exact(kinds: Iterable[str], numbers: Iterable[float]) -> bool:
     )
 
 
+def of_row(
+    kind: Kind,
+    out: float,
+    operands: Sequence[int],
+    values: Sequence[float],
+    errors: Sequence[float],
+) -> float:
+    """What a row's result may be off by."""
+    op, sort, _, (relative, least), _ = kind
+    error = relative * abs(out)
+    if error < least and (out or values[operands[0]]):
+        error = least  # a 0 that is not made of zeros may be all that is left of a number
+    if sort != OTHER:
+        x, d = values[operands[0]], errors[operands[0]]
+        if not d:
+            return error
+        if d < FAR and d < FAR * abs(x):
+            (rule,), companions = RULES[op.name]
+            slope = abs(rule((x, out, 1.0) if companions else (x, out)))
+            if slope >= NORMAL or sort == BENT_AT_0:
+                return error + slope * d
+        return error + carried(kind, out, (x,), (d,))
+    off = [errors[operand] for operand in operands]
+    return error + carried(kind, out, [values[o] for o in operands], off) if any(off) else error
+
+
 def carried(kind: Kind, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
     """What the operands' errors come to in a row's result."""
-    op, function = kind.op, kind.function
+    op, sort, function, *_ = kind
     if op.opposite:
         return 0.0 if abs(seen[0] - seen[1]) > off[0] + off[1] else 1.0
     if inf in off and not op.branches:
         return inf
-    if op.special and op.variadic:
-        return max(off)
     error = 0.0
-    if op.special:
-        uncertain = [at for at, d in enumerate(off) if d]
-        error = at_ends(lambda place: function(*place), out, seen, off, uncertain)
+    if op.special and not (sort == BENT_AT_0 and off[0] < abs(seen[0])):
+        if op.variadic:
+            return max(off)
+        error = at_ends(lambda place: function(*place), out, seen, off)
         if has_only_kinks(op):
             return error
-    views = sides(op, [*seen, out], [1.0] * len(seen))
-    for position, (x, d, view) in enumerate(zip(seen, off, views, strict=True)):
+    rules, companions = RULES[op.name]
+    varies = [1.0] * len(seen) if companions else []
+    views = sides(op, [*seen, out], varies) if op.variadic else repeat([*seen, out, *varies])
+    edges = zip(seen, off, views, rules * len(seen) if op.variadic else rules, strict=False)
+    for position, (x, d, view, rule) in enumerate(edges):
         if d:
-            slope = abs(rule_of(op, position)(view))
+            slope = abs(rule(view))
             is_bent = d > FAR * min(abs(x), 1.0) or slope < NORMAL
             slope *= d
             if is_bent:
@@ -268,24 +283,17 @@ def at_ends(
     here: float,
     seen: Sequence[float],
     off: Sequence[float],
-    uncertain: Sequence[int],
 ) -> float:
     """How far a function gets from its value where some arguments are off: both ends of each are tried.
 
-    An end is at least the next double, since the true number may be on the other side of a jump.
+    ``off`` are what the first arguments may be off by.  An end is at least the next double, since the true
+    number may be on the other side of a jump.
     """
     place, apart = [*seen], 0.0
-    if len(uncertain) == 1:
-        (at,) = uncertain
-        for end in ends_of(seen[at], off[at]):
-            place[at] = end
-            distance = abs(function(place) - here)
-            if not distance <= apart:
-                apart = distance if distance == distance else inf
-        return apart
-    ends = [ends_of(seen[at], off[at]) for at in uncertain]
-    for chosen in product(*ends) if len(uncertain) <= MOST_ENDS else zip(*ends, strict=False):
-        for at, end in zip(uncertain, chosen, strict=True):
+    ends = {at: ends_of(seen[at], d) for at, d in enumerate(off) if d}
+    every = product(*ends.values()) if len(ends) <= MOST_ENDS else zip(*ends.values(), strict=False)
+    for chosen in every:
+        for at, end in zip(ends, chosen, strict=True):
             place[at] = end
         distance = abs(function(place) - here)
         if not distance <= apart:
@@ -295,80 +303,101 @@ def at_ends(
 
 def ends_of(x: float, d: float) -> tuple[float, ...]:
     """The ends of what a number may be, and 0 if that is between them."""
-    least = math.ulp(x)
-    if d < least:
-        d = least
+    d = max(d, math.ulp(x))
     return (x - d, x + d) if abs(x) > d or not x else (x - d, 0.0, x + d)
 
 
 def grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     """By node: what its grad may be off by, given what every node's data may be."""
-    tape, cells = found.tape, found.cells
-    off = [0.0] * len(tape.start)
-    kinds = {*tape.graph.kinds} - LEAVES
-    if not any(errors) and is_exact(kinds, [*cells, *filter(None, found.grads)]):
-        return off
+    tape, cells, grads = found.tape, found.cells, found.grads
+    if not any(errors) and is_exact({*tape.graph.kinds} - LEAVES, [*cells, *filter(None, grads)]):
+        return [0.0] * len(tape.start)
     locals_ = local_errors(found, errors)
-    sizes = [abs(grad or 0.0) for grad in found.grads]
-    off[: len(sizes)] = [UNDERFLOW if size else 0.0 for size in sizes]
-    if 0.0 in found.grads:
-        for user, operand, source in zip(*tape.edges, strict=True):
-            if sizes[user] and (cells[source] or locals_[source]):
-                off[operand] = (
-                    UNDERFLOW  # a 0 that is not passed on as 0 is what is left of a number
-                )
+    off = [0.0] * len(tape.start)
     if tape.gated is None:
-        visited(tape.visits, sizes, cells, locals_, off)
+        visited(tape.visits, grads, cells, locals_, off)
         for node, other in zip(*tape.passed, strict=True):
             off[node] = off[other]
     else:
-        gated(tape, sizes, cells, locals_, off)
-    return [error if error < inf else inf for error in off]
+        gated(tape, grads, cells, locals_, off)
+    return off if sum(off) < inf else [error if error < inf else inf for error in off]
 
 
 def visited(
     visits: Visits,
-    sizes: Sequence[float],
+    grads: Sequence[float],
     cells: Sequence[float],
     locals_: Sequence[float],
     off: list[float],
 ) -> None:
     """Bounds along the edges where there are no gates, two at a time, as the sweep plays them.
 
-    ``sizes`` are the grads', ``locals_`` the bounds of the cells; ``off``, the bounds of the grads, are
-    found.  What adding up rounds away is bounded by the sum of all sizes so far.
+    ``locals_`` are the bounds of the cells; ``off``, the bounds of the grads, are found.  What adding up
+    rounds away is bounded by the sum of all sizes so far; what is below the normal numbers, a 0 that is not
+    made of zeros, too, may be all that is left of a number.
     """
     sofar = [0.0] * len(off)
+    sofar[-1] = 1.0  # where there is no second edge nothing underflows
     slopes = [*map(abs, cells)]
     for user, first, source, second, second_source in zip(*visits, strict=True):
-        error = off[user]
-        size, most = sizes[user], sizes[user] + error
-        slope = slopes[source]
+        error, size = off[user], abs(grads[user])
+        most = size + error
+        slope, local = slopes[source], locals_[source]
         sofar[first] = total = sofar[first] + size * slope
-        off[first] += slope * error + most * locals_[source] + UNIT * total
-        slope = slopes[second_source]
+        off[first] += slope * error + most * local + UNIT * total
+        if total < NORMAL and size and (slope or local):
+            off[first] += TINY
+        slope, local = slopes[second_source], locals_[second_source]
         sofar[second] = total = sofar[second] + size * slope
-        off[second] += slope * error + most * locals_[second_source] + UNIT * total
+        off[second] += slope * error + most * local + UNIT * total
+        if total < NORMAL and size and (slope or local):
+            off[second] += TINY
 
 
 def gated(
     tape: Tape,
-    sizes: Sequence[float],
+    grads: Sequence[float | None],
     cells: Sequence[float],
     locals_: Sequence[float],
     off: list[float],
 ) -> None:
     """The same edge by edge, where some pass nothing when the local derivative is 0."""
     sofar = [0.0] * len(off)
+    sizes = [abs(grad) if grad else 0.0 for grad in grads]
+    slopes = [*map(abs, cells)]
     assert tape.gated is not None
     for user, operand, source, gate in zip(*tape.edges, tape.gated, strict=True):
-        local = abs(cells[source])
-        if gate and not local:
-            off[operand] += locals_[source] and (sizes[user] + off[user]) * locals_[source]
-            continue
-        sofar[operand] += sizes[user] * local
-        error = local * off[user] + (sizes[user] + off[user]) * locals_[source]
-        off[operand] += error + UNIT * sofar[operand]
+        slope, local, error, size = slopes[source], locals_[source], off[user], sizes[user]
+        if gate and not slope:
+            off[operand] += local and (size + error) * local
+        else:
+            sofar[operand] = total = sofar[operand] + size * slope
+            off[operand] += slope * error + (size + error) * local + UNIT * total
+            if total < NORMAL and size and (slope or local):
+                off[operand] += TINY
+
+
+class Slope(NamedTuple):
+    """What a bound needs to know of a local derivative that takes working out.
+
+    ``rule``   finds it from what the tape picks
+    ``reads``  which of these numbers it reads
+    """
+
+    kind: Kind
+    rule: Template
+    reads: tuple[int, ...]
+
+
+def slopes_of(kind: Kind) -> dict[Template, Slope]:
+    """The local derivatives of a row, as a tape has them."""
+    op, names = kind.op, slots(kind.op)
+    found = {}
+    for position, (part, _) in enumerate(row(op)[0]):
+        if callable(part):
+            reads = [names.index(seen) for seen in template(op.partial(position)).inputs]
+            found[part] = Slope(kind, part, tuple(reads))
+    return found
 
 
 def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
@@ -378,26 +407,26 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     off = [*errors, *[0.0] * len(tape.constants)]
     if not tape.steps:
         return off
-    kinds = {name: kind_of(BY_NAME[name]) for name in {*tape.graph.kinds} - LEAVES}
-    reads = {part: seen for kind in kinds.values() for part, seen in reads_of(kind.op).items()}
-    names = tape.graph.kinds
-    edges = zip(tape.edges.users, tape.edges.sources, strict=True)
-    users = {source: user for user, source in edges if source >= first}
-    for cell, (function, pick) in enumerate(tape.steps, first):
-        if cell not in users:
+    slopes: dict[Template, Slope] = {}
+    for name in {*tape.graph.kinds} - LEAVES:
+        slopes |= slopes_of(KINDS[name])
+    places = range(len(cells))
+    for cell, (rule, pick) in enumerate(tape.steps, first):
+        slope = slopes.get(rule)
+        if slope is None:
             off.append(0.0)  # how many operands tie: a whole number
             continue
-        kind, local, around = kinds[names[users[cell]]], cells[cell], pick(off)
-        relative, error = kind.partial
-        error = max(relative * abs(local), error)
-        if relative and (local or all(pick(cells)[: len(kind.op.names)])):
-            error += TINY  # that an operand does not vary is read, too, as a 0
-        uncertain = [at for at in reads.get(function, range(len(around))) if around[at]]
-        if kind.op.special and kind.op.variadic:
-            user = users[cell]
+        (op, _, _, _, (relative, error)), _, _ = slope
+        local, around = cells[cell], pick(off)
+        if relative:
+            error = max(relative * abs(local), error)
+            if local or all(pick(cells)[: len(op.names)]):
+                error += TINY  # that an operand does not vary is read, too, as a 0
+        if op.special and op.variadic:
+            _, user, *_ = pick(places)
             error += of_choice(tape.graph.operands[user], user, cells, off)
-        elif uncertain:
-            error += of_rule(kind, function, local, pick(cells), around, uncertain)
+        elif any(around):
+            error += of_rule(slope, local, pick(cells), around)
         off.append(error if error < inf else inf)
     return off
 
@@ -413,37 +442,32 @@ def of_choice(
     return 1.0 if len(near) > 1 else 0.0
 
 
-def of_rule(
-    kind: Kind,
-    function: Template,
-    local: float,
-    seen: Sequence[float],
-    off: Sequence[float],
-    uncertain: Sequence[int],
-) -> float:
+def of_rule(slope: Slope, local: float, seen: Sequence[float], off: Sequence[float]) -> float:
     """What a local derivative may be off by because some of what its rule sees is."""
-    if inf in off:
-        return inf
-    if kind.op.special:
-        count = len(kind.op.names)
+    (op, sort, value, _, _), rule, reads = slope
+    if op.special and not (sort == BENT_AT_0 and off[0] < abs(seen[0])):
+        count = len(op.names)
 
         def moved(place: list[float]) -> float:
-            place[count] = kind.function(*place[:count])  # the result moves with its operands
-            return function(place)
+            place[count] = value(*place[:count])  # the result moves with its operands
+            return rule(place)
 
-        uncertain = [at for at in range(count) if off[at]]
-        return at_ends(moved, local, seen, off, uncertain)
+        is_read = any(off[at] for at in reads)
+        return at_ends(moved, local, seen, off[:count]) if is_read else 0.0
     place, error = [*seen], 0.0
-    for at in uncertain:
+    for at in reads:
         x, d = seen[at], off[at]
-        if d < FAR * min(abs(x), 1.0):
-            place[at] = x + STRETCH * d
-            error += abs(function(place) - local) / STRETCH
-        else:
+        if d < FAR and d < FAR * abs(x):
+            if d:
+                place[at] = x + STRETCH * d
+                error += abs(rule(place) - local) / STRETCH
+        elif d == inf:
+            return inf
+        elif d:
             place[at] = x + d
-            ahead = abs(function(place) - local)
+            ahead = abs(rule(place) - local)
             place[at] = x - d
-            apart = max(ahead, abs(function(place) - local))
+            apart = max(ahead, abs(rule(place) - local))
             error += apart if apart <= BENT * abs(local) else apart + abs(local)
         place[at] = x
     return error if error == error else inf
