@@ -34,6 +34,62 @@ def test_the_front_page() -> None:
     assert run.diagnostics == []
 
 
+def test_one_question_in_one_call() -> None:
+    assert exprgrad.grad("(a+b)*c", AT) == PRODUCT.grad(AT) == PRODUCT.gradient(AT).gradient
+    assert exprgrad.grad(PRODUCT, AT, wrt="c") == {"c": -1.0}
+    assert exprgrad.evaluate("(a+b)*c", AT).value == PRODUCT(AT) == PRODUCT(**AT) == -10.0
+    assert exprgrad.diff("x^3*y", "x", 2) == parse("6*x*y")
+    assert exprgrad.hessian("x^2*y", x=1, y=2) == parse("x^2*y").hessian(x=1, y=2)
+    assert exprgrad.jacobian("y1 = a*b; y2 = a/b", a=1, b=2, of="y1") == {
+        "y1": {"a": 2.0, "b": 1.0}
+    }
+    assert [found.verdict for found in exprgrad.check("x^2", x=1)] == ["agrees"]
+    run = PRODUCT.gradient(AT)
+    assert (run["a"], float(run), f"{run:.1f}", f"{run}") == (10.0, -10.0, "-10.0", run.table())
+    assert parse("t = x*y; t^2").gradient(x=1, y=3)["t"] == 6.0
+
+
+def test_arrays_go_through_compile() -> None:
+    """Of numbers in every row; a formula of tensors takes them as they are."""
+    numpy = pytest.importorskip("numpy")
+    f, xs = parse("x^2*y"), numpy.linspace(0, 1, 7)
+    value, gradient = f.compile()({"x": xs, "y": 3})
+    assert (f(x=xs, y=3) == value).all() and f.columns is f.columns
+    found = f.grad(x=xs, y=3)
+    assert [*found] == ["x", "y"] and all((found[name] == gradient[name]).all() for name in found)
+    assert [*f.grad({"x": [1, 2]}, y=3, wrt="y")] == ["y"]
+    assert parse("sum(x^2)")(x=xs) == sum(xs**2)
+    assert (parse("sum(x^2)").grad(x=xs)["x"] == 2 * xs).all()
+    assert (parse("x^2", shapes={"x": (7,)})(x=xs) == xs**2).all()
+    assert (parse("x^2")(xs) == xs**2).all() and parse("x^2")(3) == 9
+    assert parse("x*y").derivative("x")(x=xs, y=2).shape == (7,)
+    with pytest.raises(InputError, match="different lengths"):
+        f(x=[1, 2], y=[1, 2, 3])
+    with pytest.raises(ExprgradError, match=r"f\.grad"):
+        f.gradient(x=xs, y=1)
+
+
+def test_the_input_that_is_the_only_one() -> None:
+    assert parse("sin(x)").derivative() == parse("cos(x)") == exprgrad.diff("sin(x)")
+    assert parse("sin(x)").steps() == parse("sin(x)").steps("x")
+    for text in ("x*y", "2"):
+        with pytest.raises(InputError) as caught:
+            parse(text).derivative()
+        assert caught.value.code == "which-input"
+
+
+def test_equal_formulas() -> None:
+    """Node by node: blanks, comments and spellings aside, names and numbers not."""
+    one = parse("(a+b)*c")
+    for text in ("(a + b) * c", "((a+b)*c)  # the same"):
+        assert parse(text) == one and hash(parse(text)) == hash(one)
+    for text in ("c*(a+b)", "(a+b)*d", "(a+b)*2", "t = a+b; t*c", "y = (a+b)*c"):
+        assert parse(text) != one
+    assert parse("x**2") == parse("x^2") and parse("2*x") != parse("2.5*x")
+    assert parse("x^2", shapes={"x": (2,)}) != parse("x^2")
+    assert one != "(a+b)*c" and {one: 1}[parse("(a + b)*c")] == 1
+
+
 def test_values_by_mapping_and_by_keyword() -> None:
     f = parse("lambda*x + self + values + wrt")
     run = f.gradient({"lambda": 2, "x": 3, "wrt": 1, "self": 0}, values="1/2")

@@ -23,6 +23,7 @@ from exprgrad.errors import (
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run, parse
+    from exprgrad.api.functions import check, diff, evaluate, grad, hessian, jacobian
     from exprgrad.api.value import Value
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.diagnostic import Diagnostic
@@ -55,7 +56,13 @@ __all__ = [
     "ShapeError",
     "Value",
     "__version__",
+    "check",
+    "diff",
     "draw",
+    "evaluate",
+    "grad",
+    "hessian",
+    "jacobian",
     "parse",
 ]
 
@@ -76,17 +83,29 @@ LAZY = {
     "Picture": "show.picture.picture",
     "Run": "api",
     "Value": "api.value",
+    "check": "api.functions",
+    "diff": "api.functions",
     "draw": "show.picture.picture",
+    "evaluate": "api.functions",
+    "grad": "api.functions",
+    "hessian": "api.functions",
+    "jacobian": "api.functions",
     "parse": "api",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in LAZY:
-        raise AttributeError(f"module 'exprgrad' has no attribute '{name}'")
-    from importlib import import_module
+if not TYPE_CHECKING:  # which would take any name for one that is there
 
-    return getattr(import_module(f"exprgrad.{LAZY[name]}"), name)
+    def __getattr__(name: str) -> Any:
+        if name in LAZY:
+            from importlib import import_module
+
+            return getattr(import_module(f"exprgrad.{LAZY[name]}"), name)
+        if name.startswith("_"):  # whoever looks for those knows what to do without
+            raise AttributeError(f"module 'exprgrad' has no attribute '{name}'")
+        from exprgrad.api.guesses import LIBRARY, missing
+
+        raise missing("module 'exprgrad'", name, LIBRARY, __all__)
 
 
 def __dir__() -> list[str]:

@@ -247,6 +247,7 @@ def test_every_error_code_is_in_the_schema() -> None:
         "no-gradient",
         "bad-order",
         "no-formula",
+        "which-input",
     }
     error = SCHEMA["$defs"]["failure"]["properties"]["error"]["properties"]["code"]["enum"]
     assert sorted(error) == sorted(codes)

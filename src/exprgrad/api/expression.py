@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from exprgrad.errors import RequestError, ShapeError
+from exprgrad.errors import InputError, RequestError, ShapeError
 from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS
-from exprgrad.graph.graph import Graph, Shape
+from exprgrad.graph.graph import Graph, Shape, is_scalar, same
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.read.parse import parse as parse_graph
 from exprgrad.run.evaluation import NOTHING, Evaluator, evaluator_for, kept, shapes_of
-from exprgrad.run.values.inputs import as_number, declared, resolve, select, spelled
+from exprgrad.run.values.inputs import (
+    as_number,
+    declared,
+    has_parts,
+    normal,
+    not_an_input,
+    resolve,
+    select,
+    spelled,
+)
 from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
@@ -28,7 +37,7 @@ if TYPE_CHECKING:
     from exprgrad.show.page.lessons import Lesson
     from exprgrad.show.page.page import Page
 
-__all__ = ["Expression", "Run", "parse"]
+__all__ = ["Expression", "Guessed", "Run", "parse"]
 
 MOST_SHAPES = 8
 """For how many shapes of the inputs evaluators are kept."""
@@ -44,9 +53,29 @@ def parse(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Ex
     without values: derivatives as formulas, and code.  Raises ``ShapeError`` where they do not fit.
     """
     if not isinstance(text, str):
-        raise TypeError(f"a formula is a text (str), not {type(text).__name__}")
+        raise not_a_text(text)
     graph = parse_graph(text)
     return Expression(text, graph, shapes=declared(graph, shapes))
+
+
+def by_name(inputs: Sequence[str]) -> InputError:
+    """The error for values without names."""
+    names = ", ".join(f"{name}=…" for name in inputs[:8]) + ", …" * (len(inputs) > 8)
+    return InputError(
+        "bad-value", "values are given by name", help=f"write f({names}), or f({{…}})"
+    )
+
+
+def not_a_text(formula: object) -> TypeError:
+    """The error for what is no formula, and how it becomes one."""
+    message = f"a formula is a text (str), not {type(formula).__name__}"
+    if isinstance(formula, Expression):
+        message += ": this is one that has been read"
+    elif callable(formula):
+        message += ": a function of Python's is written out, 'x^2' for lambda x: x**2"
+    elif hasattr(formula, "free_symbols"):
+        message += ": str(…) of it is one"
+    return TypeError(message)
 
 
 def derived(
@@ -56,7 +85,25 @@ def derived(
     return Expression(text, parse_graph(text), known, shapes)
 
 
-class Drawn:
+class Guessed:
+    """What says of an attribute that is not there what does it here; ``_guesses`` is its table."""
+
+    __slots__ = ()
+
+    _guesses: ClassVar[str]
+
+    if not TYPE_CHECKING:  # which would take any name for one that is there
+
+        def __getattr__(self, name):
+            owner = f"'{type(self).__name__}' object"
+            if name.startswith("_"):  # whoever looks for those knows what to do without
+                raise AttributeError(f"{owner} has no attribute '{name}'")
+            from exprgrad.api import guesses
+
+            raise guesses.missing(owner, name, getattr(guesses, self._guesses), dir(type(self)))
+
+
+class Drawn(Guessed):
     """What has a picture: in a file, and in a notebook where Graphviz is at hand."""
 
     dot: Callable[..., str]
@@ -85,21 +132,25 @@ class Drawn:
 class Expression(Drawn):
     """A formula, read once and evaluated as often as you like.
 
+    ``f(x=2)`` is its value, ``f.grad(x=2)`` its gradient, ``f.gradient(x=2)`` a run, with the way there.
+
     ``text`` is what was typed, ``graph`` its computation graph, ``inputs`` the names it reads, in
     order of appearance.  ``known`` are the inputs of the formula that it is the derivative of: it takes
     values for those too, read or not.  ``shapes`` are the inputs' shapes as far as they were said: what is
     asked without values takes the others for numbers.
     """
 
+    _guesses = "EXPRESSION"
+
     def __init__(
         self,
         text: str,
-        graph: Graph,
+        graph: Graph | None = None,
         known: tuple[str, ...] = (),
         shapes: Mapping[str, Shape] | None = None,
     ) -> None:
         self.text = text
-        self.graph = graph
+        self.graph = parse_graph(text) if graph is None else graph
         self.known = known
         self.shapes = dict(shapes or {})
         self.by_shape: dict[object, Evaluator] = {}
@@ -126,25 +177,73 @@ class Expression(Drawn):
         """The names that the expression reads, in order of appearance."""
         return tuple(self.graph.inputs)
 
+    def named(
+        self, values: Mapping[str, object] | None, inputs: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Values by name, from a mapping and from keywords; a value alone is that of the only input."""
+        if values is None or isinstance(values, Mapping):
+            return {**(values or {}), **inputs}
+        if len(self.graph.inputs) == 1 and not inputs:
+            return dict.fromkeys(self.graph.inputs, values)
+        raise by_name(self.inputs)
+
     def given(
         self,
         values: Mapping[str, object] | None,
-        inputs: Mapping[str, object],
+        inputs: Mapping[str, object] = NOTHING,
         *,
         partly: bool = False,
     ) -> dict[str, Any]:
         """Every input's value, from a mapping and from keywords: a float, or a NumPy array."""
-        merged = {**(values or {}), **inputs}
         unread = set(self.known).difference(self.graph.inputs)
+        merged = self.named(values, inputs)
         wanted = {name: value for name, value in merged.items() if name not in unread}
         return resolve(self.graph, self.text, wanted, partly=partly)
 
     def at(
-        self, values: Mapping[str, object] | None, inputs: Mapping[str, object]
+        self, values: Mapping[str, object] | None, inputs: Mapping[str, object] = NOTHING
     ) -> tuple[Evaluator, dict[str, Any]]:
         """What evaluates the formula at some values, and these."""
         given = self.given(values, inputs)
         return self.evaluator(given), given
+
+    def __call__(self, *values: Any, **inputs: object) -> Any:
+        """The value alone: ``f(x=1, y=2)``, or ``f(2)`` where there is one input.
+
+        Values are as in ``evaluate``.  Of arrays and lists it is the value in every row, and the formula is
+        compiled for them (see ``compile``), unless it is one of tensors.
+        """
+        if len(values) > 1:
+            raise by_name(self.inputs)
+        merged = self.named(values[0] if values else None, inputs)
+        return self.columns(merged).value if self.in_rows(merged) else self.evaluate(merged).value
+
+    def grad(
+        self,
+        values: Mapping[str, object] | None = None,
+        /,
+        *,
+        wrt: Iterable[str] | None = None,
+        **inputs: object,
+    ) -> dict[str, Any]:
+        """The gradient alone, by input: ``f.grad(x=1, y=2)``; of arrays in every row, as ``f(x=array)``.
+
+        Values and ``wrt`` are as in ``gradient``, which has all that leads to it, too.
+        """
+        merged = self.named(values, inputs)
+        if not self.in_rows(merged):
+            return self.gradient(merged, wrt=wrt).gradient
+        chosen, found = select(self.graph, wrt), self.columns(merged).gradient
+        return {name: found[name] for name in chosen}
+
+    @cached_property
+    def columns(self) -> Compiled:
+        """The formula for columns, compiled once."""
+        return self.compile()
+
+    def in_rows(self, values: Mapping[str, object]) -> bool:
+        """Whether some of the values are columns, and the formula is one of numbers."""
+        return any(map(has_parts, values.values())) and not self.shapes and is_scalar(self.graph)
 
     def evaluate(self, values: Mapping[str, object] | None = None, /, **inputs: object) -> Run:
         """Run the forward sweep: every node's data.
@@ -152,8 +251,9 @@ class Expression(Drawn):
         Values are numbers, or constant expressions as text (``"pi/2"``).  Names that cannot be
         keywords go into the mapping.  Raises ``InputError`` for a missing or surplus value.
         """
-        evaluator, given = self.at(values, inputs)
-        return Run.of(self.text, evaluator, given, spelled=spelled(values, inputs))
+        values = self.named(values, inputs)
+        evaluator, given = self.at(values)
+        return Run.of(self.text, evaluator, given, spelled=spelled(values))
 
     def evaluator(
         self, given: Mapping[str, Any], origins: Mapping[str, str] | None = None
@@ -195,9 +295,17 @@ class Expression(Drawn):
 
         ``wrt`` chooses the inputs to differentiate, all by default.  Values are as in ``evaluate``.
         """
-        evaluator, given = self.at(values, inputs)
-        texts = spelled(values, inputs)
-        return self.swept(evaluator, given, select(self.graph, wrt), texts)
+        values = self.named(values, inputs)
+        evaluator, given = self.at(values)
+        chosen = select(self.graph, wrt)
+        try:
+            return self.swept(evaluator, given, chosen, spelled(values))
+        except ShapeError as error:
+            if is_scalar(self.graph):
+                error.help = (
+                    "f.grad(x=…) is the gradient in every row, and so is f.compile()(columns)"
+                )
+            raise
 
     def swept(
         self,
@@ -230,12 +338,13 @@ class Expression(Drawn):
         """
         from exprgrad.explain.descent import descend
 
-        evaluator, given = self.at(values, inputs)
+        values = self.named(values, inputs)
+        evaluator, given = self.at(values)
         chosen = select(self.graph, wrt)
         need_number(evaluator.graph, self.text, "descend")
 
         # Nobody types the points that it comes to.
-        texts = {**spelled(values, inputs), **dict.fromkeys(chosen, "")}
+        texts = {**spelled(values), **dict.fromkeys(chosen, "")}
 
         def at(here: Mapping[str, Any]) -> Run:
             return self.swept(evaluator, here, chosen, texts)
@@ -363,11 +472,12 @@ class Expression(Drawn):
             return check_claims(self.graph, texts, self.given(values, inputs, partly=True))
         step = None if h is None else as_number(h, "h")
         wrt = None if nodes is not None else wrt
-        return check_run(self.gradient({**(values or {}), **inputs}, wrt=wrt), nodes, step)
+        return check_run(self.gradient(self.named(values, inputs), wrt=wrt), nodes, step)
 
-    def derivative(self, name: str, order: int = 1) -> Expression:
+    def derivative(self, name: str | None = None, order: int = 1) -> Expression:
         """The derivative with respect to an input as a formula, simplified: an expression again.
 
+        The input need not be named where there is one.
         With respect to a tensor it is a tensor of the same shape; ``shapes`` of ``parse`` says what is one.
         Raises ``InputError`` for what is not an input, ``RequestError`` for an order that is not from 1 to
         100, or above 1 for a tensor, and ``ShapeError`` for a formula that is not a number.
@@ -376,8 +486,11 @@ class Expression(Drawn):
         from exprgrad.derive.simplify.formula import derivatives, refuse_tensors
         from exprgrad.language.write.infix import program
 
+        if name is None:
+            name = self.only_input
         if not isinstance(order, int) or not 1 <= order <= HIGHEST:
-            help = f"an order is a whole number from 1 to {HIGHEST}; for a mixed derivative, chain calls"
+            help = f"an order is a whole number from 1 to {HIGHEST}; "
+            help += "a mixed derivative is f.derivative('x').derivative('y')"
             raise RequestError("bad-order", f"there is no derivative of order {order!r}", help=help)
         names = tuple(dict.fromkeys([*self.inputs, *self.known]))
         if name in names and name not in self.inputs:
@@ -391,7 +504,18 @@ class Expression(Drawn):
             (graph,) = derivatives(graph, [chosen], steps=step == order)
         return derived(program(graph), names, self.shapes)
 
-    def steps(self, name: str) -> str:
+    diff = derivative
+
+    @property
+    def only_input(self) -> str:
+        """The name of the input, where there is one.  Raises ``InputError`` where there are others."""
+        if len(self.inputs) == 1:
+            return self.inputs[0]
+        first = self.inputs[0] if self.inputs else "x"
+        help = f"say which: f.derivative('{first}'); f.grad(…) has those for all inputs"
+        raise InputError("which-input", f"there are {len(self.inputs)} inputs, not one", help=help)
+
+    def steps(self, name: str | None = None) -> str:
         """How the derivative with respect to an input comes about, rule by rule, as plain text.
 
         Raises ``RequestError`` for a formula of tensors.
@@ -399,7 +523,7 @@ class Expression(Drawn):
         from exprgrad.explain.derivations.steps import steps
         from exprgrad.show.text.formulas import step_lines
 
-        (chosen,) = select(self.graph, [name])
+        (chosen,) = select(self.graph, [self.only_input if name is None else name])
         return "\n".join(step_lines(self.graph, chosen, steps(self.typed, chosen)))
 
     def code(
@@ -481,6 +605,25 @@ class Expression(Drawn):
 
         return source(self.drawn, all=all)
 
+    if not TYPE_CHECKING:
+
+        def refuse(self, *others):
+            """Say how formulas are put together."""
+            message = "formulas are put together as texts: exprgrad.parse(f'({f})*({g})')"
+            raise TypeError(message)
+
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = refuse
+        __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = refuse
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two formulas are the same, node by node: blanks and spellings of one operator aside."""
+        if not isinstance(other, Expression):
+            return NotImplemented
+        return same(self.graph, other.graph) and self.shapes == other.shapes
+
+    def __hash__(self) -> int:
+        return hash((tuple(self.graph.kinds), tuple(self.graph.operands)))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return derived, (self.text, self.known, self.shapes)
 
@@ -511,7 +654,40 @@ class Run(Drawn, diagnostics.Run):
     """One evaluation: ``value``, ``gradient``, ``nodes``, ``edges``, ``order`` and ``diagnostics``.
 
     It prints as its table, and shows as its picture in a notebook where Graphviz is at hand.
+    ``run["x"]`` is a number of its gradient, ``float(run)`` its value.
     """
+
+    _guesses = "RUN"
+    __iter__ = None  # it is not a row of things, though it has []
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name not in self.__dict__.get("inputs", ()):
+                return super().__getattr__(name)
+            help = f"run['{name}'] is the derivative with respect to it, run.inputs['{name}'] its value"
+            raise AttributeError(f"'Run' object has no attribute '{name}': {help}")
+
+    def __getitem__(self, name: str) -> Any:
+        """The derivative with respect to an input, or the grad of a statement, by name.
+
+        Raises ``RequestError`` after a forward sweep alone, ``InputError`` for what is no such name.
+        """
+        if self.wrt is None:
+            message = "only a run of gradient() has derivatives"
+            raise RequestError("no-gradient", message, help="value is what evaluate() found")
+        if name in self.gradient:
+            return self.gradient[name]
+        node = next((node for node, other in self.names.items() if other == name), None)
+        if node is None:
+            raise not_an_input(self.graph, normal(name))
+        return self.grad(node)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
 
     def table(self, *, digits: int = 6, all: bool = False) -> str:
         """The table of nodes as plain text; a long one in full with ``all``."""

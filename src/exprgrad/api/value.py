@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.api.expression import Expression, Run, parse
+from exprgrad.api.expression import Expression, Guessed, Run, parse
 from exprgrad.derive.rules import slots
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph
@@ -239,7 +239,7 @@ class Clock:
     now = 0
 
 
-class Value:
+class Value(Guessed):
     """A number: an input, ``Value(2.0, label='a')``, or what an operation made of others.
 
     ``data`` and ``grad`` can be read and set; ``label``, or ``name``, is its name in tables and pictures.
@@ -257,6 +257,7 @@ class Value:
     ``out._backward = f``, which adds to ``a.grad``.  Such a value keeps its data, whatever ``a`` is then.
     """
 
+    _guesses = "VALUE"
     __slots__ = (
         "_data", "_grad", "_inner", "_label", "_mark", "_step", "_time", "_word",
         "held", "kind", "operands",
@@ -282,6 +283,8 @@ class Value:
         self._label = ""
         if label != "":
             self.label = label
+        if isinstance(_children, str):
+            raise TypeError(f"a label is given by its name: Value({data!r}, label={_children!r})")
         self.operands = tuple(_children)
         self._inner = results_of(self.operands)
         self.kind = MADE if self.operands or _op else INPUT

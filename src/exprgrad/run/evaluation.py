@@ -303,7 +303,10 @@ class Run:
         """A node's grad: None for a constant, or what depends on no differentiated input."""
         if self.adjoints is None:
             return None
-        grad = self.adjoints.grads[node]
+        try:
+            grad = self.adjoints.grads[node]
+        except TypeError:
+            raise TypeError(f"grad takes a node's number; by name it is run[{node!r}]") from None
         if self.adjoints.active[node]:
             return self.adjoints.zero(node) if grad is None else grad
         return None if self.graph.kinds[node] in (CONST, INPUT) else grad

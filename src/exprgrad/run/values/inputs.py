@@ -27,6 +27,7 @@ __all__ = [
     "constant",
     "declared",
     "detached",
+    "has_parts",
     "is_plain",
     "normal",
     "not_an_input",

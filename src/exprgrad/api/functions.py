@@ -1,0 +1,85 @@
+"""One question about a formula, in one call: ``grad("x^2", x=2)``.
+
+Whoever has several about one formula reads it once: ``parse("x^2")`` has all of these as methods, and more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from exprgrad.api.expression import Expression, Run, parse
+
+if TYPE_CHECKING:
+    from exprgrad.explain.checking.check import Check
+
+__all__ = ["check", "diff", "evaluate", "grad", "hessian", "jacobian"]
+
+Values = Mapping[str, object] | None
+
+
+def read(formula: str | Expression) -> Expression:
+    """A formula that may have been read already."""
+    return formula if isinstance(formula, Expression) else parse(formula)
+
+
+def evaluate(formula: str | Expression, values: Values = None, /, **inputs: object) -> Run:
+    """The forward sweep: ``evaluate("x^2", x=3).value``.  See ``Expression.evaluate``."""
+    return read(formula).evaluate(values, **inputs)
+
+
+def grad(
+    formula: str | Expression,
+    values: Values = None,
+    /,
+    *,
+    wrt: Iterable[str] | None = None,
+    **inputs: object,
+) -> dict[str, Any]:
+    """The gradient by name: ``grad("x^2", x=2)`` is ``{'x': 4.0}``.  See ``Expression.grad``."""
+    return read(formula).grad(values, wrt=wrt, **inputs)
+
+
+def diff(formula: str | Expression, name: str | None = None, order: int = 1) -> Expression:
+    """The derivative as a formula: ``diff("x^2", "x")``.  See ``Expression.derivative``."""
+    return read(formula).derivative(name, order)
+
+
+def hessian(
+    formula: str | Expression,
+    values: Values = None,
+    /,
+    *,
+    wrt: Iterable[str] | None = None,
+    **inputs: object,
+) -> dict[str, dict[str, Any]]:
+    """The second derivatives, row by row: ``hessian("x^2*y", x=1, y=2)``.  See ``Expression.hessian``."""
+    return read(formula).hessian(values, wrt=wrt, **inputs)
+
+
+def jacobian(
+    formula: str | Expression,
+    values: Values = None,
+    /,
+    *,
+    wrt: Iterable[str] | None = None,
+    of: Iterable[str] | None = None,
+    **inputs: object,
+) -> dict[str, Any]:
+    """The derivatives of one output or of several.  See ``Expression.jacobian``."""
+    return read(formula).jacobian(values, wrt=wrt, of=of, **inputs)
+
+
+def check(
+    formula: str | Expression,
+    values: Values = None,
+    /,
+    *,
+    wrt: Iterable[str] | None = None,
+    nodes: Iterable[str | int] | None = None,
+    h: float | str | None = None,
+    claims: Mapping[str, object] | None = None,
+    **inputs: object,
+) -> list[Check]:
+    """The gradient against numbers, with a verdict for each input.  See ``Expression.check``."""
+    return read(formula).check(values, wrt=wrt, nodes=nodes, h=h, claims=claims, **inputs)

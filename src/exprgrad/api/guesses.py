@@ -1,0 +1,111 @@
+"""What people look for who know other libraries, and what does it here.
+
+Nothing is loaded from here but where an attribute is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from exprgrad.language.mistakes.hints import nearest
+
+__all__ = ["EXPRESSION", "LIBRARY", "RUN", "VALUE", "missing"]
+
+COLUMNS = "f.compile()(columns) has value and gradient for many points, and f(x=array) the value"
+FORMULA = "a formula is a text whose names are its inputs: exprgrad.parse('x^2*y')"
+NUMBERS = "a number that remembers how it came about is exprgrad.Value(2.0)"
+VALUES = "give the inputs values: f.evaluate(x=2); to bind a name write it so: 'x = 2*t; x^2'"
+SIMPLIFIED = (
+    "derivatives come simplified: exprgrad.diff('x^2 + x^2', 'x'); a formula stays as it is written"
+)
+BOTH = "run = f.gradient(x=2) has both: run.value and run.gradient"
+OUTSIDE = "there is none here; exprgrad finds values, derivatives and what may be wrong with them"
+PICTURE = "exprgrad.draw(f) is the picture of a formula, a run or a Value"
+
+LIBRARY = {
+    "exprgrad.grad('x^2', x=2) is the gradient, by name":
+        "gradient value_grad grad_fn gradients autograd backward",
+    "exprgrad.diff('x^2', 'x') is the derivative as a formula":
+        "derivative differentiate derivatives D Derivative",
+    "exprgrad.evaluate('x^2', x=2)": "eval value forward calculate compute",
+    "exprgrad.parse('x^2').gradient(x=2) has both: .value and .gradient": "value_and_grad",
+    "exprgrad.hessian('x^2*y', x=1, y=2)": "hess",
+    "exprgrad.jacobian('x*y', x=1, y=2)": "jac jacrev jacfwd",
+    "it is a method of exprgrad.parse('x^2*y'), or of a run of it":
+        "jvp vjp trace steps paths explore descend code dot json expand",
+    "exprgrad.parse('x^2').compile()({'x': xs}) has both in every row":
+        "compile jit vmap lambdify vectorize pmap function",
+    FORMULA: "sympify expression expr formula string Formula Function S symbols Symbol symbol var",
+    f"{NUMBERS}; {FORMULA}": "Variable variable Tensor tensor array Scalar Parameter Param",
+    SIMPLIFIED: "simplify factor collect",
+    "exprgrad.parse('x^2').latex()": "latex tex to_latex",
+    PICTURE: "draw_dot plot_graph picture",
+    "exprgrad.check('x^2', x=2)": "verify gradcheck check_grad check_grads",
+    OUTSIDE: "plot solve minimize optimize integrate limit series fit nsolve",
+    "exprgrad.__version__": "version",
+    "formulas take NumPy's arrays: exprgrad.parse('x^2')(x=array)": "numpy np",
+}  # fmt: skip
+"""What does what others call so, the module's names."""
+EXPRESSION = {
+    "f.evaluate(x=2) is a run; f(x=2) is the number": "eval value forward run calculate compute n",
+    VALUES: "subs substitute evalf replace bind",
+    BOTH: "gradients backward value_and_grad backprop",
+    "f.derivative('x') is a formula again": "derive differentiate partial",
+    "f.hessian(x=2)": "hess",
+    "f.jacobian(x=2)": "jac",
+    SIMPLIFIED: "simplify factor collect together",
+    "f.inputs are the names that it reads":
+        "free_symbols variables args names symbols vars parameters atoms",
+    COLUMNS: "lambdify jit vmap vectorize function to_function",
+    "f.latex()": "tex to_latex",
+    "f.code('numpy'): exprgrad code --help lists the languages":
+        "to_python to_numpy to_c to_jax to_torch source codegen",
+    "exprgrad.draw(f) is the picture, f.save('f.svg') writes it":
+        "draw show picture render graphviz view",
+    OUTSIDE: "plot solve minimize integrate limit series",
+    "f.gradient(x=2) is a run, which has it": "trace table map paths trust explore nodes edges",
+    "f.check(x=2)": "verify gradcheck",
+    "f.graph is the graph": "tree ops",
+}  # fmt: skip
+"""The same of an expression ``f``."""
+RUN = {
+    "run.gradient is the gradient by name, run['x'] one of its numbers":
+        "grads derivatives jac partials",
+    "run.value is the value": "data result output out val item",
+    "a run of f.gradient(x=2) has been through both sweeps": "backward backprop",
+    "the derivative as a formula is f.derivative('x')": "derivative diff",
+    "exprgrad.draw(run) is the picture, run.save('run.svg') writes it":
+        "draw show picture render graphviz view",
+    "run.trace() is the reverse sweep, step by step": "steps",
+    "it is a method of the expression: f.hessian(x=2)": "hessian jacobian jvp vjp check",
+    "run.diagnostics": "warnings messages",
+    "run.trust() and run.digits": "accuracy precision error",
+}  # fmt: skip
+"""The same of a run."""
+VALUE = {
+    "a.data is the number, and so is float(a)": "item value numpy val tolist",
+    "a.grad = 0.0": "zero_grad zero_ zero",
+    "Value(a.data) is a new number": "detach clone",
+    "a.grad, once backward() has been called on what is made of a": "gradient derivative grads",
+    "every Value has a grad": "requires_grad requires_grad_ retain_grad",
+    "a.operands": "parents children prev inputs",
+    "a.kind": "op grad_fn",
+    "a Value is one number, sum([a, b]) adds some; formulas have tensors":
+        "sum mean softmax matmul dot_product norm prod",
+    "exprgrad.draw(a) is the picture": "draw show picture draw_dot",
+    "a.run() has it": "trace table",
+    "a.log()": "ln",
+    "a.atan()": "arctan",
+}  # fmt: skip
+"""The same of a value ``a``."""
+
+
+def missing(
+    owner: str, name: str, known: Mapping[str, str], attributes: Collection[str]
+) -> AttributeError:
+    """The error for an attribute that is not there, with what does it, or what was probably meant."""
+    help = next((help for help, names in known.items() if name in names.split()), None)
+    if help is None:
+        near = nearest(name, [other for other in attributes if not other.startswith("_")])
+        help = f"did you mean '{near}'?" if near else None
+    return AttributeError(f"{owner} has no attribute '{name}'{f': {help}' if help else ''}")
