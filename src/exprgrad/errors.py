@@ -13,6 +13,7 @@ An error carries a ``code`` for programs, a ``message`` for people, where it hap
 
 from __future__ import annotations
 
+from operator import index
 from typing import Self
 
 from exprgrad.source import WIDTH, Source, Span, cut, excerpt, position, printable, shows
@@ -25,6 +26,8 @@ __all__ = [
     "RequestError",
     "ShapeError",
     "render",
+    "require",
+    "whole",
 ]
 
 
@@ -77,6 +80,9 @@ class ExprgradError(Exception):
         self.span = (0, len(text)) if span is None else span
         return self.at(Source(text, is_expression=False))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return remade, (type(self), self.code, *self.args), self.__dict__
+
     def __str__(self) -> str:
         return render(self).removeprefix("error: ")
 
@@ -109,6 +115,25 @@ class RequestError(ExprgradError):
 
 class MissingExtraError(ExprgradError):
     """An optional package that this needs is not installed."""
+
+
+def remade(kind: type[ExprgradError], code: str, message: str) -> ExprgradError:
+    """An error from its parts: how errors are pickled, so that they come back from other processes."""
+    return kind(code, message)
+
+
+def whole(value: object) -> int | None:
+    """A whole number of Python's or of any library's; None for what is none, and for True and False."""
+    try:
+        return None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def require(value: object, kind: type | tuple[type, ...], what: str) -> None:
+    """Raise ``TypeError`` unless a value is of a kind; ``what`` says in words what it has to be."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{what}, not {type(value).__name__}")
 
 
 def moved(span: Span, by: int) -> Span:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from exprgrad.errors import InputError, RequestError, ShapeError
+from exprgrad.errors import InputError, RequestError, ShapeError, require, whole
 from exprgrad.explain import diagnostics
-from exprgrad.explain.limits import LISTED_PATHS
+from exprgrad.explain.limits import LISTED_PATHS, significant
 from exprgrad.graph.graph import Graph, Shape, is_scalar, same
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.read.parse import parse as parse_graph
@@ -468,10 +468,13 @@ class Expression(Drawn):
         if claims is not None:
             from exprgrad.explain.checking.claims import check_claims
 
-            texts = {name: str(claim) for name, claim in claims.items()}
+            require(claims, Mapping, "claims are a mapping, such as {'a': 'b*c'}")
+            texts = {normal(name): str(claim) for name, claim in claims.items()}
             return check_claims(self.graph, texts, self.given(values, inputs, partly=True))
         step = None if h is None else as_number(h, "h")
         wrt = None if nodes is not None else wrt
+        if nodes is not None:
+            require(nodes, Iterable, "nodes are a list of names, numbers or texts")
         return check_run(self.gradient(self.named(values, inputs), wrt=wrt), nodes, step)
 
     def derivative(self, name: str | None = None, order: int = 1) -> Expression:
@@ -486,9 +489,9 @@ class Expression(Drawn):
         from exprgrad.derive.simplify.formula import derivatives, refuse_tensors
         from exprgrad.language.write.infix import program
 
-        if name is None:
-            name = self.only_input
-        if not isinstance(order, int) or not 1 <= order <= HIGHEST:
+        name = self.only_input if name is None else normal(name)
+        times = whole(order)
+        if times is None or not 1 <= times <= HIGHEST:
             help = f"an order is a whole number from 1 to {HIGHEST}; "
             help += "a mixed derivative is f.derivative('x').derivative('y')"
             raise RequestError("bad-order", f"there is no derivative of order {order!r}", help=help)
@@ -499,9 +502,9 @@ class Expression(Drawn):
             return derived(program(builder.graph), names, self.shapes)
         (chosen,) = select(self.graph, [name])
         graph = self.typed
-        refuse_tensors(graph, self.text, [chosen], order)
-        for step in range(1, order + 1):
-            (graph,) = derivatives(graph, [chosen], steps=step == order)
+        refuse_tensors(graph, self.text, [chosen], times)
+        for step in range(1, times + 1):
+            (graph,) = derivatives(graph, [chosen], steps=step == times)
         return derived(program(graph), names, self.shapes)
 
     diff = derivative
@@ -547,6 +550,8 @@ class Expression(Drawn):
         from exprgrad.derive.lower.translate import translate
         from exprgrad.run.values.directions import outputs
 
+        require(to, str, "the language to write in is a text, such as 'c'")
+        require(name, str, "a function's name is a text")
         chosen = select(self.graph, wrt)
         asked = None if of is None else outputs(self.typed, of)
         return translate(
@@ -596,7 +601,11 @@ class Expression(Drawn):
         """
         from exprgrad.derive.lower.expand import expanded, rows_to_expand
 
-        kinds = rows_to_expand([names] if isinstance(names, str) else names, self.graph)
+        listed = [names] if isinstance(names, str) else names
+        require(listed, Iterable, "operations are a list of names, such as ['tanh']")
+        for name in listed:
+            require(name, str, "an operation's name is a text")
+        kinds = rows_to_expand(listed, self.graph)
         return derived(expanded(self.graph, kinds), self.known, self.shapes)
 
     def dot(self, *, all: bool = False) -> str:
@@ -694,7 +703,7 @@ class Run(Drawn, diagnostics.Run):
         from exprgrad.show.text.nodes import node_table
         from exprgrad.show.text.table import plain
 
-        return plain(node_table(self, digits, all_nodes=all))
+        return plain(node_table(self, significant(digits), all_nodes=all))
 
     def trace(self, *, digits: int = 6, all: bool = False) -> str:
         """The reverse sweep, visit by visit, as plain text.  Needs a run of ``gradient``."""
@@ -704,7 +713,7 @@ class Run(Drawn, diagnostics.Run):
             message = "only a run of gradient() has a reverse sweep to trace"
             raise RequestError("no-gradient", message)
 
-        return trace(self, digits, all_visits=all)
+        return trace(self, significant(digits), all_visits=all)
 
     def map(self, *, digits: int = 6, all: bool = False, width: int = WIDTH) -> str:
         """The formula with marks under it: how large the grad of each node is, in quarters of the largest.
@@ -715,7 +724,7 @@ class Run(Drawn, diagnostics.Run):
         from exprgrad.show.text.grad_map import grad_map
         from exprgrad.show.text.table import Screen
 
-        return grad_map(self, digits, Screen(width), whole=all)
+        return grad_map(self, significant(digits), Screen(width), whole=all)
 
     def trust(self) -> Trust:
         """How many digits of the value and of each derivative are right, and where the others are lost.
@@ -767,7 +776,7 @@ class Run(Drawn, diagnostics.Run):
         """The graph with its numbers as DOT source; above 500 nodes only with ``all``."""
         from exprgrad.show.picture.dot import source
 
-        return source(self.graph, self, digits=digits, all=all)
+        return source(self.graph, self, digits=significant(digits), all=all)
 
     def explore(
         self, *, digits: int = 6, all: bool = False, lesson: Lesson | str | None = None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from exprgrad.errors import InputError, RequestError
+from exprgrad.errors import InputError, RequestError, whole
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import MOST_STEPS
@@ -71,6 +71,7 @@ def descend(
     and ``RequestError`` for a rate that is 0 or not finite, or steps that are not from 1 to 100,000.
     """
     check(wrt, rate, count)
+    count = int(count)
     here = dict(inputs)
     steps: list[Step] = []
     while True:
@@ -115,8 +116,11 @@ def check(wrt: Sequence[str], rate: float, count: int) -> None:
         raise RequestError(
             "bad-value", message, help="it is a number such as 0.1; a negative one climbs"
         )
-    if not 1 <= count <= MOST_STEPS:
-        message = f"{count:,} steps are not from 1 to {MOST_STEPS:,}"
+    steps = whole(count)
+    if steps is None:
+        raise RequestError("bad-value", f"{count!r} is not a number of steps")
+    if not 1 <= steps <= MOST_STEPS:
+        message = f"{steps:,} steps are not from 1 to {MOST_STEPS:,}"
         raise RequestError("bad-value", message)
 
 

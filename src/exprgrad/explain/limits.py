@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exprgrad.errors import RequestError, whole
+
 if TYPE_CHECKING:
     from exprgrad.run.evaluation import Run
 
-__all__ = ["LISTED_PATHS", "MOST_STEPS", "SHARED", "beyond_sides"]
+__all__ = ["LISTED_PATHS", "MOST_STEPS", "SHARED", "beyond_sides", "significant"]
 
 LISTED_PATHS = 5
 """How many paths are listed for each input where no other number is asked for."""
@@ -15,10 +17,21 @@ SHARED = 6
 """In so many digits an answer has to be the same for doubles and for the decimals as typed."""
 MOST_STEPS = 100_000
 """How many steps a descent takes at most."""
+MOST_DIGITS = 17
+"""More digits say nothing more of a double."""
 MOST_INPUTS = 64
 """Up to so many differentiated numbers one-sided derivatives are found."""
 MOST_VISITS = 400_000
 """Nor where that could take more visits of nodes, all inputs and both sides together."""
+
+
+def significant(digits: object) -> int:
+    """A number of significant digits; an error for what is none."""
+    count = whole(digits)
+    if count is None or not 1 <= count <= MOST_DIGITS:
+        message = f"digits is {digits!r}, which is not a whole number from 1 to {MOST_DIGITS}"
+        raise RequestError("usage", message)
+    return count
 
 
 def beyond_sides(run: Run, runs: int = 1) -> str:

@@ -40,10 +40,10 @@ def paths_command(**options: Any) -> int:
     their local derivatives.  -q prints the counts.
     """
     from exprgrad.explain.places import in_numbers
-    from exprgrad.explain.walks.paths import paths_to, sums, web_of, whole
+    from exprgrad.explain.walks.paths import listable, paths_to, sums, web_of
     from exprgrad.show.text.walks import paths_answer
 
-    most = whole(options["most"])
+    most = listable(options["most"])
     run, _ = in_numbers(swept(options))
     web = web_of(run)
     found = sums(web)

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import Any, NamedTuple
 
-from exprgrad.errors import RequestError
+from exprgrad.errors import RequestError, whole
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.explain.places import in_numbers
 from exprgrad.graph.ops import BY_NAME
@@ -23,8 +23,9 @@ from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import gated
 
 __all__ = [
-    "Path", "Paths", "Size", "Sums", "Web", "by_size", "exact_total", "largest", "magnitude", "order_of",
-    "paths", "paths_to", "sums", "times", "web_of", "whole",
+    "Path", "Paths", "Size", "Sums", "Web", "by_size", "exact_total", "largest", "listable", "magnitude",
+    "order_of",
+    "paths", "paths_to", "sums", "times", "web_of",
 ]  # fmt: skip
 
 MOST_LISTED = 100_000
@@ -148,15 +149,16 @@ def paths(run: Run, most: int = LISTED_PATHS) -> dict[str, Paths]:
     """
     web = web_of(in_numbers(run)[0])
     found = sums(web)
-    return {name: paths_to(web, found, name, whole(most)) for name in web.inputs}
+    return {name: paths_to(web, found, name, listable(most)) for name in web.inputs}
 
 
-def whole(most: object) -> int:
+def listable(most: object) -> int:
     """A number of paths to list; an error for what is not one."""
-    if isinstance(most, int) and not isinstance(most, bool) and most >= 0:
-        if most <= MOST_LISTED:
-            return most
-        message = f"{most:,} paths to each input are more than can be listed"
+    count = whole(most)
+    if count is not None and count >= 0:
+        if count <= MOST_LISTED:
+            return count
+        message = f"{count:,} paths to each input are more than can be listed"
         raise RequestError("too-many", message, help=f"ask for {MOST_LISTED:,} at most")
     message = f"cannot list {most!r} paths"
     raise RequestError("usage", message, help="a number of paths is a whole number, 0 or more")

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from exprgrad.errors import RequestError
+from exprgrad.errors import RequestError, require
 from exprgrad.explain.nodes import node_in
 from exprgrad.explain.walks.paths import Web
 from exprgrad.run.evaluation import Run
@@ -90,6 +90,7 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
             return tuple(wrong_order(run, order.strip()))
         listed = list(split(order))
     else:
+        require(order, Iterable, "an order is a text, or a list of names and ids of nodes")
         listed = [(Source(str(item), is_expression=False), (0, len(str(item)))) for item in order]
     found: dict[int, str] = {}
     for source, span in listed:

@@ -6,11 +6,10 @@ import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from operator import index
 from typing import Any, NamedTuple, Protocol
 
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.errors import ExprgradError, RequestError
+from exprgrad.errors import ExprgradError, RequestError, whole
 from exprgrad.graph.graph import Graph, Program, numbers_only
 from exprgrad.language.read.parse import parse
 from exprgrad.run.engines.columns import Note, take
@@ -140,11 +139,8 @@ class Compiled:
 
 def counted(threads: Any) -> int | None:
     """A number of threads that was asked for."""
-    try:
-        found = None if threads is None else index(threads)
-    except TypeError:
-        found = 0
-    if found is not None and (found < 1 or isinstance(threads, bool)):
+    found = whole(threads)
+    if threads is not None and (found is None or found < 1):
         message = f"{threads!r} is not a number of threads"
         raise RequestError("bad-threads", message, help="a whole number from 1 up")
     return found

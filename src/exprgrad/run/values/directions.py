@@ -31,7 +31,8 @@ def outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
     if of is None:
         return {output_label(graph): graph.output}
     bound = {binding.name: binding.node for binding in graph.bindings}
-    wanted = list(map(normal, [of] if isinstance(of, str) else of))
+    listed = isinstance(of, Iterable) and not isinstance(of, str)
+    wanted = list(map(normal, of if listed else [of]))
     for name in wanted:
         if name not in bound:
             message = f"no statement is named '{name}'"

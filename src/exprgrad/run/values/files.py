@@ -151,7 +151,14 @@ def read_json(path: str, name: str) -> Any:
         raise InputError(
             "bad-value", message, help="--inputs reads an object: a value for each name"
         )
-    return json_value(found, name, path)
+    todo = [json_value(found, name, path)]
+    while todo:
+        part = todo.pop()
+        todo += part if isinstance(part, list) else ()
+        if isinstance(part, str) and part.lstrip()[:1] == "@":
+            message = f"the value of '{name}' in '{path}' names another file: '{part}'"
+            raise InputError("bad-value", message, help="a file holds numbers and constants")
+    return found
 
 
 def read_npy(path: str, name: str) -> Any:
@@ -165,7 +172,10 @@ def read_npy(path: str, name: str) -> Any:
                 message = f"'{path}' holds Python objects, which are not read"
                 raise InputError("bad-value", message, help="save an array of numbers")
             file.seek(0)
-            return np.lib.format.read_array(file, allow_pickle=False)
+            found = np.lib.format.read_array(file, allow_pickle=False)
+            if file.read(1):
+                raise ValueError
+            return found
     except OSError as error:
         raise unreadable(path, error) from None
     except (ValueError, EOFError, SyntaxError, OverflowError, MemoryError) as error:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from exprgrad.errors import ExprgradError, InputError, LanguageError
+from exprgrad.errors import ExprgradError, InputError, LanguageError, require, whole
 from exprgrad.graph.graph import Graph, Shape, size
 from exprgrad.language.read.parse import (
     CONSTANTS,
@@ -223,17 +223,22 @@ def resolve(
 def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[str, Shape]:
     """The shapes declared for inputs; an error for a name that is not an input, and for a bad shape."""
     found: dict[str, Shape] = {}
-    for given, sizes in (shapes or {}).items():
+    if shapes is not None:
+        require(shapes, Mapping, "shapes are a mapping, such as {'X': (150, 4)}")
+    for given, sizes in ({} if shapes is None else shapes).items():
         name = normal(given)
         if name not in graph.inputs:
             raise not_an_input(graph, name)
-        listed = [sizes] if isinstance(sizes, int) else list(sizes)
-        if not all(isinstance(length, int) and length > 0 for length in listed):
+        is_text = isinstance(sizes, str | bytes) or not isinstance(sizes, Iterable)
+        alone = is_text or whole(sizes) is not None
+        lengths = [whole(length) for length in ([sizes] if alone else sizes)]
+        listed = tuple([length for length in lengths if length is not None and length > 0])
+        if len(listed) < len(lengths):
             message = f"the shape of '{name}' is not a list of positive whole numbers"
             raise InputError("bad-shape", message, help="such as (150, 4); a number's shape is ()")
-        if size(tuple(listed)) > MOST_NUMBERS:
+        if size(listed) > MOST_NUMBERS:
             raise InputError("bad-shape", f"the shape of '{name}' is for more than 2^53 numbers")
-        found[name] = tuple(listed)
+        found[name] = listed
     return found
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from exprgrad.errors import RequestError
+from exprgrad.errors import RequestError, require
 from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.limits import significant
 from exprgrad.graph.graph import numbers_only
 from exprgrad.show.page.lessons import Lesson, lesson_named
 from exprgrad.show.picture.dot import LARGEST
@@ -18,8 +19,6 @@ __all__ = ["ENDINGS", "Page", "check_path", "no_tensors", "page"]
 ENDINGS = (".html", ".htm")
 """What the name of a page's file may end in: browsers go by it."""
 
-MOST_DIGITS = 17
-"""More digits say nothing more of a double."""
 SHOWN = 60
 """The most characters of a formula in an error."""
 
@@ -68,12 +67,11 @@ def page(
     numbers_only(run.graph, no_tensors)
     if run.adjoints is None:
         raise RequestError("no-gradient", "only a run of gradient() has a page")
-    if not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
-        message = f"digits is {digits!r}, which is not a whole number from 1 to {MOST_DIGITS}"
-        raise RequestError("usage", message)
+    digits = significant(digits)
     if isinstance(lesson, str):
         lesson = lesson_named(lesson)
     if lesson is not None:
+        require(lesson, Lesson, "a lesson is a Lesson, or the name of one")
         check_lesson(lesson, run)
     if len(run.graph) > LARGEST and not all:
         raise RequestError(

@@ -1,0 +1,158 @@
+"""Arguments of a wrong kind, files that hold something else, and errors on their way between processes."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import exprgrad
+from exprgrad import (
+    Expression,
+    ExprgradError,
+    InputError,
+    LanguageError,
+    MissingExtraError,
+    RequestError,
+    ShapeError,
+    parse,
+)
+from shell import command
+
+ERRORS = [
+    LanguageError("unknown-function", "no function 'tahn'", help="try 'tanh'").about("tahn(x)"),
+    InputError("missing-input", "input 'x' has no value"),
+    ShapeError("shapes", "shapes (2) and (3)", related=(("this", (0, 1)),)),
+    RequestError("file", "cannot read").at("x.npy"),
+    MissingExtraError("missing-flint", "needs python-flint", help="pip install python-flint"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.code)
+@pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_errors_travel(error: ExprgradError, again: Callable[[Any], Any]) -> None:
+    found = again(error)
+    assert type(found) is type(error) and str(found) == str(error)
+    assert vars(found) == vars(error) and found.args == error.args
+
+
+def test_an_error_in_another_process_comes_back() -> None:
+    with (
+        multiprocessing.get_context("spawn").Pool(1) as pool,
+        pytest.raises(LanguageError, match="did you mean 'tanh'"),
+    ):
+        pool.apply(exprgrad.parse, ("tahn(x)",))
+
+
+def test_a_file_does_not_name_files(tmp_path: Path) -> None:
+    path = tmp_path / "self.json"
+    for content in (f'["@{path}"]', f'"@{path}"', f'[[1], [" @{path}"]]', '"@x.npy"'):
+        path.write_text(content)
+        with pytest.raises(InputError, match="names another file"):
+            parse("x").evaluate(x=f"@{path}")
+        found = command("eval", "sum(x)", f"x=@{path}")
+        assert found.status == 2 and "names another file" in found.err
+    path.write_text('["pi/2", 1]')
+    assert parse("sum(x)").evaluate(x=f"@{path}").value == pytest.approx(np.pi / 2 + 1)
+
+
+def test_an_array_file_with_more_than_its_header_says(tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    np.save(path, np.arange(3.0))
+    assert parse("sum(x)").evaluate(x=f"@{path}").value == 3
+    for more in (b"\0", np.arange(4.0).tobytes()):
+        np.save(path, np.arange(3.0))
+        with path.open("ab") as file:
+            file.write(more)
+        with pytest.raises(RequestError, match="not a whole file of one array"):
+            parse("sum(x)").evaluate(x=f"@{path}")
+
+
+F = parse("y = x^2*a; y + sin(x)")
+AT = {"x": 1, "a": 2}
+COUNTS: dict[str, Callable[[Any], Any]] = {
+    "steps": lambda count: F.descend(AT, steps=count),
+    "order": lambda count: F.derivative("x", count),
+    "paths": lambda count: F.gradient(AT).paths(count),
+    "digits": lambda count: F.gradient(AT).table(digits=count),
+    "picture": lambda count: F.gradient(AT).dot(digits=count),
+    "shape": lambda count: parse("sum(X)", shapes={"X": count}),
+    "sizes": lambda count: parse("sum(X)", shapes={"X": (2, count)}),
+    "threads": lambda count: F.compile("numpy", threads=count),
+}
+
+
+@pytest.mark.parametrize("ask", COUNTS.values(), ids=COUNTS)
+@pytest.mark.parametrize("count", [2, np.int64(2), np.uint8(2), np.array(2)], ids=repr)
+def test_whole_numbers_of_any_library_count(ask: Callable[[Any], Any], count: Any) -> None:
+    ask(count)
+
+
+@pytest.mark.parametrize("ask", COUNTS.values(), ids=COUNTS)
+@pytest.mark.parametrize("count", [2.5, 2.0, True, np.True_, b"1", "2", object], ids=repr)
+def test_nothing_else_counts(ask: Callable[[Any], Any], count: Any) -> None:
+    with pytest.raises(ExprgradError):
+        ask(count)
+
+
+MAPPINGS: dict[str, Callable[[Any], Any]] = {
+    "shapes": lambda it: parse("a", shapes=it),
+    "claims": lambda it: F.check(claims=it),
+}
+TEXTS: dict[str, Callable[[Any], Any]] = {
+    "formula": parse,
+    "target": F.code,
+    "function": lambda it: F.code("c", name=it),
+    "operation": lambda it: F.expand([it]),
+}
+
+
+@pytest.mark.parametrize("ask", MAPPINGS.values(), ids=MAPPINGS)
+@pytest.mark.parametrize("it", [5, "x", [("x", 1)], np.array([1, 2]), b"1"], ids=repr)
+def test_what_should_be_a_mapping(ask: Callable[[Any], Any], it: Any) -> None:
+    with pytest.raises(TypeError, match=f"mapping, such as .*, not {type(it).__name__}"):
+        ask(it)
+
+
+@pytest.mark.parametrize("ask", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize("it", [5, None, b"x", ["c"], F], ids=lambda it: type(it).__name__)
+def test_what_should_be_a_text(ask: Callable[[Any], Any], it: object) -> None:
+    with pytest.raises(TypeError, match=f" is a text.*, not {type(it).__name__}"):
+        ask(it)
+
+
+@pytest.mark.parametrize(
+    ("ask", "what"),
+    [
+        (F.expand, "operations are a list of names"),
+        (lambda it: F.check(AT, nodes=it), "nodes are a list"),
+        (lambda it: F.gradient(AT).visited(it), "an order is a text, or a list"),
+        (lambda it: F.gradient(AT).explore(lesson=it), "a lesson is"),
+    ],
+)
+def test_other_kinds(ask: Callable[[Any], Any], what: str) -> None:
+    with pytest.raises(TypeError, match=f"{what}.*, not int"):
+        ask(5)
+
+
+def test_names_that_are_none() -> None:
+    asked: list[Callable[[Any], Any]] = [
+        F.derivative,
+        F.steps,
+        lambda name: F.jacobian(AT, of=name),
+        lambda name: F.check(claims={name: "1"}),
+    ]
+    for ask in asked:
+        with pytest.raises(InputError, match="a text, not int"):
+            ask(5)
+
+
+def test_a_claim_may_be_an_expression_or_a_number() -> None:
+    claims: dict[str, object] = {"a": Expression("x^2", parse("x^2").graph), "x": 5}
+    assert [check.verdict for check in F.check(claims=claims)] == ["agrees", "disagrees"]
