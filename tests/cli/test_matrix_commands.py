@@ -315,7 +315,8 @@ def test_tables_say_what_is_corrected() -> None:
     assert "write sinc(x/2)^2/2 instead of (1 - cos(x))/x^2" in done.err
     done = command("jvp", *FAR, "--of", "y", "--tangent", "a=1,b=2")
     assert "\njvp corrected: y = 2.12132, where the sweep has 0\n" in done.out
-    assert "y.jvp has no right digit in doubles: 0 is corrected to 2.12132" in done.err
+    assert "y and y.jvp have no right digit in doubles" in done.err
+    assert "inf is corrected to 1.41421e+200, 0 to 2.12132" in done.err
     done = command("vjp", *FAR, "--of", "y")
     assert "\nvjp corrected: a = 0.707107, where the sweep has 0; b = 0.707107," in done.out
 

@@ -130,8 +130,9 @@ def document(*argv: str) -> Any:
 def test_json() -> None:
     found = document("jac", "h = x*y; sum(h)", "x=[1,2]", "y=3", "--of", "h")
     assert list(found) == [
-        "schema", "command", "expression", "inputs", "value", "jacobian", "diagnostics",
+        "schema", "command", "expression", "inputs", "value", "jacobian", "digits", "diagnostics",
     ]  # fmt: skip
+    assert found["digits"] == {"value": {"h": 16}, "jacobian": {"h": {"x": 16, "y": 16}}}
     assert found["inputs"] == {"x": [1.0, 2.0], "y": 3.0}
     assert found["value"] == {"h": [3.0, 6.0]}
     assert found["jacobian"] == {"h": {"x": [[3.0, 0.0], [0.0, 3.0]], "y": [1.0, 2.0]}}
@@ -248,3 +249,77 @@ def test_numbers_never_import_numpy(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+LOST = ("(1 - cos(x))/x^2", "x=[1e-7, 1]")
+
+
+def test_lost_digits_are_corrected_and_said_once() -> None:
+    """Of a value and its derivatives by one warning, in each of the four commands."""
+    near = pytest.approx(-1e-7 / 12, rel=1e-14)
+    for name, *more in (["jac"], ["jvp", "--tangent", "x=1"], ["vjp"], ["hess"]):
+        formula = LOST[0] if name in ("jac", "jvp") else f"sum({LOST[0]})"
+        done = command(name, "--json", "--strict", formula, LOST[1], *more)
+        assert done.status == 1
+        found = json.loads(done.out)
+        VALIDATOR.validate(found)
+        (warning,) = found["diagnostics"]
+        assert warning["code"] == "lost-digits" and warning["span"][1] - warning["span"][0] == 10
+        assert "corrected_value" in found
+        if name == "jac":
+            assert found["jacobian"]["x"][0] == [near, 0.0]
+            assert found["corrected_jacobian"]["x"]["value"] == found["jacobian"]["x"]
+            assert found["corrected_jacobian"]["x"]["sweep"][0][0] > 7000
+            assert 6 <= found["digits"]["jacobian"]["x"] <= 16
+        elif name == "hess":
+            assert found["hessian"]["x"]["x"][0][0] == pytest.approx(-1 / 12)
+            assert found["gradient"]["x"][0] == near
+            assert set(found) > {"corrected", "corrected_hessian"}
+        elif name == "jvp":
+            assert found["jvp"][0] == near and "sweep" in found["corrected_jvp"]
+        else:
+            assert found["vjp"]["x"][0] == near and "sweep" in found["corrected_vjp"]["x"]
+
+
+def test_blocks_of_a_hessian_are_mirrored() -> None:
+    found = json.loads(
+        command("hess", "--json", "sum((1 - cos(x))/x^2)*y", "y=2", "x=[1e-7,3]").out
+    )
+    assert found["hessian"]["x"]["y"] == found["hessian"]["y"]["x"]
+    assert found["hessian"]["x"]["y"][0] == pytest.approx(-1e-7 / 12)
+    assert found["corrected_hessian"]["x"]["y"] == found["corrected_hessian"]["y"]["x"]
+    found = json.loads(
+        command("hess", "--json", "sum((X @ w)^2)*(1 - cos(t))/t^2", "X=[[1,2,3],[4,5,6]]",
+                "w=[1,2,1]", "t=1e-7").out
+    )  # fmt: skip
+    across, down = np.array(found["hessian"]["X"]["w"]), np.array(found["hessian"]["w"]["X"])
+    assert across.shape == (2, 3, 3) and np.array_equal(across, np.moveaxis(down, 0, 2))
+
+
+@pytest.mark.parametrize("form", ["-q", "--csv"])
+def test_only_what_is_printed_is_guarded(form: str) -> None:
+    """The value has lost its digits, and the derivatives have not."""
+    for argv in (
+        ["grad", "1e16 + x - 1e16", "x=1.5"],
+        ["jac", "1e16 + x - 1e16", "x=[1.5, 0.25]"],
+        ["jac", "1e16 + x - 1e16", "x=1.5"],
+        ["vjp", "sum(1e16 + x) - 2e16", "x=[1.5, 0.25]"],
+        ["jvp", "1e16 + x - 1e16", "x=[1.5, 0.25]", "--tangent", "x=1"],
+        ["hess", "1e16 + x^2 - 1e16", "x=1.5"],
+    ):
+        done = command(*argv, form, "--strict")
+        is_table = argv[0] == "grad" and form == "--csv"  # the nodes, the output among them
+        assert (done.status, "right digit" in done.err) == (is_table, is_table), argv
+        done = command(*argv, "--strict")
+        assert done.status == 1 and "right digit" in done.err, argv
+
+
+def test_a_large_formula_is_told_of_by_bounds() -> None:
+    x = np.linspace(1e-8, 1, 4000)
+    found = parse("sum((1 - cos(x))/x^2)")
+    assert found.vjp(x=x)["x"].shape == (4000,)
+    done = command("vjp", "--json", "sum((1 - cos(x))/x^2)", "x=broadcast(1e-7, [4000])")
+    told = [one for one in json.loads(done.out)["diagnostics"] if one["code"] == "lost-digits"]
+    assert "may have" in told[0]["message"] and "as far as bounds tell" in told[0]["message"]
+    assert "up to 4,096 elements" in told[0]["help"]
+    assert sum("4,096" in (one["help"] or "") for one in told) == 1

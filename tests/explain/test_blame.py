@@ -156,7 +156,7 @@ def test_who_is_blamed(group: str) -> None:
     pieces = []
     for case in CASES[group]:
         status = command(*asked(case)).status
-        found = json.loads(command(*asked(case), "--json").out)["diagnostics"]
+        found = [d._asdict() for d in parse(case.formula).gradient(given(case)).remarks]
         marks = {"warning": "", "note": "?"}
         found = [d for d in found if d["code"] in NOT_FINITE]
         assert " ".join(d["code"] + marks[d["severity"]] for d in found) == case.codes, case
@@ -174,7 +174,7 @@ def test_who_is_blamed(group: str) -> None:
 def shown(case: Case) -> str:
     """What people read of a case, kinks and jumps aside."""
     run = parse(case.formula).gradient(given(case))
-    mine = [found for found in run.diagnostics if found.code in NOT_FINITE]
+    mine = [found for found in run.remarks if found.code in NOT_FINITE]
     with redirect_stderr(io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")) as err:
         answer = Answer("grad", run.text, [], [], [], lambda _: [], mine)
         show_diagnostics(answer, "never")
@@ -195,7 +195,7 @@ def test_what_is_suggested_is_finite(case: Case) -> None:
     values = given(case)
     if case.formula.startswith("log(1 + exp(x)) + "):
         values["y"] = 1.0  # it has two such places, and the mend is of the first
-    text = parse(case.formula).gradient(values).diagnostics[0].help
+    text = parse(case.formula).gradient(values).remarks[0].help
     match = INSTEAD.match(text or "")
     assert match is not None
     was = parse(match[2]).text.replace(" ", "")
@@ -212,11 +212,10 @@ def test_what_is_suggested_is_finite(case: Case) -> None:
 
 def test_eval_blames_too() -> None:
     """Without a sweep the value decides; a finite one makes it a note."""
-    found, corrected = parse("log(1 + exp(x))").evaluate(x=1000).diagnostics
-    assert corrected.message.endswith("inf is corrected to 1000")
+    (found,) = parse("log(1 + exp(x))").evaluate(x=1000).remarks
     assert (found.code, found.severity) == ("infinity", "warning")
     assert found.help is not None and found.help.startswith("write softplus(x) instead of")
-    (found,) = parse("1/(1 + exp(x))").evaluate(x=1000).diagnostics
+    (found,) = parse("1/(1 + exp(x))").evaluate(x=1000).remarks
     assert (found.severity, "sweep" in found.message) == ("note", False)
     assert found.help is not None and found.help.startswith("write sigmoid(-x) instead of")
     first, _ = parse("x*log(x)").evaluate(x=0).diagnostics
@@ -240,19 +239,19 @@ def test_nothing_is_suggested_that_does_not_help() -> None:
 
 def test_nothing_is_suggested_that_is_another_function_there() -> None:
     """A rewrite's condition must hold at the point, though what it gives is finite."""
-    (found,) = parse("log(x*y)").gradient(x=-1e200, y=-1e200).diagnostics[:1]
+    (found,) = parse("log(x*y)").gradient(x=-1e200, y=-1e200).remarks[:1]
     assert found.help == "the largest double is 1.8e308"
-    (found,) = parse("atan(y/x)").gradient(x=-1e-200, y=1e200).diagnostics[:1]
+    (found,) = parse("atan(y/x)").gradient(x=-1e-200, y=1e200).remarks[:1]
     assert found.help == "the least double is -1.8e308"
-    (found,) = parse("atan(y/x)").gradient(x=1e-200, y=1e200).diagnostics[:1]
+    (found,) = parse("atan(y/x)").gradient(x=1e-200, y=1e200).remarks[:1]
     assert str(found.help).startswith("write atan2(y, x) instead of atan(y/x)")
 
 
 def test_a_name_that_is_bound_is_no_constant() -> None:
     """A statement may bind pi, and then that is what is tried."""
-    (found,) = parse("pi = 1000*x; log(1 + exp(pi))").gradient(x=1).diagnostics[:1]
+    (found,) = parse("pi = 1000*x; log(1 + exp(pi))").gradient(x=1).remarks[:1]
     assert str(found.help).startswith("write softplus(pi) instead of log(1 + exp(pi))")
-    (found,) = parse("pi = 1e300*x; log(pi*1e200)").gradient(x=-1).diagnostics[:1]
+    (found,) = parse("pi = 1e300*x; log(pi*1e200)").gradient(x=-1).remarks[:1]
     assert "instead" not in str(found.help)
 
 
@@ -262,9 +261,29 @@ def test_several_outputs_share_a_mend() -> None:
         "jac", "--json", "a = log(1 + exp(x)); b = a*x", "--of", "a,b", "x=1000"
     )
     assert status == 0
-    found, *lost = json.loads(out)["diagnostics"]
-    assert found["help"].startswith("write softplus(x) instead of log(1 + exp(x))")
-    assert {one["code"] for one in lost} == {"lost-digits"}
+    (found,) = json.loads(out)["diagnostics"]
+    assert found["code"] == "lost-digits"
+    assert "; write softplus(x) instead of log(1 + exp(x))" in found["help"]
+
+
+def test_one_cause_is_one_warning() -> None:
+    """Where the digits that an overflow costs are corrected, nothing else is said of it."""
+    for formula, values in (
+        ("sqrt(x*x + y*y)", {"x": 1e200, "y": 1e200}),
+        ("exp(x)/(1 + exp(x))", {"x": 720}),
+        ("exp(x) - exp(x)", {"x": 1000}),
+        ("u = exp(x)*exp(x); log(u)", {"x": 400}),
+    ):
+        run = parse(formula).gradient(values)
+        assert run.remarks
+        (found,) = run.diagnostics
+        assert found.code == "lost-digits" and found.path == run.remarks[0].path
+        assert found.node == run.remarks[0].node and found.help
+    (found,) = parse("exp(-1/x^2)").gradient(x=1e-200).diagnostics
+    assert found.help is not None and found.help.startswith("x^2 loses them: underflow")
+    (found,) = parse("p = 1/(1 + exp(x)); log(p)").gradient(x=2000).diagnostics
+    assert found.help is not None and found.help.startswith("exp(x) loses them: it is inf")
+    assert [d.code for d in parse("exp(x)").gradient(x=1000).diagnostics] == ["infinity"]
 
 
 # Branches that were not taken.

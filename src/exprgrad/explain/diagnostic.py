@@ -57,6 +57,7 @@ class Guarded(NamedTuple):
     ``digits``           how many of their digits are right, from 0 to 16: an object for each, as in JSON
     ``corrected_value``  the sweep's value and the answer, where they differ
     ``diagnostics``      a warning for each number that has fewer right digits than are asked for
+    ``causes``           by warning: the nodes that errors came through which are corrected
     """
 
     value: Any
@@ -65,6 +66,7 @@ class Guarded(NamedTuple):
     digits: Mapping[str, Any] = {}
     corrected_value: tuple[Any, Any] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    causes: tuple[frozenset[int], ...] = ()
 
     def __repr__(self) -> str:
         """The answer in a line: what was corrected, and why, is for those who ask."""
@@ -78,12 +80,14 @@ class Settled(NamedTuple):
     ``digits``       how many of their digits are right, from 0 to 16
     ``corrected``    the sweep's number and the answer, where they differ
     ``diagnostics``  a warning for each number that has fewer right digits than are asked for
+    ``causes``       by warning: the nodes that errors came through which are corrected
     """
 
     values: dict[Path, float]
     digits: dict[Path, int]
     corrected: dict[Path, tuple[float, float]]
     diagnostics: tuple[Diagnostic, ...] = ()
+    causes: tuple[frozenset[int], ...] = ()
 
     def joined(self, other: Settled) -> Settled:
         """These numbers and others."""
@@ -92,6 +96,7 @@ class Settled(NamedTuple):
             self.digits | other.digits,
             self.corrected | other.corrected,
             self.diagnostics + other.diagnostics,
+            self.causes + other.causes,
         )
 
     def among(self, field: str) -> Settled:

@@ -23,14 +23,14 @@ from exprgrad.run.numbers.primitives import holds
 from exprgrad.run.numbers.sweeps import forward
 
 if TYPE_CHECKING:
-    from exprgrad.explain.digits.truths import Source, Swept
+    from exprgrad.explain.digits.truths import Label, Source, Swept
     from exprgrad.explain.places import Found
     from exprgrad.explain.sides.kinks import OneSided
-    from exprgrad.run.matrices import Matrix, Question
+    from exprgrad.run.matrices import Matrix, Point, Question, Sweep
 
 __all__ = [
     "COUNTED", "NOT_FINITE", "Run", "answered", "diagnose", "diagnose_hessian", "diagnose_outputs",
-    "doubtful",
+    "doubtful", "folded",
 ]  # fmt: skip
 
 COUNTED = 6
@@ -39,6 +39,10 @@ EDGES = {op.name: op for op in OPS if op.edge}
 """The rows whose domain has an edge at which their slope is finite."""
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
+NO_NUMBER = NOT_FINITE | {"nan-hessian", "infinite-hessian"}
+"""The codes of what is not finite."""
+ADVICE = "; write "
+"""Where help goes on with what to write instead."""
 MOST_COUNTED = 15
 """A double has so many digits that can be right whatever the number is."""
 
@@ -49,7 +53,7 @@ class Run(evaluation.Run):
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """Where the numbers stop being finite, the kinks and jumps that were met, and lost digits."""
-        return [*self.remarks, *self.true.diagnostics]
+        return folded(self.remarks, self.true)
 
     @cached_property
     def remarks(self) -> list[Diagnostic]:
@@ -79,11 +83,15 @@ class Run(evaluation.Run):
         """How many digits of the answer are right, from 0 to 16: of its ``value`` and ``gradient``."""
         return self.true.digits
 
-    def guarded(self, digits: int) -> Guarded:
-        """The answer as it is shown with so many digits, which are right, or a warning says otherwise."""
-        found = self.guards.get(digits)
+    def guarded(self, digits: int, *, has_value: bool = True) -> Guarded:
+        """The answer as it is shown with so many digits, which are right, or a warning says otherwise.
+
+        Nothing is asked of the value where the answer shows the gradient alone.
+        """
+        found = self.guards.get((digits, has_value))
         if found is None:
-            found = self.guards[digits] = screened(self, digits)
+            found = screened(self, digits, has_value=has_value)
+            self.guards[digits, has_value] = found
         return found
 
     @cached_property
@@ -99,7 +107,7 @@ class Run(evaluation.Run):
         return Guarded(self.value, self.gradient, {**self.corrected})
 
     @cached_property
-    def guards(self) -> dict[int, Guarded]:
+    def guards(self) -> dict[tuple[int, bool], Guarded]:
         """What ``guarded`` found, by the digits that were asked for."""
         return {}
 
@@ -162,6 +170,34 @@ class Run(evaluation.Run):
         from exprgrad.explain.sides.kinks import corrections
 
         return corrections(self, self.one_sided)
+
+
+def folded(remarks: Iterable[Diagnostic], answer: Guarded | Settled) -> list[Diagnostic]:
+    """Remarks, then the warnings about lost digits: what is not finite is said once.
+
+    Where the digits that it costs are corrected, the warning about these tells all that there is to it.
+    """
+    kept, told = [], [*answer.diagnostics]
+    for one in remarks:
+        causes = enumerate(answer.causes if one.code in NO_NUMBER else ())
+        place = next((place for place, nodes in causes if one.node in nodes), None)
+        if place is None:
+            kept.append(one)
+        else:
+            told[place] = joined(told[place], one)
+    return [*kept, *told]
+
+
+def joined(lost: Diagnostic, cause: Diagnostic) -> Diagnostic:
+    """A warning about lost digits, and what is known of the number not finite that made them so."""
+    if lost.help is None:
+        help = "; ".join(part for part in (cause.message, cause.help) if part)
+        return lost._replace(node=cause.node, span=cause.span, help=help, path=cause.path)
+    if lost.node != cause.node:
+        return lost
+    is_advised = ADVICE in lost.help or cause.help is None
+    help = lost.help if is_advised else f"{lost.help}; {cause.help}"
+    return lost._replace(help=help, path=cause.path)
 
 
 def diagnose(
@@ -356,51 +392,71 @@ def entry_trouble(
 # How many digits of an answer are right, as far as error bounds tell; where too few are, balls say more.
 
 
-def screened(run: Run, digits: int) -> Guarded:
+def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     """The answer that is shown with so many digits, and how many of them are right.
 
     Bounds take little more time than the sweeps; nothing else is loaded where they cover the digits that
-    are asked for.
+    are asked for.  Nothing is said of a value that is not shown.
     """
-    from exprgrad.run.numbers.bounds import grad_errors, right_digits, typed_errors
-
-    answer, evaluator = run.unguarded, evaluator_for(run.graph)
+    answer = run.unguarded
     corrected = [side for side in run.one_sided.values() if side.corrected]
-    if not evaluator.by_entries:
+    if run.graph.shapes:
         from exprgrad.explain.digits.tensors import guarded_tensors
 
         least = min(digits, MOST_COUNTED)
-        return guarded_tensors(
-            run, answer, corrected, least, lambda bounds, source: resolved(bounds, digits, source)
-        )
-    errors = {side.input: side.error for side in corrected}
+        found = guarded_tensors(
+            run, answer, corrected, least,
+            lambda bounds, source: resolved(bounds, digits, source), has_value=has_value,
+        )  # fmt: skip
+    else:
+        bounds, wide, counts = bounds_of(run, answer, corrected)
+        if not has_value:
+            del bounds["value",]
+        found = resolved(bounds, digits, lambda: run.truths, wide)
+        found.digits.update(counts)
+    counted: dict[str, Any] = {}
+    slopes = found.among("gradient")
+    if has_value:
+        counted["value"] = found.digits["value",]
+    if run.adjoints is not None:
+        counted["gradient"] = {name: slopes.digits[name,] for name in answer.gradient}
+    return Guarded(
+        found.values.get(("value",), answer.value),
+        answer.gradient | {name: slope for (name,), slope in slopes.values.items()},
+        answer.corrected | {name: both for (name,), both in slopes.corrected.items()},
+        counted,
+        found.corrected.get(("value",)),
+        found.diagnostics,
+        found.causes,
+    )
+
+
+def bounds_of(
+    run: Run, answer: Guarded, sides: Sequence[OneSided]
+) -> tuple[dict[Path, tuple[float, float]], dict[Path, float], dict[Path, int]]:
+    """An answer's numbers with what they may be off by, and what they may be from what was typed.
+
+    Of those that were found from one side, how many digits are right.
+    """
+    from exprgrad.run.numbers.bounds import grad_errors, right_digits, typed_errors
+
+    errors = {side.input: side.error for side in sides}
     data, grads = run.errors
     output, nodes = run.graph.output, run.graph.inputs
     typed = typed_errors(run.graph, run.values, run.spelled)
     typed_grads = grad_errors(run.adjoints, typed) if typed and run.adjoints else ()  # type: ignore[arg-type]
     bounds: dict[Path, tuple[float, float]] = {("value",): (run.value, data[output])}
     wide: dict[Path, float] = {("value",): typed[output]} if typed else {}
-    gradient, has_value = {}, not math.isnan(run.value)
+    counts: dict[Path, int] = {}
+    is_number = not math.isnan(run.value)
     for name, slope in answer.gradient.items():
         if name in answer.corrected:
-            gradient[name] = right_digits(slope, errors.get(name, 0.0))
+            counts["gradient", name] = right_digits(slope, errors.get(name, 0.0))
         else:
-            bounds["gradient", name] = slope, grads[nodes[name]] if has_value else math.inf
+            bounds["gradient", name] = slope, grads[nodes[name]] if is_number else math.inf
             if typed_grads:
                 wide["gradient", name] = typed_grads[nodes[name]]
-
-    found = resolved(bounds, digits, lambda: run.truths, wide)
-    slopes = found.among("gradient")
-    gradient |= {name: count for (name,), count in slopes.digits.items()}
-    counts = {"value": found.digits["value",]}
-    return Guarded(
-        found.values["value",],
-        answer.gradient | {name: slope for (name,), slope in slopes.values.items()},
-        answer.corrected | {name: both for (name,), both in slopes.corrected.items()},
-        counts if run.adjoints is None else {**counts, "gradient": gradient},
-        found.corrected.get(("value",)),
-        found.diagnostics,
-    )
+    return bounds, wide, counts
 
 
 def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set[int]]:
@@ -439,32 +495,45 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
 
 
 def answered(
-    text: str,
-    question: Question,
-    label: Callable[[Path], str],
+    run: evaluation.Run,
+    point: Point,
+    ask: Callable[[Point], Question],
+    fields: Mapping[str, Any],
+    sweep: Sweep,
+    label: Label,
     digits: int,
     unseen: Collection[str] = (),
 ) -> Settled:
-    """What becomes of the numbers of a question's answer, which are shown with so many digits.
+    """What becomes of the numbers of an answer's ``fields``, which are shown with so many digits.
 
-    ``label`` is what messages call them; fields that are ``unseen`` are not asked for.
+    ``run`` is of the formula; ``ask`` makes the question that was answered, and ``sweep`` answers it;
+    ``label`` is what messages call numbers.  Fields that are ``unseen`` are not asked for.
     """
     from exprgrad.run.numbers.bounds import data_errors, typed_errors
 
+    if not point.evaluator.by_entries:
+        from exprgrad.explain.digits.tensors import answered_tensors
+
+        seen = {field: answer for field, answer in fields.items() if field not in unseen}
+        least = min(digits, MOST_COUNTED)
+        return answered_tensors(
+            run, point, ask, seen, sweep, label, least,
+            lambda bounds, source: resolved(bounds, digits, source),
+        )  # fmt: skip
+    question = ask(point)
     graph, nodes = question.derive(question.graph, computed, None)
     data = forward(graph, question.inputs)
+    asked = {path: node for path, node in nodes.items() if path[0] not in unseen}
     errors = data_errors(graph, data)
     typed = typed_errors(graph, data, question.spelled)
 
     def source() -> Source:
         from exprgrad.explain.digits.truths import Derived
 
-        run = evaluation.Run(text, graph, question.inputs, data)
-        return Derived(question, run, nodes, label)
+        swept = evaluation.Run(run.text, graph, question.inputs, data)
+        return Derived(question, swept, nodes, label)
 
-    bounds = {
-        path: (data[node], errors[node]) for path, node in nodes.items() if path[0] not in unseen
-    }
+    bounds = {path: (data[node], errors[node]) for path, node in asked.items()}
     wide = {path: typed[nodes[path]] for path in bounds} if typed else {}
     return resolved(bounds, digits, source, wide)
 
@@ -488,7 +557,11 @@ def resolved(
     found = Settled(values, counts, {})
     poor = [path for path, count in counts.items() if count < least]
     shared = min(digits, SHARED)
-    hanging = [path for path, error in typed.items() if right_digits(values[path], error) < shared]
+    hanging = [
+        path
+        for path in values
+        if path in typed and right_digits(values[path], typed[path]) < shared
+    ]
     if not (poor or hanging):
         return found
     from exprgrad.explain.digits.guard import guarded, unproved

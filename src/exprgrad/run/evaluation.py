@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays import sweeps as over_arrays
 
 __all__ = [
-    "NOTHING", "Edge", "Evaluator", "Floats", "Node", "Run", "evaluator_for", "is_finite", "kept",
-    "shapes_of",
+    "NOTHING", "ArrayBounds", "Arrays", "Edge", "Evaluator", "Floats", "Node", "Run", "evaluator_for",
+    "is_finite", "kept", "shapes_of",
 ]  # fmt: skip
 
 V = TypeVar("V")
@@ -130,7 +130,8 @@ class Arrays:
         """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
         from exprgrad.run.arrays.bounds import data_errors, edges_of, grad_errors
 
-        data, graph = data_errors(self.graph, values), self.graph
+        graph = self.graph
+        data = data_errors(graph, values, [graph.output])
         if adjoints is None:
             return data, []
 
@@ -148,6 +149,20 @@ class Arrays:
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program; none of them shares memory with an input."""
         return self.sweeps.answers(program, inputs)
+
+
+class ArrayBounds(Arrays):
+    """The same, but that it answers with what each number may be off by, in place of the number."""
+
+    def __init__(self, evaluator: Arrays) -> None:
+        super().__init__(evaluator.graph)
+        self.programs = evaluator.programs
+
+    def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
+        """What the outputs of a derived program may be off by."""
+        from exprgrad.run.arrays.bounds import answer_errors
+
+        return answer_errors(program, inputs)
 
 
 Evaluator = Floats | Arrays

@@ -19,9 +19,10 @@ from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import bytes_text
 
 __all__ = [
-    "MOST_PROGRAMS", "Derived", "Matrix", "Question", "along", "entry_data", "first", "gradient", "hessian",
-    "hessian_question", "jacobian", "jacobian_question", "jvp", "jvp_question", "moves", "pattern",
-    "row_program", "second", "sweeps", "value_question", "vjp", "vjp_question", "weighted",
+    "BY_OUTPUT", "MATRICES", "MOST_PROGRAMS", "Derived", "Matrix", "Point", "Question", "Sweep", "along",
+    "blocks", "entry_data", "first", "gradient", "hessian", "hessian_question", "jacobian",
+    "jacobian_question", "jvp", "jvp_question", "moves", "pattern", "row_program", "second", "sweeps",
+    "vjp", "vjp_question", "weighted",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -30,6 +31,10 @@ Derived = tuple[Program, derive.Entries]
 
 MOST_PROGRAMS = 64
 """How many derived programs an evaluator keeps."""
+BY_OUTPUT = {"value", "jacobian", "jvp"}
+"""The fields of answers whose numbers are those of an output, each."""
+MATRICES = {"jacobian", "hessian"}
+"""The fields of answers whose numbers are by two names."""
 LARGEST = 50_000_000
 """The most numbers of a Jacobian or Hessian of tensors: 400 MB."""
 
@@ -111,10 +116,11 @@ def along(
     rule: Rule = computed,
     *,
     masked: bool,
+    beside: tuple[int, ...] = (),
 ) -> Program:
     """The program of a JVP."""
-    graph = graph or evaluator.graph
-    return derived(evaluator, derive.jvp, graph, moving, nodes, rule, masked=masked)
+    given = graph or evaluator.graph, moving, nodes, rule
+    return derived(evaluator, derive.jvp, *given, masked=masked, beside=beside)
 
 
 def weighted(
@@ -125,10 +131,11 @@ def weighted(
     rule: Rule = computed,
     *,
     masked: bool,
+    beside: tuple[int, ...] = (),
 ) -> Program:
     """The program of a VJP."""
-    graph = graph or evaluator.graph
-    return derived(evaluator, derive.vjp, graph, nodes, tuple(wrt), rule, masked=masked)
+    given = graph or evaluator.graph, nodes, tuple(wrt), rule
+    return derived(evaluator, derive.vjp, *given, masked=masked, beside=beside)
 
 
 # Matrices.
@@ -332,6 +339,26 @@ def moves_everywhere(direction: Any) -> bool:
 
 Numbers = dict[tuple[str, ...], int]
 """Nodes by path: by the field of the answer, then the names by which a number is found there."""
+Paths = Iterable[tuple[str, ...]] | None
+
+
+class Point(NamedTuple):
+    """Where derivatives are asked for: of some outputs (name → node), with respect to some inputs.
+
+    ``direction`` is the inputs' tangents, or the outputs' cotangents, where there are any; ``spelled`` is
+    as in a run.
+    """
+
+    evaluator: Evaluator
+    inputs: Mapping[str, Any]
+    outputs: Mapping[str, int]
+    wrt: tuple[str, ...]
+    direction: Mapping[str, Any] = {}
+    spelled: Mapping[str, str] = NOTHING
+
+
+Sweep = Callable[[Evaluator], dict[str, Matrix | dict[str, Any]]]
+"""By field of an answer, the derivatives that an evaluator finds."""
 
 
 class Question(NamedTuple):
@@ -346,107 +373,99 @@ class Question(NamedTuple):
 
     graph: Graph
     inputs: Mapping[str, Any]
-    derive: Callable[[Graph, Rule, Iterable[tuple[str, ...]] | None], tuple[Graph, Numbers]]
+    derive: Callable[[Graph, Rule, Paths], tuple[Graph, Numbers]]
     spelled: Mapping[str, str] = NOTHING
 
 
-def value_question(
-    evaluator: Evaluator, values: Mapping[str, Any], outputs: Mapping[str, int]
-) -> Question:
-    """The outputs' values: ``("value", output)``."""
-    nodes: Numbers = {("value", name): node for name, node in outputs.items()}
-    return Question(evaluator.graph, values, lambda graph, rule, paths: (graph, nodes))
+def jacobian_question(point: Point) -> Question:
+    """The outputs, ``("value", y)``, and the entries of their Jacobian, ``("jacobian", y, x)``."""
 
-
-def jacobian_question(
-    evaluator: Evaluator,
-    values: Mapping[str, Any],
-    outputs: Mapping[str, int],
-    wrt: Sequence[str],
-) -> Question:
-    """The entries of a Jacobian: ``("jacobian", output, input)``."""
-
-    def program(
-        graph: Graph, rule: Rule, paths: Iterable[tuple[str, ...]] | None
-    ) -> tuple[Graph, Numbers]:
-        rows, columns = asked(outputs, paths, 1), asked(wrt, paths, 2)
-        nodes = tuple([outputs[name] for name in rows])
+    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, Numbers]:
+        rows, columns = asked(point.outputs, paths, 1), asked(point.wrt, paths, 2)
+        nodes = tuple([point.outputs[name] for name in rows])
         given = graph, nodes, columns, rule
-        (made, found), known = derived(evaluator, derive.jacobian, *given)
-        return made, {
+        (made, found), known = derived(point.evaluator, derive.jacobian, *given)
+        entries = {
             ("jacobian", rows[row], columns[column]): found[at]
             for (row, column), at in known.items()
         }
+        return made, values_of(rows, found) | entries
 
-    return Question(evaluator.graph, values, program)
+    return Question(point.evaluator.graph, point.inputs, program, point.spelled)
 
 
-def hessian_question(
-    evaluator: Evaluator, values: Mapping[str, Any], wrt: Sequence[str]
-) -> Question:
-    """The gradient, ``("gradient", x)``, and the Hessian from its diagonal on, ``("hessian", x, y)``."""
+def hessian_question(point: Point) -> Question:
+    """The output, its gradient, ``("gradient", x)``, and half its Hessian, ``("hessian", x, y)``."""
 
-    def program(
-        graph: Graph, rule: Rule, paths: Iterable[tuple[str, ...]] | None
-    ) -> tuple[Graph, Numbers]:
-        names = asked(wrt, paths, 1, 2)
-        (made, found), known = second(evaluator, names, graph, rule)
-        nodes: Numbers = {
-            ("gradient", name): node for name, node in zip(names, found[1:], strict=False)
-        }
+    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, Numbers]:
+        names = asked(point.wrt, paths, 1, 2)
+        (made, found), known = second(point.evaluator, names, graph, rule)
+        nodes = values_of(point.outputs, found)
+        nodes |= {("gradient", name): node for name, node in zip(names, found[1:], strict=False)}
         for (row, column), at in sorted(known.items()):
             if row <= column:
                 nodes["hessian", names[row], names[column]] = found[at]
         return made, nodes
 
-    return Question(evaluator.graph, values, program)
+    return Question(point.evaluator.graph, point.inputs, program, point.spelled)
 
 
-def jvp_question(
-    evaluator: Evaluator,
-    values: Mapping[str, Any],
-    outputs: Mapping[str, int],
-    tangents: Mapping[str, Any],
-) -> Question:
-    """The outputs' derivatives along a direction: ``("jvp", output)``."""
-    moving, masked = moving_inputs(tangents)
+def jvp_question(point: Point) -> Question:
+    """The outputs, and their derivatives along a direction, ``("jvp", y)``."""
+    moving, masked = moving_inputs(point.direction)
 
-    def program(
-        graph: Graph, rule: Rule, paths: Iterable[tuple[str, ...]] | None
-    ) -> tuple[Graph, Numbers]:
-        names = asked(outputs, paths, 1)
-        nodes = tuple([outputs[name] for name in names])
-        made, found = along(evaluator, tuple(moving), nodes, graph, rule, masked=masked)
-        return made, {("jvp", name): node for name, node in zip(names, found, strict=True)}
+    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, Numbers]:
+        names = asked(point.outputs, paths, 1)
+        nodes = tuple([point.outputs[name] for name in names])
+        given = point.evaluator, tuple(moving), nodes, graph, rule
+        made, found = along(*given, masked=masked, beside=nodes)
+        slopes = {("jvp", name): node for name, node in zip(names, found, strict=False)}
+        return made, values_of(names, found[len(names) :]) | slopes
 
-    return Question(evaluator.graph, {**values, **tangents_named(moving)}, program)
+    return Question(
+        point.evaluator.graph, {**point.inputs, **tangents_named(moving)}, program, point.spelled
+    )
 
 
-def vjp_question(
-    evaluator: Evaluator,
-    values: Mapping[str, Any],
-    outputs: Mapping[str, int],
-    cotangents: Mapping[str, Any],
-    wrt: Sequence[str],
-) -> Question:
-    """The inputs' derivatives of a weighted sum of outputs: ``("vjp", input)``."""
-    weights, masked = weighed(outputs, cotangents)
+def vjp_question(point: Point) -> Question:
+    """The outputs, and the inputs' derivatives of a weighted sum of them, ``("vjp", x)``."""
+    weights, masked = weighed(point.outputs, point.direction)
 
-    def program(
-        graph: Graph, rule: Rule, paths: Iterable[tuple[str, ...]] | None
-    ) -> tuple[Graph, Numbers]:
-        names = asked(wrt, paths, 1)
+    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, Numbers]:
+        names, beside = asked(point.wrt, paths, 1), asked(point.outputs, paths, 1)
+        nodes = tuple([point.outputs[name] for name in beside])
         if not names:
-            return graph, {}
-        made, found = weighted(evaluator, tuple(weights), names, graph, rule, masked=masked)
-        return made, {("vjp", name): node for name, node in zip(names, found, strict=True)}
+            return graph, values_of(beside, nodes)
+        given = point.evaluator, tuple(weights), names, graph, rule
+        made, found = weighted(*given, masked=masked, beside=nodes)
+        slopes = {("vjp", name): node for name, node in zip(names, found, strict=False)}
+        return made, values_of(beside, found[len(names) :]) | slopes
 
-    return Question(evaluator.graph, {**values, **weights_named(weights)}, program)
+    return Question(
+        point.evaluator.graph, {**point.inputs, **weights_named(weights)}, program, point.spelled
+    )
 
 
-def asked(
-    names: Iterable[str], paths: Iterable[tuple[str, ...]] | None, *places: int
-) -> tuple[str, ...]:
+def values_of(names: Iterable[str], nodes: Iterable[int]) -> Numbers:
+    """Outputs, which come first of some nodes, by their paths."""
+    return {("value", name): node for name, node in zip(names, nodes, strict=False)}
+
+
+def blocks(fields: Mapping[str, Matrix | Mapping[str, Any]]) -> dict[tuple[str, ...], Any]:
+    """Numbers and tensors by path; of a Hessian those from the diagonal on."""
+    found: dict[tuple[str, ...], Any] = {}
+    for field, answer in fields.items():
+        if isinstance(answer, Matrix):
+            is_half = field == "hessian"
+            for (row, column), block in sorted(answer.entries.items()):
+                if row <= column or not is_half:
+                    found[field, answer.rows[row], answer.columns[column]] = block
+        else:
+            found |= {(field, name): value for name, value in answer.items()}
+    return found
+
+
+def asked(names: Iterable[str], paths: Paths, *places: int) -> tuple[str, ...]:
     """The names that stand at some places of the paths; all if no paths are given."""
     if paths is None:
         return tuple(names)

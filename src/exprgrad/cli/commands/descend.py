@@ -51,6 +51,7 @@ def descend_command(**options: Any) -> int:
     --strict the exit status is 1 if there is one, or if it diverged or met a nan.
     """
     from exprgrad.explain.descent import divergence
+    from exprgrad.explain.diagnostics import folded
     from exprgrad.run.values.inputs import as_number
     from exprgrad.show.text.descent import descent_answer
 
@@ -61,6 +62,6 @@ def descend_command(**options: Any) -> int:
     found = expression.descend(given, rate=size, steps=options["count"], wrt=names)
     last = found.run.guarded(digits_shown(options))
     digits, whole = options["digits"], options["show_all"]
-    diagnostics = [*divergence(found), *found.run.remarks, *last.diagnostics]
+    diagnostics = [*divergence(found), *folded(found.run.remarks, last)]
     point = expression.text, given, size
     return give(descent_answer(*point, found, last, diagnostics, digits, whole=whole), options)

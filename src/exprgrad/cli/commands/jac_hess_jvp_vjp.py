@@ -20,6 +20,8 @@ from exprgrad.cli.request import (
     wrt_option,
 )
 from exprgrad.run import matrices
+from exprgrad.run.evaluation import Run
+from exprgrad.run.matrices import Point
 from exprgrad.show.documents.answer import Answer
 from exprgrad.show.text import matrices as drawn
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.diagnostic import Diagnostic, Settled
     from exprgrad.graph.graph import Graph
     from exprgrad.run.evaluation import Evaluator
-    from exprgrad.run.matrices import Question
+    from exprgrad.run.matrices import Question, Sweep
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = ["hess_command", "jac_command", "jvp_command", "vjp_command"]
@@ -39,7 +41,8 @@ of_option = click.option("--of", metavar="NAME[,NAME]", help="Outputs: these nam
 class Asked(NamedTuple):
     """A request that was read: the outputs, name → node, their values, and the inputs to differentiate.
 
-    ``among_tensors`` says whether what is printed has places and shapes; ``spelled`` is as in a run.
+    ``data`` is every node's; ``among_tensors`` says whether what is printed has places and shapes;
+    ``spelled`` is as in a run.
     """
 
     text: str
@@ -47,6 +50,7 @@ class Asked(NamedTuple):
     evaluator: Evaluator
     inputs: dict[str, Any]
     outputs: dict[str, int]
+    data: list[Any]
     values: dict[str, Any]
     wrt: tuple[str, ...]
     among_tensors: bool
@@ -62,25 +66,29 @@ class Asked(NamedTuple):
         """What JSON says of outputs: by name if ``--of`` named them, else of the only one."""
         return dict(found) if self.several else next(iter(found.values()))
 
-    def guarded(self, question: Question) -> tuple[Asked, Settled]:
-        """What becomes of the numbers of a question, and of the outputs' values, which are put in."""
-        from exprgrad.explain.diagnostic import Settled
+    def guarded(
+        self,
+        question: Callable[[Point], Question],
+        sweep: Sweep,
+        direction: Mapping[str, Any] = {},
+    ) -> tuple[Asked, dict[str, Any], Settled]:
+        """The derivatives that were swept, by field, and what becomes of them.
+
+        The same becomes of the outputs' values, which are put in.
+        """
         from exprgrad.explain.diagnostics import answered
 
-        if self.among_tensors:
-            return self, Settled({}, {}, {})
-        (output, *_), digits = self.outputs, digits_shown(self.options)
-        label = partial(drawn.number_label, output=output)
-        values = matrices.value_question(self.evaluator, self.inputs, self.outputs)
-        unseen = (
-            () if self.options["as_json"] else ("gradient",)
-        )  # only the document of hess has it
-        found, more = (
-            answered(self.text, one._replace(spelled=self.spelled), label, digits, unseen)
-            for one in (values, question)
-        )
+        (output, *_), options = self.outputs, self.options
+        swept: dict[str, Any] = sweep(self.evaluator)
+        run = Run(self.text, self.graph, self.inputs, self.data, spelled=self.spelled)
+        point = Point(self.evaluator, self.inputs, self.outputs, self.wrt, direction, self.spelled)
+        label, digits = partial(drawn.number_label, output=output), digits_shown(options)
+        unseen = {"value", "gradient"} if options["quiet"] or options["as_csv"] else {"gradient"}
+        unseen = set() if options["as_json"] else unseen  # the gradient is in the document of hess
+        fields = {"value": self.values, **swept}
+        found = answered(run, point, question, fields, sweep, label, digits, unseen)
         outputs = {name: value for (name,), value in found.among("value").values.items()}
-        return self._replace(values=outputs), found.joined(more)
+        return self._replace(values=self.values | outputs), swept, found
 
 
 def ask(options: Mapping[str, Any]) -> Asked:
@@ -95,7 +103,7 @@ def ask(options: Mapping[str, Any]) -> Asked:
     asked = outputs(graph, names_in(options["of"], "--of"))
     values = {name: data[node] for name, node in asked.items()}
     wrt, tensors = select(graph, names_in(options["wrt"])), not evaluator.by_entries
-    found = graph, evaluator, given, asked, values, wrt, tensors, request.texts
+    found = graph, evaluator, given, asked, data, values, wrt, tensors, request.texts
     return Asked(expression.text, *found, options)
 
 
@@ -110,11 +118,13 @@ def told(
     guard: Settled,
 ) -> int:
     """Write what was found beside the outputs' values; return the exit status."""
+    from exprgrad.explain.diagnostics import folded
+
     among = asked.among_tensors
     found = {"value": asked.one_or_all(asked.values), **found}
     if guard.values:
         found |= drawn.digit_fields(guard, found, several=asked.several)
-    diagnostics = [*diagnostics, *guard.diagnostics]
+    diagnostics = folded(diagnostics, guard)
     fields = drawn.fields_of(asked.inputs, found, diagnostics, among_tensors=among)
     given = fields.items(), rows, lines, shown, diagnostics
     return give(Answer(command, asked.text, *given, apart=among), asked.options)
@@ -139,9 +149,12 @@ def diagnose(
 def jac_command(**options: Any) -> int:
     """Jacobian: each output's derivative with respect to each input."""
     asked, digits, whole = ask(options), options["digits"], options["show_all"]
-    point = asked.evaluator, asked.inputs, asked.outputs, asked.wrt
-    swept, several = matrices.jacobian(*point), asked.several
-    asked, guard = asked.guarded(matrices.jacobian_question(*point))
+    point, several = (asked.inputs, asked.outputs, asked.wrt), asked.several
+    asked, fields, guard = asked.guarded(
+        matrices.jacobian_question,
+        lambda evaluator: {"jacobian": matrices.jacobian(evaluator, *point)},
+    )
+    swept = fields["jacobian"]
     found = drawn.corrected_matrix(swept, guard, "jacobian")
     is_named = several or asked.graph.output_name is not None
     shown = drawn.Derivative(found, asked.among_tensors, "d {row} / d {column}", is_named)
@@ -173,11 +186,17 @@ def hess_command(**options: Any) -> int:
 
     asked, digits, whole = ask(options), options["digits"], options["show_all"]
     need_number(asked.graph, asked.text, "hess")
-    point = asked.evaluator, asked.inputs, asked.wrt
-    swept, gradient = matrices.hessian(*point), matrices.gradient(*point)
-    asked, guard = asked.guarded(matrices.hessian_question(*point))
-    corrections = drawn.correction_lines(guard, digits, several=False)
-    guard = drawn.mirrored(guard)
+    point = asked.inputs, asked.wrt
+    asked, fields, guard = asked.guarded(
+        matrices.hessian_question,
+        lambda evaluator: {
+            "gradient": matrices.gradient(evaluator, *point),
+            "hessian": matrices.hessian(evaluator, *point),
+        },
+    )
+    swept, gradient = fields["hessian"], fields["gradient"]
+    corrections = [*drawn.correction_lines(guard, digits, several=False)]
+    guard = drawn.mirrored(guard, swept)
     found = drawn.corrected_matrix(swept, guard, "hessian")
     gradient |= {name: slope for (name,), slope in guard.among("gradient").values.items()}
     moving = matrices.pattern(asked.evaluator, asked.wrt)
@@ -197,7 +216,7 @@ def hess_command(**options: Any) -> int:
         drawn.matrix_rows(shown, "row", "column"),
         drawn.entry_lines(found),
         lambda screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
-        diagnose_hessian(asked.text, *point, swept),
+        diagnose_hessian(asked.text, asked.evaluator, *point, swept),
         drawn.with_zeros(guard, found, "hessian"),
     )
 
@@ -215,16 +234,20 @@ def jvp_command(**options: Any) -> int:
     asked, written = ask(options), options["tangent"]
     given = weights(written, "--tangent") if written.strip() else {}
     direction = tangents(asked.graph, asked.text, given)
-    point = asked.evaluator, asked.inputs, asked.outputs, direction
-    swept = matrices.jvp(*point)
-    asked, guard = asked.guarded(matrices.jvp_question(*point))
+    point = asked.inputs, asked.outputs, direction
+    asked, fields, guard = asked.guarded(
+        matrices.jvp_question,
+        lambda evaluator: {"jvp": matrices.jvp(evaluator, *point)},
+        direction,
+    )
+    swept = fields["jvp"]
     found = swept | {name: slope for (name,), slope in guard.among("jvp").values.items()}
     moving = [name for name, tangent in direction.items() if matrices.moves(tangent)]
     rows = {name: (value, found[name]) for name, value in asked.values.items()}
     lines = found.items() if asked.several else [("", asked.one_or_all(found))]
-    fields = {"tangent": direction, "jvp": asked.one_or_all(found)}
+    told = {"tangent": direction, "jvp": asked.one_or_all(found)}
     diagnostics = diagnose(asked, moving, swept.values())
-    return vector(asked, "jvp", fields, lines, ("output", rows, ""), diagnostics, guard)
+    return vector(asked, "jvp", told, lines, ("output", rows, ""), diagnostics, guard)
 
 
 @click.command("vjp", cls=FormulaCommand)
@@ -244,16 +267,20 @@ def vjp_command(**options: Any) -> int:
     asked = ask(options)
     given = number_or_weights(options["cotangent"], "--cotangent")
     weight = cotangents(asked.graph, asked.text, asked.outputs, given)
-    point = asked.evaluator, asked.inputs, asked.outputs, weight, asked.wrt
-    swept = matrices.vjp(*point)
-    asked, guard = asked.guarded(matrices.vjp_question(*point))
+    point = asked.inputs, asked.outputs, weight, asked.wrt
+    asked, fields, guard = asked.guarded(
+        matrices.vjp_question,
+        lambda evaluator: {"vjp": matrices.vjp(evaluator, *point)},
+        weight,
+    )
+    swept = fields["vjp"]
     found = swept | {name: slope for (name,), slope in guard.among("vjp").values.items()}
     weighed = [name for name, cotangent in weight.items() if matrices.moves(cotangent)]
     rows = {name: (asked.inputs[name], slope) for name, slope in found.items()}
-    fields = {"cotangent": asked.one_or_all(weight), "vjp": found}
+    told = {"cotangent": asked.one_or_all(weight), "vjp": found}
     foot = drawn.outputs_foot(asked.values, options["digits"], weight, whole=options["show_all"])
     diagnostics = diagnose(asked, asked.wrt, swept.values(), weighed)
-    return vector(asked, "vjp", fields, found.items(), ("input", rows, foot), diagnostics, guard)
+    return vector(asked, "vjp", told, found.items(), ("input", rows, foot), diagnostics, guard)
 
 
 def vector(

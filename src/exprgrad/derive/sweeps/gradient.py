@@ -71,18 +71,21 @@ def vjp(
     rule: Rule = computed,
     *,
     masked: bool = False,
+    beside: Sequence[int] = (),
 ) -> Program:
     """By each input of ``wrt``, the derivative of the outputs' sum, weighted by their cotangents.
 
     The cotangents are inputs of the program: see ``cotangent``.  With ``masked`` a number whose
-    cotangent is 0 passes nothing, not even 0 times infinity, as for one row of a Jacobian.
+    cotangent is 0 passes nothing, not even 0 times infinity, as for one row of a Jacobian.  Nodes that
+    are wanted ``beside`` the derivatives come last.
     """
     source = Source(Builder(graph.empty()), graph, rule)
     seeds = {
         node: source.builder.input(cotangent(at), source.shape(node))
         for at, node in enumerate(outputs)
     }
-    return source.builder.program(pulled(source, seeds, wrt, masked=masked))
+    found = pulled(source, seeds, wrt, masked=masked)
+    return source.builder.program([*found, *(source.image[node] for node in beside)])
 
 
 def jvp(
@@ -92,11 +95,13 @@ def jvp(
     rule: Rule = computed,
     *,
     masked: bool = False,
+    beside: Sequence[int] = (),
 ) -> Program:
     """Each output's derivative along a direction: by how much it changes as some inputs do.
 
     The inputs' tangents are inputs of the program: see ``tangent``.  With ``masked`` a number whose
-    tangent is 0 passes nothing, not even 0 times infinity, as for one column of a Jacobian.
+    tangent is 0 passes nothing, not even 0 times infinity, as for one column of a Jacobian.  Nodes that
+    are wanted ``beside`` the derivatives come last.
     """
     source = Source(Builder(graph.empty()), graph, rule)
     nodes = {name: graph.inputs[name] for name in directions}
@@ -106,9 +111,8 @@ def jvp(
     }
     active = active_from(users_of(graph, outputs), seeds)
     found = push_forward(source, seeds, active, masked=masked)
-    return source.builder.program(
-        [found[node] if node in found else source.zero(node) for node in outputs]
-    )
+    tangents = [found[node] if node in found else source.zero(node) for node in outputs]
+    return source.builder.program([*tangents, *(source.image[node] for node in beside)])
 
 
 def tangent(name: str) -> str:

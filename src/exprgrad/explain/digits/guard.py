@@ -7,7 +7,6 @@ literals were read as and for the decimals that they are written as: else nobody
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ from exprgrad.explain.digits.trusted import (
     judged,
     right_digits,
 )
-from exprgrad.explain.digits.truths import Source
+from exprgrad.explain.digits.truths import Place, Source
 from exprgrad.explain.digits.warnings import Loser, part, uncertain, warning
 from exprgrad.explain.limits import SHARED
 from exprgrad.run.balls.balls import Ball, ball, is_infinite, working
@@ -129,61 +128,64 @@ def guarded(found: Settled, poor: Sequence[Path], least: int, source: Source) ->
             found.values[path] = one.answer
         if one.state != "right":
             lost = Wrong(path, judged(value, true, source.bits), one)
-            wrong.setdefault((whole(path), one.state), []).append(lost)
-    groups = losers(wrong, Counter(map(whole, found.values)), source)
+            wrong.setdefault((source.whole(path), one.state), []).append(lost)
+    groups = losers(wrong, source)
     told = [warning(group, source) for group in groups]
-    return found._replace(diagnostics=tuple(told))
+    causes = [
+        frozenset().union(*({one.node, *one.through} for one in group if one.state == "corrected"))
+        for group in groups
+    ]
+    return found._replace(diagnostics=tuple(told), causes=tuple(causes))
 
 
-def losers(
-    wrong: Mapping[tuple[Path, str], Sequence[Wrong]], sizes: Mapping[Path, int], source: Source
-) -> list[list[Loser]]:
-    """Numbers that lost digits, grouped by what is told of them.
+def losers(wrong: Mapping[tuple[Path, str], Sequence[Wrong]], source: Source) -> list[list[Loser]]:
+    """Numbers that lost digits, grouped by what is told of them: what has one cause is told at once.
 
     Of a tensor's numbers that fare alike the worst speaks for all.
     """
-    alike: dict[object, list[Loser]] = {}
+    alike: dict[tuple[str, Place | None], list[Loser]] = {}
     explained = 0
-    for (tensor, state), listed in wrong.items():
+    for (_, state), listed in wrong.items():
         path, plain, one = min(listed, key=lambda lost: lost.plain.digits)
-        place = source.place(path)
-        key: object = state if len(listed) == 1 else (tensor, state)
-        if key not in alike and explained < MOST_EXPLAINED and state not in UNEXPLAINED:
-            explained += 1
-            place = source.blamed(path, plain, source.truth(path)[0]) or place
-            key = key if state in DECIMALS else (key, place[2] or place)
-        label, at = called(path, len(listed), sizes, source)
+        place, cause = source.place(path), None
+        if state not in UNEXPLAINED and explained < MOST_EXPLAINED:
+            if state not in DECIMALS or (state, None) not in alike:
+                explained += 1
+                place = source.blamed(path, plain, source.truth(path)[0])
+            if state not in DECIMALS:
+                known = (met for told, met in alike if told == state and met is not None)
+                cause = next((met for met in known if is_one_cause(met, place)), place)
+        label, at = called(path, len(listed), source)
         digits = min(plain.digits, DOUBLE_DIGITS)
-        loser = Loser(
-            label, plain.value, digits, one.answer, state, *place, *source.truth(path), at
-        )
-        alike.setdefault(key, []).append(loser)
+        about = label, plain.value, digits, one.answer, state, *place[:3], *source.truth(path)
+        alike.setdefault((state, cause), []).append(Loser(*about, at, place.through))
     return list(alike.values())
 
 
-def called(path: Path, many: int, sizes: Mapping[Path, int], source: Source) -> tuple[str, str]:
+def is_one_cause(known: Place, place: Place) -> bool:
+    """Whether a number lost its digits to a node that is known to have lost another's."""
+    is_told = known.help is not None and known.help == place.help
+    return is_told or known.node in (place.node, *place.through)
+
+
+def called(path: Path, many: int, source: Source) -> tuple[str, str]:
     """What a number is called; if it speaks for ``many`` of a tensor, how many, and where it stands."""
     if many == 1:
         return source.label(path), ""
-    tensor = whole(path)
-    return f"{part(many, sizes[tensor])} {source.label(tensor)}", path[-1]
-
-
-def whole(path: Path) -> Path:
-    """The path of the tensor that a number is one of; its own if it is one by itself."""
-    return path[:-1] if path[-1].startswith("[") else path
+    tensor = source.whole(path)
+    return f"{part(many, source.count(tensor))} {source.label(tensor)}", path[-1]
 
 
 def unproved(found: Settled, poor: Sequence[Path], least: int, source: Source) -> Settled:
     """The same where nothing is known but what bounds tell."""
     tensors: dict[Path, list[Path]] = {}
     for path in poor:
-        tensors.setdefault(whole(path), []).append(path)
-    sizes, told = Counter(map(whole, found.values)), []
+        tensors.setdefault(source.whole(path), []).append(path)
+    told = []
     for paths in tensors.values():
         path = min(paths, key=found.digits.__getitem__)
-        node, span, _ = source.place(path)
-        label, at = called(path, len(paths), sizes, source)
+        node, span, *_ = source.place(path)
+        label, at = called(path, len(paths), source)
         message = uncertain(label, found.digits[path], at)
         help = "pip install python-flint, with which more is known"
         told.append(Diagnostic("lost-digits", "warning", message, node, span, help))

@@ -169,6 +169,8 @@ def weightiest(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Ball]
     mine = error(evidence.data(node))
     if bool(weights[best] * 100 >= mine) or not weights[best].is_finite():
         return best
+    if not mine.is_finite() and kept(pairs[best]) == 0:  # log of what underflowed
+        return best
     if BY_NAME[graph.kinds[node]].special:  # across a jump, or the other branch: no slope tells
         digits = [kept(pair) for pair in pairs]
         return digits.index(min(digits))

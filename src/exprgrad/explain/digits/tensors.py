@@ -7,25 +7,31 @@ each number is one of a formula that is written out, and is settled like any oth
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from exprgrad.explain.diagnostic import Diagnostic, Guarded, Path, Settled
-from exprgrad.explain.digits.truths import Written, label_of
+from exprgrad.explain.digits.truths import Label, Source, Spread, Written, label_of
 from exprgrad.explain.digits.warnings import part, uncertain
 from exprgrad.explain.places import at, where
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import MOST_ELEMENTS, Shape, dependencies, place_of, size
-from exprgrad.run.arrays.bounds import right_digits
-from exprgrad.run.evaluation import Run
+from exprgrad.run.arrays.arrays import stretched
+from exprgrad.run.arrays.bounds import data_errors, right_digits
+from exprgrad.run.evaluation import ArrayBounds, Arrays, Run
+from exprgrad.run.matrices import BY_OUTPUT, Point, Question, Sweep, blocks
+from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 
-__all__ = ["guarded_tensors"]
+__all__ = ["answered_tensors", "guarded_tensors"]
 
 Bounds = dict[Path, tuple[float, float]]
 """Numbers, and what each may be off by."""
-Counts = Mapping[Path, Any]
-"""By field of an answer, how many digits of its number, or of each of its tensor's numbers, are right."""
+Resolve = Callable[[Bounds, Callable[[], Source]], Settled]
+"""What says what becomes of numbers, given what each may be off by, and where the truth comes from."""
+Tensors = Mapping[Path, Any]
+"""Numbers and tensors by their paths in an answer."""
+TooLarge = Callable[[Path], tuple[str, int, str]]
+"""What is said of a tensor of a formula that is too large: its label, the node to blame, and its text."""
 
 
 def guarded_tensors(
@@ -33,38 +39,127 @@ def guarded_tensors(
     answer: Guarded,
     sides: Iterable[OneSided],
     least: int,
-    settled: Callable[[Bounds, Callable[[], Written]], Settled],
-) -> Guarded:
-    """An answer of whose numbers at least so many digits have to be right.
+    resolve: Resolve,
+    *,
+    has_value: bool,
+) -> Settled:
+    """What becomes of a value, if it is shown, and a gradient with so many digits.
 
-    ``sides`` are what corrected numbers of the gradient at kinks; ``settled`` says what becomes of numbers.
+    ``sides`` are what corrected numbers of the gradient at kinks.
     """
     data, grads = run.errors
-    values: dict[Path, Any] = {("value",): answer.value}
+    values: dict[Path, Any] = {("value",): answer.value} if has_value else {}
     errors: dict[Path, Any] = {("value",): data[run.graph.output]}
+    is_nan = answer.value != answer.value  # an output with a gradient is a number
     for name, slope in answer.gradient.items():  # what comes of no value may be anything
-        error = grads[run.graph.inputs[name]] if answer.value == answer.value else math.inf
+        error = math.inf if is_nan else grads[run.graph.inputs[name]]
         values["gradient", name], errors["gradient", name] = slope, error
-    corrected = {("gradient", side.input, *end_of_path(side.place)): side.error for side in sides}
+    corrected = [*sides]
+    for side in corrected:  # a rule for one side has found it: balls know no kinks
+        path = "gradient", side.input
+        errors[path] = without(errors[path], side.place, getattr(values[path], "shape", ()))
+
+    def blame(path: Path) -> tuple[str, int, str]:
+        node = first_drop(run, path, data, grads, least)
+        return label_of(run, path), node, run.label(node)
+
+    def settled(bounds: Bounds) -> Settled:
+        return resolve(bounds, lambda: Written(run))
+
+    found = settled_tensors(run, values, errors, least, settled, blame)
+    for side in corrected:
+        path = "gradient", side.input
+        count = int(right_digits(at(found.values[path], side.place), side.error))
+        found.digits[path] = min(found.digits[path], count)
+    for number, (_, fresh) in found.corrected.items():
+        if number[1:]:
+            found.corrected[number] = run.swept[number[1]], fresh
+    return found
+
+
+def answered_tensors(
+    run: Run,
+    point: Point,
+    ask: Callable[[Point], Question],
+    fields: Mapping[str, Any],
+    sweep: Sweep,
+    label: Label,
+    least: int,
+    resolve: Resolve,
+) -> Settled:
+    """What becomes of the numbers of an answer's ``fields``: see ``explain.screen.answered``.
+
+    The question is asked again of the formula that is written out.
+    """
+    assert isinstance(point.evaluator, Arrays)
+    graph = run.graph
+    data = data_errors(graph, run.values, point.outputs.values())
+    off = {name: data[node] for name, node in point.outputs.items()}
+    bounds_of = sweep(ArrayBounds(point.evaluator))
+    values, errors = blocks(fields), blocks({"value": off, **bounds_of})
+
+    def blame(path: Path) -> tuple[str, int, str]:
+        field, *names = path
+        last = point.outputs if field in BY_OUTPUT else graph.inputs
+        used = dependencies(graph, *point.outputs.values())
+        node = first_poor(run, data, used, least)
+        return (
+            label(field, [(name, ()) for name in names]),
+            last[names[0]] if node is None else node,
+            "" if node is None else run.label(node),
+        )
+
+    def settled(bounds: Bounds) -> Settled:
+        return resolve(bounds, lambda: Spread(run, point, ask, label))
+
+    return settled_tensors(run, values, errors, least, settled, blame)
+
+
+def settled_tensors(
+    run: Run,
+    values: Tensors,
+    errors: Tensors,
+    least: int,
+    settled: Callable[[Bounds], Settled],
+    blame: TooLarge,
+) -> Settled:
+    """What becomes of tensors and numbers: those with too few right digits are settled one by one."""
     counts = {path: right_digits(value, errors[path]) for path, value in values.items()}
-    fewest = {path: int(number.min()) for path, number in counts.items()}
-    counted = with_digits(run, answer, fewest)
-    if min(fewest.values()) >= least and not corrected:
-        return counted
     if sum(map(size, run.graph.shapes)) > MOST_ELEMENTS:
-        told = too_large(run, values, counts, data, grads, least)
-        return counted._replace(diagnostics=tuple(told))
+        fewest = {path: int(count.min()) for path, count in counts.items()}
+        told = too_large(run, counts, least, blame)
+        return Settled({**values}, fewest, {}, tuple(told))
+    flat = {path: count.reshape(-1) for path, count in counts.items()}
+    places: dict[Path, tuple[Path, Shape]] = {}
     bounds: Bounds = {}
     for path, value in values.items():
-        for place in places_of(value):
-            off = errors[path]
-            number = path if not place else (*path, *end_of_path(place))
-            error = at(off, place) if getattr(off, "shape", ()) else float(off)
-            bounds[number] = at(value, place), 0.0 if number in corrected else error
-    found = settled(bounds, lambda: Written(run))
-    for number, error in corrected.items():
-        found.digits[number] = int(right_digits(found.values[number], error))
-    return assembled(run, answer, values, found)
+        shape = getattr(value, "shape", ())
+        for index in (flat[path] < least).nonzero()[0].tolist():
+            place = place_of(index, shape)
+            number = (*path, *end_of_path(place))
+            places[number] = path, place
+            bounds[number] = at(value, place), at(stretched(errors[path], shape), place)
+            flat[path][index] = DOUBLE_DIGITS
+    found = settled(bounds) if bounds else Settled({}, {}, {})
+    fewest = {path: int(count.min()) for path, count in flat.items()}
+    fresh: dict[Path, Any] = {}
+    for number, (path, place) in places.items():
+        fewest[path] = min(fewest[path], found.digits[number])
+        if number in found.corrected and place:
+            fresh.setdefault(path, values[path].copy())[place] = found.values[number]
+        elif number in found.corrected:
+            fresh[path] = found.values[number]
+    corrected = {path: (values[path], value) for path, value in fresh.items()}
+    return found._replace(values={**values, **fresh}, digits=fewest, corrected=corrected)
+
+
+def without(error: Any, place: Shape, shape: Shape) -> Any:
+    """What numbers may be off by, but for one that is off by nothing."""
+    if not place:
+        return 0.0
+    left = stretched(error, shape).copy()
+    left[place] = 0.0
+    return left
 
 
 def end_of_path(place: Shape) -> tuple[str, ...]:
@@ -72,46 +167,7 @@ def end_of_path(place: Shape) -> tuple[str, ...]:
     return (str([*place]),) if place else ()
 
 
-def places_of(value: Any) -> Iterable[Shape]:
-    """The places of a tensor's numbers; the only one of a number is ``()``."""
-    return product(*map(range, getattr(value, "shape", ())))
-
-
-def with_digits(run: Run, answer: Guarded, counts: Mapping[Path, int]) -> Guarded:
-    """An answer, and how many digits are right."""
-    digits: dict[str, Any] = {"value": counts["value",]}
-    if run.adjoints is not None:
-        digits["gradient"] = {path[1]: n for path, n in counts.items() if path[0] == "gradient"}
-    return answer._replace(digits=digits)
-
-
-def assembled(run: Run, answer: Guarded, values: Mapping[Path, Any], found: Settled) -> Guarded:
-    """An answer whose numbers are settled: tensors are put together again."""
-    least: dict[Path, int] = {}
-    fresh: dict[Path, Any] = {}
-    for path, value in values.items():
-        numbers = {place: (*path, *end_of_path(place)) for place in places_of(value)}
-        least[path] = min(found.digits[number] for number in numbers.values())
-        for place, number in numbers.items():
-            if number in found.corrected and place:
-                fresh.setdefault(path, value.copy())[place] = found.values[number]
-            elif number in found.corrected:
-                fresh[path] = found.values[number]
-    gradient, corrected = {**answer.gradient}, {**answer.corrected}
-    for (field, *names), value in fresh.items():
-        if field == "gradient":
-            (name,) = names
-            gradient[name] = value
-            corrected[name] = corrected.get(name, (run.swept[name],))[0], value
-    value = fresh.get(("value",), answer.value)
-    both = (answer.value, value) if ("value",) in fresh else None
-    answer = Guarded(value, gradient, corrected, {}, both, found.diagnostics)
-    return with_digits(run, answer, least)
-
-
-def too_large(
-    run: Run, values: Mapping[Path, Any], counts: Counts, data: Any, grads: Any, least: int
-) -> Iterable[Diagnostic]:
+def too_large(run: Run, counts: Tensors, least: int, blame: TooLarge) -> Iterator[Diagnostic]:
     """Warnings about numbers of a formula that is too large to be written out: what bounds tell."""
     elements = sum(map(size, run.graph.shapes))
     help = (
@@ -122,29 +178,36 @@ def too_large(
         poor = where(number < least)
         if poor is None:
             continue
-        shape = getattr(values[path], "shape", ())
-        label, worst = label_of(run, path), ""
-        if shape:
+        (label, node, first), worst = blame(path), ""
+        if number.shape:
             label = f"{part(poor.many, poor.of)} {label}"
-            worst = str([*place_of(int(number.argmin()), shape)])
-        node = first_drop(run, path, data, grads, least)
+            worst = str([*place_of(int(number.argmin()), number.shape)])
+        why = [f"{first} is the first to lose them"] if first else []
         yield Diagnostic(
             "lost-digits",
             "warning",
             uncertain(label, int(number.min()), worst),
             node,
             run.graph.span(node),
-            f"{run.label(node)} is the first to lose them; {help}",
+            "; ".join([*why, help]) or None,
         )
+        help = ""
+
+
+def first_poor(run: Run, data: Any, used: Sequence[int], least: int) -> int | None:
+    """The first node, of those in use, whose data has too few digits for certain."""
+    for node, operands in enumerate(run.graph.operands):
+        if operands and used[node] and right_digits(run.values[node], data[node]).min() < least:
+            return node
+    return None
 
 
 def first_drop(run: Run, path: Path, data: Any, grads: Any, least: int) -> int:
     """The first node whose data, or whose grad, has too few digits for certain, on the way to a number."""
     graph = run.graph
-    used = dependencies(graph, graph.output)
-    for node, operands in enumerate(graph.operands):
-        if operands and used[node] and right_digits(run.values[node], data[node]).min() < least:
-            return node
+    node = first_poor(run, data, dependencies(graph, graph.output), least)
+    if node is not None:
+        return node
     if path[0] == "gradient":
         behind = graph.inputs[path[1]]
         assert run.adjoints is not None

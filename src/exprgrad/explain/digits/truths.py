@@ -3,32 +3,57 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import product
-from typing import NamedTuple, Protocol
+from math import prod
+from typing import Any, NamedTuple, Protocol
 
-from exprgrad.derive.rules import real
+from exprgrad.derive.rules import computed, real
 from exprgrad.explain.diagnostic import Path, special_words
 from exprgrad.explain.digits.lost import Evidence, find_lost
-from exprgrad.explain.digits.trusted import FIRST_BITS, Enclosed, Trusted, derivative, enclosed
+from exprgrad.explain.digits.trusted import (
+    FIRST_BITS,
+    Better,
+    Enclosed,
+    Trusted,
+    derivative,
+    enclosed,
+)
+from exprgrad.explain.places import at
 from exprgrad.explain.rewriting.mending import Menders
-from exprgrad.graph.graph import Graph, dependencies, seen_from
+from exprgrad.graph.graph import Graph, Shape, dependencies, element_name, seen_from, size
 from exprgrad.run.balls.balls import Ball, Decimals, ball, enclose, working
 from exprgrad.run.balls.sweep import met
-from exprgrad.run.evaluation import Run
-from exprgrad.run.matrices import Question
+from exprgrad.run.evaluation import Run, evaluator_for
+from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Point, Question
+from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import Span, cut
 
-__all__ = ["Derived", "Source", "Swept", "Written", "hanging", "label_of"]
+__all__ = [
+    "Derived", "Label", "Place", "Source", "Spread", "Swept", "Written", "hanging", "label_of",
+    "places_in",
+]  # fmt: skip
 
+Label = Callable[[str, Sequence[tuple[str, Shape]]], str]
+"""What messages call a number: by its field, then the names that lead to it, each with a place."""
 LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""
 BY_ONE = {"value", "gradient", "jacobian", "vjp"}
 """The fields of values and of first derivatives, whose digits a rewrite may keep."""
-Place = tuple[int, Span, str | None]
-"""A node of the user's graph, its place in the text, and help."""
+
+
+class Place(NamedTuple):
+    """A node of the user's graph, its place in the text, and help.
+
+    ``through`` are the nodes that an error came through on its way to a number.
+    """
+
+    node: int
+    span: Span
+    help: str | None = None
+    through: tuple[int, ...] = ()
 
 
 class Turn(NamedTuple):
@@ -68,7 +93,13 @@ class Source(Protocol):
     def place(self, path: Path) -> Place:
         """Where a number stands."""
 
-    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place | None:
+    def whole(self, path: Path) -> Path:
+        """The path of the tensor that a number is one of; its own if it is none's."""
+
+    def count(self, tensor: Path) -> int:
+        """How many numbers a tensor has."""
+
+    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
         """Where its digits are lost, and what would keep them; ``plain`` is the sweep's number."""
 
 
@@ -183,19 +214,27 @@ class Swept:
         """The output, or an input."""
         graph = self.run.graph
         node = graph.inputs[path[1]] if path[1:] else graph.output
-        return node, graph.span(node), None
+        return Place(node, graph.span(node))
 
-    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place | None:
+    def whole(self, path: Path) -> Path:
+        """A number is none's."""
+        return path
+
+    def count(self, tensor: Path) -> int:
+        """Of a number there is one."""
+        return 1
+
+    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
         """The node that loses most digits, and the rewrite that keeps them, if one is known."""
         name = path[1] if path[1:] else ""
         lost, nodes = find_lost(self.evidence, name, plain.digits)
         if lost is None:
-            return None
+            return self.place(path)._replace(through=tuple(nodes))
         help = f"{self.run.label(lost.node)} loses them: {lost.why}"
         better = self.menders.better(name, nodes, plain, true)
         if better is not None:
             help += f"; {better.advice}"
-        return lost.node, lost.span, help
+        return Place(lost.node, lost.span, help, tuple(nodes))
 
 
 class Written(Swept):
@@ -234,19 +273,28 @@ class Written(Swept):
         """The output, or an input."""
         graph = self.tensors.graph
         node = graph.inputs[path[1]] if path[0] == "gradient" else graph.output
-        return node, graph.span(node), None
+        return Place(node, graph.span(node))
 
-    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place | None:
+    def whole(self, path: Path) -> Path:
+        """The path of the tensor that a number is one of."""
+        return path[: 2 if path[0] == "gradient" else 1]
+
+    def count(self, tensor: Path) -> int:
+        """How many numbers the output has, or an input."""
+        return size(self.tensors.graph.shape(self.place(tensor).node))
+
+    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
         """The node that loses most digits, and at which of its numbers."""
         if path[0] == "gradient":
-            lost, _ = find_lost(self.evidence, "".join(path[1:]), plain.digits)
+            lost, nodes = find_lost(self.evidence, "".join(path[1:]), plain.digits)
         else:
             evidence = Evidence(self.run, self.found, self.output(path))
-            lost, _ = find_lost(evidence, "", plain.digits)
+            lost, nodes = find_lost(evidence, "", plain.digits)
+        through = tuple([self.elements.origins[node].node for node in nodes])
         if lost is None:
-            return None
-        node = self.elements.origins[lost.node].node
-        return node, lost.span, f"{self.run.label(lost.node)} loses them: {lost.why}"
+            return self.place(path)._replace(through=through)
+        help = f"{self.run.label(lost.node)} loses them: {lost.why}"
+        return Place(through[0], lost.span, help, through)
 
 
 class Derived:
@@ -260,12 +308,15 @@ class Derived:
         question: Question,
         run: Run,
         nodes: Mapping[Path, int],
-        label: Callable[[Path], str],
+        label: Label,
+        *,
+        has_mends: bool = True,
     ) -> None:
+        self.has_mends = has_mends
         self.question = question
         self.run = run
         self.nodes = nodes
-        self.label = label
+        self.called = label
         self.true: Mapping[Path, int] = {}
 
     def seek(self, paths: Sequence[Path]) -> None:
@@ -304,14 +355,23 @@ class Derived:
             return ball(0), ball(0)
         return self.found.values[node], self.typed.values[node]
 
+    def label(self, path: Path) -> str:
+        """What messages call a number."""
+        field, *names = path
+        return self.called(field, [(name, ()) for name in names])
+
     def place(self, path: Path) -> Place:
         """The part of the formula that the number was derived from last."""
-        return self.place_of(self.nodes[path])
+        node = self.origin(self.nodes.get(path, self.run.graph.output))
+        return Place(node, self.question.graph.span(node))
 
-    def place_of(self, node: int, help: str | None = None) -> Place:
-        """Where what a node of the derived graph comes from stands."""
-        origin = self.origin(node)
-        return origin, self.question.graph.span(origin), help
+    def whole(self, path: Path) -> Path:
+        """A number is none's."""
+        return path
+
+    def count(self, tensor: Path) -> int:
+        """Of a number there is one."""
+        return 1
 
     def origin(self, node: int) -> int:
         """The formula's node that a node of the derived graph comes from."""
@@ -324,22 +384,30 @@ class Derived:
         run = self.run
         return Enclosed(enclose(run.graph, run.inputs, self.bits), None, self.bits)
 
-    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place | None:
+    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
         """The node of the derived graph that loses most digits, and what it comes from."""
         run = self.run
+        if path not in self.nodes:
+            return self.place(path)
         view = Run(run.text, seen_from(run.graph, self.nodes[path]), run.inputs, run.values)
         lost, nodes = find_lost(Evidence(view, self.enclosures), "", plain.digits)
+        through = tuple([self.origin(node) for node in nodes])
         if lost is None:
-            return None
-        label, origin = run.label(lost.node), self.formula.label(self.origin(lost.node))
+            return self.place(path)._replace(through=through)
+        label, origin = run.label(lost.node), self.formula.label(through[0])
         who = label if label == origin else f"what is derived from {origin}"
         help = f"{who} loses them: {lost.why}"
-        if path[0] in BY_ONE:
-            name = path[-1] if path[0] != "value" else ""
-            better = self.menders.better(name, [self.origin(node) for node in nodes], plain, true)
-            if better is not None:
-                help += f"; {better.advice}"
-        return self.place_of(lost.node, help)
+        better = self.better(path, through, plain, true)
+        if better is not None:
+            help += f"; {better.advice}"
+        return Place(through[0], self.question.graph.span(through[0]), help, through)
+
+    def better(self, path: Path, nodes: Sequence[int], plain: Trusted, true: Ball) -> Better | None:
+        """The rewrite that keeps the digits, if one is known."""
+        if path[0] not in BY_ONE or not self.has_mends:
+            return None
+        name = path[-1] if path[0] != "value" else ""
+        return self.menders.better(name, nodes, plain, true)
 
     @cached_property
     def menders(self) -> Menders:
@@ -352,6 +420,132 @@ class Derived:
     def formula(self) -> Run:
         """The formula itself, of which nothing is worked out."""
         return Run(self.run.text, self.question.graph, self.question.inputs, [])
+
+
+class Spread:
+    """The truth about tensors that derived graphs find, which are written out number by number.
+
+    A number's path is that of the block that it is one of, and then its place there:
+    ``("jacobian", "y", "X", "[0, 1]")``.
+    """
+
+    def __init__(
+        self, run: Run, point: Point, ask: Callable[[Point], Question], label: Label
+    ) -> None:
+        from exprgrad.run.arrays.elements import elements
+
+        self.tensors = run
+        self.elements = elements(run)
+        graph = run.graph
+        self.inputs = {name: graph.shape(graph.inputs[name]) for name in point.wrt}
+        self.outputs = {name: graph.shape(node) for name, node in point.outputs.items()}
+        self.point = self.written(point)
+        question = ask(self.point)
+        self.called = label
+        self.numbers = Derived(question, self.elements.run, {}, label, has_mends=False)
+
+    def written(self, point: Point) -> Point:
+        """The same point, by number."""
+        over, _, nodes = self.elements
+        outputs = {
+            element_name(name, place): int(nodes[node][place])
+            for name, node in point.outputs.items()
+            for place in places_in(nodes[node])
+        }
+        wrt = [
+            element_name(name, place)
+            for name in point.wrt
+            for place in places_in(nodes[self.tensors.graph.inputs[name]])
+        ]
+        direction = {
+            element_name(name, place): at(value, place)
+            for name, value in point.direction.items()
+            for place in places_in(value)
+        }
+        evaluator = evaluator_for(over.graph)
+        return Point(evaluator, over.inputs, outputs, tuple(wrt), direction, point.spelled)
+
+    def seek(self, paths: Sequence[Path]) -> None:
+        """Work out the truth about some numbers, and what doubles make of them one by one."""
+        mine, numbers = self.numbers, [self.by_number(path) for path in paths]
+        inputs = mine.question.inputs
+        graph, mine.nodes = mine.question.derive(mine.question.graph, computed, numbers)
+        mine.run = Run(self.tensors.text, graph, inputs, forward(graph, inputs))
+        mine.seek(numbers)
+
+    @property
+    def bits(self) -> int:
+        """The precision that it took."""
+        return self.numbers.bits
+
+    @property
+    def decimals(self) -> Sequence[str]:
+        """The literals, and the inputs by their names, that doubles only come near."""
+        return self.numbers.decimals
+
+    @property
+    def turn(self) -> Turn | None:
+        """The kink or jump that the decimals as typed meet, and the doubles do not."""
+        return self.numbers.turn
+
+    def split(self, path: Path) -> list[tuple[str, Shape]]:
+        """The names by which a number is found, each with a place; ``()`` if it is the tensor's path."""
+        field, *names = self.whole(path)
+        text = path[len(names) + 1 :]
+        place = tuple(map(int, text[0].strip("[]").split(", "))) if text else ()
+        found = []
+        for at_name, name in enumerate(names):
+            is_output = field in BY_OUTPUT and not at_name
+            rank = len((self.outputs if is_output else self.inputs)[name])
+            found.append((name, place[:rank]))
+            place = place[rank:]
+        return found
+
+    def label(self, path: Path) -> str:
+        """What messages call a number, or a block."""
+        return self.called(path[0], self.split(path))
+
+    def by_number(self, path: Path) -> Path:
+        """What the path of a number is in the formula that is written out."""
+        names = [element_name(*pair) for pair in self.split(path)]
+        if path[0] == "hessian":
+            names.sort(key=self.point.wrt.index)
+        return path[0], *names
+
+    def whole(self, path: Path) -> Path:
+        """The path of the block that a number is one of."""
+        return path[: 3 if path[0] in MATRICES else 2]
+
+    def count(self, tensor: Path) -> int:
+        """How many numbers a block has."""
+        field, *names = tensor
+        outputs = names[:1] if field in BY_OUTPUT else []
+        shapes = [self.outputs[name] for name in outputs]
+        shapes += [self.inputs[name] for name in names[len(outputs) :]]
+        return prod(map(size, shapes))
+
+    def truth(self, path: Path) -> tuple[Ball, Ball]:
+        """A number for the doubles that were read, and for the decimals as they are typed."""
+        return self.numbers.truth(self.by_number(path))
+
+    def place(self, path: Path) -> Place:
+        """The part of the formula that the number was derived from last."""
+        return self.over_tensors(self.numbers.place(self.by_number(path)))
+
+    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
+        """The node that loses most digits, and at which of its numbers."""
+        return self.over_tensors(self.numbers.blamed(self.by_number(path), plain, true))
+
+    def over_tensors(self, place: Place) -> Place:
+        """The node over tensors that a number's node comes from."""
+        origins = self.elements.origins
+        through = tuple([origins[node].node for node in place.through])
+        return place._replace(node=origins[place.node].node, through=through)
+
+
+def places_in(value: Any) -> Iterator[Shape]:
+    """The places of an array's numbers; the only one of a number is ``()``."""
+    return product(*map(range, getattr(value, "shape", ())))
 
 
 def unfolded(graph: Graph) -> Graph:

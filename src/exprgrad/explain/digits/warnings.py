@@ -33,6 +33,7 @@ class Loser(NamedTuple):
     ``node``, ``span``, ``help``  where its digits are lost, and why
     ``true``, ``typed``  the truth for the doubles that were read, and for the decimals as typed
     ``worst``   where it stands, if it speaks for several numbers of a tensor
+    ``through``  the nodes that its error came through
     """
 
     label: str
@@ -46,6 +47,7 @@ class Loser(NamedTuple):
     true: Ball
     typed: Ball
     worst: str = ""
+    through: tuple[int, ...] = ()
 
 
 def warning(group: Sequence[Loser], source: Source) -> Diagnostic:
@@ -107,10 +109,20 @@ def uncertain(label: str, digits: int, worst: str) -> str:
 
 def counts(group: Sequence[Loser]) -> str:
     """How many digits of some numbers are right: those with as many are named together."""
-    if group[0].worst:
-        (one,) = group
-        known = digits_text(one.digits)
-        return f"{one.label} lose digits in doubles, the worst, at {one.worst}, has {known}"
+    singles = [one for one in group if not one.worst]
+    told = [counts_of_singles(singles)] if singles else []
+    told += [
+        f"{one.label} lose digits in doubles, the worst, at {one.worst}, has {digits_text(one.digits)}"
+        for one in group
+        if one.worst
+    ]
+    if len(told) > MOST_NAMED:
+        told[MOST_NAMED - 1 :] = [f"{len(told) - MOST_NAMED + 1:,} more tensors lose digits"]
+    return "; ".join(told)
+
+
+def counts_of_singles(group: Sequence[Loser]) -> str:
+    """The same of numbers each of which speaks for itself."""
     by_count: dict[int, list[Loser]] = {}
     for one in group:
         by_count.setdefault(one.digits, []).append(one)
@@ -157,11 +169,16 @@ def of_decimals(group: Sequence[Loser], source: Source, what_hangs: str) -> tupl
     hang = f"{what_hangs} on how {some} {verb(decimals, 'is', 'are')} rounded"
     shown = group[:MOST_NAMED]
     alone = len(shown) == 1
-    as_doubles = [f"{'it' if alone else one.label} is {about(one.true)}" for one in shown]
+    as_doubles = [f"{'it' if alone else single(one)} is {about(one.true)}" for one in shown]
     as_typed = series([about(one.typed) for one in shown])
     help = f"read as doubles, {series(as_doubles)}; as typed, {as_typed}"
     where = f", where {turn.words}" if turn else ""
     return hang, f"{help}{where}; the answer stays as computed"
+
+
+def single(one: Loser) -> str:
+    """A number by itself, even if it speaks for others."""
+    return f"the worst of {one.label}" if one.worst else one.label
 
 
 def about(true: Ball) -> str:

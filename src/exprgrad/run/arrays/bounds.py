@@ -7,7 +7,7 @@ makes of errors what it makes of numbers, and rounds once for each term that it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import product
 from typing import Any, NamedTuple, cast
@@ -48,7 +48,7 @@ from exprgrad.run.numbers.bounds import (
     UNIT,
 )
 
-__all__ = ["data_errors", "edges_of", "grad_errors", "right_digits"]
+__all__ = ["answer_errors", "data_errors", "edges_of", "grad_errors", "right_digits"]
 
 inf = np.inf
 FORMULA_ULP = 5.0
@@ -78,13 +78,13 @@ def right_digits(value: Array, error: Error) -> Array:
         return np.clip(digits, 0, DOUBLE_DIGITS).astype(int)[()]
 
 
-def data_errors(graph: Graph, values: Sequence[Array]) -> list[Error]:
-    """By node that the output depends on: what its data may be off by.
+def data_errors(graph: Graph, values: Sequence[Array], outputs: Iterable[int]) -> list[Error]:
+    """By node that some outputs depend on: what its data may be off by.
 
     Inputs and literals are exact: they are the doubles that they were read as.
     """
     errors: list[Error] = [0.0] * len(graph)
-    needed = dependencies(graph, graph.output)
+    needed = dependencies(graph, *outputs)
     with np.errstate(all="ignore"):
         for node, operands in enumerate(graph.operands):
             if needed[node] and operands:
@@ -95,6 +95,13 @@ def data_errors(graph: Graph, values: Sequence[Array]) -> list[Error]:
             elif node in graph.symbols:
                 errors[node] = UNIT * np.abs(values[node])
     return errors
+
+
+def answer_errors(program: Program, inputs: Mapping[str, Any]) -> list[Error]:
+    """What the outputs of a derived program may be off by."""
+    graph, outputs = program
+    errors = data_errors(graph, arrays.forward(graph, inputs), outputs)
+    return [np.broadcast_to(errors[output], graph.shape(output)) for output in outputs]
 
 
 def of_kind(

@@ -100,11 +100,12 @@ def elements(run: Run) -> Elements:
     }
     values = forward(graph, inputs)
     if run.wrt is None:
-        return Elements(type(run)(run.text, graph, inputs, values), writer.origins, nodes)
+        written = type(run)(run.text, graph, inputs, values, spelled=run.spelled)
+        return Elements(written, writer.origins, nodes)
     moved = [int(number) for name in run.wrt for number in nodes[source.inputs[name]].flat]
     wrt = tuple([str(graph.payloads[number]) for number in moved])
     swept = reverse(graph, values, moved)
-    written = type(run)(run.text, graph, inputs, values, swept, wrt)
+    written = type(run)(run.text, graph, inputs, values, swept, wrt, run.spelled)
     return Elements(written, writer.origins, nodes)
 
 

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from exprgrad.explain.diagnostic import Diagnostic, Path, Settled
 from exprgrad.graph.graph import Shape, element_name, size
 from exprgrad.graph.structural import shape_text
-from exprgrad.run.matrices import Matrix
+from exprgrad.run.matrices import BY_OUTPUT, Matrix
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.show.documents.answer import Apart, Lines, shorts
 from exprgrad.show.documents.runs import pair
@@ -31,7 +31,6 @@ __all__ = [
     "vector_rows", "vector_table", "with_zeros",
 ]  # fmt: skip
 
-Number = TypeVar("Number")
 MOST_COLUMNS = 12
 """The widest matrix that is drawn as a matrix."""
 ZERO = "·"
@@ -46,8 +45,6 @@ LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""
 GUARDED = {"value", "gradient", "jacobian", "hessian", "jvp", "vjp"}
 """The fields of answers whose digits are counted."""
-BY_OUTPUT = {"value", "jacobian", "jvp"}
-"""The fields whose numbers are those of an output, each."""
 AT_ONCE = 4096
 """How many numbers of an array are read at once."""
 
@@ -276,12 +273,17 @@ def brief(value: Any, digits: int, *, whole: bool = False) -> tuple[str, bool]:
 # Digits.
 
 
-def number_label(path: Path, output: str) -> str:
-    """What messages call a number, given what the formula's output is called."""
-    field, *names = path
+def number_label(field: str, names: Sequence[tuple[str, Shape]], output: str) -> str:
+    """What messages call a number, given what the formula's output is called.
+
+    ``names`` are those by which it is found, each with the place of a tensor's number.
+    """
+    if field == "value" and not names[0][1]:
+        return cut(names[0][0], LONGEST_LABEL)
+    labels = [element_name(grouped(cut(name, LONGEST_LABEL)), place) for name, place in names]
+    first, last = labels[0], labels[-1]
     if field == "value":
-        return cut(names[0], LONGEST_LABEL)
-    first, last = grouped(cut(names[0], LONGEST_LABEL)), names[-1]
+        return first
     if field == "hessian":
         return f"d² {grouped(cut(output, LONGEST_LABEL))} / d {first} d {last}"
     if field == "jacobian":
@@ -290,7 +292,7 @@ def number_label(path: Path, output: str) -> str:
 
 
 def corrected_matrix(swept: Matrix, guard: Settled, field: str) -> Matrix:
-    """A matrix of numbers as it is printed, given what became of its entries."""
+    """A matrix as it is printed, given what became of its entries."""
     values = guard.among(field).values
     entries = {
         (row, column): values.get((swept.rows[row], swept.columns[column]), value)
@@ -299,17 +301,29 @@ def corrected_matrix(swept: Matrix, guard: Settled, field: str) -> Matrix:
     return swept._replace(entries=entries)
 
 
-def mirrored(guard: Settled) -> Settled:
+def mirrored(guard: Settled, hessian: Matrix) -> Settled:
     """What became of a Hessian's numbers, those below the diagonal like those above."""
+    ranks = {name: len(shape) for name, shape in zip(hessian.rows, hessian.row_shapes, strict=True)}
 
-    def below(numbers: Mapping[Path, Number]) -> dict[Path, Number]:
-        return {
-            (field, *names[::-1]): one
-            for (field, *names), one in numbers.items()
-            if field == "hessian"
-        }
+    def turned(value: Any, first: str) -> Any:
+        """A block whose row is its column, and the other way round."""
+        if isinstance(value, float):
+            return value
+        axes = range(len(value.shape))
+        return value.transpose(*axes[ranks[first] :], *axes[: ranks[first]])
 
-    return guard.joined(Settled(below(guard.values), below(guard.digits), below(guard.corrected)))
+    below = guard.among("hessian")
+    return guard.joined(
+        Settled(
+            {("hessian", y, x): turned(one, x) for (x, y), one in below.values.items() if x != y},
+            {("hessian", y, x): one for (x, y), one in below.digits.items()},
+            {
+                ("hessian", y, x): (turned(one, x), turned(other, x))
+                for (x, y), (one, other) in below.corrected.items()
+                if x != y
+            },
+        )
+    )
 
 
 def with_zeros(guard: Settled, found: Matrix, field: str) -> Settled:
