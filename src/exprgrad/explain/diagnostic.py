@@ -1,6 +1,6 @@
 """What a diagnostic is, and a guarded answer: what those who find them and those who show them share."""
 
-from __future__ import annotations
+# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -89,7 +89,7 @@ class Settled(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
     causes: tuple[frozenset[int], ...] = ()
 
-    def joined(self, other: Settled) -> Settled:
+    def joined(self, other: "Settled") -> "Settled":
         """These numbers and others."""
         return Settled(
             self.values | other.values,
@@ -99,7 +99,7 @@ class Settled(NamedTuple):
             self.causes + other.causes,
         )
 
-    def among(self, field: str) -> Settled:
+    def among(self, field: str) -> "Settled":
         """The numbers of one field, by the rest of their paths."""
         values, digits = rest(self.values, field), rest(self.digits, field)
         return Settled(values, digits, rest(self.corrected, field))

@@ -1,6 +1,6 @@
 """What a row of the op table holds, and how rows that are alike are made."""
 
-from __future__ import annotations
+# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 import operator
 from collections.abc import Callable, Iterable, Sequence

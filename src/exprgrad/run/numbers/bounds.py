@@ -6,7 +6,7 @@ is rounded.  The bounds are of first order in the errors, but where an error is 
 jumps: there the row is asked at both ends.  What is not finite may be off by anything.
 """
 
-from __future__ import annotations
+# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

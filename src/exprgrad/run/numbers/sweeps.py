@@ -6,7 +6,7 @@ says what a forward sweep has to do, a tape which edges are active, in which ord
 each finds its local derivative.
 """
 
-from __future__ import annotations
+# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -176,7 +176,7 @@ class Tape(NamedTuple):
     passed: tuple[list[int], list[int]]
     constants: list[float]
     steps: list[Step]
-    suspects: Suspects | None = None
+    suspects: "Suspects | None" = None
 
 
 def gated(op: Op, position: int) -> bool:
