@@ -37,6 +37,10 @@ def is_formula(word: str) -> bool:
 def start(argv: list[str]) -> object:
     """Run the command that the first argument names; all else is about the commands."""
     word, *rest = argv or [""]
+    if not argv and "_EXPRGRAD_COMPLETE" in os.environ:
+        from exprgrad.cli.completion import complete
+
+        return complete(os.environ["_EXPRGRAD_COMPLETE"])
     if word in COMMANDS:
         return load(word).main(rest, prog_name=f"exprgrad {word}", standalone_mode=False)
     from exprgrad.cli.group import Group
