@@ -21,7 +21,7 @@ from exprgrad.derive.rules import template
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.explain.sides.movement import stirs_edge
-from exprgrad.explain.sides.running_error import error_of
+from exprgrad.explain.sides.running_error import error_of, rounding
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.run.numbers.primitives import functions, sides
 from oracles import Real, evaluate, is_special, mp, mpf
@@ -684,3 +684,11 @@ def test_a_kink_of_an_ulp_is_one() -> None:
         true = mpf(0.1) * 3 - mpf(0.3)
         assert sides.verdict == "kink" and sides.right is not None
         assert 0 < true < sides.right < 3 * true
+
+
+def test_what_an_operation_rounds_away() -> None:
+    """Nothing of whole numbers, where the row is rounded correctly; else its bound in ulps."""
+    assert rounding(5.0, (2.0, 3.0)) == rounding(6.0, (2.0, 3.0), 0.5) == 0
+    assert rounding(0.5, (1.0, 2.0)) == 2.0**-54 and rounding(2.0**53, (1.0, 2.0**53)) == 1
+    assert rounding(2.0, (4.0,), 2.0) == 2 * math.ulp(2.0)
+    assert rounding(math.inf, (1.0,)) == rounding(math.nan, (1.0,), 3.0) == 0

@@ -29,6 +29,7 @@ __all__ = [
     "noise",
     "noise_of",
     "rounded",
+    "rounding",
 ]
 
 SURE = 2.0**-8
