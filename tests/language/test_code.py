@@ -299,3 +299,12 @@ def test_what_the_rows_say_of_signs_is_so() -> None:
                 assert value != 0, (op.name, point)
             if op.not_zero == "any" and any(branches) and min(point) >= 0:
                 assert value != 0, (op.name, point)
+
+
+@pytest.mark.parametrize("target", ["python", "numpy", "c", "javascript"])
+def test_a_remainder_of_0_has_the_sign_of_the_divisor(target: str, tmp_path: Path) -> None:
+    places = [(-6.0, 3.0), (6.0, -3.0), (-0.0, 3.0), (0.0, -3.0), (9.0, 3.0), (-7.0, 3.0)]
+    (answers,) = run(target, programs(target, [("1/(x%y)", places)]), tmp_path)
+    values = [math.inf, -math.inf, math.inf, -math.inf, math.inf, 0.5]
+    assert [answer.value for answer in answers] == values
+    assert [answer.value for answer in swept("1/(x%y)", places)] == values
