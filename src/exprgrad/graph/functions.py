@@ -246,7 +246,7 @@ NETWORKS: tuple[Op, ...] = (
     Op(
         "silu", "x", (SILU_SLOPE,), "the sigmoid linear unit x*sigmoid(x), also known as swish",
         seconds=(SILU_SECOND,), second_abs=1e-16,
-        shown=("out + sigmoid(x)*(1 - out)",),
+        shown=("sigmoid(x)*(1 + x*sigmoid(-x))",),
         value="z = max(x, -1000); where(x > -700, x/(1 + exp(-x)), z*exp(z + 70)*exp(-70))",
         definition="x/(1 + exp(-x))", joint=SILU_JOINT,
         latex=r"\operatorname{silu}(x)", gate="soft gate", elsewhere="swish",

@@ -25,7 +25,8 @@ function f(a, b) {
 /** The floor modulus, with the sign of y; NaN where y is 0. */
 function f_mod(x, y) {
   const r = x % y;
-  return r !== 0 && (r < 0) !== (y < 0) ? r + y : r;
+  if (r === 0) return y < 0 ? -0 : 0;
+  return (r < 0) !== (y < 0) ? r + y : r;
 }
 
 /** IEEE's x to the power y: unlike Math.pow, 1 for the bases 1, and -1 if y is infinite. */

@@ -14,7 +14,10 @@ from exprgrad.derive.simplify.simplify import formulas
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program
+from exprgrad.graph.op import having
+from exprgrad.graph.ops import OPS
 from exprgrad.graph.structural import shape_text
+from exprgrad.graph.transform import transform
 from exprgrad.language.read.parse import CONSTANTS, at_shapes, need_number
 from exprgrad.language.write.infix import label, leaf, length, operation_text, program
 from exprgrad.source import Source
@@ -27,6 +30,10 @@ WORTH_A_NAME = 40
 """How many characters a new name must save."""
 WORTH_ITS_NAME = 12
 """The most characters of what is written out although a person gave it a name."""
+EXTREMA = frozenset(op.name for op in OPS if op.winner)
+"""``max`` and ``min``."""
+UNORDERED = EXTREMA | having(OPS, "commutes")
+"""The rows whose operands may change places."""
 SMALL = 500
 """In a formula of more nodes a person's names are used without asking whether they make it shorter."""
 
@@ -40,6 +47,7 @@ def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iter
     A derivative with respect to a tensor is a tensor of its shape; with ``steps`` its nodes' shapes are not
     known.
     """
+    graph = without_repeats(graph)
     found = gradient(graph, wrt, shown)
     made = Program(found.graph, found.outputs[1:])
     if not steps:
@@ -51,6 +59,29 @@ def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iter
     for same in zip(*[formulas(made, graph, names) for names in ways], strict=True):
         texts = [with_steps(formula, known, graph.output_name) for formula, known in same]
         yield min(texts, key=lambda formula: length(program(formula))) if inner else texts[0]
+
+
+def without_repeats(graph: Graph) -> Graph:
+    """``max(x, x, y)`` as ``max(x, y)``, for an operand does not tie with itself."""
+    if EXTREMA.isdisjoint(graph.kinds):
+        return graph
+    met: dict[object, int] = {}
+    alike: list[int] = []  # by node: the first that is the same formula
+
+    def rule(made: Graph, node: int, images: Sequence[int]) -> int | None:
+        kind, payload = graph.kinds[node], graph.payloads[node]
+        operands = tuple([alike[operand] for operand in graph.operands[node]])
+        ordered = tuple(sorted(operands)) if kind in UNORDERED else operands
+        alike.append(met.setdefault((kind, repr(payload), ordered), node))
+        distinct = tuple([images[operand] for operand in dict.fromkeys(operands)])
+        if kind not in EXTREMA or len(distinct) == len(operands):
+            return None
+        if len(distinct) == 1:
+            return distinct[0]
+        made.shapes.append(graph.shape(node))
+        return made.append(kind, distinct, payload, graph.span(node))
+
+    return transform(graph, rule)[0]
 
 
 def reshaped(formula: Graph, graph: Graph) -> Graph:

@@ -183,6 +183,25 @@ def use_names(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction
     return coefficient
 
 
+def drop_zeros(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+    """The slope of ``0^x``, which is ``0^x*log(0)``, is 0: it has one where x is positive."""
+    infinite = forms.known.get(("log", (forms.zero,)))
+    if (
+        infinite is not None
+        and powers.get(infinite, 0) > 0
+        and any(is_zero_power(forms, base) for base in powers)
+    ):
+        powers.clear()
+        return Fraction(0)
+    return coefficient
+
+
+def is_zero_power(forms: Algebra, form: int) -> bool:
+    """Whether a form is 0 to a power that is no number."""
+    found = forms.forms[form]
+    return isinstance(found, Call) and found.kind == "pow" and found.operands[0] == forms.zero
+
+
 STEPS = (
     unify_signs,
     take_out,
@@ -192,6 +211,7 @@ STEPS = (
     tidy_powers,
     tidy_quotients,
     use_names,
+    drop_zeros,
 )
 
 
