@@ -69,6 +69,15 @@ class Browsing:
         return self.pages[locale]
 
 
+def axe(page: Any, scheme: str) -> list[str]:
+    """What axe-core has against a page as it is; in the dark only its colours are others."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    options = {"runOnly": ["color-contrast"]} if scheme == "dark" else {}
+    found = Axe().run(page, options=options).response["violations"]
+    return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found]
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browsing]:
     """One browser for all tests of a process."""

@@ -14,7 +14,10 @@ An error carries a ``code`` for programs, a ``message`` for people, where it hap
 from __future__ import annotations
 
 from operator import index
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 from exprgrad.source import WIDTH, Source, Span, cut, excerpt, position, printable, shows
 
@@ -86,6 +89,10 @@ class ExprgradError(Exception):
     def __str__(self) -> str:
         return render(self).removeprefix("error: ")
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and notebooks show: the message, and the line of one's own that led to it."""
+        return [f"{type(self).__name__}: {self}", *caller(self.__traceback__)]
+
     def as_json(self) -> dict[str, object]:
         """The ``error`` object of the JSON envelope; a span is given only within the expression."""
         place: dict[str, object] = {"span": None, "line": None, "column": None}
@@ -134,6 +141,22 @@ def require(value: object, kind: type | tuple[type, ...], what: str) -> None:
     """Raise ``TypeError`` unless a value is of a kind; ``what`` says in words what it has to be."""
     if not isinstance(value, kind):
         raise TypeError(f"{what}, not {type(value).__name__}")
+
+
+def caller(traceback: TracebackType | None) -> list[str]:
+    """The last line before this package's own, if it is known."""
+    from linecache import getline
+    from pathlib import Path
+
+    here = str(Path(__file__).parent)
+    line = ""
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if file.startswith(here):
+            break
+        line, number = getline(file, traceback.tb_lineno).strip(), traceback.tb_lineno
+        traceback = traceback.tb_next
+    return [f"  line {number}: {line}"] if line else []
 
 
 def moved(span: Span, by: int) -> Span:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import golden
+from browsers import axe
 from exprgrad.show.page.lessons import LESSONS
 from pages import html_of, last, lesson_html, panel, press, read, results
 
@@ -122,15 +123,6 @@ def test_the_focus_is_seen(browse: Any) -> None:
             break
         looks.append((focused, focused.evaluate(LOOK)))
     assert 12 < len(looks) < 60
-
-
-def axe(page: Any, scheme: str) -> list[str]:
-    """What axe-core has against a page as it is; in the dark only its colours are others."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    options = {"runOnly": ["color-contrast"]} if scheme == "dark" else {}
-    found = Axe().run(page, options=options).response["violations"]
-    return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found]
 
 
 @pytest.mark.slow

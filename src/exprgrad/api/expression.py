@@ -349,7 +349,9 @@ class Expression(Drawn):
         def at(here: Mapping[str, Any]) -> Run:
             return self.swept(evaluator, here, chosen, texts)
 
-        return descend(at, given, chosen, as_number(rate, "rate"), steps)
+        from exprgrad.api.displays import Course
+
+        return Course(*descend(at, given, chosen, as_number(rate, "rate"), steps))
 
     def jacobian(
         self,
@@ -365,13 +367,16 @@ class Expression(Drawn):
         ``of`` names statements of the expression (``y1 = …; y2 = …``), and the answer is by their
         names, even for one: ``{"y1": {"a": 1.0}}``.  Values and ``wrt`` are as in ``gradient``.
         """
+        from exprgrad.api.displays import matrix
         from exprgrad.run import matrices
         from exprgrad.run.values import directions
 
         evaluator, given = self.at(values, inputs)
         outputs, chosen = directions.outputs(evaluator.graph, of), select(self.graph, wrt)
-        found = matrices.jacobian(evaluator, given, outputs, chosen).whole()
-        return next(iter(found.values())) if of is None else found
+        found = matrices.jacobian(evaluator, given, outputs, chosen)
+        rows = found.whole()
+        answer = next(iter(rows.values())) if of is None else rows
+        return matrix(answer, found, "d {row} / d {column}", bool(evaluator.graph.shapes))
 
     def hessian(
         self,
@@ -385,11 +390,14 @@ class Expression(Drawn):
 
         Values and ``wrt`` are as in ``gradient``.
         """
+        from exprgrad.api.displays import matrix
         from exprgrad.run import matrices
 
         evaluator, given = self.at(values, inputs)
         need_number(evaluator.graph, self.text, "hess")
-        return matrices.hessian(evaluator, given, select(self.graph, wrt)).whole()
+        found = matrices.hessian(evaluator, given, select(self.graph, wrt))
+        shapes = bool(evaluator.graph.shapes)
+        return matrix(found.whole(), found, "d² / d {row} d {column}", shapes)
 
     def hessian_pattern(self, wrt: Iterable[str] | None = None) -> list[tuple[str, str]]:
         """The entries of the Hessian, (row, column), that are not 0 at every point by its structure."""
@@ -463,6 +471,7 @@ class Expression(Drawn):
         for the others, and raise ``MissingExtraError`` without python-flint.  Values and ``wrt`` are as in
         ``gradient``.
         """
+        from exprgrad.api.displays import checked
         from exprgrad.explain.checking.check import check_run
 
         if claims is not None:
@@ -470,12 +479,14 @@ class Expression(Drawn):
 
             require(claims, Mapping, "claims are a mapping, such as {'a': 'b*c'}")
             texts = {normal(name): str(claim) for name, claim in claims.items()}
-            return check_claims(self.graph, texts, self.given(values, inputs, partly=True))
+            given = self.given(values, inputs, partly=True)
+            return checked(check_claims(self.graph, texts, given), None)
         step = None if h is None else as_number(h, "h")
         wrt = None if nodes is not None else wrt
         if nodes is not None:
             require(nodes, Iterable, "nodes are a list of names, numbers or texts")
-        return check_run(self.gradient(self.named(values, inputs), wrt=wrt), nodes, step)
+        run = self.gradient(self.named(values, inputs), wrt=wrt)
+        return checked(check_run(run, nodes, step), run)
 
     def derivative(self, name: str | None = None, order: int = 1) -> Expression:
         """The derivative with respect to an input as a formula, simplified: an expression again.
@@ -523,11 +534,12 @@ class Expression(Drawn):
 
         Raises ``RequestError`` for a formula of tensors.
         """
+        from exprgrad.api.displays import Text
         from exprgrad.explain.derivations.steps import steps
         from exprgrad.show.text.formulas import step_lines
 
         (chosen,) = select(self.graph, [self.only_input if name is None else name])
-        return "\n".join(step_lines(self.graph, chosen, steps(self.typed, chosen)))
+        return Text("\n".join(step_lines(self.graph, chosen, steps(self.typed, chosen))))
 
     def code(
         self,
@@ -707,13 +719,14 @@ class Run(Drawn, diagnostics.Run):
 
     def trace(self, *, digits: int = 6, all: bool = False) -> str:
         """The reverse sweep, visit by visit, as plain text.  Needs a run of ``gradient``."""
+        from exprgrad.api.displays import Text
         from exprgrad.show.text.trace import trace
 
         if self.adjoints is None:
             message = "only a run of gradient() has a reverse sweep to trace"
             raise RequestError("no-gradient", message)
 
-        return trace(self, significant(digits), all_visits=all)
+        return Text(trace(self, significant(digits), all_visits=all))
 
     def map(self, *, digits: int = 6, all: bool = False, width: int = WIDTH) -> str:
         """The formula with marks under it: how large the grad of each node is, in quarters of the largest.
@@ -721,10 +734,11 @@ class Run(Drawn, diagnostics.Run):
         Lines are at most ``width`` cells wide; a long formula is whole with ``all``.  Needs a run of
         ``gradient``.
         """
+        from exprgrad.api.displays import Text
         from exprgrad.show.text.grad_map import grad_map
         from exprgrad.show.text.table import Screen
 
-        return grad_map(self, significant(digits), Screen(width), whole=all)
+        return Text(grad_map(self, significant(digits), Screen(width), whole=all))
 
     def trust(self) -> Trust:
         """How many digits of the value and of each derivative are right, and where the others are lost.
@@ -742,9 +756,10 @@ class Run(Drawn, diagnostics.Run):
         Over tensors they are the paths to each of an input's numbers, ``X[0, 1]``.  Needs a run of
         ``gradient``; raises ``RequestError`` for others, and for tensors of more than 4,096 numbers.
         """
+        from exprgrad.api.displays import by_input
         from exprgrad.explain.walks.paths import paths
 
-        return paths(self, most)
+        return by_input(self, paths(self, most))
 
     def visited(
         self,
@@ -790,6 +805,15 @@ class Run(Drawn, diagnostics.Run):
         from exprgrad.show.page.page import page
 
         return page(self, digits=digits, all=all, lesson=lesson)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        shown = super()._repr_mimebundle_()
+        if "image/svg+xml" not in shown:
+            from exprgrad.show.text.nodes import node_table
+            from exprgrad.show.text.table import in_html
+
+            shown["text/html"] = in_html([node_table(self)])
+        return shown
 
     def __reduce__(self) -> tuple[Any, ...]:
         return run_again, (self.text, self.inputs, self.wrt, self.spelled)

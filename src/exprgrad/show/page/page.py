@@ -24,9 +24,10 @@ SHOWN = 60
 
 FRAME = (
     '<iframe title="exprgrad: step through a formula" sandbox="allow-scripts" '
-    'style="border: 0; width: 100%; height: 56rem" srcdoc="{}"></iframe>'
+    'style="border: 0; width: 100%; height: min(56rem, 85vh); min-height: 32rem; resize: vertical" '
+    'srcdoc="{}"></iframe>'
 )
-"""A page inside of another: it runs its own script, and gets at nothing around it."""
+"""A page inside of another: it runs its own script, gets at nothing around it, and fits a window."""
 
 
 class Page:

@@ -16,7 +16,7 @@ from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import decimal
 from exprgrad.source import cut, printable
 
-__all__ = ["check_answer", "check_diagnostics"]
+__all__ = ["check_answer", "check_diagnostics", "check_foot", "check_table"]
 
 FIELDS = ("input", "analytic", "numeric", "error", "left", "right", "verdict", "message")
 """What JSON and CSV say of every check."""

@@ -1,8 +1,8 @@
-"""Tables of nodes: one content, drawn by Rich on a terminal and as plain columns in a pipe."""
+"""Tables of nodes: one content, drawn by Rich on a terminal, as columns in a pipe, and as HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -10,7 +10,17 @@ from exprgrad.show.text.lines import EDGE_ROWS, aligned, cells, ends, fitted, ga
 from exprgrad.show.text.views import FULL, VIEWS, WHOLE_VIEW, View, decimal, folded, view, ways
 from exprgrad.source import printable
 
-__all__ = ["Column", "Screen", "Table", "drawn", "least_width", "plain", "rich", "tabulated"]
+__all__ = [
+    "Column",
+    "Screen",
+    "Table",
+    "drawn",
+    "in_html",
+    "least_width",
+    "plain",
+    "rich",
+    "tabulated",
+]
 
 T = TypeVar("T")
 
@@ -20,6 +30,18 @@ BETWEEN = 3
 """The cells between two columns on a terminal."""
 WIDEST = 10_000
 """The cells of a table in colour that goes to no terminal."""
+STYLE = """
+.X table {border-collapse: collapse; table-layout: auto; margin: 0.4em 0}
+.X table {font-variant-numeric: tabular-nums}
+.X th, .X td {padding: 0.15em 0.7em; text-align: left; vertical-align: top; white-space: pre}
+.X th, .X td, .X tr, .X pre {border: 0; background: none; color: inherit}
+.X thead tr {border-bottom: 1px solid currentColor}
+.X .number {text-align: right}
+.X .dim {opacity: 0.7}
+.X .marked td {font-weight: 700}
+.X pre {margin: 0.4em 0; padding: 0; line-height: 1.4; white-space: pre; overflow-x: auto}
+""".replace(".X", ".exprgrad.exprgrad")
+"""A notebook's own colours and font, in light and in dark; twice the name, to outdo its own tables."""
 FOLDED = (160, 120, 80, 60, 40, 30, 20, 12)
 """The cells of a line of a tensor that is shown whole on a terminal."""
 
@@ -236,3 +258,39 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     for line in filter(None, table.foot.split("\n")):
         console.print(Text("\n".join(fitted(line, width)), style="bold"))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+
+
+def in_html(parts: Iterable[str | Table]) -> str:
+    """Texts and tables as a notebook shows them."""
+    from html import escape
+
+    pieces = [
+        f"<pre>{escape(part)}</pre>" if isinstance(part, str) else "".join(html_lines(part))
+        for part in parts
+        if part
+    ]
+    return f'<div class="exprgrad"><style>{STYLE}</style>{"".join(pieces)}</div>'
+
+
+def html_lines(table: Table) -> Iterator[str]:
+    """A table as HTML, and what stands below it."""
+    from html import escape
+
+    columns = table.columns
+    classes = [f"{'number ' * c.is_number}{'dim' * (c.style == 'dim')}".strip() for c in columns]
+    marks = [f' class="{name}"' if name else "" for name in classes]
+
+    def line(tag: str, cells: Iterable[str]) -> str:
+        pairs = zip(marks, cells, strict=True)
+        return "".join(f"<{tag}{mark}>{escape(cell)}</{tag.split()[0]}>" for mark, cell in pairs)
+
+    headings = line('th scope="col"', [column.heading for column in columns])
+    yield f"<table><thead><tr>{headings}</tr></thead><tbody>"
+    for at, row in enumerate(table.rows):
+        if table.left_out and at == EDGE_ROWS:
+            yield f'<tr><td colspan="{len(columns)}">{gap(table.left_out, table.what)}</td></tr>'
+        mark = ' class="marked"' if at == table.marked else ""
+        yield f"<tr{mark}>{line('td', row)}</tr>"
+    yield "</tbody></table>"
+    if table.foot:
+        yield f"<pre>{escape(table.foot.strip())}</pre>"

@@ -42,7 +42,7 @@ from exprgrad.show.text.trace import (
 from exprgrad.show.text.views import signed
 from exprgrad.source import printable
 
-__all__ = ["count_words", "paths_answer", "visited_answer"]
+__all__ = ["count_words", "paths_answer", "paths_text", "visited_answer"]
 
 ARROW = " → "
 LONGEST_PATH = 8

@@ -1,0 +1,116 @@
+"""Answers that a notebook shows as tables: in all else they are lists, dictionaries and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from exprgrad.explain.descent import Descent
+from exprgrad.explain.diagnostics import Run
+from exprgrad.show.text.table import Screen, Table, in_html
+
+if TYPE_CHECKING:
+    from exprgrad.explain.checking.check import Check
+    from exprgrad.explain.walks.paths import Paths
+    from exprgrad.run.matrices import Matrix
+
+__all__ = ["Course", "Listed", "Named", "Parts", "Text", "by_input", "checked", "matrix"]
+
+T = TypeVar("T")
+R = TypeVar("R", bound=Run)
+Parts = Callable[[], Iterable[str | Table]]
+"""What makes the texts and tables, as a command prints them, when they are looked at."""
+DIGITS = 6
+IN_FULL = Screen()
+
+
+class Listed(list[T]):
+    """A list that is a table in a notebook; copied or pickled it is a list."""
+
+    def __init__(self, items: Iterable[T], parts: Parts) -> None:
+        super().__init__(items)
+        self.parts = parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, ([*self],)
+
+    def _repr_html_(self) -> str:
+        return in_html(self.parts())
+
+
+class Named(dict[str, T]):
+    """A dictionary that is a table in a notebook; copied or pickled it is a dictionary."""
+
+    def __init__(self, items: Mapping[str, T], parts: Parts) -> None:
+        super().__init__(items)
+        self.parts = parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, ({**self},)
+
+    def _repr_html_(self) -> str:
+        return in_html(self.parts())
+
+
+class Text(str):
+    """A text whose lines stand below each other in a notebook, too."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return in_html([str(self)])
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+class Course(Descent[R]):
+    """A descent whose steps are a table in a notebook."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from exprgrad.show.text.descent import descent_table
+
+        return in_html([descent_table(self, DIGITS)])
+
+
+def checked(found: Sequence[Check], run: Run | None) -> list[Check]:
+    """Checks, a line each; of claims there is no ``run``."""
+
+    def parts() -> Iterable[str | Table]:
+        from exprgrad.show.text.checks import check_foot, check_table
+
+        return [check_table(found, DIGITS, check_foot(found, run, DIGITS))]
+
+    return Listed(found, parts)
+
+
+def by_input(run: Run, found: dict[str, Paths]) -> dict[str, Paths]:
+    """Paths, those to each input below its name."""
+
+    def parts() -> Iterable[str | Table]:
+        from exprgrad.explain.places import in_numbers
+        from exprgrad.explain.walks.paths import web_of
+        from exprgrad.show.text.walks import paths_text
+
+        numbers, _ = in_numbers(run)
+        every = sum(paths.count for paths in found.values())
+        ask = found.__getitem__
+        return [paths_text(numbers, ask, web_of(numbers), every, DIGITS, IN_FULL, whole=False)]
+
+    return Named(found, parts)
+
+
+def matrix(
+    answer: dict[str, Any], found: Matrix, called: str, among_tensors: bool
+) -> dict[str, Any]:
+    """A Jacobian or a Hessian by name; ``called`` is what people call a block among tensors."""
+
+    def parts() -> Iterable[str | Table]:
+        from exprgrad.show.text.matrices import Derivative, matrix_parts
+
+        shown = Derivative(found, among_tensors, called)
+        return matrix_parts(shown, DIGITS, "", IN_FULL, whole=False)
+
+    return Named(answer, parts)

@@ -1,0 +1,67 @@
+"""The tables of a notebook in a browser, among a notebook's own rules for tables, light and dark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from browsers import axe
+from exprgrad import parse
+
+RULES = """
+body {{background: {paper}; color: {ink}; font: 14px sans-serif; width: 60rem}}
+.output table {{table-layout: fixed; margin: auto; border-collapse: collapse; font-size: 12px}}
+:not(.markdown).output td, :not(.markdown).output th {{text-align: right; white-space: normal}}
+:not(.markdown).output td, :not(.markdown).output th {{padding: .5em}}
+.output tbody tr:nth-child(odd) {{background: {stripe}}}
+.output pre {{white-space: pre-wrap; color: {ink}}}
+"""
+"""As JupyterLab has them, in short."""
+THEMES = {
+    "light": {"paper": "#ffffff", "ink": "#000000", "stripe": "#f5f5f5"},
+    "dark": {"paper": "#111111", "ink": "#e0e0e0", "stripe": "#212121"},
+}
+OF_CELLS = """cells => cells.map(cell => {
+  const style = getComputedStyle(cell);
+  return [style.textAlign, style.color, style.whiteSpace, cell.className];
+})"""
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_they_have_the_notebook_s_colours(theme: str, browse: Any) -> None:
+    """Texts to the left, numbers to the right, nothing broken or wider than the cell of the notebook."""
+    f = parse("o = tanh(x1*w1 + x2*w2 + b)")
+    run = f.gradient(x1=2, w1=-3, x2=0, w2=1, b=6.88)
+    shown: list[Any] = [
+        f.check(run.inputs),
+        f.hessian(run.inputs),
+        run.paths(),
+        run.trace(),
+        f.descend(run.inputs, steps=3, wrt=["b"]),
+    ]
+    outputs = "".join(f'<div class="output">{one._repr_html_()}</div>' for one in shown)
+    style = RULES.format(**THEMES[theme])
+    page = browse.show(
+        f"<!doctype html><html lang=en><title>A notebook</title><style>{style}</style>{outputs}",
+        color_scheme=theme,
+    )
+    ink = page.evaluate("() => getComputedStyle(document.body).color")
+    cells = page.locator("td, th").evaluate_all(OF_CELLS)
+    assert len(cells) > 50
+    for side, colour, blanks, name in cells:
+        assert side == ("right" if "number" in name else "left"), name
+        assert (colour, blanks) == (ink, "pre")
+    wide = "() => [...document.querySelectorAll('table, pre')].map(e => e.getBoundingClientRect().right)"
+    assert max(page.evaluate(wide)) <= 60 * 16 + 16
+    assert page.locator("pre").first.evaluate("e => getComputedStyle(e).whiteSpace") == "pre"
+    assert axe(page, "dark") == []
+
+
+def test_the_page_s_frame_fits(browse: Any) -> None:
+    """No taller than the window, however low that is, down to 32rem; and never taller than 56rem."""
+    frame = parse("a*b").gradient(a=1, b=2).explore()._repr_html_()
+    for height, expected in ((720, 612), (400, 512), (2000, 896)):
+        page = browse.show(f"<!doctype html>{frame}", {"width": 900, "height": height})
+        assert page.locator("iframe").bounding_box()["height"] == expected
+        assert page.locator("iframe").bounding_box()["width"] <= 900

@@ -1,0 +1,159 @@
+"""The how-to for notebooks, run as one: what its cells show, and what an error looks like."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from html import escape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import exprgrad
+from exprgrad import parse
+from exprgrad.api.displays import Text
+from exprgrad.show.text.nodes import node_table
+from exprgrad.show.text.table import in_html
+from golden import agree
+
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "use-in-a-notebook.md"
+NEURON = parse("o = tanh(x1*w1 + x2*w2 + b)")
+AT = {"x1": 2, "w1": -3, "x2": 0, "w2": 1, "b": 6.88}
+
+
+def cells() -> list[str]:
+    """The cells of the page."""
+    return re.findall(r"(?ms)^```py\n(.*?)^```$", PAGE.read_text("utf-8"))
+
+
+def executed(sources: list[str]) -> list[Any]:
+    """A notebook's cells with their outputs."""
+    reason = "pip install nbclient ipykernel"
+    nbclient = pytest.importorskip("nbclient", reason=reason)
+    pytest.importorskip("ipykernel", reason=reason)
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
+    nbclient.NotebookClient(notebook, timeout=60, allow_errors=True).execute()
+    found: list[Any] = notebook.cells
+    return found
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_is_a_notebook() -> None:
+    """Every cell shows one thing, and all but the last are more than text."""
+    *shown, wrong = executed(cells())
+    for cell in shown:
+        (output,) = cell.outputs
+        assert output.output_type == "execute_result", (cell.source, output)
+        assert {*output.data} & {"text/html", "image/svg+xml"}, cell.source
+    (error,) = wrong.outputs
+    assert (error.ename, error.traceback) == (
+        "LanguageError",
+        [
+            "LanguageError: unknown function 'tahn'\n  1 │ tahn(x1*w1 + b)\n    │ ^^^^\n"
+            "  help: did you mean 'tanh'?",
+            '  line 1: exprgrad.parse("tahn(x1*w1 + b)")',
+        ],
+    )
+
+
+class Cells(HTMLParser):
+    """The text of HTML: a line for each row or line, a bar before each cell.  Tags are closed as opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: Any) -> None:  # noqa: D102
+        self.open.append(tag)
+        if tag in ("tr", "pre"):
+            self.text += "\n"
+        elif tag in ("td", "th"):
+            self.text += "| "
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: D102
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:  # noqa: D102
+        if "style" not in self.open:
+            self.text += data + " "
+
+
+def displays() -> dict[str, Any]:
+    """Everything that is a table in a notebook."""
+    run = NEURON.gradient(AT)
+    square = parse("(x - 3)^2 + x*y^2")
+    return {
+        "check": NEURON.check(AT),
+        "check of claims": parse("x^2*y").check(claims={"x": "2*x*y", "y": "x"}),
+        "hessian": exprgrad.hessian("x^2*y + z", x=1, y=2, z=3),
+        "hessian of tensors": parse("sum(x^2)*y").hessian(x=[1, 2], y=3),
+        "jacobian": exprgrad.jacobian("u = x*y; v = x/y", x=1, y=2, of=["u", "v"]),
+        "descend": square.descend(x=0, y=1, rate=1 / 8, steps=4),
+        "paths": run.paths(),
+        "trace": run.trace(),
+        "map": run.map(),
+        "steps": NEURON.steps("w1"),
+    }
+
+
+def test_tables() -> None:
+    """Their HTML is well formed, and says what the command's tables say."""
+    said = []
+    for name, shown in displays().items():
+        if type(shown) is Text:
+            assert escape(shown) in shown._repr_html_()
+            continue
+        parser = Cells()
+        parser.feed(shown._repr_html_())
+        assert not parser.open
+        lines = "\n".join(line.rstrip() for line in parser.text.strip().split("\n"))
+        said += [f"## {name}\n", lines, ""]
+    agree("python/notebook.txt", "\n".join(said))
+
+
+def test_what_is_left_out_is_said() -> None:
+    table = parse("+".join(f"x{n}" for n in range(2_000))).gradient(
+        {f"x{n}": n for n in range(2_000)}
+    )
+    shown = in_html([node_table(table)])
+    assert 'colspan="5">… 3,' in shown and shown.count("<tr") < 50
+    assert in_html(["a < b & c", ""]).endswith("<pre>a &lt; b &amp; c</pre></div>")
+
+
+def test_they_are_lists_dictionaries_and_texts() -> None:
+    """What is shown goes along with them in no copy."""
+    shown = displays()
+    assert type(shown["check"][:1]) is list and repr(shown["check"]) == repr([*shown["check"]])
+    assert (
+        shown["hessian"] == {**shown["hessian"]} and "trace" in shown and shown["trace"] + "" > ""
+    )
+    for name in ("check", "hessian", "jacobian", "paths", "trace", "map", "steps", "descend"):
+        for twin in (copy.copy(shown[name]), pickle.loads(pickle.dumps(shown[name]))):
+            assert repr(twin) == repr(shown[name])
+
+
+def test_without_graphviz_a_run_is_its_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = NEURON.gradient(AT)
+    monkeypatch.setattr(
+        run, "svg", lambda: (_ for _ in ()).throw(exprgrad.MissingExtraError("x", "y"))
+    )
+    bundle = run._repr_mimebundle_()
+    assert [*bundle] == ["text/plain", "text/html"] and "<td" in bundle["text/html"]
+
+
+def test_an_error_says_where_it_comes_from() -> None:
+    def asking() -> None:
+        NEURON.gradient(x1=2)
+
+    with pytest.raises(exprgrad.InputError) as caught:
+        asking()
+    message, line = caught.value._render_traceback_()
+    assert message.startswith("InputError: inputs 'w1'") and "help: give each" in message
+    assert line.endswith(": NEURON.gradient(x1=2)")
+    assert exprgrad.InputError("a", "b")._render_traceback_() == ["InputError: b"]
