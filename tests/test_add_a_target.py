@@ -23,7 +23,7 @@ SAMPLES = {
     "o = tanh(x1*w1 + x2*w2 + b)": (2.0, -3.0, 0.0, 1.0, 6.88),
     "where((a < b)*(b < 3), b % a, relu(a) + sign(b)*round(a/b)^3)": (2.0, -3.5),
     "asinh(x)*acosh(y) + log2(y)*erf(x) + atanh(x)": (0.25, 3.5),
-    "double*π + class^2.5": (2.0, 3.0, 4.0),
+    "double*ψ + class^2.5": (2.0, 3.0, 4.0),
     "max(1/x, y, 2) + clamp(y, 0, 1)": (0.0, 0.5),
     "2 + 2": (),
 }

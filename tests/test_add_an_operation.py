@@ -16,11 +16,10 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.cli.main import main
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import BY_NAME, FUNCTIONS, Op
 from exprgrad.graph.shapes import axis_of
 from exprgrad.graph.structural import Parameter, Structural
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
-from exprgrad.language.read.parse import FUNCTIONS
 from exprgrad.run.numbers.primitives import refuse_unknown
 from oracles import computed, mp, true_partial, true_value, ulps
 from strategies import points

@@ -103,7 +103,14 @@ class ExprgradError(Exception):
 
 
 class LanguageError(ExprgradError):
-    """The text is not in the language."""
+    """The text is not in the language; ``mend`` is where to write what, if that is certain."""
+
+    mend: tuple[int, int, str] | None = None
+
+    def mended_by(self, mend: tuple[int, int, str] | None) -> Self:
+        """The error with its mend."""
+        self.mend = mend
+        return self
 
 
 class InputError(ExprgradError):

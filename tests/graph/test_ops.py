@@ -9,8 +9,7 @@ from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.invariants import check
 from exprgrad.graph.op import GATES
-from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
-from exprgrad.language.read.parse import FUNCTIONS
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, FUNCTIONS, OPS, Op
 from oracles import Real, evaluate, has_own_reference, holds, mp, reference, ulp
 from strategies import points
 from together import together
@@ -73,7 +72,7 @@ def test_latex_mentions_each_operand(op: Op) -> None:
 
 @each_row
 def test_a_row_has_one_spelling(op: Op) -> None:
-    called = op.name in FUNCTIONS
+    called = op.name in FUNCTIONS and op.name not in op.spellings.split()
     assert [called, bool(op.infix), bool(op.prefix)].count(True) == 1
     assert not op.infix or len(op.names) == 2
 

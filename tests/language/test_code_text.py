@@ -29,7 +29,7 @@ NEURON = "o = tanh(x1*w1 + x2*w2 + b)"
 SAMPLES = {
     "neuron": NEURON,
     "choices": "m = max(a, b, 2); where((a < b)*(b < 3), m % a, relu(a) + sign(b)*round(a/b)^3)",
-    "names": "lambda*π + y1*class^2 + gradient*value + t1 + exp*sin(exp)",
+    "names": "lambda*ψ + y1*class^2 + gradient*value + t1 + exp*sin(exp)",
     "bell": "z = (x - mu)/sigma; exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)",
     "constant": "2 + 2",
 }
@@ -88,7 +88,7 @@ ODD = {
         1, 15
     ),
     "Math + np*math + torch + jnp + float + map + undefined + NaN*abs + self + await": range(1, 13),
-    "π*Δx + 变量 + naïve + ﬁ*fi + _X + __proto__ + _ + __x": range(1, 11),
+    "ψ*Δx + 变量 + naïve + ﬁ*fi + _X + __proto__ + _ + __x": range(1, 11),
     "sin(sin) + exp*exp(exp) + tanh": (0.5, 0.25, 0.125),
     "t1 = x*y; t2 = t1 + t1*t1; t1*t2": (2.0, 3.0),
     "inf*x + nan": (1.0,),
@@ -182,7 +182,7 @@ def test_c_compiles_cleanly_under_other_flags(flags: tuple[str, ...], tmp_path: 
     ("target", "name"),
     [
         ("python", "lambda"), ("python", "2f"), ("python", ""), ("python", "a b"), ("python", "math"),
-        ("python", "π"), ("numpy", "np"), ("c", "exp"), ("c", "double"), ("c", "gamma"), ("c", "__f"),
+        ("python", "ψ"), ("numpy", "np"), ("c", "exp"), ("c", "double"), ("c", "gamma"), ("c", "__f"),
         ("c", "main"), ("javascript", "await"), ("javascript", "Math"), ("jax", "jax"), ("torch", "torch"),
     ],
 )  # fmt: skip

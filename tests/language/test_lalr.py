@@ -123,7 +123,7 @@ def test_an_error_says_what_could_stand_there() -> None:
     with pytest.raises(lalr.Unexpected) as caught:
         lalr.run(lalr.parser(), "a + )", {})
     assert caught.value.last == ("SIGN", 2, 3)
-    assert caught.value.expected == {"NAME", "NUMBER", "LPAR", "LSQB", "SIGN"}
+    assert caught.value.expected == {"NAME", "NUMBER", "LPAR", "LSQB", "SIGN", "ROOT", "BAR"}
 
 
 def renumbered(one: Tables, other: Tables) -> bool:
@@ -164,7 +164,7 @@ def test_the_shipped_tables_are_those_of_the_grammar() -> None:
 
 
 def test_stale_tables_are_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    changed = grammar_text().replace("FACTOR: /[*\\/%@]/", "FACTOR: /[*\\/%@&]/")
+    changed = grammar_text().replace("SEMICOLON: /;/", "SEMICOLON: /[;&]/")
     assert changed != grammar_text()
     monkeypatch.setattr(lalr, "grammar_text", lambda: changed)
     load.cache_clear()

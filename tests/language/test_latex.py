@@ -143,14 +143,14 @@ def test_no_name_breaks_out(name: str) -> None:
 
 
 def test_names_stay_apart() -> None:
-    graph = parse("x1 + x_1 + alpha + α + e + σ + _x*exp(pi)*sigmoid(π)")
+    graph = parse("x1 + x_1 + alpha + α + e + σ + _x*exp(pi)*sigmoid(ψ)")
     called = symbols(graph)
     assert len(set(called.values())) == len(called)
     assert called["x1"] == "x_{1}"
     assert called["x_1"] == r"\mathtt{x\_1}"
     assert called["e"] == r"\mathtt{e}"
     assert called["σ"] == r"\mathtt{{\sigma}}"
-    assert called["π"] == r"\mathtt{{\pi}}"
+    assert called["ψ"] == r"\psi"
     assert symbols(parse("d = a*b; e = d + c"))["e"] == "e"
 
 

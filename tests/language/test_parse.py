@@ -9,9 +9,9 @@ import pytest
 
 from exprgrad import LanguageError
 from exprgrad.graph.invariants import check
-from exprgrad.graph.ops import OPS
+from exprgrad.graph.ops import FUNCTIONS, OPS
 from exprgrad.graph.tensors import WORDS
-from exprgrad.language.read.parse import CONSTANTS, FUNCTIONS, parse
+from exprgrad.language.read.parse import CONSTANTS, parse
 from together import together
 
 
@@ -182,7 +182,8 @@ def test_the_output_s_name() -> None:
 
 
 def test_functions_are_the_table_s_calls() -> None:
-    assert set(FUNCTIONS) == {op.name for op in OPS if not op.infix and not op.prefix}
+    named = {op.name for op in OPS if not op.infix and not op.prefix}
+    assert set(FUNCTIONS) == named | {word for op in OPS for word in op.spellings.split()}
     assert set(CONSTANTS) == {"pi", "tau", "inf", "nan"}
     assert "e" not in CONSTANTS
 
@@ -192,7 +193,9 @@ def test_every_function_s_arity(name: str, count: int) -> None:
     op = FUNCTIONS[name]
     text = f"{name}({', '.join(['x'] * count)})"
     if count >= 2 if op.variadic else count == len(op.names):
-        assert parse(text).kinds[-1] == name
+        assert parse(text).kinds[-1] == op.name
+    elif op.of_two and count == 2:
+        assert parse(text).kinds[-1] == parse(op.of_two).kinds[-1]
     elif count == 1 and name in WORDS:
         assert parse(text).kinds[-1] == f"reduce_{name}"
     else:

@@ -98,6 +98,8 @@ class Op(NamedTuple):
                       is large; ``zero``, where its result is near 0 and its operand near 1
     ``setting``       of a family's member: the word that people write, and the whole number that they
                       write first
+    ``spellings``     what is read as its name too, separated by blanks
+    ``of_two``        what a call with one operand more than it has stands for, in x and y
     ``elsewhere``     what other languages and libraries call it, separated by blanks
     """
 
@@ -146,6 +148,8 @@ class Op(NamedTuple):
     logic: str = ""
     magnifies: str = ""
     setting: tuple[str, int] | None = None
+    spellings: str = ""
+    of_two: str = ""
     elsewhere: str = ""
 
     @property
@@ -262,6 +266,7 @@ def step(
     *,
     definition: str = "",
     exact: Callable[[Any], int] | None = None,
+    spellings: str = "",
     elsewhere: str = "",
 ) -> Op:
     """A step function is flat except where it jumps, to ``side``; its definition is exact."""
@@ -278,6 +283,7 @@ def step(
         value_ulp=0.0,
         partial_ulp=0.0,
         exact=exact,
+        spellings=spellings,
         elsewhere=elsewhere,
     )
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "BY_INFIX", "BY_NAME", "COMPARISONS", "FAMILIES", "LOGIC", "OPS", "PRODUCTS", "SUMS", "Op", "Special",
+    "BY_INFIX", "BY_NAME", "COMPARISONS", "FAMILIES", "FUNCTIONS", "LOGIC", "OPS", "PRODUCTS", "SUMS", "Op", "Special",
     "member",
 ]  # fmt: skip
 
@@ -183,7 +183,7 @@ OPS: tuple[Op, ...] = (
             "h = x^(y/2); where((x == 0)*(y >= 0), 0, where(h == 0, where(x > 0, 0, nan), h*log(x)*h))",
         ),
         "x to the power y; 0^0 is 1",
-        seconds=POW_SECONDS, shown=("y*x^(y - 1)", "out*log(x)"), joint=POW_JOINT, infix="^", latex="x^{y}",
+        seconds=POW_SECONDS, shown=("y*x^(y - 1)", "out*log(x)"), joint=POW_JOINT, infix="^", latex="x^{y}", spellings="pow",
         domain="(x > 0) + (x == 0)*(y >= 0) + (x < 0)*(y == floor(y))",
         domain_words="the base is positive, or 0 with an exponent from 0 up, or negative with a whole exponent",
         poles=(("(x == 0)*(y < 0)", "inf"),), edge="(x == 0)*(y > 1)*(y != floor(y))", gate="power", exact=rational_power, unit=1.0, magnifies="growth",
@@ -210,7 +210,7 @@ OPS: tuple[Op, ...] = (
         special=(
             Special("(c == 0)*varies_c", "jump", "its condition is 0", side="x", slope="dx", undecided="dc == 0"),
         ),
-        value_ulp=0.0, partial_ulp=0.0, not_zero="all",
+        value_ulp=0.0, partial_ulp=0.0, not_zero="all", elsewhere="if ifelse if_else iif",
     ),
     extremum("min", "the least operand", "le", "fmin minimum"),
     extremum("max", "the greatest operand", "ge", "fmax maximum", logic="or"),
@@ -235,7 +235,7 @@ OPS: tuple[Op, ...] = (
         definition="max(x, -x)", special=(Special("x == 0", "kink", "its operand is 0", slope="abs(dx)"),),
         value_ulp=0.0, partial_ulp=0.0, exact=abs, not_negative=True, not_zero="all", elsewhere="absolute fabs",
     ),
-    step("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "sign(dx)", "-1, 0 or 1, as x is negative, 0 or positive", elsewhere="sgn signum"),
+    step("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "sign(dx)", "-1, 0 or 1, as x is negative, 0 or positive", spellings="sgn", elsewhere="signum"),
     step("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "where(dx < 0, out - 1, out)", "the greatest whole number not above x", exact=math.floor),
     step("ceil", r"\left\lceil x \right\rceil", "x == out", "its operand is a whole number", "where(dx > 0, out + 1, out)", "the least whole number not below x", exact=math.ceil, elsewhere="ceiling"),
     step("round", r"\operatorname{round}(x)", "abs(x - out) == 0.5", "its operand is halfway between whole numbers", "x + sign(dx)/2", "the nearest whole number; halves go to the even one", exact=round, elsewhere="rint"),
@@ -269,7 +269,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "log", "x", ("where(x >= 0, 1/abs(x), nan)",), "the natural logarithm", shown=("1/x",),
         seconds=("where(x >= 0, -1/abs(x)/abs(x), nan)",), domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\ln x",
-        inverse="exp", magnifies="zero", elsewhere="ln",
+        inverse="exp", magnifies="zero", spellings="ln", of_two="log(x)/log(y)",
     ),
     Op(
         "log2", "x", ("where(x >= 0, 1/log(2)/abs(x), nan)",), "the logarithm to base 2", shown=("1/(x*log(2))",),
@@ -279,7 +279,7 @@ OPS: tuple[Op, ...] = (
     Op(
         "log10", "x", ("where(x >= 0, 1/log(10)/abs(x), nan)",), "the logarithm to base 10", shown=("1/(x*log(10))",),
         seconds=("where(x >= 0, -1/log(10)/abs(x)/abs(x), nan)",), definition="log(x)/log(10)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
-        magnifies="zero", elsewhere="lg",
+        magnifies="zero",
     ),
     Op(
         "log1p", "x", ("where(x >= -1, 1/(1 + x), nan)",), "log(1 + x), exact near 0", shown=("1/(1 + x)",),
@@ -306,7 +306,7 @@ OPS: tuple[Op, ...] = (
     # Trigonometric and hyperbolic functions.
     Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x", magnifies="period"),
     Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x", magnifies="period"),
-    Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x", quotient=("sin", "cos"), magnifies="period", elsewhere="tg"),
+    Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x", quotient=("sin", "cos"), magnifies="period", spellings="tg"),
     # Near 0 the derivative is its power series, to 28 digits.  Beside its first other zero, at 4.49, cos(x) and
     # sin(x)/x are about 1/4: half a last digit of each, and that of sin(x), come to 1.6e-17 when they are divided by x.
     Op(
@@ -318,15 +318,15 @@ OPS: tuple[Op, ...] = (
     ),
     Op(
         "asin", "x", ("1/sqrt((1 - x)*(1 + x))",), "the angle in [-pi/2, pi/2] whose sine is x",
-        seconds=("t = (1 - x)*(1 + x); x/(t*sqrt(t))",), shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x", elsewhere="arcsin",
+        seconds=("t = (1 - x)*(1 + x); x/(t*sqrt(t))",), shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x", spellings="arcsin",
     ),
     Op(
         "acos", "x", ("-1/sqrt((1 - x)*(1 + x))",), "the angle in [0, pi] whose cosine is x",
-        seconds=("t = (1 - x)*(1 + x); -x/(t*sqrt(t))",), shown=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x", elsewhere="arccos",
+        seconds=("t = (1 - x)*(1 + x); -x/(t*sqrt(t))",), shown=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x", spellings="arccos",
     ),
     Op(
         "atan", "x", ("(1/hypot(1, x))^2",), "the angle in [-pi/2, pi/2] whose tangent is x", shown=("1/(1 + x^2)",),
-        joint=("atan(x)", "wide = abs(x) > 2^30; r = 1/where(wide, x, 1 + x*x); where(wide, r*r, r)"), latex=r"\arctan x", elsewhere="arctan",
+        joint=("atan(x)", "wide = abs(x) > 2^30; r = 1/where(wide, x, 1 + x*x); where(wide, r*r, r)"), latex=r"\arctan x", spellings="arctan",
     ),
     Op(
         "atan2", "y x",
@@ -371,18 +371,18 @@ OPS: tuple[Op, ...] = (
     Op(
         "asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", shown=("1/sqrt(1 + x^2)",),
         joint=("asinh(x)", "1/where(abs(x) > 2^30, abs(x), sqrt(1 + x*x))"),
-        definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x", elsewhere="arcsinh arsinh",
+        definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x", spellings="arsinh arcsinh",
     ),
     Op(
         "acosh", "x", ("1/(sqrt(x - 1)*sqrt(x + 1))",), "the inverse of cosh, not negative", shown=("1/sqrt(x^2 - 1)",),
         seconds=("a = sqrt(x - 1)*sqrt(x + 1); where(x == inf, 0, -(x/a)/a/a)",),
         definition="log(x + sqrt(x^2 - 1))", domain="x >= 1", latex=r"\operatorname{arcosh} x",
-        value_ulp=2.3, elsewhere="arccosh arcosh",
+        value_ulp=2.3, spellings="arcosh arccosh",
     ),
     Op(
         "atanh", "x", ("where(abs(x) <= 1, 1/((1 - x)*(1 + x)), nan)",), "the inverse of tanh", shown=("1/(1 - x^2)",),
         seconds=("t = (1 - x)*(1 + x); where(abs(x) <= 1, 2*x/(t*t), nan)",), formula="sign(x)*log1p(2*abs(x)/(1 - abs(x)))/2",
-        definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x", elsewhere="arctanh artanh",
+        definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x", spellings="artanh arctanh",
     ),
     Op(
         "hypot", "x y", (hypot_slope("x", "y"), hypot_slope("y", "x")),
@@ -402,6 +402,9 @@ OPS: tuple[Op, ...] = (
 # fmt: on
 
 BY_NAME: dict[str, Op] = by(OPS, "name")
+FUNCTIONS: dict[str, Op] = {op.name: op for op in OPS if not op.infix and not op.prefix} | {
+    word: op for op in OPS for word in op.spellings.split()
+}
 BY_INFIX: dict[str, Op] = by(OPS, "infix")
 COMPARISONS = having(OPS, "opposite")
 LOGIC = having(OPS, "logic")

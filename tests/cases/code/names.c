@@ -1,23 +1,23 @@
 /* f: the value and the gradient of a formula, by exprgrad.
 
-     lambda*π + y1*class^2 + gradient*value + t1 + exp*sin(exp)
+     lambda*ψ + y1*class^2 + gradient*value + t1 + exp*sin(exp)
 
-   Inputs, in order: lambda, π, y1, class, gradient, value, t1, exp.
-   In the code, π is called pi, exp is called exp_.
+   Inputs, in order: lambda, ψ, y1, class, gradient, value, t1, exp.
+   In the code, ψ is called psi, exp is called exp_.
    Returns the value; stores its derivatives with respect to the inputs, in this order, in
    gradient_.
    C99; needs only <math.h> (link with -lm). */
 #include <math.h>
 
 double f(
-    double lambda, double pi, double y1, double class, double gradient, double value,
+    double lambda, double psi, double y1, double class, double gradient, double value,
     double t1, double exp_, double gradient_[8]
 )
 {
     const double t2 = class*class;
     const double t3 = sin(exp_);
-    const double value_ = lambda*pi + y1*t2 + gradient*value + t1 + exp_*t3;
-    gradient_[0] = pi;
+    const double value_ = lambda*psi + y1*t2 + gradient*value + t1 + exp_*t3;
+    gradient_[0] = psi;
     gradient_[1] = lambda;
     gradient_[2] = t2;
     gradient_[3] = y1*(2.0*class);

@@ -1,12 +1,12 @@
 import torch
 
 
-def f(lambda_, π, y1, class_, gradient, value, t1, exp):
+def f(lambda_, ψ, y1, class_, gradient, value, t1, exp):
     """f: the value and the gradient of a formula, by exprgrad.
 
-      lambda*π + y1*class^2 + gradient*value + t1 + exp*sin(exp)
+      lambda*ψ + y1*class^2 + gradient*value + t1 + exp*sin(exp)
 
-    Inputs, in order: lambda, π, y1, class, gradient, value, t1, exp.
+    Inputs, in order: lambda, ψ, y1, class, gradient, value, t1, exp.
     In the code, lambda is called lambda_, class is called class_.
     Returns the value and the tuple of its derivatives with respect to the inputs, in this
     order.
@@ -14,7 +14,7 @@ def f(lambda_, π, y1, class_, gradient, value, t1, exp):
     shape.
     """
     lambda_ = f_tensor(lambda_)
-    π = f_tensor(π)
+    ψ = f_tensor(ψ)
     y1 = f_tensor(y1)
     class_ = f_tensor(class_)
     gradient = f_tensor(gradient)
@@ -23,13 +23,13 @@ def f(lambda_, π, y1, class_, gradient, value, t1, exp):
     exp = f_tensor(exp)
     t2 = class_*class_
     t3 = torch.sin(exp)
-    value_ = lambda_*π + y1*t2 + gradient*value + t1 + exp*t3
+    value_ = lambda_*ψ + y1*t2 + gradient*value + t1 + exp*t3
     shape = torch.broadcast_shapes(
-        lambda_.shape, π.shape, y1.shape, class_.shape, gradient.shape, value.shape, t1.shape,
+        lambda_.shape, ψ.shape, y1.shape, class_.shape, gradient.shape, value.shape, t1.shape,
         exp.shape
     )
     return value_, (
-        torch.broadcast_to(π, shape), torch.broadcast_to(lambda_, shape),
+        torch.broadcast_to(ψ, shape), torch.broadcast_to(lambda_, shape),
         torch.broadcast_to(t2, shape), torch.broadcast_to(y1*(2.0*class_), shape),
         torch.broadcast_to(value, shape), torch.broadcast_to(gradient, shape),
         torch.broadcast_to(f_tensor(1.0), shape),

@@ -6,36 +6,44 @@ The mistakes are a table, ``MISTAKES``: a row says what stands where a mistake s
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from exprgrad.errors import LanguageError
 from exprgrad.language.mistakes.foreign import (
     ABSENT,
+    FORMS,
     FUNCTION_WORDS,
+    MODULES,
     NAMES_HERE,
     ONLY_A_FORMULA,
     arguments,
+    bare,
+    closing,
+    factor,
     new_axis_hint,
     owner_before,
     spelled_here,
     translated,
 )
 from exprgrad.language.mistakes.hints import (
+    CHARACTERS,
     COMPOUNDS,
     WORD_HINTS,
     character_hint,
     operation_meant,
 )
 from exprgrad.language.read.lalr import END, UNKNOWN, Unexpected
+from exprgrad.language.read.names import LOOK_ALIKES, SUPERSCRIPTS, begins_with_pi, plain
 from exprgrad.source import Span, depths, display_width
 
-__all__ = ["bad_name", "complaint", "unknown_function"]
+__all__ = ["bad_name", "complaint", "double_bars", "unknown_function"]
 
 BEGINNING = "BEGINNING"
 """What stands before the first token, as a kind of token."""
-OPERAND_ENDS = "NUMBER NAME RPAR RSQB TRANSPOSE"
-OPERATORS = "SIGN FACTOR POWER COMPARISON"
+OPERAND_ENDS = "NUMBER NAME RPAR RSQB TRANSPOSE SUPERSCRIPT BAR"
+OPERATORS = "SIGN FACTOR POWER COMPARISON ROOT"
 SEPARATORS = "NEWLINE SEMICOLON"
 CLOSING = {"(": ")", "[": "]"}
 OPENING = {"RPAR": "(", "RSQB": "["}
@@ -135,6 +143,8 @@ class Wrong(NamedTuple):
         }
 
 
+Edit = tuple[int, int, str]
+"""A mend: from where to where, and what to write there."""
 Help = str | Callable[[Wrong], str]
 
 
@@ -147,6 +157,7 @@ class Mistake(NamedTuple):
     ``when``     what else must hold
     ``place``    what the carets mark: the name of a span of ``Wrong``
     ``opened``   what is said of the open bracket, which is shown too
+    ``mend``     the mend, where it is certain
     """
 
     message: str
@@ -157,6 +168,7 @@ class Mistake(NamedTuple):
     when: Callable[[Wrong], object] | None = None
     place: str = "span"
     opened: str = ""
+    mend: Callable[[Wrong], Edit | None] | None = None
 
     def fits(self, wrong: Wrong) -> bool:
         """Whether this is the mistake."""
@@ -180,8 +192,9 @@ def complaint(text: str, unexpected: Unexpected) -> LanguageError:
     (start, end), (last, last_start, last_end) = unexpected.span, unexpected.last
     if unexpected.kind == UNKNOWN:
         return bad_character(text, (start, end))
-    if unexpected.kind == "NAME" and not is_name(text[start:end]):
-        return bad_name(text, text[start:end], (start, end))
+    for kind, word in ((last, (last_start, last_end)), (unexpected.kind, (start, end))):
+        if kind == "NAME" and not is_name(text[slice(*word)]):
+            return bad_name(text, text[slice(*word)], word)
     bracket = open_bracket(text, start)
     wrong = Wrong(
         text,
@@ -202,7 +215,7 @@ def complaint(text: str, unexpected: Unexpected) -> LanguageError:
         said.format_map(words) if isinstance(said, str) else said(wrong),
         getattr(wrong, mistake.place),
         ((mistake.opened, wrong.opened),) if mistake.opened else (),
-    )
+    ).mended_by(mistake.mend and mistake.mend(wrong))
 
 
 def open_bracket(text: str, end: int) -> int | None:
@@ -221,19 +234,42 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
     given = arguments(text, span[1])
     foreign = given and name not in names and translated(name, *given)
     only = given and f"write {NAMES_HERE.get(name)}({', '.join(given[0])})"
+    mend: Edit | None = None
+    lower = name.lower()
+    if not foreign and given and name != lower and lower in FORMS:
+        foreign = translated(lower, *given)
     if foreign and foreign != only:
-        help = foreign
+        help, mend = foreign, call_edit(text, span, foreign)
     elif name in NAMES_HERE and name not in names:
-        help = f"here it is called '{NAMES_HERE[name]}'"
+        help, mend = f"here it is called '{NAMES_HERE[name]}'", (*span, NAMES_HERE[name])
     elif spelled_here(name):
         help = f"here that is written {spelled_here(name)}"
     elif name in ABSENT and name not in names:
         help = ABSENT[name]
     elif name in names or len(name) == 1:
         help = f"for a product write {name}*{short_group(text, span[1]) or '(…)'}"
+        mend = (span[1], span[1], "*") if name in names else None
     else:
         help = operation_meant(name, FUNCTION_WORDS, "'exprgrad ops' lists the functions")
-    return LanguageError("unknown-function", f"unknown function '{name}'", span=span, help=help)
+        mend = (*span, known_word(name)) if known_word(name) else None
+    message = f"unknown function '{name}'"
+    return LanguageError("unknown-function", message, span=span, help=help).mended_by(mend)
+
+
+def known_word(name: str) -> str:
+    """The function that a word names in other letter cases, such as ``SQRT`` or ``ArcSin``; or ""."""
+    lower = name.lower()
+    if name == "LOG":  # to base 10 where it is written so
+        return ""
+    return lower if lower in FUNCTION_WORDS else NAMES_HERE.get(lower, "")
+
+
+def call_edit(text: str, name: Span, hint: str) -> Edit | None:
+    """The mend that puts what a hint says to write in the place of a call."""
+    end = closing(text[name[1] :])
+    if end is None or not hint.startswith("write ") or ";" in hint:
+        return None
+    return name[0], name[1] + end + 1, factor(hint.removeprefix("write "))
 
 
 def short_group(text: str, start: int) -> str:
@@ -244,14 +280,20 @@ def short_group(text: str, start: int) -> str:
 
 def is_name(text: str) -> bool:
     """Whether no character of a name is one that names may not hold."""
-    import unicodedata
-
-    return text.isascii() or unicodedata.normalize("NFC", text).isidentifier()
+    return text.isascii() or plain(text) is not None
 
 
 def bad_name(text: str, name: str, span: Span) -> LanguageError:
     """A word with a character that no name may hold, blamed on that character."""
     length = next(end for end in range(len(name)) if not is_name(name[: end + 1]))
+    if begins_with_pi(name):
+        error = syntax(f"'{name}' could be a name or a product", f"write pi*{name[1:]}", span)
+        return error.mended_by((*span, f"pi*{name[1:]}"))
+    function = unicodedata.normalize("NFKC", name)
+    if function in FUNCTION_WORDS:  # log₂
+        message = f"unknown function '{name}'"
+        error = LanguageError("unknown-function", message, span=span, help=f"write {function}(x)")
+        return error.mended_by((*span, function))
     return bad_character(text, (span[0] + length, span[0] + length + 1))
 
 
@@ -261,7 +303,17 @@ def bad_character(text: str, span: Span) -> LanguageError:
     alone = character.isprintable() and display_width(character)
     name = f"'{character}'" if alone else f"U+{ord(character):04X}"
     message = f"the character {name} is not part of the language"
-    return syntax(message, character_hint(text, span), span)
+    return syntax(message, character_hint(text, span), span).mended_by(character_edit(text, span))
+
+
+def double_bars(text: str, span: Span) -> LanguageError:
+    """``||x||``, which has two meanings."""
+    inside = text[span[0] + 2 : span[1] - 2] if span[1] - span[0] < 40 else "x"
+    return syntax(
+        f"'||{inside}||' has two meanings",
+        f"write norm({inside}) for the norm of a vector, |{inside}| for the absolute value of a number",
+        span,
+    )
 
 
 # Mends that repeat some of what was typed.
@@ -310,43 +362,280 @@ def spaced(row: str) -> str:
 
 def product(wrong: Wrong) -> str:
     """The product of the two tokens, as far as it is short."""
-    left = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T"}.get(wrong.last, wrong.before)
+    left = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T", "BAR": "|…|"}.get(
+        wrong.last, f"…{wrong.before}" if wrong.last == "SUPERSCRIPT" else wrong.before
+    )
     return f"{left}*{right_of(wrong)}"
+
+
+def root_of(wrong: Wrong) -> tuple[str, str]:
+    """The two meanings of a root's power."""
+    short = re.search(r"√\s*(\w{1,20}|\([^()]{1,20}\))\s*$", wrong.text[: wrong.span[0]])
+    x = bare(short[1]) if short else "x"
+    exponent = wrong.follows(r"\s*(\w{1,20})") if wrong.kind == "POWER" else None
+    power = exponent[1] if exponent else wrong.word.translate(SUPERSCRIPTS).strip("^*") or "n"
+    return f"sqrt({x})^{power}", f"sqrt({factor(x)}^{power})"
 
 
 def right_of(wrong: Wrong) -> str:
     """The operand that begins with the token, as far as it is a number, a word, a call or a short group."""
     if wrong.kind == "LPAR":
         return short_group(wrong.text, wrong.span[0]) or "(…)"
+    if wrong.kind in ("BAR", "ROOT"):
+        return {"BAR": "|…|", "ROOT": "√…"}[wrong.kind]
     called = wrong.word in FUNCTION_WORDS
     return wrong.word + short_group(wrong.text, wrong.span[1]) * called
 
 
+RAISED = re.compile(
+    r"([^\W\d][^\W⁰¹²³⁴-⁹]{0,20})\s*(?:(?:\^|\*\*)\s*[({]?\s*([-−]?[0-9]+)\s*[)}]?|([⁺⁻]?[⁰¹²³⁴-⁹]+))\s*$"
+)
+"""A function and its power: ``sin^2``, ``sin^(-1)``, ``sin²``."""
+
+
 def raised_function(wrong: Wrong) -> re.Match[str] | None:
-    """The function whose power stands before the token, as in ``sin^2(x)``."""
-    start = wrong.place[0]
-    before = wrong.text[max(start - 30, 0) : start]
-    found = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*$", before)
-    return found if found and found[1] in FUNCTION_WORDS else None
+    """The function whose power stands before the token, as in ``sin^2(x)``, and the power."""
+    raised = RAISED.search(wrong.text[max(wrong.span[0] - 40, 0) : wrong.span[0]])
+    return raised if raised and raised[1] in FUNCTION_WORDS else None
 
 
 def power_of_call(wrong: Wrong) -> str:
     """The mend for ``sin^2(x)``."""
-    function = raised_function(wrong)
-    assert function is not None
-    return f"a power of a function is written {function[1]}{right_of(wrong)}^{wrong.before}"
+    raised = raised_function(wrong)
+    assert raised is not None
+    function, power = raised[1], power_of(raised)
+    if power == "-1" and f"a{function}" in FUNCTION_WORDS:
+        return f"the inverse function is written a{function}{call_of(wrong)}"
+    return f"a power of a function is written {function}{call_of(wrong)}^{power}"
+
+
+def power_of(raised: re.Match[str]) -> str:
+    """The power of a function, in plain digits."""
+    return (raised[2] or raised[3].translate(SUPERSCRIPTS)).replace("−", "-")
+
+
+def call_of(wrong: Wrong) -> str:
+    """The operand of a function that begins with the token, in parentheses."""
+    return right_of(wrong) if wrong.kind == "LPAR" else f"({right_of(wrong)})"
+
+
+# Mends as edits.
+
+ALONE = re.compile(r"\s*(?:$|[-+−=;,)\]<>≤≥|])")
+"""What follows an operand that is all that a function without parentheses can mean."""
+SPOKEN = {"minus": "-", "mod": "%", "plus": "+", "squared": "^2", "times": "*"}
+"""A word for an operator → the operator."""
+HEAD = re.compile(
+    r"\s*(?:(?:lambda|λ)\s*[\w\s,]*[:.]|@\([\w\s,]*\)|def\s+\w+\([\w\s,]*\)\s*:\s*return\b"
+    r"|function\s*\([\w\s,]*\)|\w+\s*(?:->|↦|\|->)|\([\w\s,]*\)\s*(?:->|=>|↦)"
+    r"|(?:return|let|var|const|double)\b)\s*"
+)
+"""What other languages write before a function's formula."""
+
+
+def times(wrong: Wrong) -> Edit | None:
+    """``*`` between two operands, unless one may be a word, a number's ending, or a power that was lost."""
+    words = wrong.kind == wrong.last == "NAME" and max(len(wrong.before), len(wrong.word)) > 3
+    below = wrong.last == "NUMBER" and wrong.text[: wrong.place[0]].rstrip().endswith("/")  # 1/2x
+    ending = (
+        wrong.last == "NUMBER" and wrong.is_adjacent and re.fullmatch("[fFlLuUiIjJ]", wrong.word)
+    )
+    barred = wrong.last == "BAR" != wrong.kind and "|" in wrong.text[wrong.span[1] :]
+    if words or below or ending or barred or wrong.kind == "NUMBER":
+        return None
+    return wrong.place[1], wrong.span[0], "*"
+
+
+def operand_of_function(wrong: Wrong) -> str:
+    """``sin x``: what to write, where it is clear how much the operand is."""
+    if wrong.before == "lg":
+        return ABSENT["lg"]
+    alone = parenthesised(wrong) is not None
+    inside = wrong.word if alone else "…"
+    return f"put a function's operand in parentheses: write {wrong.before}({inside})"
+
+
+def parenthesised(wrong: Wrong) -> Edit | None:
+    """``sin x`` as a call, where ``x`` is all that follows."""
+    if wrong.kind == "LPAR" or not ALONE.match(wrong.rest) or wrong.word in FUNCTION_WORDS:
+        return None
+    return wrong.place[1], wrong.span[1], f"({wrong.word})"
+
+
+def raised_call(wrong: Wrong) -> Edit | None:
+    """``sin^2(x)`` as the power of a call, ``sin^-1(x)`` as the inverse."""
+    raised = raised_function(wrong)
+    assert raised is not None
+    end = closing(wrong.text[wrong.span[0] :]) if wrong.kind == "LPAR" else len(wrong.word) - 1
+    if end is None or (wrong.kind != "LPAR" and not ALONE.match(wrong.rest)):
+        return None
+    group = wrong.text[wrong.span[0] : wrong.span[0] + end + 1]
+    operand = group if wrong.kind == "LPAR" else f"({group})"
+    start = wrong.span[0] - len(raised[0])
+    function, power = raised[1], power_of(raised)
+    if power == "-1":
+        inverse = f"a{function}"
+        new = f"{inverse}{operand}" if inverse in FUNCTION_WORDS else None
+    else:
+        new = (
+            f"{function}{operand}^{power}" if power[0] != "-" else f"{function}{operand}^({power})"
+        )
+    return None if new is None else (start, wrong.span[0] + end + 1, new)
+
+
+def chained(wrong: Wrong) -> Edit | None:
+    """A chain of comparisons as a product."""
+    ends = chain(wrong)
+    if ends is None:
+        return None
+    left, right = ends
+    first, symbol, second = left.groups()
+    start = wrong.span[0] - len(left[0]) + left.start(1) - left.start()
+    new = f"({first} {symbol} {second})*({second} {wrong.word} {right[1]})"
+    return start, wrong.span[1] + right.end(1), new
+
+
+def compound(wrong: Wrong) -> Edit | None:
+    """``<>`` and other languages' signs for comparisons."""
+    ours = {"<>": "!=", "===": "==", "!==": "!=", "=<": "<="}.get(wrong.before + wrong.word)
+    return None if ours is None else (wrong.place[0], wrong.span[1], ours)
+
+
+CHOICES = (
+    r"(?P<x>.+?)\s+if\s+(?P<c>.+?)\s+else\s+(?P<y>.+)",
+    r"if\s+(?P<c>.+?)\s+then\s+(?P<x>.+?)\s+else\s+(?P<y>.+)",
+    r"(?P<c>.+?)\s*\?\s*(?P<x>.+?)\s*:\s*(?P<y>.+)",
+)
+"""A choice between two values as other languages write it."""
+
+
+def word_edit(wrong: Wrong) -> Edit | None:
+    """``lambda x:`` taken away, ``x mod y`` with our sign, ``x if c else y`` as ``where``."""
+    if wrong.word in SPOKEN:
+        return *wrong.span, SPOKEN[wrong.word]
+    return choice_edit(wrong.text)
+
+
+def headed(wrong: Wrong) -> re.Match[str] | None:
+    """What stands before the formula, if the token is a part of it or follows it."""
+    head = HEAD.match(wrong.text)
+    return head if head and wrong.place[0] < head.end() else None
+
+
+def headless(wrong: Wrong) -> Edit | None:
+    """The formula alone."""
+    head = headed(wrong)
+    return head and (0, head.end(), "")
+
+
+def choice_edit(text: str) -> Edit | None:
+    """A choice as ``where``, if there is one alone."""
+    alone = len(re.findall(r"\bif\b|\?", text)) == 1
+    choice = alone and next(
+        filter(None, (re.fullmatch(f"\\s*{c}\\s*", text) for c in CHOICES)), None
+    )
+    if not choice:
+        return None
+    condition, x, y = map(bare, choice.group("c", "x", "y"))
+    return 0, len(text), f"where({condition}, {x}, {y})"
+
+
+def bracketed_call(wrong: Wrong) -> Edit | None:
+    """``Sin[x]`` as a call; a logarithm's base stands first there, and is left to people."""
+    start = wrong.opened[0]
+    end = closing(wrong.text[start:])
+    inside = wrong.text[start + 1 : start + (end or 1)]
+    if end is None or ("," in inside and indexed(wrong).lower() == "log"):
+        return None
+    return start, start + end + 1, f"({inside})"
+
+
+PAIRS = {
+    r"⌊([^⌊⌋]{1,60})⌋": "floor({})",
+    r"⌈([^⌈⌉]{1,60})⌉": "ceil({})",
+    r"(?<=_)\{(\w{1,20})\}": "{}",
+    r"\$([^$]{1,100})\$$": "{}",
+    r"~(=)": "!{}",
+}
+"""What begins with a foreign character, to its end → how it is written here."""
+
+
+def character_edit(text: str, span: Span) -> Edit | None:
+    """What a foreign character, or what it begins, is here."""
+    start, character = span[0], text[span[0]]
+    if character == ".":
+        return dot_edit(text, start)
+    if character == "?":
+        return choice_edit(text)
+    run = re.compile(r"[₀-₉]+").match(text, start)
+    if run:
+        more = "*" if text[run.end() : run.end() + 1].isalpha() else ""
+        return start, run.end(), f"_{unicodedata.normalize('NFKC', run[0])}{more}"
+    for pattern, ours in PAIRS.items():
+        pair = re.compile(pattern).match(text, start)
+        if pair:
+            return start, pair.end(), ours.format(pair[1])
+    above = next((at for at in range(start, len(text)) if not is_above(text[at])), len(text))
+    if above > start:
+        power = unicodedata.normalize("NFKC", text[start:above]).replace("−", "-")
+        return None if power in ("T", "t") else (start, above, f"^{factor(power)}")
+    root = re.compile(r"∛\s*(?:(\w{1,20})|\(([^()]{1,40})\))(?!\s*[\^*⁰-⁹(\[]|²|³|¹)").match(
+        text, start
+    )
+    if root:
+        return start, root.end(), f"cbrt({root[1] or root[2]})"
+    same = unicodedata.normalize("NFKC", character)
+    plain_form = same if same != character and same.isascii() and same.isprintable() else None
+    sign = CHARACTERS.get(character) or LOOK_ALIKES.get(character) or plain_form
+    return None if sign is None else (*span, sign)
+
+
+def is_above(character: str) -> bool:
+    """Whether a character stands above the line."""
+    return unicodedata.decomposition(character).startswith("<super>")
+
+
+MODULE_BEFORE = re.compile(
+    rf"(?<!\w)(?:(?:{'|'.join(sorted(MODULES))})\.)*(?:{'|'.join(sorted(MODULES))})$"
+)
+
+
+def dot_edit(text: str, start: int) -> Edit | None:
+    """``.^`` without its dot, ``np.exp`` without its module, ``x.sum()`` as a call."""
+    if text[start + 1 : start + 2] in ("*", "^", "/") and re.search(r"[\w)\]']$", text[:start]):
+        return start, start + 1, ""
+    constant = re.compile(r"\.(e|E|pi|PI|inf|nan|tau)\b(?!\()").match(text, start)
+    if constant and MODULE_BEFORE.search(text[:start]):
+        ours = {"e": "exp(1)", "E": "exp(1)", "PI": "pi"}.get(constant[1], constant[1])
+        return start - len(owner_before(text, start)), constant.end(), ours
+    called = re.compile(r"\.([^\W\d]\w*)(?=\()").match(text, start)
+    module = MODULE_BEFORE.search(text[:start])
+    if called is None or (module and module[0] == "Math"):
+        return (module.start(), start + 1, "") if module else None
+    operands, settings = arguments(text, called.end()) or ([], {})
+    owner = module[0] if module else owner_before(text, start)
+    if not owner or not text.endswith(owner, 0, start) or owner == "(…)":
+        return None
+    hint = translated(called[1], operands if module else [owner, *operands], settings)
+    if hint is None:
+        return (module.start(), start + 1, "") if module else None
+    mend = call_edit(text, (start, called.end()), hint)
+    return mend and (start - len(owner), *mend[1:])
+
+
+def chain(wrong: Wrong) -> tuple[re.Match[str], re.Match[str]] | None:
+    """What stands on both sides of a chained comparison's second sign, if it is single words."""
+    word = r"([^\W_][\w.]{0,20})"
+    head = rf"(?:^|[;=(,\n])\s*{word}\s*([<>]=?|[=!]=|[≤≥≠])\s*{word}\s*$"
+    left = re.search(head, wrong.text[: wrong.span[0]][-80:])
+    right = wrong.follows(rf"\s*{word}(?=\s*(?:$|[;),\r\n]))")
+    return (left, right) if left and right else None
 
 
 def both_comparisons(wrong: Wrong) -> str:
     """The mend for a chain of comparisons, with the user's own operands where they are single words."""
-    word, product = r"([^\W_][\w.]{0,20})", "(a < b)*(b < c)"
-    head = rf"(?:^|[;=(,\n])\s*{word}\s*([<>]=?|[=!]=)\s*{word}\s*$"
-    left = re.search(head, wrong.text[: wrong.span[0]][-80:])
-    right = wrong.follows(rf"\s*{word}\s*(?:$|[;),\r\n])")
-    if left and right:
-        first, symbol, second = left.groups()
-        product = f"({first} {symbol} {second})*({second} {wrong.word} {right[1]})"
-    return f"write {product}"
+    mend = chained(wrong)
+    return f"write {mend[2] if mend else '(a < b)*(b < c)'}"
 
 
 def without_comma(wrong: Wrong) -> str:
@@ -386,8 +675,18 @@ MISTAKES = (
         kind=END, last=f"{BEGINNING} {SEPARATORS}", place="whole",
     ),
     Mistake(
+        "there is more than a formula here", "write the formula alone: its names are its inputs",
+        when=headed, mend=headless,
+    ),
+    Mistake(
+        "'||' is not an operator", WORD_HINTS["or"].replace("a or b", "a || b"),
+        kind="BAR", last="NUMBER NAME RPAR RSQB TRANSPOSE SUPERSCRIPT",
+        when=lambda wrong: wrong.follows(r"\|"), place="longer",
+    ),
+    Mistake(
         "'{before}{word}' is not an operator", lambda wrong: COMPOUNDS[wrong.before + wrong.word],
         when=lambda wrong: wrong.is_adjacent and wrong.before + wrong.word in COMPOUNDS, place="both",
+        mend=compound,
     ),
     # Brackets.
     Mistake(
@@ -432,6 +731,11 @@ MISTAKES = (
         kind="COLON", last=f"{OPERAND_ENDS} COLON",
     ),
     # Indices and settings.
+    Mistake(
+        "a call has parentheses", lambda wrong: f"write {indexed(wrong).lower()}(…)",
+        when=lambda wrong: wrong.in_index and known_word(indexed(wrong)), place="opened",
+        mend=bracketed_call,
+    ),
     Mistake(
         NO_INDEX, LESS_OR_MORE,
         kind="COMMA", last="LSQB COMMA", when=lambda wrong: wrong.in_index,
@@ -478,15 +782,18 @@ MISTAKES = (
     # Two operands with no operator between them: 2x, 2(a+b), a b, x if y.
     Mistake(
         "'{word}' has no meaning here", lambda wrong: WORD_HINTS[wrong.word],
-        kind=OPERANDS, last=OPERAND_ENDS, when=lambda wrong: wrong.word in WORD_HINTS,
+        kind=OPERANDS, last=OPERAND_ENDS, when=lambda wrong: wrong.word in WORD_HINTS, mend=word_edit,
     ),
     Mistake(
         "'{before}' has no meaning here", lambda wrong: WORD_HINTS[wrong.before],
         kind=OPERANDS, last=OPERAND_ENDS, when=lambda wrong: wrong.before in WORD_HINTS, place="place",
+        mend=word_edit,
     ),
+    Mistake(NO_OPERATOR, power_of_call, kind=OPERANDS, when=raised_function, mend=raised_call),
     Mistake(
-        NO_OPERATOR, "put a function's operand in parentheses: write {before}({word})",
-        kind=OPERANDS, last="NAME", when=lambda wrong: wrong.before in FUNCTION_WORDS,
+        NO_OPERATOR, operand_of_function,
+        kind=OPERANDS, last="NAME", when=lambda w: known_word(w.before) or w.before == "lg",
+        mend=parenthesised,
     ),
     Mistake(
         "a ',' is missing before '{word}'", "write {before}, {word}=…",
@@ -522,8 +829,14 @@ MISTAKES = (
         NO_OPERATOR, ONLY_A_FORMULA, kind=OPERANDS, last="NAME RPAR",
         when=lambda w: re.match(r"\s*d\s*/\s*d\w|(?i:derivative|gradient|diff)\b", w.text),
     ),
-    Mistake(NO_OPERATOR, power_of_call, kind="LPAR", last=OPERAND_ENDS, when=raised_function),
-    Mistake(NO_OPERATOR, "for a product write {product}", kind=OPERANDS, last=OPERAND_ENDS),
+    Mistake(
+        "'|' has two meanings here", "write abs(…) for absolute values that stand side by side",
+        kind=OPERANDS, last="BAR", when=lambda wrong: "|" in wrong.text[wrong.span[1] :],
+    ),
+    Mistake(
+        NO_OPERATOR, "for a product write {product}",
+        kind=f"{OPERANDS} BAR ROOT", last=OPERAND_ENDS, mend=times,
+    ),
     # An = that binds nothing.
     Mistake(
         "'={next}' is not an operator", "write {next}=",
@@ -552,10 +865,13 @@ MISTAKES = (
     ),
     Mistake(
         "there is no name before '='", "to bind a node's name, write name = expression",
-        kind="EQUALS",
+        kind="EQUALS", mend=lambda wrong: (*wrong.span, "") if wrong.last == BEGINNING else None,
     ),
     # Chains, and what separates.
-    Mistake("comparisons do not chain", both_comparisons, kind="COMPARISON", last=OPERAND_ENDS),
+    Mistake(
+        "comparisons do not chain", both_comparisons,
+        kind="COMPARISON", last=OPERAND_ENDS, mend=chained,
+    ),
     Mistake(
         "this '(' is never closed", "add a ')' before the ';'",
         kind=SEPARATORS, last=OPERAND_ENDS, when=lambda wrong: wrong.bracket, place="opened",
@@ -565,6 +881,15 @@ MISTAKES = (
         kind="COMMA", last=OPERAND_ENDS,
     ),
     # Nothing where something must stand.
+    Mistake(
+        "the power of a root has two meanings",
+        lambda wrong: f"write {root_of(wrong)[0]} or {root_of(wrong)[1]}",
+        kind="POWER SUPERSCRIPT", last="NUMBER NAME RPAR RSQB TRANSPOSE BAR",
+    ),
+    Mistake(
+        "a power of a power needs parentheses", "write (x²)^3 or x^(2^3)",
+        kind="POWER SUPERSCRIPT", last="SUPERSCRIPT",
+    ),
     Mistake(
         "an operand is missing between '{before}' and '{word}'",
         "add an operand after '{before}', or drop it",

@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from exprgrad.graph.ops import OPS
+from exprgrad.graph.ops import FUNCTIONS, OPS
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.source import depths, pieces
 
 __all__ = [
     "ABSENT",
+    "FORMS",
     "FUNCTION_WORDS",
     "MODULES",
     "NAMES_HERE",
@@ -23,6 +24,10 @@ __all__ = [
     "SETTINGS",
     "arguments",
     "attribute_hint",
+    "bare",
+    "closing",
+    "enclosed",
+    "factor",
     "new_axis_hint",
     "norm_hint",
     "owner_before",
@@ -32,7 +37,7 @@ __all__ = [
     "translated",
 ]  # fmt: skip
 
-FUNCTION_WORDS = frozenset([op.name for op in OPS if not op.infix and not op.prefix]) | WORDS.keys()
+FUNCTION_WORDS = frozenset(FUNCTIONS) | WORDS.keys()
 """Every word that is a function before parentheses."""
 ELEMENTWISE = {word: op.name for op in OPS for word in op.elsewhere.split()}
 NAMES_HERE = ELEMENTWISE | {
@@ -44,12 +49,19 @@ FORMS = {
     "array": "{x_list}",
     "asarray": "{x_list}",
     "column_stack": "for vectors write stack({all}, axis=1)",
+    "cot": "1/tan({x})",
+    "coth": "1/tanh({x})",
+    "csc": "1/sin({x})",
+    "csch": "1/sinh({x})",
+    "ctg": "1/tan({x})",
+    "cube": "{x_factor}^3",
     "div": "{x_factor}/{y_factor}",
     "divide": "{x_factor}/{y_factor}",
     "dot": "{x_factor} @ {y_factor}",
     "elu": "where({x_factor} > 0, {x_factor}, {y_factor}*expm1({x_factor}))",
     "eye": "diag(broadcast(1, shape=[{size}]))",
     "flatten": "reshape({x}, -1)",
+    "fmod": "{x_term} - {y_factor}*trunc({x_factor}/{y_factor})",  # the sign of x, where % has that of y
     "full": "broadcast({fill}, shape=[{x_sizes}])",
     "heaviside": "where({x_factor} == 0, {y_factor}, {x_factor} > 0)",
     "hstack": "for vectors write concat({all}), for matrices concat({all}, axis=1)",
@@ -58,7 +70,9 @@ FORMS = {
     "log_softmax": "{x_term} - logsumexp({x}, axis={last}, keepdims=True)",
     "mae": "mean(abs({x_term} - {y_term}))",
     "matmul": "{x_factor} @ {y_factor}",
+    "minus": "{x_term} - {y_term}",
     "mm": "{x_factor} @ {y_factor}",
+    "mod": "{x_factor}%{y_factor}",
     "mse": "mean(({x_term} - {y_term})^2)",
     "mse_loss": "mean(({x_term} - {y_term})^2)",
     "mul": "{x_factor}*{y_factor}",
@@ -66,17 +80,23 @@ FORMS = {
     "mv": "{x_factor} @ {y_factor}",
     "ones": "broadcast(1, shape=[{sizes}])",
     "ones_like": "0*{x_factor} + 1",
+    "plus": "{x_term} + {y_term}",
     "pow": "{x_factor}^{y_factor}",
     "power": "{x_factor}^{y_factor}",
     "ravel": "reshape({x}, -1)",
+    "rdivide": "{x_factor}/{y_factor}",
     "row_stack": "for vectors write [{all}], for matrices concat({all})",
+    "sec": "1/cos({x})",
+    "sech": "1/cosh({x})",
     "sinc": "sinc(pi*{x_factor})",  # elsewhere the zeros are the whole numbers
+    "sqr": "{x_factor}^2",
     "square": "{x_factor}^2",
     "std": "sqrt(mean(({x_term} - mean({x}{kept}))^2{axis})); that is the population's deviation, and "
     "PyTorch's divides by n - 1",
     "sub": "{x_term} - {y_term}",
     "subtract": "{x_term} - {y_term}",
     "tensor": "{x_list}",
+    "times": "{x_factor}*{y_factor}",
     "var": "mean(({x_term} - mean({x}{kept}))^2{axis}); that is the population's variance, and "
     "PyTorch's divides by n - 1",
     "vstack": "for vectors write [{all}], for matrices concat({all})",
@@ -86,13 +106,12 @@ FORMS = {
 """A function elsewhere → what its call becomes that is no call of one function here; ``slots`` fills it."""
 EXAMPLES = {
     "arange": "[0, 1, 2]", "array": "[1, 2]", "asarray": "[1, 2]", "column_stack": "stack(x, y, axis=1)",
-    "eq": "x == y", "expand_dims": "reshape(x, [-1, 1])", "fmod": "x%y",
+    "eq": "x == y", "expand_dims": "reshape(x, [-1, 1])",
     "full": "broadcast(2, shape=[3, 4])", "gather": "x[0]", "ge": "x >= y", "gt": "x > y",
-    "hstack": "concat(x, y, axis=1), for vectors concat(x, y)", "if": "where(condition, x, y)",
-    "if_else": "where(condition, x, y)", "ifelse": "where(condition, x, y)", "index": "x[0]",
-    "le": "x <= y", "linspace": "[0, 0.5, 1]", "lt": "x < y", "mod": "x%y", "ne": "x != y", "neg": "-x",
+    "hstack": "concat(x, y, axis=1), for vectors concat(x, y)", "index": "x[0]",
+    "le": "x <= y", "linspace": "[0, 0.5, 1]", "lt": "x < y", "ne": "x != y", "neg": "-x",
     "piecewise": "where(condition, x, y)", "row_stack": "concat(x, y), for vectors [x, y]",
-    "slice": "x[1:3]", "sqr": "x^2", "squeeze": "x[0] or x[:, 0]", "take": "x[0]", "tensor": "[1, 2]",
+    "slice": "x[1:3]", "squeeze": "x[0] or x[:, 0]", "take": "x[0]", "tensor": "[1, 2]",
     "unsqueeze": "reshape(x, [-1, 1])", "vstack": "concat(x, y), for vectors [x, y]",
 }  # fmt: skip
 """A function elsewhere → how what it does is written here, where its operands are not told."""
@@ -105,6 +124,7 @@ ABSENT = {
     **dict.fromkeys(("D", "Derivative", "derivative", "diff", "grad", "gradient"), ONLY_A_FORMULA),
     "einsum": "write it with @, sum, outer, trace and x.T",
     "inv": "there is no matrix inverse; of a number it is 1/x",
+    "lg": "lg is log10(x) to some and log2(x) to others: write the one that is meant",
     "len": "sizes are not part of a formula; mean(x) is the sum over the count",
     "solve": "there is no solver of linear systems",
     "tensordot": "write it with @, sum, outer, trace and x.T",

@@ -12,6 +12,7 @@ from exprgrad.language.mistakes.foreign import (
     FUNCTION_WORDS,
     MODULES,
     NAMES_HERE,
+    ONLY_A_FORMULA,
     arguments,
     attribute_hint,
     owner_before,
@@ -19,10 +20,11 @@ from exprgrad.language.mistakes.foreign import (
     spelled_here,
     translated,
 )
+from exprgrad.language.read.names import LOOK_ALIKES
 from exprgrad.source import Span
 
 __all__ = [
-    "COMPOUNDS", "WORD_HINTS", "arity_hint", "character_hint", "guess", "meant", "nearest",
+    "CHARACTERS", "COMPOUNDS", "WORD_HINTS", "arity_hint", "character_hint", "guess", "meant", "nearest",
     "operation_meant", "synonym", "value_hint",
 ]  # fmt: skip
 
@@ -38,6 +40,11 @@ WORD_HINTS = {
     "then": WHERE,
     "else": WHERE,
     "mod": "the modulus is written %",
+    "div": "the whole part of a quotient is floor(a/b)",
+    "plus": "a sum is written +",
+    "minus": "a difference is written -",
+    "times": "a product is written *",
+    "squared": "a square is written ^2",
     "for": "there are no loops: operations work on whole tensors, as sum(x) and x^2 do",
     "lambda": FORMULA_ALONE,
     "def": FORMULA_ALONE,
@@ -52,13 +59,13 @@ COMPOUNDS = {
     "=>": "'at least' is >=",
     "->": FORMULA_ALONE,
 }
-SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 ROOTS = {"√": "sqrt", "∛": "cbrt"}
 CHARACTERS = {
     "×": "*", "·": "*", "⋅": "*", "∗": "*", "•": "*", "÷": "/", "∕": "/", "⁄": "/", "−": "-", "–": "-",
     "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/", "＾": "^", "（": "(", "）": ")", "，": ",",
     "；": ";", "＝": "=", "≤": "<=", "≥": ">=", "≠": "!=", "∞": "inf", "½": "(1/2)", "⅓": "(1/3)",
     "¼": "(1/4)", "¾": "(3/4)", "⊙": "*", "{": "(", "}": ")",
+    "°": "*pi/180",
 }  # fmt: skip
 CHARACTER_HINTS = {
     **{character: f"write {ours}" for character, ours in CHARACTERS.items()},
@@ -66,11 +73,16 @@ CHARACTER_HINTS = {
     "&": WORD_HINTS["and"].replace("a and b", "a & b"),
     "!": "'not equal' is !=; there is no factorial",
     "?": WHERE,
-    '"': "write names and numbers without quotes",
-    "'": "write names and numbers without quotes",
-    "`": "write names and numbers without quotes",
+    **dict.fromkeys('"`“”', "write names and numbers without quotes"),
+    **dict.fromkeys("'‘’", "write names and numbers without quotes"),
     "~": "where x is 0 or 1, write 1 - x; the negative is -x",
     "‖": "the norm is norm(x)",
+    "⌊": "the whole part is floor(x)",
+    "⌈": "the next whole number is ceil(x)",
+    "±": "a formula has one value: write + or -",
+    "∂": ONLY_A_FORMULA,
+    "∫": "there are no integrals",
+    "$": "write the formula without '$'",
     "∑": "a sum is sum(x)",
     "∏": "a product of all is prod(x)",
     "⊗": "the outer product is outer(x, y)",
@@ -209,6 +221,8 @@ def character_hint(text: str, span: Span) -> str | None:
     if character == ".":
         return dot_hint(text, span)
     begun = first_that_fits(BEGINNINGS, text, span[0])
+    if character in LOOK_ALIKES:
+        return f"it only looks like {LOOK_ALIKES[character]}"
     if begun or character in CHARACTER_HINTS:
         return begun or CHARACTER_HINTS[character]
     if unicodedata.digit(character, None) is not None:
@@ -239,12 +253,6 @@ def before(found: re.Match[str], pattern: str, room: int) -> str:
     return owner[0] if owner else ""
 
 
-def power_hint(exponent: re.Match[str]) -> str:
-    """A power written with ^."""
-    base = before(exponent, r"\w{1,20}|\([^()]{1,20}\)", 30)
-    return f"write {base}^{exponent[0].translate(SUPERSCRIPTS)}"
-
-
 def root_hint(sign: re.Match[str]) -> str:
     """A root as a call."""
     return f"write {ROOTS[sign[0][0]]}({sign[1] or sign[2] or '…'})"
@@ -270,13 +278,15 @@ def command_hint(command: re.Match[str]) -> str:
 
 
 BEGINNINGS: Hints = {
-    r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+": power_hint,
+    "[ᵀᵗ]": "the transpose is written .T, a power ^t",
+    "[ⁱʲᵏᵐⁿᵖˣʸᶻ]": "a power is written ^",
+    r"[₀-₉]+": "a number below the line is written behind _",
     r"[√∛](?:\s*(?:(\w{1,20})|\(([^()]{1,20})\)))?": root_hint,
-    r"\|\|": WORD_HINTS["or"].replace("a or b", "a || b"),
-    r"(?<=[\w)\]])'[(']": "a derivative has no sign of its own; name a node, say, dx",
-    r"(?<=[\w)\]])'": transpose_hint,
+    "~=": "'not equal' is !=",
+    r"(?<=[\w)\]])(?:'[(']|[′″])": "a derivative has no sign of its own; name a node, say, dx",
+    r"(?<=[\w)\]])['’]": transpose_hint,
     r"\\d?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}": fraction_hint,
-    r"\\([A-Za-z]+)": command_hint,
+    r"(?<![\w)\]])\\([A-Za-z]+)|\\((?!b\b)[A-Za-z]{2,})": command_hint,
     r"\\": "a backslash means nothing here",
 }
 """What begins with a foreign character, and the mend."""
@@ -339,11 +349,9 @@ def value_hint(name: str) -> str | None:
 
 VALUES: Hints = {
     "e$": "there is no constant e: for a power of it write exp(x)",
-    "π$": "the constant is written pi",
-    "τ$": "the constant is written tau",
-    "(.+)[ᵀᵗ]$": "the transpose is written {}.T",
-    ".*·": lambda name: (
-        f"'·' may be part of a name, and is here: for a product write {name.string.replace('·', '*')}"
-    ),
+    "E$": "there is no constant E: for a power of e write exp(x)",
+    "i$|I$": "there is no imaginary unit: numbers are real",
+    "Pi$|PI$|M_PI$|Π$": "the constant is written pi",
+    "Inf$|infinity$|Infinity$|INF$": "infinity is written inf",
 }
 """What names look like that cannot be inputs, and what to say of them."""

@@ -15,41 +15,52 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.errors import LanguageError, ShapeError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Shape, dependencies, is_scalar
 from exprgrad.graph.op import Family, Op
-from exprgrad.graph.ops import BY_INFIX, FAMILIES, OPS, member
+from exprgrad.graph.ops import BY_INFIX, FAMILIES, FUNCTIONS, OPS, member
 from exprgrad.language.read import lalr
 from exprgrad.source import Source, Span
 
 if TYPE_CHECKING:
     from exprgrad.language.read.structural import Value
 
-__all__ = [
-    "CONSTANTS", "FUNCTIONS", "LEAST_NORMAL", "SAFE_DIGITS", "at_shapes", "has_digits", "need_number",
-    "parse",
-]  # fmt: skip
-
-CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
 SAFE_DIGITS = 15
 """A decimal with so many digits is the shortest text of the double nearest to it."""
 LEAST_NORMAL = 2.0**-1022
 """Doubles below have fewer digits."""
-FUNCTIONS = {op.name: op for op in OPS if not op.infix and not op.prefix}
+__all__ = ["CONSTANTS", "at_shapes", "need_number", "parse", "read"]
+
+CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
+SIGNS = {
+    **dict.fromkeys("·×⋅∗∙\u0387", "*"), "÷": "/", "−": "-", "≤": "<=", "≥": ">=", "≠": "!=", "**": "^",
+}  # fmt: skip
+"""An operator as it is also written → as we write it."""
 INFIX = (
     {symbol: op.name for symbol, op in BY_INFIX.items()}
     | {
-        "**": BY_INFIX["^"].name,
         "@": "matmul",  # the one structural row with a symbol; the others are looked up when they are met
     }
 )
+INFIX |= {sign: INFIX[ours] for sign, ours in SIGNS.items()}
 TENSOR_RULES = (
     "empty_list", "integer", "keyword", "list", "settings", "signed_integer", "slice", "slice_from",
     "slice_to", "subscript", "transposed", "whole_slice", "word",
 )  # fmt: skip
 PREFIX = {op.prefix: op.name for op in OPS if op.prefix}
+PREFIX |= {sign: PREFIX[ours] for sign, ours in SIGNS.items() if ours in PREFIX}
 
 
 def parse(text: str, *, is_expression: bool = True) -> Graph:
     """Read a text into a graph, or raise ``LanguageError`` at the first thing that is wrong."""
-    builder, source = Builder(text), Source(text, is_expression)
+    try:
+        return read(text)
+    except (lalr.Unexpected, LanguageError) as wrong:
+        from exprgrad.language.mistakes.mended import explained
+
+        raise explained(text, wrong, read).at(Source(text, is_expression)) from None
+
+
+def read(text: str) -> Graph:
+    """Read a text into a graph; what is wrong is raised as it is met."""
+    builder = Builder(text)
     actions: dict[str, Callable[..., object]] = {
         "number": builder.number,
         "name": builder.name,
@@ -60,19 +71,15 @@ def parse(text: str, *, is_expression: bool = True) -> Graph:
         "more_arguments": builder.more_arguments,
         "infix": builder.infix,
         "prefix": builder.prefix,
+        "superscript": builder.superscript,
+        "radical": builder.radical,
+        "absolute": builder.absolute,
         "bind": builder.bind,
         "result": builder.result,
     }
     actions |= {rule: partial(tensor_action, rule, builder) for rule in TENSOR_RULES}
-    try:
-        lalr.run(lalr.parser(), text, actions)
-        return builder.finish()
-    except lalr.Unexpected as unexpected:
-        from exprgrad.language.mistakes.complaints import complaint
-
-        raise complaint(text, unexpected).at(source) from None
-    except LanguageError as error:
-        raise error.at(source) from None
+    lalr.run(lalr.parser(), text, actions)
+    return builder.finish()
 
 
 def at_shapes(
@@ -138,11 +145,19 @@ class Builder:
 
     def number(self, span: Span) -> Value:
         """A literal."""
-        start, end = span
-        value = float(self.text[start:end])
+        text = self.text[span[0] : span[1]]
+        try:
+            value = float(text)
+        except ValueError:  # 1e−3, with a minus that no keyboard has
+            text = text.replace("−", "-")
+            value = float(text)
+        return self.literal(text, value, span)
+
+    def literal(self, text: str, value: float, span: Span) -> Value:
+        """The node of a literal, and its digits where its double does not tell them."""
         node = self.graph.append(CONST, (), value, span)
-        if end - start > SAFE_DIGITS or not LEAST_NORMAL <= value < math.inf:
-            self.extreme(node, value, self.text[start:end])
+        if len(text) > SAFE_DIGITS or not LEAST_NORMAL <= value < math.inf:
+            self.extreme(node, value, text)
         return node, *span
 
     def extreme(self, node: int, value: float, text: str) -> None:
@@ -179,10 +194,10 @@ class Builder:
         """The name in NFC, or an error at the character that no name may hold."""
         if text.isascii():
             return text
-        import unicodedata
+        from exprgrad.language.read.names import plain
 
-        name = unicodedata.normalize("NFC", text)
-        if name.isidentifier():
+        name = plain(text)
+        if name is not None:
             return name
         from exprgrad.language.mistakes.complaints import bad_name
 
@@ -213,6 +228,47 @@ class Builder:
         span = symbol[0], value[2]
         if kind is None:  # a unary plus is no operation
             return value[0], *span, *value[-2:]
+        return self.unary(kind, value, span)
+
+    def superscript(self, base: Value, span: Span) -> Value:
+        """A power with a whole number above the line: a literal, and a sign if there is one."""
+        from exprgrad.language.read.names import SUPERSCRIPTS
+
+        start, end = span
+        digits = self.text[start:end].translate(SUPERSCRIPTS)
+        signed = digits[0] in "+-"
+        whole = digits.lstrip("+-")
+        exponent = self.literal(whole, float(whole), (start + signed, end))
+        if digits[0] == "-":
+            exponent = self.unary(PREFIX["-"], exponent, span)
+        node = self.graph.append(
+            INFIX["^"],
+            (base[0], exponent[0]),
+            None,
+            (base[1], end),
+            (base[-2:], exponent[-2:]),  # type: ignore[arg-type]
+        )
+        return node, base[1], end
+
+    def radical(self, sign: Span, value: Value) -> Value:
+        """A square root without parentheses."""
+        return self.unary("sqrt", value, (sign[0], value[2]))
+
+    def absolute(self, left: Span, value: Value, right: Span) -> Value:
+        """An absolute value between bars."""
+        start, end = value[1:3]
+        if (
+            (start, end) == (left[1], right[0])
+            and self.text[start] == "|" == self.text[end - 1]
+            and self.graph.kinds[value[0]] == "abs"
+        ):
+            from exprgrad.language.mistakes.complaints import double_bars
+
+            raise double_bars(self.text, (left[0], right[1]))
+        return self.unary("abs", value, (left[0], right[1]))
+
+    def unary(self, kind: str, value: Value, span: Span) -> Value:
+        """An operation on one operand."""
         node = self.graph.append(kind, (value[0],), None, span, (value[-2:],))  # type: ignore[arg-type]
         return node, *span
 
@@ -249,6 +305,9 @@ class Builder:
             known = self.known.keys() | CONSTANTS.keys()
             raise unknown_function(self.text, self.valid_name(text, name), name, known)
         count = len(values)
+        if op.of_two and count == 2:
+            meanings = dict(zip("xy", values, strict=True))
+            return self.expanded(read(op.of_two), meanings, (name[0], right[1]))
         if count < 2 if op.variadic else count != len(op.names):
             from exprgrad.language.mistakes.hints import arity_hint
 
@@ -266,6 +325,21 @@ class Builder:
         occurrences = tuple([(value[-2], value[-1]) for value in values])
         node = self.graph.append(op.name, operands, None, span, occurrences)
         return node, *span
+
+    def expanded(self, body: Graph, meanings: Mapping[str, Value], span: Span) -> Value:
+        """What a call stands for: a formula's nodes, its inputs replaced by operands."""
+        nodes: list[int] = []
+        for kind, operands, payload in zip(body.kinds, body.operands, body.payloads, strict=True):
+            if kind == INPUT:
+                nodes.append(meanings[str(payload)][0])
+                continue
+            places = tuple(
+                meanings[str(body.payloads[operand])][-2:] if body.kinds[operand] == INPUT else span
+                for operand in operands
+            )
+            inside = tuple(nodes[operand] for operand in operands)
+            nodes.append(self.graph.append(kind, inside, payload, span, places))  # type: ignore[arg-type]
+        return nodes[body.output], *span
 
     def chosen(
         self, family: Family, values: list[Any], span: Span

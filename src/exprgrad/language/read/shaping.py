@@ -51,6 +51,7 @@ def shaped(
             elif kind in STRUCTURAL:
                 shape = bounded(STRUCTURAL[kind].shape(given, cast(Settings, payload)))
             else:
+                refuse_matrix_power(text, graph.ends[node], given)
                 shape = bounded(broadcast_shape(given))
                 operands = [
                     stretched_to(made, operand, shape, graph.occurrence(node, position))
@@ -85,6 +86,14 @@ def stretched_to(made: Graph, operand: int, shape: Shape, span: Span) -> int:
     made.shapes.append(shape)
     made.implicit.add(node)
     return node
+
+
+def refuse_matrix_power(text: str, end: int, given: Sequence[Shape]) -> None:
+    """``A²`` of a matrix is a product to some, and goes element by element to others."""
+    if text[end - 1 : end] in tuple("⁰¹²³⁴⁵⁶⁷⁸⁹") and any(len(shape) > 1 for shape in given):
+        why = "the power of a matrix has two meanings"
+        help = "write {0} @ {0} for the product of matrices, {0}^2 for the squares of its elements"
+        raise Mismatch(why, help, (0,))
 
 
 def bounded(shape: Shape) -> Shape:

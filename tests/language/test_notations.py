@@ -1,0 +1,91 @@
+"""Notations from elsewhere: read with their one meaning, or refused with the whole formula mended."""
+
+from __future__ import annotations
+
+import pytest
+
+import golden
+from exprgrad import LanguageError, parse
+from exprgrad.language.read.names import CONSTANT_SIGNS, LOOK_ALIKES
+from exprgrad.language.write.infix import program
+from together import together
+
+TYPED = (golden.CASES / "notations" / "typed.txt").read_text(encoding="utf-8").splitlines()
+HEADING = "["
+MENDED = "mended: "
+
+
+def is_notation(line: str) -> bool:
+    """Whether a line is what somebody types, and no heading or comment."""
+    return not line.startswith("# ") and not (line.startswith(HEADING) and line[1:2].isupper())
+
+
+def answer(text: str) -> str:
+    """What exprgrad makes of a text: the formula in our spelling, or the message and the help."""
+    try:
+        return f"= {program(parse(text).graph)}"
+    except LanguageError as error:
+        return f"! {error.message} | {error.help}"
+
+
+def test_three_hundred_notations_are_read_rightly_or_refused() -> None:
+    assert sum(map(is_notation, TYPED)) >= 300
+    lines = [f"{line:28} {answer(line)}" if is_notation(line) else line for line in TYPED]
+    golden.agree("notations/read.txt", "\n".join(lines) + "\n")
+
+
+def test_what_is_mended_reads_as_it_is() -> None:
+    """A mended formula needs no further mend, and means what it says."""
+    answers = [answer(line) for line in TYPED if is_notation(line)]
+    mended = [text.partition(MENDED)[2] for text in answers if MENDED in text]
+    assert len(mended) > 60
+    for text in mended:
+        assert answer(text).startswith("= "), text
+
+
+SAME = {
+    "a·b×c⋅d∗e∙f": "a*b*c*d*e*f", "a÷b": "a/b", "−a − b": "-a - b", "a ≤ b": "a <= b", "a ≥ b": "a >= b",
+    "a ≠ b": "a != b", "x²": "x^2", "x⁻¹²": "x^-12", "x⁺²": "x^2", "-x²": "-x^2", "2^x²": "2^x^2",
+    "√2*x": "sqrt(2)*x", "√√x": "sqrt(sqrt(x))", "√x[0]": "sqrt(x[0])", "√f": "sqrt(f)",
+    "√(x + 1)/2": "sqrt(x + 1)/2", "-√x": "-sqrt(x)", "2^√x": "2^sqrt(x)", "|x|": "abs(x)",
+    "|x|*|y|": "abs(x)*abs(y)", "||x| - 1|": "abs(abs(x) - 1)", "|x + |y||": "abs(x + abs(y))",
+    "|(|x|)|": "abs(abs(x))", "|x|²": "abs(x)^2", "1e−3": "0.001", "π": "pi", "τ": "tau", "∞": "inf",
+    "2*π": "2*pi", "π = 3; π + 1": "pi = 3; pi + 1", "ln(x)": "log(x)", "sgn(x)": "sign(x)", "tg(x)": "tan(x)",
+    "arcsin(x)": "asin(x)", "arccos(x)": "acos(x)", "arctan(x)": "atan(x)", "arsinh(x)": "asinh(x)",
+    "arcosh(x)": "acosh(x)", "artanh(x)": "atanh(x)", "log(x, b)": "log(x)/log(b)", "pow(x, y)": "x^y",
+    "A.T·B": "A.T*B", "\u0387".join("ab"): "a*b",
+}  # fmt: skip
+"""Spellings with one meaning, and ours."""
+
+
+@together(SAME.items())
+def test_a_spelling_with_one_meaning_is_written_back_in_ours(typed: str, ours: str) -> None:
+    assert program(parse(typed).graph) == ours
+    assert program(parse(ours).graph) == ours
+
+
+@together(["a·b", "x²", "√x", "|x|", "x⁻¹", "π*r", "log(x, b)"])
+def test_every_node_has_its_place_in_what_was_typed(typed: str) -> None:
+    graph = parse(typed).graph
+    for node in range(len(graph)):
+        start, end = graph.span(node)
+        assert 0 <= start < end <= len(typed)
+    assert graph.span(graph.output) == (0, len(typed))
+
+
+@together([*LOOK_ALIKES, "ⁿ", "ᵀ", "ª", "²"])
+def test_what_looks_like_an_operator_is_never_part_of_a_name(character: str) -> None:
+    with pytest.raises(LanguageError):
+        parse(f"x{character}y")
+
+
+@together(CONSTANT_SIGNS.items())
+def test_a_constant_s_sign_takes_no_value(sign: str, name: str) -> None:
+    assert program(parse(f"{sign}*x").graph) == f"{name}*x"
+    assert list(parse(f"{sign}*x").graph.inputs) == ["x"]
+
+
+def test_the_power_of_a_matrix_has_two_meanings() -> None:
+    with pytest.raises(Exception, match="two meanings"):
+        parse("A²", shapes={"A": (2, 2)})
+    assert parse("v²", shapes={"v": (2,)}) is not None
