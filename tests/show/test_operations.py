@@ -170,7 +170,7 @@ def test_all_of_them() -> None:
     ("wrong", "help"),
     [
         ("tahn", "'tanh'"),
-        ("arctan", "'atan'"),
+        ("absolute", "'abs'"),
         ("pow2", "'pow'"),
         ("resape", "'reshape'"),
         ("?", "ops"),

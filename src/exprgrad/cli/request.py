@@ -591,10 +591,14 @@ def with_shapes(expression: Expression, sizes: str) -> Expression:
     return parse(expression.text, shapes=shapes_in(sizes))
 
 
+MISTAKEN = {"e": "d", "E": "D", "i": "h", "I": "H", "Pi": "", "PI": ""}
+"""An input that is a constant elsewhere → the letter before it: beside that, it is just the next one."""
+
+
 def start_alone(options: Mapping[str, Any], command: str) -> Expression:
     """The expression of a command that takes no values: its answer holds for all of them.
 
-    A note says where ``--shape`` may be missing.
+    A note says where ``--shape`` may be missing, or where a name is no constant here.
     """
     expression, request = start(options)
     sizes = options["shape"]
@@ -613,4 +617,9 @@ def start_alone(options: Mapping[str, Any], command: str) -> Expression:
         numbers = "count as numbers" if missing[1:] else "counts as a number"
         hint = f"for a tensor give its shape: --shape {missing[0]}=150x4"
         write([f"note: {listed} {numbers}; {hint}\n"], sys.stderr)
+    inputs = expression.typed.inputs
+    for name in [name for name in inputs if name in MISTAKEN and MISTAKEN[name] not in inputs]:
+        from exprgrad.language.mistakes.hints import value_hint
+
+        write([f"note: '{name}' is an input here; {value_hint(name)}\n"], sys.stderr)
     return expression

@@ -22,11 +22,9 @@ from exprgrad.source import Source, Span
 if TYPE_CHECKING:
     from exprgrad.language.read.structural import Value
 
-SAFE_DIGITS = 15
-"""A decimal with so many digits is the shortest text of the double nearest to it."""
-LEAST_NORMAL = 2.0**-1022
-"""Doubles below have fewer digits."""
-__all__ = ["CONSTANTS", "at_shapes", "need_number", "parse", "read"]
+__all__ = [
+    "CONSTANTS", "LEAST_NORMAL", "SAFE_DIGITS", "at_shapes", "has_digits", "need_number", "parse", "read",
+]  # fmt: skip
 
 CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
 SIGNS = {
@@ -40,6 +38,10 @@ INFIX = (
     }
 )
 INFIX |= {sign: INFIX[ours] for sign, ours in SIGNS.items()}
+SAFE_DIGITS = 15
+"""A decimal with so many digits is the shortest text of the double nearest to it."""
+LEAST_NORMAL = 2.0**-1022
+"""Doubles below have fewer digits."""
 TENSOR_RULES = (
     "empty_list", "integer", "keyword", "list", "settings", "signed_integer", "slice", "slice_from",
     "slice_to", "subscript", "transposed", "whole_slice", "word",

@@ -22,7 +22,7 @@ from exprgrad.derive.sweeps.edges import GRAD, edge_program
 from exprgrad.errors import RequestError
 from exprgrad.explain.critical import Critical, critical_points
 from exprgrad.graph.graph import INPUT, Graph, Settings, Shape
-from exprgrad.graph.ops import BY_INFIX, BY_NAME, FAMILIES, OPS, Op, member
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, FAMILIES, FUNCTIONS, OPS, Op, member
 from exprgrad.graph.structural import Mismatch, Parameter, Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, expression, operation_text, setting_text
@@ -67,7 +67,7 @@ def find(name: str | None) -> Sequence[Row]:
     structural = [
         row for row in STRUCTURAL.values() if known and known in (row.word, row.name, row.infix)
     ]
-    op = BY_NAME.get(known) or BY_INFIX.get(known)
+    op = BY_NAME.get(known) or BY_INFIX.get(known) or FUNCTIONS.get(known)
     if known in FAMILIES:
         op = member(FAMILIES[known], FAMILIES[known].least)
     found: list[Row] = [op, *structural] if op else [*structural]
