@@ -15,7 +15,7 @@ from exprgrad.derive.rules import computed
 from exprgrad.explain.diagnostic import Diagnostic, Flag, Guarded, Path, Settled
 from exprgrad.explain.limits import SHARED
 from exprgrad.graph.graph import dependencies, dependents, element_name, seen_from
-from exprgrad.graph.ops import OPS
+from exprgrad.graph.ops import BENT, OPS
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import Evaluator, evaluator_for, is_finite
@@ -24,7 +24,6 @@ from exprgrad.run.numbers.sweeps import forward
 
 if TYPE_CHECKING:
     from exprgrad.explain.digits.truths import Label, Source, Swept
-    from exprgrad.explain.places import Found
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.matrices import Matrix, Point, Question, Sweep
 
@@ -321,11 +320,10 @@ def diagnose_hessian(
     A kink of a derivative need not be one of the output.  Of second derivatives that are not finite the
     first is named, if all before them was finite.
     """
-    from exprgrad.explain.kinks_met import BENT, bends
-    from exprgrad.explain.places import not_finite
-
     listed = diagnose_outputs(text, evaluator, inputs, {"": evaluator.graph.output}, wrt)
     if BENT.intersection(evaluator.graph.kinds):
+        from exprgrad.explain.kinks_met import bends
+
         listed += bends(evaluation.Run.of(text, evaluator, inputs, tuple(wrt)))
     if any(isinstance(diagnostic, Flag) for diagnostic in listed) and not evaluator.graph.shapes:
         kinked = kinked_twice(text, evaluator, inputs, wrt)
@@ -333,8 +331,8 @@ def diagnose_hessian(
     if any(diagnostic.code in NOT_FINITE for diagnostic in listed):
         return listed
     for place, value in sorted(hessian.entries.items()):
-        if found := not_finite(value):
-            return [*listed, entry_trouble(text, evaluator, inputs, wrt, place, value, found)]
+        if not is_finite(value):
+            return [*listed, entry_trouble(text, evaluator, inputs, wrt, place, value)]
     return listed
 
 
@@ -368,12 +366,13 @@ def entry_trouble(
     wrt: Sequence[str],
     place: tuple[int, int],
     value: Any,
-    found: Found,
 ) -> Diagnostic:
     """The diagnostic of a block of the Hessian that is not finite, at the first node that is not."""
-    from exprgrad.explain.places import at, live
+    from exprgrad.explain.places import at, live, not_finite
     from exprgrad.run.matrices import entry_data
 
+    found = not_finite(value)
+    assert found is not None
     graph, names = evaluator.graph, [wrt[which] for which in place]
     rank = len(graph.shape(graph.inputs[names[0]]))
     indices = found.place[:rank], found.place[rank:]

@@ -9,14 +9,11 @@ from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import live, where
 from exprgrad.explain.sides.movement import met, movement, views
 from exprgrad.graph.graph import dependents
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BENT, BY_NAME
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import Adjoints
 
-__all__ = ["BENT", "bends", "flagged", "special_points"]
-
-BENT = frozenset(name for name, op in BY_NAME.items() if op.bend is not None)
-"""The rows whose derivative has a kink where they have none."""
+__all__ = ["bends", "flagged", "special_points"]
 
 
 def flagged(run: Run, used: bytearray | None = None) -> list[int]:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "BY_INFIX", "BY_NAME", "COMPARISONS", "FAMILIES", "FUNCTIONS", "LOGIC", "OPS", "PRODUCTS", "SUMS", "Op", "Special",
-    "member",
+    "BENT", "BY_INFIX", "BY_NAME", "COMPARISONS", "FAMILIES", "FUNCTIONS", "LOGIC", "OPS", "PRODUCTS", "SUMS",
+    "Op", "Special", "member",
 ]  # fmt: skip
 
 
@@ -406,6 +406,8 @@ FUNCTIONS: dict[str, Op] = {op.name: op for op in OPS if not op.infix and not op
     word: op for op in OPS for word in op.spellings.split()
 }
 BY_INFIX: dict[str, Op] = by(OPS, "infix")
+BENT = {row.name for row in OPS if row.bend is not None}
+"""The rows whose derivative has a kink where they have none."""
 COMPARISONS = having(OPS, "opposite")
 LOGIC = having(OPS, "logic")
 SUMS = having(OPS, "signs")

@@ -5,10 +5,9 @@ operand, or nearly, so a row states how a cotangent goes back (``pull``) and nev
 so by building nodes: the same few lines make the derived graph, a step of a sweep and the text in a trace.
 """
 
-from __future__ import annotations
+# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from exprgrad.graph.graph import Literal, Settings, Shape
@@ -107,8 +106,7 @@ PassRule = Callable[[Nodes, Pass], int | None]
 """Builds what is passed on; None where nothing is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Structural:
+class Structural(NamedTuple):
     """One structural operation.
 
     ``operands``    names, separated by blanks; ``x...`` takes one or more
@@ -164,10 +162,6 @@ class Structural:
     bound: Callable[[Any, Sequence[Any], Sequence[Any], Any, Settings], Any] | None = None
     terms: Callable[[Sequence[Shape], Settings], int] | None = None
     elsewhere: str = ""
-
-    def __post_init__(self) -> None:
-        if self.value is None and self.formula is None:
-            raise ValueError(f"the row '{self.name}' needs a value or a formula")
 
     @property
     def names(self) -> tuple[str, ...]:

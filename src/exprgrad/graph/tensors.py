@@ -10,8 +10,18 @@ from exprgrad.graph.structural import Structural
 
 __all__ = ["STRUCTURAL", "WORDS"]
 
+
+def refuse_unknown(row: Structural) -> None:
+    """Raise ``ValueError`` for a row of which nothing says how it is computed."""
+    if row.value is None and row.formula is None:
+        raise ValueError(f"the row '{row.name}' needs a value or a formula")
+
+
 STRUCTURAL: dict[str, Structural] = {
     row.name: row for row in (*PRODUCTS, *REDUCTIONS, *SOFTMAX, *MOVES)
 }
 WORDS: dict[str, Structural] = {row.word: row for row in STRUCTURAL.values() if row.name != "index"}
 """The rows by what a person writes before the operands."""
+
+for row in STRUCTURAL.values():
+    refuse_unknown(row)

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from exprgrad.derive.build import Builder
 from exprgrad.explain.checking.differences import Estimate, differences
 from exprgrad.explain.checking.true_differences import true_differences
 from exprgrad.explain.checking.verdicts import Verdict, apart
@@ -89,6 +88,8 @@ def is_plain(x: float) -> bool:
 
 def alone(run: Run, user: int) -> tuple[Graph, dict[str, float]]:
     """One operation by itself, each operand an input of its own, and the operands' data."""
+    from exprgrad.derive.build import Builder
+
     builder, operands = Builder(plain=True), run.graph.operands[user]
     inputs = {f"operand {place}": run.values[operand] for place, operand in enumerate(operands)}
     names = [builder.input(name) for name in inputs]

@@ -16,16 +16,17 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from fractions import Fraction
 from functools import cache, reduce
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from exprgrad.derive.constant_folding import result
 from exprgrad.derive.rules import template
 from exprgrad.errors import MissingExtraError
 from exprgrad.graph.graph import Algebra, Graph, interpret, is_scalar
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.run.numbers.primitives import functions
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = [
     "Ball", "Decimals", "apply", "ball", "decimal", "either", "enclose", "evaluate", "formula", "has_balls",
@@ -160,6 +161,11 @@ class Decimals:
     """
 
     def __init__(self) -> None:
+        from fractions import Fraction  # it takes a millisecond, and few commands get here
+
+        from exprgrad.derive.constant_folding import result
+
+        self.fraction, self.result = Fraction, result
         self.algebra: Algebra[Ball] = Algebra(self.constant, self.apply)
         self.balls: dict[Fraction, Ball] = {}
         self.rational: dict[int, Fraction] = {}
@@ -180,7 +186,7 @@ class Decimals:
         if text is None:
             return self.number(repr(value)) if math.isfinite(value) else ball(value)
         if not text:
-            return self.exactly(Fraction(value)) if math.isfinite(value) else ball(value)
+            return self.exactly(self.fraction(value)) if math.isfinite(value) else ball(value)
         try:
             return self.number(text)
         except ValueError:
@@ -194,7 +200,7 @@ class Decimals:
         digits, _, exponent = text.casefold().partition("e")
         if abs(int(exponent or 0)) + len(digits) > LONGEST_DECIMAL:
             return flint().arb(text)
-        return self.exactly(Fraction(text))
+        return self.exactly(self.fraction(text))
 
     def constant(self, graph: Graph, node: int) -> Ball:
         """A literal; a constant that has a name is what it names."""
@@ -207,7 +213,7 @@ class Decimals:
         """One operation."""
         kind = graph.kinds[node]
         if BY_NAME[kind].exact is not None and None not in (known := [*map(self.known, operands)]):
-            found = result(kind, cast("list[Fraction]", known))
+            found = self.result(kind, cast("list[Fraction]", known))
             if (
                 found is not None
                 and (found.numerator * found.denominator).bit_length() < EXACT_BITS
@@ -218,7 +224,7 @@ class Decimals:
     def known(self, x: Ball) -> Fraction | None:
         """What a ball is exactly, as far as that is known."""
         if x.is_exact() and x.is_integer() and (whole := only_whole(x)) is not None:
-            return Fraction(int(whole))
+            return self.fraction(int(whole))
         return self.rational.get(id(x))
 
 
