@@ -22,8 +22,11 @@ from hypothesis import strategies as st
 
 import exprgrad
 from exprgrad import InputError, Value, parse
+from exprgrad.api.value import graph_of, of_micrograd, reached
 from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS
+from exprgrad.language.write.infix import program
 from oracles import mp
 from programs import require
 from rounding import bounds
@@ -199,6 +202,36 @@ def test_a_picture_in_a_file(tmp_path: Any) -> None:
     assert (tmp_path / "o.dot").read_text("utf-8") == picture.source
     pytest.importorskip("pygraphviz", reason="pip install 'exprgrad[draw]'")
     assert picture.svg().lstrip().startswith("<") and picture._repr_svg_() == picture.svg()
+
+
+def test_a_picture_as_micrograd_draws_it() -> None:
+    """The lesson's numbers: its difference is a sum, its quotient a product with a power."""
+    e = (2 * neuron()["n"]).exp()
+    e.label = "e"
+    o = (e - 1) / (e + 1)
+    o.label = "o"
+    dot = exprgrad.draw(o, digits=5, micrograd=True).source
+    titles = re.findall(r"<B>([^<]*)</B>", dot)
+    assert titles.count("e + −1") == titles.count("e + 1") == 1 and "(e + 1) ^ −1" in titles
+    numbers = re.findall(r">(−?[0-9.]+)<", dot)
+    assert {"4.8284", "0.14645", "−0.10355", "0.70711"} <= {*numbers}
+    assert ">−1<" in dot and "e − 1" not in dot
+    assert "e - 1" in o.dot().replace("−", "-")
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (lambda a, b: a - b, "a + b*-1"), (lambda a, b: a / b, "a*b^-1"), (lambda a, b: -a, "a*-1"),
+        (lambda a, b: a / 4, "a*0.25"), (lambda a, b: 2 - a, "2 + a*-1"), (lambda a, b: a * b, "a*b"),
+        (lambda a, b: (a - 3).tanh(), "tanh(a + -3)"),
+    ],
+)  # fmt: skip
+def test_what_micrograd_makes_of_it(made: Callable[[Value, Value], Value], text: str) -> None:
+    values = reached(made(Value(3.0, label="a"), Value(2.0, label="b")))
+    graph = of_micrograd(graph_of(values, {v: v.label for v in values if v.label}))
+    assert program(graph) == text
+    check(graph)
 
 
 # Made by hand.

@@ -25,11 +25,13 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.api.expression import Expression, Guessed, Run, parse
 from exprgrad.derive.rules import slots
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
+from exprgrad.graph.transform import transform
 from exprgrad.language.read.parse import CONSTANTS
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.naming import fresh, name_shared
+from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.numbers.primitives import Template, functions, part_of, reader, sides
 from exprgrad.run.numbers.sweeps import Rule, row
 from exprgrad.run.values.inputs import as_number
@@ -375,9 +377,20 @@ class Value(Guessed):
         text, inputs = described(self)
         return parse(text).gradient(inputs)
 
-    def dot(self, *, digits: int = 6, all: bool = False) -> str:
-        """The graph with its numbers as DOT source; ``exprgrad.draw`` makes a picture of it."""
-        return self.run().dot(digits=digits, all=all)
+    def dot(self, *, digits: int = 6, all: bool = False, micrograd: bool = False) -> str:
+        """The graph with its numbers as DOT source; ``exprgrad.draw`` makes a picture of it.
+
+        With ``micrograd`` it is the graph that micrograd makes, where a difference is a sum, and a quotient
+        a product with a power.
+        """
+        if not micrograd:
+            return self.run().dot(digits=digits, all=all)
+        values = reached(self)
+        names = all_names(values)
+        graph = of_micrograd(graph_of(values, names))
+        inputs = {names[value]: value.data for value in values if value.kind == INPUT}
+        run = Run.of(program(graph), evaluator_for(graph), inputs, tuple(inputs))
+        return run.dot(digits=digits, all=all)
 
     def explore(self, *, digits: int = 6, all: bool = False) -> Page:
         """The page to step through: see ``Run.explore``."""
@@ -630,14 +643,48 @@ def names_of(values: Sequence[Value]) -> dict[Value, str]:
     return found
 
 
-def described(root: Value) -> tuple[str, dict[str, float]]:
-    """The formula of a value, and its inputs' data by name; an input without a name is v1, v2, …."""
-    values = reached(root)
+def all_names(values: Sequence[Value]) -> dict[Value, str]:
+    """The same, and those of inputs without one: v1, v2, …."""
     names = names_of(values)
     unnamed = fresh(graph_of(values, names), "v")
     for value in values:
         if value.kind == INPUT and value not in names:
             names[value] = next(unnamed)
+    return names
+
+
+def of_micrograd(graph: Graph) -> Graph:
+    """The graph with what micrograd makes of -x, x - y and x/y: x*-1, x + y*-1 and x*y**-1.
+
+    A number's negative or reciprocal is a number, as Python works it out.
+    """
+    add, sub, mul, div, power = (BY_INFIX[symbol].name for symbol in "+-*/^")
+    (neg,) = (op.name for op in OPS if op.prefix)
+
+    def apply(made: Graph, kind: str, *operands: int) -> int:
+        if {made.kinds[operand] for operand in operands} == {CONST}:
+            return number(made, functions[kind](*[made.payloads[operand] for operand in operands]))
+        return made.append(kind, operands, None, NOWHERE, (NOWHERE,) * len(operands))
+
+    def number(made: Graph, value: float) -> int:
+        return made.append(CONST, (), value, NOWHERE)
+
+    def rule(made: Graph, node: int, images: Sequence[int]) -> int | None:
+        kind = graph.kinds[node]
+        if kind not in (neg, sub, div):
+            return None
+        *first, last = (images[operand] for operand in graph.operands[node])
+        last = apply(made, power if kind == div else mul, last, number(made, -1.0))
+        return apply(made, mul if kind == div else add, *first, last) if first else last
+
+    made, _ = transform(graph, rule)
+    return transform(made, wanted=dependencies(made, made.output))[0]
+
+
+def described(root: Value) -> tuple[str, dict[str, float]]:
+    """The formula of a value, and its inputs' data by name; an input without a name is v1, v2, …."""
+    values = reached(root)
+    names = all_names(values)
     graph = graph_of(values, names)
     name_shared(graph)
     inputs = {names[value]: value.data for value in values if value.kind == INPUT}
