@@ -5,6 +5,8 @@ The truth is mpmath's, in hundreds of digits: neither the bounds nor the balls h
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -137,6 +139,73 @@ def test_every_digit_is_true(case: Catastrophe) -> None:
         done = command(name, *case.words)
         for which, number in in_table(done, case.inputs).items():
             check(number, true[which], which in warned(case, done.err), (case, name, which))
+
+
+def cells(done: Outcome) -> list[dict[str, str]]:
+    """The lines of a CSV, by their column."""
+    return [*csv.DictReader(io.StringIO(done.out))]
+
+
+@pytest.mark.parametrize("case", EACH)
+def test_csv_is_true(case: Catastrophe) -> None:
+    """The output's data and the inputs' grads among the nodes; every entry of a Hessian."""
+    graph = parse(case.formula)
+    true = truths(graph, case.inputs)
+    for name in ("eval", "grad"):
+        done = command(name, "--csv", *case.words)
+        told = warned(case, done.err)
+        lines = cells(done)
+        check(float(lines[graph.output]["data"]), true[VALUE], VALUE in told, (case, name))
+        if name == "grad":
+            for which, node in graph.inputs.items():
+                number = float(lines[node]["grad"])
+                check(number, true[which], which in told, (case, name, which))
+    read, typed = (
+        second_derivatives(graph, case.inputs, DIGITS, number) for number in (mpf, decimal)
+    )
+    done = command("hess", "--csv", *case.words)
+    for line in cells(done):
+        row = line[""]
+        for column in case.inputs:
+            both = Truth(read[row][column], typed[row][column])
+            check(float(line[column]), both, "right digit" in done.err, (case, row, column))
+
+
+@pytest.mark.parametrize("case", EACH)
+def test_products_are_true(case: Catastrophe) -> None:
+    """``jac`` and ``vjp`` have the gradient, ``jvp`` along one input a number of it; in all forms."""
+    true = truths(parse(case.formula), case.inputs)
+    first, *others = case.inputs
+    tangent = ",".join([f"{first}=1", *(f"{name}=0" for name in others)])
+    for form in ("-q", "--csv", "--json"):
+        for name, *more in (["jac"], ["vjp"], ["jvp", "--tangent", tangent]):
+            done = command(name, form, *case.words, *more)
+            for which, number in products(name, form, done, first).items():
+                is_warned = any(word in done.err + done.out for word in LOST)
+                check(number, true[which], is_warned, (case, name, form, which))
+
+
+LOST = ("right digit", "known to be right", "no true value", "lost-digits")
+
+
+def products(name: str, form: str, done: Outcome, first: str) -> dict[str, float]:
+    """The derivatives that a command printed, by input."""
+    if form == "--json":
+        answer = json.loads(done.out)
+        found = answer["jacobian" if name == "jac" else name]
+        numbers = {VALUE: answer["value"]} | ({first: found} if name == "jvp" else found)
+    elif form == "--csv":
+        if name == "vjp":
+            numbers = {line["name"]: line["value"] for line in cells(done)}
+        else:
+            (line,) = cells(done)
+            numbers = {first: line["value"]} if name == "jvp" else {**line}
+            numbers.pop("", None)
+    elif name == "jvp":
+        numbers = {first: done.out}
+    else:
+        numbers = dict(line.split("=") for line in done.out.splitlines())
+    return {which: float(number) for which, number in numbers.items()}
 
 
 @pytest.mark.parametrize("case", EACH)
