@@ -18,6 +18,7 @@ from programs import require
 from strategies import everyday, smooth
 from together import together
 
+TOO_SMALL = "the step is too small to change the inputs in doubles"
 BACK_AND_FORTH = "from step 0 on it goes back and forth between two points"
 
 
@@ -81,9 +82,14 @@ def test_each_step_follows_from_the_one_before(text: str, x: float, rate: float)
         ("(x-3)^2", {"x": 0}, {"rate": 0.5}, "converged", "at step 1 the gradient is 0"),
         ("round(x)", {"x": 1}, {}, "converged", "at step 0 the gradient is 0"),
         (
-            "x", {"x": 1}, {"rate": 1e-17}, "converged",
-            "at step 0 the step is too small to change the inputs in doubles",
+            "x", {"x": 1}, {"rate": 1e-17}, "stalled",
+            f"at step 0 {TOO_SMALL}, though the gradient's norm is 1: try a larger rate",
         ),
+        (
+            "sum((x - 3)^2)", {"x": [1, 3, 5]}, {"rate": -1e-300}, "stalled",
+            f"at step 0 {TOO_SMALL}, though the gradient's norm is 5.66: try a larger rate",
+        ),
+        ("(x - 3)^2", {"x": 1}, {"steps": 500}, "converged", f"at step 158 {TOO_SMALL}"),
         ("x^2", {"x": 3}, {"rate": 1}, "oscillates", BACK_AND_FORTH),
         ("abs(x)", {"x": 0.25}, {"rate": 0.5}, "oscillates", BACK_AND_FORTH),
         ("x^2", {"x": 3}, {"rate": 2}, "diverged", runaway("rose", 5)),

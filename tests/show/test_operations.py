@@ -137,13 +137,24 @@ def test_folded(width: int, lines: list[str]) -> None:
     assert operations.formula_lines(" ".join(line.strip() for line in lines), width) == lines
 
 
-def test_a_narrow_terminal_drops_the_gate_then_the_domain_and_never_the_name() -> None:
+def test_a_narrow_terminal_drops_the_domain_then_the_gate_and_never_the_name() -> None:
     table = operations.overview(OPS)
-    heads = {w: rich(table, w, color=False).splitlines()[0].split() for w in (30, 40, 60, 90)}
+    heads = {w: rich(table, w, color=False).splitlines()[0].split() for w in (30, 40, 60, 80, 90)}
     assert heads[90] == ["operation", "local", "derivatives", "domain", "gate"]
-    assert heads[60] == ["operation", "local", "derivatives", "domain"]
-    assert heads[40] == ["operation", "local", "derivatives"]
+    assert heads[80] == ["operation", "local", "derivatives", "gate"]
+    assert heads[60] == heads[40] == ["operation", "local", "derivatives"]
     assert heads[30][0] == "operation"
+
+
+def test_a_terminal_of_80_cells_shows_every_gate_whole() -> None:
+    rows = [*STRUCTURAL.values()]
+    for table in (operations.overview(OPS), operations.structural_overview(rows)):
+        heading, _, *lines = rich(table, 80, color=False).splitlines()
+        assert heading.split()[-1] == "gate"
+        at = heading.index("gate")
+        assert [line[at:].strip() for line in lines[: len(table.rows)]] == [
+            r[-1] for r in table.rows
+        ]
 
 
 @together(OPS)

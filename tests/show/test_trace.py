@@ -43,8 +43,8 @@ def test_on_a_narrow_terminal_each_contribution_has_its_own_line(width: int) -> 
     run = TRACES["neuron"]
     narrow = trace(run, width=width)
     golden.agree(f"trace/neuron-{width}.txt", narrow + "\n")
-    visits, _ = narrow.split("\n\n")
-    assert max(map(len, visits.splitlines())) <= width
+    told, visits, _ = narrow.split("\n\n")
+    assert max(map(len, [*told.splitlines(), *visits.splitlines()])) <= width
     assert narrow.count(" += ") == run.trace().count(" += ")
     assert trace(run, width=200) == run.trace()
 
@@ -110,3 +110,14 @@ def test_a_visit_of_the_most_contributions_is_whole() -> None:
             {f"x{i}": 1.0 for i in range(count)}
         )
         assert ("contributions left out" in run.trace()) == (count > LONGEST_WHOLE)
+
+
+@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("width", [None, 60])
+def test_a_number_is_defined_before_it_is_used(name: str, width: int | None) -> None:
+    """``#7`` is first met before ``=``, and in a definition only such as are defined above it."""
+    defined: set[str] = set()
+    for line in trace(TRACES[name], width=width).splitlines():
+        if found := re.match("(#[0-9]+) = ", line):
+            defined.add(found[1])
+        assert {*re.findall("#[0-9]+", line)} <= defined

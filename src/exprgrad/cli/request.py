@@ -201,7 +201,7 @@ def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> R
     elif meant:
         help = f"did you mean '{known.get(meant, meant)}'?"
     elif takers:
-        help = f"{head} is an option of {', '.join(takers[:3])}{', …' * (len(takers) > 3)}"
+        help = f"{head} is an option of {', '.join(takers[:4])}{', …' * (len(takers) > 4)}"
     elif "=" in value:
         help = f"values need no option: write {value}"
     elif name.isidentifier() and value[-1:].isdigit():

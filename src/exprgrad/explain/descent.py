@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from math import hypot
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from exprgrad.errors import InputError, RequestError, whole
@@ -15,12 +16,14 @@ from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import MOST_STEPS
 from exprgrad.language.write.infix import number
-from exprgrad.run.values.updates import added, same, scaled, trouble
+from exprgrad.run.values.updates import added, length, same, scaled, trouble
 
 __all__ = ["Descent", "Step", "descend", "divergence"]
 
 R = TypeVar("R", bound=Run)
 
+FALLEN = 1e-10
+"""The part of the first gradient's norm that is taken for 0, where no step moves anything any more."""
 IN_A_ROW = 5
 """How many rises, each more than the one before, are taken for a runaway; three if there are no more."""
 
@@ -41,9 +44,10 @@ class Step(NamedTuple):
 class Descent(NamedTuple, Generic[R]):
     """A descent: its points, from the start to where it ended, and how it ended.
 
-    ``verdict`` is ``converged`` (nothing moves any more), ``oscillates`` (it repeats two points for ever),
-    ``diverged``, ``nan``, or ``steps``: all were done and none of these holds.  ``message`` says it in
-    words.  ``run`` is that of the last point.
+    ``verdict`` is ``converged`` (nothing moves any more), ``stalled`` (so it is, but the gradient has not
+    gone down: the rate is too small), ``oscillates`` (it repeats two points for ever), ``diverged``,
+    ``nan``, or ``steps``: all were done and none of these holds.  ``message`` says it in words.  ``run``
+    is that of the last point.
     """
 
     steps: list[Step]
@@ -87,8 +91,7 @@ def descend(
         update = {name: scaled(grad, -rate) for name, grad in gradient.items()}
         moved = {name: added(mine[name], update[name]) for name in wrt}
         if all(same(mine[name], moved[name]) for name in wrt):
-            message = f"at step {place.step} the step is too small to change the inputs in doubles"
-            return Descent([*steps, place], "converged", message, run)
+            return Descent([*steps, place], *unmoved([*steps, place]), run)
         steps.append(place._replace(update=update))
         if len(steps) > 1 and all(same(steps[-2].inputs[name], moved[name]) for name in wrt):
             message = f"from step {len(steps) - 2} on it goes back and forth between two points"
@@ -147,6 +150,15 @@ def at_rest(place: Step) -> Ending | None:
     if all(same(grad, scaled(grad, 0.0)) for grad in place.gradient.values()):
         return "converged", f"at step {place.step} the gradient is 0"
     return None
+
+
+def unmoved(steps: Sequence[Step]) -> Ending:
+    """The end at a point that steps no longer leave: near one where the gradient is 0, or far from it."""
+    first, last = (hypot(*map(length, step.gradient.values())) for step in (steps[0], steps[-1]))
+    message = f"at step {steps[-1].step} the step is too small to change the inputs in doubles"
+    if last <= first * FALLEN:
+        return "converged", message
+    return "stalled", f"{message}, though the gradient's norm is {last:.3g}: try a larger rate"
 
 
 def runaway(values: Sequence[float], rate: float) -> Ending | None:

@@ -48,7 +48,7 @@ def descend_command(**options: Any) -> int:
 
     It ends early where it converges, where it goes back and forth between two points, and at what is not
     finite.  Warnings are about the last point, whose value and grads are those that grad prints.  With
-    --strict the exit status is 1 if there is one, or if it diverged or met a nan.
+    --strict the exit status is 1 if there is one, or if it diverged, stalled or met a nan.
     """
     from exprgrad.explain.descent import divergence
     from exprgrad.explain.diagnostics import folded

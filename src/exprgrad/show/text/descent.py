@@ -196,8 +196,8 @@ def descent_answer(
         found.inputs.items(),
         lambda _: [descent_table(found, digits, corrections(answer, digits), whole=whole)],
         diagnostics,
-        aside=ending(found) if found.verdict == "nan" else "",
-        is_doubtful=found.verdict in ("diverged", "nan"),
+        aside=ending(found) if found.verdict in ("nan", "stalled") else "",
+        is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
     )
 
 

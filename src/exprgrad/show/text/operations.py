@@ -105,8 +105,8 @@ def overview(rows: Sequence[Op]) -> Table:
     columns = [
         Column("operation", style="bold"),
         Column("local derivatives", flexible=True, style="yellow"),
-        Column("domain", style="dim", expendable=1),
-        Column("gate", expendable=2),
+        Column("domain", style="dim", expendable=2),
+        Column("gate", expendable=1),
     ]
     lines = [
         [
@@ -418,17 +418,24 @@ def operand_shapes(row: Structural, case: Case) -> str:
     return ", ".join(f"{name} {shape_text(shape)}" for name, shape in named)
 
 
-def structural_overview(rows: Sequence[Structural]) -> Table:
-    """All structural operations, a line each."""
+def structural_overview(rows: Sequence[Structural], *, brief: bool = False) -> Table:
+    """All structural operations, a line each; ``brief`` leaves out their settings."""
     columns = [
         Column("operation", style="bold"),
         Column(f"cotangents, given the result's, {COTANGENT}", flexible=True, style="yellow"),
-        Column("what it is", flexible=True, style="dim", expendable=1),
-        Column("gate", expendable=2),
+        Column("what it is", flexible=True, style="dim", expendable=2),
+        Column("gate", expendable=1),
     ]
-    lines = [[structural_usage(row), first_cotangents(row), row.about, row.gate] for row in rows]
+    usages = [*map(structural_usage, rows)]
+    if brief:
+        usages = [re.sub(r"(?:, …)?(?:, \w+=[^,)]*)+", ", …", text) for text in usages]
+    lines = [
+        [text, first_cotangents(row), row.about, row.gate]
+        for text, row in zip(usages, rows, strict=True)
+    ]
     foot = "'exprgrad ops NAME' shows one in full, with examples of shapes and settings"
-    return Table(columns, lines, foot=foot)
+    narrower = () if brief else (lambda: structural_overview(rows, brief=True),)
+    return Table(columns, lines, foot=foot, narrower=narrower)
 
 
 def structural_pairs(row: Structural) -> Iterator[tuple[str, str]]:

@@ -169,12 +169,11 @@ def plain(table: Table) -> str:
 def fitting(columns: Sequence[Column], widths: Sequence[int], width: int) -> tuple[list[int], int]:
     """The positions of the columns that are shown in so many cells, and what flexible ones may take."""
     shown = list(range(len(columns)))
-    least = needed(columns, widths, shown)
     while True:
         fixed = sum(widths[i] for i in shown if not columns[i].flexible)
         room = width - fixed - BETWEEN * (len(shown) - 1)
         dropped = max(shown, key=lambda i: columns[i].expendable)
-        if room >= least or not columns[dropped].expendable:
+        if room >= needed(columns, widths, shown) or not columns[dropped].expendable:
             return shown, room
         shown.remove(dropped)
 

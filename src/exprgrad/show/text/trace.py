@@ -6,6 +6,7 @@ by shape.  Sweeps in another order are drawn in the same columns.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
@@ -20,7 +21,16 @@ from exprgrad.language.write.infix import ATOM, SUM, operand_level, operation_te
 from exprgrad.run.edge_texts import rule_of
 from exprgrad.run.numbers.sweeps import gated
 from exprgrad.show.documents.runs import jacobian_bytes
-from exprgrad.show.text.lines import INDENT, aligned, cells, elided, in_yellow, narrowed, packed
+from exprgrad.show.text.lines import (
+    INDENT,
+    aligned,
+    cells,
+    elided,
+    fitted,
+    in_yellow,
+    narrowed,
+    packed,
+)
 from exprgrad.show.text.nodes import corrections, node_title
 from exprgrad.show.text.views import VIEWS, WHOLE_VIEW, View, minus, signed, view
 from exprgrad.source import bytes_text, cut, printable
@@ -31,6 +41,7 @@ __all__ = [
     "Visit",
     "called",
     "define",
+    "definitions",
     "in_columns",
     "short_names",
     "shortened",
@@ -102,7 +113,8 @@ def trace(
     else:
         lines = in_columns(run, shown, digits, width, color=color)
         end = work(run)
-    return "\n".join([*lines, "", *end, *corrections(run.guarded(digits), digits)])
+    told = definitions(run, lines, width)
+    return "\n".join([*told, *lines, "", *end, *corrections(run.guarded(digits), digits)])
 
 
 # Visits.
@@ -226,6 +238,14 @@ def define(run: Run, node: int, names: Names, limit: int = LONGEST_IN_COLUMN) ->
         settings, kind = graph.payloads[node], graph.kinds[node]
         text = operation_text(kind, operands, spaced=True, limit=limit, settings=settings)
     return printable(f"{own} = {text}" if own else text)
+
+
+def definitions(run: Run, lines: Sequence[str], width: int | None) -> list[str]:
+    """What the nodes are that some lines call by number, operands first; it stands above the lines."""
+    numbered = {int(number) for line in lines for number in re.findall(r"#([0-9]+)", line)}
+    names = {node: f"#{node}" for node in numbered} | run.names
+    told = [define(run, node, names) for node in sorted(numbered)]
+    return [*(part for line in told for part in fitted(line, width)), *[""] * bool(told)]
 
 
 # Lines.

@@ -35,6 +35,7 @@ from exprgrad.show.text.trace import (
     Visit,
     called,
     define,
+    definitions,
     in_columns,
     short_names,
     shortened,
@@ -298,12 +299,26 @@ def visited_parts(
     if found.accumulate == "set":
         for line in clobbered_lines(found, names, digits, whole=whole):
             lines += fitted(line, width)
-    if not found.wrong:
-        lines += ["", "every path counts once: these are the grads of the right order"]
+    lines += ["", *fitted(judgement(found), width)]
     for line in corrections(run.guarded(digits), digits):
         lines += ["", *fitted(line, width)]
     told = explained(run, [visits, *lines], width)
     return [*parts, "\n".join([*lines, *([""] if told else []), *told[:-1]])]
+
+
+def judgement(found: Visited) -> str:
+    """Whether the grads are those of the right order, in words."""
+    if not found.wrong:
+        return "every path counts once: these are the grads of the right order"
+    parts = found.inputs
+    wrong = [
+        printable(name) for name in found.wrong if repr(parts[name].got) != repr(parts[name].true)
+    ]
+    if not wrong:
+        return "paths are not counted once, which makes no difference here: no grad is wrong"
+    listed = ", ".join([*wrong[:LONGEST_WHOLE], *["…"] * (len(wrong) > LONGEST_WHOLE)])
+    one = len(wrong) == 1
+    return f"the grad{'s' * (not one)} of {listed} {'is' if one else 'are'} wrong"
 
 
 def order_trace(run: Run, found: Visited, digits: int, screen: Screen, *, whole: bool) -> str:
@@ -324,7 +339,8 @@ def order_trace(run: Run, found: Visited, digits: int, screen: Screen, *, whole:
         shown.append(Visit(node, "an input, at the end", got, verb="read"))
     if len(unread) > LONGEST_WHOLE and not whole:
         shown.append(gap(len(unread) - LONGEST_WHOLE, "inputs"))
-    return "\n".join(in_columns(run, shown, digits, screen.width, color=screen.color))
+    lines = in_columns(run, shown, digits, screen.width, color=screen.color)
+    return "\n".join([*definitions(run, lines, screen.width), *lines])
 
 
 def visit_of(
@@ -480,6 +496,7 @@ def visited_answer(
         found.got.items(),
         shown,
         diagnostics,
+        aside=judgement(found) if found.wrong else "",
         is_doubtful=bool(found.wrong),
     )
 
