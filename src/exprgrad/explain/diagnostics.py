@@ -57,20 +57,36 @@ class Run(evaluation.Run):
     @cached_property
     def remarks(self) -> list[Diagnostic]:
         """The diagnostics but for those about lost digits."""
-        return diagnose(self, self.unsettled)
+        return diagnose(self, self.unsettled, self.rounded_kinks)
 
     @property
     def unsettled(self) -> Mapping[str, OneSided]:
-        """The derivatives from the two sides, but for undecided ones that balls tell."""
+        """The derivatives from the two sides, but for those that the truth makes void.
+
+        So it does with undecided ones that balls tell, and with those at kinks that rounding alone makes.
+        """
         sides = self.one_sided
-        if all(side.verdict != "undecided" for side in sides.values()):
+        proved = {*self.true.corrected} - {*self.corrected} if sides else set()
+        if not proved:
             return sides
-        proved = {*self.true.corrected} - {*self.corrected}
+        from exprgrad.explain.kinks_met import flagged
+
+        met = flagged(self)
+        by_rounding = bool(met) and self.rounded_kinks.issuperset(met)
         return {
             name: side
             for name, side in sides.items()
-            if side.verdict != "undecided" or side.input not in proved
+            if side.input not in proved or not (by_rounding or side.verdict == "undecided")
         }
+
+    @cached_property
+    def rounded_kinks(self) -> set[int]:
+        """The nodes at kinks and jumps that are there by rounding alone, as the truth has it."""
+        if not self.one_sided or self.graph.shapes or not self.true.corrected:
+            return set()
+        from exprgrad.explain.kinks_met import flagged
+
+        return self.truths.rounded_kinks(flagged(self))
 
     @property
     def true(self) -> Guarded:
@@ -200,11 +216,14 @@ def joined(lost: Diagnostic, cause: Diagnostic) -> Diagnostic:
 
 
 def diagnose(
-    run: evaluation.Run, one_sided: Mapping[str, OneSided] | None = None
+    run: evaluation.Run,
+    one_sided: Mapping[str, OneSided] | None = None,
+    rounded_kinks: Collection[int] = (),
 ) -> list[Diagnostic]:
     """Everything worth knowing about a run, in the order in which it came about.
 
-    ``one_sided`` are the derivatives from the sides, where somebody asks what a kink comes to.
+    ``one_sided`` are the derivatives from the sides, where somebody asks what a kink comes to; nothing is
+    said of ``rounded_kinks``, nodes that rounding alone has put there.
     """
     found = [*unused_bindings(run)]
     grads = run.adjoints.grads if run.adjoints is not None else ()
@@ -222,7 +241,8 @@ def diagnose(
         if special:
             from exprgrad.explain.kinks_met import special_points
 
-            found += special_points(run, used, one_sided)
+            met = special_points(run, used, one_sided)
+            found += [one for one in met if one.node not in rounded_kinks]
         if reverse:
             from exprgrad.explain.not_finite import reverse_trouble
 

@@ -125,11 +125,18 @@ def at_operands(run: Run, node: int, found: Found) -> str:
     if graph.kinds[node] not in BY_NAME:
         bad = next((o for o in named if not is_finite(run.values[o])), None)
         return found.first() + (f"; {not_finite_words(run, bad)}" if bad is not None else "")
-    pairs = [(label_of(run, o), number(at(run.values[o], found.place))) for o in named]
+    pairs = [(label_of(run, o), shown_at(run, o, found.place)) for o in named]
     known = dict.fromkeys(f"{name} = {shown}" for name, shown in pairs[:4] if name != shown)
     if not known:
         return found.first()
     return f"{found.first()}, {'where' if found.place else 'at'} {', '.join(known)}"
+
+
+def shown_at(run: Run, node: int, place: Shape) -> str:
+    """A node's number; of a 0 that may be all that is left of another number, that it is rounded."""
+    value, error = at(run.values[node], place), run.errors[0][node]
+    is_rounded = value == 0 and (at(error, place) if getattr(error, "shape", ()) else error) > 0
+    return f"{number(value)}{' after rounding' * is_rounded}"
 
 
 def not_finite_words(run: Run, node: int) -> str:
@@ -309,7 +316,7 @@ def edge_message(run: Run, edge: Edge, found: Found) -> str | None:
         return f"{message}: {grad} times {number(local)}"
     if not all(math.isfinite(at(run.values[node], place)) for node in (user, operand)):
         return None
-    here = f"{name} = {number(at(run.values[operand], place))}"
+    here = f"{name} = {shown_at(run, operand, place)}"
     where_words = f"{found.counted()}, where" if place else " at"
     return f"the local derivative of {label} for {name} is {number(local)}{where_words} {here}"
 

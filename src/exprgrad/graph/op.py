@@ -95,7 +95,8 @@ class Op(NamedTuple):
                       is not negative
     ``logic``         what it is of operands that are 1 or 0: ``and`` or ``or``
     ``magnifies``     why it makes large errors of small ones: ``period`` or ``growth``, where its operand
-                      is large; ``zero``, where its result is near 0 and its operand near 1
+                      is large; ``zero``, where its result is near 0 and its operand near 1; ``quotient``,
+                      where that of its operands is large
     ``setting``       of a family's member: the word that people write, and the whole number that they
                       write first
     ``spellings``     what is read as its name too, separated by blanks

@@ -167,7 +167,7 @@ OPS: tuple[Op, ...] = (
         "mod", "x y", ("where(y == 0, nan, 1)", "-round(x/y - out/y)"),
         "the floor modulus: x - y*floor(x/y), with the sign of y",
         shown=("1", "-floor(x/y)"), definition="x - y*floor(x/y)", infix="%", latex=r"x \bmod y",
-        domain="y != 0", value_ulp=0.5, exact=operator.mod,
+        domain="y != 0", value_ulp=0.5, exact=operator.mod, magnifies="quotient",
         special=(
             Special(
                 "out == 0", "jump", "the remainder wraps around",

@@ -18,7 +18,7 @@ from exprgrad.explain.digits.trusted import FULL, Enclosed, Lost, right_digits
 from exprgrad.graph.graph import dependents, seen_from
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
-from exprgrad.run.balls.balls import Ball, ball, unknown, working
+from exprgrad.run.balls.balls import Ball, apply, ball, unknown, working
 from exprgrad.run.balls.sweep import locals_of
 from exprgrad.run.balls.text import rough
 from exprgrad.run.evaluation import Run
@@ -169,11 +169,13 @@ def weightiest(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Ball]
     mine = error(evidence.data(node))
     if bool(weights[best] * 100 >= mine) or not weights[best].is_finite():
         return best
-    if not mine.is_finite() and kept(pairs[best]) == 0:  # log of what underflowed
+    # Across a jump, or at a greatest value, no slope tells: what do the operands come to as they are?
+    kind, true = graph.kinds[node], [number for _, number in pairs]
+    swapped = [[*true[:at], ball(x), *true[at + 1 :]] for at, (x, _) in enumerate(pairs)]
+    apart = [abs(apply(kind, given) - values[node]).abs_upper() for given in swapped]
+    best = heaviest(apart)
+    if bool(apart[best] * 100 >= mine) or not apart[best].is_finite():
         return best
-    if BY_NAME[graph.kinds[node]].special:  # across a jump, or the other branch: no slope tells
-        digits = [kept(pair) for pair in pairs]
-        return digits.index(min(digits))
     return None
 
 
@@ -260,13 +262,23 @@ def of_data(evidence: Evidence, step: Loss) -> str:
     size = max(map(abs, given), default=0.0)
     if row.magnifies == "period" and size >= LARGE:
         return f"{kind} of a large number: {label} is {at}, and its absolute error counts"
+    by_far = f"a relative error of {label} counts 10^{step.before - step.after} times as much here"
     if row.magnifies == "growth" and size >= LARGE:
+        if abs(evidence.run.values[step.source]) < LARGE:
+            return by_far
         return f"{kind} of a large number makes relative errors of absolute ones: {label} is {at}"
     if row.magnifies == "zero" and 0.5 < given[0] < 2:
         return f"{kind} near its zero: {label} is {at}, and what sets it apart from 1 is mostly rounded"
+    if row.magnifies == "quotient" and abs(given[0]) >= LARGE * abs(given[1]):
+        if step.source == operands[0]:
+            return (
+                f"the remainder of a large number: {label} is {at}, and its absolute error counts"
+            )
+        times = f"{given[0] / given[1]:.3g}"
+        return f"{label} fits {times} times into {number(given[0])}, and its error counts as often"
     if row.special:
         return f"{label} is beside a kink or a jump, and its error leads to the other side"
-    return f"a relative error of {label} counts 10^{step.before - step.after} times as much here"
+    return by_far
 
 
 def out_of_range(value: float, true: Ball) -> str:

@@ -136,10 +136,11 @@ def turn_of(run: Run, true: Sequence[Ball], typed: Sequence[Ball]) -> Turn | Non
     graph = run.graph
     used = dependencies(graph, graph.output)
     for node, operands in enumerate(graph.operands):
-        special = met(graph, typed, node, run.varying) if operands and used[node] else None
-        if special is not None and met(graph, true, node, run.varying) != special:
-            words = f"{run.label(node)} {special_words(special.code)[0]}: {special.why}"
-            return Turn(words, is_kink=special.code == "kink")
+        known = met(graph, typed, node, run.varying) if operands and used[node] else {}
+        for special in [special for special, is_met in known.items() if is_met]:
+            if not met(graph, true, node, run.varying)[special]:
+                words = f"{run.label(node)} {special_words(special.code)[0]}: {special.why}"
+                return Turn(words, is_kink=special.code == "kink")
     return None
 
 
@@ -193,6 +194,21 @@ class Swept:
             return None
         with working(self.bits):
             return turn_of(self.run, self.found.values, self.typed.values)
+
+    def rounded_kinks(self, nodes: Iterable[int]) -> set[int]:
+        """Of nodes at kinks and jumps those that are there by rounding alone, for certain."""
+        graph, varying = self.run.graph, self.run.varying
+        readings = [self.found.values, self.typed.values]
+        with working(self.bits):
+            return {
+                node
+                for node in nodes
+                if all(
+                    is_met is False
+                    for values in readings
+                    for is_met in met(graph, values, node, varying).values()
+                )
+            }
 
     def seek(self, paths: Iterable[Path]) -> None:
         """All numbers come of one sweep."""

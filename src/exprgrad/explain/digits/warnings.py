@@ -54,7 +54,10 @@ def warning(group: Sequence[Loser], source: Source) -> Diagnostic:
     """The warning about numbers that share state and place, of which a source knows the truth."""
     first = group[0]
     tell: Callable[[], tuple[str, str | None]] = {
-        "corrected": lambda: (f"{counts(group)}: {corrections(group)}", first.help),
+        "corrected": lambda: (
+            f"{counts(group)}: {corrections(group)}{of_zeros(group)}",
+            first.help,
+        ),
         "typed": lambda: of_decimals(group, source, f"{counts(group)}: the answer hangs"),
         "hanging": lambda: of_decimals(
             group, source, f"{names(group)} {verb(group, 'hangs', 'hang')}"
@@ -146,6 +149,17 @@ def corrections(group: Sequence[Loser]) -> str:
         return "all are corrected"
     (was, now), *others = pairs
     return ", ".join([f"{was} is corrected to {now}", *(f"{was} to {now}" for was, now in others)])
+
+
+def of_zeros(group: Sequence[Loser]) -> str:
+    """What a number is that is corrected to 0: none of its digits are right."""
+    near = next((one for one in group if not one.answer and not one.true.is_zero()), None)
+    if near is None:
+        return ""
+    alone = "" if len(group) == 1 else f" ({near.label})"
+    if bool(near.true != 0):
+        return f"; the true number{alone}, about {rough(near.true, BRIEF)}, is below the doubles"
+    return f"; the true number{alone} is zero to within {within(near.true)}, not proved"
 
 
 def apart(value: float, other: float) -> tuple[str, str]:

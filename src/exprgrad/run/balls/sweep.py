@@ -145,20 +145,29 @@ def special(op: Op, given: dict[str, Ball]) -> bool | None:
     return True if True in found else None if None in found else False
 
 
-def met(graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]) -> Special | None:
-    """The kink or jump at which a node is for certain."""
+def met(
+    graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
+) -> dict[Special, bool | None]:
+    """Whether a node is at the kinks and jumps of its row; None where that is not decided."""
     op, out = BY_NAME[graph.kinds[node]], values[node]
     operands = graph.operands[node]
     if not op.special or not any(varying[operand] for operand in operands):
-        return None
+        return {}
     given = dict(zip(slots(op), [*[values[operand] for operand in operands], out], strict=False))
     if op.variadic:
-        ties = sum(truth(apply("eq", (values[o], out))) is True for o in {*operands})
-        given = {op.names[0]: out, "out": out, "varies": ball(1), "ties": ball(ties)}
+        tied = [truth(apply("eq", (values[o], out))) for o in {*operands}]
+        if None in tied:
+            return dict.fromkeys(op.special)
+        given = {
+            op.names[0]: out,
+            "out": out,
+            "varies": ball(1),
+            "ties": ball(sum(map(bool, tied))),
+        }
     else:
         moves = zip(op.names, operands, strict=True)
         given |= {f"varies_{name}": ball(varying[operand]) for name, operand in moves}
-    return next((one for one in op.special if truth(formula(one.where, given))), None)
+    return {special: truth(formula(special.where, given)) for special in op.special}
 
 
 def shares(
