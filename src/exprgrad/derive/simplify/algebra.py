@@ -345,7 +345,8 @@ class Algebra(Forms):
             return
         times = ONE
         if term == self.one:  # 1e300 + 1e-300: two numbers
-            apart = self.number(abs(coefficient))
+            size = abs(coefficient)
+            apart = self.intern(Number(size), ("apart", size), 1)  # 1e17 - 1 has a 1 of its own
             times = ONE if coefficient > 0 else -ONE
         else:
             whole = Product(coefficient, ((term, ONE),))

@@ -111,8 +111,8 @@ def write_term(
     found = forms.forms[term]
     if coefficient == 1:
         return nodes[term]
-    if term == forms.one:
-        return write_number(forms, builder, coefficient)
+    if isinstance(found, Number):
+        return write_number(forms, builder, coefficient * found.value)
     if isinstance(found, Product) and found.coefficient == 1:
         return write_product(forms, builder, nodes, coefficient, found.factors)
     return write_product(forms, builder, nodes, coefficient, ((term, ONE),))

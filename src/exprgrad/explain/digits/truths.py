@@ -24,6 +24,7 @@ from exprgrad.explain.digits.trusted import (
 from exprgrad.explain.places import at
 from exprgrad.explain.rewriting.mending import Menders
 from exprgrad.graph.graph import Graph, Shape, dependencies, element_name, seen_from, size
+from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.balls import Ball, Decimals, ball, enclose, working
 from exprgrad.run.balls.sweep import met
 from exprgrad.run.evaluation import Run, evaluator_for
@@ -283,7 +284,10 @@ class Written(Swept):
     def label(self, path: Path) -> str:
         """The output's text, or ``X.grad``, with the place."""
         names = 2 if path[0] == "gradient" else 1
-        return label_of(self.tensors, path[:names]) + "".join(path[names:])
+        called, run = label_of(self.tensors, path[:names]), self.tensors
+        if names == 1 and path[1:] and operand_level(run.graph, run.graph.output, run.names) != ATOM:
+            called = f"({called})"
+        return called + "".join(path[names:])
 
     def place(self, path: Path) -> Place:
         """The output, or an input."""
