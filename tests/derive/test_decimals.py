@@ -51,6 +51,19 @@ def test_derivatives_in_decimals(formula: str, order: int, derivative: str) -> N
     assert str(parse(formula).derivative("x", order)) == derivative
 
 
+@pytest.mark.parametrize(
+    ("formula", "derivative"),
+    [
+        ("x^1e17", "1e+17*x^(1e+17 - 1)"),
+        ("x^(1e17 - 1)", "x^(1e+17 - 2)*(1e+17 - 1)"),
+        ("(1e17 + 1)*x", "1e+17 + 1"),
+        ("x^1e3", "1000*x^999"),
+    ],
+)
+def test_no_whole_number_is_rounded(formula: str, derivative: str) -> None:
+    assert str(parse(formula).derivative("x")) == derivative
+
+
 def test_the_power_rule_in_decimals() -> None:
     """The factor and the exponent are what decimal arithmetic says, to the last digit."""
     random = Random(0)

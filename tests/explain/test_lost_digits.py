@@ -39,6 +39,20 @@ FORMULAS = {
         ["x/1e300", "x=1e400"],
     ],
     "open": [["sqrt(a)^2-a", "a=3"], ["sin(pi)"], ["1/(sqrt(a)^2-a)", "a=3"]],
+    "blame": [
+        ["cos(2*pi*x)", "x=1e15"],
+        ["x%pi", "x=1e22"],
+        ["(x*3)%1", "x=1234567890123456.7"],
+        ["(1+x)^n", "x=1e-12", "n=1e14"],
+        ["log(x^2)/2", "x=-1e-200"],
+        ["log(x + sqrt(x^2 + 1))", "x=-1e8"],
+    ],
+    "zeros": [["exp(x)*exp(-x)-1", "x=1e18"], ["1/(1+exp(-x))", "x=-800"]],
+    "rounded": [
+        ["max(1 - cos(x), 0)/x^2", "x=1e-8"],
+        ["where(x + 1 > 1, log(x + 1)/x, 1)", "x=1e-16"],
+        ["(abs(x-y)+x)*(1-cos(z))/z^2", "x=1", "y=1", "z=1e-7"],
+    ],
     "right": [
         ["log(1+x)", "x=1e-10"],
         ["log(1+x)", "x=1e-10", "--digits", "9"],
@@ -123,6 +137,11 @@ def test_a_kink_of_the_decimals_alone_is_told_by_all_commands() -> None:
     for name in ("grad", "jac", "vjp"):
         found = command(name, "-q", "max(x+0.2, 0.3)", "x=0.1")
         assert "max(x + 0.2, 0.3) has a kink: operands tie" in found.err
+
+
+def test_a_number_of_a_tensor_is_called_by_its_place() -> None:
+    found = command("eval", "-q", "(1 - cos(w))/w^2", "w=[1e-7,2,3]")
+    assert found.err.startswith("warning: ((1 - cos(w))/w^2)[0] has 3 right digits")
 
 
 def test_a_whole_number_may_be_rounded_too() -> None:

@@ -104,7 +104,7 @@ def test_a_tensor_is_corrected_place_by_place() -> None:
     assert run.value[1] == math.exp(1e-13) - 1
     assert run.digits["value"] >= COUNTED
     (lost,) = [one for one in run.diagnostics if one.code == "lost-digits"]
-    assert lost.message.startswith("exp(x) - 1[1] has 3 right digits in doubles")
+    assert lost.message.startswith("(exp(x) - 1)[1] has 3 right digits in doubles")
 
 
 def test_many_numbers_are_one_warning() -> None:

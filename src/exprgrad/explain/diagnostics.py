@@ -66,23 +66,27 @@ class Run(evaluation.Run):
         So it does with undecided ones that balls tell, and with those at kinks that rounding alone makes.
         """
         sides = self.one_sided
-        proved = {*self.true.corrected} - {*self.corrected} if sides else set()
-        if not proved:
+        if not sides or not self.true.diagnostics:
             return sides
         from exprgrad.explain.kinks_met import flagged
 
-        met = flagged(self)
-        by_rounding = bool(met) and self.rounded_kinks.issuperset(met)
+        if self.rounded_kinks and self.rounded_kinks.issuperset(flagged(self)):
+            return {}
+        proved = {*self.true.corrected} - {*self.corrected}
         return {
             name: side
             for name, side in sides.items()
-            if side.input not in proved or not (by_rounding or side.verdict == "undecided")
+            if side.verdict != "undecided" or side.input not in proved
         }
 
     @cached_property
     def rounded_kinks(self) -> set[int]:
         """The nodes at kinks and jumps that are there by rounding alone, as the truth has it."""
-        if not self.one_sided or self.graph.shapes or not self.true.corrected:
+        if not self.one_sided or self.graph.shapes or not self.true.diagnostics:
+            return set()
+        from exprgrad.run.balls.balls import has_balls
+
+        if not has_balls():
             return set()
         from exprgrad.explain.kinks_met import flagged
 

@@ -19,6 +19,7 @@ from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import has_digits
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
+from exprgrad.run.balls.balls import enclose, has_balls
 from exprgrad.run.evaluation import Edge, Run, is_finite
 from exprgrad.run.numbers.primitives import at_pole, holds
 from exprgrad.run.values.inputs import is_plain
@@ -30,6 +31,8 @@ LEAST_ABOVE = "the least double above 0 is 5e-324"
 LARGEST_DOUBLE = "the largest double is 1.8e308"
 LEAST_DOUBLE = "the least double is -1.8e308"
 WORD = re.compile(r"\w+")
+LARGEST_ENCLOSED, ENCLOSED_BITS = 10_000, 256
+"""Of how many nodes the truth is asked, and in which precision."""
 LONGEST_STEP = 30
 """The longest text of a node on a path."""
 
@@ -133,10 +136,17 @@ def at_operands(run: Run, node: int, found: Found) -> str:
 
 
 def shown_at(run: Run, node: int, place: Shape) -> str:
-    """A node's number; of a 0 that may be all that is left of another number, that it is rounded."""
-    value, error = at(run.values[node], place), run.errors[0][node]
-    is_rounded = value == 0 and (at(error, place) if getattr(error, "shape", ()) else error) > 0
-    return f"{number(value)}{' after rounding' * is_rounded}"
+    """A node's number; of a 0 that is all that is left of another number, that it is rounded."""
+    value = at(run.values[node], place)
+    return number(value) + (" after rounding" if value == 0 and is_rounded(run, node) else "")
+
+
+def is_rounded(run: Run, node: int) -> bool:
+    """Whether a number that is 0 is another in truth."""
+    graph, (errors, _) = run.graph, run.errors
+    if graph.shapes or not errors[node] or len(graph) > LARGEST_ENCLOSED or not has_balls():
+        return False
+    return bool(enclose(graph, run.inputs, ENCLOSED_BITS)[node] != 0)
 
 
 def not_finite_words(run: Run, node: int) -> str:

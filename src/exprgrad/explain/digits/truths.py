@@ -285,7 +285,11 @@ class Written(Swept):
         """The output's text, or ``X.grad``, with the place."""
         names = 2 if path[0] == "gradient" else 1
         called, run = label_of(self.tensors, path[:names]), self.tensors
-        if names == 1 and path[1:] and operand_level(run.graph, run.graph.output, run.names) != ATOM:
+        if (
+            names == 1
+            and path[1:]
+            and operand_level(run.graph, run.graph.output, run.names) != ATOM
+        ):
             called = f"({called})"
         return called + "".join(path[names:])
 

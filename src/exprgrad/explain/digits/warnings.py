@@ -153,13 +153,14 @@ def corrections(group: Sequence[Loser]) -> str:
 
 def of_zeros(group: Sequence[Loser]) -> str:
     """What a number is that is corrected to 0: none of its digits are right."""
-    near = next((one for one in group if not one.answer and not one.true.is_zero()), None)
-    if near is None:
+    near = [one for one in group if not one.answer and not one.true.is_zero()]
+    if not near:
         return ""
-    alone = "" if len(group) == 1 else f" ({near.label})"
-    if bool(near.true != 0):
-        return f"; the true number{alone}, about {rough(near.true, BRIEF)}, is below the doubles"
-    return f"; the true number{alone} is zero to within {within(near.true)}, not proved"
+    whose = "" if len(near) == len(group) else f" of {near[0].label}"
+    numbers = f"number{whose} is" if whose or not group[1:] else "numbers are"
+    if bool(near[0].true != 0):
+        return f"; the true {numbers} below the doubles, about {rough(near[0].true, BRIEF)}"
+    return f"; the true {numbers} zero to within {within(near[0].true)}, not proved"
 
 
 def apart(value: float, other: float) -> tuple[str, str]:
