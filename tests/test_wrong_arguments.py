@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -156,3 +157,72 @@ def test_names_that_are_none() -> None:
 def test_a_claim_may_be_an_expression_or_a_number() -> None:
     claims: dict[str, object] = {"a": Expression("x^2", parse("x^2").graph), "x": 5}
     assert [check.verdict for check in F.check(claims=claims)] == ["agrees", "disagrees"]
+
+
+SAID: list[Callable[[], Any]] = [
+    lambda: F.jvp(AT, tangent={}),
+    lambda: F.jvp(AT, tangent={"x": 3}),
+    lambda: F.vjp(AT, cotangent={}),
+    lambda: F.vjp(AT, of=["y"], cotangent={"z": 1}),
+    lambda: parse("y = x; z = x; y + z").vjp(x=1, of=["y"], cotangent={"y": 1, "z": 2}),
+    lambda: F.code("c", name="2"),
+    lambda: F.code("c", name="int"),
+    lambda: parse("sum(X)", shapes={"X": (2,)}).code("c"),
+    lambda: parse("sum(X @ w)").derivative("w"),
+    lambda: parse("sum(X)", shapes={"X": (2,)}).derivative("X", 2),
+    lambda: parse("sum(X)", shapes={"X": (2,)}).steps("X"),
+    lambda: F.gradient(AT).visited("y,y"),
+    lambda: F.gradient(AT).visited("y,,x"),
+    lambda: parse("sum(x)").gradient(x=[1, 2]).explore(),
+    lambda: parse("+".join(f"x{k}" for k in range(600))).dot(),
+    lambda: parse("sum(x)").check(x=[1, 2], h=0.1),
+    lambda: parse("+".join(f"relu(x{k})" for k in range(3000))).check(
+        {f"x{k}": 0 for k in range(3000)}
+    ),
+]
+
+
+@pytest.mark.parametrize("ask", SAID)
+def test_no_option_is_advised_in_python(ask: Callable[[], Any]) -> None:
+    with pytest.raises(ExprgradError) as caught:
+        ask()
+    assert "--" not in str(caught.value)
+
+
+def test_nothing_else_that_is_read_in_python_speaks_of_options() -> None:
+    many = parse("+".join(f"relu(x{k})*x0" for k in range(80)))
+    run = many.gradient(dict.fromkeys(many.inputs, 0))
+    assert "many-inputs" in {found.code for found in run.diagnostics}
+    wide = parse("sum(X)").gradient(X=np.zeros((40, 40)))
+    read = [str(run), run.trace(), run.map(), str(wide), wide.trace(), repr(run.diagnostics)]
+    read += [repr(F.check(AT, nodes=["y"])), repr(F.check(claims={"x": "1"}))]
+    assert sum("all=True shows" in text for text in read) == 3
+    assert not [text for text in read if "--" in text.replace("---", "")]
+
+
+def test_a_command_advises_its_options() -> None:
+    assert "help: write --tangent x=1" in command("jvp", "x^2", "x=1", "--tangent", "").err
+    with pytest.raises(InputError) as caught:
+        parse("x^2").jvp(x=1, tangent={})
+    assert caught.value.help == "write tangent={'x': 1} (0 holds an input fixed)"
+
+
+def test_errors_in_a_formula_do_not_speak_of_options() -> None:
+    lines = [
+        line
+        for path in (Path(__file__).parent / "cases" / "errors").iterdir()
+        for line in path.read_bytes().decode().split("\n")
+        if line.startswith("$ exprgrad eval '") and not line.count("'") % 2
+    ]
+    said = [str(caught) for line in lines for caught in [complaint(shlex.split(line)[3])] if caught]
+    assert len(said) > 200
+    assert not [text for text in said if "help:" in text and "--" in text.split("help:")[1]]
+
+
+def complaint(formula: str) -> ExprgradError | None:
+    """What is wrong with a formula by itself."""
+    try:
+        parse(formula)
+    except ExprgradError as error:
+        return error
+    return None

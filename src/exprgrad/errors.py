@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 from exprgrad.source import WIDTH, Source, Span, cut, excerpt, position, printable, shows
 
 __all__ = [
+    "Asked",
     "ExprgradError",
     "InputError",
     "LanguageError",
     "MissingExtraError",
     "RequestError",
     "ShapeError",
+    "advice",
     "render",
     "require",
     "whole",
@@ -129,6 +131,17 @@ class RequestError(ExprgradError):
 
 class MissingExtraError(ExprgradError):
     """An optional package that this needs is not installed."""
+
+
+class Asked:
+    """Who asks, which the words of an advice go by: a command line, or Python."""
+
+    by_command = False
+
+
+def advice(command: str, python: str) -> str:
+    """How to go on: by a command's option, or by an argument in Python, as whoever asks would."""
+    return command if Asked.by_command else python
 
 
 def remade(kind: type[ExprgradError], code: str, message: str) -> ExprgradError:

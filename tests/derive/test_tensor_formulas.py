@@ -145,8 +145,8 @@ def test_higher_orders_by_numbers() -> None:
     ("text", "shapes", "order", "code", "help"),
     [
         ("X @ w", {"X": (3, 2), "w": (2,)}, 1, "not-a-number", "sum(…) or mean(…)"),
-        ("sum(X @ w)", {}, 1, "shape", "--shape X=…,w=…"),
-        ("sum(X @ w)", {"w": (2,)}, 1, "shape", "--shape w=2,X=…,"),
+        ("sum(X @ w)", {}, 1, "shape", "shapes={'X': …, 'w': …}"),
+        ("sum(X @ w)", {"w": (2,)}, 1, "shape", "shapes={'w': (2,), 'X': …}"),
         ("sum(X @ w)", {"X": (2, 3), "w": (2,)}, 1, "shape", "did you mean X.T @ w?"),
         ("sum(X @ w)^2", {"X": (3, 2), "w": (2,)}, 2, "bad-order", "hess"),
     ],

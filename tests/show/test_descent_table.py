@@ -51,7 +51,7 @@ def test_long_runs_show_both_ends() -> None:
     found = parse("x^2").descend(x=1, rate=1e-3, steps=200)
     table = descent_table(found, 6)
     assert [row[0] for row in table.rows] == [*map(str, [*range(20), *range(181, 201)])]
-    assert "… 161 steps left out; --all shows them" in plain(table)
+    assert "… 161 steps left out; all=True shows them" in plain(table)
     assert len(descent_table(found, 6, whole=True).rows) == 201
 
 

@@ -343,7 +343,7 @@ def test_a_large_graph_is_refused_unless_asked_for() -> None:
         source(graph)
     assert caught.value.code == "too-large"
     assert str(len(graph)) in caught.value.message
-    assert "--all" in (caught.value.help or "")
+    assert "all=True" in (caught.value.help or "")
     assert f"n{len(graph) - 1} [" in source(graph, all=True)
 
 

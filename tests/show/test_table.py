@@ -90,7 +90,7 @@ def test_a_long_table_says_what_it_left_out() -> None:
     run = RUNS["long"]
     lines = node_table(run)
     assert len(lines.rows) == 40 and lines.left_out == len(run.nodes) - 40
-    assert f"… {lines.left_out} nodes left out; --all shows them" in plain(lines)
+    assert f"… {lines.left_out} nodes left out; all=True shows them" in plain(lines)
     whole = node_table(run, all_nodes=True)
     assert len(whole.rows) == len(run.nodes) and "left out" not in plain(whole)
 

@@ -77,10 +77,10 @@ def test_grads_are_coloured_where_asked(width: int | None) -> None:
 
 def test_a_long_trace_says_what_it_left_out() -> None:
     run = parse(f"sum({'+'.join(['x'] * 70)})").gradient(x=[1, 2])
-    assert f"… {len(run.order) - 40} visits left out; --all shows them" in run.trace()
+    assert f"… {len(run.order) - 40} visits left out; all=True shows them" in run.trace()
     assert "left out" not in run.trace(all=True)
     run = parse(f"sum(max({', '.join(f'x[{i}]*x' for i in range(62))}))").gradient(x=range(62))
-    assert "… 22 contributions left out; --all shows them" in run.trace()
+    assert "… 22 contributions left out; all=True shows them" in run.trace()
 
 
 def test_grads_accumulate() -> None:

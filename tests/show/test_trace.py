@@ -59,7 +59,7 @@ def test_a_visit_of_many_operands_is_cut() -> None:
     run = parse(f"max({', '.join(f'x{i}' for i in range(100))})").gradient(
         {f"x{i}": i for i in range(100)}
     )
-    assert "… 60 contributions left out; --all shows them" in run.trace()
+    assert "… 60 contributions left out; all=True shows them" in run.trace()
     assert run.trace(all=True).count(" += ") == 100
 
 
@@ -95,7 +95,7 @@ def test_every_visit_is_there_in_order() -> None:
 
 def test_a_long_trace_says_what_it_left_out() -> None:
     run = TRACES["long"]
-    assert f"… {len(run.order) - 40} visits left out; --all shows them" in run.trace()
+    assert f"… {len(run.order) - 40} visits left out; all=True shows them" in run.trace()
     assert "left out" not in run.trace(all=True)
 
 

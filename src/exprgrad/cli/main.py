@@ -52,8 +52,9 @@ def main(argv: list[str]) -> int:
     """Run one command line, where a formula alone means ``grad``, and return its exit status."""
     import click
 
-    from exprgrad.errors import ExprgradError, RequestError
+    from exprgrad.errors import Asked, ExprgradError, RequestError
 
+    before, Asked.by_command = Asked.by_command, True
     if argv and argv[0] not in COMMANDS and is_formula(argv[0]):
         argv = ["grad", *argv]
     try:
@@ -79,6 +80,8 @@ def main(argv: list[str]) -> int:
         command = next((arg for arg in argv if not arg.startswith("-")), None)
         report(error, command, json="--json" in argv, color=color_in(argv))
         return 2
+    finally:
+        Asked.by_command = before
 
 
 def color_in(argv: list[str]) -> str:

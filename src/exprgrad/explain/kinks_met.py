@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from exprgrad.errors import advice
 from exprgrad.explain.diagnostic import Diagnostic, Flag, special_words
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import live, where
@@ -65,7 +66,7 @@ def special_points(
             "so kinks and jumps are only flagged"
         )
         node = run.graph.output
-        help = "choose some: --wrt on the command line, wrt= in Python"
+        help = "choose some: " + advice("--wrt a,b", "wrt=['a', 'b']")
         yield Diagnostic("many-inputs", "note", message, node, run.graph.span(node), help)
 
 

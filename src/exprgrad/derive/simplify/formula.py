@@ -12,7 +12,7 @@ from itertools import chain, count
 from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify.simplify import formulas
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.errors import RequestError
+from exprgrad.errors import RequestError, advice
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program
 from exprgrad.graph.op import having
 from exprgrad.graph.ops import OPS
@@ -184,8 +184,9 @@ def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> N
                 f"derivatives of order {order} need inputs that are numbers, "
                 f"and '{name}' is {shape_text(shape)}"
             )
-            help = (
-                "hess computes second derivatives with respect to tensors; --wrt a,b chooses inputs"
+            help = advice(
+                "hess computes second derivatives with respect to tensors; --wrt a,b chooses inputs",
+                "hessian() computes second derivatives with respect to tensors",
             )
             span = graph.span(node)
             raise RequestError("bad-order", message, source=Source(text), span=span, help=help)

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exprgrad.errors import RequestError
+from exprgrad.errors import RequestError, advice
 from exprgrad.explain.checking.bumps import at_step
 from exprgrad.explain.checking.differences import (
     differences,
@@ -145,7 +145,8 @@ class Checker:
         if not (self.in_balls or self.in_doubles):
             message = f"{len(run.graph):,} nodes times {count:,} derivatives are too many to check"
             most = MOST_IN_BALLS if has_balls() else MOST_IN_DOUBLES
-            help = f"at most {most:,} are checked" + ": choose some, --wrt a,b" * (count > 1)
+            some = advice("--wrt a,b", "wrt=['a', 'b']")
+            help = f"at most {most:,} are checked" + f": choose some, {some}" * (count > 1)
             raise RequestError("too-many", message, help=help)
 
     @cached_property
@@ -248,7 +249,7 @@ def check_run(
             message = (
                 "a formula of tensors is checked at its inputs alone, with steps of our choice"
             )
-            help = "--node and --h are for formulas of numbers"
+            help = advice("--node and --h", "nodes and h") + " are for formulas of numbers"
             raise RequestError("no-tensors", message, help=help)
         return [check_number(run, place) for place in chosen(run)]
     if nodes is not None:

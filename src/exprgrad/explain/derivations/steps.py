@@ -14,7 +14,7 @@ from exprgrad.derive.rules import shown, template
 from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.derive.simplify.simplify import formulas
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.errors import RequestError
+from exprgrad.errors import RequestError, advice
 from exprgrad.explain.derivations.worksheet import LONGEST_PART, Worksheet
 from exprgrad.graph.graph import CONST, Graph, Program, numbers_only
 from exprgrad.graph.ops import BY_NAME
@@ -101,7 +101,10 @@ def steps(graph: Graph, wrt: str) -> list[Step]:
 def no_steps(node: int) -> RequestError:
     """The error for a formula in which a node is a tensor."""
     message = "steps are for formulas of numbers, and this one is about tensors"
-    help = "diff without --steps gives the derivative; grad --trace shows every step in numbers"
+    help = advice(
+        "diff without --steps gives the derivative; grad --trace shows every step in numbers",
+        "derivative() gives it without; a run's trace() shows every step in numbers",
+    )
     return RequestError("no-steps", message, help=help)
 
 

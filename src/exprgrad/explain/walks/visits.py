@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from exprgrad.errors import RequestError, require
+from exprgrad.errors import RequestError, advice, require
 from exprgrad.explain.nodes import node_in
 from exprgrad.explain.walks.paths import Web
 from exprgrad.run.evaluation import Run
@@ -100,7 +100,8 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
             message = f"'{written}' is visited twice"
             if found[node] != written:
                 message = f"'{written}' is the node that '{found[node]}' is: it is visited twice"
-            help = "each node is visited once; --order naive visits nodes again and again"
+            naive = advice("--order naive", "'naive'")
+            help = f"each node is visited once; {naive} visits nodes again and again"
             raise RequestError("given-twice", message, source=source, span=span, help=help)
         found[node] = written
     return tuple(found)
@@ -114,7 +115,8 @@ def split(order: str) -> Iterator[tuple[Source, Span]]:
         lead = len(part) - len(part.lstrip())
         end = start + len(part)
         if not part.strip():
-            help = "names or ids of nodes are separated by commas: --order d,c,a,b"
+            help = "names or ids of nodes are separated by commas: "
+            help += advice("--order d,c,a,b", "'d,c,a,b'")
             span = (start, max(end, start + 1))
             raise RequestError("usage", "a node is missing", source=source, span=span, help=help)
         yield source, (start + lead, start + len(part.rstrip()))

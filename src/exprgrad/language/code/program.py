@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from exprgrad.errors import RequestError
+from exprgrad.errors import RequestError, advice
 from exprgrad.graph.graph import INPUT, Graph, Program, numbers_only
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import shape_text
@@ -47,13 +47,18 @@ def find_target(name: str) -> Target:
     raise RequestError("unknown-target", f"there is no target '{name}'", help=help).about(name)
 
 
+def named(name: str) -> str:
+    """How a function is given its name."""
+    return advice(f"--name {name}", f"name={name!r}")
+
+
 def check_name(name: str, target: Target) -> None:
     """Raise ``RequestError`` unless a function may have this name in a target."""
-    help = f"a name in {target.title} has letters, digits and _: --name f"
+    help = f"a name in {target.title} has letters, digits and _: {named('f')}"
     message = f"'{name}' cannot be a function's name"
     if name in target.words or name in target.library:
         message = f"'{name}' is taken in {target.title}"
-        help = f"choose another, such as --name {name}_of"
+        help = f"choose another, such as {named(f'{name}_of')}"
     elif is_plain(name):
         return
     raise RequestError("bad-name", message, help=help).about(name)
@@ -67,6 +72,7 @@ def check_tensors(target: Target, formula: Graph, text: str) -> None:
 
     def no_tensors(node: int) -> RequestError:
         shape = formula.shape(node)
+        first = next(t.name for t in TARGETS.values() if t.arrays)
         what = f"'{formula.payloads[node]}'" if formula.kinds[node] == INPUT else "this"
         fact = shape_text(shape, "is a tensor of shape {}", "takes tensors")
         return RequestError(
@@ -74,7 +80,7 @@ def check_tensors(target: Target, formula: Graph, text: str) -> None:
             f"a program in {target.title} computes with numbers, and {what} {fact}",
             source=Source(text),
             span=formula.span(node),
-            help=f"{takers_of_tensors()}: --to {next(t.name for t in TARGETS.values() if t.arrays)}",
+            help=f"{takers_of_tensors()}: {advice(f'--to {first}', repr(first))}",
         )
 
     if not target.arrays:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from exprgrad.errors import ShapeError
+from exprgrad.errors import ShapeError, advice
 from exprgrad.graph.graph import CONST, INPUT, Graph, Literal, Settings, Shape, dependencies, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.shapes import broadcast_shape
@@ -72,9 +72,15 @@ def how_to_say(error: ShapeError, graph: Graph, shapes: Mapping[str, Shape]) -> 
     unsaid = [name for name, node in graph.inputs.items() if name not in shapes and needed[node]]
     if not unsaid:
         return error.help
-    said = [f"{name}={'x'.join(map(str, shape))}" for name, shape in shapes.items() if shape]
-    listed = ",".join([*said, *[f"{name}=…" for name in unsaid[:MOST_LISTED]]])
-    return f"say what is a tensor: --shape {listed}, sizes as in 150x4; in Python shapes={{…}}"
+    shown = {name: "x".join(map(str, shape)) for name, shape in shapes.items() if shape}
+    said = {name: repr(shape) for name, shape in shapes.items() if shape}
+    more = dict.fromkeys(unsaid[:MOST_LISTED], "…")
+    options = ",".join(f"{name}={shape}" for name, shape in (shown | more).items())
+    arguments = ", ".join(f"{name!r}: {shape}" for name, shape in (said | more).items())
+    how = advice(
+        f"--shape {options}, sizes as in 150x4", f"shapes={{{arguments}}}, sizes as in (150, 4)"
+    )
+    return f"say what is a tensor: {how}"
 
 
 def stretched_to(made: Graph, operand: int, shape: Shape, span: Span) -> int:

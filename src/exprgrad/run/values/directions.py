@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from exprgrad.errors import InputError
+from exprgrad.errors import InputError, advice
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import LIMIT, number, texts
@@ -96,11 +96,10 @@ def fitted(
             raise not_an_input(graph, name) if of_inputs else no_such_cotangent(graph, nodes, name)
     for name, node in nodes.items():
         if name not in numbers:
-            shown = example(nodes, numbers)
-            help = f"write --tangent {shown} (0 holds an input fixed)"
+            help = f"write {example('tangent', nodes, numbers)} (0 holds an input fixed)"
             error = InputError("missing-tangent", f"input '{name}' has no tangent", help=help)
             if not of_inputs:
-                help = f"write --cotangent {shown} (0 leaves an output out)"
+                help = f"write {example(kind, nodes, numbers)} (0 leaves an output out)"
                 message = f"output '{name}' has no cotangent"
                 error = InputError("missing-cotangent", message, help=help)
             places = {binding.name: binding.span for binding in graph.bindings}
@@ -134,15 +133,18 @@ def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> In
     if name not in bound:
         return unknown_output(f"'{name}' is not an output", name, bound)
     message = f"'{name}' is not among the chosen outputs"
-    help = f"add it to them: --of {in_a_row([*(o for o in outputs if o in bound), name], ',')}"
+    several = [*(o for o in outputs if o in bound), name]
+    help = f"add it to them: {advice('--of ' + in_a_row(several, ','), f'of={several[:LISTED]}')}"
     return InputError("unknown-output", message, help=help).about(name)
 
 
-def example(names: Iterable[str], given: Mapping[str, object]) -> str:
+def example(kind: str, names: Iterable[str], given: Mapping[str, object]) -> str:
     """What could be written for every name: what is given, or else 1 for the first and 0 for others."""
     pairs = []
     for at, name in enumerate(names):
         value = given.get(name, 0 if at or given else 1)
         written = number(value) if isinstance(value, float) else str(value)
-        pairs.append(f"{name}={'…' if getattr(value, 'shape', ()) else written}")
-    return in_a_row(pairs, ",")
+        pairs.append((name, "…" if getattr(value, "shape", ()) else written))
+    listed = in_a_row((f"{name!r}: {value}" for name, value in pairs), ", ")
+    options = in_a_row((f"{name}={value}" for name, value in pairs), ",")
+    return advice(f"--{kind} {options}", f"{kind}={{{listed}}}")

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from exprgrad.errors import InputError, RequestError
+from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.source import Source, Span, cut
 
 __all__ = ["decode", "json_in", "json_value", "read_bytes", "read_tensor"]
@@ -149,7 +149,10 @@ def read_json(path: str, name: str) -> Any:
     if isinstance(found, dict):
         message = f"'{path}' holds a JSON object, not a list of numbers"
         raise InputError(
-            "bad-value", message, help="--inputs reads an object: a value for each name"
+            "bad-value",
+            message,
+            help=advice("--inputs reads an object", "json.load reads an object")
+            + ": a value for each name",
         )
     todo = [json_value(found, name, path)]
     while todo:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from exprgrad.errors import RequestError, require
+from exprgrad.errors import RequestError, advice, require
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import significant
 from exprgrad.graph.graph import numbers_only
@@ -78,7 +78,7 @@ def page(
         raise RequestError(
             "too-large",
             f"a page of {len(run.graph):,} nodes is too large to read: the limit is {LARGEST}",
-            help="--all makes it anyway",
+            help=advice("--all", "all=True") + " makes it anyway",
         )
     from exprgrad.show.page.document import document
 
@@ -106,4 +106,5 @@ def check_lesson(lesson: Lesson, run: Run) -> None:
 def no_tensors(node: int) -> RequestError:
     """The error for a formula in which a node is a tensor."""
     message = "the page is for formulas of numbers: this one has tensors"
-    return RequestError("no-tensors", message, help="grad, grad --trace and dot take tensors")
+    by = advice("grad, grad --trace and dot", "table(), trace() and dot()")
+    return RequestError("no-tensors", message, help=f"{by} take tensors")

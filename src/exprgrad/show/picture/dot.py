@@ -5,7 +5,7 @@ Nothing is rendered here; ``draw.render`` does that.
 
 from __future__ import annotations
 
-from exprgrad.errors import RequestError
+from exprgrad.errors import RequestError, advice
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import program
@@ -38,7 +38,7 @@ def source(
         raise RequestError(
             "too-large",
             f"a picture of {len(graph):,} nodes is too large to read: the limit is {LARGEST}",
-            help="--all draws it anyway",
+            help=advice("--all", "all=True") + " draws it anyway",
         )
     from graphviz import Digraph
 

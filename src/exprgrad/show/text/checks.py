@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from exprgrad.errors import advice
 from exprgrad.explain.checking.check import Check, Sampled
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import Run
@@ -148,7 +149,8 @@ def check_diagnostics(checks: Sequence[Check], run: Run | None) -> list[Diagnost
 def help_for(check: Check, run: Run | None) -> str | None:
     """What to do about a verdict, where something is to be done."""
     if check.verdict == "disagrees" and check.claim is not None:
-        return "diff --steps derives it, rule by rule"
+        by = advice("diff --steps", "steps()")
+        return f"{by} derives it, rule by rule"
     if check.verdict != "cancellation" or run is None or run.graph.shapes:
         return None
     if check.help is not None:
@@ -157,7 +159,8 @@ def help_for(check: Check, run: Run | None) -> str | None:
         return "ball arithmetic tells more: pip install python-flint"
     if check.node is not None:
         return None
-    return "grad --trust says where digits are lost, and what would keep them"
+    by = advice("grad --trust", "a run's trust()")
+    return f"{by} says where digits are lost, and what would keep them"
 
 
 def check_foot(checks: Sequence[Check], run: Run | None, digits: int) -> str:

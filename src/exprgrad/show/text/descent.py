@@ -12,6 +12,7 @@ from exprgrad.explain.diagnostic import Diagnostic, Guarded
 from exprgrad.run.values.updates import length
 from exprgrad.show.documents.answer import Answer, Lines, listed, short, shorts
 from exprgrad.show.documents.runs import guard_fields
+from exprgrad.show.text.lines import all_shows
 from exprgrad.show.text.nodes import corrections
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import View, decimal
@@ -85,7 +86,7 @@ def norm_table(found: Descent[Any], digits: int, more: Sequence[str]) -> Table:
         return [norm(step.gradient), norm(step.update)]
 
     count = len(found.inputs)
-    norms = f"norms of {count:,} input{'s' * (count != 1)}: --all shows each input's numbers"
+    norms = f"norms of {count:,} input{'s' * (count != 1)}: {all_shows()} each input's numbers"
     return step_table(found, digits, columns, cells, [*more, norms])
 
 

@@ -17,7 +17,7 @@ from exprgrad.errors import RequestError
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.lalr import parser
-from exprgrad.show.text.lines import cells, directed
+from exprgrad.show.text.lines import all_shows, cells, directed
 from exprgrad.show.text.table import Screen
 from exprgrad.show.text.views import decimal
 from exprgrad.source import WIDTH, display_width, printable
@@ -70,7 +70,7 @@ def grad_map(run: Run, digits: int, screen: Screen, *, whole: bool = False) -> s
     left_out = len(run.text) - end
     if left_out:
         plural = "s" * (left_out > 1)
-        lines.append(f"… {left_out:,} character{plural} left out; --all shows them")
+        lines.append(f"… {left_out:,} character{plural} left out; {all_shows()} them")
     has_tensors = any(run.graph.shapes)
     called = "|grad|, of a tensor its largest" if has_tensors else "|grad|"
     shown = min(max(digits, FEWEST_DIGITS), MOST_DIGITS)

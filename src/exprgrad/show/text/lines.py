@@ -6,11 +6,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TypeVar
 
+from exprgrad.errors import advice
 from exprgrad.source import display_width
 
 __all__ = [
-    "EDGE_ROWS", "INDENT", "LONGEST_WHOLE", "aligned", "broken", "cells", "directed", "elided", "ends",
-    "fitted", "gap", "in_yellow", "is_rightward", "narrowed", "packed",
+    "EDGE_ROWS", "INDENT", "LONGEST_WHOLE", "aligned", "all_shows", "broken", "cells", "directed", "elided",
+    "ends", "fitted", "gap", "in_yellow", "is_rightward", "narrowed", "packed",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -53,9 +54,14 @@ def directed(text: str) -> str:
     return LEFT_TO_RIGHT * found + "".join(pieces) + LEFT_TO_RIGHT * in_name
 
 
+def all_shows() -> str:
+    """The beginning of a sentence on how to see what is left out."""
+    return advice("--all shows", "all=True shows")
+
+
 def gap(count: int, what: str) -> str:
     """The line that stands for what is left out."""
-    return f"… {count:,} {what} left out; --all shows them"
+    return f"… {count:,} {what} left out; {all_shows()} them"
 
 
 def cells(text: str) -> int:

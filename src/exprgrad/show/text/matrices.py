@@ -19,7 +19,7 @@ from exprgrad.run.matrices import BY_OUTPUT, Matrix
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.show.documents.answer import Apart, Lines, shorts
 from exprgrad.show.documents.runs import pair
-from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, gap
+from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, all_shows, gap
 from exprgrad.show.text.nodes import correction
 from exprgrad.show.text.table import Column, Screen, Table, least_width, tabulated
 from exprgrad.show.text.views import FULL, WHOLE_VIEW, View, answer_text, view
@@ -143,7 +143,7 @@ def matrix_parts(
             yield matrix_table(numbers, digits, "", whole=whole, width=screen.width)
         else:
             many = f"{size(block.shape):,} numbers"
-            yield f"{many}, {view(block.value, digits, BLOCK)}; --all shows them"
+            yield f"{many}, {view(block.value, digits, BLOCK)}; {all_shows()} them"
         yield ""
     yield foot
 

@@ -19,6 +19,7 @@ from exprgrad.show.documents.runs import head_fields, node_fields, run_fields
 from exprgrad.show.text.lines import (
     LONGEST_WHOLE,
     aligned,
+    all_shows,
     broken,
     cells,
     elided,
@@ -469,7 +470,7 @@ def clobbered_lines(
         before, after = signed(passed.before, digits), signed(passed.value, digits)
         yield f"{operand} = {after} from {user} overwrote {before} from {by}"
     if len(shown) < len(clobbered):
-        yield f"… {len(clobbered) - len(shown):,} more were overwritten; --all shows them"
+        yield f"… {len(clobbered) - len(shown):,} more were overwritten; {all_shows()} them"
 
 
 def visited_answer(
