@@ -29,7 +29,7 @@ from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.shapes import axes_of
 from exprgrad.graph.tensors import STRUCTURAL
 
-__all__ = ["WALKED", "Algebra", "Operand", "Powers", "Rules", "Terms"]
+__all__ = ["DEEPEST", "WALKED", "Algebra", "Operand", "Powers", "Rules", "Terms"]
 
 Operand = tuple[int, Shape]
 """A form, and the shape of what it stands for: a form may be smaller, and then is repeated."""
@@ -39,8 +39,10 @@ Terms = dict[int, Fraction]
 """A sum in the making: the coefficients of its terms."""
 
 HALF = Fraction(1, 2)
+DEEPEST = 3
+"""How many attempts to shorten a sum or a product there may be within each other."""
 WALKED = 60
-"""The most operations of a ``where`` that is rewritten, so that a nest of them is not walked down."""
+"""The most operations of what is rewritten as a whole, so that a nest of it is not walked down."""
 
 
 class Rules(NamedTuple):
@@ -63,8 +65,10 @@ class Rules(NamedTuple):
 class Algebra(Forms):
     """The forms of one simplification, and how new ones are made of them, by some rules."""
 
-    def __init__(self, rules: Rules, *, decimals: bool, share: bool = False) -> None:
-        super().__init__(decimals=decimals, share=share)
+    def __init__(
+        self, rules: Rules, *, decimals: bool, share: bool = False, by_hand: bool = False
+    ) -> None:
+        super().__init__(decimals=decimals, share=share, by_hand=by_hand)
         self.rules = rules
 
     def call(self, kind: str, operands: tuple[int, ...]) -> int:
@@ -314,17 +318,25 @@ class Algebra(Forms):
         if len(terms) == 1:
             term, coefficient = terms[0]
             return self.product([(term, ONE)], coefficient)
-        key = ("sum", frozenset(terms))
-        if key in self.known:
-            return self.known[key]
-        best = self.rules.shortest(self, terms, self.plain_sum(terms))
-        self.known[key] = best
-        return best
+        key = frozenset(terms)
+        if key not in self.sums:
+            plain = self.plain_sum(terms)
+            if self.attempts >= DEEPEST:
+                return plain
+            self.sums[key] = plain  # for whoever meets it in an attempt
+            self.attempts += 1
+            self.sums[key] = self.rules.shortest(self, terms, plain)
+            self.attempts -= 1
+        return self.sums[key]
 
     def add(self, terms: Terms, form: int, coefficient: Fraction) -> None:
         """Add a multiple of a form to a sum in the making."""
         found = self.forms[form]
-        own = found.terms if isinstance(found, Sum) else [self.split(form)]
+        own = (
+            found.terms
+            if isinstance(found, Sum) and form not in self.named
+            else (self.split(form),)
+        )
         for term, inner in own:
             self.add_term(terms, term, coefficient if inner == 1 else inner * coefficient)
 

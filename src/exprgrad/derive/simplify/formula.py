@@ -38,12 +38,14 @@ SMALL = 500
 """In a formula of more nodes a person's names are used without asking whether they make it shorter."""
 
 
-def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iterator[Graph]:
+def derivatives(
+    graph: Graph, wrt: Sequence[str], *, steps: bool = True, by_hand: bool = True
+) -> Iterator[Graph]:
     """The output's derivative with respect to each input, in turn.
 
     A person's names are used where that is no longer than to write everything out, that of the output
     never.  Without ``steps`` they all are, and there are no others, as for a derivative to be derived
-    again.
+    again.  Unless ``by_hand``, no identities are used.
     A derivative with respect to a tensor is a tensor of its shape; with ``steps`` its nodes' shapes are not
     known.
     """
@@ -51,12 +53,14 @@ def derivatives(graph: Graph, wrt: Sequence[str], *, steps: bool = True) -> Iter
     found = gradient(graph, wrt, shown)
     made = Program(found.graph, found.outputs[1:])
     if not steps:
-        for formula, names in formulas(made, graph):
+        for formula, names in formulas(made, graph, by_hand=by_hand):
             yield reshaped(with_names(formula, names), graph)
         return
     inner = [binding for binding in graph.bindings if binding.node != graph.output]
     ways = [inner, []] if inner and len(graph) <= SMALL else [inner]
-    for same in zip(*[formulas(made, graph, names) for names in ways], strict=True):
+    for same in zip(
+        *[formulas(made, graph, names, by_hand=by_hand) for names in ways], strict=True
+    ):
         texts = [with_steps(formula, known, graph.output_name) for formula, known in same]
         yield min(texts, key=lambda formula: length(program(formula))) if inner else texts[0]
 

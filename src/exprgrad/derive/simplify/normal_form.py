@@ -24,7 +24,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "ONE", "UNITS", "Call", "Form", "Forms", "Items", "Leaf", "Number", "Product", "Sum",
-    "accumulate", "common_number", "root",
+    "accumulate", "common_number", "content", "root",
 ]  # fmt: skip
 
 
@@ -82,23 +82,30 @@ class Forms:
 
     ``decimals``  whether numbers are written as decimals where that is exact, or as fractions
     ``share``     whether what is there already is used rather than written as usual
+    ``by_hand``   whether identities are used, and all that makes a formula short to read
     ``weights``   by form: how many operations it takes to write
+    ``lengths``   the forms' lengths as text, as far as anyone asked
     ``named``     what a person gave a name, if it is long: it stays whole, and counts as a name
     ``names_by_factor``  products that are used as a whole, by their longest factor
-    ``attempts``  how many attempts to shorten a sum are under way, one within the other
+    ``attempts``  how many attempts to shorten something are under way, one within the other
+    ``sums``, ``products``  the shortest way to write a sum, by its terms, and a product, by its factors
     ``order``     the inputs' places in the formula; while it is None, what is read is left as it was typed
     ``typed``     the number of forms that were there when the order became known
     ``inputs``    the shapes of the inputs that are tensors
     ``shapes``    the forms' own shapes, as far as anyone asked
     """
 
-    def __init__(self, *, decimals: bool, share: bool = False) -> None:
+    def __init__(self, *, decimals: bool, share: bool = False, by_hand: bool = False) -> None:
         self.decimals = decimals
         self.share = share
+        self.by_hand = by_hand
         self.forms: list[Form] = []
         self.weights: list[int] = []
+        self.lengths: list[int] = []
         self.known: dict[object, int] = {}
         self.attempts = 0
+        self.sums: dict[frozenset[tuple[int, Fraction]], int] = {}
+        self.products: dict[tuple[Fraction, frozenset[tuple[int, Fraction]]], int] = {}
         self.order: dict[int, int] | None = None
         self.typed = 0
         self.named: dict[int, Form] = {}
@@ -122,6 +129,8 @@ class Forms:
         self.remember(form)
         self.named[form] = self.forms[form]
         self.weights[form] = 0
+        if form < len(self.lengths):
+            self.lengths[form] = 1
 
     def remember(self, form: int) -> None:
         """Note a product that others may use as a whole; of those with the same factor, the latest."""
@@ -259,6 +268,12 @@ def common_number(coefficients: Sequence[Fraction]) -> Fraction:
     return (
         sign * least if all((size / least).denominator == 1 for size in sizes) else Fraction(sign)
     )
+
+
+def content(coefficients: Sequence[Fraction]) -> Fraction:
+    """The number that leaves whole coefficients without a common divisor: 1/2 of ``5/2`` and ``-3/2``."""
+    above = math.gcd(*[c.numerator for c in coefficients])
+    return Fraction(above, math.lcm(*[c.denominator for c in coefficients]))
 
 
 def accumulate(found: dict[int, Fraction], form: int, amount: Fraction) -> None:

@@ -7,9 +7,12 @@ powers in place and returns the new coefficient.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations, product
 
-from exprgrad.derive.simplify.algebra import Algebra, Powers
+from exprgrad.derive.simplify.algebra import DEEPEST, WALKED, Algebra, Powers
+from exprgrad.derive.simplify.identities import rewritten_products
 from exprgrad.derive.simplify.normal_form import (
     ONE,
     Call,
@@ -19,7 +22,9 @@ from exprgrad.derive.simplify.normal_form import (
     Sum,
     accumulate,
     common_number,
+    content,
 )
+from exprgrad.derive.simplify.write import length
 from exprgrad.graph.ops import BY_NAME, OPS
 
 __all__ = ["MOST_FACTORS", "STEPS", "share_of_tie"]
@@ -47,6 +52,8 @@ def take_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
         if not isinstance(found, Sum) or len(found.terms) > MOST or not 0 < abs(exponent) < HIGH:
             continue
         number = common_number([c for _, c in found.terms])
+        if forms.by_hand and number.denominator != 1 and len({abs(c) for _, c in found.terms}) > 1:
+            number = ONE  # whether a fraction is better in front is for ``counted_out``
         least = {name: min(each) for name, each in forms.shared_factors(found.terms).items()}
         common = {n: q for n, q in least.items() if q > 0 and isinstance(forms.forms[n], Leaf)}
         if len(powers) < 2 or (not common and number == 1):
@@ -140,6 +147,8 @@ def tidy_powers(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fracti
             alike.setdefault(inner, []).append((base, symbolic))
     for inner, raised in alike.items():
         raised = [item for item in raised if item[0] in powers]  # the others were an inner, above
+        if powers.get(inner, 0) < 0 and has_log(forms, powers, inner):
+            continue
         if not raised or (len(raised) == 1 == abs(powers[raised[0][0]]) and inner not in powers):
             continue
         exponents = [(symbolic, powers.pop(base)) for base, symbolic in raised]
@@ -202,6 +211,131 @@ def is_zero_power(forms: Algebra, form: int) -> bool:
     return isinstance(found, Call) and found.kind == "pow" and found.operands[0] == forms.zero
 
 
+def shorten(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+    """``sin(x)*cos(x)`` is ``sin(2*x)/2``: a product is written in the shortest of some ways."""
+    if forms.order is None or not forms.by_hand or forms.attempts >= DEEPEST:
+        return coefficient
+    if len(powers) > MOST_FACTORS or all(isinstance(forms.forms[b], Leaf) for b in powers):
+        return coefficient
+    now = {base: exponent for base, exponent in powers.items() if exponent}
+    key = (coefficient, frozenset(now.items()))
+    plain = forms.signed_product(coefficient, [*now.items()])
+    if forms.weights[plain] > WALKED:
+        return coefficient
+    if key not in forms.products:
+        forms.products[key] = plain  # for whoever meets it in an attempt
+        forms.attempts += 1
+        forms.products[key] = shortest(forms, now, coefficient, plain)
+        forms.attempts -= 1
+    best = forms.products[key]
+    if best == plain:
+        return coefficient
+    powers.clear()
+    return forms.multiply(powers, ONE, best, ONE)
+
+
+def shortest(forms: Algebra, powers: Powers, coefficient: Fraction, plain: int) -> int:
+    """A product in the shortest way that is found; ``plain`` is the product as it is."""
+    best, least = plain, length(forms, plain)
+    for other, is_usual in rewritten_products(forms, powers, coefficient):
+        if is_usual or length(forms, other) < least:
+            best, least = other, length(forms, other)
+    for way in (flattened, shifted, counted_out, paired):
+        for other in way(forms, powers, coefficient):
+            if length(forms, other) < least:
+                best, least = other, length(forms, other)
+    return best
+
+
+def flattened(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[int]:
+    """``1/(x*(1 + y^2/x^2))`` is ``x/(x^2 + y^2)``: a sum of fractions that is a factor is put over one."""
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if not isinstance(found, Sum) or len(found.terms) > MOST or exponent.denominator != 1:
+            continue
+        below: Powers = {}
+        for term, _ in found.terms:
+            for inner, q in forms.factors_of(term).items():
+                if q < 0:
+                    below[inner] = max(-q, below.get(inner, -q))
+        if below and not forms.named.keys() & {base}:
+            terms = [(forms.product([(t, ONE), *below.items()]), c) for t, c in found.terms]
+            rest = [item for item in powers.items() if item[0] != base]
+            rest += [(inner, -q * exponent) for inner, q in below.items()]
+            yield forms.product([*rest, (forms.sum(terms), exponent)], coefficient)
+
+
+def shifted(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[int]:
+    """``x/(y^2*sqrt(x/y))`` is ``sqrt(x/y)/y``, and ``x^(n - 1)*log(x)`` is ``x^n*log(x)/x``.
+
+    What would come below the line stays, where it may be 0 without anything else being undefined.
+    """
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if (
+            isinstance(found, Call)
+            and found.kind == "pow"
+            and exponent == 1
+            and has_log(forms, powers, found.operands[0])
+        ):
+            inner, outer = found.operands
+            terms = forms.forms[outer]
+            less = dict(terms.terms).get(forms.one, ONE) if isinstance(terms, Sum) else ONE
+            if less < 0 and less.denominator == 1:
+                whole = forms.power(inner, forms.sum([(outer, ONE), (forms.one, -less)]))
+                rest = [item for item in powers.items() if item[0] != base]
+                yield forms.product([*rest, (whole, ONE), (inner, less)], coefficient)
+        if not isinstance(found, Product) or exponent.denominator == 1:
+            continue
+        by = 1 if exponent < 0 else -1
+        moved = {inner: powers.get(inner, Fraction(0)) - by * q for inner, q in found.factors}
+        if all(q >= min(powers.get(inner, 0), 0) for inner, q in moved.items()):
+            scale = coefficient * found.coefficient**-by
+            yield forms.product([*(powers | {base: exponent + by} | moved).items()], scale)
+
+
+def has_log(forms: Algebra, powers: Powers, form: int) -> bool:
+    """Whether the logarithm of a form is a factor, so that the form is positive."""
+    return powers.get(forms.known.get(("log", (form,)), -1), 0) > 0
+
+
+def paired(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[int]:
+    """``2/((1 + x)*(1 - x))`` is ``2/(1 - x^2)``: two sums of two terms are multiplied where terms meet."""
+    sums = [
+        (base, q, found.terms)
+        for base, q in powers.items()
+        if isinstance(found := forms.forms[base], Sum) and len(found.terms) == 2
+        if base not in forms.named and q.denominator == 1
+    ]
+    for (one, q, terms), (other, same, others) in combinations(sums, 2):
+        if q == same:
+            each = product(terms, others)
+            pieces = [(forms.product([(t, ONE), (u, ONE)]), c * d) for (t, c), (u, d) in each]
+            whole = forms.sum(pieces)
+            inside = forms.forms[whole]
+            if isinstance(inside, Sum) and len(inside.terms) == 2:
+                rest = [item for item in powers.items() if item[0] not in (one, other)]
+                yield forms.product([*rest, (whole, q)], coefficient)
+
+
+def counted_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[int]:
+    """``(5*x/2 - 3/2)/y`` is ``(5*x - 3)/(2*y)``, and ``(336 - 4032*x)/24`` is ``14 - 168*x``."""
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if not isinstance(found, Sum) or len(found.terms) > MOST or exponent.denominator != 1:
+            continue
+        if base in forms.named:
+            continue
+        number = content([c for _, c in found.terms])
+        rest = [item for item in powers.items() if item[0] != base]
+        if number != 1 and abs(exponent) < HIGH:
+            inner = forms.sum(found.terms, scale=1 / number)
+            scale = coefficient * number ** int(exponent)
+            yield forms.product([*rest, (inner, exponent)], scale)
+        if not rest and exponent == 1 and coefficient != 1:
+            yield forms.sum(found.terms, scale=coefficient)
+
+
 STEPS = (
     unify_signs,
     take_out,
@@ -212,6 +346,7 @@ STEPS = (
     tidy_quotients,
     use_names,
     drop_zeros,
+    shorten,
 )
 
 

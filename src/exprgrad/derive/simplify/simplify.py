@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from exprgrad.derive.simplify.algebra import Algebra, Rules
-from exprgrad.derive.simplify.normal_form import ONE, Forms, Product
+from exprgrad.derive.simplify.normal_form import ONE, Call, Forms, Product, Sum
 from exprgrad.derive.simplify.product_rules import MOST_FACTORS, STEPS, share_of_tie
 from exprgrad.derive.simplify.structural_rules import rewritten
 from exprgrad.derive.simplify.sum_rules import gather_choices, gather_opposites, shortest
-from exprgrad.derive.simplify.write import write
+from exprgrad.derive.simplify.write import needed, parts, write
 from exprgrad.graph.graph import INPUT, Binding, Graph, Literal, Program
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 from exprgrad.language.read.parse import CONSTANTS
@@ -46,29 +46,87 @@ def simplify(program: Program, typed: Graph | None = None) -> Program:
 
 
 def formulas(
-    program: Program, typed: Graph, bindings: Sequence[Binding] | None = None
+    program: Program,
+    typed: Graph,
+    bindings: Sequence[Binding] | None = None,
+    *,
+    by_hand: bool = True,
 ) -> Iterator[tuple[Graph, dict[int, str]]]:
     """Each output as a formula of its own, with those of its nodes that the typed graph has names for.
 
-    Only the names of ``bindings`` count, if given; what has another is written out.
+    Only the names of ``bindings`` count, if given; what has another is written out.  Unless ``by_hand``,
+    the formulas stay closer to what the rules give: no identity is used.
     """
-    forms, names = forms_of(typed, typed.bindings if bindings is None else bindings)
+    bindings = typed.bindings if bindings is None else bindings
+    forms, names = forms_of(typed, bindings, by_hand=by_hand)
     for output in program.outputs:
         form = read(forms, program.graph, (output,), SHORT)[output]
+        form = with_one_exponential(forms, form) if by_hand else form
         form = forms.stretched(form, program.graph.shape(output))
         written, nodes = write(forms, [form], program.graph)
         yield written.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
 
 
+def with_one_exponential(forms: Algebra, root: int) -> int:
+    """A form in which each product has one exponential: ``exp(a*x)*exp(b*x)`` is ``exp(a*x + b*x)``.
+
+    This comes last, as a sum's terms have a factor in common that is no longer one then.
+    """
+    used = needed(forms, [root])
+    apart = {form: found for form in used if len(found := exponentials(forms, form)) > 1}
+    images: dict[int, int] = {}
+    for form in used if apart else ():
+        images[form] = with_parts(forms, form, images)
+        if form in apart and images[form] == form:
+            exponent = forms.sum([(operand, q) for _, operand, q in apart[form]])
+            gone = {base for base, _, _ in apart[form]}
+            rest = [item for item in forms.factors_of(form).items() if item[0] not in gone]
+            whole = (forms.call("exp", (exponent,)), ONE)
+            images[form] = forms.product([*rest, whole], forms.split(form)[1])
+    return images.get(root, root)
+
+
+def exponentials(forms: Algebra, form: int) -> list[tuple[int, int, Fraction]]:
+    """A product's exponentials above the line: each factor, what it is of, and its power."""
+    return [
+        (base, call.operands[0], q)
+        for base, q in forms.factors_of(form).items()
+        if isinstance(call := forms.forms[base], Call) and call.kind == "exp" and q > 0
+    ]
+
+
+def with_parts(forms: Algebra, form: int, images: Mapping[int, int]) -> int:
+    """A form made again of what has become of its parts; the form itself if nothing has."""
+    found = forms.forms[form]
+    if all(part == images[part] for part in parts(forms, form)):
+        return form
+    match found:
+        case Product(coefficient, factors):
+            return forms.product([(images[base], q) for base, q in factors], coefficient)
+        case Sum(terms):
+            items = [(images[term], c) for term, c in terms]
+            return forms.sum(items, whole={term for term, _ in items})
+        case Call(kind, operands, None):
+            given = [images[operand] for operand in operands]
+            return (
+                forms.power(given[0], given[1]) if kind == "pow" else forms.call(kind, tuple(given))
+            )
+        case Call(kind, operands, tuple(settings)):
+            whole = tuple([(images[operand], forms.shape(operand)) for operand in operands])
+            return forms.structural(kind, whole, settings)
+    return form
+
+
 def forms_of(
-    typed: Graph, bindings: Sequence[Binding], *, share: bool = False
+    typed: Graph, bindings: Sequence[Binding], *, share: bool = False, by_hand: bool = False
 ) -> tuple[Algebra, dict[int, str]]:
     """The forms of what a person wrote, and the names that were given to some of them.
 
     A statement that is named like a constant loses its name: a rule may bring in the constant.
     """
     numbers = [p for node, p in enumerate(typed.payloads) if node not in typed.symbols]
-    forms = Algebra(RULES, decimals=any(map(is_fraction, numbers)), share=share)
+    decimals = any(map(is_fraction, numbers))
+    forms = Algebra(RULES, decimals=decimals, share=share, by_hand=by_hand)
     forms.inputs = {name: typed.shape(node) for name, node in typed.inputs.items()}
     bound = [binding.node for binding in bindings]
     found = read(forms, typed, (typed.output, *bound), SHORT, bound)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 
 from exprgrad.derive.simplify.algebra import WALKED, Algebra, Terms
+from exprgrad.derive.simplify.identities import rewritten_sums
 from exprgrad.derive.simplify.normal_form import ONE, Call, Form, Items, Leaf, Product, Sum
+from exprgrad.derive.simplify.write import length
 
 __all__ = ["gather_choices", "gather_opposites", "shortest"]
 
@@ -14,8 +16,10 @@ FEW = 6
 """The most terms of a sum that others ways are tried for."""
 HIGHEST = 12
 """The highest degree of a polynomial that is divided by another."""
-DEEPEST = 3
-"""How many attempts to shorten a sum there may be within each other."""
+LOW = (1, 2, 3)
+"""The powers of sums that are multiplied out."""
+PIECES = 40
+"""The most terms that there may be on the way when a sum is multiplied out."""
 
 
 def gather_choices(forms: Algebra, terms: Terms) -> None:
@@ -59,15 +63,23 @@ def gather_opposites(forms: Algebra, terms: Terms) -> None:
 
 def shortest(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> int:
     """The sum of some terms in the shortest way that is found; ``plain`` is the sum as it is."""
-    if forms.order is None or len(terms) > FEW or forms.attempts >= DEEPEST:
+    if forms.order is None or len(terms) > FEW:
         return plain
-    forms.attempts += 1
     best = over_common_denominator(forms, terms, plain)
-    for other in (multiplied_out(forms, terms), factored(forms, terms)):
-        if other is not None and forms.weights[other] < forms.weights[best]:
+    others = [multiplied_out(forms, terms), factored(forms, terms)]
+    if forms.by_hand and forms.weights[plain] <= WALKED:
+        others += [over_all_denominators(forms, terms), expanded(forms, terms)]
+        others += with_common_powers(forms, terms)
+        others += rewritten_sums(forms, dict(terms))
+    for other in others:
+        if other is not None and size(forms, other) < size(forms, best):
             best = other
-    forms.attempts -= 1
     return best
+
+
+def size(forms: Algebra, form: int) -> tuple[int, int]:
+    """What is made small: of what people read the length, then the operations; of a program only these."""
+    return length(forms, form) if forms.by_hand else 0, forms.weights[form]
 
 
 def over_common_denominator(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> int:
@@ -81,9 +93,99 @@ def over_common_denominator(forms: Algebra, terms: list[tuple[int, Fraction]], p
             leap = max(leap, max(exponents) - lowest)
     for chosen in [below, *[{base: below[base]} for base in below if len(below) > 1]]:
         whole = over(forms, terms, chosen) if chosen else None
-        if whole is not None and forms.weights[whole] + (leap > 1) <= forms.weights[plain]:
+        if whole is None:
+            continue
+        if forms.by_hand:
+            fits = length(forms, whole) <= length(forms, plain) + 2 * (leap <= 1)
+        else:
+            fits = forms.weights[whole] + (leap > 1) <= forms.weights[plain]
+        if fits:
             return whole
     return plain
+
+
+def over_all_denominators(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
+    """``1/(1 + x) + 1/(1 - x)`` as ``2/((1 + x)*(1 - x))``: all terms over one denominator."""
+    terms = with_one_sign(forms, terms)
+    below: dict[int, Fraction] = {}
+    for term, _ in terms:
+        for base, exponent in forms.factors_of(term).items():
+            if exponent < 0 and exponent < below.get(base, 0):
+                below[base] = exponent
+    if not below or len(below) > FEW:
+        return None
+    up = [(base, -exponent) for base, exponent in below.items()]
+    above = fully_multiplied(forms, [(forms.product([(t, ONE), *up]), c) for t, c in terms])
+    if above is None:
+        return None
+    return forms.product([(forms.sum_of(above), ONE), *below.items()])
+
+
+def with_one_sign(forms: Algebra, terms: list[tuple[int, Fraction]]) -> list[tuple[int, Fraction]]:
+    """Terms in whose denominators no sum stands beside its negative."""
+    met: set[int] = set()
+    gathered: Terms = {}
+    for term, c in terms:
+        factors = forms.factors_of(term)
+        for base, exponent in list(factors.items()):
+            found = forms.forms[base]
+            if not isinstance(found, Sum) or exponent.denominator != 1:
+                continue
+            negative = forms.known.get(("sum", frozenset((t, -own) for t, own in found.terms)))
+            if negative in met and negative is not None:
+                del factors[base]
+                factors[negative] = factors.get(negative, Fraction(0)) + exponent
+                c *= (-ONE) ** int(exponent)
+            else:
+                met.add(base)
+        own = forms.forms[term]
+        scale = own.coefficient if isinstance(own, Product) else ONE
+        forms.add(gathered, forms.product(factors.items(), scale), c)
+    return [item for item in gathered.items() if item[1]]
+
+
+def expanded(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
+    """The sum with all that can be multiplied out."""
+    found = fully_multiplied(forms, terms)
+    return None if found is None or dict(found) == dict(terms) else forms.sum_of(found)
+
+
+def fully_multiplied(
+    forms: Algebra, terms: list[tuple[int, Fraction]]
+) -> list[tuple[int, Fraction]] | None:
+    """The terms with the low powers of sums in them multiplied out; None if that makes too many."""
+    gathered: Terms = {}
+    todo = [*terms][::-1]
+    for _ in range(PIECES):
+        if not todo:
+            break
+        term, c = todo.pop()
+        factors = forms.factors_of(term)
+        place = next((b for b, q in factors.items() if is_opened(forms, b, q)), None)
+        if place is None:
+            forms.add(gathered, term, c)
+            continue
+        own, inside = forms.forms[term], forms.forms[place]
+        scale = own.coefficient if isinstance(own, Product) else ONE
+        rest = factors | {place: factors[place] - 1}
+        assert isinstance(inside, Sum)
+        pieces = [
+            (forms.product([*rest.items(), (t, ONE)], scale), own * c) for t, own in inside.terms
+        ]
+        todo += pieces[::-1]
+    found = [(term, c) for term, c in gathered.items() if c]
+    return None if todo or len(found) > FEW else found
+
+
+def is_opened(forms: Algebra, base: int, exponent: Fraction) -> bool:
+    """Whether a factor is multiplied out: a sum of few terms to a low power."""
+    found = forms.forms[base]
+    return (
+        isinstance(found, Sum)
+        and base not in forms.named
+        and exponent in LOW
+        and len(found.terms) <= FEW
+    )
 
 
 def over(
@@ -169,6 +271,42 @@ def factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
     return forms.product([(forms.sum(inner), ONE), *out.items()])
 
 
+def with_common_powers(forms: Algebra, terms: list[tuple[int, Fraction]]) -> Iterator[int]:
+    """``n*x^(n - 1) - x^n`` as ``x^(n - 1)*(n - x)``: powers of the same base are taken out.
+
+    The highest is where the base's logarithm is a factor as well, so that nothing new can be undefined:
+    ``x^n*log(x) + n*x^(n - 1)`` as ``x^n*(log(x) + n/x)``.
+    """
+    each = [powers_in(forms, term) for term, _ in terms]
+    for base in each[0]:
+        if not all(base in powers for powers in each):
+            continue
+        pairs = [powers[base] for powers in each]
+        gaps = [forms.value(forms.sum([(e, ONE), (pairs[0][1], -ONE)])) for _, e in pairs]
+        known = [gap for gap in gaps if gap is not None]
+        if len(known) < len(gaps):
+            continue
+        logarithm = forms.known.get(("log", (base,)))
+        is_positive = any(logarithm in forms.factors_of(term) for term, _ in terms)
+        for chosen in sorted({min(known), max(known)} if is_positive else {min(known)}):
+            out = forms.power(base, forms.sum([(pairs[0][1], ONE), (forms.one, chosen)]))
+            inner = [
+                (forms.product([(term, ONE), (whole, -ONE), (base, gap - chosen)]), c)
+                for (term, c), (whole, _), gap in zip(terms, pairs, known, strict=True)
+            ]
+            yield forms.product([(out, ONE), (forms.sum(inner), ONE)])
+
+
+def powers_in(forms: Algebra, term: int) -> dict[int, tuple[int, int]]:
+    """By base: the power of it, with a symbolic exponent, that is a factor of a term; and the exponent."""
+    found: dict[int, tuple[int, int]] = {}
+    for factor, exponent in forms.factors_of(term).items():
+        form = forms.forms[factor]
+        if isinstance(form, Call) and form.kind == "pow" and exponent == 1:
+            found[form.operands[0]] = factor, form.operands[1]
+    return found
+
+
 def multiplied_out(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
     """The sum with the sums among its terms' factors multiplied out, once, if terms then meet."""
     gathered: Terms = {}
@@ -197,7 +335,7 @@ def add_multiplied(
         inside = forms.forms[base]
         if exponent != 1 or not isinstance(inside, Sum):
             continue
-        if only is not None and base not in only:
+        if base in forms.named or (only is not None and base not in only):
             continue
         if len(inside.terms) <= FEW and base != form:
             rest = [item for item in factors.items() if item[0] != base]

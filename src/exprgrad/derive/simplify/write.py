@@ -19,8 +19,9 @@ from exprgrad.derive.simplify.normal_form import (
     Sum,
 )
 from exprgrad.graph.graph import Graph, Literal, Program
+from exprgrad.graph.ops import BY_NAME
 
-__all__ = ["write"]
+__all__ = ["length", "needed", "parts", "write"]
 
 LARGE = 10**300
 """A number above what doubles hold is written as a product with this."""
@@ -202,3 +203,95 @@ def multiplied(builder: Builder, factors: list[int]) -> int:
     if not factors:
         return builder.constant(1.0)
     return reduce(partial(builder.apply, "mul"), factors)
+
+
+# How long that gets.
+
+
+def length(forms: Forms, form: int) -> int:
+    """How many names, numbers, signs and brackets it takes to write a form."""
+    while len(forms.lengths) <= form:
+        form_length = length_of(forms, len(forms.lengths))
+        forms.lengths.append(form_length)
+    return forms.lengths[form]
+
+
+def length_of(forms: Forms, form: int) -> int:
+    """The same, the lengths of its parts being known."""
+    if form in forms.named:
+        return 1
+    match forms.forms[form]:
+        case Number(value):
+            return number_length(forms, value)
+        case Call("pow", (base, exponent)):
+            is_product = isinstance(forms.forms[exponent], Product) and exponent not in forms.named
+            above = forms.lengths[exponent] + 2 * (is_loose(forms, exponent, ONE) or is_product)
+            return forms.lengths[base] + 2 * is_loose(forms, base, HALF) + 1 + above
+        case Call(kind, operands):
+            within = sum(forms.lengths[operand] for operand in operands)
+            is_infix = kind in BY_NAME and BY_NAME[kind].infix
+            return within + (1 if is_infix else 2 + len(operands))
+        case Product(coefficient, factors):
+            return product_length(forms, coefficient, factors)
+        case Sum(terms):
+            signs = len(terms) - any(c > 0 for _, c in terms)
+            return signs + sum(term_length(forms, term, abs(c)) for term, c in terms)
+    return 1
+
+
+def term_length(forms: Forms, term: int, coefficient: Fraction) -> int:
+    """The length of a term with its coefficient, which is not negative."""
+    found = forms.forms[term]
+    if coefficient == 1:
+        return forms.lengths[term]
+    if isinstance(found, Number):
+        return number_length(forms, coefficient * found.value)
+    if isinstance(found, Product) and found.coefficient == 1:
+        return product_length(forms, coefficient, found.factors)
+    return product_length(forms, coefficient, ((term, ONE),))
+
+
+def number_length(forms: Forms, value: Fraction) -> int:
+    """The length of a number: ``3``, ``-1/2``."""
+    return 1 + (value < 0) + 2 * (quotient(forms, abs(value))[1] != 1)
+
+
+def product_length(
+    forms: Forms, coefficient: Fraction, factors: tuple[tuple[int, Fraction], ...]
+) -> int:
+    """The length of a product as one fraction."""
+    above, below = [[1] if number != 1 else [] for number in quotient(forms, abs(coefficient))]
+    roots: set[Fraction] = set()
+    for base, exponent in factors:
+        side = above if exponent > 0 else below
+        if exponent in roots and forms.is_positive(base):
+            side[-1] += 1 + forms.lengths[base]
+            continue
+        side.append(power_length(forms, base, abs(exponent)))
+        if abs(exponent) == HALF and forms.is_positive(base):
+            roots.add(exponent)
+    top = sum(above) + len(above) - 1 if above else 1
+    bottom = sum(below) + len(below) + 2 * (len(below) > 1)
+    return top + bottom + (coefficient < 0)
+
+
+def power_length(forms: Forms, base: int, exponent: Fraction) -> int:
+    """The length of a factor, with the brackets that it needs."""
+    inside = forms.lengths[base]
+    if exponent == HALF:
+        return inside + 3
+    inside += 2 * is_loose(forms, base, exponent)
+    if exponent == 1:
+        return inside
+    return inside + (2 if quotient(forms, exponent)[1] == 1 else 6)
+
+
+def is_loose(forms: Forms, form: int, exponent: Fraction) -> bool:
+    """Whether a form needs brackets as a factor, or, with an exponent, as the base of a power."""
+    found = forms.forms[form]
+    if form in forms.named:
+        return False
+    if isinstance(found, Call) and found.kind in BY_NAME:
+        row = BY_NAME[found.kind]
+        return bool(row.infix) and (exponent != 1 or found.kind != "pow")
+    return isinstance(found, Sum) or (exponent != 1 and isinstance(found, Product))

@@ -139,7 +139,7 @@ def check_claim(
     if work // least_work(len(graph) + len(claim)) < ENOUGH:
         message = f"{len(graph) + len(claim):,} nodes are too many to check a claim"
         raise RequestError("too-many", message, help="check a claim about a part of the formula")
-    (formula,) = derivatives(graph, [name], steps=False)
+    (formula,) = derivatives(graph, [name], steps=False, by_hand=False)
     formulas = Formulas(graph, claim, formula)
     places, obstacle, sampled, doubted = sampled_places(formulas, name, given, work)
     where = graph.inputs[name], claim.span(claim.output)

@@ -1,0 +1,281 @@
+"""Identities by which formulas get shorter: rows of a table, and one matcher for all of them.
+
+A row's left side is found in a sum or a product whatever else is added or multiplied, and whatever stands
+for its names: ``cos(x)^2 + sin(x)^2`` in ``a*sin(2*t)^2 + b + a*cos(2*t)^2``.  Wherever a left side is
+defined, its right side is the same number; the right side may be defined at more points.  Where a row is
+used, what it gives must be shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from typing import NamedTuple
+
+from exprgrad.derive.rules import template
+from exprgrad.derive.simplify.algebra import Algebra, Powers, Rules, Terms
+from exprgrad.derive.simplify.normal_form import ONE, Call, Leaf, Number, Product, Sum
+from exprgrad.graph.graph import INPUT
+from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
+
+__all__ = ["IDENTITIES", "Identity", "rewritten_products", "rewritten_sums"]
+
+
+class Identity(NamedTuple):
+    """A sum or a product, and what is the same.
+
+    ``usual``: so everyone writes it, even where that is longer.
+    """
+
+    pattern: str
+    better: str
+    usual: bool = False
+
+
+IDENTITIES = (
+    # Sums.
+    Identity("cos(x)^2 + sin(x)^2", "1"),
+    Identity("cos(x)^2 - sin(x)^2", "cos(2*x)"),
+    Identity("1 - sin(x)^2", "cos(x)^2"),
+    Identity("1 - cos(x)^2", "sin(x)^2"),
+    Identity("1 - 2*sin(x)^2", "cos(2*x)"),
+    Identity("2*cos(x)^2 - 1", "cos(2*x)"),
+    Identity("1 + tan(x)^2", "1/cos(x)^2"),
+    Identity("1 + 1/tan(x)^2", "1/sin(x)^2"),
+    Identity("1/cos(x) + tan(x)", "(1 + sin(x))/cos(x)"),
+    Identity("1/sin(x) + 1/tan(x)", "(1 + cos(x))/sin(x)"),
+    Identity("cosh(x)^2 - sinh(x)^2", "1"),
+    Identity("cosh(x)^2 + sinh(x)^2", "cosh(2*x)"),
+    Identity("1 + sinh(x)^2", "cosh(x)^2"),
+    Identity("cosh(x)^2 - 1", "sinh(x)^2"),
+    Identity("exp(x) + exp(-x)", "2*cosh(x)"),
+    Identity("exp(x) - exp(-x)", "2*sinh(x)"),
+    # Products.
+    Identity("sin(x)*cos(x)", "sin(2*x)/2"),
+    Identity("sinh(x)*cosh(x)", "sinh(2*x)/2"),
+    Identity("tan(x)*cos(x)", "sin(x)"),
+    Identity("sin(x)/tan(x)", "cos(x)"),
+    Identity("tanh(x)*cosh(x)", "sinh(x)"),
+    Identity("sinh(x)/tanh(x)", "cosh(x)"),
+    Identity("1/(1 + exp(-x))", "sigmoid(x)"),
+    Identity("exp(-x)/(1 + exp(-x))", "1 - sigmoid(x)"),
+    Identity("exp(-x)*sigmoid(x)", "1 - sigmoid(x)", usual=True),
+    Identity("exp(x)*exp(-x)", "1"),
+    Identity("x*sign(x)", "abs(x)"),
+)
+
+FEW = 3
+"""The most terms of a sum that identities are looked for in where it is a factor."""
+
+
+class Row(NamedTuple):
+    """An identity as forms: the left side's terms or factors, the longest first, and the right side.
+
+    ``kinds`` are the functions in the left side; ``is_reversible`` says that 1 over it is looked for, too.
+    """
+
+    parts: tuple[tuple[int, Fraction], ...]
+    is_sum: bool
+    better: int
+    kinds: frozenset[str]
+    is_reversible: bool
+    usual: bool
+
+
+Bound = Mapping[str, int]
+"""What stands for each name."""
+
+
+@cache
+def read() -> tuple[Algebra, tuple[Row, ...]]:
+    """The table as forms."""
+    nothing = Rules((), lambda *_: None, (), lambda forms, terms, plain: plain, lambda *_: None)
+    forms = Algebra(nothing, decimals=False)
+    return forms, tuple([row_of(forms, *each) for each in IDENTITIES])
+
+
+def row_of(forms: Algebra, pattern: str, better: str, usual: bool) -> Row:
+    """One identity."""
+    graph = template(pattern)
+    left, right = built(forms, pattern), built(forms, better)
+    found = forms.forms[left]
+    assert isinstance(found, Sum | Product)
+    parts = found.terms if isinstance(found, Sum) else found.factors
+    parts = tuple(sorted(parts, key=lambda part: -forms.weights[part[0]]))
+    plain = SUMS | PRODUCTS | {"pow"}
+    kinds = {kind for kind, o in zip(graph.kinds, graph.operands, strict=True) if o} - plain
+    is_reversible = isinstance(found, Product) and all(q > 0 for _, q in parts)
+    return Row(parts, isinstance(found, Sum), right, frozenset(kinds), is_reversible, usual)
+
+
+def built(forms: Algebra, text: str) -> int:
+    """A formula of the table as a form."""
+    graph = template(text)
+    images: list[int] = []
+    for kind, payload, operands in zip(graph.kinds, graph.payloads, graph.operands, strict=True):
+        given = [images[operand] for operand in operands]
+        if kind == INPUT:
+            images.append(forms.leaf(str(payload), None))
+        elif isinstance(payload, float):
+            images.append(forms.constant(payload, None))
+        elif kind in SUMS:
+            images.append(forms.sum(zip(given, map(Fraction, BY_NAME[kind].signs), strict=True)))
+        elif kind in PRODUCTS:
+            images.append(
+                forms.product(zip(given, map(Fraction, BY_NAME[kind].powers), strict=True))
+            )
+        elif kind == "pow":
+            images.append(forms.power(given[0], given[1]))
+        else:
+            images.append(forms.call(kind, tuple(given)))
+    return images[graph.output]
+
+
+def rewritten_sums(forms: Algebra, terms: Terms) -> Iterator[int]:
+    """What becomes of a sum by each identity that is found in it."""
+    patterns, rows = read()
+    kinds = kinds_in(forms, terms)
+    for row in rows if kinds else ():
+        if row.is_sum and row.kinds <= kinds:
+            for better, used in sums_in(forms, patterns, row, terms):
+                place = next(place for place, term in enumerate(terms) if term in used)
+                left = [item for item in terms.items() if item[0] not in used]
+                yield forms.sum([*left[:place], better, *left[place:]])
+
+
+def rewritten_products(
+    forms: Algebra, powers: Powers, coefficient: Fraction
+) -> Iterator[tuple[int, bool]]:
+    """What becomes of a product by each identity that is found in it, or in a sum that is a factor.
+
+    With each, whether it is always written so.
+    """
+    patterns, rows = read()
+    kinds = kinds_in(forms, powers)
+    for row in rows if kinds else ():
+        if not row.kinds <= kinds:
+            continue
+        if row.is_sum:
+            for other in with_other_factor(forms, patterns, row, powers, coefficient):
+                yield other, row.usual
+            continue
+        for power in (ONE, -ONE) if row.is_reversible else (ONE,):
+            wanted = [(part, power * q) for part, q in row.parts]
+            for bound, left in factors_in(forms, patterns, powers, wanted, {}):
+                better = filled(forms, patterns, row.better, bound)
+                yield forms.product([*left.items(), (better, power)], coefficient), row.usual
+
+
+def with_other_factor(
+    forms: Algebra, patterns: Algebra, row: Row, powers: Powers, coefficient: Fraction
+) -> Iterator[int]:
+    """A product in which a sum that is a factor is written in another way."""
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if (
+            isinstance(found, Sum)
+            and len(found.terms) == len(row.parts)
+            and exponent.denominator == 1
+        ):
+            for (better, times), _ in sums_in(forms, patterns, row, dict(found.terms)):
+                left = [item for item in powers.items() if item[0] != base]
+                factor = coefficient * times ** int(exponent)
+                yield forms.product([*left, (better, exponent)], factor)
+
+
+def kinds_in(forms: Algebra, parts: Mapping[int, Fraction]) -> set[str]:
+    """The functions in the terms of a sum or the factors of a product, and in the factors of those."""
+    found: set[str] = set()
+    for part in parts:
+        for base in forms.factors_of(part):
+            form = forms.forms[base]
+            if isinstance(form, Call):
+                found.add(form.kind)
+            for term, _ in form.terms if isinstance(form, Sum) and len(form.terms) <= FEW else ():
+                inside = map(forms.forms.__getitem__, forms.factors_of(term))
+                found.update(call.kind for call in inside if isinstance(call, Call))
+    return found
+
+
+def sums_in(
+    forms: Algebra, patterns: Algebra, row: Row, terms: Terms
+) -> Iterator[tuple[tuple[int, Fraction], Terms]]:
+    """Where a sum has a row's left side times something: what that equals, and the terms it takes."""
+    (lead, own), *others = row.parts
+    wanted = list(patterns.factors_of(lead).items())
+    for term, c in terms.items():
+        for bound, left in factors_in(forms, patterns, forms.factors_of(term), wanted, {}):
+            rest, times, used = [*left.items()], c / own, {term: c}
+            for other, scale in others:
+                alike = forms.product([(filled(forms, patterns, other, bound), ONE), *rest])
+                part, inner = forms.split(alike)
+                used[part] = used.get(part, Fraction(0)) + times * scale * inner
+            if all(terms.get(part) == amount for part, amount in used.items()):
+                better = forms.product([(filled(forms, patterns, row.better, bound), ONE), *rest])
+                yield (better, times), used
+
+
+def factors_in(
+    forms: Algebra,
+    patterns: Algebra,
+    factors: Powers,
+    wanted: Sequence[tuple[int, Fraction]],
+    bound: Bound,
+) -> Iterator[tuple[Bound, Powers]]:
+    """The ways in which a product has a pattern's factors: what its names stand for, and what is left."""
+    if not wanted:
+        yield bound, {base: q for base, q in factors.items() if q}
+        return
+    (pattern, power), *others = wanted
+    for base, exponent in factors.items():
+        if exponent / power < 1:
+            continue
+        for match in fits(forms, patterns, base, pattern, bound):
+            left = factors | {base: exponent - power}
+            yield from factors_in(forms, patterns, left, others, match)
+
+
+def fits(
+    forms: Algebra, patterns: Algebra, form: int, pattern: int, bound: Bound
+) -> Iterator[Bound]:
+    """The ways in which a form is a pattern's."""
+    found, wanted = forms.forms[form], patterns.forms[pattern]
+    match wanted:
+        case Leaf(name):
+            if bound.get(name, form) == form:
+                yield {**bound, name: form}
+        case Number(value):
+            if forms.value(form) == value:
+                yield bound
+        case Product(coefficient, ((name, exponent),)):
+            if coefficient == -1 and exponent == 1 and forms.is_negative(form):
+                yield from fits(forms, patterns, forms.negated(form), name, bound)
+        case Call(kind, (operand,)):
+            if isinstance(found, Call) and found.kind == kind:
+                yield from fits(forms, patterns, found.operands[0], operand, bound)
+        case Sum((first, second)):
+            if isinstance(found, Sum) and len(found.terms) == 2:
+                for one, other in (found.terms, found.terms[::-1]):
+                    if (one[1], other[1]) == (first[1], second[1]):
+                        for match in fits(forms, patterns, one[0], first[0], bound):
+                            yield from fits(forms, patterns, other[0], second[0], match)
+
+
+def filled(forms: Algebra, patterns: Algebra, pattern: int, bound: Bound) -> int:
+    """A pattern with something for its names."""
+    match patterns.forms[pattern]:
+        case Leaf(name):
+            return bound[name]
+        case Number(value):
+            return forms.number(value)
+        case Product(coefficient, ((base, exponent),)) if exponent == 1:
+            return forms.sum([(filled(forms, patterns, base, bound), coefficient)])
+        case Product(coefficient, factors):
+            given = [(filled(forms, patterns, base, bound), q) for base, q in factors]
+            return forms.product(given, coefficient)
+        case Sum(terms):
+            return forms.sum([(filled(forms, patterns, term, bound), c) for term, c in terms])
+        case Call(kind, operands):
+            return forms.call(kind, tuple([filled(forms, patterns, o, bound) for o in operands]))
+    raise AssertionError("a pattern is made of names, numbers, sums, products and functions")
