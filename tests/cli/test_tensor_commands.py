@@ -323,3 +323,14 @@ def test_a_large_formula_is_told_of_by_bounds() -> None:
     assert "may have" in told[0]["message"] and "as far as bounds tell" in told[0]["message"]
     assert "up to 4,096 elements" in told[0]["help"]
     assert sum("4,096" in (one["help"] or "") for one in told) == 1
+
+
+def test_what_would_take_too_long_is_told_of_by_bounds() -> None:
+    """The formula is small enough to be written out, and its Jacobian has 40,000 numbers."""
+    done = command("jac", "--json", "(1 - cos(x))/x^2*sum(x)", "x=broadcast(1e-7, [200])")
+    told = json.loads(done.out)["diagnostics"]
+    assert ["may have" in one["message"] for one in told] == [True, True]
+    assert "the truth about 40,200 numbers would take too long" in told[0]["help"]
+    assert "would take too long" not in told[1]["help"]
+    done = command("jac", "-q", "(1 - cos(x))/x^2*sum(x)", "x=broadcast(1e-7, [20])")
+    assert "is corrected to" in done.err

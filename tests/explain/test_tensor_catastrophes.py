@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from corpus import CASES
 from exprgrad import parse
 from exprgrad.graph.graph import element_name
 from exprgrad.run.arrays.elements import elements
+from golden import CASES
 from oracles import Real, evaluate, mp, mpf
 from shell import command
 

@@ -24,6 +24,8 @@ from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 
 __all__ = ["answered_tensors", "guarded_tensors"]
 
+MOST_WORK = 2**17
+"""For how many nodes of derived graphs the truth is worked out, about: that takes seconds."""
 Bounds = dict[Path, tuple[float, float]]
 """Numbers, and what each may be off by."""
 Resolve = Callable[[Bounds, Callable[[], Source]], Settled]
@@ -109,8 +111,11 @@ def answered_tensors(
             "" if node is None else run.label(node),
         )
 
-    def settled(bounds: Bounds) -> Settled:
-        return resolve(bounds, lambda: Spread(run, point, ask, label))
+    def settled(bounds: Bounds) -> Settled | None:
+        if len(bounds) > MOST_ELEMENTS:
+            return None
+        source = Spread(run, point, ask, label)
+        return resolve(bounds, lambda: source) if source.work(bounds) <= MOST_WORK else None
 
     return settled_tensors(run, values, errors, least, settled, blame)
 
@@ -120,16 +125,45 @@ def settled_tensors(
     values: Tensors,
     errors: Tensors,
     least: int,
-    settled: Callable[[Bounds], Settled],
+    settled: Callable[[Bounds], Settled | None],
     blame: TooLarge,
 ) -> Settled:
-    """What becomes of tensors and numbers: those with too few right digits are settled one by one."""
+    """What becomes of tensors and numbers: those with too few right digits are settled one by one.
+
+    Bounds alone speak where the formula is too large for that, or ``settled`` says that they are too many.
+    """
     counts = {path: right_digits(value, errors[path]) for path, value in values.items()}
-    if sum(map(size, run.graph.shapes)) > MOST_ELEMENTS:
-        fewest = {path: int(count.min()) for path, count in counts.items()}
-        told = too_large(run, counts, least, blame)
-        return Settled({**values}, fewest, {}, tuple(told))
-    flat = {path: count.reshape(-1) for path, count in counts.items()}
+    fewest = {path: int(count.min()) for path, count in counts.items()}
+    many = sum(int((count < least).sum()) for count in counts.values())
+    elements = sum(map(size, run.graph.shapes))
+    known = Settled({**values}, fewest, {})
+    if not many:
+        return known
+    if elements <= MOST_ELEMENTS:
+        found = one_by_one(values, errors, counts, least, settled)
+        if found is not None:
+            return found
+        help = (
+            f"the truth about {many:,} numbers would take too long: ask for fewer, by --wrt or --of"
+        )
+    else:
+        help = (
+            f"the truth is worked out for up to {MOST_ELEMENTS:,} elements over all nodes, and this "
+            f"formula has {elements:,}: try fewer rows, or fewer columns"
+        )
+    told = by_bounds(run, counts, least, blame, help)
+    return known._replace(diagnostics=tuple(told))
+
+
+def one_by_one(
+    values: Tensors,
+    errors: Tensors,
+    counts: Tensors,
+    least: int,
+    settled: Callable[[Bounds], Settled | None],
+) -> Settled | None:
+    """What becomes of tensors whose numbers with too few right digits are settled by themselves."""
+    flat = {path: count.reshape(-1).copy() for path, count in counts.items()}
     places: dict[Path, tuple[Path, Shape]] = {}
     bounds: Bounds = {}
     for path, value in values.items():
@@ -140,7 +174,9 @@ def settled_tensors(
             places[number] = path, place
             bounds[number] = at(value, place), at(stretched(errors[path], shape), place)
             flat[path][index] = DOUBLE_DIGITS
-    found = settled(bounds) if bounds else Settled({}, {}, {})
+    found = settled(bounds)
+    if found is None:
+        return None
     fewest = {path: int(count.min()) for path, count in flat.items()}
     fresh: dict[Path, Any] = {}
     for number, (path, place) in places.items():
@@ -167,13 +203,10 @@ def end_of_path(place: Shape) -> tuple[str, ...]:
     return (str([*place]),) if place else ()
 
 
-def too_large(run: Run, counts: Tensors, least: int, blame: TooLarge) -> Iterator[Diagnostic]:
-    """Warnings about numbers of a formula that is too large to be written out: what bounds tell."""
-    elements = sum(map(size, run.graph.shapes))
-    help = (
-        f"the truth is worked out for up to {MOST_ELEMENTS:,} elements over all nodes, and this formula "
-        f"has {elements:,}: try fewer rows, or fewer columns"
-    )
+def by_bounds(
+    run: Run, counts: Tensors, least: int, blame: TooLarge, help: str
+) -> Iterator[Diagnostic]:
+    """Warnings about numbers of which nothing is known but what bounds tell; the first has help."""
     for path, number in counts.items():
         poor = where(number < least)
         if poor is None:

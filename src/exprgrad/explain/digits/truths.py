@@ -41,6 +41,8 @@ Label = Callable[[str, Sequence[tuple[str, Shape]]], str]
 """What messages call a number: by its field, then the names that lead to it, each with a place."""
 LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""
+GRADIENT = 3
+"""How many times as many nodes as a formula its gradient has, about."""
 BY_ONE = {"value", "gradient", "jacobian", "vjp"}
 """The fields of values and of first derivatives, whose digits a rewrite may keep."""
 
@@ -496,6 +498,15 @@ class Spread:
         graph, mine.nodes = mine.question.derive(mine.question.graph, computed, numbers)
         mine.run = Run(self.tensors.text, graph, inputs, forward(graph, inputs))
         mine.seek(numbers)
+
+    def work(self, paths: Iterable[Path]) -> int:
+        """About how many nodes a derived graph of some numbers has: a sweep for each row of a matrix."""
+        fields: dict[str, set[str]] = {}
+        for path in paths:
+            if path[0] in MATRICES:
+                fields.setdefault(path[0], set()).add(self.by_number(path)[1])
+        sweeps = len(fields.get("jacobian", ())) + GRADIENT * len(fields.get("hessian", ()))
+        return max(sweeps, 1) * len(self.elements.run.graph)
 
     @property
     def bits(self) -> int:
