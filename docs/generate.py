@@ -10,12 +10,13 @@ import click
 from exprgrad.cli.group import Group
 from exprgrad.cli.main import COMMANDS, load
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite, conditions
-from exprgrad.graph.ops import OPS
+from exprgrad.graph.ops import COMPARISONS, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.show.text.operations import details, usage
 
 REFERENCE = Path(__file__).parent / "reference"
+METHODS = Path(__file__).parents[1] / "src" / "exprgrad" / "api" / "methods.pyi"
 
 
 def commands() -> str:
@@ -124,6 +125,29 @@ def schema() -> str:
     return re.sub(r'("to": \{ "enum": \[)"python"[^]]*', rf"\g<1>{listed}", text)
 
 
+def methods() -> str:
+    """What a type checker is told of the operators and functions of ``Value``: a line for each row."""
+    lines = [
+        '"""The operators and functions of ``Value``, for type checkers: written by docs/generate.py."""\n',
+        "from typing import Self\n",
+        "class Methods:",
+    ]
+    reflected = [op.name for op in OPS if op.infix and op.name not in COMPARISONS]
+    special = {"div": "truediv"}
+    for name in reflected:
+        dunder = special.get(name, name)
+        for form in (dunder, f"r{dunder}"):
+            lines.append(f"    def __{form}__(self, other: Self | float) -> Self: ...")
+    for name in ("lt", "le", "gt", "ge"):
+        lines.append(f"    def __{name}__(self, other: Self | float) -> bool: ...")
+    for op in OPS:
+        if not (op.infix or op.prefix):
+            taken = [f"{name}: Self | float" for name in op.names[1:]]
+            taken += ["*others: Self | float"] * op.variadic
+            lines.append(f"    def {op.name}({', '.join(['self', *taken])}) -> Self: ...")
+    return "\n".join(lines) + "\n"
+
+
 PAGES = {
     "commands.md": commands,
     "operations.md": operations,
@@ -136,6 +160,7 @@ def main() -> None:
     """Write every page."""
     for name, page in PAGES.items():
         (REFERENCE / name).write_text(page(), encoding="utf-8")
+    METHODS.write_text(methods(), encoding="utf-8")
 
 
 if __name__ == "__main__":

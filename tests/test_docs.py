@@ -102,6 +102,11 @@ def test_generated_reference_is_current(name: str) -> None:
     assert path.read_text("utf-8") == generator().PAGES[name](), "run python docs/generate.py"
 
 
+def test_the_methods_of_a_value_are_told_to_type_checkers() -> None:
+    found = generator()
+    assert found.METHODS.read_text("utf-8") == found.methods(), "run python docs/generate.py"
+
+
 def test_every_command_is_documented() -> None:
     from exprgrad.cli.main import COMMANDS
 

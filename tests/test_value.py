@@ -274,7 +274,7 @@ def test_whole_classes_made_by_hand() -> None:
     class Mine(Value):
         __slots__ = ()
 
-        def __add__(self, other: Any) -> Value:
+        def __add__(self, other: Any) -> Mine:
             out = Mine(self.data + other.data, (self, other), "+")
 
             def back() -> None:
@@ -284,7 +284,7 @@ def test_whole_classes_made_by_hand() -> None:
             out._backward = back
             return out
 
-        def __mul__(self, other: Any) -> Value:
+        def __mul__(self, other: Any) -> Mine:
             out = Mine(self.data * other.data, (self, other), "*")
 
             def back() -> None:
@@ -300,6 +300,8 @@ def test_whole_classes_made_by_hand() -> None:
     loss = d * f
     loss.backward()
     assert [v.grad for v in (a, b, c, f, d, e)] == [6, -4, -2, 4, -2, -2]
+    for made in (a - 1, 2 - a, a.tanh(), a.max(1, b), -a, 1 / a, abs(a)):
+        assert type(made) is Mine
     square = a + a
     a.grad = 0
     square.backward()

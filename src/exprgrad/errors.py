@@ -59,12 +59,12 @@ class ExprgradError(Exception):
     ) -> None:
         message = cut(message, LONGEST_MESSAGE)
         super().__init__(message)
-        self.code = code
-        self.message = message
-        self.source = source
-        self.span = span
-        self.help = None if help is None else cut(help, LONGEST_MESSAGE)
-        self.related = related
+        self.code: str = code
+        self.message: str = message
+        self.source: Source | None = source
+        self.span: Span | None = span
+        self.help: str | None = None if help is None else cut(help, LONGEST_MESSAGE)
+        self.related: tuple[tuple[str, Span], ...] = related
 
     def at(self, place: Source | str, start: int = 0) -> Self:
         """The error with its place: the text whose offsets its spans are, or a file's name.

@@ -150,9 +150,9 @@ class Expression(Drawn):
         shapes: Mapping[str, Shape] | None = None,
     ) -> None:
         self.text = text
-        self.graph = parse_graph(text) if graph is None else graph
+        self.graph: Graph = parse_graph(text) if graph is None else graph
         self.known = known
-        self.shapes = dict(shapes or {})
+        self.shapes: dict[str, Shape] = dict(shapes or {})
         self.by_shape: dict[object, Evaluator] = {}
 
     @cached_property

@@ -37,7 +37,10 @@ from exprgrad.run.numbers.sweeps import Rule, row
 from exprgrad.run.values.inputs import as_number
 
 if TYPE_CHECKING:
+    from exprgrad.api.methods import Methods
     from exprgrad.show.page.page import Page
+else:
+    Methods = Guessed
 
 __all__ = ["Value"]
 
@@ -241,7 +244,7 @@ class Clock:
     now = 0
 
 
-class Value(Guessed):
+class Value(Methods):
     """A number: an input, ``Value(2.0, label='a')``, or what an operation made of others.
 
     ``data`` and ``grad`` can be read and set; ``label``, or ``name``, is its name in tables and pictures.
@@ -424,13 +427,14 @@ class Value(Guessed):
     def __repr__(self) -> str:
         return f"Value(data={self._data!r}, grad={self._grad!r})"
 
-    __add__, __radd__ = operators("add")
-    __sub__, __rsub__ = operators("sub")
-    __mul__, __rmul__ = operators("mul")
-    __truediv__, __rtruediv__ = operators("div")
-    __mod__, __rmod__ = operators("mod")
-    __pow__, __rpow__ = operators("pow")
-    __lt__, __gt__, __le__, __ge__ = map(comparison, ("lt", "gt", "le", "ge"))
+    if not TYPE_CHECKING:
+        __add__, __radd__ = operators("add")
+        __sub__, __rsub__ = operators("sub")
+        __mul__, __rmul__ = operators("mul")
+        __truediv__, __rtruediv__ = operators("div")
+        __mod__, __rmod__ = operators("mod")
+        __pow__, __rpow__ = operators("pow")
+        __lt__, __gt__, __le__, __ge__ = map(comparison, ("lt", "gt", "le", "ge"))
 
     def __neg__(self) -> Value:
         return apply("neg", (self,))
@@ -440,11 +444,6 @@ class Value(Guessed):
 
     def __abs__(self) -> Value:
         return apply("abs", (self,))
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Callable[..., Value]:
-            """The functions of the op table."""
 
 
 new = object.__new__
@@ -483,8 +482,9 @@ def step_of(kind: str, operands: tuple[Value, ...]) -> Step:
 def result(
     kind: str, operands: tuple[Value, ...], inner: tuple[Value, ...], data: float, step: Step
 ) -> Value:
-    """The value that an operation makes."""
-    made = new(Value)
+    """The value that an operation makes, of its first operand's class, a constant aside."""
+    like = operands[0] if operands[0].kind != CONST else operands[1]
+    made: Value = new(like.__class__)
     made._data = data
     made._grad = 0.0
     made._label = ""

@@ -264,7 +264,7 @@ class Run:
     ) -> None:
         self.text = text
         self.graph = graph
-        self.inputs = dict(inputs)
+        self.inputs: dict[str, Any] = dict(inputs)
         self.values = values
         self.adjoints = adjoints
         self.wrt = wrt

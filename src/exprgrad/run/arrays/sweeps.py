@@ -82,8 +82,8 @@ class Adjoints:
         masks: Mapping[int, Any],
     ) -> None:
         self.graph = graph
-        self.suspects = sweep.suspects
-        self.active = sweep.active
+        self.suspects: list[Suspect] = sweep.suspects
+        self.active: Sequence[int] = sweep.active
         self.values = values
         self.grads = grads
         self.masks = masks

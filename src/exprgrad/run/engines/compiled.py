@@ -78,14 +78,17 @@ class Compiled:
         self.text = text
         self.graph = graph
         self.known = known
-        self.inputs = tuple(graph.inputs)
-        self.wrt = select(graph, wrt)
-        self.precise = bool(precise)
-        self.threads = counted(threads)
+        self.inputs: tuple[str, ...] = tuple(graph.inputs)
+        self.wrt: tuple[str, ...] = select(graph, wrt)
+        self.precise: bool = bool(precise)
+        self.threads: int | None = counted(threads)
         self.choice = engine
         program = gradient(graph, self.wrt)
+        self.engine: str
+        self.kernel: Kernel
+        self.note: str | None
         self.engine, self.kernel, self.note = built(program, self.inputs, engine, self.precise)
-        self.size = len(program.graph)
+        self.size: int = len(program.graph)
 
     def __call__(self, columns: Any, out: Any = None) -> Rows:
         """The value and the gradient of every row.

@@ -371,7 +371,7 @@ class Adjoints:
         self.tape = tape
         self.grads = grads
         self.cells = cells
-        self.active = tape.active
+        self.active: bytearray = tape.active
 
     @property
     def quiet(self) -> bool:
