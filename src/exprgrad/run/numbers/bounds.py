@@ -10,7 +10,7 @@ jumps: there the row is asked at both ends.  What is not finite may be off by an
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product, repeat
+from itertools import product
 from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import slots, template
@@ -50,9 +50,9 @@ QUARTERS, SHORT_BELOW = 16.0, 1e11
 """What sixteenths there are below is written with 15 digits at most."""
 MOST_TYPED = 256
 """Up to so many nodes it is asked what the numbers that were typed come to."""
-SUM, PRODUCT, SMOOTH, BENT_AT_0, OTHER = range(5)
-"""How a row's bound is found: that of a sum or a product of two, of a row with one operand that is smooth
-or has a kink at 0, or of any other."""
+SUM, PRODUCT, SMOOTH, SPECIAL, VARIADIC = range(5)
+"""How a row's bound is found: that of a sum or a product of two, of a row that is smooth everywhere, of one
+that has kinks or jumps, or of one that takes any number of operands."""
 
 
 def right_digits(value: float, error: float) -> int:
@@ -74,6 +74,7 @@ class Kind(NamedTuple):
     ``function``  its value
     ``own``       what the result may have rounded away, as a part of it, and at least
     ``partial``   the same of a partial
+    ``flat``      whether it has flat pieces, where a partial of 0 has not underflowed
     """
 
     op: Op
@@ -81,6 +82,7 @@ class Kind(NamedTuple):
     function: Callable[..., float]
     own: tuple[float, float]
     partial: tuple[float, float]
+    flat: bool
 
 
 class Kinds(dict[str, Kind]):
@@ -96,6 +98,7 @@ class Kinds(dict[str, Kind]):
             functions[name],
             (2 * ulps * UNIT, max(tiny, op.value_abs)),
             (4 * op.partial_ulp * UNIT, op.partial_abs),
+            has_only_kinks(op) or bool(op.branches),
         )
         return made
 
@@ -109,21 +112,43 @@ class Rules(dict[str, tuple[tuple[Template, ...], bool]]):
         return made
 
 
+class Needed(dict[str, list[tuple[int, int | float]] | None]):
+    """Row name → operands of which two, or one and a number, have to be equal at a kink or a jump.
+
+    None where the row's conditions do not tell.
+    """
+
+    def __missing__(self, name: str) -> list[tuple[int, int | float]] | None:
+        from exprgrad.run.numbers.kink_screen import implied
+
+        op = BY_NAME[name]
+        found: list[tuple[int, int | float]] | None = []
+        slot: dict[str, int | float] = dict.fromkeys(slots(op), 1.0)
+        slot |= {operand: at for at, operand in enumerate(op.names)}
+        for special in op.special:
+            where = template(special.where)
+            needed = None if "out" in where.inputs else implied(where, slot)
+            found = None if found is None or needed is None else found + needed
+        self[name] = found
+        return found
+
+
 KINDS = Kinds()
 RULES = Rules()
+NEEDED = Needed()
+AT_0: list[tuple[int, int | float]] = [(0, 0.0)]
+"""What a row needs whose only kink, or jump, is where its operand is 0."""
 
 
 def sort_of(op: Op) -> int:
     """How a row's bound is found."""
+    if op.variadic:
+        return VARIADIC
     if len(op.signs) == 2:
         return SUM
     if op.powers == (1, 1):
         return PRODUCT
-    if len(op.names) > 1 or op.variadic:
-        return OTHER
-    if has_only_kinks(op) and all(special.where == "x == 0" for special in op.special):
-        return BENT_AT_0
-    return OTHER if op.special else SMOOTH
+    return SPECIAL if op.special else SMOOTH
 
 
 def has_only_kinks(op: Op) -> bool:
@@ -230,51 +255,76 @@ def of_row(
     errors: Sequence[float],
 ) -> float:
     """What a row's result may be off by."""
-    op, sort, _, (relative, least), _ = kind
+    op, sort, _, (relative, least), _, _ = kind
     error = relative * abs(out)
     if error < least and (out or values[operands[0]]):
         error = least  # a 0 that is not made of zeros may be all that is left of a number
-    if sort != OTHER:
+    if len(operands) == 1:
         x, d = values[operands[0]], errors[operands[0]]
         if not d:
             return error
-        if d < FAR and d < FAR * abs(x):
+        if d < FAR and d < FAR * abs(x) and (sort == SMOOTH or NEEDED[op.name] == AT_0):
             (rule,), companions = RULES[op.name]
             slope = abs(rule((x, out, 1.0) if companions else (x, out)))
-            if slope >= NORMAL or sort == BENT_AT_0:
+            if slope >= NORMAL or (kind.flat and not slope):
                 return error + slope * d
-        return error + carried(kind, out, (x,), (d,))
     off = [errors[operand] for operand in operands]
-    return error + carried(kind, out, [values[o] for o in operands], off) if any(off) else error
+    if not any(off):
+        return error
+    seen = [values[operand] for operand in operands]
+    if op.opposite:
+        return 0.0 if is_clear(op, seen, off) else 1.0
+    if inf in off and not op.branches:
+        return inf
+    if sort == VARIADIC:
+        return error + of_many(op, out, seen, off)
+    if sort == SPECIAL and not is_clear(op, seen, off):
+        error += at_ends(lambda place: kind.function(*place), out, seen, off)
+        if has_only_kinks(op):
+            return error
+    return error + carried(kind, out, seen, off)
+
+
+def of_many(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
+    """What the operands' errors come to where a row takes any number of them."""
+    if op.special:
+        return max(off)
+    (rule,), _ = RULES[op.name]
+    views = sides(op, [*seen, out], [1.0] * len(seen))
+    return sum(abs(rule(view)) * d for view, d in zip(views, off, strict=True) if d)
+
+
+def is_clear(op: Op, seen: Sequence[float], off: Sequence[float]) -> bool:
+    """Whether a row has no kink and no jump within reach, so that it is as good as smooth."""
+    if op.branches:
+        return not any(d for at, d in enumerate(off) if at not in op.branches)
+    needed = NEEDED[op.name]
+    if needed is None:
+        return False
+    for at, other in needed:
+        beside, d = (other, 0.0) if isinstance(other, float) else (seen[other], off[other])
+        if not abs(seen[at] - beside) > off[at] + d:
+            return False
+    return True
 
 
 def carried(kind: Kind, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
-    """What the operands' errors come to in a row's result."""
-    op, sort, function, *_ = kind
-    if op.opposite:
-        return 0.0 if abs(seen[0] - seen[1]) > off[0] + off[1] else 1.0
-    if inf in off and not op.branches:
-        return inf
+    """What the operands' errors come to in a row's result, to first order.
+
+    Where that may not tell, the row is asked at both ends.
+    """
+    rules, companions = RULES[kind.op.name]
+    view = [*seen, out, *[1.0] * len(seen)] if companions else [*seen, out]
     error = 0.0
-    if op.special and not (sort == BENT_AT_0 and off[0] < abs(seen[0])):
-        if op.variadic:
-            return max(off)
-        error = at_ends(lambda place: function(*place), out, seen, off)
-        if has_only_kinks(op):
-            return error
-    rules, companions = RULES[op.name]
-    varies = [1.0] * len(seen) if companions else []
-    views = sides(op, [*seen, out], varies) if op.variadic else repeat([*seen, out, *varies])
-    edges = zip(seen, off, views, rules * len(seen) if op.variadic else rules, strict=False)
-    for position, (x, d, view, rule) in enumerate(edges):
+    for position, d in enumerate(off):
         if d:
-            slope = abs(rule(view))
-            is_bent = d > FAR * min(abs(x), 1.0) or slope < NORMAL
-            slope *= d
-            if is_bent:
+            x, slope = seen[position], abs(rules[position](view))
+            apart = slope * d
+            is_near = d < FAR and d < FAR * abs(x)
+            if not (is_near and (slope >= NORMAL or (kind.flat and not slope))):
                 ends = [[*seen[:position], end, *seen[position + 1 :]] for end in (x - d, x + d)]
-                slope = max(slope, *(abs(function(*place) - out) for place in ends))
-            error += slope if slope == slope else inf
+                apart = max(apart, *(abs(kind.function(*place) - out) for place in ends))
+            error += apart if apart == apart else inf
     return error
 
 
@@ -380,12 +430,10 @@ def gated(
 class Slope(NamedTuple):
     """What a bound needs to know of a local derivative that takes working out.
 
-    ``rule``   finds it from what the tape picks
-    ``reads``  which of these numbers it reads
+    ``reads``  which of the numbers that the tape picks it reads
     """
 
     kind: Kind
-    rule: Template
     reads: tuple[int, ...]
 
 
@@ -396,7 +444,7 @@ def slopes_of(kind: Kind) -> dict[Template, Slope]:
     for position, (part, _) in enumerate(row(op)[0]):
         if callable(part):
             reads = [names.index(seen) for seen in template(op.partial(position)).inputs]
-            found[part] = Slope(kind, part, tuple(reads))
+            found[part] = Slope(kind, tuple(reads))
     return found
 
 
@@ -416,17 +464,21 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         if slope is None:
             off.append(0.0)  # how many operands tie: a whole number
             continue
-        (op, _, _, _, (relative, error)), _, _ = slope
+        kind, reads = slope
+        relative, error = kind.partial
         local, around = cells[cell], pick(off)
         if relative:
             error = max(relative * abs(local), error)
-            if local or all(pick(cells)[: len(op.names)]):
+            if local or all(pick(cells)[: len(kind.op.names)]):
                 error += TINY  # that an operand does not vary is read, too, as a 0
-        if op.special and op.variadic:
+        if kind.sort == VARIADIC and kind.op.special:
             _, user, *_ = pick(places)
             error += of_choice(tape.graph.operands[user], user, cells, off)
-        elif any(around):
-            error += of_rule(slope, local, pick(cells), around)
+        else:
+            for at in reads:
+                if around[at]:
+                    error += of_rule(kind, rule, reads, local, pick(cells), around)
+                    break
         off.append(error if error < inf else inf)
     return off
 
@@ -442,32 +494,59 @@ def of_choice(
     return 1.0 if len(near) > 1 else 0.0
 
 
-def of_rule(slope: Slope, local: float, seen: Sequence[float], off: Sequence[float]) -> float:
-    """What a local derivative may be off by because some of what its rule sees is."""
-    (op, sort, value, _, _), rule, reads = slope
-    if op.special and not (sort == BENT_AT_0 and off[0] < abs(seen[0])):
-        count = len(op.names)
-
-        def moved(place: list[float]) -> float:
-            place[count] = value(*place[:count])  # the result moves with its operands
-            return rule(place)
-
-        is_read = any(off[at] for at in reads)
-        return at_ends(moved, local, seen, off[:count]) if is_read else 0.0
+def of_rule(
+    kind: Kind,
+    rule: Template,
+    reads: Sequence[int],
+    local: float,
+    seen: Sequence[float],
+    off: Sequence[float],
+) -> float:
+    """What a local derivative may be off by because some of what its rule reads is."""
+    if kind.sort == SPECIAL and not (
+        reads == (0,) and off[0] < FAR * abs(seen[0]) and NEEDED[kind.op.name] == AT_0
+    ):
+        return inf if inf in off else of_special(kind, rule, local, seen, off)
     place, error = [*seen], 0.0
     for at in reads:
-        x, d = seen[at], off[at]
-        if d < FAR and d < FAR * abs(x):
-            if d:
-                place[at] = x + STRETCH * d
-                error += abs(rule(place) - local) / STRETCH
-        elif d == inf:
-            return inf
-        elif d:
-            place[at] = x + d
-            ahead = abs(rule(place) - local)
-            place[at] = x - d
-            apart = max(ahead, abs(rule(place) - local))
-            error += apart if apart <= BENT * abs(local) else apart + abs(local)
-        place[at] = x
+        if off[at]:
+            error += along(rule, local, place, at, off[at])
     return error if error == error else inf
+
+
+def of_special(
+    kind: Kind, rule: Template, local: float, seen: Sequence[float], off: Sequence[float]
+) -> float:
+    """The same where a row has kinks or jumps: its result, which rules compare with, moves along."""
+    count = len(kind.op.names)
+
+    def moved(place: list[float]) -> float:
+        place[count] = kind.function(*place[:count])
+        return rule(place)
+
+    off = off[:count]
+    if not is_clear(kind.op, seen, [STRETCH * d for d in off]):
+        return at_ends(moved, local, seen, off)
+    place = [*seen]
+    error = sum(along(moved, local, place, at, d) for at, d in enumerate(off) if d)
+    return error if error == error else inf
+
+
+def along(
+    function: Callable[[list[float]], float], here: float, place: list[float], at: int, d: float
+) -> float:
+    """How far a smooth function gets from its value where one argument is off."""
+    x = place[at]
+    if d < FAR and d < FAR * abs(x):
+        place[at] = x + STRETCH * d
+        apart = abs(function(place) - here) / STRETCH
+    elif d < inf:
+        place[at] = x + d
+        ahead = abs(function(place) - here)
+        place[at] = x - d
+        apart = max(ahead, abs(function(place) - here))
+        apart = apart if apart <= BENT * abs(here) else apart + abs(here)
+    else:
+        apart = inf
+    place[at] = x
+    return apart

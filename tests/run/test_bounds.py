@@ -1,0 +1,65 @@
+"""Bounds on rounding in the sweeps over numbers: what each rule of theirs comes to."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from exprgrad import parse
+from exprgrad.graph.ops import OPS
+from exprgrad.run.numbers.bounds import NEEDED, TINY, UNIT, data_errors, grad_errors
+
+
+def errors(formula: str, **inputs: float) -> tuple[float, dict[str, float]]:
+    """What the value and the gradient of a formula may be off by."""
+    run = parse(formula).gradient(inputs)
+    data = data_errors(run.graph, run.values)
+    assert run.adjoints is not None
+    grads = grad_errors(run.adjoints, data)
+    return data[run.graph.output], {name: grads[node] for name, node in run.graph.inputs.items()}
+
+
+def test_a_kink_out_of_reach_changes_nothing() -> None:
+    plain, slopes = errors("x*y", x=0.3, y=0.7)
+    for bent in ("abs(x*y)", "relu(x*y)"):
+        value, bent_slopes = errors(bent, x=0.3, y=0.7)
+        assert value == plain
+        assert bent_slopes["x"] <= 2.01 * slopes["x"]  # one product more
+    assert errors("where(x, x*y, 2)", x=0.3, y=0.7)[0] == plain
+
+
+def test_a_kink_within_reach_may_take_all_of_a_slope() -> None:
+    value, slopes = errors("relu(x*y - 0.21)", x=0.3, y=0.7)
+    assert 0 < value < 4 * UNIT
+    assert slopes["x"] > 0.5
+
+
+def test_a_condition_that_may_be_the_other_way() -> None:
+    assert errors("where(x*y > 0.21, 2, 3)", x=0.3, y=0.7)[0] >= 1
+    assert errors("where(x*y > 0.22, 2, 3)", x=0.3, y=0.7)[0] == 0
+
+
+def test_a_power_far_from_its_jump_counts_its_error_once() -> None:
+    """Four half ulps of its own, and twice what the base is off by."""
+    value, _ = errors("(x*y)^2", x=0.3, y=0.7)
+    square = (0.3 * 0.7) ** 2
+    assert value == pytest.approx((4 + 2) * UNIT * square, rel=0.01)
+
+
+def test_what_underflows_is_off_and_what_is_multiplied_by_0_is_not() -> None:
+    """A grad of 0 that is not made of zeros is all that is left of a number."""
+    value, slopes = errors("x*y*z", x=1e-200, y=1e-200, z=3.7)
+    assert value > 0 and slopes["z"] >= TINY
+    _, slopes = errors("relu(-(x*x))*y", x=0.3, y=0.7)
+    assert slopes["x"] == 0
+
+
+def test_what_is_not_finite_may_be_off_by_anything() -> None:
+    assert math.isinf(errors("exp(x*y)*z", x=1e3, y=1.1, z=0.1)[0])
+
+
+def test_rows_that_say_where_their_kinks_are() -> None:
+    told = {op.name for op in OPS if op.special and NEEDED[op.name] is not None}
+    assert {"abs", "relu", "clamp", "where", "pow", "lt", "sign"} <= told
+    assert not told & {"floor", "round", "mod", "max"}
