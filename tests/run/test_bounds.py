@@ -9,13 +9,14 @@ import pytest
 from exprgrad import parse
 from exprgrad.graph.ops import OPS
 from exprgrad.run.numbers.bounds import NEEDED, TINY, UNIT, data_errors, grad_errors
+from exprgrad.run.numbers.sweeps import Adjoints
 
 
 def errors(formula: str, **inputs: float) -> tuple[float, dict[str, float]]:
     """What the value and the gradient of a formula may be off by."""
     run = parse(formula).gradient(inputs)
     data = data_errors(run.graph, run.values)
-    assert run.adjoints is not None
+    assert isinstance(run.adjoints, Adjoints)
     grads = grad_errors(run.adjoints, data)
     return data[run.graph.output], {name: grads[node] for name, node in run.graph.inputs.items()}
 

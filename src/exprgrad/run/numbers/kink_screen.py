@@ -23,6 +23,7 @@ __all__ = [
     "Needed",
     "Suspects",
     "equal_numbers",
+    "implied",
     "movable",
     "special_of",
     "special_tests",
