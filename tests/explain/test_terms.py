@@ -57,3 +57,11 @@ def test_too_many_terms_are_one() -> None:
     many = " + ".join(f"sin({at}*x)" for at in range(MOST_PARTS + 1))
     found = claimed("x^2 + y*x", f"x={many} - 2*x")
     assert found.where is not None and "; " not in found.message
+
+
+def test_a_factor_near_1_is_not_called_1() -> None:
+    for claim, factor in (("2.0000001", "1 + 5e-08"), ("1.9999999", "1 - 5e-08")):
+        found = claimed("x^2", f"x={claim}*x")
+        assert found.message.endswith(
+            f"the claim is {factor} times the derivative everywhere: a factor"
+        )

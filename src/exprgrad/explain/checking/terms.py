@@ -114,7 +114,11 @@ def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
         if fraction == -1:
             return "-1 times the derivative: a sign"
         return f"{fraction} times the derivative: a factor"
-    return f"{decimal(ratio)} times the derivative everywhere: a factor"
+    shown = decimal(ratio)
+    if shown == "1":  # a factor that rounds to 1 is told by what sets it apart
+        sign = "+" if ratio > 1 else "-"
+        return f"1 {sign} {decimal(abs(ratio - 1))} times the derivative everywhere: a factor"
+    return f"{shown} times the derivative everywhere: a factor"
 
 
 def counts(kind: str, *, terms: bool) -> tuple[int, ...]:

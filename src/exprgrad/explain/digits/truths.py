@@ -17,6 +17,7 @@ from exprgrad.explain.digits.trusted import (
     FIRST_BITS,
     Better,
     Enclosed,
+    Lost,
     Trusted,
     derivative,
     enclosed,
@@ -127,6 +128,16 @@ def hanging(graph: Graph, inputs: Mapping[str, float], spelled: Mapping[str, str
             for name, (number, x) in typed.items()
             if math.isfinite(x) != number.is_finite() or not bool(number == ball(x))
         ]
+
+
+def told(
+    place: Place, lost: Lost | None, through: Sequence[int], who: str, better: Better | None = None
+) -> Place:
+    """The first node of a walk, which lost digits, and help; the ``place`` of the number if none did."""
+    if lost is None:
+        return place._replace(through=tuple(through))
+    advice = "" if better is None else f"; {better.advice}"
+    return Place(through[0], lost.span, f"{who} loses them: {lost.why}{advice}", tuple(through))
 
 
 def label_of(run: Run, path: Path) -> str:
@@ -247,13 +258,9 @@ class Swept:
         """The node that loses most digits, and the rewrite that keeps them, if one is known."""
         name = path[1] if path[1:] else ""
         lost, nodes = find_lost(self.evidence, name, plain.digits)
-        if lost is None:
-            return self.place(path)._replace(through=tuple(nodes))
-        help = f"{self.run.label(lost.node)} loses them: {lost.why}"
-        better = self.menders.better(name, nodes, plain, true)
-        if better is not None:
-            help += f"; {better.advice}"
-        return Place(lost.node, lost.span, help, tuple(nodes))
+        better = self.menders.better(name, nodes, plain, true) if lost else None
+        who = self.run.label(lost.node) if lost else ""
+        return told(self.place(path), lost, nodes, who, better)
 
 
 class Written(Swept):
@@ -316,11 +323,8 @@ class Written(Swept):
         else:
             evidence = Evidence(self.run, self.found, self.output(path))
             lost, nodes = find_lost(evidence, "", plain.digits)
-        through = tuple([self.elements.origins[node].node for node in nodes])
-        if lost is None:
-            return self.place(path)._replace(through=through)
-        help = f"{self.run.label(lost.node)} loses them: {lost.why}"
-        return Place(through[0], lost.span, help, through)
+        through = [self.elements.origins[node].node for node in nodes]
+        return told(self.place(path), lost, through, self.run.label(lost.node) if lost else "")
 
 
 class Derived:
@@ -417,16 +421,13 @@ class Derived:
             return self.place(path)
         view = Run(run.text, seen_from(run.graph, self.nodes[path]), run.inputs, run.values)
         lost, nodes = find_lost(Evidence(view, self.enclosures), "", plain.digits)
-        through = tuple([self.origin(node) for node in nodes])
+        through = [self.origin(node) for node in nodes]
         if lost is None:
-            return self.place(path)._replace(through=through)
+            return told(self.place(path), None, through, "")
         label, origin = run.label(lost.node), self.formula.label(through[0])
         who = label if label == origin else f"what is derived from {origin}"
-        help = f"{who} loses them: {lost.why}"
-        better = self.better(path, through, plain, true)
-        if better is not None:
-            help += f"; {better.advice}"
-        return Place(through[0], self.question.graph.span(through[0]), help, through)
+        lost = lost._replace(span=self.question.graph.span(through[0]))
+        return told(self.place(path), lost, through, who, self.better(path, through, plain, true))
 
     def better(self, path: Path, nodes: Sequence[int], plain: Trusted, true: Ball) -> Better | None:
         """The rewrite that keeps the digits, if one is known."""
