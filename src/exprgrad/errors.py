@@ -30,6 +30,7 @@ __all__ = [
     "RequestError",
     "ShapeError",
     "advice",
+    "install",
     "render",
     "require",
     "whole",
@@ -142,6 +143,27 @@ class Asked:
 def advice(command: str, python: str) -> str:
     """How to go on: by a command's option, or by an argument in Python, as whoever asks would."""
     return command if Asked.by_command else python
+
+
+def install(package: str) -> str:
+    """The command that puts a package where this Python finds it, whoever made its environment."""
+    import os
+    import shutil
+    import sys
+    from importlib.util import find_spec
+
+    folder, python = os.path.split(sys.executable or "python")
+    if f"{os.sep}pipx{os.sep}" in f"{sys.prefix}{os.sep}":
+        return f"pipx inject exprgrad {package}"
+    if os.path.dirname(shutil.which("pip") or "") == folder:  # noqa: PTH120
+        return f"pip install {package}"
+    path = sys.executable or "python"
+    if folder.startswith(os.getcwd()):  # noqa: PTH109
+        path = os.path.join(os.path.relpath(folder), python)  # noqa: PTH118
+    path = f'"{path}"' if " " in path else path
+    if find_spec("pip") is None:
+        return f"uv pip install --python {path} {package}"
+    return f"{path} -m pip install {package}"
 
 
 def remade(kind: type[ExprgradError], code: str, message: str) -> ExprgradError:

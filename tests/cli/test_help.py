@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from pathlib import Path
+
 import pytest
 
 import golden
 from exprgrad import __version__
+from exprgrad.cli import group
 from exprgrad.cli.main import COMMANDS
 from shell import command
 
@@ -32,5 +37,23 @@ def test_every_command_is_listed() -> None:
     assert [line.split()[0] for line in listing.splitlines()] == NAMES
 
 
-def test_version() -> None:
-    assert command("--version") == (0, f"exprgrad {__version__}\n", "")
+@pytest.mark.parametrize(
+    ("there", "line"),
+    [
+        ("", "not installed: draw, native, jax"), ("pygraphviz llvmlite jax", "extras: draw, native, jax"),
+        ("llvmlite", "extras: native; not installed: draw, jax"),
+    ],
+)  # fmt: skip
+def test_version(there: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group, "find_spec", lambda name: name if name in there.split() else None)
+    assert command("--version") == (0, f"exprgrad {__version__}\n{line}\n", "")
+
+
+def test_every_extra_for_users_is_told_of() -> None:
+    """Those in pyproject.toml that bring a package that users may lack."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    others = {"all", "exact", "test", "oracles", "dev", "peers"}
+    assert extras.keys() - others == group.EXTRAS.keys()
+    for extra, module in group.EXTRAS.items():
+        assert [re.split("[>=]", need)[0] for need in extras[extra]] == [module]

@@ -13,6 +13,7 @@ import pytest
 import golden
 from exprgrad import Check, InputError, LanguageError, MissingExtraError, RequestError, parse
 from exprgrad.derive.sweeps import local
+from exprgrad.errors import install
 from exprgrad.explain.checking import claims
 from exprgrad.explain.checking.thresholds import beside, find_gaps
 from exprgrad.explain.checking.thresholds import thresholds as where_gaps_close
@@ -241,7 +242,7 @@ def test_without_flint_the_install_line_is_said(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(MissingExtraError) as caught:
         parse("a*b").check(claims={"a": "b"})
     balls.flint.cache_clear()
-    assert caught.value.help == "pip install python-flint"
+    assert caught.value.help == install("python-flint")
     assert "a claim" in caught.value.message
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from exprgrad import parse
-from exprgrad.errors import MissingExtraError, RequestError
+from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.explain.digits.trust import trust
 from exprgrad.explain.digits.trusted import Trusted
 from exprgrad.run.balls import balls
@@ -256,7 +256,7 @@ def test_without_flint(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingExtraError) as caught:
         run.trust()
     assert caught.value.code == "missing-flint"
-    assert caught.value.help == "pip install python-flint"
+    assert caught.value.help == install("python-flint")
 
 
 @pytest.mark.parametrize(

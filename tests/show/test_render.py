@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from exprgrad.errors import MissingExtraError, RequestError
+from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.language.read.parse import parse
 from exprgrad.run.evaluation import Run
@@ -252,7 +252,7 @@ def test_with_neither_the_two_ways_are_said(no_dot: Path, monkeypatch: pytest.Mo
     with pytest.raises(MissingExtraError) as caught:
         render("digraph { }", "svg")
     assert caught.value.code == "missing-graphviz"
-    assert "pip install 'exprgrad[draw]'" in (caught.value.help or "")
+    assert f"{install('pygraphviz')}, or" in (caught.value.help or "")
     assert "install Graphviz" in (caught.value.help or "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 
 import click
 
@@ -12,6 +13,8 @@ from exprgrad.errors import RequestError
 
 __all__ = ["Group"]
 
+EXTRAS = {"draw": "pygraphviz", "native": "llvmlite", "jax": "jax"}
+"""Extra → the module that it is there for."""
 ABSENT = {
     "plot": "no curves are drawn; 'dot' draws a formula's graph, and 'explore' makes a page of it",
     "integrate": "there are no integrals here, only derivatives",
@@ -19,6 +22,20 @@ ABSENT = {
     "solve": "no equations are solved here; 'descend' goes towards a minimum",
 }
 """Commands that people may expect and that are not there, and what to say of them."""
+
+
+def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    """Print the version and which extras are there, and exit, if that is wanted."""
+    if not wanted:
+        return
+    found = {extra: find_spec(module) is not None for extra, module in EXTRAS.items()}
+    parts = [
+        f"{what}: {', '.join(extra for extra, there in found.items() if there == is_there)}"
+        for what, is_there in (("extras", True), ("not installed", False))
+        if is_there in found.values()
+    ]
+    click.echo(f"exprgrad {__version__}\n{'; '.join(parts)}")
+    ctx.exit()
 
 
 class Group(click.Group):
@@ -33,7 +50,11 @@ class Group(click.Group):
             help="Type a formula, and see its value, its gradient and why.",
             epilog='A formula alone is for grad: exprgrad "(a+b)*c" a=2 b=-3 c=10',
         )
-        click.version_option(__version__, message="%(prog)s %(version)s")(self)
+        shown = click.Option(
+            ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=show_version,
+            help="Show the version and the extras that are there, and exit.",
+        )  # fmt: skip
+        self.params.append(shown)
         self.names = names
         self.load = load
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from exprgrad.errors import install
 from exprgrad.explain.diagnostic import Diagnostic, Path, Settled
 from exprgrad.explain.digits.trusted import (
     NEAREST,
@@ -187,6 +188,6 @@ def unproved(found: Settled, poor: Sequence[Path], least: int, source: Source) -
         node, span, *_ = source.place(path)
         label, at = called(path, len(paths), source)
         message = uncertain(label, found.digits[path], at)
-        help = "pip install python-flint, with which more is known"
+        help = f"{install('python-flint')}, with which more is known"
         told.append(Diagnostic("lost-digits", "warning", message, node, span, help))
     return found._replace(diagnostics=tuple(told))

@@ -20,7 +20,7 @@ from functools import cache, reduce
 from typing import TYPE_CHECKING, Any, cast
 
 from exprgrad.derive.rules import template
-from exprgrad.errors import MissingExtraError
+from exprgrad.errors import MissingExtraError, install
 from exprgrad.graph.graph import Algebra, Graph, interpret, is_scalar
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.run.numbers.primitives import functions
@@ -50,7 +50,7 @@ def flint() -> Any:
         raise MissingExtraError(
             "missing-flint",
             "trusted digits need python-flint, for ball arithmetic",
-            help="pip install python-flint",
+            help=install("python-flint"),
         ) from None
     return package
 

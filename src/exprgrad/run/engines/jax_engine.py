@@ -16,7 +16,7 @@ import numpy as np
 
 from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.lower.lower import formula_of
-from exprgrad.errors import MissingExtraError, RequestError
+from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.graph.graph import Algebra, Program, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.code.targets import TARGETS
@@ -45,8 +45,8 @@ def package() -> Any:
     try:
         import jax
     except ImportError:
-        help = "pip install 'exprgrad[jax]'"
-        raise MissingExtraError("missing-jax", "the engine jax needs jax", help=help) from None
+        message = "the engine jax needs jax"
+        raise MissingExtraError("missing-jax", message, help=install("jax")) from None
     return jax
 
 

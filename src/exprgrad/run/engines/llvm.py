@@ -6,7 +6,7 @@ import ctypes
 from functools import cache
 from typing import Any, NamedTuple
 
-from exprgrad.errors import MissingExtraError
+from exprgrad.errors import MissingExtraError, install
 
 __all__ = ["Code", "Machine", "compiled", "machine", "symbol"]
 
@@ -49,7 +49,7 @@ def binding() -> Any:
         raise MissingExtraError(
             "missing-llvmlite",
             "the engine 'native' needs llvmlite",
-            help="pip install 'exprgrad[native]', or take the engine 'numpy'",
+            help=f"{install('llvmlite')}, or take the engine 'numpy'",
         ) from None
     except (ImportError, OSError) as error:
         raise broken(error) from error
@@ -63,7 +63,7 @@ def broken(error: Exception) -> MissingExtraError:
     return MissingExtraError(
         "missing-llvmlite",
         f"llvmlite is installed, but it cannot be loaded: {error}",
-        help="pip install --force-reinstall llvmlite, or take the engine 'numpy'",
+        help=f"{install('--force-reinstall llvmlite')}, or take the engine 'numpy'",
     )
 
 

@@ -18,7 +18,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 
-from exprgrad.errors import MissingExtraError, RequestError
+from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.show.picture.theme import DARK, DATA, GRAD
 
 __all__ = ["command", "finished", "graphviz", "render", "style"]
@@ -56,7 +56,7 @@ def command(format: str, what: str = "") -> list[str]:
     raise MissingExtraError(
         "missing-graphviz",
         what or f"a picture as {format} needs Graphviz",
-        help="pip install 'exprgrad[draw]', or install Graphviz so that 'dot' is on the PATH",
+        help=f"{install('pygraphviz')}, or install Graphviz so that 'dot' is on the PATH",
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from exprgrad.errors import advice
+from exprgrad.errors import advice, install
 from exprgrad.explain.checking.check import Check, Sampled
 from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import Run
@@ -156,7 +156,7 @@ def help_for(check: Check, run: Run | None) -> str | None:
     if check.help is not None:
         return check.help
     if not has_balls():
-        return "ball arithmetic tells more: pip install python-flint"
+        return f"ball arithmetic tells more: {install('python-flint')}"
     if check.node is not None:
         return None
     by = advice("grad --trust", "a run's trust()")

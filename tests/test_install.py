@@ -1,0 +1,83 @@
+"""Hints for what is not installed, by how this Python's environment was made; the wheel, by pipx."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from exprgrad import errors
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An environment with Python and pip, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / ".venv" / "bin"
+    folder.mkdir(parents=True)
+    for name in ("python", "pip"):
+        (folder / name).write_text("", encoding="utf-8")
+        (folder / name).chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    monkeypatch.setattr(sys, "prefix", str(folder.parent))
+    return folder
+
+
+def test_where_its_pip_is_the_one_on_the_path(
+    environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(environment))
+    assert errors.install("llvmlite") == "pip install llvmlite"
+
+
+def test_from_a_clone_whose_environment_is_not_activated(environment: Path) -> None:
+    pytest.importorskip("pip")
+    python = os.path.join(".venv", "bin", "python")  # noqa: PTH118
+    assert errors.install("llvmlite") == f"{python} -m pip install llvmlite"
+
+
+def test_from_another_folder(
+    environment: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("pip")
+    elsewhere = tmp_path / "else where"
+    environment.parent.rename(elsewhere)
+    python = elsewhere / "bin" / "python"
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.chdir("/")
+    said = errors.install("llvmlite").replace(str(python.relative_to("/")), "PYTHON")
+    assert said == '"PYTHON" -m pip install llvmlite'
+
+
+def test_in_environments_of_other_tools(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    python = os.path.join(".venv", "bin", "python")  # noqa: PTH118
+    assert errors.install("jax") == f"uv pip install --python {python} jax"
+    monkeypatch.setattr(sys, "prefix", os.path.join("home", "pipx", "venvs", "exprgrad"))  # noqa: PTH118
+    assert errors.install("jax") == "pipx inject exprgrad jax"
+
+
+@pytest.mark.slow
+def test_the_wheel_by_pipx(tmp_path: Path) -> None:
+    """It needs no extra, nothing of the clone, and no installation."""
+    if shutil.which("pipx") is None:
+        pytest.skip("there is no pipx")
+    pytest.importorskip("build", reason="pip install build")
+    build = [sys.executable, "-m", "build", "-q", "--wheel", "--outdir", str(tmp_path), str(ROOT)]
+    built = subprocess.run(build, capture_output=True, text=True, check=False)
+    if built.returncode and "No matching distribution" in built.stdout + built.stderr:
+        pytest.skip("the packages that build a wheel cannot be had here")
+    assert built.returncode == 0, built.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    env = {**os.environ, "PIPX_HOME": str(tmp_path / "pipx"), "PIPX_BIN_DIR": str(tmp_path / "bin")}
+    line = ["pipx", "run", "--spec", str(wheel), "exprgrad", "x^2", "x=3", "-q"]
+    done = subprocess.run(
+        line, capture_output=True, text=True, check=False, env=env, cwd=tmp_path, timeout=600
+    )
+    assert (done.returncode, done.stdout) == (0, "x=6.0\n"), done.stderr
