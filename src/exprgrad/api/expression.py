@@ -14,6 +14,7 @@ from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.read.parse import parse as parse_graph
 from exprgrad.run.evaluation import NOTHING, Evaluator, evaluator_for, kept, shapes_of
 from exprgrad.run.values.inputs import (
+    FLOAT,
     as_number,
     declared,
     has_parts,
@@ -41,7 +42,6 @@ __all__ = ["Expression", "Guessed", "Run", "parse"]
 
 MOST_SHAPES = 8
 """For how many shapes of the inputs evaluators are kept."""
-FLOAT = frozenset((float,))
 HIGHEST = 100
 """The highest order of a derivative: formulas grow with it."""
 
@@ -195,9 +195,10 @@ class Expression(Drawn):
         partly: bool = False,
     ) -> dict[str, Any]:
         """Every input's value, from a mapping and from keywords: a float, or a NumPy array."""
-        unread = set(self.known).difference(self.graph.inputs)
-        merged = self.named(values, inputs)
-        wanted = {name: value for name, value in merged.items() if name not in unread}
+        wanted = self.named(values, inputs)
+        if self.known:
+            unread = set(self.known).difference(self.graph.inputs)
+            wanted = {name: value for name, value in wanted.items() if name not in unread}
         return resolve(self.graph, self.text, wanted, partly=partly)
 
     def at(

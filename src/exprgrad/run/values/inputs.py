@@ -21,6 +21,7 @@ from exprgrad.run.evaluation import NOTHING, evaluator_for
 from exprgrad.source import Source, Span
 
 __all__ = [
+    "FLOAT",
     "absent",
     "as_number",
     "as_value",
@@ -37,6 +38,7 @@ __all__ = [
     "surplus",
 ]
 
+FLOAT = frozenset((float,))
 PLAIN = frozenset("0123456789+-.eE")
 """The characters of a number as it is typed; Python reads some others too, as in ``1_0``."""
 FILE = r"(?i)^[^@].*\.(?:npy|json|csv(?::.*)?)$"
@@ -101,13 +103,13 @@ def is_plain(text: str) -> bool:
     return True
 
 
-def spelled(
-    values: Mapping[str, object] | None, more: Mapping[str, object] = NOTHING
-) -> Mapping[str, str]:
+def spelled(values: Mapping[str, object]) -> Mapping[str, str]:
     """The texts of values whose doubles may have others: long decimals, and constant expressions."""
+    if FLOAT.issuperset(map(type, values.values())):
+        return NOTHING
     found = {
         name: text.strip()
-        for name, text in [*(values or {}).items(), *more.items()]
+        for name, text in values.items()
         if isinstance(text, str) and is_spelled(text)
     }
     return {normal(name): text for name, text in found.items()} if found else NOTHING
@@ -210,6 +212,8 @@ def resolve(
     ``spelled`` holds the arguments as they were typed, for the excerpts in errors.  With ``partly``
     inputs may be without a value.
     """
+    if given.keys() == graph.inputs.keys() and FLOAT.issuperset(map(type, given.values())):
+        return {name: given[name] for name in graph.inputs}  # quick, as every run asks it
     given = {normal(name): value for name, value in given.items()}
     missing = [] if partly else [name for name in graph.inputs if name not in given]
     for name in given:
