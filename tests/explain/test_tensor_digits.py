@@ -168,3 +168,27 @@ def test_trust_and_kinks_up_to_the_limit() -> None:
     assert len(run.graph) * count > count * 3
     assert run.trust().value.digits >= 12
     assert run.gradient["x"][5] == 1.0
+
+
+def test_tables_mark_tensors_with_a_poor_number() -> None:
+    """At the end of what is shown of a tensor; of what has moved from elsewhere, its data alone."""
+    done = command("grad", "sum((1-cos(x))/x^2)", "x=[1e-7,1]")
+    assert "[7992.78, -0.0779244]~" in done.out and "[4.996e-15, 0.459698]~" in done.out
+    assert "[1e-14, 1] " in done.out and "~ fewer right digits than shown" in done.out
+    done = command("eval", "sum((1-cos(x)).T)", "x=broadcast(1e-7, [3, 10])")
+    assert done.out.count("1.49880") == 0 and "norm 2.7" in done.out.replace("2.736", "2.7")
+    assert done.out.count("~") == 4
+    assert "~" not in command("grad", "sum((1-cos(x))/x^2)", "x=[2, 1]").out
+    assert "~" in command("grad", "--all", "sum((1-cos(x))/x^2)", "x=[1e-7,1]").out
+
+
+def test_edges_of_a_domain_are_noted() -> None:
+    run = parse("sum(x^1.5) + y^1.5").gradient(x=[0, 1, 0], y=0)
+    told = [d for d in run.diagnostics if d.code == "edge"]
+    assert [d.message for d in told] == [
+        "the derivative along x[0] is 0 from the right alone: x[0]^1.5 is not defined on the left; "
+        "and alike for 1 more number of x",
+        "the derivative along y is 0 from the right alone: y^1.5 is not defined on the left",
+    ]
+    assert [run.graph.span(d.node) for d in told] == [d.span for d in told]
+    assert parse("sum(x^1.5)").gradient(x=[1, 2]).diagnostics == []

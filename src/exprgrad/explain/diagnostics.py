@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.derive.rules import computed
 from exprgrad.explain.diagnostic import Diagnostic, Flag, Guarded, Path, Settled
 from exprgrad.explain.limits import SHARED
-from exprgrad.graph.graph import dependencies, dependents, element_name, seen_from
+from exprgrad.graph.graph import (
+    MOST_ELEMENTS,
+    dependencies,
+    dependents,
+    element_name,
+    seen_from,
+    size,
+)
 from exprgrad.graph.ops import BENT, OPS
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation
@@ -115,10 +122,10 @@ class Run(evaluation.Run):
 
     @cached_property
     def truths(self) -> Swept:
-        """The truth about the numbers of a run over numbers, worked out once where it is asked for."""
-        from exprgrad.explain.digits.truths import Swept
+        """The truth about the numbers of a run, worked out once where it is asked for."""
+        from exprgrad.explain.digits.truths import Swept, Written
 
-        return Swept(self)
+        return Written(self) if self.graph.shapes else Swept(self)
 
     @property
     def unguarded(self) -> Guarded:
@@ -269,10 +276,13 @@ def diagnose(
 def ends_somewhere(run: evaluation.Run) -> bool:
     """Whether a node is at an edge of its domain, where its slope is finite."""
     values = run.values
-    if run.graph.shapes or run.adjoints is None:
+    if run.adjoints is None:
         return False
+    is_met: Callable[[str, Sequence[str], Sequence[Any]], bool] = holds
+    if run.graph.shapes:
+        from exprgrad.run.arrays.sweeps import holds_somewhere as is_met
     return any(
-        holds(EDGES[kind].edge, EDGES[kind].names, [values[operand] for operand in operands])
+        is_met(EDGES[kind].edge, EDGES[kind].names, [values[operand] for operand in operands])
         for kind, operands in zip(run.graph.kinds, run.graph.operands, strict=True)
         if kind in EDGES
     )
@@ -429,7 +439,7 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
         least = min(digits, MOST_COUNTED)
         found = guarded_tensors(
             run, answer, corrected, least,
-            lambda bounds, source: resolved(bounds, digits, source), has_value=has_value,
+            lambda bounds: resolved(bounds, digits, lambda: run.truths), has_value=has_value,
         )  # fmt: skip
     else:
         bounds, wide, counts = bounds_of(run, answer, corrected)
@@ -485,23 +495,25 @@ def bounds_of(
 def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set[int]]:
     """The nodes of which the data, or the grad, has fewer right digits than so many, for certain.
 
-    Bounds say where that may be, and only there balls are asked.  Nothing is said of tensors, nor of what
-    is not finite.
+    Of a tensor one number is enough.  Bounds say where that may be, and only there balls are asked.
+    Nothing is said of what is not finite, nor of tensors that are too large to be written out.
     """
     if run.graph.shapes:
+        from exprgrad.run.arrays.bounds import fewest_digits as right_digits
+    else:
+        from exprgrad.run.numbers.bounds import right_digits
+    if sum(map(size, run.graph.shapes)) > MOST_ELEMENTS:
         return set(), set()
-    from exprgrad.run.numbers.bounds import right_digits
-
     least, (data, grads) = min(digits, MOST_COUNTED), run.errors
 
-    def poor(numbers: Sequence[float | None], errors: Sequence[float]) -> list[int]:
+    def poor(numbers: Sequence[Any], errors: Sequence[Any]) -> list[int]:
         """The nodes that may be meant, as far as bounds tell."""
         return [
             node
             for node in nodes
-            if (number := numbers[node]) is not None
-            and math.isfinite(number)
-            and right_digits(number, errors[node]) < least
+            if numbers[node] is not None
+            and is_finite(numbers[node])
+            and right_digits(numbers[node], errors[node]) < least
         ]
 
     some = poor(run.values, data)
@@ -514,7 +526,7 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
         return set(), set()
     from exprgrad.explain.digits.doubts import confirmed
 
-    return confirmed(run, run.truths.found, some, others, least)
+    return confirmed(run, run.truths, some, others, least)
 
 
 def answered(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from exprgrad.explain.diagnostic import Diagnostic, Guarded, Path, Settled
-from exprgrad.explain.digits.truths import Label, Source, Spread, Written, label_of
+from exprgrad.explain.digits.truths import Label, Source, Spread, label_of
 from exprgrad.explain.digits.warnings import part, uncertain
 from exprgrad.explain.places import at, where
 from exprgrad.explain.sides.kinks import OneSided
@@ -41,13 +41,13 @@ def guarded_tensors(
     answer: Guarded,
     sides: Iterable[OneSided],
     least: int,
-    resolve: Resolve,
+    settled: Callable[[Bounds], Settled],
     *,
     has_value: bool,
 ) -> Settled:
     """What becomes of a value, if it is shown, and a gradient with so many digits.
 
-    ``sides`` are what corrected numbers of the gradient at kinks.
+    ``sides`` are what corrected numbers of the gradient at kinks; ``settled`` says what becomes of numbers.
     """
     data, grads = run.errors
     values: dict[Path, Any] = {("value",): answer.value} if has_value else {}
@@ -64,9 +64,6 @@ def guarded_tensors(
     def blame(path: Path) -> tuple[str, int, str]:
         node = first_drop(run, path, data, grads, least)
         return label_of(run, path), node, run.label(node)
-
-    def settled(bounds: Bounds) -> Settled:
-        return resolve(bounds, lambda: Written(run))
 
     found = settled_tensors(run, values, errors, least, settled, blame)
     for side in corrected:

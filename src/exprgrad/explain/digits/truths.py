@@ -246,6 +246,10 @@ class Swept:
         node = graph.inputs[path[1]] if path[1:] else graph.output
         return Place(node, graph.span(node))
 
+    def number(self, node: int, place: Shape, *, own: bool) -> int | None:
+        """The node that has the truth about a number."""
+        return node
+
     def whole(self, path: Path) -> Path:
         """A number is none's."""
         return path
@@ -278,6 +282,11 @@ class Written(Swept):
         super().__init__(self.elements.run, [int(node) for node in outputs.flat])
         indices = product(*map(range, outputs.shape))
         self.places = {str([*place]): int(outputs[place]) for place in indices}
+
+    def number(self, node: int, place: Shape, *, own: bool) -> int | None:
+        """The node that has the truth about a tensor's number; if its ``own``, not one moved there."""
+        number = int(self.elements.nodes[node][place])
+        return None if own and self.elements.origins[number] != (node, place) else number
 
     def output(self, path: Path) -> int:
         """The node of one of the value's numbers."""

@@ -25,7 +25,7 @@ from exprgrad.run.balls.balls import enclose, has_balls
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.primitives import at_pole
 
-__all__ = ["OneSided", "corrections", "one_sided", "verdicts"]
+__all__ = ["OneSided", "and_alike", "corrections", "one_sided", "verdicts"]
 
 BITS = 128
 """The precision that tells a pole from a quotient whose divisor underflows."""
@@ -258,11 +258,13 @@ def verdicts(run: Run, found: Mapping[str, OneSided]) -> Iterator[Diagnostic]:
         helped.add(code)
         if code == "undecided":
             help = help and undecided_help(run, side)
-        text = message(run, side)
-        if others:
-            number_word = "number" if len(others) == 1 else "numbers"
-            text += f"; and alike for {len(others):,} more {number_word} of {name}"
+        text = message(run, side) + and_alike(len(others), name)
         yield Diagnostic(code, severity, text, node, run.graph.span(node), help)
+
+
+def and_alike(more: int, name: str) -> str:
+    """That as much is so for more numbers of a tensor."""
+    return f"; and alike for {more:,} more number{'s' * (more > 1)} of {name}" if more else ""
 
 
 HELP = {

@@ -48,7 +48,14 @@ from exprgrad.run.numbers.bounds import (
     UNIT,
 )
 
-__all__ = ["answer_errors", "data_errors", "edges_of", "grad_errors", "right_digits"]
+__all__ = [
+    "answer_errors",
+    "data_errors",
+    "edges_of",
+    "fewest_digits",
+    "grad_errors",
+    "right_digits",
+]
 
 inf = np.inf
 FORMULA_ULP = 5.0
@@ -76,6 +83,11 @@ def right_digits(value: Array, error: Error) -> Array:
         digits = np.where(np.equal(error, 0), inf, digits)
         digits = np.where(np.isfinite(value) & ~np.isnan(digits), digits, 0.0)
         return np.clip(digits, 0, DOUBLE_DIGITS).astype(int)[()]
+
+
+def fewest_digits(value: Array, error: Error) -> int:
+    """How many digits of every number are right."""
+    return int(np.min(right_digits(value, error)))
 
 
 def data_errors(graph: Graph, values: Sequence[Array], outputs: Iterable[int]) -> list[Error]:

@@ -22,7 +22,17 @@ from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import Array
 from exprgrad.run.numbers.kink_screen import Needed, equal_numbers, movable
 
-__all__ = ["Adjoints", "Sweep", "answers", "forward", "held", "play", "record", "sides"]
+__all__ = [
+    "Adjoints",
+    "Sweep",
+    "answers",
+    "forward",
+    "held",
+    "holds_somewhere",
+    "play",
+    "record",
+    "sides",
+]
 
 
 class Suspect(NamedTuple):
@@ -248,3 +258,8 @@ def held(text: str, names: Sequence[str], arguments: Sequence[Array]) -> Array:
     """A condition of a row, evaluated at every number of its arguments."""
     graph = template(text)
     return arrays.forward(graph, dict(zip(names, arguments, strict=True)))[graph.output]
+
+
+def holds_somewhere(text: str, names: Sequence[str], arguments: Sequence[Array]) -> bool:
+    """Whether a condition of a row holds at a number of its arguments."""
+    return bool(np.any(held(text, names, arguments)))

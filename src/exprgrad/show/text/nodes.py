@@ -11,7 +11,7 @@ from exprgrad.graph.graph import CONST
 from exprgrad.run import evaluation
 from exprgrad.show.text.lines import ends
 from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.show.text.views import IN_CELL, answer_text, decimal, view
+from exprgrad.show.text.views import IN_CELL, WHOLE_VIEW, answer_text, view, ways
 
 __all__ = ["correction", "corrections", "node_table", "node_title", "title"]
 
@@ -22,7 +22,8 @@ DOUBT = "~"
 def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     """Every node, its operation and data, and its grad where there was a reverse sweep.
 
-    Among tensors it has their shapes; ``all_nodes`` leaves out no node and no number.
+    Among tensors it has their shapes; ``all_nodes`` leaves out no node and no number.  A tensor is marked
+    if one of its numbers has fewer right digits than shown.
     """
     graph = run.graph
     has_shapes, is_swept = bool(graph.shapes), run.adjoints is not None
@@ -35,6 +36,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         *([Column("grad", is_number=not has_shapes, style="yellow")] if is_swept else []),
     ]
 
+    how = WHOLE_VIEW if all_nodes else IN_CELL
     shown_nodes = ends(range(len(graph)), whole=all_nodes)[0]
     doubts = doubtful(run, shown_nodes, digits)
 
@@ -43,7 +45,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         shape = [str(graph.shape(node))] if has_shapes else []
         numbers = [run.values[node], *([run.grad(node)] if is_swept else [])]
         shown = [
-            f"{decimal(number, digits)}{DOUBT}" if node in doubted else number
+            [f"{text}{DOUBT}" for text in ways(number, digits, how)] if node in doubted else number
             for number, doubted in zip(numbers, doubts, strict=False)
         ]
         return [node, node_title(run, node), operation, *shape, *shown]

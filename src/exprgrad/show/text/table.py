@@ -98,7 +98,8 @@ def tabulated(
     """A table of items, of many the first and the last unless ``whole``: ``row`` is what one holds.
 
     A cell is a text, a number, None for nothing, or a tensor, shown in as much detail as there is room
-    for, at most ``how``; ``whole`` leaves out none of its numbers.
+    for, at most ``how``; ``whole`` leaves out none of its numbers.  The ways to show a tensor may be given
+    as a list, the fullest first.
     """
     shown, left_out = ends(items, whole=whole)
 
@@ -108,6 +109,8 @@ def tabulated(
             return decimal(value, digits)
         if isinstance(value, str | int):
             return printable(str(value))
+        if isinstance(value, list):
+            return value[0] if whole else value
         return value if whole else ways(value, digits, how)
 
     rows = [[*map(said, row(item))] for item in shown]
