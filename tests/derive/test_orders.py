@@ -10,7 +10,7 @@ import pytest
 
 from corpus import table
 from exprgrad.derive.rules import fewest
-from exprgrad.derive.simplify.formula import every
+from exprgrad.derive.simplify.orders import every
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.derive.sweeps.gradient import gradient, hessian
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program

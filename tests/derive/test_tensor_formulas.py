@@ -16,7 +16,8 @@ import pytest
 from corpus import table
 from exprgrad import Expression, errors, parse
 from exprgrad.cli.assignments import shapes_in
-from exprgrad.derive.simplify.formula import derivatives, every
+from exprgrad.derive.simplify.formula import derivatives
+from exprgrad.derive.simplify.orders import every
 from exprgrad.graph.graph import Shape
 from exprgrad.graph.invariants import check
 from exprgrad.graph.tensors import STRUCTURAL

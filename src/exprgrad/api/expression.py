@@ -498,7 +498,8 @@ class Expression(Drawn):
         100, or above 1 for a tensor, and ``ShapeError`` for a formula that is not a number.
         """
         from exprgrad.derive.build import Builder
-        from exprgrad.derive.simplify.formula import derivatives, refuse_tensors
+        from exprgrad.derive.simplify.formula import refuse_tensors
+        from exprgrad.derive.simplify.orders import every
         from exprgrad.language.write.infix import program
 
         name = self.only_input if name is None else normal(name)
@@ -515,9 +516,8 @@ class Expression(Drawn):
         (chosen,) = select(self.graph, [name])
         graph = self.typed
         refuse_tensors(graph, self.text, [chosen], times)
-        for step in range(1, times + 1):
-            (graph,) = derivatives(graph, [chosen], steps=step == times)
-        return derived(program(graph), names, self.shapes)
+        ((_, formula),) = every(graph, [chosen], times)
+        return derived(program(formula), names, self.shapes)
 
     diff = derivative
 

@@ -89,6 +89,7 @@ class Op(NamedTuple):
     ``winner``        of an extremum: the comparison with the others that the result passes
     ``inverse``       the row that undoes it, as simplifying knows
     ``quotient``      the two rows, of the same operand, that it is the quotient of
+    ``square``        another row p, of the same operand, and numbers a and b: its square is a + b*p^2
     ``not_negative``  whether its result is never below 0, in doubles too
     ``not_zero``      whether its result is never 0, in doubles too: ``always``, or where ``all`` of its
                       operands never are (of a choice, its branches), or where ``any`` never is and it
@@ -144,6 +145,7 @@ class Op(NamedTuple):
     winner: str = ""
     inverse: str = ""
     quotient: tuple[str, ...] = ()
+    square: tuple[str, int, int] | None = None
     not_negative: bool = False
     not_zero: str = ""
     logic: str = ""

@@ -304,8 +304,8 @@ OPS: tuple[Op, ...] = (
         ),
     ),
     # Trigonometric and hyperbolic functions.
-    Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x", magnifies="period"),
-    Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x", magnifies="period"),
+    Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x", square=("cos", 1, -1), magnifies="period"),
+    Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x", square=("sin", 1, -1), magnifies="period"),
     Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x", quotient=("sin", "cos"), magnifies="period", spellings="tg"),
     # Near 0 the derivative is its power series, to 28 digits.  Beside its first other zero, at 4.49, cos(x) and
     # sin(x)/x are about 1/4: half a last digit of each, and that of sin(x), come to 1.6e-17 when they are divided by x.
@@ -352,12 +352,12 @@ OPS: tuple[Op, ...] = (
         "sinh", "x", ("cosh(x)",), "the hyperbolic sine",
         formula="e = expm1(abs(x)); h = exp(abs(x)/2); sign(x)*where(abs(x) < 20, (e + e/(e + 1))/2, h/2*h)",
         definition="(exp(x) - exp(-x))/2", joint=(SINH_JOINT, COSH_JOINT), latex=r"\sinh x",
-        magnifies="growth",
+        square=("cosh", -1, 1), magnifies="growth",
     ),
     Op(
         "cosh", "x", ("sinh(x)",), "the hyperbolic cosine", formula="h = exp(abs(x)/2); h/2*h + 1/(2*h)/h",
         definition="(exp(x) + exp(-x))/2", joint=(COSH_JOINT, SINH_JOINT), latex=r"\cosh x",
-        not_negative=True, magnifies="growth", not_zero="always",
+        square=("sinh", 1, 1), not_negative=True, magnifies="growth", not_zero="always",
     ),
     Op(
         "tanh", "x", ("1/cosh(x)/cosh(x)",), "the hyperbolic tangent", shown=("1 - out^2",),

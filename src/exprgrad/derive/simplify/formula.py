@@ -1,7 +1,4 @@
-"""Derivatives as formulas that people read: shown rules, simplified, long shared parts as named steps.
-
-Those of higher order are made by differentiating, simplifying, and differentiating again.
-"""
+"""Derivatives as formulas that people read: shown rules, simplified, long shared parts as named steps."""
 
 from __future__ import annotations
 
@@ -22,10 +19,8 @@ from exprgrad.language.read.parse import CONSTANTS, at_shapes, need_number
 from exprgrad.language.write.infix import label, leaf, length, operation_text, program
 from exprgrad.source import Source
 
-__all__ = ["Orders", "derivatives", "every", "refuse_tensors", "with_steps"]
+__all__ = ["derivatives", "refuse_tensors", "reshaped", "with_names", "with_steps"]
 
-Orders = tuple[str, ...]
-"""The inputs of a mixed derivative, in the order of ``wrt``: ``(x, x)`` is the second derivative in x."""
 WORTH_A_NAME = 40
 """How many characters a new name must save."""
 WORTH_ITS_NAME = 12
@@ -156,24 +151,6 @@ def named(
     return found
 
 
-def every(graph: Graph, wrt: Sequence[str], order: int) -> Iterator[tuple[Orders, Graph]]:
-    """Every derivative of an order, each once: the inputs of a mixed one may be in any order.
-
-    Each derivative of the order before is differentiated with respect to its last input and those after it.
-    """
-    if order == 1:  # one by one, as there may be many
-        yield from zip([(name,) for name in wrt], derivatives(graph, wrt), strict=True)
-        return
-    level: list[tuple[Orders, Graph]] = [((), graph)]
-    for step in range(1, order + 1):
-        level = [
-            ((*inputs, name), derivative)
-            for inputs, formula in level
-            for name, derivative in onward(formula, inputs, wrt, steps=step == order)
-        ]
-    yield from level
-
-
 def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> None:
     """Raise an error for what has no derivative as a formula of tensors.
 
@@ -194,11 +171,3 @@ def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> N
             )
             span = graph.span(node)
             raise RequestError("bad-order", message, source=Source(text), span=span, help=help)
-
-
-def onward(
-    formula: Graph, inputs: Orders, wrt: Sequence[str], *, steps: bool
-) -> Iterator[tuple[str, Graph]]:
-    """A derivative's derivatives with respect to its last input and those after it."""
-    rest = wrt[wrt.index(inputs[-1]) :] if inputs else wrt
-    return zip(rest, derivatives(formula, rest, steps=steps), strict=True)

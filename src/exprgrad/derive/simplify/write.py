@@ -42,14 +42,13 @@ def write(forms: Forms, outputs: list[int], inputs: Graph) -> tuple[Program, dic
 
 def needed(forms: Forms, outputs: list[int]) -> list[int]:
     """The forms that have to be written, ascending: operands come first."""
-    flags = bytearray(len(forms.forms))
-    for output in outputs:
-        flags[output] = 1
-    for user in range(len(flags) - 1, -1, -1):
-        if flags[user]:
-            for operand in parts(forms, user):
-                flags[operand] = 1
-    return [form for form, flag in enumerate(flags) if flag]
+    found, todo = set(outputs), [*outputs]
+    while todo:
+        for operand in parts(forms, todo.pop()):
+            if operand not in found:
+                found.add(operand)
+                todo.append(operand)
+    return sorted(found)
 
 
 def parts(forms: Forms, form: int) -> Sequence[int]:

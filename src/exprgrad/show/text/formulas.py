@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from exprgrad.derive.simplify.formula import Orders, every
+from exprgrad.derive.simplify.orders import Orders, every
 from exprgrad.explain.derivations.steps import Step, steps
 from exprgrad.graph.graph import Graph
 from exprgrad.language.write.infix import program

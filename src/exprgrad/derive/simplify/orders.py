@@ -1,0 +1,375 @@
+"""Derivatives of higher order as formulas that people read.
+
+They are made as polynomials (see ``polynomials``), and written with what all terms have in common in front
+and the terms gathered by powers.  Up to the third order they are also made as first derivatives are, by
+differentiating the one before and simplifying, and the shorter text is taken; so are all those of a
+formula that is better not multiplied out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from exprgrad.derive.simplify.algebra import Algebra, Terms
+from exprgrad.derive.simplify.formula import (
+    derivatives,
+    reshaped,
+    with_names,
+    with_steps,
+)
+from exprgrad.derive.simplify.normal_form import ONE, Call
+from exprgrad.derive.simplify.polynomials import (
+    NONE,
+    Element,
+    Polynomial,
+    Polynomials,
+    Powers,
+    TooLarge,
+    joined,
+    quotient,
+)
+from exprgrad.derive.simplify.write import write
+from exprgrad.graph.graph import Graph
+from exprgrad.language.write.infix import length, program
+
+__all__ = ["Orders", "every"]
+
+Orders = tuple[str, ...]
+"""The inputs of a mixed derivative, in the order of ``wrt``: ``(x, x)`` is the second derivative in x."""
+Factors = list[tuple[int, Fraction]]
+"""A product of forms, with their exponents."""
+
+SIMPLIFIED = 3
+"""Up to this order a derivative is also made by simplifying, and the shorter text is taken."""
+
+DEEPEST = 2
+"""In how many atoms a polynomial is gathered, one within the other."""
+LARGEST_ROOT = 100
+"""The largest rational root that is looked for."""
+PIECE = 10**15
+"""A number with more digits is written as a sum: decimals of 15 digits are read as they are written."""
+
+
+class Derivative(NamedTuple):
+    """A derivative, one on the way to a higher order or the one that is asked for.
+
+    ``element``  as polynomials, if it can be
+    ``plain``    as a formula without named steps of ours; None where only the polynomials were needed
+    ``shown``    as people read it, where they do
+    """
+
+    element: Element | None
+    plain: Graph | None = None
+    shown: Graph | None = None
+
+
+def every(graph: Graph, wrt: Sequence[str], order: int) -> Iterator[tuple[Orders, Graph]]:
+    """Every derivative of an order, each once: the inputs of a mixed one may be in any order.
+
+    Each derivative of the order before is differentiated with respect to its last input and those after it.
+    """
+    if order == 1:  # one by one, as there may be many
+        yield from zip([(name,) for name in wrt], derivatives(graph, wrt), strict=True)
+        return
+    polynomials = polynomials_of(graph)
+    output = None if polynomials is None else polynomials.output
+    level: dict[Orders, Derivative] = {(): Derivative(output, graph)}
+    for step in range(1, order + 1):
+        found: dict[Orders, Derivative] = {}
+        for inputs, known in level.items():
+            rest = wrt[wrt.index(inputs[-1]) :] if inputs else wrt
+            for name, derivative in onward(polynomials, known, rest, step, step == order):
+                found[*inputs, name] = derivative
+        level = found
+    for inputs, derivative in level.items():
+        assert derivative.shown is not None
+        yield inputs, derivative.shown
+
+
+def polynomials_of(graph: Graph) -> Polynomials | None:
+    """The formula as polynomials, if it can be; a person's names are kept."""
+    try:
+        return Polynomials(graph, [b for b in graph.bindings if b.node != graph.output])
+    except TooLarge:
+        return None
+
+
+def onward(
+    polynomials: Polynomials | None,
+    known: Derivative,
+    wrt: Sequence[str],
+    step: int,
+    is_last: bool,
+) -> Iterator[tuple[str, Derivative]]:
+    """A derivative's derivatives with respect to some inputs, which are of order ``step``."""
+    elements = [slope(polynomials, known.element, name) for name in wrt]
+    if polynomials is not None and step > SIMPLIFIED and None not in elements:
+        for name, element in zip(wrt, elements, strict=True):
+            assert element is not None
+            yield name, written(polynomials, element) if is_last else Derivative(element)
+        return
+    formula = known.plain
+    if formula is None:
+        assert polynomials is not None and known.element is not None
+        formula = written(polynomials, known.element).plain
+    assert formula is not None
+    simplified = zip(derivatives(formula, wrt), derivatives(formula, wrt, steps=False), strict=True)
+    for name, element, (shown, plain) in zip(wrt, elements, simplified, strict=True):
+        derivative = Derivative(element, plain, shown)
+        yield name, derivative if polynomials is None else shorter(polynomials, derivative)
+
+
+def slope(polynomials: Polynomials | None, element: Element | None, name: str) -> Element | None:
+    """The derivative of an element, if that is not too large."""
+    if polynomials is None or element is None:
+        return None
+    try:
+        return polynomials.slope(element, name)
+    except TooLarge:
+        return None
+
+
+def shorter(polynomials: Polynomials, simplified: Derivative) -> Derivative:
+    """A derivative that was simplified, or the same as polynomials where that is shorter to read."""
+    element, plain, shown = simplified
+    assert plain is not None and shown is not None
+    if element is None:
+        return simplified
+    found = written(polynomials, element)
+    assert found.shown is not None
+    if size(found.shown) < size(shown):
+        return found
+    if size(shown) < size(found.shown):  # what is simplified further may have fewer terms, too
+        try:
+            element = polynomials.image(plain, plain.output)
+        except TooLarge:
+            return simplified
+    return Derivative(element, plain, shown)
+
+
+def size(formula: Graph) -> tuple[int, int]:
+    """How long a formula is to read."""
+    text = program(formula)
+    return length(text), len(text)
+
+
+def written(polynomials: Polynomials, element: Element) -> Derivative:
+    """A derivative that is known as polynomials: with a person's names, or without if that is shorter."""
+    form = collected(polynomials, element)
+    graph = polynomials.graph
+
+    def copy(names: Mapping[int, str]) -> tuple[Graph, dict[int, str]]:
+        """The formula, and those of its nodes that have names."""
+        made, nodes = write(polynomials.forms, [form], graph)
+        return made.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
+
+    ways: list[Mapping[int, str]] = [polynomials.names, {}] if polynomials.names else [{}]
+    shown = [with_steps(*copy(names), graph.output_name) for names in ways]
+    plain = reshaped(with_names(*copy(polynomials.names)), graph)
+    return Derivative(element, plain, min(shown, key=size))
+
+
+def collected(polynomials: Polynomials, element: Element) -> int:
+    """An element as a form."""
+    forms = polynomials.forms
+    total: Terms = {}
+    for key, polynomial in element.items():
+        ways = [polynomial]
+        if polynomials.squares:
+            ways.append(exchanged(polynomials, polynomial))
+        found = [whole(forms, way, key) for way in ways]
+        forms.add(total, min(found, key=forms.weights.__getitem__), ONE)
+    return as_sum(forms, total)
+
+
+def exchanged(polynomials: Polynomials, polynomial: Polynomial) -> Polynomial:
+    """A polynomial in which sines are written as cosines, if cosines were written as sines."""
+    squares = polynomials.squares
+    polynomials.squares = {p: (atom, -a / b, 1 / b) for atom, (p, a, b) in squares.items()}
+    found = polynomials.reduced(polynomial)
+    polynomials.squares = squares
+    return found
+
+
+def whole(forms: Algebra, polynomial: Polynomial, key: Powers = (), depth: int = 0) -> int:
+    """A polynomial times powers of sums: what its terms have in common in front."""
+    number, common, rest = primitive(polynomial)
+    factors = [factor(forms, *item) for item in common]
+    if len(rest) > 1:
+        factors += shortest(forms, rest, depth)
+    return scaled(forms, [*factors, *key], number)
+
+
+def shortest(forms: Algebra, polynomial: Polynomial, depth: int) -> Factors:
+    """The factors of a polynomial, in the shortest way that is found."""
+    atoms = atoms_of(polynomial)
+    ways = [[(flat(forms, polynomial), ONE)]]
+    if len(atoms) == 1:
+        ways.insert(0, linear_factors(forms, polynomial, atoms[0]))
+    elif depth < DEEPEST:
+        ways += [[(by_powers(forms, polynomial, atom, depth + 1), ONE)] for atom in atoms]
+    return min(ways, key=lambda way: forms.weights[forms.product(way)])
+
+
+def flat(forms: Algebra, polynomial: Polynomial) -> int:
+    """A polynomial as the sum of its terms, the highest powers first."""
+    total: Terms = {}
+    for monomial in sorted(polynomial, key=rank(polynomial)):
+        factors = [factor(forms, *item) for item in monomial]
+        add(forms, total, factors, polynomial[monomial])
+    return as_sum(forms, total)
+
+
+def by_powers(forms: Algebra, polynomial: Polynomial, atom: int, depth: int) -> int:
+    """A polynomial by powers of one atom: ``x^2*(a + 1) + x*(a - 1) + a``."""
+    coefficients: defaultdict[Fraction, Polynomial] = defaultdict(dict)
+    for monomial, c in polynomial.items():
+        power = dict(monomial).get(atom, NONE)
+        coefficients[power][quotient(monomial, ((atom, power),))] = c
+    total: Terms = {}
+    for power in sorted(coefficients, reverse=True):
+        number, common, rest = primitive(coefficients[power])
+        own = ((atom, power),) if power else ()
+        inner = {joined(monomial, common): c for monomial, c in rest.items()}
+        factors = [factor(forms, *item) for item in own]
+        factors += [(whole(forms, inner, depth=depth), ONE)] if len(inner) > 1 or common else []
+        add(forms, total, factors, number)
+    return as_sum(forms, total)
+
+
+def linear_factors(forms: Algebra, polynomial: Polynomial, atom: int) -> Factors:
+    """``t^4 - 3*t^2 + 2`` as ``(t^2 - 1)*(t^2 - 2)``: a polynomial in one atom by its rational roots."""
+    coefficients = {power_of(monomial): c for monomial, c in polynomial.items()}
+    step = common_number([power for power in coefficients if power])
+    degree = int(max(coefficients) / step)
+    rest = [coefficients.get(step * k, NONE) for k in range(degree, -1, -1)]
+    found: dict[int, Fraction] = defaultdict(Fraction)
+    for root in roots(rest):
+        linear = {((atom, step),): Fraction(root.denominator), (): Fraction(-root.numerator)}
+        while len(rest) > 2 and (divided := by_root(rest, root)) is not None:
+            rest = [c / root.denominator for c in divided]
+            found[flat(forms, linear)] += 1
+    left: Polynomial = {}
+    for power, c in enumerate(reversed(rest)):
+        if c:
+            left[((atom, step * power),) if power else ()] = c
+    found[flat(forms, left)] += 1
+    return list(found.items())
+
+
+def roots(coefficients: Sequence[Fraction]) -> Iterable[Fraction]:
+    """The numbers that may be roots: whole ones that divide the last coefficient, and halves."""
+    last = coefficients[-1]
+    for number in range(1, LARGEST_ROOT + 1):
+        if last % number == 0:
+            yield from (Fraction(number), Fraction(-number))
+    yield from (Fraction(1, 2), Fraction(-1, 2))
+
+
+def by_root(coefficients: Sequence[Fraction], root: Fraction) -> list[Fraction] | None:
+    """A polynomial, the highest power first, by ``x - root``, if that divides it (Horner's scheme)."""
+    found = []
+    value = NONE
+    for coefficient in coefficients:
+        value = value * root + coefficient
+        found.append(value)
+    return None if value else found[:-1]
+
+
+# What is common to terms.
+
+
+def primitive(polynomial: Polynomial) -> tuple[Fraction, Powers, Polynomial]:
+    """A polynomial as a number times a monomial times a polynomial that has nothing more to take out.
+
+    Its first coefficient is positive.
+    """
+    atoms = atoms_of(polynomial)
+    each = [dict(monomial) for monomial in polynomial]
+    low = [(atom, min(powers.get(atom, NONE) for powers in each)) for atom in atoms]
+    common = tuple([item for item in low if item[1]])
+    number = common_number(polynomial.values())
+    if polynomial[min(polynomial, key=rank(polynomial))] < 0:
+        number = -number
+    return number, common, {quotient(m, common): c / number for m, c in polynomial.items()}
+
+
+def common_number(numbers: Iterable[Fraction]) -> Fraction:
+    """The largest number of which all are whole multiples."""
+    parts = [(number.numerator, number.denominator) for number in numbers]
+    return Fraction(math.gcd(*[n for n, _ in parts]), math.lcm(*[d for _, d in parts]))
+
+
+def atoms_of(polynomial: Polynomial) -> list[int]:
+    """The atoms of a polynomial."""
+    return sorted({atom for monomial in polynomial for atom, _ in monomial})
+
+
+def power_of(monomial: Powers) -> Fraction:
+    """The sum of a monomial's exponents."""
+    return sum([exponent for _, exponent in monomial], NONE)
+
+
+def rank(polynomial: Polynomial) -> Callable[[Powers], list[Fraction]]:
+    """Where a monomial stands among others: high powers first, and those of the first atom."""
+    atoms = atoms_of(polynomial)
+
+    def place(monomial: Powers) -> list[Fraction]:
+        powers = dict(monomial)
+        return [-power_of(monomial), *[-powers.get(atom, NONE) for atom in atoms]]
+
+    return place
+
+
+# Forms.
+
+
+def factor(forms: Algebra, atom: int, exponent: Fraction) -> tuple[int, Fraction]:
+    """A power of an atom; a negative one of an exponential has its minus in the exponent: exp(-x)."""
+    found = forms.forms[atom]
+    is_whole = exponent.denominator == 1 and exponent > 0
+    if isinstance(found, Call) and found.kind in ("exp", "pow") and not is_whole:
+        *before, raised = found.operands
+        inner = forms.product([(raised, ONE)], exponent)
+        return forms.call(found.kind, (inner,)) if not before else forms.power(
+            before[0], inner
+        ), ONE
+    return atom, exponent
+
+
+def scaled(forms: Algebra, factors: Factors, number: Fraction) -> int:
+    """A product times a number, which is written exactly, however many digits it has."""
+    if forms.writable(number):
+        return forms.product(factors, number)
+    pieces = [(digits(forms, abs(number.numerator)), ONE)]
+    pieces += [(digits(forms, number.denominator), -ONE)] if number.denominator != 1 else []
+    return forms.product([*pieces, *factors], ONE if number > 0 else -ONE)
+
+
+def digits(forms: Algebra, number: int) -> int:
+    """A whole number as a sum of decimals: ``1.23456789012345e+20 + 67890``."""
+    pieces = []
+    scale = 1
+    while number:
+        number, piece = divmod(number, PIECE)
+        pieces.append((forms.number(Fraction(piece * scale)), ONE))
+        scale *= PIECE
+    return forms.plain_sum(pieces[::-1])
+
+
+def add(forms: Algebra, total: Terms, factors: Factors, number: Fraction) -> None:
+    """Add a multiple of a product to a sum in the making."""
+    if forms.writable(number):
+        forms.add(total, forms.product(factors), number)
+    else:
+        forms.add(total, scaled(forms, factors, number), ONE)
+
+
+def as_sum(forms: Algebra, total: Terms) -> int:
+    """The sum of some terms, as it is."""
+    terms = [(term, c) for term, c in total.items() if c]
+    return forms.plain_sum(terms) if len(terms) > 1 else forms.sum_of(terms)
