@@ -10,15 +10,19 @@ import pytest
 
 from corpus import table
 from exprgrad.derive.rules import fewest
+from exprgrad.derive.simplify import polynomials
+from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.derive.simplify.orders import every
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.derive.sweeps.gradient import gradient, hessian
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.invariants import check
 from exprgrad.language.read.parse import parse
+from exprgrad.language.write.infix import length, program
 from exprgrad.run.numbers.sweeps import forward
-from oracles import Real, evaluate, mp, mpf
+from oracles import Real, decimal, evaluate, mp, mpf
 from rounding import bounds
+from together import together
 
 WAVE = "exp(sin(x*y))/(1+x^2)"
 CALL = (
@@ -215,3 +219,93 @@ def test_order_does_not_matter() -> None:
     assert {tuple(sorted(inputs)) for inputs in found} == {
         tuple(sorted(inputs)) for inputs in product("xyz", repeat=3)
     }
+
+
+# High orders.
+
+HIGH = (
+    "tanh(x)", "1/(1+x^2)", "x^x", "exp(sin(x))", "sin(x)*exp(x)", "log(1+x^2)", "sqrt(1+x^2)",
+    "sigmoid(x)", "softplus(x)", "x^n*exp(-x)", "1/(x*(1-x))", "atan(x)", "asin(x)", "x/(exp(x)-1)",
+    "exp(-x^2)", "erf(x)", "gelu(x)", "tan(x)", "cosh(x)^3", "x*y/(x+y)",
+)  # fmt: skip
+MIXED = (
+    "sin(x)^3*cos(x)", "cos(x)^20", "sinh(x)^6*cosh(x)", "sqrt(2)*sqrt(x)*2^x", "exp(x)*exp(-2*x)",
+    "(2*x)^(3*x)", "where(x > 0.4, sin(x)^3, x*exp(x))*tanh(x)", "relu(tanh(x))", "exp(-abs(x))",
+    "abs(x)^3.5", "max(x^2, sin(x))*x", "logsumexp(2*x, 3*x, 1)", "x^(n-1)*(1-x)^(y-1)",
+    "sqrt(x+sqrt(1+x^2))", "(x+1)^20*(x+2)^30", "1.5*x^2.5*exp(-0.3*x)", "(x-1)/(1-x)^3",
+    "u = 1 + x^2 + x^4; v = sin(u); v/u^2",
+)  # fmt: skip
+"""Rows of every kind, sums with signs turned, and names."""
+
+
+def nth(text: str, order: int) -> Graph:
+    """The derivative in x of an order."""
+    ((_, formula),) = every(parse(text), ["x"], order)
+    return formula
+
+
+@together([(text, order) for order in (20, 6, 14) for text in HIGH], every=3)
+def test_high_orders_are_true(text: str, order: int) -> None:
+    hold_true(text, order)
+
+
+@together([(text, order) for order in (4, 2, 3) for text in (*MIXED, *HIGH)], every=3)
+def test_orders_are_true(text: str, order: int) -> None:
+    hold_true(text, order)
+
+
+def hold_true(text: str, order: int) -> None:
+    """The text of a derivative, read again, against mpmath's differentiation of the formula."""
+    graph, found = parse(text), parse(program(nth(text, order)))
+
+    def value(graph: Graph, x: Real) -> Real:
+        return evaluate(graph, {"x": x, "y": mpf(1.375), "n": mpf(2.25)}, decimal)[graph.output]
+
+    with mp.workdps(60):
+        for x in (mpf(0.3125), mpf(0.84375)):
+            true = mp.diff(lambda x: value(graph, x), x, order)
+            assert close(value(found, x), true, 30), (text, order, x)
+
+
+@together(HIGH)
+def test_high_orders_grow_as_polynomials(text: str) -> None:
+    """To an order three times as high, by no more than 3^3; if they doubled, it would be 2^12."""
+    lengths = {order: len(program(nth(text, order))) for order in (6, 18)}
+    assert lengths[18] <= 27 * lengths[6]
+    assert lengths[18] < 4000
+
+
+@together(
+    [*HIGH, *MIXED, *(text for text, name, _ in table("derivatives.txt") if name == "x")], every=4
+)
+def test_a_derivative_is_no_longer_than_what_simplifying_makes(text: str) -> None:
+    (once,) = derivatives(parse(text), ["x"], steps=False)
+    (twice,) = derivatives(once, ["x"])
+    assert length(program(nth(text, 2))) <= length(program(twice))
+
+
+def test_what_gets_too_large_is_simplified_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polynomials, "MOST_TERMS", 4)
+    hold_true("x^x*sin(x)", 5)
+    assert length(program(nth("x^x*sin(x)", 4))) > 200
+
+
+def test_numbers_of_many_digits_are_written_in_full() -> None:
+    found = nth("x^1000000", 4)
+    with mp.workdps(40):
+        value = evaluate(found, {"x": mpf(1)}, decimal)[found.output]
+    assert value == 10**6 * (10**6 - 1) * (10**6 - 2) * (10**6 - 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "expected"),
+    [
+        ("tanh(x)", 3, "2*(1 - tanh(x)^2)*(3*tanh(x)^2 - 1)"),
+        ("x^x", 3, "x^(x - 2)*(x^2*(log(x) + 1)^3 + 3*x*(log(x) + 1) - 1)"),
+        ("cosh(x)^3", 2, "3*cosh(x)*(3*cosh(x)^2 - 2)"),
+        ("exp(sin(x))", 3, "-sin(x)*cos(x)*exp(sin(x))*(sin(x) + 3)"),
+        ("1/(x*(1-x))", 2, "2*(3*x^2 - 3*x + 1)/(x^3*(1 - x)^3)"),
+    ],
+)
+def test_high_orders_are_written_as_by_hand(text: str, order: int, expected: str) -> None:
+    assert program(nth(text, order)) == expected

@@ -10,7 +10,7 @@ from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.invariants import check
 from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, FUNCTIONS, OPS, Op
-from oracles import Real, evaluate, has_own_reference, holds, mp, reference, ulp
+from oracles import Real, evaluate, has_own_reference, holds, mp, mpf, reference, ulp
 from strategies import points
 from together import together
 
@@ -124,3 +124,16 @@ def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
 @each_row
 def test_every_row_has_a_reference(op: Op) -> None:
     assert has_own_reference(op.name) or op.definition
+
+
+def test_squares_are_what_rows_say() -> None:
+    squared = [op for op in OPS if op.square]
+    assert len(squared) >= 4
+    for op in squared:
+        assert op.square is not None
+        partner, a, b = op.square
+        assert BY_NAME[partner].square is not None
+        with mp.workdps(40):
+            for x in (mpf("0.7"), mpf("-2.5")):
+                square = a + b * reference(partner, x) ** 2
+                assert mp.almosteq(reference(op.name, x) ** 2, square, mpf(10) ** -35), op.name

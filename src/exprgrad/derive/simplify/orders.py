@@ -21,9 +21,16 @@ from exprgrad.derive.simplify.formula import (
     with_names,
     with_steps,
 )
-from exprgrad.derive.simplify.normal_form import ONE, Call
+from exprgrad.derive.simplify.normal_form import (
+    ONE,
+    Call,
+    Number,
+    Product,
+    accumulate,
+    common_number,
+)
 from exprgrad.derive.simplify.polynomials import (
-    NONE,
+    ZERO,
     Element,
     Polynomial,
     Polynomials,
@@ -46,12 +53,16 @@ Factors = list[tuple[int, Fraction]]
 SIMPLIFIED = 3
 """Up to this order a derivative is also made by simplifying, and the shorter text is taken."""
 
-DEEPEST = 2
-"""In how many atoms a polynomial is gathered, one within the other."""
+FEW, MANY = 12, 400
+"""A polynomial of few terms may be shorter if it is not gathered; of many, not all ways are tried."""
+TRIES = 4
+"""By the powers of how many atoms it is tried to gather a polynomial; within that, of the likeliest."""
+HIGHEST_DEGREE = 200
+"""The highest degree of a polynomial whose roots are looked for."""
 LARGEST_ROOT = 100
 """The largest rational root that is looked for."""
-PIECE = 10**15
-"""A number with more digits is written as a sum: decimals of 15 digits are read as they are written."""
+DIGITS = 15
+"""A number with more digits is written as a sum: decimals of so many are read as they are written."""
 
 
 class Derivative(NamedTuple):
@@ -137,7 +148,8 @@ def shorter(polynomials: Polynomials, simplified: Derivative) -> Derivative:
     """A derivative that was simplified, or the same as polynomials where that is shorter to read."""
     element, plain, shown = simplified
     assert plain is not None and shown is not None
-    if element is None:
+    terms = 0 if element is None else sum(map(len, element.values()))
+    if element is None or terms > length(program(shown)):
         return simplified
     found = written(polynomials, element)
     assert found.shown is not None
@@ -181,7 +193,8 @@ def collected(polynomials: Polynomials, element: Element) -> int:
         ways = [polynomial]
         if polynomials.squares:
             ways.append(exchanged(polynomials, polynomial))
-        found = [whole(forms, way, key) for way in ways]
+        few = 2 * len(polynomial)
+        found = [whole(polynomials, way, key) for way in ways if len(way) <= few]
         forms.add(total, min(found, key=forms.weights.__getitem__), ONE)
     return as_sum(forms, total)
 
@@ -195,69 +208,80 @@ def exchanged(polynomials: Polynomials, polynomial: Polynomial) -> Polynomial:
     return found
 
 
-def whole(forms: Algebra, polynomial: Polynomial, key: Powers = (), depth: int = 0) -> int:
+def whole(
+    polynomials: Polynomials, polynomial: Polynomial, key: Powers = (), tries: int = TRIES
+) -> int:
     """A polynomial times powers of sums: what its terms have in common in front."""
-    number, common, rest = primitive(polynomial)
-    factors = [factor(forms, *item) for item in common]
-    if len(rest) > 1:
-        factors += shortest(forms, rest, depth)
-    return scaled(forms, [*factors, *key], number)
+    number, common, rest = primitive(polynomial, polynomials.forms.decimals)
+    factors = shortest(polynomials, rest, tries) if len(rest) > 1 else []
+    return scaled(polynomials.forms, [(atoms(polynomials, common), ONE), *factors, *key], number)
 
 
-def shortest(forms: Algebra, polynomial: Polynomial, depth: int) -> Factors:
+def shortest(polynomials: Polynomials, polynomial: Polynomial, tries: int) -> Factors:
     """The factors of a polynomial, in the shortest way that is found."""
-    atoms = atoms_of(polynomial)
-    ways = [[(flat(forms, polynomial), ONE)]]
-    if len(atoms) == 1:
-        ways.insert(0, linear_factors(forms, polynomial, atoms[0]))
-    elif depth < DEEPEST:
-        ways += [[(by_powers(forms, polynomial, atom, depth + 1), ONE)] for atom in atoms]
-    return min(ways, key=lambda way: forms.weights[forms.product(way)])
+    forms, own = polynomials.forms, atoms_of(polynomial)
+    ways: list[Factors] = []
+    if len(own) == 1:
+        ways.append(linear_factors(polynomials, polynomial, own[0]))
+    else:
+        likely = sorted([(-repeated(polynomial, atom), atom) for atom in own])
+        tries = tries if len(polynomial) <= MANY else 1
+        for saved, atom in likely[:tries]:
+            if saved:
+                ways.append([(by_powers(polynomials, polynomial, atom), ONE)])
+    if not ways or len(polynomial) <= FEW:
+        ways.insert(len(own) == 1, [(flat(polynomials, polynomial), ONE)])
+    return min(ways, key=lambda way: forms.weights[scaled(forms, way, ONE)])
 
 
-def flat(forms: Algebra, polynomial: Polynomial) -> int:
+def flat(polynomials: Polynomials, polynomial: Polynomial) -> int:
     """A polynomial as the sum of its terms, the highest powers first."""
     total: Terms = {}
     for monomial in sorted(polynomial, key=rank(polynomial)):
-        factors = [factor(forms, *item) for item in monomial]
-        add(forms, total, factors, polynomial[monomial])
-    return as_sum(forms, total)
+        add(polynomials.forms, total, [(atoms(polynomials, monomial), ONE)], polynomial[monomial])
+    return as_sum(polynomials.forms, total)
 
 
-def by_powers(forms: Algebra, polynomial: Polynomial, atom: int, depth: int) -> int:
+def repeated(polynomial: Polynomial, atom: int) -> int:
+    """How often an atom need not be written if a polynomial is gathered by its powers."""
+    powers = [exponent for monomial in polynomial for own, exponent in monomial if own == atom]
+    return len(powers) - len({*powers})
+
+
+def by_powers(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> int:
     """A polynomial by powers of one atom: ``x^2*(a + 1) + x*(a - 1) + a``."""
     coefficients: defaultdict[Fraction, Polynomial] = defaultdict(dict)
     for monomial, c in polynomial.items():
-        power = dict(monomial).get(atom, NONE)
+        power = dict(monomial).get(atom, ZERO)
         coefficients[power][quotient(monomial, ((atom, power),))] = c
     total: Terms = {}
     for power in sorted(coefficients, reverse=True):
-        number, common, rest = primitive(coefficients[power])
-        own = ((atom, power),) if power else ()
-        inner = {joined(monomial, common): c for monomial, c in rest.items()}
-        factors = [factor(forms, *item) for item in own]
-        factors += [(whole(forms, inner, depth=depth), ONE)] if len(inner) > 1 or common else []
-        add(forms, total, factors, number)
-    return as_sum(forms, total)
+        number, common, rest = primitive(coefficients[power], polynomials.forms.decimals)
+        front = atoms(polynomials, joined(common, ((atom, power),) if power else ()))
+        factors = shortest(polynomials, rest, 1) if len(rest) > 1 else []
+        add(polynomials.forms, total, [(front, ONE), *factors], number)
+    return as_sum(polynomials.forms, total)
 
 
-def linear_factors(forms: Algebra, polynomial: Polynomial, atom: int) -> Factors:
+def linear_factors(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> Factors:
     """``t^4 - 3*t^2 + 2`` as ``(t^2 - 1)*(t^2 - 2)``: a polynomial in one atom by its rational roots."""
     coefficients = {power_of(monomial): c for monomial, c in polynomial.items()}
-    step = common_number([power for power in coefficients if power])
+    step = common_divisor([power for power in coefficients if power])
     degree = int(max(coefficients) / step)
-    rest = [coefficients.get(step * k, NONE) for k in range(degree, -1, -1)]
+    if degree > HIGHEST_DEGREE:
+        return [(flat(polynomials, polynomial), ONE)]
+    rest = [coefficients.get(step * k, ZERO) for k in range(degree, -1, -1)]
     found: dict[int, Fraction] = defaultdict(Fraction)
     for root in roots(rest):
         linear = {((atom, step),): Fraction(root.denominator), (): Fraction(-root.numerator)}
         while len(rest) > 2 and (divided := by_root(rest, root)) is not None:
             rest = [c / root.denominator for c in divided]
-            found[flat(forms, linear)] += 1
+            found[flat(polynomials, linear)] += 1
     left: Polynomial = {}
     for power, c in enumerate(reversed(rest)):
         if c:
             left[((atom, step * power),) if power else ()] = c
-    found[flat(forms, left)] += 1
+    found[flat(polynomials, left)] += 1
     return list(found.items())
 
 
@@ -273,7 +297,7 @@ def roots(coefficients: Sequence[Fraction]) -> Iterable[Fraction]:
 def by_root(coefficients: Sequence[Fraction], root: Fraction) -> list[Fraction] | None:
     """A polynomial, the highest power first, by ``x - root``, if that divides it (Horner's scheme)."""
     found = []
-    value = NONE
+    value = ZERO
     for coefficient in coefficients:
         value = value * root + coefficient
         found.append(value)
@@ -283,22 +307,23 @@ def by_root(coefficients: Sequence[Fraction], root: Fraction) -> list[Fraction] 
 # What is common to terms.
 
 
-def primitive(polynomial: Polynomial) -> tuple[Fraction, Powers, Polynomial]:
+def primitive(polynomial: Polynomial, decimals: bool) -> tuple[Fraction, Powers, Polynomial]:
     """A polynomial as a number times a monomial times a polynomial that has nothing more to take out.
 
-    Its first coefficient is positive.
+    Its first coefficient is positive.  Of decimals no number is taken out, unless one goes into all.
     """
     atoms = atoms_of(polynomial)
     each = [dict(monomial) for monomial in polynomial]
-    low = [(atom, min(powers.get(atom, NONE) for powers in each)) for atom in atoms]
+    low = [(atom, min(powers.get(atom, ZERO) for powers in each)) for atom in atoms]
     common = tuple([item for item in low if item[1]])
-    number = common_number(polynomial.values())
+    coefficients = [*polynomial.values()]
+    number = abs(common_number(coefficients)) if decimals else common_divisor(coefficients)
     if polynomial[min(polynomial, key=rank(polynomial))] < 0:
         number = -number
     return number, common, {quotient(m, common): c / number for m, c in polynomial.items()}
 
 
-def common_number(numbers: Iterable[Fraction]) -> Fraction:
+def common_divisor(numbers: Iterable[Fraction]) -> Fraction:
     """The largest number of which all are whole multiples."""
     parts = [(number.numerator, number.denominator) for number in numbers]
     return Fraction(math.gcd(*[n for n, _ in parts]), math.lcm(*[d for _, d in parts]))
@@ -311,7 +336,7 @@ def atoms_of(polynomial: Polynomial) -> list[int]:
 
 def power_of(monomial: Powers) -> Fraction:
     """The sum of a monomial's exponents."""
-    return sum([exponent for _, exponent in monomial], NONE)
+    return sum([exponent for _, exponent in monomial], ZERO)
 
 
 def rank(polynomial: Polynomial) -> Callable[[Powers], list[Fraction]]:
@@ -320,7 +345,7 @@ def rank(polynomial: Polynomial) -> Callable[[Powers], list[Fraction]]:
 
     def place(monomial: Powers) -> list[Fraction]:
         powers = dict(monomial)
-        return [-power_of(monomial), *[-powers.get(atom, NONE) for atom in atoms]]
+        return [-power_of(monomial), *[-powers.get(atom, ZERO) for atom in atoms]]
 
     return place
 
@@ -328,9 +353,17 @@ def rank(polynomial: Polynomial) -> Callable[[Powers], list[Fraction]]:
 # Forms.
 
 
-def factor(forms: Algebra, atom: int, exponent: Fraction) -> tuple[int, Fraction]:
+def atoms(polynomials: Polynomials, monomial: Powers) -> int:
+    """A product of powers of atoms."""
+    return polynomials.forms.product([factor(polynomials, *item) for item in monomial])
+
+
+def factor(polynomials: Polynomials, atom: int, exponent: Fraction) -> tuple[int, Fraction]:
     """A power of an atom; a negative one of an exponential has its minus in the exponent: exp(-x)."""
+    forms = polynomials.forms
     found = forms.forms[atom]
+    if isinstance(found, Call) and found.kind == "where":
+        return choice(polynomials, atom, *found.operands), exponent
     is_whole = exponent.denominator == 1 and exponent > 0
     if isinstance(found, Call) and found.kind in ("exp", "pow") and not is_whole:
         *before, raised = found.operands
@@ -341,30 +374,48 @@ def factor(forms: Algebra, atom: int, exponent: Fraction) -> tuple[int, Fraction
     return atom, exponent
 
 
+def choice(polynomials: Polynomials, atom: int, condition: int, *branches: int) -> int:
+    """A choice, its branches collected."""
+    if atom not in polynomials.choices:
+        x, y = [collected(polynomials, polynomials.element(branch)) for branch in branches]
+        polynomials.choices[atom] = polynomials.forms.where(condition, x, y)
+    return polynomials.choices[atom]
+
+
 def scaled(forms: Algebra, factors: Factors, number: Fraction) -> int:
     """A product times a number, which is written exactly, however many digits it has."""
-    if forms.writable(number):
-        return forms.product(factors, number)
-    pieces = [(digits(forms, abs(number.numerator)), ONE)]
-    pieces += [(digits(forms, number.denominator), -ONE)] if number.denominator != 1 else []
-    return forms.product([*pieces, *factors], ONE if number > 0 else -ONE)
+    powers: dict[int, Fraction] = {}
+    for form, exponent in factors:
+        found = forms.forms[form]
+        if exponent == 1 and isinstance(found, Number | Product):
+            own, inner = (found.value, ()) if isinstance(found, Number) else found
+            number *= own
+            for base, power in inner:
+                accumulate(powers, base, power)
+        else:
+            accumulate(powers, form, exponent)
+    if not forms.writable(number):
+        accumulate(powers, digits(forms, abs(number.numerator)), ONE)
+        if number.denominator != 1:
+            accumulate(powers, digits(forms, number.denominator), -ONE)
+        number = ONE if number > 0 else -ONE
+    return forms.signed_product(number, [item for item in powers.items() if item[1]])
 
 
 def digits(forms: Algebra, number: int) -> int:
     """A whole number as a sum of decimals: ``1.23456789012345e+20 + 67890``."""
     pieces = []
-    scale = 1
     while number:
-        number, piece = divmod(number, PIECE)
-        pieces.append((forms.number(Fraction(piece * scale)), ONE))
-        scale *= PIECE
-    return forms.plain_sum(pieces[::-1])
+        scale = 10 ** max(len(str(number)) - DIGITS, 0)
+        pieces.append((forms.number(Fraction(number // scale * scale)), ONE))
+        number %= scale
+    return forms.plain_sum(pieces)
 
 
 def add(forms: Algebra, total: Terms, factors: Factors, number: Fraction) -> None:
     """Add a multiple of a product to a sum in the making."""
     if forms.writable(number):
-        forms.add(total, forms.product(factors), number)
+        forms.add(total, scaled(forms, factors, ONE), number)
     else:
         forms.add(total, scaled(forms, factors, number), ONE)
 

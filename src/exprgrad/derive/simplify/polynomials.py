@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import cast
 
 from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify.normal_form import ONE, Call, Number, Product, Sum
@@ -35,13 +36,27 @@ MOST_TERMS = 2000
 """The most terms of a derivative that is."""
 MOST_PRODUCTS = 40_000
 """The most terms that are multiplied with each other at once."""
+MOST_PIECES = 100
+"""The most terms that a monomial becomes where squares in it are written otherwise."""
+HIGHEST = 128
+"""The highest power of a number that is worked out, and of a sine that is written in cosines."""
 MOST_STEPS = 8
 """By how much exponents of a sum may differ for two polynomials to be put over one denominator."""
-NONE = Fraction(0)
+DEEPEST = 20
+"""How deep sums under roots, and choices, may be nested in each other."""
+ZERO = Fraction(0)
 
 
 class TooLarge(Exception):
     """Why a formula is not multiplied out."""
+
+
+def fast(exponent: Fraction) -> Fraction:
+    """An exponent, an int if it is whole: that has all that is asked of a fraction, and is added faster."""
+    return cast(Fraction, int(exponent)) if exponent.denominator == 1 else exponent
+
+
+DOWN = fast(-ONE)
 
 
 class Polynomials:
@@ -53,6 +68,8 @@ class Polynomials:
     ``slopes``   by form and input, the derivative of an atom, or of a sum that is the base of a power
     ``spelled``  by base and exponent, without its number: the atom that such powers are powers of, and the
                  number in its exponent; so ``exp(-x)`` is a power of ``exp(x)``
+    ``choices``  by atom that is a choice, it with its branches as people read them
+    ``depth``    how many derivatives are being made, one within the other
     ``squares``  by atom whose square is written in another one, p: p, and a and b of a + b*p^2
     """
 
@@ -64,6 +81,8 @@ class Polynomials:
         self.known: dict[int, Element] = {}
         self.slopes: dict[tuple[int, str], Element] = {}
         self.spelled: dict[tuple[int | None, int], tuple[int, Fraction]] = {}
+        self.choices: dict[int, int] = {}
+        self.depth = 0
         self.squares: dict[int, tuple[int, Fraction, Fraction]] = {}
         self.output = self.image(graph, graph.output)
 
@@ -109,20 +128,26 @@ class Polynomials:
                 for base, exponent in factors:
                     whole = self.product(whole, self.power(base, exponent))
                 return whole
-            case Literal():
-                raise TooLarge
+        if self.forms.is_infinite(form) or isinstance(self.forms.forms[form], Literal):
+            raise TooLarge
         return self.power(form, ONE)
 
-    def power(self, base: int, exponent: Fraction) -> Element:
+    def power(self, base: int, given: Fraction) -> Element:
         """A power of an atom or of a sum."""
+        exponent = fast(given)
         match self.forms.forms[base]:
             case Sum(terms):
                 negative = self.forms.known.get(("sum", frozenset((t, -c) for t, c in terms)), base)
                 if negative < base and negative in self.known and exponent.denominator == 1:
                     return {((negative, exponent),): {(): (-ONE) ** int(exponent)}}
                 return {((base, exponent),): {(): ONE}}
-            case Product():
-                return {((base, exponent),): {(): ONE}}
+            case Product(coefficient, factors):
+                if exponent.denominator != 1 or base in self.forms.named:
+                    return {((base, exponent),): {(): ONE}}
+                whole = self.number(coefficient, exponent)
+                for inner, power in factors:
+                    whole = self.product(whole, self.power(inner, power * exponent))
+                return whole
             case Call("exp", (inside,)):
                 return {(): {self.symbolic(None, inside, exponent): ONE}}
             case Call("pow", (inside, raised)):
@@ -131,10 +156,16 @@ class Polynomials:
                 self.note_square(base, kind, operands)
         return {(): self.reduced({((base, exponent),): ONE})}
 
+    def number(self, value: Fraction, exponent: Fraction) -> Element:
+        """A whole power of a number."""
+        if not value or abs(exponent) > HIGHEST:
+            raise TooLarge
+        return {(): {(): value ** int(exponent)}}
+
     def symbolic_power(self, base: int, raised: int, exponent: Fraction) -> Element:
         """``x^(n - 2)`` is x^n times x^-2."""
         found = self.forms.forms[raised]
-        number = dict(found.terms).get(self.forms.one, NONE) if isinstance(found, Sum) else NONE
+        number = dict(found.terms).get(self.forms.one, ZERO) if isinstance(found, Sum) else ZERO
         if number:
             raised = self.forms.sum([(raised, ONE), (self.forms.one, -number)])
         whole: Element = {(): {self.symbolic(base, raised, exponent): ONE}}
@@ -143,6 +174,8 @@ class Polynomials:
     def symbolic(self, base: int | None, raised: int, exponent: Fraction) -> Powers:
         """A power of ``base^raised``, or without a base of ``exp(raised)``, as one of an atom."""
         bare, number = self.forms.split(raised)
+        if not number:
+            return ()
         if (base, bare) not in self.spelled:
             call = (
                 self.forms.call("exp", (raised,))
@@ -151,7 +184,7 @@ class Polynomials:
             )
             self.spelled[base, bare] = call, number
         atom, own = self.spelled[base, bare]
-        return ((atom, exponent * number / own),)
+        return ((atom, fast(exponent * number / own)),)
 
     def note_square(self, atom: int, kind: str, operands: tuple[int, ...]) -> None:
         """Note that squares of cos(u) are written in sin(u), if that came first; and others like these."""
@@ -212,33 +245,35 @@ class Polynomials:
         found: defaultdict[Powers, Fraction] = defaultdict(Fraction)
         for monomial, c in polynomial.items():
             left: Powers = ()
-            factors: list[Polynomial] = []
+            terms: Polynomial = {(): c}
             for atom, exponent in monomial:
                 factor, rest = self.rewritten(atom, exponent)
-                factors += [factor] if factor else []
-                left = (*left, (atom, rest)) if rest else left
-            terms: Polynomial = {left: c}
-            for factor in factors:
+                if len(factor) * len(terms) > MOST_PIECES:
+                    factor, rest = {(): ONE}, exponent
                 terms = {joined(m, n): d * e for m, d in terms.items() for n, e in factor.items()}
+                left = (*left, (atom, rest)) if rest else left
             for powers, d in terms.items():
-                found[powers] += d
+                found[joined(powers, left)] += d
         return {powers: c for powers, c in found.items() if c}
 
-    def rewritten(self, atom: int, exponent: Fraction) -> tuple[Polynomial | None, Fraction]:
+    def rewritten(self, atom: int, exponent: Fraction) -> tuple[Polynomial, Fraction]:
         """What a power of an atom is written as, and the exponent that is left of it."""
         form = self.forms.forms[atom]
         if isinstance(form, Number) and abs(exponent) >= 1:
-            return {(): form.value ** int(exponent)}, exponent - int(exponent)
+            (value,) = self.number(form.value, exponent).values()
+            return value, exponent - int(exponent)
         if exponent < 2 or exponent.denominator != 1:
-            return None, exponent
+            return {(): ONE}, exponent
         if isinstance(form, Call) and is_flag(self.forms.one, self.forms.zero, form):
-            return None, ONE
-        if atom not in self.squares:
-            return None, exponent
+            return {(): ONE}, fast(ONE)
+        if atom not in self.squares or exponent > HIGHEST:
+            return {(): ONE}, exponent
         partner, a, b = self.squares[atom]
         half = int(exponent) // 2
         return {
-            ((partner, Fraction(2 * k)),) if k else (): math.comb(half, k) * a ** (half - k) * b**k
+            ((partner, fast(Fraction(2 * k))),) if k else (): math.comb(half, k)
+            * a ** (half - k)
+            * b**k
             for k in range(half + 1)
         }, exponent % 2
 
@@ -251,9 +286,17 @@ class Polynomials:
             for atom, partial in partials(polynomial).items():
                 self.add_product(total, {key: partial}, self.slope_of(atom, name))
             for base, exponent in key:
-                down = {joined(key, ((base, -ONE),)): times(polynomial, exponent)}
+                down = {joined(key, ((base, DOWN),)): times(polynomial, exponent)}
                 self.add_product(total, down, self.slope_of(base, name))
+        if not self.are_writable(total):
+            raise TooLarge
         return total
+
+    def are_writable(self, element: Element) -> bool:
+        """Whether all exponents can be written."""
+        exponents = {q for key in element for _, q in key}
+        exponents |= {q for each in element.values() for monomial in each for _, q in monomial}
+        return all(map(self.forms.writable, exponents))
 
     def add_product(self, total: Element, left: Element, right: Element) -> None:
         """Add the product of two."""
@@ -262,14 +305,39 @@ class Polynomials:
 
     def slope_of(self, form: int, name: str) -> Element:
         """The derivative of an atom, or of a sum that is the base of a power."""
-        if (form, name) not in self.slopes:
-            if isinstance(self.forms.forms[form], Sum | Product):
-                self.slopes[form, name] = self.slope(self.element(form), name)
-            else:
-                program, _ = write(self.forms, [form], self.graph)
-                derived = gradient(program.graph, [name], shown)
-                self.slopes[form, name] = self.image(derived.graph, derived.outputs[1])
-        return self.slopes[form, name]
+        if (form, name) in self.slopes:
+            return self.slopes[form, name]
+        self.depth += 1
+        try:
+            found = self.slopes[form, name] = self.slope_within(form, name)
+        finally:
+            self.depth -= 1
+        return found
+
+    def slope_within(self, form: int, name: str) -> Element:
+        """The same, where it is not known yet."""
+        if self.depth > DEEPEST:
+            raise TooLarge
+        match self.forms.forms[form]:
+            case Sum() | Product():
+                return self.slope(self.element(form), name)
+            case Call("where", (condition, *branches)):
+                x, y = [self.form(self.slope(self.element(b), name)) for b in branches]
+                return self.element(self.forms.where(condition, x, y))
+        program, _ = write(self.forms, [form], self.graph)
+        derived = gradient(program.graph, [name], shown)
+        return self.image(derived.graph, derived.outputs[1])
+
+    def form(self, element: Element) -> int:
+        """A form that stands for an element, the sum of all its terms."""
+        total: dict[int, Fraction] = {}
+        for key, polynomial in element.items():
+            for monomial, c in polynomial.items():
+                self.forms.add(total, self.forms.product([*monomial, *key]), c)
+        terms = [(term, c) for term, c in total.items() if c]
+        form = self.forms.plain_sum(terms) if len(terms) > 1 else self.forms.sum_of(terms)
+        self.known[form] = element
+        return form
 
 
 def is_flag(one: int, zero: int, call: Call) -> bool:
@@ -283,7 +351,7 @@ def is_alike(left: Powers, right: Powers) -> bool:
     """Whether two polynomials are put over one denominator: if powers of their sums differ by few steps."""
     first, second = dict(left), dict(right)
     for base in {*first, *second}:
-        p, q = first.get(base, NONE), second.get(base, NONE)
+        p, q = first.get(base, ZERO), second.get(base, ZERO)
         has_one = base in first and base in second
         if (p - q).denominator != 1 or abs(p - q) > MOST_STEPS or (not has_one and min(p, q) < 0):
             return False
@@ -308,7 +376,7 @@ def partials(polynomial: Polynomial) -> dict[int, Polynomial]:
     found: defaultdict[int, Polynomial] = defaultdict(dict)
     for monomial, c in polynomial.items():
         for atom, exponent in monomial:
-            found[atom][joined(monomial, ((atom, -ONE),))] = c * exponent
+            found[atom][joined(monomial, ((atom, DOWN),))] = c * exponent
     return found
 
 
@@ -331,5 +399,5 @@ def lowest(left: Powers, right: Powers) -> Powers:
     """The lower power of each sum; one that is missing is there to the power 0."""
     first, second = dict(left), dict(right)
     bases = sorted({*first, *second})
-    powers = [(base, min(first.get(base, NONE), second.get(base, NONE))) for base in bases]
+    powers = [(base, min(first.get(base, ZERO), second.get(base, ZERO))) for base in bases]
     return tuple([item for item in powers if item[1]])
