@@ -304,7 +304,9 @@ def test_numbers_of_many_digits_are_written_in_full() -> None:
         ("x^x", 3, "x^(x - 2)*(x^2*(log(x) + 1)^3 + 3*x*(log(x) + 1) - 1)"),
         ("cosh(x)^3", 2, "3*cosh(x)*(3*cosh(x)^2 - 2)"),
         ("exp(sin(x))", 3, "-sin(x)*cos(x)*exp(sin(x))*(sin(x) + 3)"),
-        ("1/(x*(1-x))", 2, "2*(3*x^2 - 3*x + 1)/(x^3*(1 - x)^3)"),
+        ("1/(x*(1-x))", 4, "24*(5*x^4 - 10*x^3 + 10*x^2 - 5*x + 1)/(x^5*(1 - x)^5)"),
+        ("exp(x)*exp(-x^2)", 4, "exp(x - x^2)*(16*x^4 - 32*x^3 - 24*x^2 + 40*x + 1)"),
+        ("1/(1+exp(-x))", 2, "sigmoid(x)*(1 - sigmoid(x))*(1 - 2*sigmoid(x))"),
     ],
 )
 def test_high_orders_are_written_as_by_hand(text: str, order: int, expected: str) -> None:

@@ -39,6 +39,7 @@ from exprgrad.derive.simplify.polynomials import (
     joined,
     quotient,
 )
+from exprgrad.derive.simplify.simplify import with_one_exponential
 from exprgrad.derive.simplify.write import write
 from exprgrad.graph.graph import Graph
 from exprgrad.language.write.infix import length, program
@@ -171,7 +172,7 @@ def size(formula: Graph) -> tuple[int, int]:
 
 def written(polynomials: Polynomials, element: Element) -> Derivative:
     """A derivative that is known as polynomials: with a person's names, or without if that is shorter."""
-    form = collected(polynomials, element)
+    form = with_one_exponential(polynomials.forms, collected(polynomials, element))
     graph = polynomials.graph
 
     def copy(names: Mapping[int, str]) -> tuple[Graph, dict[int, str]]:

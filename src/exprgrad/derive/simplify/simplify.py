@@ -16,7 +16,7 @@ from exprgrad.graph.graph import INPUT, Binding, Graph, Literal, Program
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 from exprgrad.language.read.parse import CONSTANTS
 
-__all__ = ["SHORT", "forms_of", "formulas", "read", "simplify"]
+__all__ = ["SHORT", "forms_of", "formulas", "read", "simplify", "with_one_exponential"]
 
 RULES = Rules(STEPS, share_of_tie, (gather_choices, gather_opposites), shortest, rewritten)
 NEGATIVES = frozenset(kind for kind in SUMS if BY_NAME[kind].signs == (-1,))
