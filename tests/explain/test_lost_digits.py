@@ -139,6 +139,26 @@ def test_a_kink_of_the_decimals_alone_is_told_by_all_commands() -> None:
         assert "max(x + 0.2, 0.3) has a kink: operands tie" in found.err
 
 
+@pytest.mark.parametrize(
+    ("formula", "inputs", "name", "slope"),
+    [
+        ("((x + h)^3 - x^3)/h", {"x": 3.0, "h": 1e-308}, "x", 18.0),
+        ("(relu(u) - relu(-u))*(1 - cos(v))/v^2", {"u": 0.0, "v": 1e-7}, "u", 0.5),
+        ("(relu(u) - relu(-u))*(0.1 + v)", {"u": 0.0, "v": 0.2}, "u", 0.1 + 0.2),
+        ("relu(x - y) - relu(y - x)", {"x": 1.0, "y": 1.0}, "x", 1.0),
+    ],
+)
+def test_what_one_side_has_found_is_checked(
+    formula: str, inputs: dict[str, float], name: str, slope: float
+) -> None:
+    run = parse(formula).gradient(inputs)
+    assert run.true.gradient[name] == pytest.approx(slope, rel=1e-15)
+    assert run.true.digits["gradient"][name] >= 15
+    lost = any(f"{name}.grad has" in one.message for one in run.diagnostics)
+    assert lost == (run.gradient[name] != pytest.approx(slope, rel=1e-6))
+    assert lost != any(f"along {name} exists" in one.message for one in run.diagnostics)
+
+
 def test_a_number_of_a_tensor_is_called_by_its_place() -> None:
     found = command("eval", "-q", "(1 - cos(w))/w^2", "w=[1e-7,2,3]")
     assert found.err.startswith("warning: ((1 - cos(w))/w^2)[0] has 3 right digits")

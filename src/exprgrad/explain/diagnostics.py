@@ -80,10 +80,13 @@ class Run(evaluation.Run):
         if self.rounded_kinks and self.rounded_kinks.issuperset(flagged(self)):
             return {}
         proved = {*self.true.corrected} - {*self.corrected}
+        if not self.graph.shapes:  # those of numbers that a side found are checked
+            sweep = self.corrected
+            proved |= {n for n, both in self.true.corrected.items() if both != sweep.get(n)}
         return {
             name: side
             for name, side in sides.items()
-            if side.verdict != "undecided" or side.input not in proved
+            if side.input not in proved or not (side.corrected or side.verdict == "undecided")
         }
 
     @cached_property
@@ -447,6 +450,11 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
             del bounds["value",]
         found = resolved(bounds, digits, lambda: run.truths, wide)
         found.digits.update(counts)
+        if counts and any(run.errors[0]):
+            from exprgrad.explain.digits.guard import checked_sides
+
+            least = min(digits, MOST_COUNTED)
+            found = checked_sides(found, answer.corrected, corrected, least, run.truths)
     counted: dict[str, Any] = {}
     slopes = found.among("gradient")
     if has_value:

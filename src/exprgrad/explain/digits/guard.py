@@ -20,18 +20,31 @@ from exprgrad.explain.digits.trusted import (
     judged,
     right_digits,
 )
-from exprgrad.explain.digits.truths import Place, Source
-from exprgrad.explain.digits.warnings import Loser, part, uncertain, warning
+from exprgrad.explain.digits.truths import Place, Source, Swept
+from exprgrad.explain.digits.warnings import (
+    Loser,
+    apart,
+    digits_text,
+    part,
+    uncertain,
+    warning,
+)
+from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.limits import SHARED
-from exprgrad.run.balls.balls import Ball, ball, is_infinite, working
+from exprgrad.explain.sides.estimates import guesses
+from exprgrad.explain.sides.kinks import OneSided
+from exprgrad.run.balls.balls import Ball, ball, has_balls, is_infinite, working
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
+from exprgrad.run.numbers.bounds import right_digits as bounded_digits
 
-__all__ = ["guarded", "unproved"]
+__all__ = ["checked_sides", "guarded", "unproved"]
 
 MOST_EXPLAINED = 16
 """For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
 
 
+FEW_ULPS = 8
+"""By how much estimates of a derivative from the two sides may differ that is the same on both."""
 UNEXPLAINED = ("undecided", "undefined")
 """What becomes of numbers whose digits are not lost at any node."""
 
@@ -175,6 +188,47 @@ def called(path: Path, many: int, source: Source) -> tuple[str, str]:
         return source.label(path), ""
     tensor = source.whole(path)
     return f"{part(many, source.count(tensor))} {source.label(tensor)}", path[-1]
+
+
+def checked_sides(
+    found: Settled,
+    answers: Mapping[str, tuple[float, float]],
+    sides: Sequence[OneSided],
+    least: int,
+    source: Swept,
+) -> Settled:
+    """The same, derivatives that were found from one side being checked, and corrected, too.
+
+    ``answers`` are what the sweep and the ``sides`` have found.  Where there is no kink in truth balls know
+    them; else differences in balls do, on both sides.
+    """
+    if not has_balls():
+        return found
+    run, told = source.run, list(found.diagnostics)
+    met = flagged(run)
+    is_smooth = source.rounded_kinks(met).issuperset(met)
+    for side in sides:
+        path = ("gradient", side.input)
+        swept, value = answers[side.input]
+        true, typed = source.truth(path)
+        if is_smooth and is_tight(true, source.bits) and agree(true, typed, least, source.bits):
+            answer = nearest_double(true)
+        else:
+            left, right = (guess.slope for guess in guesses(run, side.input))
+            if left is None or right is None or not abs(left - right) <= FEW_ULPS * math.ulp(left):
+                continue
+            answer = left
+        digits = bounded_digits(value, abs(value - answer) + math.ulp(answer))
+        found.digits[path] = digits
+        if digits >= least:
+            continue
+        found.digits[path] = bounded_digits(answer, math.ulp(answer))
+        found.values[path], found.corrected[path] = answer, (swept, answer)
+        was, now = apart(value, answer)
+        message = f"{source.label(path)} has {digits_text(digits)} in doubles: {was} is corrected to {now}"
+        node, span, *_ = source.place(path)
+        told.append(Diagnostic("lost-digits", "warning", message, node, span, None))
+    return found._replace(diagnostics=tuple(told))
 
 
 def unproved(found: Settled, poor: Sequence[Path], least: int, source: Source) -> Settled:

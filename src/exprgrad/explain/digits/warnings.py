@@ -11,7 +11,7 @@ from exprgrad.run.balls.balls import Ball
 from exprgrad.run.balls.text import bounds, rough
 from exprgrad.source import Span
 
-__all__ = ["Loser", "digits_text", "part", "uncertain", "warning"]
+__all__ = ["Loser", "apart", "digits_text", "part", "uncertain", "warning"]
 
 MOST_NAMED = 4
 """How many numbers of one warning are called by their names."""
