@@ -103,9 +103,9 @@ if not TYPE_CHECKING:  # which would take any name for one that is there
             return getattr(import_module(f"exprgrad.{LAZY[name]}"), name)
         if name.startswith("_"):  # whoever looks for those knows what to do without
             raise AttributeError(f"module 'exprgrad' has no attribute '{name}'")
-        from exprgrad.api.guesses import LIBRARY, missing
+        from exprgrad.api.guesses import missing
 
-        raise missing("module 'exprgrad'", name, LIBRARY, __all__)
+        raise missing(name, __all__)
 
 
 def __dir__() -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
+from exprgrad.api.guesses import EXPRESSION, RUN, answering
 from exprgrad.errors import InputError, RequestError, ShapeError, require, whole
 from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS, significant
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from exprgrad.show.page.lessons import Lesson
     from exprgrad.show.page.page import Page
 
-__all__ = ["Expression", "Guessed", "Run", "parse"]
+__all__ = ["Expression", "Run", "parse"]
 
 MOST_SHAPES = 8
 """For how many shapes of the inputs evaluators are kept."""
@@ -85,25 +86,7 @@ def derived(
     return Expression(text, parse_graph(text), known, shapes)
 
 
-class Guessed:
-    """What says of an attribute that is not there what does it here; ``_guesses`` is its table."""
-
-    __slots__ = ()
-
-    _guesses: ClassVar[str]
-
-    if not TYPE_CHECKING:  # which would take any name for one that is there
-
-        def __getattr__(self, name):
-            owner = f"'{type(self).__name__}' object"
-            if name.startswith("_"):  # whoever looks for those knows what to do without
-                raise AttributeError(f"{owner} has no attribute '{name}'")
-            from exprgrad.api import guesses
-
-            raise guesses.missing(owner, name, getattr(guesses, self._guesses), dir(type(self)))
-
-
-class Drawn(Guessed):
+class Drawn:
     """What has a picture: in a file, and in a notebook where Graphviz is at hand."""
 
     dot: Callable[..., str]
@@ -129,6 +112,7 @@ class Drawn(Guessed):
         return notebook(str(self), self.svg)
 
 
+@answering(EXPRESSION)
 class Expression(Drawn):
     """A formula, read once and evaluated as often as you like.
 
@@ -139,8 +123,6 @@ class Expression(Drawn):
     values for those too, read or not.  ``shapes`` are the inputs' shapes as far as they were said: what is
     asked without values takes the others for numbers.
     """
-
-    _guesses = "EXPRESSION"
 
     def __init__(
         self,
@@ -181,6 +163,8 @@ class Expression(Drawn):
         self, values: Mapping[str, object] | None, inputs: Mapping[str, object]
     ) -> dict[str, object]:
         """Values by name, from a mapping and from keywords; a value alone is that of the only input."""
+        if type(values) is dict and not inputs:
+            return values
         if values is None or isinstance(values, Mapping):
             return {**(values or {}), **inputs}
         if len(self.graph.inputs) == 1 and not inputs:
@@ -672,6 +656,7 @@ def run_again(
     return Run.of(text, evaluator_for(graph), inputs, wrt, spelled)
 
 
+@answering(RUN)
 class Run(Drawn, diagnostics.Run):
     """One evaluation: ``value``, ``gradient``, ``nodes``, ``edges``, ``order`` and ``diagnostics``.
 
@@ -679,16 +664,7 @@ class Run(Drawn, diagnostics.Run):
     ``run["x"]`` is a number of its gradient, ``float(run)`` its value.
     """
 
-    _guesses = "RUN"
     __iter__ = None  # it is not a row of things, though it has []
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name):
-            if name not in self.__dict__.get("inputs", ()):
-                return super().__getattr__(name)
-            help = f"run['{name}'] is the derivative with respect to it, run.inputs['{name}'] its value"
-            raise AttributeError(f"'Run' object has no attribute '{name}': {help}")
 
     def __getitem__(self, name: str) -> Any:
         """The derivative with respect to an input, or the grad of a statement, by name.

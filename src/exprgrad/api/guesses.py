@@ -1,15 +1,16 @@
 """What people look for who know other libraries, and what does it here.
 
-Nothing is loaded from here but where an attribute is not there.
+Reading such a name says so.  A ``__getattr__`` could say it, too, but would make all else slower.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TypeVar
 
-from exprgrad.language.mistakes.hints import nearest
+__all__ = ["EXPRESSION", "LIBRARY", "RUN", "VALUE", "Elsewhere", "answering", "missing"]
 
-__all__ = ["EXPRESSION", "LIBRARY", "RUN", "VALUE", "missing"]
+T = TypeVar("T")
 
 COLUMNS = "f.compile()(columns) has value and gradient for many points, and f(x=array) the value"
 FORMULA = "a formula is a text whose names are its inputs: exprgrad.parse('x^2*y')"
@@ -100,12 +101,47 @@ VALUE = {
 """The same of a value ``a``."""
 
 
-def missing(
-    owner: str, name: str, known: Mapping[str, str], attributes: Collection[str]
-) -> AttributeError:
-    """The error for an attribute that is not there, with what does it, or what was probably meant."""
-    help = next((help for help, names in known.items() if name in names.split()), None)
+class Elsewhere:
+    """A name that others have: no attribute, for reading it is an error that says what does it."""
+
+    def __init__(self, name: str, help: str) -> None:
+        self.name = name
+        self.help = help
+
+    def __repr__(self) -> str:
+        return f"<not here: {self.help}>"
+
+    def __get__(self, instance: object, owner: type | None = None) -> Elsewhere:
+        if instance is None:
+            return self
+        owner_name = type(instance).__name__
+        raise AttributeError(f"'{owner_name}' object has no attribute '{self.name}': {self.help}")
+
+
+def answering(known: Mapping[str, str]) -> Callable[[type[T]], type[T]]:
+    """A class that says of the names of a table what does it."""
+
+    def decorated(owner: type[T]) -> type[T]:
+        names = {name: help for help, names in known.items() for name in names.split()}
+        for name, help in names.items():
+            setattr(owner, name, Elsewhere(name, help))
+
+        def listed(self: T) -> Iterable[str]:
+            return [name for name in object.__dir__(self) if name not in names]
+
+        owner.__dir__ = listed  # type: ignore[method-assign, assignment]
+        return owner
+
+    return decorated
+
+
+def missing(name: str, attributes: Collection[str]) -> AttributeError:
+    """The error for a name that the module has not, with what does it, or what was probably meant."""
+    from exprgrad.language.mistakes.hints import nearest
+
+    help = next((help for help, names in LIBRARY.items() if name in names.split()), None)
     if help is None:
-        near = nearest(name, [other for other in attributes if not other.startswith("_")])
+        near = nearest(name, attributes)
         help = f"did you mean '{near}'?" if near else None
-    return AttributeError(f"{owner} has no attribute '{name}'{f': {help}' if help else ''}")
+    said = f": {help}" if help else ""
+    return AttributeError(f"module 'exprgrad' has no attribute '{name}'{said}")

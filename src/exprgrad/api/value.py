@@ -22,7 +22,8 @@ from functools import lru_cache, partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.api.expression import Expression, Guessed, Run, parse
+from exprgrad.api.expression import Expression, Run, parse
+from exprgrad.api.guesses import VALUE, answering
 from exprgrad.derive.rules import slots
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from exprgrad.api.methods import Methods
     from exprgrad.show.page.page import Page
 else:
-    Methods = Guessed
+    Methods = object
 
 __all__ = ["Value"]
 
@@ -55,8 +56,12 @@ UNREACHED = float("0")
 
 # What an operation passes on.
 
+EXACT = 2**53
+"""Below it every whole number is a double."""
 SMALL = frozenset(range(-16, 17))
 """Constants that rules are worked out for, as for ``x**2``."""
+FIRST, SECOND = (True, False), (False, True)
+"""Which of two operands varies."""
 Step = Callable[["Value"], None]
 """What a value does in a sweep: it adds to its operands' grads."""
 
@@ -214,16 +219,25 @@ def operators(kind: str) -> tuple[Callable[[Value, object], Value], ...]:
         y = other if isinstance(other, Value) else lifted(other)
         if y is None:
             return NotImplemented
-        if y.kind == CONST or self.kind == CONST:
+        if self.kind == CONST:
             return apply(kind, (self, y))
+        x, number = self._data, y._data
         inner: tuple[Value, ...] = (self,) if self.operands else ()
+        if y.kind == CONST:
+            step = passing(kind, FIRST, (None, number if number in SMALL else None))
+            return result(kind, (self, y), inner, function(x, number), step)
         if y.operands:
             inner = (y, *inner)
-        return result(kind, (self, y), inner, function(self._data, y._data), steps[kind])
+        return result(kind, (self, y), inner, function(x, number), steps[kind])
 
     def reflected(self: Value, other: object) -> Any:
-        value = lifted(other)
-        return NotImplemented if value is None else apply(kind, (value, self))
+        x = lifted(other)
+        if x is None or self.kind == CONST:
+            return NotImplemented if x is None else apply(kind, (x, self))
+        number = x._data
+        inner = (self,) if self.operands else ()
+        step = passing(kind, SECOND, (number if number in SMALL else None, None))
+        return result(kind, (x, self), inner, function(number, self._data), step)
 
     return forward, reflected
 
@@ -244,6 +258,7 @@ class Clock:
     now = 0
 
 
+@answering(VALUE)
 class Value(Methods):
     """A number: an input, ``Value(2.0, label='a')``, or what an operation made of others.
 
@@ -262,7 +277,6 @@ class Value(Methods):
     ``out._backward = f``, which adds to ``a.grad``.  Such a value keeps its data, whatever ``a`` is then.
     """
 
-    _guesses = "VALUE"
     __slots__ = (
         "_data", "_grad", "_inner", "_label", "_mark", "_step", "_time", "_word",
         "held", "kind", "operands",
@@ -283,7 +297,7 @@ class Value(Methods):
     def __init__(
         self, data: object, _children: Iterable[Value] = (), _op: str = "", label: str = ""
     ) -> None:
-        self._data = data if type(data) is float else as_number(data, label or "data")
+        self._data = data if type(data) is float else double(data, label)
         self._grad = 0.0
         self._label = ""
         if label != "":
@@ -449,11 +463,25 @@ class Value(Methods):
 new = object.__new__
 
 
+def double(number: object, label: str) -> float:
+    """Any number as a double; what is called so is said where it is none."""
+    if type(number) is int and -EXACT < number < EXACT:
+        return float(number)
+    return as_number(number, label or "data")
+
+
 def constant(number: object) -> Value:
     """A number that is written in a formula."""
-    value = Value(number)
-    value.kind = CONST
-    return value
+    made = new(Value)
+    made._data = number if type(number) is float else double(number, "")
+    made._grad = 0.0
+    made._inner = ()
+    made._label = ""
+    made.held = False
+    made.kind = CONST
+    made.operands = ()
+    made._step = nothing
+    return made
 
 
 def apply(kind: str, operands: tuple[Value, ...]) -> Value:
