@@ -30,7 +30,7 @@ from exprgrad.graph.graph import (
     size,
     worked_out,
 )
-from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
+from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
@@ -42,10 +42,12 @@ from exprgrad.run.numbers.bounds import (
     EXACT_BELOW,
     FAR,
     MOST_ENDS,
+    NEEDED,
     NORMAL,
     STRETCH,
     TINY,
     UNIT,
+    has_only_kinks,
 )
 
 __all__ = [
@@ -150,10 +152,22 @@ def of_row(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> E
         return error + off[0] + off[1]
     if op.powers == (1, 1):
         return error + product_error(seen, off)
-    if op.special:
-        error = error + beside(op, out, seen, off)
-        if op.name != "mod":
-            return error
+    if op.opposite:
+        return error + flips(op, seen, off)
+    near = is_near(op, seen, off)
+    if np.any(near):
+        apart = at_ends(lambda place: arrays.function(op.name)(*place), out, seen, off)
+        error = error + np.where(near, apart, 0.0)
+        if has_only_kinks(op):
+            if np.all(near):
+                return error
+            off = [np.where(near, 0.0, d) for d in off]
+    return error + carried(op, out, seen, off)
+
+
+def carried(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> Error:
+    """What the operands' errors come to in a row's result, to first order."""
+    error: Error = 0.0
     views = sides(op, seen, out, [1.0] * len(seen))
     function = arrays.function(op.name)
     for position, (x, d, view) in enumerate(zip(seen, off, views, strict=True)):
@@ -163,7 +177,7 @@ def of_row(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> E
         given = dict(zip(slots(op), view, strict=True))
         slope = np.abs(arrays.forward(rule, given)[rule.output])
         far = (d > FAR * np.minimum(np.abs(x), 1.0)) | ((slope < NORMAL) & np.not_equal(d, 0))
-        slope = slope * d
+        slope = unless_zero(d, slope)
         if np.any(far):
             ends = [[*seen[:position], end, *seen[position + 1 :]] for end in (x - d, x + d)]
             apart = np.maximum(*(np.abs(function(*place) - out) for place in ends))
@@ -204,17 +218,31 @@ def unless_zero(size: Array, error: Error) -> Error:
     return np.where(np.equal(size, 0), 0.0, found) if np.isnan(np.sum(found)) else found
 
 
-def beside(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> Error:
-    """What the operands' errors come to in a row with kinks or jumps."""
-    if op.name in COMPARISONS:
-        error = off[0] + off[1]
-        flips = ~(np.abs(seen[0] - seen[1]) > error) & np.not_equal(error, 0)
-        if op.mirror == op.name:
-            # Numbers that are equal as computed count as equal: if they only happen to be, a jump is met.
-            flips &= np.not_equal(*seen)
-        return np.where(flips, 1.0, 0.0)
-    function = arrays.function(op.name)
-    return at_ends(lambda place: function(*place), out, seen, off)
+def flips(op: Op, seen: Sequence[Array], off: Sequence[Error]) -> Error:
+    """By how much a comparison may be off: where its operands may be the other way round, by 1."""
+    error = off[0] + off[1]
+    found = ~(np.abs(seen[0] - seen[1]) > error) & np.not_equal(error, 0)
+    if op.mirror == op.name:
+        # Numbers that are equal as computed count as equal: if they only happen to be, a jump is met.
+        found &= np.not_equal(*seen)
+    return np.where(found, 1.0, 0.0)
+
+
+def is_near(op: Op, seen: Sequence[Array], off: Sequence[Error]) -> Array:
+    """Where a row may have a kink or a jump within reach: elsewhere it is as good as smooth."""
+    if not op.special:
+        return np.False_
+    if op.branches:
+        settled = [np.equal(d, 0) for at, d in enumerate(off) if at not in op.branches]
+        return ~reduce(np.logical_and, settled)
+    needed = NEEDED[op.name]
+    if needed is None:
+        return np.True_
+    found: Array = np.False_
+    for at, other in needed:
+        beside, d = (other, 0.0) if isinstance(other, float) else (seen[other], off[other])
+        found = found | ~(np.abs(seen[at] - beside) > off[at] + d)
+    return found
 
 
 def at_ends(

@@ -20,8 +20,8 @@ from exprgrad.run.numbers.primitives import Template, functions, reader, sides
 from exprgrad.run.numbers.sweeps import Adjoints, Tape, Visits, forward, row
 
 __all__ = [
-    "BENT", "DOUBLE_DIGITS", "EXACT_BELOW", "FAR", "MOST_ENDS", "NORMAL", "STRETCH", "TINY", "UNIT",
-    "data_errors", "grad_errors", "right_digits", "typed_errors",
+    "BENT", "DOUBLE_DIGITS", "EXACT_BELOW", "FAR", "MOST_ENDS", "NEEDED", "NORMAL", "STRETCH", "TINY",
+    "UNIT", "data_errors", "grad_errors", "has_only_kinks", "right_digits", "typed_errors",
 ]  # fmt: skip
 
 inf = math.inf
