@@ -180,7 +180,7 @@ def test_a_constant_is_rounded() -> None:
      "clamp(x*y, 0, 1)", "hypot(x*y, y)", "relu(x*y - 0.21)", "heaviside(x*y - 0.21)", "tanh(x*y)"],
 )  # fmt: skip
 def test_rows_are_bounded_as_over_numbers(formula: str) -> None:
-    """Beside a kink or a jump within reach of some numbers of a tensor, the others are as good as smooth."""
+    """Where a kink is within reach of some numbers of a tensor, the others are as good as smooth."""
     points = [(0.3, 0.7), (-0.6, 0.4), (1.7, 0.9)]
     over_numbers = [parse(formula).evaluate(x=x, y=y).errors[0][-1] for x, y in points]
     xs, ys = (list(column) for column in zip(*points, strict=True))
