@@ -22,7 +22,7 @@ from exprgrad.errors import (
 )
 
 if TYPE_CHECKING:
-    from exprgrad.api import Expression, Run, parse
+    from exprgrad.api import Expression, Run, from_latex, parse
     from exprgrad.api.functions import check, diff, evaluate, grad, hessian, jacobian
     from exprgrad.api.value import Value
     from exprgrad.explain.checking.check import Check
@@ -60,6 +60,7 @@ __all__ = [
     "diff",
     "draw",
     "evaluate",
+    "from_latex",
     "grad",
     "hessian",
     "jacobian",
@@ -90,6 +91,7 @@ LAZY = {
     "grad": "api.functions",
     "hessian": "api.functions",
     "jacobian": "api.functions",
+    "from_latex": "api",
     "parse": "api",
 }
 

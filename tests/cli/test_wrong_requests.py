@@ -115,7 +115,7 @@ GROUPS: dict[str, list[list[str]]] = {
         ["grad", "a", "a=1", "--wrt", "a,b"], ["grad", "t=a*2; t+1", "a=1", "--wrt", "t"],
         ["grad", "a", "a=1", "--wrt"], ["grad", "a", "a=1", "--wrt", "-a"],
         ["grad", "a*pi", "a=1", "--wrt", "pi"], ["grad", "2+2", "--wrt", "x"], ["ops", "tahn"],
-        ["ops", "arctan"], ["ops", "square"], ["ops", "nothing"], ["ops", "sin", "cos"],
+        ["ops", "absolute"], ["ops", "square"], ["ops", "nothing"], ["ops", "sin", "cos"],
         ["ops", "--jsn"], ["ops", ""], ["ops", "\x1b[31m"], ["grad", "a", "a=1", "--\x1b[31m"],
         ["descend", "a^2", "a=1", "--lr", "0.1"], ["descend", "a^2", "a=1", "--learning_rate=0.1"],
         ["grad", "a", "a=1", "--format", "json"], ["grad", "a", "--at", "a=1"], ["grad", "a", "--a", "1"],

@@ -34,8 +34,8 @@ GROUPS: dict[str, list[str]] = {
     ],
     "characters": [
         "x²", "x³ + 1", "(a+b)²", "x⁻¹", "x¹²", "√x", "√(x)", "a×b", "a·b", "a÷b", "a−b", "a – b",
-        "π r²", "½x", "a ≤ b", "a ≠ b", "∂x", "∑x", r"\frac{a}{b}", r"\frac{a+1}{b}",
-        r"\sqrt{x}", r"\sin x", r"a \cdot b", r"\alpha", r"a\\b", r"\left(a\right)", "{a}",
+        "π r²", "½x", "a ≤ b", "a ≠ b", "∂x", "∑x",
+        r"\frac{a}{b", r"\sin x/2", r"a\\b", r"\foo", "{a}",
         "|x|", "a & b", "a && b", "a || b", "5!", "a ? b : c", "x := 2",
         "$x", "'a'", '"a"', "`a`", "f'(x)", "~a", "a^^b", "x٣", "٣", "x€", "a b", "a.b", ".",
         "1..2", "a,b", "(a, b)", "a;;b", "xⁿ", "xⁿ⁺¹", "Aᵀ", "xˆ2", "ǀxǀ", "πr", "x₁₂", "sin(30°)", "√x^2",

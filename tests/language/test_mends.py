@@ -186,3 +186,17 @@ def test_a_swap_of_two_axes_is_never_the_identity() -> None:
 )
 def test_what_cannot_be_read_is_left_out(text: str) -> None:
     assert len(help_for(text)) < 100
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        (r"\frac{a}{b}", "write a/b"),
+        (r"\sqrt{x}", r"write sqrt\(x\)"),
+        (r"a \cdot b", r"write \*"),
+        (r"\alpha", "write alpha"),
+    ],
+)
+def test_latex_is_not_our_language(text: str, help: str) -> None:
+    with pytest.raises(LanguageError, match=help):
+        parse(text)

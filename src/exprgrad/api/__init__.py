@@ -1,5 +1,5 @@
 """The library as people use it: an expression in, runs out, with the same words as the commands."""
 
-from exprgrad.api.expression import Expression, Run, parse
+from exprgrad.api.expression import Expression, Run, from_latex, parse
 
-__all__ = ["Expression", "Run", "parse"]
+__all__ = ["Expression", "Run", "from_latex", "parse"]

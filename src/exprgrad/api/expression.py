@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from exprgrad.show.page.lessons import Lesson
     from exprgrad.show.page.page import Page
 
-__all__ = ["Expression", "Run", "parse"]
+__all__ = ["Expression", "Run", "from_latex", "parse"]
 
 MOST_SHAPES = 8
 """For how many shapes of the inputs evaluators are kept."""
@@ -57,6 +57,19 @@ def parse(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Ex
         raise not_a_text(text)
     graph = parse_graph(text)
     return Expression(text, graph, shapes=declared(graph, shapes))
+
+
+def from_latex(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Expression:
+    r"""Read a formula in LaTeX: ``from_latex(r"\frac{1}{2} m v^2")``; its ``text`` is as we write it.
+
+    ``shapes`` are those of ``parse``.  Raises ``LanguageError``, with the place, for what has two meanings
+    or none.
+    """
+    from exprgrad.language.read.latex import from_latex as ours
+
+    if not isinstance(text, str):
+        raise not_a_text(text)
+    return parse(ours(text), shapes=shapes)
 
 
 def by_name(inputs: Sequence[str]) -> InputError:

@@ -298,7 +298,20 @@ def read_request(options: Mapping[str, Any]) -> Request:
     for name, given in values.items():
         if isinstance(given, str) and given.startswith("@"):
             origins[name] = file_label(given[1:])
-    return Request(text, values, spelled, origins)
+    return Request(in_our_language(text, options.get("notation")), values, spelled, origins)
+
+
+def in_our_language(text: str, notation: str | None) -> str:
+    """A formula in LaTeX as we write it, which a note shows; any other as it is."""
+    if notation == "exprgrad" or ("\\" not in text and notation is None):
+        return text
+    from exprgrad.language.read.latex import from_latex, is_latex
+
+    if notation is None and not is_latex(text):
+        return text
+    ours = from_latex(text)
+    write([f"note: read as {printable(ours)}\n"], sys.stderr)
+    return ours
 
 
 def file_label(path: str) -> str:
@@ -398,14 +411,22 @@ def stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return apply
 
 
+notation_option = click.option(
+    "--from",
+    "notation",
+    type=Words("exprgrad", "latex"),
+    help="The notation of the formula.  LaTeX is told by its commands.",
+)
 formula = stack(
     click.argument("arguments", nargs=-1, metavar="EXPR [NAME=VALUE]..."),
     click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
+    notation_option,
     click.option("--inputs", metavar="FILE", help="Read values from a JSON object."),
 )
 formula_alone = stack(
     click.argument("arguments", nargs=-1, metavar="EXPR"),
     click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
+    notation_option,
 )
 shape_option = click.option(
     "--shape",

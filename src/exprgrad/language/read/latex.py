@@ -1,0 +1,693 @@
+r"""LaTeX to our text: a formula as papers write it, ``\frac{1}{2} m v^2``, as ``(1/2)*m*v^2``.
+
+One pass over the tokens keeps a stack of open groups; what a group says is worked out when it closes, so
+nothing recurses.  Factors that stand side by side are multiplied; a letter is a name, a word in a font too;
+``e^{x}`` is ``exp(x)``.  What has two meanings, or none here, is refused where it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from exprgrad.errors import LanguageError
+from exprgrad.graph.ops import FUNCTIONS
+from exprgrad.graph.tensors import WORDS
+from exprgrad.language.read.parse import parse
+from exprgrad.language.write.infix import program
+from exprgrad.language.write.latex_names import GREEK
+from exprgrad.source import Source, Span
+
+__all__ = ["from_latex", "is_latex", "translated"]
+
+COMMAND = re.compile(r"\\[A-Za-z]{2}|\\[\[(]")
+"""What only LaTeX has: a command, or a formula's delimiter."""
+LONGEST_PRODUCT = 3
+"""The most letters side by side that are read as a product: ``mgh`` is one, ``rate`` may be."""
+IGNORED = (
+    "quad qquad displaystyle textstyle limits nolimits nonumber notag middle mathopen mathclose mathord "
+    "big bigl bigr bigm Big Bigl Bigr Bigm bigg biggl biggr biggm Bigg Biggl Biggr Biggm"
+)
+"""Commands that change the look alone."""
+TOKEN = re.compile(
+    rf"(?P<skip>\s+|%[^\n]*|\\[,;:!> ]|~|\\(?:{IGNORED.replace(' ', '|')})(?![A-Za-z])"
+    r"|\\(?:label|tag)\{[^{}]*\})"
+    r"|(?P<command>\\(?:[A-Za-z]+|.))"
+    r"|(?P<number>[0-9]+(?:\{,\}[0-9]{3})*(?:\.[0-9]+)?|\.[0-9]+)|(?P<other>.)",
+    re.DOTALL,
+)
+DELIMITERS = re.compile(r"\s*(\$\$?|\\\[|\\\()(.*?)(\$\$?|\\\]|\\\))[.,]?\s*", re.DOTALL)
+OPENING = {
+    "(": ")", "[": "]", "{": "}", "|": "|", r"\{": r"\}", r"\|": r"\|", r"\lfloor": r"\rfloor",
+    r"\lceil": r"\rceil", r"\lvert": r"\rvert", r"\lVert": r"\rVert",
+}  # fmt: skip
+CLOSING = set(OPENING.values()) - {"|", r"\|"}
+AROUND = {
+    "|": "abs", r"\lvert": "abs", r"\|": "norm", r"\lVert": "norm", r"\lfloor": "floor",
+    r"\lceil": "ceil",
+}  # fmt: skip
+"""A bracket → the function that it stands for."""
+OPERATORS = {
+    "+": "+", "-": "-", "−": "-", "*": "*", "/": "/", "·": "*", "≤": "<=", "≥": ">=", r"\cdot": "*",
+    r"\times": "*", r"\ast": "*", r"\odot": "*", r"\div": "/", r"\bmod": "%", r"\mod": "%", "<": "<",
+    ">": ">", r"\lt": "<", r"\gt": ">", r"\le": "<=", r"\leq": "<=", r"\leqslant": "<=", r"\ge": ">=",
+    r"\geq": ">=", r"\geqslant": ">=", r"\ne": "!=", r"\neq": "!=",
+}  # fmt: skip
+FUNCTION_COMMANDS = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "ln": "log", "log": "log", "sum": "sum",
+    "prod": "prod", "tg": "tan", "tr": "trace",
+    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "max", "min")},
+}  # fmt: skip
+FONTS = {
+    r"\mathrm", r"\mathit", r"\mathtt", r"\mathbf", r"\mathsf", r"\mathcal", r"\mathbb", r"\boldsymbol",
+    r"\bm", r"\text", r"\textit", r"\textrm", r"\textbf", r"\texttt",
+}  # fmt: skip
+ACCENTS = {rf"\{name}": name for name in ("hat", "bar", "tilde", "vec", "dot", "ddot")}
+ACCENTS |= {r"\widehat": "hat", r"\overline": "bar", r"\widetilde": "tilde"}
+CONSTANTS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
+INVERSE = {f"{name}{h}": f"a{name}{h}" for name in ("sin", "cos", "tan") for h in ("", "h")}
+REFUSED = {
+    **dict.fromkeys((r"\partial", r"\nabla"), "no derivative is taken inside a formula"),
+    **dict.fromkeys((r"\ldots", r"\dots", r"\cdots"), "write out what is left out"),
+    **dict.fromkeys(("'", r"\prime"), "a derivative has no sign of its own"),
+    **dict.fromkeys((r"\approx", r"\sim", r"\propto", r"\equiv"), "write an equality"),
+    **dict.fromkeys((r"\pm", r"\mp"), "a formula has one value: write + or -"),
+    "!": "there is no factorial", r"\int": "there are no integrals", r"\lim": "there are no limits",
+    r"\in": "sets are not part of the language", ":": "a choice is written as cases",
+    ";": "write one formula at a time", r"\circ": "write one function of the other",
+    r"\langle": "write dot(x, y) in our language",
+}  # fmt: skip
+"""What is refused, and why."""
+MAY_BE_FUNCTIONS = frozenset({*"fghFGH", "Gamma", "Beta", "Phi", "Psi", "psi", "zeta"})
+SEVERAL_TERMS = re.compile(r"\S [+-] ")
+"""What only a factor has in its parentheses: nobody writes ``a(b)`` for a product."""
+LETTERS = {
+    command[1:]: name for name, command in GREEK.items() if command[1:].isalpha() and name.isascii()
+} | {"epsilon": "epsilon"}
+"""A command without its backslash → the letter's name."""
+BELOW = LETTERS | FUNCTION_COMMANDS
+"""The same below the line, where ``\\max`` is a word."""
+WORDS_BETWEEN = frozenset({"if", "otherwise", "for", "else", "and", "or", "when", "output"})
+MATRICES = frozenset({"matrix", "pmatrix", "bmatrix", "smallmatrix"})
+LINES = frozenset({"aligned", "align", "equation", "gather", "gathered", "split"})
+
+
+class Item(NamedTuple):
+    """A piece of a group: its kind, our text, and its place.
+
+    The kinds are ``number``, ``name``, ``operand`` (text that binds as tightly), ``paren`` (the inside of
+    parentheses), ``brace``, ``function``, ``operator``, ``equals``, ``comma``, ``above`` and ``below`` (the
+    signs), ``raw`` (braces below the line), ``mark`` (of a transpose or an angle), ``words``, ``cell`` and
+    ``row``, and ``macro`` for a command that takes what follows.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+class Open(NamedTuple):
+    """An open group: what opened it, what closes it, and its items so far."""
+
+    bracket: str
+    closing: str
+    items: list[Item]
+    start: int
+
+
+def is_latex(text: str) -> bool:
+    """Whether a text has a command that only LaTeX has."""
+    return COMMAND.search(text) is not None
+
+
+def wrong(message: str, help: str, span: Span) -> LanguageError:
+    """What cannot be read, with its place."""
+    return LanguageError("syntax", message, span=span, help=help)
+
+
+def from_latex(text: str) -> str:
+    """The formula as we write it; raises ``LanguageError`` for what cannot be read."""
+    return program(parse(translated(text)))
+
+
+def translated(text: str) -> str:
+    """The formula in our language, with parentheses that it may not need.
+
+    Raises ``LanguageError``, with the place in the LaTeX, for what cannot be read.
+    """
+    try:
+        return formula(text)
+    except LanguageError as error:
+        raise error.at(Source(text)) from None
+
+
+def formula(text: str) -> str:
+    """The same; an error's place is yet to be told."""
+    whole = DELIMITERS.fullmatch(text)
+    start, end = whole.span(2) if whole else (0, len(text))
+    while text[start:end].rstrip().endswith((".", ",")):
+        end = start + len(text[start:end].rstrip()) - 1
+    stack = [Open("", "", [], 0)]
+    at = start
+    while at < end:
+        token = TOKEN.match(text, at, end)
+        assert token is not None
+        at = token.end() if token.lastgroup == "skip" else taken(text, token, stack)
+    if len(stack) > 1:
+        last = stack[-1]
+        raise wrong(
+            f"this '{last.bracket}' is never closed",
+            f"add a '{last.closing}'",
+            (last.start, last.start + 1),
+        )
+    return statements(text, stack[0].items)
+
+
+def taken(text: str, token: re.Match[str], stack: list[Open]) -> int:
+    """Put one token where it belongs; the offset behind it."""
+    word, (start, end) = token[0], token.span()
+    items = stack[-1].items
+    if word in (r"\left", r"\right"):
+        bracket = TOKEN.match(text, re.compile(r"\s*").match(text, end).end())  # type: ignore[union-attr]
+        if bracket is None or bracket[0] == ".":
+            raise wrong(f"'{word}.' has no bracket", "write the whole formula", (start, end))
+        if word == r"\left":
+            open_group(bracket[0], stack, start)
+        else:
+            close_group(bracket[0], text, stack, bracket.span())
+        return bracket.end()
+    if word in (r"\begin", r"\end"):
+        name = re.compile(r"\s*\{(\w+\*?)\}(?:\{[^{}]*\})?").match(text, end)
+        if name is None:
+            raise wrong(
+                f"'{word}' needs a name", r"write \begin{cases} … \end{cases}", (start, end)
+            )
+        if word == r"\begin":
+            stack.append(Open(rf"\begin{{{name[1]}}}", rf"\end{{{name[1]}}}", [], start))
+        else:
+            close_group(rf"\end{{{name[1]}}}", text, stack, (start, name.end()))
+        return name.end()
+    if word == "{" and items and items[-1].kind == "below":
+        return raw_group(text, start, items)
+    if word == "[" and items and items[-1][:2] == ("macro", r"\sqrt"):
+        stack.append(Open("[", "]", [], start))
+    elif word in ("|", r"\|") and stack[-1].bracket == word and is_operand(items):
+        close_group(word, text, stack, (start, end))
+    elif word in OPENING:
+        open_group(word, stack, start)
+    elif word in CLOSING:
+        close_group(word, text, stack, (start, end))
+    elif word in FONTS or word == r"\operatorname":
+        return font(text, word, start, end, items)
+    else:
+        items.append(simple(text, word, start, end))
+    return end
+
+
+def raw_group(text: str, start: int, items: list[Item]) -> int:
+    """What stands below the line in braces, as it is written; the offset behind it."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if not depth:
+            items.append(Item("raw", text[start + 1 : at], start, at + 1))
+            return at + 1
+    raise wrong("this '{' is never closed", "add a '}'", (start, start + 1))
+
+
+def is_operand(items: Sequence[Item]) -> bool:
+    """Whether an operand has just ended."""
+    return bool(items) and items[-1].kind in ("number", "name", "operand", "paren", "brace")
+
+
+def open_group(bracket: str, stack: list[Open], start: int) -> None:
+    """A group begins."""
+    if bracket not in OPENING:
+        raise wrong(
+            f"'{bracket}' opens nothing that is known", "write parentheses", (start, start + 1)
+        )
+    stack.append(Open(bracket, OPENING[bracket], [], start))
+
+
+def close_group(bracket: str, text: str, stack: list[Open], span: Span) -> None:
+    """A group ends: what it says is one item of the group around it."""
+    group = stack[-1]
+    if group.closing != bracket or len(stack) == 1:
+        known = f"'{group.bracket}' is open" if len(stack) > 1 else "nothing is open"
+        raise wrong(f"this '{bracket}' closes nothing: {known}", "check the brackets", span)
+    stack.pop()
+    items = stack[-1].items
+    start, end = group.start, span[1]
+    if group.bracket.startswith(r"\begin"):
+        items.append(Item("operand", environment(text, group, span), start, end))
+        return
+    held = compared(group.items) if group.bracket == "[" else group.items
+    inside = "" if group.bracket == "{" and not held else row(text, held, (start, end))
+    if group.bracket in AROUND:
+        items.append(Item("operand", f"{AROUND[group.bracket]}({inside})", start, end))
+    elif group.bracket == "{":
+        items.append(Item("brace", inside, start, end))
+    elif group.bracket == "[" and any(item.kind == "comma" for item in group.items):
+        items.append(Item("operand", f"[{inside}]", start, end))
+    else:
+        items.append(Item("paren", inside, start, end))
+
+
+def compared(items: Sequence[Item]) -> list[Item]:
+    """Items of a condition, where ``=`` compares."""
+    return [
+        item._replace(kind="operator", text="==") if item.kind == "equals" else item
+        for item in items
+    ]
+
+
+def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
+    r"""``\mathrm{name}`` is a name, ``\operatorname{name}`` a function, ``\text{if }`` a word between."""
+    group = re.compile(r"\s*\{((?:[^{}]|\{[^{}]*\})*)\}").match(text, end)
+    if group is None:
+        raise wrong(f"'{word}' needs a word", f"write {word}{{name}}", (start, end))
+    inside = re.sub(
+        r"\{?\\([A-Za-z]+)\}?",
+        lambda greek: LETTERS.get(greek[1], greek[0]),
+        group[1].replace(r"\_", "_"),
+    )
+    name = inside.strip()
+    if word == r"\operatorname" or (
+        name in FUNCTIONS and re.compile(r"\s*(?:\\left)?\(").match(text, group.end())
+    ):
+        called = name if name in FUNCTIONS or name in WORDS else name.lower()
+        items.append(Item("function", FUNCTION_COMMANDS.get(name, called), start, group.end()))
+    elif name == "NaN":
+        items.append(Item("operand", "nan", start, group.end()))
+    elif word == r"\mathtt":  # a name letter by letter: no e is a base there
+        items.append(Item("operand", name, start, group.end()))
+    elif name in WORDS_BETWEEN or (word.startswith(r"\text") and not name.isidentifier()):
+        items.append(Item("words", name, start, group.end()))
+    else:
+        items.append(Item("name", name, start, group.end()))
+    return group.end()
+
+
+def refuse_word(text: str, start: int) -> None:
+    """A word without a font, which LaTeX would set as a product of letters."""
+    if text[start - 1 : start].isalpha():
+        return
+    word = re.compile(r"[A-Za-z]+").match(text, start)
+    if word is None:
+        return
+    if word[0] in FUNCTIONS and len(word[0]) > 1:
+        raise wrong(
+            f"'{word[0]}' is a product of letters in LaTeX", rf"write \{word[0]}", word.span()
+        )
+    if len(word[0]) > LONGEST_PRODUCT:
+        message = f"is '{word[0]}' one name, or a product of letters?"
+        raise wrong(message, rf"for a name write \mathrm{{{word[0]}}}", word.span())
+
+
+def simple(text: str, word: str, start: int, end: int) -> Item:
+    """A token that is an item by itself."""
+    name = word.removeprefix("\\")
+    kinds = {"^": "above", "_": "below", ",": "comma", "&": "cell", r"\\": "row", "=": "equals"}
+    if word in kinds:
+        return Item(kinds[word], word, start, end)
+    if word in OPERATORS:
+        return Item("operator", OPERATORS[word], start, end)
+    if word in CONSTANTS:
+        return Item("operand", CONSTANTS[word], start, end)
+    if word[0] == "\\" and name in FUNCTION_COMMANDS:
+        return Item("function", FUNCTION_COMMANDS[name], start, end)
+    if word in (r"\frac", r"\dfrac", r"\tfrac", r"\sqrt", *ACCENTS):
+        return Item("macro", word.replace("dfrac", "frac").replace("tfrac", "frac"), start, end)
+    if word in (r"\top", r"\intercal", r"\degree") or (
+        word == r"\circ" and "^" in text[max(start - 3, 0) : start]
+    ):
+        return Item("mark", word, start, end)
+    if word[0] == "\\" and name in LETTERS:
+        return Item("name", LETTERS[name], start, end)
+    if word[0].isdigit() or word[0] == ".":
+        return Item("number", word.replace("{,}", ""), start, end)
+    if word.isalpha():
+        refuse_word(text, start)
+        return Item("name", word, start, end)
+    if word in REFUSED:
+        raise wrong(f"'{word}' cannot be read", REFUSED[word], (start, end))
+    raise wrong(f"'{word}' is not known", "write this part in our language", (start, end))
+
+
+# What a group says.
+
+SIMPLE = re.compile(r"\w+|[0-9.]+")
+ENDS = frozenset({"operator", "comma"})
+"""What ends the operand of a function without parentheses."""
+
+
+def row(text: str, items: Sequence[Item], span: Span) -> str:
+    """The items of a group as our text."""
+    if len(items) == 1 and items[0].kind == "mark":
+        return items[0].text
+    pieces: list[str] = []
+    closers: list[str] = []  # of functions whose operand has no parentheses
+    ended = divides = False  # whether an operand has just ended; whether it stands behind a solidus
+    at = 0
+    while at < len(items):
+        item = items[at]
+        if item.kind in ENDS:
+            if closers:
+                refuse_function(item, ended)
+                pieces += reversed(closers)
+                closers = []
+            pieces.append(
+                f"{item.text} "
+                if item.kind == "comma"
+                else f" {item.text} "
+                if ended
+                else item.text
+            )
+            ended, divides, at = False, item.text == "/", at + 1
+            continue
+        if ended and item.kind == "function" and closers:
+            pieces += reversed(closers)
+            closers = []
+        if ended:
+            refuse_neighbours(items[at - 1], item)
+            if divides:
+                help = r"write \frac{…}{…}, or parentheses"
+                raise wrong("does the '/' divide by this, too?", help, (item.start, item.end))
+            pieces.append("*")
+        if item.kind == "function":
+            opened, closer, at = function(text, items, at)
+            pieces.append(opened)
+            if closer:
+                closers.append(closer)
+            ended = not closer
+            if ended:
+                pieces[-1], at = suffixed(
+                    text, items, at, Item("operand", opened, item.start, item.end)
+                )
+            continue
+        operand, at = atom(text, items, at)
+        pieces.append(operand)
+        ended = True
+    if not ended:
+        raise wrong("an operand is missing here", "write the whole formula", span)
+    return "".join(pieces + closers[::-1])
+
+
+def refuse_function(item: Item, ended: bool) -> None:
+    """What cannot follow a function without parentheses."""
+    place = item.start, item.end
+    if not ended:
+        raise wrong("this function has no operand", "put its operand in parentheses", place)
+    if item.text == "/":
+        message = "does the '/' divide the function, or its operand?"
+        raise wrong(message, "put the function's operand in parentheses", place)
+
+
+def refuse_neighbours(left: Item, right: Item) -> None:
+    """Two operands side by side that are no product for certain."""
+    place = right.start, right.end
+    if right.kind == "number":
+        raise wrong(
+            "a number follows an operand", r"for a product write \cdot, for a power ^", place
+        )
+    if right.kind == "paren" and left.kind in ("name", "raw"):
+        known = left.text in MAY_BE_FUNCTIONS or not SEVERAL_TERMS.search(right.text)
+        if known:
+            what = f"'{left.text}'" if left.kind == "name" else "this"
+            help = r"for a product write \cdot before the parentheses"
+            raise wrong(f"is {what} a function here, or a factor?", help, (left.start, right.end))
+    if right.kind in ("words", "equals", "cell", "row", "mark"):
+        message = f"'{right.text}' cannot be read here"
+        raise wrong(message, "write one formula", place)
+
+
+def atom(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
+    """An operand with what stands above and below it; and what follows."""
+    item = items[at]
+    place = item.start, item.end
+    if item.kind == "macro":
+        inside, at = macro(text, items, at)
+        item = Item("name" if item.text in ACCENTS else "operand", inside, *place)
+    elif item.kind in ("paren", "brace"):
+        if not item.text:
+            raise wrong("there is nothing inside", "write the whole formula", place)
+        simple_text = item.kind == "brace" and SIMPLE.fullmatch(item.text)
+        item, at = item._replace(text=item.text if simple_text else f"({item.text})"), at + 1
+    elif item.kind == "name" and item.text in ("Delta", "delta") and follows(items, at, "name"):
+        letter = "Δ" if item.text == "Delta" else "δ"
+        item, at = item._replace(text=f"{letter}{items[at + 1].text}"), at + 2
+    elif item.kind in ("number", "name", "operand"):
+        at += 1
+    else:
+        raise wrong(f"'{item.text}' cannot be read here", "write the whole formula", place)
+    if item.text == "sigma" and follows(items, at - 1, "paren"):
+        return suffixed(text, items, at + 1, Item("operand", f"sigmoid({items[at].text})", *place))
+    return suffixed(text, items, at, item)
+
+
+def follows(items: Sequence[Item], at: int, kind: str) -> bool:
+    """Whether an item of a kind comes next."""
+    return items[at + 1 : at + 2] != [] and items[at + 1].kind == kind
+
+
+def suffixed(text: str, items: Sequence[Item], at: int, item: Item) -> tuple[str, int]:
+    """An operand with what stands below and above it."""
+    written = item.text
+    while at < len(items) and items[at].kind in ("below", "above"):
+        mark = items[at]
+        if mark.kind == "below":
+            if item.kind != "name":
+                raise wrong(
+                    "only a name has something below it", "write a name", (mark.start, mark.end)
+                )
+            written, at = below_name(text, written, subscript(text, items, at)), at + 2
+            item = item._replace(text=written)
+            continue
+        power, at = argument(items, at, "^")
+        written = raised(item, written, power, (mark.start, mark.end))
+        item = item._replace(kind="operand")
+    if item.kind == "name" and not written.isidentifier():
+        raise wrong(
+            f"'{written}' is not a name", "names are letters, digits and _", (item.start, item.end)
+        )
+    return written, at
+
+
+def below_name(text: str, name: str, below: str) -> str:
+    """A name with what stands below it: ``x_1``, or ``x1`` where ``x_1`` is written letter by letter."""
+    joined = f"{name}_{below}"
+    escaped = joined.replace("_", r"\_")
+    return f"{name}{below}" if rf"\mathtt{{{escaped}}}" in text else joined
+
+
+def subscript(text: str, items: Sequence[Item], at: int) -> str:
+    """What stands below a name, as a part of the name."""
+    mark = items[at]
+    if at + 1 == len(items):
+        raise wrong("nothing stands below", "write x_1", (mark.start, mark.end))
+    item = items[at + 1]
+    if item.kind == "number" and len(item.text) > 1:
+        message = f"'_{item.text}' sets only the first digit below"
+        raise wrong(message, f"write _{{{item.text}}}", (mark.start, item.end))
+    raw = item.text
+    if item.kind == "raw":
+        raw = re.sub(r"\\(?:math|text)(?:rm|it|tt|bf)?\s*\{([^{}]*)\}", r" \1 ", raw).replace(
+            r"\_", "_"
+        )
+        raw = re.sub(r"\\([A-Za-z]+)", lambda word: BELOW.get(word[1], word[0]), raw)
+    parts = re.findall(r"\w+", raw)
+    if not parts or re.search(r"[^\w\s,]", raw):
+        message = "this index has no meaning here"
+        raise wrong(
+            message,
+            "what stands below is a part of the name: letters and digits",
+            (item.start, item.end),
+        )
+    return "_".join(parts)
+
+
+def argument(items: Sequence[Item], at: int, of: str) -> tuple[str, int]:
+    """The one item that a sign or a command takes, without its braces; and what follows."""
+    mark = items[at]
+    if at + 1 == len(items):
+        raise wrong(
+            f"nothing follows this '{of}'", "write the whole formula", (mark.start, mark.end)
+        )
+    item = items[at + 1]
+    if item.kind == "number" and len(item.text) > 1 and of == "^":
+        message = f"'^{item.text}' sets only the first digit above"
+        raise wrong(message, f"write ^{{{item.text}}}", (mark.start, item.end))
+    if item.kind not in ("brace", "number", "name", "operand", "mark") or not item.text:
+        raise wrong(f"nothing follows this '{of}'", "put it in braces", (mark.start, item.end))
+    return item.text, at + 2
+
+
+def raised(item: Item, written: str, power: str, place: Span) -> str:
+    """A power; the transpose, an angle in degrees, a power of e."""
+    if power in (r"\top", r"\intercal") or (power == "T" and item.kind == "name"):
+        return f"{written}.T"
+    if power in (r"\circ", r"\degree"):
+        return f"({written}*pi/180)"
+    if written == "e" and item.kind == "name":
+        return f"exp({power})"
+    if power.startswith("\\"):
+        raise wrong(f"'{power}' cannot be a power", "write the power", place)
+    return f"{written}^{power if SIMPLE.fullmatch(power) else f'({power})'}"
+
+
+def macro(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
+    r"""``\frac``, ``\sqrt`` and accents, with what they take."""
+    command = items[at]
+    word, place = command.text, (command.start, command.end)
+    if word in ACCENTS:
+        inside, at = argument(items, at, word)
+        return f"{inside}_{ACCENTS[word]}", at
+    if word == r"\sqrt":
+        root = "2"
+        if follows(items, at, "paren") and text[items[at + 1].start] == "[":
+            root, at = items[at + 1].text, at + 1
+        inside, at = argument(items, at, word)
+        named = {"2": f"sqrt({inside})", "3": f"cbrt({inside})"}
+        return named.get(root, f"({inside})^(1/({root}))"), at
+    digits = items[at + 1].text if follows(items, at, "number") else ""
+    if len(digits) > 1:  # \frac12
+        above, below, at = digits[0], digits[1:], at + 2
+        if len(below) > 1:
+            raise wrong(r"'\frac' takes one digit each", r"write \frac{…}{…}", place)
+    elif digits and follows(items, at + 1, "number"):
+        above, below, at = digits, items[at + 2].text, at + 3
+    else:
+        above, at = argument(items, at, word)
+        below, at = argument(items, at - 1, word)
+    if above == "d" or (above.startswith("d*") and below.startswith("d*")):
+        raise wrong("no derivative is taken inside a formula", "write the formula alone", place)
+    return f"({wrapped(above)}/{wrapped(below)})", at
+
+
+def wrapped(text: str) -> str:
+    """Text in parentheses, unless it is one name or number."""
+    return text if SIMPLE.fullmatch(text) else f"({text})"
+
+
+def function(text: str, items: Sequence[Item], at: int) -> tuple[str, str, int]:
+    """A function: its call, or where its operand has no parentheses what opens and what closes the call."""
+    item = items[at]
+    name, place = item.text, (item.start, item.end)
+    if name not in FUNCTIONS and name not in WORDS:
+        raise wrong(f"there is no function '{name}'", "'exprgrad ops' lists the functions", place)
+    at, ending, power = at + 1, ")", ""
+    while at < len(items) and items[at].kind in ("below", "above"):
+        if items[at].kind == "above":
+            power, at = argument(items, at, "^")
+            continue
+        below = subscript_of(text, items, at, name)
+        name, ending = (below, ")") if below in FUNCTIONS else (name, below)
+        at += 2
+    if power == "-1":
+        if name not in INVERSE:
+            raise wrong("is this the inverse, or the reciprocal?", f"write 1/{name}(x)", place)
+        name, power = INVERSE[name], ""
+    ending += f"^{wrapped(power)}" if power else ""
+    if at < len(items) and items[at].kind in ("paren", "brace"):
+        inside = items[at].text
+        if name in ("sum", "prod") and follows(items, at, "above"):  # of the powers, not the power
+            exponent, after = argument(items, at + 1, "^")
+            return f"{name}(({inside})^{wrapped(exponent)}{ending}", "", after
+        return f"{name}({inside}{ending}", "", at + 1
+    return f"{name}(", ending, at
+
+
+def subscript_of(text: str, items: Sequence[Item], at: int, name: str) -> str:
+    """What stands below a function: a logarithm's base, or the axes of a sum."""
+    below = items[at + 1] if at + 1 < len(items) else items[at]
+    place = items[at].start, below.end
+    if name == "log" and below.kind in ("number", "name", "raw"):
+        base = below.text.strip()
+        if base in ("2", "10"):
+            return f"log{base}"
+        if re.fullmatch(r"\w+", base):
+            return ")" if base == "e" else f", {base})"
+    axes = re.fullmatch(r"\\text\{ax[ie]s \}\s*([-0-9, ]+)((?:, \\text\{keepdims\})?)", below.text)
+    if name in WORDS and axes:
+        several = "," in axes[1]
+        settings = f"axis=[{axes[1]}]" if several else f"axis={axes[1]}"
+        return f", {settings}{', keepdims=True' if axes[2] else ''})"
+    if "=" in below.text or name in ("sum", "prod"):
+        raise wrong(
+            "sums and products over an index are not read yet", "write the terms out", place
+        )
+    raise wrong(
+        f"what stands below '{name}' has no meaning here", "write the function alone", place
+    )
+
+
+# Environments and statements.
+
+
+def parted(items: Sequence[Item], kind: str) -> list[list[Item]]:
+    """Items between those of a kind."""
+    parts: list[list[Item]] = [[]]
+    for item in items:
+        if item.kind == kind:
+            parts.append([])
+        else:
+            parts[-1].append(item)
+    return parts
+
+
+def environment(text: str, group: Open, span: Span) -> str:
+    """A matrix as lists, cases as ``where``, lines as statements."""
+    name = group.bracket[7:-1].removesuffix("*")
+    rows = [line for line in parted(group.items, "row") if line]
+    whole = group.start, span[1]
+    if name in LINES:
+        return statements(text, group.items)
+    if name in MATRICES:
+        lines = [[row(text, cell, whole) for cell in parted(line, "cell")] for line in rows]
+        listed = [f"[{', '.join(line)}]" for line in lines]
+        return f"[{', '.join(listed)}]"
+    if name != "cases" or not rows:
+        raise wrong(f"the environment '{name}' is not known", "write the formula alone", whole)
+    values, conditions = [], []
+    for line in rows:
+        value, *more = parted([item for item in line if item.kind != "comma"], "cell")
+        condition = compared([item for part in more for item in part if item.kind != "words"])
+        values.append(row(text, value, whole))
+        conditions.append(row(text, condition, whole) if condition else "")
+    if "" in conditions[:-1]:
+        raise wrong("a case has no condition", "write the condition behind '&'", whole)
+    opened = "".join(f"where({c}, {v}, " for c, v in zip(conditions[:-1], values[:-1], strict=True))
+    return f"{opened}{values[-1]}{')' * (len(values) - 1)}"
+
+
+def statements(text: str, items: Sequence[Item]) -> str:
+    """The lines of a text as statements; ``f(x) = …`` names its value."""
+    lines = [[item for item in line if item.kind != "cell"] for line in parted(items, "row")]
+    return "; ".join(statement(text, line) for line in lines if line)
+
+
+def statement(text: str, items: Sequence[Item]) -> str:
+    """One line."""
+    span = items[0].start, items[-1].end
+    sides = parted(items, "equals")
+    if len(sides) == 1:
+        return row(text, items, span)
+    if len(sides) > 2:
+        raise wrong("there is more than one '='", "write one equation", span)
+    left, right = sides
+    if not left or not right:
+        raise wrong("a side of the equation is empty", "write name = formula", span)
+    formula = row(text, right, span)
+    if left[0].kind == "words":
+        return formula
+    called = left[:-1] if left[-1].kind == "paren" and len(left) > 1 else left
+    name, at = atom(text, called, 0)
+    if at != len(called) or not name.isidentifier():
+        raise wrong(
+            "only a name can stand before '='",
+            "write the formula alone",
+            (left[0].start, left[-1].end),
+        )
+    return f"{name} = {formula}"

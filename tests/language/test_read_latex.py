@@ -1,0 +1,141 @@
+"""LaTeX as papers write it: read rightly, or refused where it has two meanings; ours reads back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import assume, given, settings
+
+import exprgrad
+import golden
+from exprgrad import LanguageError
+from exprgrad.graph.graph import Graph
+from exprgrad.graph.ops import OPS, Op
+from exprgrad.language.read.latex import from_latex, is_latex
+from exprgrad.language.read.parse import parse
+from exprgrad.language.write.latex import latex
+from latex_formulas import listed
+from shell import command
+from strategies import programs
+from together import together
+
+steady = settings(derandomize=True)
+
+TYPED = (golden.CASES / "latex-read" / "typed.txt").read_text(encoding="utf-8").splitlines()
+
+
+def answer(text: str) -> str:
+    """What is read, or why it is not, and where."""
+    try:
+        return f"= {from_latex(text)}"
+    except LanguageError as error:
+        place = "" if error.span is None else text[slice(*error.span)]
+        return f"! {place} | {error.message} | {error.help}"
+
+
+def test_two_hundred_formulas_are_read_rightly_or_refused() -> None:
+    assert sum(not line.startswith("#") for line in TYPED) >= 200
+    lines = [line if line.startswith("#") else f"{line}\n    {answer(line)}" for line in TYPED]
+    golden.agree("latex-read/read.txt", "\n".join(lines) + "\n")
+
+
+TENSORS = (
+    "@",
+    "[",
+    "dot(",
+    ".T",
+    "axis=",
+    "outer",
+    "trace",
+    "shape",
+    "onehot",
+    "broadcast",
+    "place",
+)
+"""What has no way back: LaTeX has one sign for all products, and an index looks like a part of a name."""
+
+
+def of_numbers() -> list[str]:
+    """The formulas of the LaTeX tests that are about numbers, or reduce a tensor."""
+    return [text for text in listed() if not any(sign in text for sign in TENSORS)]
+
+
+@together(of_numbers())
+def test_what_we_write_reads_back(text: str) -> None:
+    written = latex(parse(text))
+    assert latex(parse(from_latex(written))) == written, written
+
+
+def alone(op: Op) -> Graph:
+    """The operation on inputs of its own."""
+    operands = [name * 2 for name in op.names] * (1 + op.variadic)
+    if op.prefix:
+        return parse(f"{op.prefix}{operands[0]}")
+    infix = f"{operands[0]} {op.infix} {operands[-1]}"
+    return parse(infix if op.infix else f"{op.name}({', '.join(operands)})")
+
+
+def looks_like_its_definition(op: Op) -> bool:
+    """Whether a row's LaTeX is that of other operations: ``log1p(x)`` is ``\\ln(1 + x)``."""
+    graph = alone(op)
+    return parse(from_latex(latex(graph))).kinds != graph.kinds
+
+
+SHARED = frozenset(op.name for op in OPS if looks_like_its_definition(op))
+
+
+def test_few_rows_look_like_their_definitions() -> None:
+    assert {"exp2", "expm1", "hypot", "log1p", "logaddexp", "where"} == SHARED
+
+
+@steady
+@given(programs())
+def test_any_program_of_numbers_reads_back(text: str) -> None:
+    """Names may change their spelling, as ``x1`` and ``x_1`` look alike; the formula does not."""
+    graph = parse(text)
+    assume(SHARED.isdisjoint(graph.kinds))
+    written = latex(graph)
+    assert latex(parse(from_latex(written))) == written, written
+
+
+def test_a_deep_formula_is_read() -> None:
+    depth = 5_000
+    assert from_latex("(" * depth + "x" + ")" * depth) == "x"
+    assert from_latex(r"\sqrt{" * depth + "x" + "}" * depth).count("sqrt") == depth
+
+
+@pytest.mark.parametrize("text", ["(a+b)*c", "x^{2}", "tanh(x)", "a = 1; a*b"])
+def test_our_own_language_is_no_latex(text: str) -> None:
+    assert not is_latex(text)
+
+
+def test_the_command_line_reads_latex_by_its_commands() -> None:
+    done = command("grad", "-q", r"\frac{1}{2} m v^2", "m=2", "v=3")
+    assert (done.status, done.out) == (0, "m=4.5\nv=6.0\n")
+    assert done.err == "note: read as 1/2*m*v^2\n"
+    found = json.loads(command("eval", "--json", r"\sqrt{x}", "x=4").out)
+    assert (found["expression"], found["value"]) == ("sqrt(x)", 2.0)
+
+
+def test_a_notation_can_be_said() -> None:
+    assert command("eval", "-q", "--from", "latex", "ab", "a=2", "b=3").out == "6.0\n"
+    assert command("eval", "-q", "ab", "ab=2").out == "2.0\n"
+    done = command("eval", "--from", "exprgrad", r"\sqrt{x}", "x=4")
+    assert done.status == 2 and "not LaTeX" in done.err
+
+
+def test_an_error_points_into_the_latex() -> None:
+    done = command("eval", r"\frac{a}{b} + \sin x/2")
+    assert done.status == 2 and done.err.splitlines()[1:3] == [
+        r"  1 │ \frac{a}{b} + \sin x/2",
+        "    │                     ^",
+    ]
+
+
+def test_the_library_reads_latex() -> None:
+    assert exprgrad.from_latex(r"\frac{1}{2} m v^2").text == "1/2*m*v^2"
+    with pytest.raises(LanguageError, match="a function here"):
+        exprgrad.from_latex("N(x)")
+    with pytest.raises(TypeError):
+        exprgrad.from_latex(2)  # type: ignore[arg-type]
