@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
-import re
 from html import escape
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,39 +16,20 @@ from exprgrad.api.displays import Text
 from exprgrad.show.text.nodes import node_table
 from exprgrad.show.text.table import in_html
 from golden import agree
+from notebooks import executed, shown
 
-PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "use-in-a-notebook.md"
 NEURON = parse("o = tanh(x1*w1 + x2*w2 + b)")
 AT = {"x1": 2, "w1": -3, "x2": 0, "w2": 1, "b": 6.88}
 
 
-def cells() -> list[str]:
-    """The cells of the page."""
-    return re.findall(r"(?ms)^```py\n(.*?)^```$", PAGE.read_text("utf-8"))
-
-
-def executed(sources: list[str]) -> list[Any]:
-    """A notebook's cells with their outputs."""
-    reason = "pip install nbclient ipykernel"
-    nbclient = pytest.importorskip("nbclient", reason=reason)
-    pytest.importorskip("ipykernel", reason=reason)
-    from nbformat.v4 import new_code_cell, new_notebook
-
-    notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
-    nbclient.NotebookClient(notebook, timeout=60, allow_errors=True).execute()
-    found: list[Any] = notebook.cells
-    return found
-
-
-@pytest.mark.filterwarnings("ignore")
 def test_the_page_is_a_notebook() -> None:
     """Every cell shows one thing, and all but the last are more than text."""
-    *shown, wrong = executed(cells())
-    for cell in shown:
-        (output,) = cell.outputs
+    *cells, wrong = executed()
+    for cell in cells:
+        output = shown(cell)
         assert output.output_type == "execute_result", (cell.source, output)
         assert {*output.data} & {"text/html", "image/svg+xml"}, cell.source
-    (error,) = wrong.outputs
+    error = shown(wrong)
     assert (error.ename, error.traceback) == (
         "LanguageError",
         [
@@ -105,12 +84,12 @@ def displays() -> dict[str, Any]:
 def test_tables() -> None:
     """Their HTML is well formed, and says what the command's tables say."""
     said = []
-    for name, shown in displays().items():
-        if type(shown) is Text:
-            assert escape(shown) in shown._repr_html_()
+    for name, found in displays().items():
+        if type(found) is Text:
+            assert escape(found) in found._repr_html_()
             continue
         parser = Cells()
-        parser.feed(shown._repr_html_())
+        parser.feed(found._repr_html_())
         assert not parser.open
         lines = "\n".join(line.rstrip() for line in parser.text.strip().split("\n"))
         said += [f"## {name}\n", lines, ""]
@@ -121,21 +100,21 @@ def test_what_is_left_out_is_said() -> None:
     table = parse("+".join(f"x{n}" for n in range(2_000))).gradient(
         {f"x{n}": n for n in range(2_000)}
     )
-    shown = in_html([node_table(table)])
-    assert 'colspan="5">… 3,' in shown and shown.count("<tr") < 50
+    html = in_html([node_table(table)])
+    assert 'colspan="5">… 3,' in html and html.count("<tr") < 50
     assert in_html(["a < b & c", ""]).endswith("<pre>a &lt; b &amp; c</pre></div>")
 
 
 def test_they_are_lists_dictionaries_and_texts() -> None:
     """What is shown goes along with them in no copy."""
-    shown = displays()
-    assert type(shown["check"][:1]) is list and repr(shown["check"]) == repr([*shown["check"]])
+    found = displays()
+    assert type(found["check"][:1]) is list and repr(found["check"]) == repr([*found["check"]])
     assert (
-        shown["hessian"] == {**shown["hessian"]} and "trace" in shown and shown["trace"] + "" > ""
+        found["hessian"] == {**found["hessian"]} and "trace" in found and found["trace"] + "" > ""
     )
     for name in ("check", "hessian", "jacobian", "paths", "trace", "map", "steps", "descend"):
-        for twin in (copy.copy(shown[name]), pickle.loads(pickle.dumps(shown[name]))):
-            assert repr(twin) == repr(shown[name])
+        for twin in (copy.copy(found[name]), pickle.loads(pickle.dumps(found[name]))):
+            assert repr(twin) == repr(found[name])
 
 
 def test_without_graphviz_a_run_is_its_table(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from browsers import axe
 from exprgrad import parse
+from notebooks import executed, shown
 
 RULES = """
 body {{background: {paper}; color: {ink}; font: 14px sans-serif; width: 60rem}}
@@ -31,25 +32,18 @@ OF_CELLS = """cells => cells.map(cell => {
 @pytest.mark.parametrize("theme", THEMES)
 def test_they_have_the_notebook_s_colours(theme: str, browse: Any) -> None:
     """Texts to the left, numbers to the right, nothing broken or wider than the cell of the notebook."""
-    f = parse("o = tanh(x1*w1 + x2*w2 + b)")
-    run = f.gradient(x1=2, w1=-3, x2=0, w2=1, b=6.88)
-    shown: list[Any] = [
-        f.check(run.inputs),
-        f.hessian(run.inputs),
-        run.paths(),
-        run.trace(),
-        f.descend(run.inputs, steps=3, wrt=["b"]),
-    ]
-    outputs = "".join(f'<div class="output">{one._repr_html_()}</div>' for one in shown)
+    *cells, _ = executed()
+    found = [shown(cell).data.get("text/html", "") for cell in cells]
+    outputs = "".join(f'<div class="output">{html}</div>' for html in found if "iframe" not in html)
     style = RULES.format(**THEMES[theme])
     page = browse.show(
         f"<!doctype html><html lang=en><title>A notebook</title><style>{style}</style>{outputs}",
         color_scheme=theme,
     )
     ink = page.evaluate("() => getComputedStyle(document.body).color")
-    cells = page.locator("td, th").evaluate_all(OF_CELLS)
-    assert len(cells) > 50
-    for side, colour, blanks, name in cells:
+    places = page.locator("td, th").evaluate_all(OF_CELLS)
+    assert len(places) > 50
+    for side, colour, blanks, name in places:
         assert side == ("right" if "number" in name else "left"), name
         assert (colour, blanks) == (ink, "pre")
     wide = "() => [...document.querySelectorAll('table, pre')].map(e => e.getBoundingClientRect().right)"

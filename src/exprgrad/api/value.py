@@ -530,7 +530,8 @@ def lifted(operand: object) -> Value | None:
     """A value, or a number as one; None for anything else."""
     if isinstance(operand, Value):
         return operand
-    return constant(operand) if isinstance(operand, Real) else None
+    known = type(operand) is float or type(operand) is int  # quicker to ask than for any number
+    return constant(operand) if known or isinstance(operand, Real) else None
 
 
 def method(op: Op) -> Callable[..., Value]:
