@@ -371,10 +371,7 @@ def row(text: str, items: Sequence[Item], span: Span) -> str:
             pieces += reversed(closers)
             closers = []
         if ended:
-            refuse_neighbours(items[at - 1], item)
-            if divides:
-                help = r"write \frac{…}{…}, or parentheses"
-                raise wrong("does the '/' divide by this, too?", help, (item.start, item.end))
+            refuse_neighbours(items[at - 1], item, divides=divides)
             pieces.append("*")
         if item.kind == "function":
             opened, closer, at = function(text, items, at)
@@ -405,9 +402,12 @@ def refuse_function(item: Item, ended: bool) -> None:
         raise wrong(message, "put the function's operand in parentheses", place)
 
 
-def refuse_neighbours(left: Item, right: Item) -> None:
-    """Two operands side by side that are no product for certain."""
+def refuse_neighbours(left: Item, right: Item, *, divides: bool) -> None:
+    """Two operands side by side that are no product for certain, or stand behind a solidus."""
     place = right.start, right.end
+    if divides:
+        help = r"write \frac{…}{…}, or parentheses"
+        raise wrong("does the '/' divide by this, too?", help, place)
     if right.kind == "number":
         raise wrong(
             "a number follows an operand", r"for a product write \cdot, for a power ^", place
