@@ -164,3 +164,18 @@ def test_a_long_sum_and_a_long_product() -> None:
     assert (status, out) == (0, "1\n")
     status, out, _ = command("diff", "-q", "*".join(names), "--wrt", "x7")
     assert (status, out) == (0, "*".join(name for name in names if name != "x7") + "\n")
+
+
+def test_a_long_formula_is_announced() -> None:
+    """In the form that people read, before it is printed, unless it goes into a file."""
+    formula = "x^x*sin(x)"
+    status, out, err = command("diff", formula, "--order", "20")
+    size = sum(map(len, out.splitlines()))
+    assert status == 0
+    assert size > 4000
+    assert err == (
+        f"note: d^20/dx^20 has {size:,} characters\n"
+        "  help: -o FILE.txt writes it to a file; a lower --order is shorter\n"
+    )
+    assert command("diff", "-q", formula, "--order", "20")[2] == ""
+    assert command("diff", formula, "--order", "3")[2] == ""

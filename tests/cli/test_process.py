@@ -62,6 +62,21 @@ def test_a_reader_that_leaves() -> None:
         running.stderr.close()
 
 
+def test_an_interrupt_while_formulas_are_made() -> None:
+    """At once, where differentiating takes minutes."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    argv = [*PROGRAM, "diff", "--order", "100", "x^x*sin(x)"]
+    running = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    signal.signal(signal.SIGINT, before)
+    time.sleep(1.5)
+    running.send_signal(signal.SIGINT)
+    start = time.perf_counter()
+    _, errors = running.communicate(timeout=60)
+    assert time.perf_counter() - start < 5
+    assert running.returncode == 130
+    assert b"Traceback" not in errors
+
+
 def test_an_interrupt() -> None:
     """Ctrl-C: status 130 and no traceback."""
     # A shell's background jobs, and what they start, ignore interrupts; what has a handler here does not.

@@ -306,6 +306,11 @@ def test_numbers_of_many_digits_are_written_in_full() -> None:
         ("exp(sin(x))", 3, "-sin(x)*cos(x)*exp(sin(x))*(sin(x) + 3)"),
         ("1/(x*(1-x))", 4, "24*(5*x^4 - 10*x^3 + 10*x^2 - 5*x + 1)/(x^5*(1 - x)^5)"),
         ("exp(x)*exp(-x^2)", 4, "exp(x - x^2)*(16*x^4 - 32*x^3 - 24*x^2 + 40*x + 1)"),
+        (
+            "x/(exp(x)-1)",
+            4,
+            "exp(x)*(exp(x)^3*(x - 4) + exp(x)^2*(11*x - 12) + exp(x)*(11*x + 12) + x + 4)/(exp(x) - 1)^5",
+        ),
         ("1/(1+exp(-x))", 2, "sigmoid(x)*(1 - sigmoid(x))*(1 - 2*sigmoid(x))"),
     ],
 )

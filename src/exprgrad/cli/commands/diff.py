@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from math import comb
 from typing import Any
 
 import click
@@ -26,7 +27,9 @@ from exprgrad.errors import RequestError
 __all__ = ["diff_command"]
 
 MOST_DERIVATIVES = 10_000
-"""The most derivatives of a higher order that are written, counting those that are equal."""
+"""The most derivatives of a higher order that are written; JSON has each mixed one several times."""
+SCREENFUL = 4000
+"""Of a formula of more characters it is said how long it is before it is printed."""
 
 
 @click.command("diff", cls=FormulaCommand)
@@ -63,7 +66,8 @@ def diff_command(**options: Any) -> int:
     expression = start_alone(options, "diff")
     graph, order, to = expression.typed, options["order"], options["to"]
     chosen = select(graph, names_in(options["wrt"]))
-    if order > 1 and len(chosen) ** order > MOST_DERIVATIVES:
+    count = comb(len(chosen) + order - 1, order) if chosen else 0
+    if order > 1 and (len(chosen) ** order if options["as_json"] else count) > MOST_DERIVATIVES:
         most = f"{MOST_DERIVATIVES:,} derivatives of order {order}"
         message = f"{len(chosen)} inputs have more than {most}"
         raise RequestError("too-many", message, help="choose fewer inputs: --wrt a,b")
@@ -76,4 +80,13 @@ def diff_command(**options: Any) -> int:
     if not chosen:
         write(["note: the formula has no inputs to differentiate with respect to\n"], sys.stderr)
     given = expression.text, graph, chosen, order, to
-    return give(formulas_answer(*given, show_steps=options["show_steps"]), options)
+    tell = None if options["document"] else tell_size
+    return give(formulas_answer(*given, show_steps=options["show_steps"], tell=tell), options)
+
+
+def tell_size(name: str, size: int, order: int) -> None:
+    """Say that more than a screenful is coming."""
+    if size > SCREENFUL:
+        lower = "; a lower --order is shorter" if order > 1 else ""
+        help = f"-o FILE.txt writes it to a file{lower}"
+        write([f"note: {name} has {size:,} characters\n  help: {help}\n"], sys.stderr)

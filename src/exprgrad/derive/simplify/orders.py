@@ -254,7 +254,8 @@ def by_powers(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> in
     coefficients: defaultdict[Fraction, Polynomial] = defaultdict(dict)
     for monomial, c in polynomial.items():
         power = dict(monomial).get(atom, ZERO)
-        coefficients[power][quotient(monomial, ((atom, power),))] = c
+        others = tuple([item for item in monomial if item[0] != atom])
+        coefficients[power][others] = c
     total: Terms = {}
     for power in sorted(coefficients, reverse=True):
         number, common, rest = primitive(coefficients[power], polynomials.forms.decimals)

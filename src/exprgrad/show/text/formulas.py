@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -70,11 +70,19 @@ def formula_lines(graph: Graph, inputs: Orders, formula: Graph, to: str) -> Iter
 
 
 def formulas_answer(
-    text: str, graph: Graph, wrt: Sequence[str], order: int, to: str, *, show_steps: bool
+    text: str,
+    graph: Graph,
+    wrt: Sequence[str],
+    order: int,
+    to: str,
+    *,
+    show_steps: bool,
+    tell: Callable[[str, int, int], None] | None = None,
 ) -> Answer:
     """The answer of ``diff``: every derivative of an order, worked out where it is written.
 
-    ``show_steps`` says how each comes about, instead of the formula alone.
+    ``show_steps`` says how each comes about, instead of the formula alone.  Before people are shown a
+    derivative, ``tell`` is given its name, its length and its order.
     """
     found = every(graph, wrt, order)
 
@@ -98,7 +106,10 @@ def formulas_answer(
     def shown(screen: Screen) -> Iterator[str]:
         if not show_steps:
             for inputs, formula in found:
-                yield from formula_lines(graph, inputs, formula, to)
+                lines = [*formula_lines(graph, inputs, formula, to)]
+                if tell is not None:
+                    tell(infix_name(graph, inputs), sum(map(len, lines)), order)
+                yield from lines
             return
         for place, name in enumerate(wrt):
             if place:
