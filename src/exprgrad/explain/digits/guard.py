@@ -134,7 +134,7 @@ def guarded(found: Settled, poor: Sequence[Path], least: int, source: Source) ->
     for path in poor:
         value, (true, typed) = found.values[path], source.truth(path)
         one = decided(value, least, true, typed, source.bits)
-        if one.state == "right" and path[0] != "value" and source.turn and source.turn.is_kink:
+        if one.state == "right" and source.turn and source.turn.counts:
             one = one._replace(state="hanging")
         found.digits[path] = one.digits
         if one.state == "corrected":

@@ -61,10 +61,10 @@ class Place(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A kink or a jump, in words."""
+    """A kink or a jump, in words; and whether it counts for derivatives that do not change there."""
 
     words: str
-    is_kink: bool
+    counts: bool
 
 
 class Source(Protocol):
@@ -145,17 +145,29 @@ def label_of(run: Run, path: Path) -> str:
     return f"{path[1]}.grad" if path[1:] else cut(run.label(run.graph.output), LONGEST_LABEL)
 
 
-def turn_of(run: Run, true: Sequence[Ball], typed: Sequence[Ball]) -> Turn | None:
-    """The first kink or jump that is met where data are ``typed``, and not where they are ``true``."""
-    graph = run.graph
+def turn_of(
+    run: Run,
+    true: Sequence[Ball],
+    typed: Sequence[Ball],
+    grads: Sequence[Ball | None] | None = None,
+) -> Turn | None:
+    """The first kink or jump that is met where data are ``typed``, and not where they are ``true``.
+
+    With ``grads`` those come first that the answer depends on there.
+    """
+    graph, turns = run.graph, []
     used = dependencies(graph, graph.output)
     for node, operands in enumerate(graph.operands):
         known = met(graph, typed, node, run.varying) if operands and used[node] else {}
         for special in [special for special, is_met in known.items() if is_met]:
             if not met(graph, true, node, run.varying)[special]:
                 words = f"{run.label(node)} {special_words(special.code)[0]}: {special.why}"
-                return Turn(words, is_kink=special.code == "kink")
-    return None
+                counts = special.code == "kink"
+                if grads is not None:
+                    grad = grads[node]
+                    counts = grad is not None and not grad.is_zero()
+                turns.append(Turn(words, counts=counts))
+    return next((turn for turn in turns if turn.counts), turns[0] if turns else None)
 
 
 class Swept:
@@ -207,7 +219,9 @@ class Swept:
         if not self.decimals:
             return None
         with working(self.bits):
-            return turn_of(self.run, self.found.values, self.typed.values)
+            swept = self.typed.swept
+            grads = None if swept is None else swept.grads
+            return turn_of(self.run, self.found.values, self.typed.values, grads)
 
     def rounded_kinks(self, nodes: Iterable[int]) -> set[int]:
         """Of nodes at kinks and jumps those that are there by rounding alone, for certain."""
