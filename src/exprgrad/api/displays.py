@@ -87,17 +87,15 @@ def checked(found: Sequence[Check], run: Run | None) -> list[Check]:
 
 
 def by_input(run: Run, found: dict[str, Paths]) -> dict[str, Paths]:
-    """Paths, those to each input below its name."""
+    """Paths, a line each."""
 
     def parts() -> Iterable[str | Table]:
         from exprgrad.explain.places import in_numbers
         from exprgrad.explain.walks.paths import web_of
-        from exprgrad.show.text.walks import paths_text
+        from exprgrad.show.text.walks import paths_table
 
         numbers, _ = in_numbers(run)
-        every = sum(paths.count for paths in found.values())
-        ask = found.__getitem__
-        return [paths_text(numbers, ask, web_of(numbers), every, DIGITS, IN_FULL, whole=False)]
+        return [paths_table(numbers, found.__getitem__, web_of(numbers), DIGITS)]
 
     return Named(found, parts)
 

@@ -23,6 +23,7 @@ from exprgrad.show.text.lines import (
     broken,
     cells,
     elided,
+    ends,
     fitted,
     gap,
     in_yellow,
@@ -44,7 +45,7 @@ from exprgrad.show.text.trace import (
 from exprgrad.show.text.views import signed
 from exprgrad.source import printable
 
-__all__ = ["count_words", "paths_answer", "paths_text", "visited_answer"]
+__all__ = ["count_words", "paths_answer", "paths_table", "visited_answer"]
 
 ARROW = " → "
 LONGEST_PATH = 8
@@ -105,9 +106,33 @@ def paths_text(
         lines += fitted(f"{printable(name)}: {count_words(found.count)}, {told}", width)
         lines += [*path_lines(rows, screen), ""]
     lines += explained(run, lines, width)
+    return "\n".join([*lines, *fitted(paths_foot(every, web), width)])
+
+
+def paths_foot(every: int, web: Web) -> str:
+    """How many paths there are, and how few nodes it took to know."""
     nodes = f"{web.visited:,} node{'s' * (web.visited != 1)}"
-    foot = f"{count_words(every)} in all; one sweep visited {nodes}"
-    return "\n".join([*lines, *fitted(foot, width)])
+    return f"{count_words(every)} in all; one sweep visited {nodes}"
+
+
+def paths_table(run: Run, ask: Ask, web: Web, digits: int) -> Table:
+    """The same as a table: a line for each path, the first of an input with its count and its sum."""
+    names, rows, every = labels(run), [], 0
+    for name in run.wrt or ():
+        found = ask(name)
+        every += found.count
+        first = [printable(name), count_words(found.count, ""), signed(found.gradient, digits)]
+        for row in path_rows(found, web, names, digits, whole=False) or [PathLine("", "")]:
+            rows.append([*first, *row])
+            first = ["", "", ""]
+    text = Column("path", flexible=True)
+    numbers = [Column(name, is_number=True) for name in ("paths", "gradient", "product")]
+    columns = [Column("input"), *numbers, text, Column("", style="dim")]
+    shown, left_out = ends(rows, whole=False)
+    below = explained(run, [cell for row in shown for cell in row], None)
+    return Table(
+        columns, shown, left_out, "\n".join([*below, paths_foot(every, web)]), what="lines"
+    )
 
 
 def path_rows(
