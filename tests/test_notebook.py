@@ -75,6 +75,7 @@ def displays() -> dict[str, Any]:
         "jacobian": exprgrad.jacobian("u = x*y; v = x/y", x=1, y=2, of=["u", "v"]),
         "descend": square.descend(x=0, y=1, rate=1 / 8, steps=4),
         "paths": run.paths(),
+        "paths at a kink": parse("relu(x) - relu(-x) + x*x").gradient(x=0).paths(1),
         "trace": run.trace(),
         "map": run.map(),
         "steps": NEURON.steps("w1"),

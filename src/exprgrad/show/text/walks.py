@@ -29,7 +29,7 @@ from exprgrad.show.text.lines import (
     in_yellow,
     packed,
 )
-from exprgrad.show.text.nodes import corrections
+from exprgrad.show.text.nodes import correction, corrections
 from exprgrad.show.text.table import Column, Screen, Table, tabulated
 from exprgrad.show.text.trace import (
     Names,
@@ -130,9 +130,9 @@ def paths_table(run: Run, ask: Ask, web: Web, digits: int) -> Table:
     columns = [Column("input"), *numbers, text, Column("", style="dim")]
     shown, left_out = ends(rows, whole=False)
     below = explained(run, [cell for row in shown for cell in row], None)
-    return Table(
-        columns, shown, left_out, "\n".join([*below, paths_foot(every, web)]), what="lines"
-    )
+    told = [correction("gradient", run.corrected, digits)] if run.corrected else []
+    foot = "\n".join([*below, *told, paths_foot(every, web)])
+    return Table(columns, shown, left_out, foot, what="lines")
 
 
 def path_rows(
