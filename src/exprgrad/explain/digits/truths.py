@@ -61,9 +61,10 @@ class Place(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A kink or a jump, in words; and whether it counts for derivatives that do not change there."""
+    """A kink or a jump, in words; and whether it counts where the answer is the same."""
 
     words: str
+    is_kink: bool
     counts: bool
 
 
@@ -166,7 +167,7 @@ def turn_of(
                 if grads is not None:
                     grad = grads[node]
                     counts = grad is not None and not grad.is_zero()
-                turns.append(Turn(words, counts=counts))
+                turns.append(Turn(words, is_kink=special.code == "kink", counts=counts))
     return next((turn for turn in turns if turn.counts), turns[0] if turns else None)
 
 
