@@ -185,5 +185,5 @@ def test_where_graphviz_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setenv("PATH", os.devnull)
     path = tmp_path / "page.html"
     status, out, err = command("explore", *SQUARE, "-o", str(path))
-    assert (status, out) == (2, "") and "the page needs Graphviz" in err and "exprgrad[draw]" in err
+    assert (status, out) == (2, "") and "the page needs Graphviz" in err and "pygraphviz" in err
     assert not path.exists()

@@ -104,7 +104,7 @@ def test_a_formula_without_a_command_is_for_grad() -> None:
 
 def test_every_suggestion_is_there() -> None:
     """What the table of synonyms suggests is a command, an option or a value of today."""
-    words = set(entry.COMMANDS)
+    words = {*entry.COMMANDS, "help", "version"}
     for name in entry.COMMANDS:
         loaded = entry.load(name)
         words |= {w.removeprefix("--") for w in spellings(loaded, click.Context(loaded))}
@@ -112,5 +112,5 @@ def test_every_suggestion_is_there() -> None:
         first, _, rest = ours.partition(" ")
         assert first in words, ours
         if rest:
-            status, _, err = command(first, "x", *rest.split(), "--help")
-            assert status == 0 and not err, ours
+            taker = entry.load(first)
+            assert rest.split()[0] in spellings(taker, click.Context(taker)), ours

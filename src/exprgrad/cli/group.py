@@ -73,7 +73,9 @@ class Group(click.Group):
         return self.load(cmd_name) if cmd_name in self.names else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse an option that is a command's, or nobody's."""
+        """Refuse an option that is a command's, or nobody's; ``--help grad`` is ``grad --help``."""
+        if args[:1] in (["-h"], ["--help"]) and args[1:2] and args[1] in self.names:
+            args = [args[1], "--help"]
         if args and args[0].startswith("-"):
             head = args[0].partition("=")[0]
             known = spellings(self, ctx)

@@ -11,12 +11,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from exprgrad.cli.output import write
-from exprgrad.errors import InputError, RequestError
+from exprgrad.errors import ExprgradError, InputError, RequestError
 from exprgrad.source import cut, pieces, printable
 
 if TYPE_CHECKING:
@@ -278,6 +279,9 @@ def read_request(options: Mapping[str, Any]) -> Request:
         text = file_text(rest.pop(0))
     else:
         text = rest.pop(0)
+    if options["arguments"] == (text,) and re.fullmatch(r"[^\W\d]\w*=[-+.0-9e]+", text):
+        told = f"note: {text} is taken for the formula, which comes first, or from a pipe for -\n"
+        write([told], sys.stderr)
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
     if inputs is not None:
@@ -346,9 +350,28 @@ def assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str,
         help = "a list with spaces needs quotes, as in 'x=[1, 2]'"
     if formula is not None and re.fullmatch(r"--[\w-]+|-[^\W\d]", formula):
         help = f"'{formula}' was taken for the formula; --help lists the options"
+    elif (known := with_equals(argument, formula)) is not None:
+        help = f"a value is given as NAME=VALUE: write {known}"
     elif alone and argument.isidentifier():
         help = f"to differentiate with respect to it, write --wrt {argument}"
     raise InputError("usage", "this is not NAME=VALUE", help=help).about(argument)
+
+
+def with_equals(argument: str, formula: str | None) -> str | None:
+    """A value as it should be given: ``x=3`` for ``x:3`` or ``{x: 3}``, or for 3 to the only input."""
+    from exprgrad.run.values.inputs import is_plain
+
+    found = re.fullmatch(r"\{?\s*([^\W\d]\w*)\s*:\s*([^\s,{}]+)\s*\}?", argument)
+    if found:
+        return f"{found[1]}={found[2]}"
+    if formula is None or not is_plain(argument):
+        return None
+    from exprgrad.api import parse
+
+    with suppress(ExprgradError):
+        inputs = [*parse(formula).inputs]
+        return f"{inputs[0]}={argument}" if len(inputs) == 1 else None
+    return None
 
 
 def second_assignment(value: str) -> int | None:
@@ -382,6 +405,9 @@ def read_inputs(path: str) -> dict[str, object]:
     """The values in a JSON object: numbers, constant expressions as strings, or lists of these."""
     from exprgrad.run.values.files import json_in, json_value
 
+    if path.lstrip().startswith("{"):
+        help = "values follow the formula, as in x=3 y=2; a JSON object stands in a file"
+        raise RequestError("file", "--inputs takes the name of a file", help=help).about(path)
     found = json_in(path)
     if not isinstance(found, dict):
         message = f"'{path}' does not hold a JSON object"

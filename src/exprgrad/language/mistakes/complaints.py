@@ -830,6 +830,10 @@ MISTAKES = (
         when=lambda w: re.match(r"\s*d\s*/\s*d\w|(?i:derivative|gradient|diff)\b", w.text),
     ),
     Mistake(
+        NO_OPERATOR, "a value is given apart from the formula, as x=3",
+        kind="NAME", last=OPERAND_ENDS, when=lambda wrong: wrong.word == "at",
+    ),
+    Mistake(
         "'|' has two meanings here", "write abs(…) for absolute values that stand side by side",
         kind=OPERANDS, last="BAR", when=lambda wrong: "|" in wrong.text[wrong.span[1] :],
     ),

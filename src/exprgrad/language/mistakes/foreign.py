@@ -115,7 +115,7 @@ EXAMPLES = {
     "unsqueeze": "reshape(x, [-1, 1])", "vstack": "concat(x, y), for vectors [x, y]",
 }  # fmt: skip
 """A function elsewhere → how what it does is written here, where its operands are not told."""
-ONLY_A_FORMULA = "no derivative is taken inside a formula: write the formula alone"
+ONLY_A_FORMULA = "no derivative is taken inside a formula: ask for diff of the formula alone"
 ABSENT = {
     "argmax": "the place of the greatest has no derivative; max(x) is the greatest itself",
     "argmin": "the place of the least has no derivative; min(x) is the least itself",

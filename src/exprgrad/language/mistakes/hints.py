@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, FUNCTIONS
 from exprgrad.language.mistakes.foreign import (
     FUNCTION_WORDS,
     MODULES,
@@ -98,12 +98,13 @@ ELSEWHERE = {
     "grad": "gradient backward backprop backpropagate backpropagation autograd autodiff ad nabla slope",
     "grad --trace": "trace steps explain",
     "grad --trust": "trust digits precision accuracy",
-    "eval": "evaluate value val calc calculate calculator compute run forward print bc",
+    "eval": "table evaluate value val calc calculate calculator compute run forward print bc",
     "diff": "derivative derivatives derive deriv differentiate symbolic formula d dx",
     "diff --to latex": "latex tex",
     "diff --steps": "worksheet byhand",
     "dot": "draw graph graphviz picture image svg png pdf diagram tree show view render visualize",
-    "explore": "page html web browser interactive step debug lesson lessons learn teach tutorial demo",
+    "explore": "page html web browser interactive step debug learn teach tutorial demo gui",
+    "explore --lesson": "lesson lessons example examples course",
     "descend": "train optimize optimise minimize minimise minimum min gd sgd descent gradient-descent fit",
     "check": "verify test validate gradcheck numeric numerical finite-difference claim prove",
     "jac": "jacobian jacobi",
@@ -114,19 +115,20 @@ ELSEWHERE = {
     "ops": "list functions function funcs operations operators rules",
     # Options.
     "rate": "lr learning-rate step-size stepsize alpha eta gamma",
+    "version": "v ver",
+    "order": "n degree nth derivative",
     "steps": "n iterations iters iter epochs max-iter maxiter num-steps count",
-    "wrt": "var vars variable variables by respect with-respect-to d dx param params inputs",
+    "wrt": "var vars variable variables by respect with-respect-to dx param params inputs",
+    "tangent": "direction vector v seed",
+    "cotangent": "weights vector v seed grad-output",
     "trace": "v verbose visits",
     "all": "v verbose full everything no-limit",
     "to": "format lang language target type",
-    "digits": "precision prec decimals places round",
+    "digits": "d precision prec decimals places round",
     "quiet": "silent short raw plain value",
     "output": "out save save-as write to-file outfile file",
-    "order": "degree nth derivative",
     "h": "eps epsilon delta bump step",
     "of": "outputs",
-    "tangent": "direction vector v seed",
-    "cotangent": "weights vector v seed grad-output",
     "value-only": "no-grad no-gradient forward",
     "file": "formula expr expression e input",
     "inputs": "data values params",
@@ -193,7 +195,7 @@ def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool 
 
 def operation_meant(word: str, names: Iterable[str], otherwise: str) -> str:
     """The same of an operation, other tools' spellings included."""
-    known = nearest(word, [*names, *NAMES_HERE])
+    known = nearest(word, dict.fromkeys([*names, *FUNCTIONS, *NAMES_HERE]))
     return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else otherwise
 
 

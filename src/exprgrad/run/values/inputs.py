@@ -43,6 +43,8 @@ PLAIN = frozenset("0123456789+-.eE")
 """The characters of a number as it is typed; Python reads some others too, as in ``1_0``."""
 FILE = r"(?i)^[^@].*\.(?:npy|json|csv(?::.*)?)$"
 """A file's name where a value should stand."""
+RANGE = r"[^:=\[\]]+(?:\.\.|:)[^:=\[\]]+(?::[^:=\[\]]+)?"
+"""A range, as other tools write it."""
 NOT_REAL = "cSUmM"
 """The kinds of NumPy's types that are not real, though Python would turn their scalars into floats."""
 MOST_NUMBERS = 2**53
@@ -139,6 +141,8 @@ def list_hint(text: str, name: str) -> str | None:
     if another and all(before.count(a) <= before.count(b) for a, b in ("()", "[]")):
         return f"each value is an argument of its own: {name}=… {another[1]}=…"
     plain = text.strip()
+    if re.fullmatch(RANGE, plain):
+        return f"a value is one number or a list of them: {name}=[0, 0.5, 1]"
     if plain[:1] in ("{", "(") and plain[-1:] in ("}", ")"):
         plain = plain[1:-1]
     if "," in plain and all(is_plain(part.strip()) for part in plain.split(",")):

@@ -77,7 +77,9 @@ def find(name: str | None) -> Sequence[Row]:
     from exprgrad.language.mistakes.hints import operation_meant
 
     word = NAMES_HERE.get(name, name)
-    help = operation_meant(word, [*BY_NAME, *WORDS], "'exprgrad ops' lists the operations")
+    help = operation_meant(
+        word.partition("(")[0], [*BY_NAME, *WORDS], "'exprgrad ops' lists the operations"
+    )
     if spelled_here(name):
         help = f"that is written {spelled_here(name)}"
     message = f"there is no operation '{name}'"
