@@ -143,12 +143,12 @@ def test_first_guesses(name: str) -> None:
 @pytest.mark.parametrize(
     ("table", "owner"),
     [
-        (guesses.LIBRARY, exprgrad),
+        (guesses.MODULE, exprgrad),
         (guesses.EXPRESSION, exprgrad.parse("x")),
         (guesses.RUN, exprgrad.parse("x").gradient(x=1)),
         (guesses.VALUE, exprgrad.Value(1.0)),
     ],
-    ids=["LIBRARY", "EXPRESSION", "RUN", "VALUE"],
+    ids=["MODULE", "EXPRESSION", "RUN", "VALUE"],
 )
 def test_what_is_there_is_no_guess(table: dict[str, str], owner: object) -> None:
     """Each name is answered once, and none that there is."""

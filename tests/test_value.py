@@ -423,6 +423,13 @@ def test_a_number_is_a_constant() -> None:
     assert cube.run().nodes[1].op == "const"
 
 
+def test_zeros_keep_their_signs() -> None:
+    for zero in (0.0, -0.0, 0.0):
+        x = Value(2.0)
+        (x / zero).backward()
+        assert math.copysign(1, x.grad) == math.copysign(1, zero) and math.isinf(x.grad)
+
+
 def test_branches_not_taken_pass_nothing() -> None:
     x = Value(0.0)
     y = (Value(-1.0)).where(x, x.log())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Course", "Listed", "Named", "Parts", "Text", "by_input", "checked", "matrix"]
 
-T = TypeVar("T")
+Item = TypeVar("Item")
 R = TypeVar("R", bound=Run)
 Parts = Callable[[], Iterable[str | Table]]
 """What makes the texts and tables, as a command prints them, when they are looked at."""
@@ -24,10 +24,10 @@ DIGITS = 6
 IN_FULL = Screen()
 
 
-class Listed(list[T]):
+class Listed(list[Item]):
     """A list that is a table in a notebook; copied or pickled it is a list."""
 
-    def __init__(self, items: Iterable[T], parts: Parts) -> None:
+    def __init__(self, items: Iterable[Item], parts: Parts) -> None:
         super().__init__(items)
         self.parts = parts
 
@@ -38,10 +38,10 @@ class Listed(list[T]):
         return in_html(self.parts())
 
 
-class Named(dict[str, T]):
+class Named(dict[str, Item]):
     """A dictionary that is a table in a notebook; copied or pickled it is a dictionary."""
 
-    def __init__(self, items: Mapping[str, T], parts: Parts) -> None:
+    def __init__(self, items: Mapping[str, Item], parts: Parts) -> None:
         super().__init__(items)
         self.parts = parts
 

@@ -18,14 +18,14 @@ __all__ = ["check", "diff", "evaluate", "grad", "hessian", "jacobian"]
 Values = Mapping[str, object] | None
 
 
-def read(formula: str | Expression) -> Expression:
+def as_expression(formula: str | Expression) -> Expression:
     """A formula that may have been read already."""
     return formula if isinstance(formula, Expression) else parse(formula)
 
 
 def evaluate(formula: str | Expression, values: Values = None, /, **inputs: object) -> Run:
     """The forward sweep: ``evaluate("x^2", x=3).value``.  See ``Expression.evaluate``."""
-    return read(formula).evaluate(values, **inputs)
+    return as_expression(formula).evaluate(values, **inputs)
 
 
 def grad(
@@ -37,12 +37,12 @@ def grad(
     **inputs: object,
 ) -> dict[str, Any]:
     """The gradient by name: ``grad("x^2", x=2)`` is ``{'x': 4.0}``.  See ``Expression.grad``."""
-    return read(formula).grad(values, wrt=wrt, **inputs)
+    return as_expression(formula).grad(values, wrt=wrt, **inputs)
 
 
 def diff(formula: str | Expression, name: str | None = None, order: int = 1) -> Expression:
     """The derivative as a formula: ``diff("x^2", "x")``.  See ``Expression.derivative``."""
-    return read(formula).derivative(name, order)
+    return as_expression(formula).derivative(name, order)
 
 
 def hessian(
@@ -54,7 +54,7 @@ def hessian(
     **inputs: object,
 ) -> dict[str, dict[str, Any]]:
     """The second derivatives, row by row: ``hessian("x^2*y", x=1, y=2)``.  See ``Expression.hessian``."""
-    return read(formula).hessian(values, wrt=wrt, **inputs)
+    return as_expression(formula).hessian(values, wrt=wrt, **inputs)
 
 
 def jacobian(
@@ -67,7 +67,7 @@ def jacobian(
     **inputs: object,
 ) -> dict[str, Any]:
     """The derivatives of one output or of several.  See ``Expression.jacobian``."""
-    return read(formula).jacobian(values, wrt=wrt, of=of, **inputs)
+    return as_expression(formula).jacobian(values, wrt=wrt, of=of, **inputs)
 
 
 def check(
@@ -82,4 +82,4 @@ def check(
     **inputs: object,
 ) -> list[Check]:
     """The gradient against numbers, with a verdict for each input.  See ``Expression.check``."""
-    return read(formula).check(values, wrt=wrt, nodes=nodes, h=h, claims=claims, **inputs)
+    return as_expression(formula).check(values, wrt=wrt, nodes=nodes, h=h, claims=claims, **inputs)

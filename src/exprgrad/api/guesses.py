@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
 
-__all__ = ["EXPRESSION", "LIBRARY", "RUN", "VALUE", "Elsewhere", "answering", "missing"]
+__all__ = ["EXPRESSION", "MODULE", "RUN", "VALUE", "Elsewhere", "answering", "missing"]
 
-T = TypeVar("T")
+Owner = TypeVar("Owner")
 
 COLUMNS = "f.compile()(columns) has value and gradient for many points, and f(x=array) the value"
 FORMULA = "a formula is a text whose names are its inputs: exprgrad.parse('x^2*y')"
-NUMBERS = "a number that remembers how it came about is exprgrad.Value(2.0)"
+RECORDED = "a number that remembers how it came about is exprgrad.Value(2.0)"
 VALUES = "give the inputs values: f.evaluate(x=2); to bind a name write it so: 'x = 2*t; x^2'"
 SIMPLIFIED = (
     "derivatives come simplified: exprgrad.diff('x^2 + x^2', 'x'); a formula stays as it is written"
@@ -23,7 +23,7 @@ BOTH = "run = f.gradient(x=2) has both: run.value and run.gradient"
 OUTSIDE = "there is none here; exprgrad finds values, derivatives and what may be wrong with them"
 PICTURE = "exprgrad.draw(f) is the picture of a formula, a run or a Value"
 
-LIBRARY = {
+MODULE = {
     "exprgrad.grad('x^2', x=2) is the gradient, by name":
         "gradient value_grad grad_fn gradients autograd backward",
     "exprgrad.diff('x^2', 'x') is the derivative as a formula":
@@ -37,7 +37,7 @@ LIBRARY = {
     "exprgrad.parse('x^2').compile()({'x': xs}) has both in every row":
         "compile jit vmap lambdify vectorize pmap function",
     FORMULA: "sympify expression expr formula string Formula Function S symbols Symbol symbol var",
-    f"{NUMBERS}; {FORMULA}": "Variable variable Tensor tensor array Scalar Parameter Param",
+    f"{RECORDED}; {FORMULA}": "Variable variable Tensor tensor array Scalar Parameter Param",
     SIMPLIFIED: "simplify factor collect",
     "exprgrad.parse('x^2').latex()": "latex tex to_latex",
     PICTURE: "draw_dot plot_graph picture",
@@ -118,15 +118,15 @@ class Elsewhere:
         raise AttributeError(f"'{owner_name}' object has no attribute '{self.name}': {self.help}")
 
 
-def answering(known: Mapping[str, str]) -> Callable[[type[T]], type[T]]:
+def answering(known: Mapping[str, str]) -> Callable[[type[Owner]], type[Owner]]:
     """A class that says of the names of a table what does it."""
 
-    def decorated(owner: type[T]) -> type[T]:
+    def decorated(owner: type[Owner]) -> type[Owner]:
         names = {name: help for help, names in known.items() for name in names.split()}
         for name, help in names.items():
             setattr(owner, name, Elsewhere(name, help))
 
-        def listed(self: T) -> Iterable[str]:
+        def listed(self: Owner) -> Iterable[str]:
             return [name for name in object.__dir__(self) if name not in names]
 
         owner.__dir__ = listed  # type: ignore[method-assign, assignment]
@@ -139,7 +139,7 @@ def missing(name: str, attributes: Collection[str]) -> AttributeError:
     """The error for a name that the module has not, with what does it, or what was probably meant."""
     from exprgrad.language.mistakes.hints import nearest
 
-    help = next((help for help, names in LIBRARY.items() if name in names.split()), None)
+    help = next((help for help, names in MODULE.items() if name in names.split()), None)
     if help is None:
         near = nearest(name, attributes)
         help = f"did you mean '{near}'?" if near else None

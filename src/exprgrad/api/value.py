@@ -56,13 +56,13 @@ UNREACHED = float("0")
 
 # What an operation passes on.
 
-EXACT = 2**53
+BEYOND_WHOLE = 2**53
 """Below it every whole number is a double."""
-SMALL = frozenset(range(-16, 17))
-"""Constants that rules are worked out for, as for ``x**2``."""
+FILLED_IN = frozenset(range(-16, 17)) - {0}
+"""Constants that rules are worked out for, as for ``x**2``; not 0, which would stand for -0, too."""
 FIRST, SECOND = (True, False), (False, True)
 """Which of two operands varies."""
-Step = Callable[["Value"], None]
+Backward = Callable[["Value"], None]
 """What a value does in a sweep: it adds to its operands' grads."""
 
 
@@ -71,7 +71,9 @@ def nothing(value: Value) -> None:
 
 
 @lru_cache(4096)
-def passing(kind: str, varies: tuple[bool, ...], numbers: tuple[float | None, ...] = ()) -> Step:
+def passing(
+    kind: str, varies: tuple[bool, ...], numbers: tuple[float | None, ...] = ()
+) -> Backward:
     """What an operation adds to the grads of the operands that vary: its own times its row's rules.
 
     A ``where`` and the constant rule 0 pass nothing on, not even 0 times infinity.  ``numbers`` are those
@@ -111,7 +113,7 @@ def rules_for(
     return [(part_of(graph, seen), gate) for graph, (_, gate) in zip(graphs, rules, strict=True)]
 
 
-def gate_by_gate(edges: Sequence[tuple[int, Template, bool]]) -> Step:
+def gate_by_gate(edges: Sequence[tuple[int, Template, bool]]) -> Backward:
     """The step of any operation: by operand its position, its rule, and whether that is gated."""
 
     def step(value: Value) -> None:
@@ -125,7 +127,7 @@ def gate_by_gate(edges: Sequence[tuple[int, Template, bool]]) -> Step:
     return step
 
 
-def of_one(rule: Template) -> Step:
+def of_one(rule: Template) -> Backward:
     """The step of an operation of one operand."""
 
     def step(value: Value) -> None:
@@ -135,7 +137,7 @@ def of_one(rule: Template) -> Step:
     return step
 
 
-def to_one_of_two(at: int, rule: Template) -> Step:
+def to_one_of_two(at: int, rule: Template) -> Backward:
     """The step of two operands, one of which is a constant."""
 
     def step(value: Value) -> None:
@@ -145,7 +147,7 @@ def to_one_of_two(at: int, rule: Template) -> Step:
     return step
 
 
-def of_two(first: Template, second: Template) -> Step:
+def of_two(first: Template, second: Template) -> Backward:
     """The step of two operands."""
 
     def step(value: Value) -> None:
@@ -158,7 +160,7 @@ def of_two(first: Template, second: Template) -> Step:
     return step
 
 
-def by_cells(first: int | float, second: int | float) -> Step:
+def by_cells(first: int | float, second: int | float) -> Backward:
     """The step of two operands whose local derivatives are an operand, the result, or a number."""
     i = 3 if isinstance(first, float) else first
     j = 4 if isinstance(second, float) else second
@@ -179,7 +181,7 @@ def by_cells(first: int | float, second: int | float) -> Step:
     return by_numbers if i > 2 and j > 2 else step
 
 
-def shared_out(op: Op, varies: Sequence[bool]) -> Step:
+def shared_out(op: Op, varies: Sequence[bool]) -> Backward:
     """The step of a row that takes any number of operands, by one rule."""
     (rule,) = (reader(part) for part, _ in row(op)[0])
     beside = [float(flag) for flag in varies]
@@ -194,15 +196,15 @@ def shared_out(op: Op, varies: Sequence[bool]) -> Step:
     return step
 
 
-class Steps(dict[str, Step]):
+class AllVarying(dict[str, Backward]):
     """What operations pass on where all of their operands vary, by kind; made on first use."""
 
-    def __missing__(self, kind: str) -> Step:
+    def __missing__(self, kind: str) -> Backward:
         self[kind] = made = passing(kind, (True,) * len(BY_NAME[kind].names))
         return made
 
 
-steps = Steps()
+all_varying = AllVarying()
 
 
 # Operators.
@@ -224,11 +226,11 @@ def operators(kind: str) -> tuple[Callable[[Value, object], Value], ...]:
         x, number = self._data, y._data
         inner: tuple[Value, ...] = (self,) if self.operands else ()
         if y.kind == CONST:
-            step = passing(kind, FIRST, (None, number if number in SMALL else None))
+            step = passing(kind, FIRST, (None, number if number in FILLED_IN else None))
             return result(kind, (self, y), inner, function(x, number), step)
         if y.operands:
             inner = (y, *inner)
-        return result(kind, (self, y), inner, function(x, number), steps[kind])
+        return result(kind, (self, y), inner, function(x, number), all_varying[kind])
 
     def reflected(self: Value, other: object) -> Any:
         x = lifted(other)
@@ -236,7 +238,7 @@ def operators(kind: str) -> tuple[Callable[[Value, object], Value], ...]:
             return NotImplemented if x is None else apply(kind, (x, self))
         number = x._data
         inner = (self,) if self.operands else ()
-        step = passing(kind, SECOND, (number if number in SMALL else None, None))
+        step = passing(kind, SECOND, (number if number in FILLED_IN else None, None))
         return result(kind, (x, self), inner, function(number, self._data), step)
 
     return forward, reflected
@@ -290,7 +292,7 @@ class Value(Methods):
     kind: str
     _mark: object
     operands: tuple[Value, ...]
-    _step: Step
+    _step: Backward
     _time: int
     _word: str
 
@@ -465,7 +467,7 @@ new = object.__new__
 
 def double(number: object, label: str) -> float:
     """Any number as a double; what is called so is said where it is none."""
-    if type(number) is int and -EXACT < number < EXACT:
+    if type(number) is int and -BEYOND_WHOLE < number < BEYOND_WHOLE:
         return float(number)
     return as_number(number, label or "data")
 
@@ -497,18 +499,18 @@ def results_of(operands: tuple[Value, ...]) -> tuple[Value, ...]:
     return tuple([operand for operand in operands[::-1] if operand.operands])
 
 
-def step_of(kind: str, operands: tuple[Value, ...]) -> Step:
+def step_of(kind: str, operands: tuple[Value, ...]) -> Backward:
     """What an operation passes on to operands some of which are constants."""
     constant = [operand.kind == CONST for operand in operands]
     numbers = [
-        operand._data if known and operand._data in SMALL else None
+        operand._data if known and operand._data in FILLED_IN else None
         for operand, known in zip(operands, constant, strict=True)
     ]
     return passing(kind, tuple([not known for known in constant]), tuple(numbers))
 
 
 def result(
-    kind: str, operands: tuple[Value, ...], inner: tuple[Value, ...], data: float, step: Step
+    kind: str, operands: tuple[Value, ...], inner: tuple[Value, ...], data: float, step: Backward
 ) -> Value:
     """The value that an operation makes, of its first operand's class, a constant aside."""
     like = operands[0] if operands[0].kind != CONST else operands[1]
@@ -541,7 +543,9 @@ def method(op: Op) -> Callable[..., Value]:
     def applied(self: Value, *others: object) -> Value:
         if alone and not others and self.kind != CONST:
             inner = (self,) if self.operands else ()
-            return result(op.name, (self,), inner, functions[op.name](self._data), steps[op.name])
+            return result(
+                op.name, (self,), inner, functions[op.name](self._data), all_varying[op.name]
+            )
         operands = [lifted(operand) for operand in (self, *others)]
         fits = len(operands) > 1 if op.variadic else len(operands) == len(op.names)
         if not fits:
@@ -624,7 +628,7 @@ def graph_of(values: Sequence[Value], names: Mapping[Value, str]) -> Graph:
             name = names.get(value) or str(len(graph))
             node = graph.inputs[name] = graph.append(INPUT, (), name, NOWHERE)
         else:
-            kind, number = written(value)
+            kind, number = row_of(value)
             operands = tuple([place[operand] for operand in value.operands])
             if number is not None:
                 operands = (*operands, graph.append(CONST, (), number, NOWHERE))
@@ -639,7 +643,7 @@ def graph_of(values: Sequence[Value], names: Mapping[Value, str]) -> Graph:
     return graph
 
 
-def written(value: Value) -> tuple[str, float | None]:
+def row_of(value: Value) -> tuple[str, float | None]:
     """A result's row, and a number that it takes besides its operands, as in ``**2``.
 
     A value that is made by hand has a row if its word is one's name or symbol.  Raises ``RequestError``
