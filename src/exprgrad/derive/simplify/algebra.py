@@ -39,7 +39,7 @@ Terms = dict[int, Fraction]
 """A sum in the making: the coefficients of its terms."""
 
 HALF = Fraction(1, 2)
-DEEPEST = 3
+DEEPEST = 2
 """How many attempts to shorten a sum or a product there may be within each other."""
 WALKED = 60
 """The most operations of what is rewritten as a whole, so that a nest of it is not walked down."""

@@ -8,7 +8,7 @@ used, what it gives must be shorter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
@@ -72,13 +72,15 @@ FEW = 3
 class Row(NamedTuple):
     """An identity as forms: the left side's terms or factors, the longest first, and the right side.
 
-    ``kinds`` are the functions in the left side; ``is_reversible`` says that 1 over it is looked for, too.
+    ``kinds`` are the functions that its factors or terms begin with, ``inside`` those in a sum that is
+    a factor; ``is_reversible`` says that 1 over it is looked for, too.
     """
 
     parts: tuple[tuple[int, Fraction], ...]
     is_sum: bool
     better: int
-    kinds: frozenset[str]
+    kinds: set[str]
+    inside: set[str]
     is_reversible: bool
     usual: bool
 
@@ -97,16 +99,14 @@ def read() -> tuple[Algebra, tuple[Row, ...]]:
 
 def row_of(forms: Algebra, pattern: str, better: str, usual: bool) -> Row:
     """One identity."""
-    graph = template(pattern)
     left, right = built(forms, pattern), built(forms, better)
     found = forms.forms[left]
     assert isinstance(found, Sum | Product)
     parts = found.terms if isinstance(found, Sum) else found.factors
     parts = tuple(sorted(parts, key=lambda part: -forms.weights[part[0]]))
-    plain = SUMS | PRODUCTS | {"pow"}
-    kinds = {kind for kind, o in zip(graph.kinds, graph.operands, strict=True) if o} - plain
+    kinds, inside = kinds_in(forms, [part for part, _ in parts])
     is_reversible = isinstance(found, Product) and all(q > 0 for _, q in parts)
-    return Row(parts, isinstance(found, Sum), right, frozenset(kinds), is_reversible, usual)
+    return Row(parts, isinstance(found, Sum), right, kinds, inside, is_reversible, usual)
 
 
 def built(forms: Algebra, text: str) -> int:
@@ -135,7 +135,7 @@ def built(forms: Algebra, text: str) -> int:
 def rewritten_sums(forms: Algebra, terms: Terms) -> Iterator[int]:
     """What becomes of a sum by each identity that is found in it."""
     patterns, rows = read()
-    kinds = kinds_in(forms, terms)
+    kinds, _ = kinds_in(forms, terms)
     for row in rows if kinds else ():
         if row.is_sum and row.kinds <= kinds:
             for better, used in sums_in(forms, patterns, row, terms):
@@ -152,16 +152,17 @@ def rewritten_products(
     With each, whether it is always written so.
     """
     patterns, rows = read()
-    kinds = kinds_in(forms, powers)
-    for row in rows if kinds else ():
-        if not row.kinds <= kinds:
-            continue
+    kinds, inside = kinds_in(forms, powers)
+    for row in rows if kinds or inside else ():
         if row.is_sum:
-            for other in with_other_factor(forms, patterns, row, powers, coefficient):
-                yield other, row.usual
+            if row.kinds <= inside:
+                for other in with_other_factor(forms, patterns, row, powers, coefficient):
+                    yield other, row.usual
+            continue
+        if not (row.kinds <= kinds and row.inside <= inside and len(row.parts) <= len(powers)):
             continue
         for power in (ONE, -ONE) if row.is_reversible else (ONE,):
-            wanted = [(part, power * q) for part, q in row.parts]
+            wanted = {part: power * q for part, q in row.parts}
             for bound, left in factors_in(forms, patterns, powers, wanted, {}):
                 better = filled(forms, patterns, row.better, bound)
                 yield forms.product([*left.items(), (better, power)], coefficient), row.usual
@@ -184,18 +185,13 @@ def with_other_factor(
                 yield forms.product([*left, (better, exponent)], factor)
 
 
-def kinds_in(forms: Algebra, parts: Mapping[int, Fraction]) -> set[str]:
-    """The functions in the terms of a sum or the factors of a product, and in the factors of those."""
-    found: set[str] = set()
-    for part in parts:
-        for base in forms.factors_of(part):
-            form = forms.forms[base]
-            if isinstance(form, Call):
-                found.add(form.kind)
-            for term, _ in form.terms if isinstance(form, Sum) and len(form.terms) <= FEW else ():
-                inside = map(forms.forms.__getitem__, forms.factors_of(term))
-                found.update(call.kind for call in inside if isinstance(call, Call))
-    return found
+def kinds_in(forms: Algebra, parts: Iterable[int]) -> tuple[set[str], set[str]]:
+    """The functions in a product's factors or a sum's terms; and in the short sums that are factors."""
+    forms_in = [forms.forms[base] for part in parts for base in forms.factors_of(part)]
+    kinds = {form.kind for form in forms_in if isinstance(form, Call)}
+    short = [f.terms for f in forms_in if isinstance(f, Sum) and len(f.terms) <= FEW]
+    factors = [forms.forms[b] for terms in short for t, _ in terms for b in forms.factors_of(t)]
+    return kinds, {form.kind for form in factors if isinstance(form, Call)}
 
 
 def sums_in(
@@ -203,37 +199,52 @@ def sums_in(
 ) -> Iterator[tuple[tuple[int, Fraction], Terms]]:
     """Where a sum has a row's left side times something: what that equals, and the terms it takes."""
     (lead, own), *others = row.parts
-    wanted = list(patterns.factors_of(lead).items())
+    if len(terms) < len(row.parts):
+        return
     for term, c in terms.items():
-        for bound, left in factors_in(forms, patterns, forms.factors_of(term), wanted, {}):
-            rest, times, used = [*left.items()], c / own, {term: c}
+        for bound, rest in factors_in(
+            forms, patterns, factors(forms, term), factors(patterns, lead), {}
+        ):
+            times, used = c / own, {term: c}
             for other, scale in others:
-                alike = forms.product([(filled(forms, patterns, other, bound), ONE), *rest])
-                part, inner = forms.split(alike)
-                used[part] = used.get(part, Fraction(0)) + times * scale * inner
-            if all(terms.get(part) == amount for part, amount in used.items()):
-                better = forms.product([(filled(forms, patterns, row.better, bound), ONE), *rest])
-                yield (better, times), used
+                amount, wanted = times * scale, factors(patterns, other)
+                alike = (t for t, d in terms.items() if d == amount and t not in used)
+                found = (t for t in alike if is_times(forms, patterns, t, wanted, bound, rest))
+                if (part := next(found, None)) is None:
+                    break
+                used[part] = amount
+            else:
+                items = [(filled(forms, patterns, row.better, bound), ONE), *rest.items()]
+                yield (forms.product(items), times), used
+
+
+def factors(forms: Algebra, term: int) -> Powers:
+    """A term's factors; the number 1 has none."""
+    return {} if term == forms.one else forms.factors_of(term)
+
+
+def is_times(
+    forms: Algebra, patterns: Algebra, term: int, wanted: Powers, bound: Bound, rest: Powers
+) -> bool:
+    """Whether a term is a pattern's, with something for its names, times some other factors."""
+    ways = factors_in(forms, patterns, factors(forms, term), wanted, bound)
+    return any(left == rest for _, left in ways)
 
 
 def factors_in(
-    forms: Algebra,
-    patterns: Algebra,
-    factors: Powers,
-    wanted: Sequence[tuple[int, Fraction]],
-    bound: Bound,
+    forms: Algebra, patterns: Algebra, factors: Powers, wanted: Powers, bound: Bound
 ) -> Iterator[tuple[Bound, Powers]]:
     """The ways in which a product has a pattern's factors: what its names stand for, and what is left."""
     if not wanted:
         yield bound, {base: q for base, q in factors.items() if q}
         return
-    (pattern, power), *others = wanted
+    (pattern, power), *others = wanted.items()
     for base, exponent in factors.items():
         if exponent / power < 1:
             continue
         for match in fits(forms, patterns, base, pattern, bound):
             left = factors | {base: exponent - power}
-            yield from factors_in(forms, patterns, left, others, match)
+            yield from factors_in(forms, patterns, left, dict(others), match)
 
 
 def fits(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from exprgrad.derive.simplify.algebra import Algebra, Rules
+from exprgrad.derive.simplify.algebra import DEEPEST, Algebra, Rules
 from exprgrad.derive.simplify.normal_form import ONE, Call, Forms, Product, Sum
 from exprgrad.derive.simplify.product_rules import MOST_FACTORS, STEPS, share_of_tie
 from exprgrad.derive.simplify.structural_rules import rewritten
@@ -75,6 +75,7 @@ def with_one_exponential(forms: Algebra, root: int) -> int:
     used = needed(forms, [root])
     apart = {form: found for form in used if len(found := exponentials(forms, form)) > 1}
     images: dict[int, int] = {}
+    attempts, forms.attempts = forms.attempts, DEEPEST  # it is short already
     for form in used if apart else ():
         images[form] = with_parts(forms, form, images)
         if form in apart and images[form] == form:
@@ -83,6 +84,7 @@ def with_one_exponential(forms: Algebra, root: int) -> int:
             rest = [item for item in forms.factors_of(form).items() if item[0] not in gone]
             whole = (forms.call("exp", (exponent,)), ONE)
             images[form] = forms.product([*rest, whole], forms.split(form)[1])
+    forms.attempts = attempts
     return images.get(root, root)
 
 
