@@ -15,27 +15,23 @@ from benchmarks.symbols import sympy_read
 from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.language.read.parse import parse
+from exprgrad.language.write.infix import length
 from exprgrad.language.write.infix import program as printed
 
-__all__ = ["lengths"]
+__all__ = ["lengths", "theirs"]
 
 SLOW = 0.5
 """A call that takes more seconds is timed once."""
 
 
 def lengths(sympy: Any, quick: bool) -> str:
-    """The table: the characters of SymPy's text in those of exprgrad's, and its time in exprgrad's."""
-    ratios: dict[str, list[float]] = {"diff": [], "simplify": []}
-    characters = {"exprgrad": 0, "diff": 0, "simplify": 0}
-    ahead: dict[str, list[int]] = {"diff": [], "simplify": []}
+    """The table: SymPy's texts beside exprgrad's, and its time in exprgrad's."""
+    tokens: dict[str, list[int]] = {"exprgrad": [], "diff": [], "simplify": []}
     taken: dict[str, list[float]] = {"diff": [], "simplify": []}
-    lines = list(table_of("derivatives.txt"))[:: 8 if quick else 1]
-    for text, name, _ in lines:
+    lines = list(table_of("textbook.txt"))[:: 8 if quick else 1]
+    for text, name, *_ in lines:
         graph = parse(text)
-        try:
-            output, inputs = sympy_read(sympy, graph, own=True)
-        except KeyError:
-            continue
+        output, inputs = sympy_read(sympy, graph)
         x = inputs[list(graph.inputs).index(name)]
         texts = {
             "exprgrad": partial(ours, graph, name),
@@ -43,39 +39,40 @@ def lengths(sympy: Any, quick: bool) -> str:
             "simplify": partial(theirs, output, x, sympy.simplify),
         }
         compare(sympy, graph, name, [output.diff(x), sympy.simplify(output.diff(x))])
-        own = len(texts["exprgrad"]())
-        characters["exprgrad"] += own
+        for way, text_of in texts.items():
+            tokens[way].append(length(text_of()))
         found = measured(texts, sympy.core.cache.clear_cache, 1 if quick else 2)
-        for way in ratios:
-            other = len(texts[way]().replace("**", "^"))
-            characters[way] += other
-            ratios[way].append(other / own)
-            ahead[way].append((own > other) - (own < other))
+        for way in taken:
             taken[way].append(found[way] / found["exprgrad"])
-    rows = [
-        [
-            f"SymPy, `{call}`",
-            times(median(ratios[way])),
-            times(characters[way] / characters["exprgrad"]),
-            *[f"{ahead[way].count(sign)}" for sign in (-1, 0, 1)],
-            times(median(taken[way])),
+    own = tokens["exprgrad"]
+    rows = []
+    for way, call in (("diff", "diff"), ("simplify", "simplify(diff)")):
+        ahead = [
+            (mine > other) - (mine < other) for mine, other in zip(own, tokens[way], strict=True)
         ]
-        for way, call in (("diff", "diff"), ("simplify", "simplify(diff)"))
-    ]
+        share = 1 - ahead.count(1) / len(ahead)
+        rows.append(
+            [
+                f"SymPy, `{call}`",
+                f"{share:.1%}".replace("%", " %"),
+                *[f"{ahead.count(sign)}" for sign in (-1, 0, 1)],
+                times(sum(tokens[way]) / sum(own)),
+                times(median(taken[way])),
+            ]
+        )
     head = [
         "text",
-        "length, median",
-        "all together",
-        "exprgrad shorter",
+        "exprgrad no longer",
+        "shorter",
         "equal",
         "longer",
+        "length, all together",
         "time, median",
     ]
     return (
-        f"Derivatives as text: {len(ratios['diff'])} of the {len(lines)} formulas of "
-        "`tests/cases/derivatives.txt`, the others having functions that SymPy has not, or no derivative "
-        "of.  Characters, `**` counted as one, and time, both in exprgrad's.\n\n"
-        + table(head, rows)
+        f"Derivatives as text: {len(lines)} of `tests/cases/textbook.txt`.  Length in names, numbers, "
+        "signs and brackets, in exprgrad's notation for both; time from the formula to the text.  SymPy's "
+        "inputs are real.  Each is equal to SymPy's in value.\n\n" + table(head, rows)
     )
 
 
@@ -91,9 +88,9 @@ def ours(graph: Graph, name: str) -> str:
 
 
 def theirs(output: Any, x: Any, then: Callable[[Any], Any] | None = None) -> str:
-    """SymPy's text."""
+    """SymPy's text, in exprgrad's notation."""
     found = output.diff(x)
-    return str(found if then is None else then(found))
+    return str(found if then is None else then(found)).replace("**", "^").replace("Abs(", "abs(")
 
 
 def compare(sympy: Any, graph: Graph, name: str, others: list[Any]) -> None:
