@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from fractions import Fraction
+from itertools import chain
 
 from exprgrad.derive.simplify.algebra import WALKED, Algebra, Terms
 from exprgrad.derive.simplify.identities import rewritten_sums
@@ -69,7 +70,7 @@ def shortest(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> i
     others = [multiplied_out(forms, terms), factored(forms, terms)]
     if forms.by_hand and forms.weights[plain] <= WALKED:
         others += [over_all_denominators(forms, terms), expanded(forms, terms)]
-        others += with_common_powers(forms, terms)
+        others += [*with_common_powers(forms, terms), *partly_factored(forms, terms)]
         others += rewritten_sums(forms, dict(terms))
     for other in others:
         if other is not None and size(forms, other) < size(forms, best):
@@ -269,6 +270,25 @@ def factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
     down = [(base, -exponent) for base, exponent in out.items()]
     inner = [(forms.product([(term, ONE), *down]), c) for term, c in terms]
     return forms.product([(forms.sum(inner), ONE), *out.items()])
+
+
+def partly_factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> Iterator[int]:
+    """``x*(x + 1) + x + 1 + y`` as ``(x + 1)^2 + y``: some terms have a sum as a factor in common."""
+    each = [forms.factors_of(term) for term, _ in terms]
+    for base in dict.fromkeys(chain.from_iterable(each)):
+        found = forms.forms[base]
+        if not isinstance(found, Sum) or base in forms.named:
+            continue
+        held = dict(terms)
+        taken = {term: c for (term, c), q in zip(terms, each, strict=True) if q.get(base, 0) >= 1}
+        own = [(forms.product([(term, ONE), (base, -ONE)]), c) for term, c in taken.items()]
+        times = {held.get(term, 0) / c for term, c in found.terms}  # the sum itself, taken apart
+        if len(times) == 1 and 0 not in times and taken.keys().isdisjoint(dict(found.terms)):
+            own.append((forms.one, times.pop()))
+            taken |= dict(found.terms)
+        if len(own) > 1 and len(taken) < len(terms):
+            rest = [item for item in terms if item[0] not in taken]
+            yield forms.sum([(forms.product([(forms.sum(own), ONE), (base, ONE)]), ONE), *rest])
 
 
 def with_common_powers(forms: Algebra, terms: list[tuple[int, Fraction]]) -> Iterator[int]:
