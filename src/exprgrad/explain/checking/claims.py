@@ -29,6 +29,7 @@ from exprgrad.explain.checking.thresholds import (
     included,
     mixed,
     on_both_sides,
+    outermost,
     sides_met,
     thresholds,
     unmet,
@@ -72,7 +73,7 @@ TRIED = 64
 """How many points may lie in the domain without a derivative before the search ends."""
 MOST_BESIDE = 96
 """How many points beside thresholds are tried."""
-MOST_MIXED = 32
+MOST_MIXED = 64
 """How many points are tried that lie beside a threshold in every input."""
 TRIED_BEYOND = 8
 """At so many points on a side at least, none of which has a value, it is said that there is none."""
@@ -305,7 +306,7 @@ def sampled_places(
     share = work // 2 if found else work
     seen = compared(formulas, name, points(graph, given), POINTS, share)
     if found:
-        seen = seen.joined(compared_beside(formulas, name, found, found, share))
+        seen = seen.joined(compared_beside(formulas, name, found, [], share))
     missed = left_out(gaps, seen, given) if free and seen.places else []
     at = [place.point for place in seen.places]
     more = beyond(gaps, missed, at, free) if missed else []
@@ -337,21 +338,30 @@ def compared_beside(
     known: Sequence[Threshold],
     work: int,
 ) -> Comparison:
-    """What comes of the points beside thresholds that were found, and beside several that are known."""
-    near = chain(islice(beside(found), MOST_BESIDE), islice(mixed(known), MOST_MIXED))
-    return compared(formulas, name, near, MOST_BESIDE + MOST_MIXED, work)
+    """What comes of the points beside thresholds, and beside several of them, or of those known before."""
+    most = min(MOST_BESIDE, tries(formulas, work))
+    near = [*islice(beside(found), MOST_BESIDE + 1)]
+    first = outermost(found) if len(near) > most else ()
+    several = [islice(mixed(among), MOST_MIXED) for among in ([found, known] if known else [found])]
+    points = chain(first, near[:MOST_BESIDE], *several)
+    return compared(formulas, name, points, MOST_BESIDE + len(several) * MOST_MIXED, work)
+
+
+def tries(formulas: Formulas, work: int) -> int:
+    """How many points can be looked at."""
+    graph, claim, _ = formulas
+    return min(TRIES, work // least_work(len(graph) + len(claim)))
 
 
 def compared(
     formulas: Formulas, name: str, points: Iterable[dict[str, float]], most: int, work: int
 ) -> Comparison:
     """Claim and formula compared at some points; as many are tried as the ``work`` allows."""
-    graph, claim, _ = formulas
-    tries = min(TRIES, work // least_work(len(graph) + len(claim)))
+    count = tries(formulas, work)
     found = Comparison([], None, [])
     met = 0
-    for point in islice(points, tries):
-        place = looked_at(formulas, name, point, work // tries)
+    for point in islice(points, count):
+        place = looked_at(formulas, name, point, work // count)
         if isinstance(place, SamplePoint):
             found.places.append(place)
         else:
@@ -359,6 +369,9 @@ def compared(
             if not place.has_value:
                 found.valueless.append(point)
             found = found._replace(obstacle=worse(found.obstacle, place))
+        is_slow = count < TRIES and len(found.places) >= ENOUGH
+        if is_slow and any(differs(place, formulas.claim) for place in found.places):
+            break
         if len(found.places) == most or met > TRIED:
             break
     return found

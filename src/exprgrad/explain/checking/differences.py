@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -81,6 +82,7 @@ class Quotients(NamedTuple):
     moved: tuple[int, ...]
 
 
+@lru_cache(1)
 def quotients(graph: Graph, node: int) -> Quotients:
     """The difference quotients of the output by a node, as a graph; two steps are ``steps(h)``."""
     made, _ = transform(graph)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from bisect import insort
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, pairwise
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, pairwise, product
 from random import Random
 from typing import NamedTuple
 
@@ -37,6 +37,7 @@ __all__ = [
     "included",
     "mixed",
     "on_both_sides",
+    "outermost",
     "sides_met",
     "thresholds",
     "unmet",
@@ -69,6 +70,8 @@ STEP = 1.5
 GOLDEN = (math.sqrt(5) - 1) / 2
 DIGITS = 12
 """Bisection ends in a double or the next: what is so near to a shorter number is that number."""
+FEW_MIXED = 64
+"""So few points beside a threshold in every input are all taken; of more, some by chance."""
 CLOSE_BY = 1e-3
 """How near to a threshold the nearest points are, beside the threshold's own size."""
 MAGNITUDES = (*range(-8, 17), *range(20, 301, 20))
@@ -352,13 +355,25 @@ def bisected(line: Line, at: int, low: float, high: float) -> float | None:
 
 def beside(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
     """Points on both sides of each threshold: those near to it, then those between two, and beyond."""
+    for places in (near_to, far_from):
+        yield from on_lines(found, places)
+
+
+def outermost(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
+    """Points before the first threshold on each line, and beyond the last."""
+    yield from on_lines(found, ends)
+
+
+def on_lines(
+    found: Sequence[Threshold], places: Callable[[Sequence[float]], Iterable[float]]
+) -> Iterator[dict[str, float]]:
+    """Points on the lines along which thresholds were found, at the places that these make."""
     lines: dict[tuple[str, int], list[Threshold]] = {}
     for threshold in found:
         lines.setdefault((threshold.input, id(threshold.point)), []).append(threshold)
-    for places in (near_to, far_from):
-        for alike in lines.values():
-            for x in places(sorted(one.at for one in alike)):
-                yield {**alike[0].point, alike[0].input: x}
+    for alike in lines.values():
+        for x in places(sorted(one.at for one in alike)):
+            yield {**alike[0].point, alike[0].input: x}
 
 
 def mixed(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
@@ -372,6 +387,10 @@ def mixed(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
     places = {
         name: [*near_to(sorted(ats)), *far_from(sorted(ats))] for name, ats in by_input.items()
     }
+    if len(places) > 1 and math.prod(map(len, places.values())) <= FEW_MIXED:
+        for values in product(*places.values()):
+            yield {**found[0].point, **dict(zip(places, values, strict=True))}
+        return
     names = sorted(found[0].point)
     random = Random(0)
     while len(places) > 1:
@@ -390,11 +409,21 @@ def near_to(ascending: Sequence[float]) -> Iterator[float]:
 
 def far_from(ascending: Sequence[float]) -> Iterator[float]:
     """Halfway between each two of some numbers, and well beyond the first and the last."""
-    first, last = ascending[0], ascending[-1]
-    yield from between(first, first - 1 - abs(first))
+    yield from outside(ascending[0], -1.0)
     for low, high in pairwise(ascending):
         yield from between(low + (high - low) / 4, low + (high - low) / 2)
-    yield from between(last, last + 1 + abs(last))
+    yield from outside(ascending[-1], 1.0)
+
+
+def ends(ascending: Sequence[float]) -> Iterator[float]:
+    """Well beyond the first and the last of some numbers."""
+    yield from outside(ascending[0], -1.0)
+    yield from outside(ascending[-1], 1.0)
+
+
+def outside(end: float, sign: float) -> Iterator[float]:
+    """Well beyond a number, on one side of it."""
+    yield from between(end, end + sign * (1 + abs(end)))
 
 
 def between(one: float, other: float) -> Iterator[float]:
@@ -447,7 +476,12 @@ def beyond(
 ) -> list[Threshold]:
     """The thresholds around a point on each of some sides, looked for from ``points``."""
     found: list[Threshold] = []
-    for at, wanted in sides[:MOST_GAPS]:
+    met: Counter[GapSide] = Counter()
+    data = forward(gaps.graph, points[0])
+    farthest = sorted(sides, key=lambda side: -abs(data[gaps.found[side.gap].node]))
+    for at, wanted in farthest[:MOST_GAPS]:  # whoever gets there has passed others on the way
+        if GapSide(at, wanted) in met:
+            continue
         gap = gaps.found[at]
         graph, place = transform(gaps.graph, wanted=dependencies(gaps.graph, gap.node))
         graph.output = place[gap.node]
@@ -457,6 +491,7 @@ def beyond(
         for start in sorted(points, key=lambda point: size(alone, point))[:STARTS]:
             point, left = crossed(alone, wanted, start, names, left)
             if point is not None:
+                met += sides_met(gaps, [point])
                 lines = [Line(alone, point, name, left // len(names)) for name in names]
                 found += [threshold for line in lines for _, threshold in on_a_line(line, [0])]
                 break

@@ -16,7 +16,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from typing import TYPE_CHECKING, Any, cast
 
 from exprgrad.derive.rules import template
@@ -37,6 +37,8 @@ Ball = Any
 """A ``flint.arb``: a finite ball, an exact infinity, nan for what has no value, or the whole line."""
 LONGEST_DECIMAL = 2000
 """Decimals with so many digits, zeros before and behind them too, are known exactly."""
+MOST_TEXTS = 4096
+"""How many decimals' fractions are kept."""
 EXACT_BITS = 8192
 """What is rational is known exactly up to so many bits."""
 
@@ -167,14 +169,15 @@ class Decimals:
 
         self.fraction, self.result = Fraction, result
         self.algebra: Algebra[Ball] = Algebra(self.constant, self.apply)
-        self.balls: dict[Fraction, Ball] = {}
+        self.balls: dict[tuple[int, int], Ball] = {}
         self.rational: dict[int, Fraction] = {}
 
     def exactly(self, number: Fraction) -> Ball:
         """The one ball of a rational number."""
-        made = self.balls.get(number)
+        parts = number.numerator, number.denominator  # a fraction's own hash takes long
+        made = self.balls.get(parts)
         if made is None:
-            made = self.balls[number] = flint().arb(number.numerator) / number.denominator
+            made = self.balls[parts] = flint().arb(number.numerator) / number.denominator
             self.rational[id(made)] = number
         return made
 
@@ -200,7 +203,7 @@ class Decimals:
         digits, _, exponent = text.casefold().partition("e")
         if abs(int(exponent or 0)) + len(digits) > LONGEST_DECIMAL:
             return flint().arb(text)
-        return self.exactly(self.fraction(text))
+        return self.exactly(fraction_of(text))
 
     def constant(self, graph: Graph, node: int) -> Ball:
         """A literal; a constant that has a name is what it names."""
@@ -223,9 +226,19 @@ class Decimals:
 
     def known(self, x: Ball) -> Fraction | None:
         """What a ball is exactly, as far as that is known."""
-        if x.is_exact() and x.is_integer() and (whole := only_whole(x)) is not None:
-            return self.fraction(int(whole))
-        return self.rational.get(id(x))
+        made = self.rational.get(id(x))
+        if made is None and x.is_exact() and x.is_integer():
+            whole = only_whole(x)
+            made = None if whole is None else self.fraction(int(whole))
+        return made
+
+
+@lru_cache(MOST_TEXTS)
+def fraction_of(text: str) -> Fraction:
+    """The fraction that a decimal number is; it is asked for at every point and precision."""
+    from fractions import Fraction
+
+    return Fraction(text)
 
 
 def formula(text: str, given: Mapping[str, Ball]) -> Ball:
@@ -250,7 +263,9 @@ def constant_ball(name: str, bits: int) -> Ball:
 
 def apply(kind: str, operands: Sequence[Ball]) -> Ball:
     """One operation on balls."""
-    finite = all(x.is_finite() for x in operands)
+    finite = True
+    for x in operands:
+        finite = finite and x.is_finite()
     if not finite and kind not in TAKES_NAN and any(x.is_nan() for x in operands):
         return undefined()
     found = functions_on_balls[kind](*operands)
