@@ -18,6 +18,7 @@ from exprgrad.run.arrays.elements import elements
 from exprgrad.run.balls.balls import Ball, ball, enclose, working
 from exprgrad.run.balls.sweep import sweep
 from exprgrad.run.evaluation import evaluator_for
+from shell import command
 from tensor_formulas import SHAPES, drawn
 
 inf = math.inf
@@ -163,8 +164,9 @@ def test_whole_numbers_are_exact() -> None:
 
 def test_right_digits_of_arrays() -> None:
     values = np.array([1.0, 1.0, 1.0, 0.0, 0.0, inf, 2.0, 3.0])
-    errors = np.array([0.0, 1e-6, 2.0, 0.0, 1e-310, inf, math.nan, inf])
+    errors = np.array([0.0, 1e-6, 2.0, 0.0, 1e-323, inf, math.nan, inf])
     assert right_digits(values, errors).tolist() == [16, 5, 0, 16, 16, 0, 0, 0]
+    assert right_digits(0.0, 1e-310) == 0
     assert right_digits(1.5, 0.0) == 16
 
 
@@ -187,3 +189,21 @@ def test_rows_are_bounded_as_over_numbers(formula: str) -> None:
     found = parse(formula).evaluate(x=xs, y=ys).errors[0][-1]
     found = np.where(np.isnan(found), inf, found)
     assert np.broadcast_to(found, 3) == pytest.approx(over_numbers, rel=0.8, abs=1e-300)
+
+
+def test_what_underflows_is_seen() -> None:
+    """Half the least double is 0, and no bound: a product or a slope that is 0 may not be."""
+    argv = ["sum(prod(x)/prod(y))*c", "x=[0.5, 5e199]", "y=[0.5, 5e199]", "c=2e-160"]
+    done = command("grad", "-q", *argv)
+    assert done.out.startswith("x=[4e-160, 0.0]")
+    assert "0 is corrected to 4e-160" in done.err
+    done = command("grad", "-q", "x*1e-200*1e-200*sum(y)*1e300", "x=2", "y=[1, 2]")
+    assert "y=[2e-100, 2e-100]" in done.out and "0 is corrected to 2e-100" in done.err
+    argv = ["log(sum((log(sum(exp(x))))^2))", "x=[595.9451291027563, -411]"]
+    done = command("hess", "-q", *argv)
+    assert done.out.startswith("x x=[[-5.63") and "0.00335" in done.err
+
+
+def test_sums_of_zeros_are_exact() -> None:
+    run = parse("sum(relu(b + X))").gradient(X=np.full(5000, -1.0), b=1, wrt=["b"])
+    assert run.digits == {"value": 16, "gradient": {"b": 16}}

@@ -81,7 +81,7 @@ def right_digits(value: Array, error: Error) -> Array:
     """By number: how many of its digits are right, from 0 to 16, if it is off by no more than ``error``."""
     with np.errstate(all="ignore"):
         digits = np.floor(np.log10((np.abs(value) - error) / error))
-        digits = np.where(np.equal(value, 0) & np.less(error, NORMAL), inf, digits)
+        digits = np.where(np.equal(value, 0) & np.less(error, 16 * TINY), inf, digits)
         digits = np.where(np.equal(error, 0), inf, digits)
         digits = np.where(np.isfinite(value) & ~np.isnan(digits), digits, 0.0)
         return np.clip(digits, 0, DOUBLE_DIGITS).astype(int)[()]
@@ -193,7 +193,8 @@ def own_error(op: Op, out: Array, seen: Sequence[Array], *, is_exact: bool) -> E
         ulps = max(ulps, FORMULA_ULP)
     if not ulps or (is_exact and ulps <= 0.5 and are_whole([out, *seen])):
         return op.value_abs
-    error = 2 * ulps * UNIT * np.abs(out) + max(ulps * TINY, op.value_abs)
+    tiny = max(ulps, 1.0) * TINY  # half the least double would be 0
+    error = 2 * ulps * UNIT * np.abs(out) + max(tiny, op.value_abs)
     if np.all(out):
         return error
     # A 0 that is made of a 0 has not underflowed.
@@ -307,7 +308,9 @@ def of_structural(
     if terms > 1 or len(seen) > 1:
         whole = row.value(np, sizes, settings)
         if not (is_exact and are_whole([*seen, out, whole])):
-            error = error + terms * (UNIT * whole + TINY)
+            # A sum does not underflow, and a mean does once; products may, each.
+            tiny = terms * TINY if len(seen) > 1 else np.where(np.equal(whole, 0), 0.0, TINY)
+            error = error + terms * UNIT * whole + tiny
     return error
 
 
@@ -512,8 +515,9 @@ def local_pair(op: Op, local: Local, given: Mapping[str, Pair]) -> Pair:
         return given[local.read[0]]
     value = local.rule(seen)
     error = np.maximum(4 * op.partial_ulp * UNIT * np.abs(value), op.partial_abs)
-    if op.partial_ulp and not np.all(value):
-        error = error + np.where(np.equal(value, 0) & any_zero(seen), 0.0, TINY)
+    if op.partial_ulp:
+        is_certain = not np.all(value) and np.equal(value, 0) & any_zero(seen)
+        error = error + np.where(is_certain, 0.0, TINY)
     if op.special:
         return Pair(value, error + at_ends(local.rule, value, seen, off))
     for position, d in enumerate(off):
