@@ -322,3 +322,10 @@ def test_broadcasting_leaves_no_trace_in_a_text() -> None:
     graph = shaped(parse(text), text, {"x": (2, 3), "y": (3,)})
     assert "broadcast" in graph.kinds and program(graph) == text
     assert texts(graph, graph.names())[-1] == text
+
+
+@pytest.mark.parametrize("text", ["1e-400*x", "3.14159265358979323846*x", "x + 4.9e-324"])
+def test_a_literal_is_written_as_it_was_typed(text: str) -> None:
+    graph = parse(text)
+    assert program(graph) == text
+    assert parse(program(graph)).spelled == graph.spelled

@@ -109,7 +109,7 @@ def leaf(graph: Graph, node: int, room: int | None = None) -> str:
     if isinstance(payload, Literal):
         return literal_text(payload, room)
     assert isinstance(payload, float)
-    return graph.symbols.get(node) or number(payload)
+    return graph.symbols.get(node) or graph.spelled.get(node) or number(payload)
 
 
 def length(text: str) -> int:
