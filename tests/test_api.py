@@ -62,6 +62,7 @@ def test_arrays_go_through_compile() -> None:
     assert (parse("sum(x^2)").grad(x=xs)["x"] == 2 * xs).all()
     assert (parse("x^2", shapes={"x": (7,)})(x=xs) == xs**2).all()
     assert (parse("x^2")(xs) == xs**2).all() and parse("x^2")(3) == 9
+    assert f(x="1/2", y=4) == 1.0 and f.grad(x="1/2", y=4) == {"x": 4.0, "y": 0.25}
     assert parse("x*y").derivative("x")(x=xs, y=2).shape == (7,)
     with pytest.raises(InputError, match="different lengths"):
         f(x=[1, 2], y=[1, 2, 3])

@@ -241,7 +241,8 @@ class Expression(Drawn):
 
     def in_rows(self, values: Mapping[str, object]) -> bool:
         """Whether some of the values are columns, and the formula is one of numbers."""
-        return any(map(has_parts, values.values())) and not self.shapes and is_scalar(self.graph)
+        columns = (has_parts(value) for value in values.values() if not isinstance(value, str))
+        return any(columns) and not self.shapes and is_scalar(self.graph)
 
     def evaluate(self, values: Mapping[str, object] | None = None, /, **inputs: object) -> Run:
         """Run the forward sweep: every node's data.
