@@ -93,7 +93,7 @@ def escaped(word: str) -> str:
 def candidates(words: Sequence[str], typed: str) -> Iterator[str]:
     """What may stand behind some words, ``typed`` being its beginning; a blank ends what is whole."""
     if not words:
-        yield from whole([*COMMANDS, "--help", "--version"])
+        yield from ended([*COMMANDS, "--help", "--version"])
         yield from calls(typed)
         return
     name, *rest = words if words[0].isidentifier() else ["grad", *words]
@@ -108,9 +108,9 @@ def candidates(words: Sequence[str], typed: str) -> Iterator[str]:
         yield from values_of(before, typed, formula)
         return
     if typed.startswith("-"):
-        yield from whole([*(option for option in options if option[:2] == "--"), "--help"])
+        yield from ended([*(option for option in options if option[:2] == "--"), "--help"])
     if name == "ops":
-        yield from whole(functions())
+        yield from ended(functions())
     elif not formula and not {"-f", "--file"} & {*rest}:
         yield from calls(typed)
     elif "--inputs" in options:
@@ -123,7 +123,7 @@ def is_taken(words: Sequence[str], at: int, options: dict[str, click.Option]) ->
     return words[at].partition("=")[0] in options or (before is not None and not before.is_flag)
 
 
-def whole(words: Iterable[str]) -> Iterator[str]:
+def ended(words: Iterable[str]) -> Iterator[str]:
     """Words that nothing is added to."""
     return (f"{word} " for word in words)
 
@@ -166,7 +166,7 @@ def values(typed: str, formula: str, others: Sequence[str]) -> Iterator[str]:
     elif value.startswith("@"):
         path, colon, _ = value[1:].rpartition(":")
         if colon and path.lower().endswith(".csv"):
-            yield from whole(f"{name}=@{path}:{column}" for column in columns(path))
+            yield from ended(f"{name}=@{path}:{column}" for column in columns(path))
         yield from files(value[1:], "@", f"{name}=@")
 
 
@@ -190,9 +190,9 @@ def values_of(option: click.Option, typed: str, formula: str) -> Iterator[str]:
     }  # fmt: skip
     before = typed[: typed.rfind(",") + 1]
     if isinstance(option.type, Words):
-        yield from whole(option.type.choices)
+        yield from ended(option.type.choices)
     elif key in listed:
-        yield from (before + word for word in whole(listed[key]))
+        yield from (before + word for word in ended(listed[key]))
     elif key in ENDINGS:
         yield from files(typed, key)
 

@@ -9,7 +9,7 @@ from exprgrad.derive.lower.lower import formulas, lower
 from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian, jacobian
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import Graph, Program, numbers_only
-from exprgrad.language.code.program import Part, check_tensors, find_target, source
+from exprgrad.language.code.program import Result, check_tensors, find_target, source
 from exprgrad.language.read.parse import need_number
 
 __all__ = ["translate"]
@@ -61,22 +61,22 @@ def asked(
     value_only: bool,
     of: Mapping[str, int] | None,
     second: bool,
-) -> tuple[Program, list[Part]]:
+) -> tuple[Program, list[Result]]:
     """The program for what is asked, and what its outputs are."""
-    value = Part("value", () if of is None else (tuple(of),))
+    value = Result("value", () if of is None else (tuple(of),))
     if value_only:
         return Program(graph, (graph.output,) if of is None else tuple(of.values())), [value]
     if of is not None:
         program, entries = jacobian(graph, [*of.values()], wrt)
         return full(program, len(of), entries, len(of), len(wrt)), [
             value,
-            Part("jacobian", (tuple(of), wrt)),
+            Result("jacobian", (tuple(of), wrt)),
         ]
     if second:
         program, entries = hessian(graph, wrt)
-        parts = [value, Part("gradient", (wrt,)), Part("hessian", (wrt, wrt))]
+        parts = [value, Result("gradient", (wrt,)), Result("hessian", (wrt, wrt))]
         return full(program, 1 + len(wrt), entries, len(wrt), len(wrt)), parts
-    return gradient(graph, wrt), [value, Part("gradient", (wrt,))]
+    return gradient(graph, wrt), [value, Result("gradient", (wrt,))]
 
 
 def full(program: Program, before: int, entries: Entries, rows: int, columns: int) -> Program:

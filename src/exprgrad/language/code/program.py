@@ -27,7 +27,7 @@ from exprgrad.language.write.infix import setting_text
 from exprgrad.source import Source, cut
 
 __all__ = [
-    "Part", "check_name", "check_tensors", "find_target", "helpers", "source", "takers_of_tensors",
+    "Result", "check_name", "check_tensors", "find_target", "helpers", "source", "takers_of_tensors",
 ]  # fmt: skip
 
 LINE_WIDTH = 96
@@ -93,8 +93,8 @@ def takers_of_tensors() -> str:
     return f"{', '.join(others)} and {last} take tensors"
 
 
-class Part(NamedTuple):
-    """Part of what a program returns: a number, or numbers by the names along each axis."""
+class Result(NamedTuple):
+    """Result of what a program returns: a number, or numbers by the names along each axis."""
 
     name: str
     axes: tuple[Sequence[str], ...] = ()
@@ -117,7 +117,7 @@ def source(
     target: Target,
     *,
     formula: Graph,
-    parts: Sequence[Part],
+    parts: Sequence[Result],
     name: str = "f",
     formulas: Mapping[Routine, Program],
 ) -> str:
@@ -161,12 +161,12 @@ def source(
     return text.rstrip("\n") + "\n"
 
 
-def is_several(parts: Sequence[Part]) -> bool:
+def is_several(parts: Sequence[Result]) -> bool:
     """Whether a program returns more than a value and a gradient."""
     return bool(parts[0].axes) or len(parts) > 2
 
 
-def extra(layout: Layout, part: Part, name: str) -> str:
+def extra(layout: Layout, part: Result, name: str) -> str:
     """A parameter in which a part is returned."""
     sizes = "".join(layout.size.format(count=len(axis)) for axis in part.axes)
     return layout.extra.format(name=name, sizes=sizes)
@@ -236,13 +236,13 @@ def stretched(body: Statements, positions: list[int], answers: list[str], shape:
 
 
 def result(
-    layout: Layout, answers: list[str], parts: Sequence[Part], called: Mapping[Part, str]
+    layout: Layout, answers: list[str], parts: Sequence[Result], called: Mapping[Result, str]
 ) -> list[str]:
     """The statements that return the outputs."""
     if len(parts) == 1 and not parts[0].axes:
         return [layout.answer.format(value=answers[0])]
     if layout.joined and is_several(parts):
-        return joined(layout, answers, parts, called)
+        return named_parts(layout, answers, parts, called)
     opening, item, closing = layout.result
     value = "" if parts[0].axes else answers[0]
     rest = iter(answers if parts[0].axes else answers[1:])
@@ -260,8 +260,8 @@ def result(
     return on_lines(opening.format(value=value), items, closing, layout.indent)
 
 
-def joined(
-    layout: Layout, answers: list[str], parts: Sequence[Part], called: Mapping[Part, str]
+def named_parts(
+    layout: Layout, answers: list[str], parts: Sequence[Result], called: Mapping[Result, str]
 ) -> list[str]:
     """Statements that name each part, and one that returns them all."""
     rest = iter(answers)
@@ -354,9 +354,9 @@ def comment(
     target: Target,
     formula: Graph,
     inputs: Mapping[str, str],
-    parts: Sequence[Part],
+    parts: Sequence[Result],
     name: str,
-    called: Mapping[Part, str],
+    called: Mapping[Result, str],
     fixed: bool,
 ) -> str:
     """What the function computes, of what, and what it returns; ``fixed``: for inputs of these shapes."""
@@ -400,7 +400,7 @@ def order_in_words(wrt: Sequence[str], inputs: Iterable[str]) -> str:
 
 
 def in_words(
-    layout: Layout, inputs: Iterable[str], parts: Sequence[Part], called: Mapping[Part, str]
+    layout: Layout, inputs: Iterable[str], parts: Sequence[Result], called: Mapping[Result, str]
 ) -> str:
     """What is returned, and in what order, where that is more than a value and a gradient."""
     value, *derivatives = parts

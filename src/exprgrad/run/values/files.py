@@ -258,7 +258,10 @@ def columns_in(
             continue
         if header and not column:
             raise which_column(header, path, name)
-        message, help = f"'{path}' has no column '{column}'", f"its columns are {listed(header)}"
+        message, help = (
+            f"'{path}' has no column '{column}'",
+            f"its columns are {first_columns(header)}",
+        )
         if column in header:
             message, help = f"'{path}' has several columns '{column}'", "give them different names"
         elif header:
@@ -274,14 +277,14 @@ def columns_in(
 def which_column(header: Sequence[str], path: str, name: str) -> InputError:
     """The error for a file of several columns of which none is chosen."""
     one = name if name in header else next((column for column in header if column), "NAME")
-    message = f"'{path}' has {len(header)} columns: {listed(header)}"
+    message = f"'{path}' has {len(header)} columns: {first_columns(header)}"
     first = f"{name}=@{path}:{one}"
     first = f'"{first}"' if " " in first else first
     help = f'for one of them write {first}, for all of them "{name}=@{path}:*"'
     return InputError("bad-value", message, help=help)
 
 
-def listed(columns: Sequence[str]) -> str:
+def first_columns(columns: Sequence[str]) -> str:
     """The first few columns, by name."""
     return ", ".join([*columns[:SEVERAL], *["…"][: max(len(columns) - SEVERAL, 0)]])
 
