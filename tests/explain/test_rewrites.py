@@ -300,9 +300,10 @@ def test_what_is_written(text: str) -> None:
     """Operands as the user wrote them, parentheses where they are needed, and no more."""
     graph = parse(text).graph
     shown = texts(graph, graph.names())
-    results = [applied(text, mend) for mend in all_mends(text)]
+    found = all_mends(text)
+    results = [applied(text, mend) for mend in found]
     assert SPELLINGS[text] in results, results
-    assert {mend.was for mend in all_mends(text)} <= set(shown)
+    assert {mend.was for mend in found} <= set(shown)
 
 
 def all_mends(text: str) -> list[Mend]:

@@ -80,7 +80,7 @@ def hold(text: str, wrt: str, random: Random) -> tuple[list[Step], set[int]]:
     return found, held
 
 
-@together(GOLDEN)
+@together(GOLDEN, every=3)
 def test_every_step_of_the_golden_table(text: str, name: str, answer: str) -> None:
     found, held = hold(text, name, Random(text))
     assert found[-1].formulas[-1] == answer

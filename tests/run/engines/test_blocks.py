@@ -198,7 +198,7 @@ def costs(length: int) -> tuple[float, float, float]:
 
 def test_work_and_memory_grow_with_the_size() -> None:
     """Ten times as many operations take about ten times as many calls of functions, and registers."""
-    small, large = costs(100), costs(1000)
+    small, large = costs(40), costs(400)
     assert all(many <= 1.1 * few for few, many in zip(small, large, strict=True)), (small, large)
 
 
