@@ -192,7 +192,7 @@ class Decimals:
             return self.exactly(self.fraction(value)) if math.isfinite(value) else ball(value)
         try:
             return self.number(text)
-        except ValueError:
+        except (ValueError, ZeroDivisionError):
             graph = template(text)
             if not is_scalar(graph):
                 return self.read(None, value)
