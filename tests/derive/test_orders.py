@@ -8,6 +8,7 @@ from statistics import median
 
 import pytest
 
+import exprgrad
 from corpus import table
 from exprgrad.derive.rules import fewest
 from exprgrad.derive.simplify import polynomials
@@ -288,6 +289,15 @@ def test_what_gets_too_large_is_simplified_instead(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(polynomials, "MOST_TERMS", 4)
     hold_true("x^x*sin(x)", 5)
     assert length(program(nth("x^x*sin(x)", 4))) > 200
+
+
+@pytest.mark.parametrize("text", ["x^x", "exp(sin(x))", "x/(exp(x)-1)"])
+def test_a_derivative_of_derivatives_stays_short(text: str) -> None:
+    """One after the other, as in a notebook, where each is read from its own text."""
+    formula = exprgrad.parse(text)
+    for _ in range(8):
+        formula = formula.derivative("x")
+    assert length(str(formula)) <= 1.2 * length(program(nth(text, 8)))
 
 
 def test_numbers_of_many_digits_are_written_in_full() -> None:

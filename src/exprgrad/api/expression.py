@@ -514,7 +514,7 @@ class Expression(Drawn):
         (chosen,) = select(self.graph, [name])
         graph = self.typed
         refuse_tensors(graph, self.text, [chosen], times)
-        ((_, formula),) = every(graph, [chosen], times)
+        ((_, formula),) = every(graph, [chosen], times, again=bool(self.known))
         return derived(program(formula), names, self.shapes)
 
     diff = derivative

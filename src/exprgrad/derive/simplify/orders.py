@@ -79,12 +79,15 @@ class Derivative(NamedTuple):
     shown: Graph | None = None
 
 
-def every(graph: Graph, wrt: Sequence[str], order: int) -> Iterator[tuple[Orders, Graph]]:
+def every(
+    graph: Graph, wrt: Sequence[str], order: int, *, again: bool = False
+) -> Iterator[tuple[Orders, Graph]]:
     """Every derivative of an order, each once: the inputs of a mixed one may be in any order.
 
     Each derivative of the order before is differentiated with respect to its last input and those after it.
+    With ``again`` the formula is a derivative itself.
     """
-    if order == 1:  # one by one, as there may be many
+    if order == 1 and not again:  # one by one, as there may be many
         yield from zip([(name,) for name in wrt], derivatives(graph, wrt), strict=True)
         return
     polynomials = polynomials_of(graph)
