@@ -86,7 +86,7 @@ def test_tables() -> None:
     """Their HTML is well formed, and says what the command's tables say."""
     said = []
     for name, found in displays().items():
-        if type(found) is Text:
+        if type(found) is Text and found.parts is None:
             assert escape(found) in found._repr_html_()
             continue
         parser = Cells()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.walks.paths import Paths
     from exprgrad.run.matrices import Matrix
 
-__all__ = ["Course", "Listed", "Named", "Parts", "Text", "by_input", "checked", "matrix"]
+__all__ = ["Course", "Listed", "Named", "Parts", "Text", "by_input", "checked", "matrix", "traced"]
 
 Item = TypeVar("Item")
 R = TypeVar("R", bound=Run)
@@ -53,12 +53,15 @@ class Named(dict[str, Item]):
 
 
 class Text(str):
-    """A text whose lines stand below each other in a notebook, too."""
+    """A text whose lines stand below each other in a notebook, too; or which is a table there."""
 
-    __slots__ = ()
+    parts: Parts | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, (str(self),)
 
     def _repr_html_(self) -> str:
-        return in_html([str(self)])
+        return in_html([str(self)] if self.parts is None else self.parts())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
@@ -84,6 +87,16 @@ def checked(found: Sequence[Check], run: Run | None) -> list[Check]:
         return [check_table(found, DIGITS, check_foot(found, run, DIGITS))]
 
     return Listed(found, parts)
+
+
+def traced(run: Run, text: str, digits: int, *, all: bool) -> str:
+    """A trace, a contribution a line; of all visits, or over tensors, it is its text."""
+    found = Text(text)
+    if not (all or run.graph.shapes):
+        from exprgrad.show.text.trace import trace_parts
+
+        found.parts = lambda: trace_parts(run, digits)
+    return found
 
 
 def by_input(run: Run, found: dict[str, Paths]) -> dict[str, Paths]:

@@ -710,14 +710,15 @@ class Run(Drawn, diagnostics.Run):
 
     def trace(self, *, digits: int = 6, all: bool = False) -> str:
         """The reverse sweep, visit by visit, as plain text.  Needs a run of ``gradient``."""
-        from exprgrad.api.displays import Text
+        from exprgrad.api.displays import traced
         from exprgrad.show.text.trace import trace
 
         if self.adjoints is None:
             message = "only a run of gradient() has a reverse sweep to trace"
             raise RequestError("no-gradient", message)
 
-        return Text(trace(self, significant(digits), all_visits=all))
+        text = trace(self, significant(digits), all_visits=all)
+        return traced(self, text, digits, all=all)
 
     def map(self, *, digits: int = 6, all: bool = False, width: int = WIDTH) -> str:
         """The formula with marks under it: how large the grad of each node is, in quarters of the largest.

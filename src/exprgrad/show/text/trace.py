@@ -32,6 +32,7 @@ from exprgrad.show.text.lines import (
     packed,
 )
 from exprgrad.show.text.nodes import corrections, node_title
+from exprgrad.show.text.table import Column, Table
 from exprgrad.show.text.views import VIEWS, WHOLE_VIEW, View, minus, signed, view
 from exprgrad.source import bytes_text, cut, printable
 
@@ -46,6 +47,7 @@ __all__ = [
     "short_names",
     "shortened",
     "trace",
+    "trace_parts",
 ]
 
 LONGEST_IN_COLUMN, LONGEST_FORMULA = 40, 60
@@ -307,6 +309,28 @@ def in_columns(
 
     Where they do not fit, each contribution has a line of its own under its visit.
     """
+    entries = entries_of(run, shown, digits, color=color)
+    lines = aligned([*rows_of(entries)])
+    if width is None or max(map(cells, lines)) <= width:
+        return lines
+    return [*stacked(entries, width)]
+
+
+def trace_parts(run: Run, digits: int) -> Iterator[str | Table]:
+    """The trace of a run of numbers as a table, and what stands above and below it."""
+    entries = entries_of(run, shown_visits(run, [], whole=False), digits, color=False)
+    headings = ("", "node", "passes on", "", "grad", "", "gate")
+    blank = [""] * (len(headings) - 1)
+    rows = [[row, *blank] if isinstance(row, str) else row for row in rows_of(entries)]
+    yield "\n".join(definitions(run, [" ".join(row) for row in rows], None)).strip()
+    below = [*work(run), *corrections(run.guarded(digits), digits)]
+    yield Table([*map(Column, headings)], rows, foot="\n".join(below))
+
+
+def entries_of(
+    run: Run, shown: Iterable[Visit | str], digits: int, *, color: bool
+) -> list[Entry | str]:
+    """Visits as they are written, each with its contributions."""
     names = short_names(run)
 
     def entry(visit: Visit) -> Entry:
@@ -315,11 +339,7 @@ def in_columns(
         lines = number_lines(run, visit, names, digits, color=color)
         return Entry(head, [in_yellow(grad, color=color)], [*lines])
 
-    entries = [visit if isinstance(visit, str) else entry(visit) for visit in shown]
-    lines = aligned([*rows_of(entries)])
-    if width is None or max(map(cells, lines)) <= width:
-        return lines
-    return [*stacked(entries, width)]
+    return [visit if isinstance(visit, str) else entry(visit) for visit in shown]
 
 
 def number_lines(
