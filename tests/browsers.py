@@ -23,7 +23,7 @@ QUIETLY = (
     "--disable-background-networking", "--disable-component-update",
 )  # fmt: skip
 MEDIA = {"media": "screen", "color_scheme": "light", "reduced_motion": "reduce"}
-PATIENCE = 5_000
+PATIENCE = 30_000
 """Milliseconds to wait for what should be there at once."""
 
 

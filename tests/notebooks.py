@@ -25,7 +25,7 @@ def executed() -> list[Any]:
     notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        nbclient.NotebookClient(notebook, timeout=60, allow_errors=True).execute()
+        nbclient.NotebookClient(notebook, timeout=600, allow_errors=True).execute()
     cells: list[Any] = notebook.cells
     return cells
 

@@ -26,6 +26,8 @@ SOURCE = {
     "zsh": f'eval "$({VARIABLE}=zsh_source exprgrad)"',
     "fish": f"{VARIABLE}=fish_source exprgrad | source",
 }
+PATIENCE = 120
+"""Seconds to wait for what a shell does at once, unless the machine is slow."""
 STAND_IN = """#!/bin/sh
 if [ -n "${_EXPRGRAD_COMPLETE}" ]; then exec "%s" -m exprgrad "$@"; fi
 printf '<%%s>' "$@" > called.part && mv called.part called
@@ -119,7 +121,7 @@ def typed_in(shell: str, lines: Sequence[str], folder: Path) -> list[str]:
     try:
         for line in [SOURCE[shell], *lines]:
             os.write(terminal, f"{line}\n".encode())
-            end = time.monotonic() + 20
+            end = time.monotonic() + PATIENCE
             while line != SOURCE[shell] and not called.exists():
                 seen += read_until_quiet(terminal, 0.05)
                 assert time.monotonic() < end, seen.decode(errors="replace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
@@ -20,6 +21,8 @@ from shell import PROGRAM, command, process
 
 PRODUCT = ("grad", "(a+b)*c", "a=2", "b=-3", "c=10")
 SUM = "+".join(["x*y"] * 2_000)
+PATIENCE = 30
+"""Seconds: far longer than anything here takes, on a machine that is much slower or has much else to do."""
 
 
 def test_python_m() -> None:
@@ -62,36 +65,47 @@ def test_a_reader_that_leaves() -> None:
         running.stderr.close()
 
 
+def started(*argv: str, given: bytes) -> subprocess.Popen[bytes]:
+    """A command that has begun to read what it is given, however long it took to start."""
+    # A shell's background jobs, and what they start, ignore interrupts; what has a handler here does not.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    pipe = subprocess.PIPE
+    running = subprocess.Popen([*PROGRAM, *argv], stdin=pipe, stdout=pipe, stderr=pipe)
+    signal.signal(signal.SIGINT, before)
+    assert running.stdin is not None
+    running.stdin.write(given)
+    running.stdin.flush()
+    end = time.monotonic() + PATIENCE
+    while left_in(running.stdin.fileno()) and time.monotonic() < end:
+        time.sleep(0.01)
+    return running
+
+
+def left_in(pipe: int) -> int:
+    """How many bytes nobody has read yet."""
+    count = fcntl.ioctl(pipe, termios.FIONREAD, struct.pack("i", 0))
+    return int(struct.unpack("i", count)[0])
+
+
 def test_an_interrupt_while_formulas_are_made() -> None:
     """At once, where differentiating takes minutes."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    argv = [*PROGRAM, "diff", "--order", "100", "x^x*sin(x)"]
-    running = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    signal.signal(signal.SIGINT, before)
-    time.sleep(1.5)
+    running = started("diff", "--order", "100", "-", given=b"x^x*sin(x)")
+    assert running.stdin is not None
+    running.stdin.close()
+    running.stdin = None
+    time.sleep(0.5)
     running.send_signal(signal.SIGINT)
     start = time.perf_counter()
-    _, errors = running.communicate(timeout=60)
-    assert time.perf_counter() - start < 5
+    _, errors = running.communicate(timeout=120)
+    assert time.perf_counter() - start < PATIENCE
     assert running.returncode == 130
     assert b"Traceback" not in errors
 
 
 def test_an_interrupt() -> None:
     """Ctrl-C: status 130 and no traceback."""
-    # A shell's background jobs, and what they start, ignore interrupts; what has a handler here does not.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    running = subprocess.Popen(
-        [*PROGRAM, "eval", "-"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    signal.signal(signal.SIGINT, before)
+    running = started("eval", "-", given=b"a +")
     assert running.stdin and running.stderr and running.stdout
-    running.stdin.write(b"a +")
-    running.stdin.flush()
-    time.sleep(1.0)
     running.send_signal(signal.SIGINT)
     assert running.wait(60) == 130
     assert b"Traceback" not in running.stderr.read()

@@ -390,11 +390,13 @@ def test_what_the_first_search_leaves_out_is_looked_for() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [1000, 2000, 3500])
-def test_long_claims_take_linear_time(count: int) -> None:
-    """Up to 21,000 tokens, in a third of the time that is allowed; it is the process's own."""
-    formula = "+".join(f"{place}*x" for place in range(count))
-    start = time.process_time()
-    (found,) = parse(formula).check(claims={"x": "+".join(map(str, range(count)))})
-    assert found.verdict == "agrees"
-    assert time.process_time() - start < 10
+def test_long_claims_take_linear_time() -> None:
+    """Up to 21,000 tokens, in the process's own seconds, of which the longest took 3."""
+    seconds = []
+    for count in (875, 3500):
+        formula = "+".join(f"{place}*x" for place in range(count))
+        start = time.process_time()
+        (found,) = parse(formula).check(claims={"x": "+".join(map(str, range(count)))})
+        seconds.append(time.process_time() - start)
+        assert found.verdict == "agrees"
+    assert seconds[1] < 6 * seconds[0]
