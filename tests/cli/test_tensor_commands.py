@@ -334,3 +334,15 @@ def test_what_would_take_too_long_is_told_of_by_bounds() -> None:
     assert "would take too long" not in told[1]["help"]
     done = command("jac", "-q", "(1 - cos(x))/x^2*sum(x)", "x=broadcast(1e-7, [20])")
     assert "is corrected to" in done.err
+
+
+def test_a_jump_through_a_pole_is_told_of_each_output() -> None:
+    """The derivatives are finite, and from the two sides of the pole lead to different places."""
+    for argv, along in (
+        (["vjp", "sum(sign(1/x))", "x=[0, 1]"], ["x[0]"]),
+        (["jac", "sign(1/x)", "x=[0, 1, 0]"], ["x[0]", "x[2]"]),
+        (["jac", "x/x^2", "x=[1, 2]"], []),
+    ):
+        found = json.loads(command(argv[0], "--json", *argv[1:]).out)["diagnostics"]
+        told = [one["message"] for one in found if one["code"] == "jump"]
+        assert [message.split(":")[0] for message in told] == [f"jump along {x}" for x in along]

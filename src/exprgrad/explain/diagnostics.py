@@ -32,6 +32,7 @@ from exprgrad.run.numbers.sweeps import forward
 if TYPE_CHECKING:
     from exprgrad.explain.digits.truths import Label, Source, Swept
     from exprgrad.explain.sides.kinks import OneSided
+    from exprgrad.run.arrays.elements import Origin
     from exprgrad.run.matrices import Matrix, Point, Question, Sweep
 
 __all__ = [
@@ -335,14 +336,34 @@ def diagnose_outputs(
 
 
 def sides_of_poles(run: evaluation.Run) -> Iterator[Diagnostic]:
-    """What a number's finite derivatives come to where a pole's sides lead to different places."""
-    if run.graph.shapes or run.wrt is None or all(map(is_finite, run.values)):
+    """What finite derivatives come to where a pole's sides lead to different places.
+
+    Of a tensor each number is an output by itself.
+    """
+    if run.wrt is None or all(map(is_finite, run.values)):
         return
+    if run.adjoints is None or not run.adjoints.quiet:
+        return
+    from exprgrad.explain.limits import beyond_sides
     from exprgrad.explain.sides.kinks import one_sided, verdicts
 
-    if run.adjoints is not None and run.adjoints.quiet:
-        known = {n: side for n, side in one_sided(run).items() if is_finite(side.sweep)}
-        yield from verdicts(run, known)
+    views = [run]
+    origins: Sequence[Origin] = ()
+    if run.graph.shapes:
+        if beyond_sides(run, size(run.graph.shape(run.graph.output))):
+            return
+        from exprgrad.run.arrays.elements import elements
+
+        over, origins, nodes = elements(run)
+        outputs = dict.fromkeys(map(int, nodes[run.graph.output].flat))
+        views = [
+            evaluation.Run.of(run.text, evaluator_for(view), over.inputs, over.wrt)
+            for view in (seen_from(over.graph, output) for output in outputs)
+        ]
+    for view in views:
+        known = {n: side for n, side in one_sided(view).items() if is_finite(side.sweep)}
+        for found in verdicts(view, known):
+            yield found._replace(node=origins[found.node].node) if origins else found
 
 
 def diagnose_hessian(
