@@ -121,3 +121,8 @@ def test_a_number_is_defined_before_it_is_used(name: str, width: int | None) -> 
         if found := re.match("(#[0-9]+) = ", line):
             defined.add(found[1])
         assert {*re.findall("#[0-9]+", line)} <= defined
+
+
+def test_a_long_list_is_defined_too() -> None:
+    run = parse("sum(x @ [[1.25, 2.5], [3.75, 4.125]])").gradient(x=[1, 2])
+    assert "#1 = [[1.25, 2.5], [3.75, 4.125]]\n" in run.trace()

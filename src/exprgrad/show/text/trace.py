@@ -246,7 +246,12 @@ def definitions(run: Run, lines: Sequence[str], width: int | None) -> list[str]:
     """What the nodes are that some lines call by number, operands first; it stands above the lines."""
     numbered = {int(number) for line in lines for number in re.findall(r"#([0-9]+)", line)}
     names = {node: f"#{node}" for node in numbered} | run.names
-    told = [define(run, node, names) for node in sorted(numbered)]
+    told = [
+        define(run, node, names)
+        if run.graph.operands[node]
+        else printable(f"#{node} = {run.texts[node]}")
+        for node in sorted(numbered)
+    ]
     return [*(part for line in told for part in fitted(line, width)), *[""] * bool(told)]
 
 
