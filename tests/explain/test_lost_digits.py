@@ -133,6 +133,13 @@ def test_numbers_are_read_as_they_are_typed(
     assert any(f"how {names} " in message for message in told) if names else not told
 
 
+@pytest.mark.parametrize("name", ["eval", "grad", "jac", "hess", "vjp"])
+def test_all_commands_tell_what_underflows(name: str) -> None:
+    found = command(name, "-q", "x*y + 1e-350", "x=1e-400", "y=2")
+    assert "note: x = 1e-400 is read as 0: underflow" in found.err
+    assert "note: 1e-350 is read as 0: underflow" in found.err
+
+
 def test_a_run_keeps_the_texts_of_its_inputs() -> None:
     run = parse("sin(x) + y").gradient(x="pi", y="2.5")
     assert run.spelled == pickle.loads(pickle.dumps(run)).spelled == {"x": "pi"}

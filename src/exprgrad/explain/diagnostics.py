@@ -312,6 +312,7 @@ def diagnose_outputs(
     *,
     swept: Collection[str] | None = None,
     unused: bool = True,
+    spelled: Mapping[str, str] = evaluation.NOTHING,
 ) -> list[Diagnostic]:
     """What is worth knowing about some outputs (name → node) and their derivatives, the ``answers``.
 
@@ -319,12 +320,13 @@ def diagnose_outputs(
     are differentiated together.  Where the answers are finite, what is infinite on the way met a direction
     that is 0 there.  What concerns several outputs is said once, as a warning if it is one for any of them.
     ``unused`` statements are left out where outputs are chosen: the others are not there by mistake.
+    ``spelled`` is as in a run.
     """
     once: dict[tuple[str, int, str], Diagnostic] = {}
     for name, output in outputs.items():
         view = seen_from(evaluator.graph, output)
         chosen = tuple(wrt) if swept is None or name in swept else None
-        run = evaluation.Run.of(text, evaluator_for(view), inputs, chosen)
+        run = evaluation.Run.of(text, evaluator_for(view), inputs, chosen, spelled)
         for diagnostic in [*diagnose(run), *sides_of_poles(run)]:
             key = (diagnostic.code, diagnostic.node, diagnostic.message)
             if key not in once or diagnostic.severity == "warning":
@@ -372,13 +374,15 @@ def diagnose_hessian(
     inputs: Mapping[str, Any],
     wrt: Sequence[str],
     hessian: Matrix,
+    spelled: Mapping[str, str] = evaluation.NOTHING,
 ) -> list[Diagnostic]:
     """What is worth knowing about the output, its gradient and its second derivatives.
 
     A kink of a derivative need not be one of the output.  Of second derivatives that are not finite the
     first is named, if all before them was finite.
     """
-    listed = diagnose_outputs(text, evaluator, inputs, {"": evaluator.graph.output}, wrt)
+    outputs = {"": evaluator.graph.output}
+    listed = diagnose_outputs(text, evaluator, inputs, outputs, wrt, spelled=spelled)
     if BENT.intersection(evaluator.graph.kinds):
         from exprgrad.explain.kinks_met import bends
 

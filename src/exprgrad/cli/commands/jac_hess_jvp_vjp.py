@@ -138,7 +138,8 @@ def diagnose(
 
     answers = answers if asked.among_tensors else ()
     given = asked.text, asked.evaluator, asked.inputs, asked.outputs, wrt, answers
-    return diagnose_outputs(*given, swept=swept, unused=asked.options["of"] is None)
+    unused = asked.options["of"] is None
+    return diagnose_outputs(*given, swept=swept, unused=unused, spelled=asked.spelled)
 
 
 @click.command("jac", cls=FormulaCommand)
@@ -216,7 +217,7 @@ def hess_command(**options: Any) -> int:
         drawn.matrix_rows(shown, "row", "column"),
         drawn.entry_lines(found),
         lambda screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
-        diagnose_hessian(asked.text, asked.evaluator, *point, swept),
+        diagnose_hessian(asked.text, asked.evaluator, *point, swept, asked.spelled),
         drawn.with_zeros(guard, found, "hessian"),
     )
 
