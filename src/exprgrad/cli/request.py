@@ -279,7 +279,11 @@ def read_request(options: Mapping[str, Any]) -> Request:
         text = file_text(rest.pop(0))
     else:
         text = rest.pop(0)
-    if options["arguments"] == (text,) and re.fullmatch(r"[^\W\d]\w*=[-+.0-9e]+", text):
+    if (
+        "inputs" in options
+        and options["arguments"] == (text,)
+        and re.fullmatch(r"[^\W\d]\w*=[-+.0-9e]+", text)
+    ):
         told = f"note: {text} is taken for the formula, which comes first, or from a pipe for -\n"
         write([told], sys.stderr)
     values: dict[str, object] = {}

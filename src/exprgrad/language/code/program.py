@@ -415,8 +415,10 @@ def in_words(
         )
     if layout.joined:
         return f"Returns {found}."
-    rest = f"Stores them in {stored}." if value in called else "Returns the value"
-    return f"Finds {found}.  {rest}" + f"; stores the rest in {stored}." * (value not in called)
+    if value in called:
+        return f"Finds {found}.  Stores them in {stored}."
+    rest = f"; stores the rest in {stored}" * bool(stored)
+    return f"Finds {found}.  Returns the value{rest}."
 
 
 def on_lines(
