@@ -57,7 +57,7 @@ CONSTANTS = {"pi": r"\pi", "tau": r"\tau", "inf": r"\infty", "nan": r"\mathrm{Na
 class Page(NamedTuple):
     """A graph as people wrote it, what its names are called, and how each node looks, large and small.
 
-    Small is what stands in a fraction or an exponent: quotients have a solidus there.
+    Small is what stands in an exponent or an index: quotients have a solidus there.
     """
 
     graph: Graph

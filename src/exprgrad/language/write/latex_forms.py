@@ -73,7 +73,7 @@ class Slot(NamedTuple):
     need: int  # the lowest level without parentheses
     signed: bool  # whether it may begin with a minus
     folds: bool  # whether the plus before it becomes its minus
-    small: bool  # whether it is in a fraction or an exponent
+    small: bool  # whether it is in an exponent or an index
     after: str  # what follows it
     condition: bool  # whether it is compared with 0, unless it is a relation itself
     entrywise: bool  # whether a product of matrices stands in parentheses
@@ -143,7 +143,7 @@ def parsed(text: str, positions: dict[str, int]) -> tuple[tuple[str | Slot, ...]
     for place, (token, space) in enumerate(tokens[:-2]):
         before, after = tokens[place - 1][0], tokens[place + 1][0]
         if token in ("{", "("):
-            smalls.append(smalls[-1] or before in ("^", "_", r"\frac", "}"))
+            smalls.append(smalls[-1] or before in ("^", "_"))
         elif token in ("}", ")"):
             smalls.pop()
         elif token in SIDES and len(smalls) == 1:
