@@ -94,6 +94,39 @@ def test_short_formulas_stand_in_place_and_long_ones_apart() -> None:
     assert list(formulas(lowered, spelled)) in (["erf", "sigmoid"], ["sigmoid", "erf"])
 
 
+@pytest.mark.parametrize(
+    ("text", "guards"),
+    [
+        ("log(1 + x^2)", set()), ("sqrt(1 + x^2)", set()), ("log(exp(x) + x^2*2)", set()),
+        ("log(2 + abs(x)/3)", set()),
+        ("log(x)", {"where", "ge", "abs"}), ("log(x^2 - 1)", {"where", "ge", "abs"}),
+        ("log(x*(-x))", {"where", "ge", "abs"}), ("log(x - 1)", {"where", "ge", "abs"}),
+    ],
+)  # fmt: skip
+def test_what_cannot_happen_is_not_guarded(text: str, guards: set[str]) -> None:
+    derived = gradient(parse(text), ["x"])
+    lowered = lower(derived, EVERYTHING)
+    if "abs(" not in text:
+        assert operations(lowered.graph) & {"where", "ge", "abs"} == guards
+    for x in (
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.3,
+        -2.5,
+        1e200,
+        -1e200,
+        1e-200,
+        math.inf,
+        -math.inf,
+        math.nan,
+    ):
+        before, now = (forward(each.graph, {"x": x}) for each in (derived, lowered))
+        for one, other in zip(derived.outputs, lowered.outputs, strict=True):
+            assert before[one].hex() == now[other].hex(), (text, x)
+
+
 def test_names_of_the_formula_stay() -> None:
     graph = parse("a = x*y; o = tanh(a)")
     lowered = lower(gradient(graph, ("x",)), EVERYTHING, graph)

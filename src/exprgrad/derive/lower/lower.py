@@ -9,6 +9,7 @@ comes after differentiation: the derivatives are those of the rows, not of the f
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from math import copysign, isnan
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import operation_count, template
@@ -22,6 +23,8 @@ __all__ = ["added", "formula_of", "formulas", "lower"]
 
 IN_PLACE = 2
 """The most operations of a formula that is written in place."""
+DEPTH = 4
+"""How far down is looked for what makes a node positive."""
 
 
 def formula_of(kind: str) -> str:
@@ -139,6 +142,10 @@ def operation(builder: Builder, kind: str, operands: Sequence[int], spelled: Con
         return builder.apply("mul", operands[0], operands[0])
     if kind == "add":
         return added(builder, operands[0], operands[1])
+    if kind == "abs" and is_positive(builder, operands[0]):
+        return operands[0]
+    if kind == "where" and is_idle(builder, *operands):
+        return operands[1]
     branches = [builder.value(branch) for branch in operands[1:]]
     if kind == "where" and operands[0] in builder.flags and branches == [1, 0]:
         return operands[0]
@@ -148,6 +155,33 @@ def operation(builder: Builder, kind: str, operands: Sequence[int], spelled: Con
     lowered = lower(Program(text, (text.output,)), spelled)
     given = dict(zip(op.formula_names, operands, strict=True))
     return builder.include(lowered.graph, given)[lowered.outputs[0]]
+
+
+def is_idle(builder: Builder, condition: int, x: int, y: int) -> bool:
+    """Whether a choice always takes its first branch: ``where(u >= 0, 1/u, nan)``, u being 1 + v^2.
+
+    Where u is nan, so is 1/u.
+    """
+    graph, last = builder.graph, builder.graph.payloads[y]
+    if graph.kinds[condition] != "ge" or not isinstance(last, float) or not isnan(last):
+        return False
+    inside, bound = graph.operands[condition]
+    divides = graph.kinds[x] == "div" and inside in graph.operands[x]
+    return divides and builder.value(bound) == 0 and is_positive(builder, inside)
+
+
+def is_positive(builder: Builder, node: int, depth: int = DEPTH) -> bool:
+    """Whether a node is never below 0, nor the 0 with a minus, for all that can be seen from near."""
+    graph, value = builder.graph, builder.value(node)
+    kind, operands = graph.kinds[node], graph.operands[node]
+    if value is not None:
+        return copysign(1, value) > 0
+    if kind not in BY_NAME or BY_NAME[kind].not_negative:
+        return kind in BY_NAME
+    if kind == "mul" and operands[0] == operands[1]:
+        return True
+    is_kept = kind == "sqrt" or BY_NAME[kind].powers or BY_NAME[kind].signs == (1, 1)
+    return bool(is_kept) and depth > 0 and all(is_positive(builder, o, depth - 1) for o in operands)
 
 
 def added(builder: Builder, x: int, y: int) -> int:
