@@ -105,7 +105,12 @@ def formula_run(options: Mapping[str, Any]) -> Run:
     from exprgrad.show.page.lessons import LESSONS
     from exprgrad.show.page.page import no_tensors
 
-    expression, request = start(options)
+    try:
+        expression, request = start(options)
+    except RequestError as error:
+        if not options["arguments"] and options["file"] is None:
+            error.help = f"type one, or take a lesson, {', '.join(LESSONS)}: --lesson neuron"
+        raise
     try:
         evaluator, _ = evaluator_of(expression, request)
     except InputError as error:
