@@ -26,7 +26,6 @@ from exprgrad.graph.ops import BENT, OPS
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import Evaluator, evaluator_for, is_finite
-from exprgrad.run.numbers.primitives import holds
 from exprgrad.run.numbers.sweeps import forward
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNTED", "NOT_FINITE", "Run", "answered", "diagnose", "diagnose_hessian", "diagnose_outputs",
-    "doubtful", "folded",
+    "doubtful", "told_once",
 ]  # fmt: skip
 
 COUNTED = 6
@@ -60,7 +59,7 @@ class Run(evaluation.Run):
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """Where the numbers stop being finite, the kinks and jumps that were met, and lost digits."""
-        return folded(self.remarks, self.true)
+        return told_once(self.remarks, self.true)
 
     @cached_property
     def remarks(self) -> list[Diagnostic]:
@@ -202,7 +201,7 @@ class Run(evaluation.Run):
         return corrections(self, self.one_sided)
 
 
-def folded(remarks: Iterable[Diagnostic], answer: Guarded | Settled) -> list[Diagnostic]:
+def told_once(remarks: Iterable[Diagnostic], answer: Guarded | Settled) -> list[Diagnostic]:
     """Remarks, then the warnings about lost digits: what is not finite is said once.
 
     Where the digits that it costs are corrected, the warning about these tells all that there is to it.
@@ -282,11 +281,11 @@ def ends_somewhere(run: evaluation.Run) -> bool:
     values = run.values
     if run.adjoints is None:
         return False
-    is_met: Callable[[str, Sequence[str], Sequence[Any]], bool] = holds
-    if run.graph.shapes:
-        from exprgrad.run.arrays.sweeps import holds_somewhere as is_met
+    evaluator = evaluator_for(run.graph)
     return any(
-        is_met(EDGES[kind].edge, EDGES[kind].names, [values[operand] for operand in operands])
+        evaluator.holds(
+            EDGES[kind].edge, EDGES[kind].names, [values[operand] for operand in operands]
+        )
         for kind, operands in zip(run.graph.kinds, run.graph.operands, strict=True)
         if kind in EDGES
     )
@@ -531,10 +530,7 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
     Of a tensor one number is enough.  Bounds say where that may be, and only there balls are asked.
     Nothing is said of what is not finite, nor of tensors that are too large to be written out.
     """
-    if run.graph.shapes:
-        from exprgrad.run.arrays.bounds import fewest_digits as right_digits
-    else:
-        from exprgrad.run.numbers.bounds import right_digits
+    evaluator = evaluator_for(run.graph)
     if sum(map(size, run.graph.shapes)) > MOST_ELEMENTS:
         return set(), set()
     least, (data, grads) = min(digits, MOST_COUNTED), run.errors
@@ -546,7 +542,7 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
             for node in nodes
             if numbers[node] is not None
             and is_finite(numbers[node])
-            and right_digits(numbers[node], errors[node]) < least
+            and evaluator.right_digits(numbers[node], errors[node]) < least
         ]
 
     some = poor(run.values, data)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, Shape, dependents
 from exprgrad.language.write.infix import LIMIT, texts
+from exprgrad.run.numbers.primitives import holds
 from exprgrad.run.numbers.sweeps import Adjoints, Plan, Tape, follow, forward, plan, play, record
 from exprgrad.source import Span
 
@@ -95,6 +96,16 @@ class Floats:
         data = data_errors(self.graph, values)
         return data, [] if adjoints is None else grad_errors(adjoints, data)
 
+    def holds(self, condition: str, names: Sequence[str], values: Sequence[Any]) -> bool:
+        """Whether a condition of a row holds."""
+        return holds(condition, names, values)
+
+    def right_digits(self, value: Any, error: Any) -> int:
+        """How many digits of a node's number are right, given what it may be off by."""
+        from exprgrad.run.numbers.bounds import right_digits
+
+        return right_digits(value, error)
+
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program."""
         numbers = forward(program.graph, inputs)
@@ -145,6 +156,16 @@ class Arrays:
             )
 
         return data, grad_errors(adjoints, data, edges)
+
+    def holds(self, condition: str, names: Sequence[str], values: Sequence[Any]) -> bool:
+        """Whether a condition of a row holds at some number."""
+        return bool((self.sweeps.held(condition, names, values) != 0).any())
+
+    def right_digits(self, value: Any, error: Any) -> int:
+        """How many digits of each of a node's numbers are right, given what they may be off by."""
+        from exprgrad.run.arrays.bounds import right_digits
+
+        return int(right_digits(value, error).min())
 
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program; none of them shares memory with an input."""

@@ -51,7 +51,7 @@ def descend_command(**options: Any) -> int:
     --strict the exit status is 1 if there is one, or if it diverged, stalled or met a nan.
     """
     from exprgrad.explain.descent import divergence
-    from exprgrad.explain.diagnostics import folded
+    from exprgrad.explain.diagnostics import told_once
     from exprgrad.run.values.inputs import as_number
     from exprgrad.show.text.descent import descent_answer
 
@@ -62,6 +62,6 @@ def descend_command(**options: Any) -> int:
     found = expression.descend(given, rate=size, steps=options["count"], wrt=names)
     last = found.run.guarded(digits_shown(options))
     digits, whole = options["digits"], options["show_all"]
-    diagnostics = [*divergence(found), *folded(found.run.remarks, last)]
+    diagnostics = [*divergence(found), *told_once(found.run.remarks, last)]
     point = expression.text, given, size
     return give(descent_answer(*point, found, last, diagnostics, digits, whole=whole), options)

@@ -89,13 +89,13 @@ def grad_command(**options: Any) -> int:
 
 def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
     """The answer of ``eval`` or ``grad``; what draws it is imported where it is asked for."""
-    from exprgrad.explain.diagnostics import folded
+    from exprgrad.explain.diagnostics import told_once
 
     digits, whole, traced = options["digits"], options["show_all"], options.get("show_trace")
     is_gradient_alone = command == "grad" and options["quiet"]
     found = run.guarded(digits_shown(options), has_value=not is_gradient_alone)
     lines = found.gradient if command == "grad" else {"": found.value}
-    diagnostics = folded(run.remarks, found)
+    diagnostics = told_once(run.remarks, found)
 
     def fields() -> Iterator[tuple[str, Any]]:
         from exprgrad.show.documents.runs import run_fields
@@ -127,7 +127,7 @@ def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
 
 def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     """The answer of ``grad --order`` and ``grad --accumulate``."""
-    from exprgrad.explain.diagnostics import folded
+    from exprgrad.explain.diagnostics import told_once
     from exprgrad.explain.limits import LISTED_PATHS
     from exprgrad.explain.places import in_numbers
     from exprgrad.show.text.walks import visited_answer
@@ -136,7 +136,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     most = MOST_LOST if whole else LISTED_PATHS
     run, _ = in_numbers(run)
     found = run.visited(options["order"], options["accumulate"], most=most)
-    told = folded(run.remarks, run.guarded(digits_shown(options)))
+    told = told_once(run.remarks, run.guarded(digits_shown(options)))
     return visited_answer(run, found, told, options["digits"], whole=whole, traced=traced)
 
 

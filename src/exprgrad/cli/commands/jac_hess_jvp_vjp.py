@@ -118,13 +118,13 @@ def told(
     guard: Settled,
 ) -> int:
     """Write what was found beside the outputs' values; return the exit status."""
-    from exprgrad.explain.diagnostics import folded
+    from exprgrad.explain.diagnostics import told_once
 
     among = asked.among_tensors
     found = {"value": asked.one_or_all(asked.values), **found}
     if guard.values:
         found |= drawn.digit_fields(guard, found, several=asked.several)
-    diagnostics = folded(diagnostics, guard)
+    diagnostics = told_once(diagnostics, guard)
     fields = drawn.fields_of(asked.inputs, found, diagnostics, among_tensors=among)
     given = fields.items(), rows, lines, shown, diagnostics
     return give(Answer(command, asked.text, *given, apart=among), asked.options)

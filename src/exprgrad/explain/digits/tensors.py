@@ -24,7 +24,7 @@ from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 
 __all__ = ["answered_tensors", "guarded_tensors"]
 
-MOST_WORK = 2**17
+MOST_DERIVED = 2**17
 """For how many nodes of derived graphs the truth is worked out, about: that takes seconds."""
 Bounds = dict[Path, tuple[float, float]]
 """Numbers, and what each may be off by."""
@@ -112,7 +112,7 @@ def answered_tensors(
         if len(bounds) > MOST_ELEMENTS:
             return None
         source = Spread(run, point, ask, label)
-        return resolve(bounds, lambda: source) if source.work(bounds) <= MOST_WORK else None
+        return resolve(bounds, lambda: source) if source.work(bounds) <= MOST_DERIVED else None
 
     return settled_tensors(run, values, errors, least, settled, blame)
 

@@ -54,7 +54,6 @@ __all__ = [
     "answer_errors",
     "data_errors",
     "edges_of",
-    "fewest_digits",
     "grad_errors",
     "right_digits",
 ]
@@ -85,11 +84,6 @@ def right_digits(value: Array, error: Error) -> Array:
         digits = np.where(np.equal(error, 0), inf, digits)
         digits = np.where(np.isfinite(value) & ~np.isnan(digits), digits, 0.0)
         return np.clip(digits, 0, DOUBLE_DIGITS).astype(int)[()]
-
-
-def fewest_digits(value: Array, error: Error) -> int:
-    """How many digits of every number are right."""
-    return int(np.min(right_digits(value, error)))
 
 
 def data_errors(graph: Graph, values: Sequence[Array], outputs: Iterable[int]) -> list[Error]:

@@ -28,7 +28,6 @@ __all__ = [
     "answers",
     "forward",
     "held",
-    "holds_somewhere",
     "play",
     "record",
     "sides",
@@ -258,8 +257,3 @@ def held(text: str, names: Sequence[str], arguments: Sequence[Array]) -> Array:
     """A condition of a row, evaluated at every number of its arguments."""
     graph = template(text)
     return arrays.forward(graph, dict(zip(names, arguments, strict=True)))[graph.output]
-
-
-def holds_somewhere(text: str, names: Sequence[str], arguments: Sequence[Array]) -> bool:
-    """Whether a condition of a row holds at a number of its arguments."""
-    return bool(np.any(held(text, names, arguments)))
