@@ -70,7 +70,7 @@ class Derivative(NamedTuple):
     """A derivative, one on the way to a higher order or the one that is asked for.
 
     ``element``  as polynomials, if it can be
-    ``plain``    as a formula without named steps of ours; None where only the polynomials were needed
+    ``plain``    as a formula without named steps of ours, where it is needed to go on
     ``shown``    as people read it, where they do
     """
 
@@ -125,17 +125,22 @@ def onward(
     if polynomials is not None and step > SIMPLIFIED and None not in elements:
         for name, element in zip(wrt, elements, strict=True):
             assert element is not None
-            yield name, written(polynomials, element) if is_last else Derivative(element)
+            yield name, written(polynomials, element, is_last) if is_last else Derivative(element)
         return
     formula = known.plain
     if formula is None:
         assert polynomials is not None and known.element is not None
-        formula = written(polynomials, known.element).plain
+        formula = written(polynomials, known.element, is_last=False).plain
     assert formula is not None
-    simplified = zip(derivatives(formula, wrt), derivatives(formula, wrt, steps=False), strict=True)
-    for name, element, (shown, plain) in zip(wrt, elements, simplified, strict=True):
+    nothing = [None] * len(wrt)
+    is_read = is_last or polynomials is not None
+    read = derivatives(formula, wrt) if is_read else nothing
+    derived_again = nothing if is_last else derivatives(formula, wrt, steps=False)
+    for name, element, plain, shown in zip(wrt, elements, derived_again, read, strict=True):
         derivative = Derivative(element, plain, shown)
-        yield name, derivative if polynomials is None else shorter(polynomials, derivative)
+        if polynomials is not None:
+            derivative = shorter(polynomials, derivative, is_last)
+        yield name, derivative
 
 
 def slope(polynomials: Polynomials | None, element: Element | None, name: str) -> Element | None:
@@ -148,18 +153,20 @@ def slope(polynomials: Polynomials | None, element: Element | None, name: str) -
         return None
 
 
-def shorter(polynomials: Polynomials, simplified: Derivative) -> Derivative:
+def shorter(polynomials: Polynomials, simplified: Derivative, is_last: bool) -> Derivative:
     """A derivative that was simplified, or the same as polynomials where that is shorter to read."""
     element, plain, shown = simplified
-    assert plain is not None and shown is not None
+    assert shown is not None
     terms = 0 if element is None else sum(map(len, element.values()))
     if element is None or terms > length(program(shown)):
         return simplified
-    found = written(polynomials, element)
+    found = written(polynomials, element, is_last)
     assert found.shown is not None
     if size(found.shown) < size(shown):
         return found
-    if size(shown) < size(found.shown):  # what is simplified further may have fewer terms, too
+    if plain is not None and size(shown) < size(
+        found.shown
+    ):  # what is simplified further may have fewer terms, too
         try:
             element = polynomials.image(plain, plain.output)
         except TooLarge:
@@ -173,7 +180,7 @@ def size(formula: Graph) -> tuple[int, int]:
     return length(text), len(text)
 
 
-def written(polynomials: Polynomials, element: Element) -> Derivative:
+def written(polynomials: Polynomials, element: Element, is_last: bool) -> Derivative:
     """A derivative that is known as polynomials: with a person's names, or without if that is shorter."""
     form = with_one_exponential(polynomials.forms, collected(polynomials, element))
     graph = polynomials.graph
@@ -185,7 +192,7 @@ def written(polynomials: Polynomials, element: Element) -> Derivative:
 
     ways: list[Mapping[int, str]] = [polynomials.names, {}] if polynomials.names else [{}]
     shown = [with_steps(*copy(names), graph.output_name) for names in ways]
-    plain = reshaped(with_names(*copy(polynomials.names)), graph)
+    plain = None if is_last else reshaped(with_names(*copy(polynomials.names)), graph)
     return Derivative(element, plain, min(shown, key=size))
 
 
