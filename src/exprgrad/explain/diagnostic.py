@@ -20,8 +20,9 @@ class Diagnostic(NamedTuple):
     ``code`` is ``nan`` or ``infinity`` (of a node's data), ``nan-gradient`` or ``infinite-gradient``,
     ``kink`` or ``jump`` (of a node, or along an input), ``corrected``, ``undecided``, ``exists`` or
     ``edge`` (of the derivative with respect to an input), ``many-inputs`` (too many to look at from both
-    sides), ``lost-digits`` (of the value or a derivative), ``diverged`` (of a descent), or ``unused`` (a
-    named statement); ``severity`` is ``warning``, or ``note`` where the answer does not depend on it.
+    sides), ``lost-digits`` (of the value or a derivative; as a note of what was typed and is below the
+    doubles), ``diverged`` (of a descent), or ``unused`` (a named statement); ``severity`` is ``warning``,
+    or ``note`` where the answer does not depend on it.
     ``path`` is, for a number that is not finite, its way to the output: ``exp(x) → 1 + exp(x) → …``.
     """
 

@@ -44,6 +44,8 @@ LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""
 GRADIENT = 3
 """How many times as many nodes as a formula its gradient has, about."""
+MOST_TURNS = 10_000
+"""Up to so many nodes it is asked which kinks what was typed meets."""
 BY_ONE = {"value", "gradient", "jacobian", "vjp"}
 """The fields of values and of first derivatives, whose digits a rewrite may keep."""
 
@@ -157,6 +159,8 @@ def turn_of(
     With ``grads`` those come first that the answer depends on there.
     """
     graph, turns = run.graph, []
+    if len(graph) > MOST_TURNS:
+        return None
     used = dependencies(graph, graph.output)
     for node, operands in enumerate(graph.operands):
         known = met(graph, typed, node, run.varying) if operands and used[node] else {}
