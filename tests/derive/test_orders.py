@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from itertools import product
 from statistics import median
 
@@ -42,10 +43,16 @@ def close(found: Real, true: Real, digits: int = 40) -> bool:
     return bool(abs(found - true) <= abs(true) * mpf(10) ** -digits)
 
 
+@cache
+def formulas(text: str, names: tuple[str, ...], order: int) -> dict[tuple[str, ...], Graph]:
+    """All derivatives of an order, by the inputs, worked out once for all points."""
+    return dict(every(parse(text), names, order))
+
+
 @pytest.mark.parametrize(("x", "y"), [(0.5, 1.25), (-2.0, 0.75), (1.5, -3.0)])
 def test_third_derivatives_of_a_wave(x: float, y: float) -> None:
     """All four, against mpmath's own numerical differentiation."""
-    found = dict(every(parse(WAVE), ["x", "y"], 3))
+    found = formulas(WAVE, ("x", "y"), 3)
     assert len(found) == 4
     with mp.workdps(80):
         for inputs, formula in found.items():
@@ -86,8 +93,8 @@ GREEKS = {
 
 @pytest.mark.parametrize("market", MARKETS, ids=str)
 def test_the_greeks_as_formulas(market: dict[str, float]) -> None:
-    names = ["S", "sigma", "T", "r"]
-    found = {**dict(every(parse(CALL), names, 1)), **dict(every(parse(CALL), names, 2))}
+    names = ("S", "sigma", "T", "r")
+    found = formulas(CALL, names, 1) | formulas(CALL, names, 2)
     with mp.workdps(60):
         true = greeks(**{name: mpf(value) for name, value in market.items()})
         for greek, (inputs, sign) in GREEKS.items():
