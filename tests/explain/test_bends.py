@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from exprgrad import parse
@@ -44,6 +46,30 @@ def test_a_kink_of_the_first_derivative_is_a_warning(
 def test_a_jump_is_one_though_its_derivatives_are_0_on_both_sides() -> None:
     assert "warning: floor(x) jumps here" in command("hess", "floor(x)", "x=2").err
     assert not command("hess", "x^3*sign(x)", "x=0").err
+
+
+@pytest.mark.parametrize(
+    ("formula", "values", "entries"),
+    [
+        ("max(x, 0)^1.5", ["x=-1"], {"x": {"x": 0}}),
+        ("relu(x)^1.5*y", ["x=-1", "y=3"], {"x": {"x": 0, "y": 0}, "y": {"x": 0, "y": 0}}),
+        ("max(x*y, 0)^1.5", ["x=-2", "y=1"], {"x": {"x": 0, "y": 0}, "y": {"x": 0, "y": 0}}),
+        ("max(x, 0)^1.5", ["x=0"], {"x": {"x": "nan"}}),
+    ],
+)
+def test_a_second_derivative_that_the_sides_tell(
+    formula: str, values: list[str], entries: dict[str, dict[str, float]]
+) -> None:
+    """Where 0 meets an infinite slope: below 0 all is flat, and at 0 the slopes on the sides differ."""
+    document = json.loads(command("hess", formula, *values, "--json").out)
+    assert document["hessian"] == entries
+    changed = document.get("corrected_hessian", {})
+    assert bool(changed) == ("nan" not in str(entries))
+    told = {found["code"] for found in document["diagnostics"]}
+    assert ("corrected" in told) == bool(changed) and ("nan-hessian" in told) != bool(changed)
+    for row, columns in changed.items():
+        for column, pair in columns.items():
+            assert pair == {"sweep": "nan", "value": entries[row][column]}
 
 
 def test_a_kink_of_the_first_derivative_at_numbers_of_a_tensor() -> None:

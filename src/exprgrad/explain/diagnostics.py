@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNTED", "NOT_FINITE", "Run", "answered", "diagnose", "diagnose_hessian", "diagnose_outputs",
-    "doubtful", "told_once",
+    "doubtful", "settled_by_sides", "told_once",
 ]  # fmt: skip
 
 COUNTED = 6
@@ -418,6 +418,55 @@ def kinked_twice(
             sides = one_sided(run).items()
             names |= {name for name, one in sides if one.verdict != "exists" or one.corrected}
     return dependents(evaluator.graph, [evaluator.graph.inputs[name] for name in names])
+
+
+def settled_by_sides(
+    text: str,
+    evaluator: Evaluator,
+    inputs: Mapping[str, Any],
+    wrt: Sequence[str],
+    hessian: Matrix,
+) -> Settled:
+    """Entries of a Hessian of numbers that are nan, where the gradient's slopes on both sides tell them.
+
+    So that of ``max(x, 0)^1.5`` at -1 is 0, and not 0 times the infinite slope of a power's slope.
+    """
+    settled = Settled({}, {}, {})
+    listed = sorted(hessian.entries.items())
+    unknown = [(row, column) for (row, column), value in listed if row <= column and is_nan(value)]
+    if not unknown or evaluator.graph.shapes:
+        return settled
+    from exprgrad.explain.limits import beyond_sides
+    from exprgrad.explain.sides.kinks import one_sided
+    from exprgrad.run.matrices import first
+    from exprgrad.run.numbers.bounds import right_digits
+
+    graph, outputs = first(evaluator, wrt)
+    help: str | None = "the entry is corrected; the gradient has this slope on both sides"
+    for row, column in unknown:
+        view = seen_from(graph, outputs[1 + row])
+        run = evaluation.Run.of(text, evaluator_for(view), inputs, (wrt[column],))
+        side = None if beyond_sides(run, len(unknown)) else one_sided(run).get(wrt[column])
+        if side is not None and side.corrected and side.right is not None:
+            path = "hessian", wrt[row], wrt[column]
+            settled.values[path] = side.right
+            settled.digits[path] = right_digits(side.right, side.error)
+            settled.corrected[path] = math.nan, side.right
+            by = wrt[row] if row == column else f"{wrt[row]} and {wrt[column]}"
+            message = f"the second derivative with respect to {by} is {number(side.right)}"
+            message += "; the sweep's nan is wrong"
+            node = evaluator.graph.inputs[wrt[column]]
+            told = Diagnostic(
+                "corrected", "warning", message, node, evaluator.graph.span(node), help
+            )
+            settled = settled._replace(diagnostics=(*settled.diagnostics, told))
+            help = None
+    return settled
+
+
+def is_nan(value: Any) -> bool:
+    """Whether a number is nan; an array is no number."""
+    return isinstance(value, float) and math.isnan(value)
 
 
 def entry_trouble(

@@ -182,7 +182,7 @@ def jac_command(**options: Any) -> int:
 @output_as("one line per input")
 def hess_command(**options: Any) -> int:
     """Hessian: the output's second derivatives."""
-    from exprgrad.explain.diagnostics import diagnose_hessian
+    from exprgrad.explain.diagnostics import diagnose_hessian, settled_by_sides
     from exprgrad.language.read.parse import need_number
 
     asked, digits, whole = ask(options), options["digits"], options["show_all"]
@@ -196,6 +196,8 @@ def hess_command(**options: Any) -> int:
         },
     )
     swept, gradient = fields["hessian"], fields["gradient"]
+    by_sides = settled_by_sides(asked.text, asked.evaluator, *point, swept)
+    guard = guard.joined(by_sides)
     corrections = [*drawn.correction_lines(guard, digits, several=False)]
     guard = drawn.mirrored(guard, swept)
     found = drawn.corrected_matrix(swept, guard, "hessian")
@@ -217,7 +219,7 @@ def hess_command(**options: Any) -> int:
         drawn.matrix_rows(shown, "row", "column"),
         drawn.entry_lines(found),
         lambda screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
-        diagnose_hessian(asked.text, asked.evaluator, *point, swept, asked.spelled),
+        diagnose_hessian(asked.text, asked.evaluator, *point, found, asked.spelled),
         drawn.with_zeros(guard, found, "hessian"),
     )
 
