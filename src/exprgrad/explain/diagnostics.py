@@ -465,7 +465,7 @@ def settled_by_sides(
 
 
 def is_nan(value: Any) -> bool:
-    """Whether a number is nan; an array is no number."""
+    """Whether a value is a number, and nan."""
     return isinstance(value, float) and math.isnan(value)
 
 

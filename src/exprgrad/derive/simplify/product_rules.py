@@ -206,7 +206,7 @@ def drop_zeros(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fractio
 
 
 def is_zero_power(forms: Algebra, form: int) -> bool:
-    """Whether a form is 0 to a power that is no number."""
+    """Whether a form is 0 to a power that varies."""
     found = forms.forms[form]
     return isinstance(found, Call) and found.kind == "pow" and found.operands[0] == forms.zero
 
