@@ -207,3 +207,14 @@ def test_what_underflows_is_seen() -> None:
 def test_sums_of_zeros_are_exact() -> None:
     run = parse("sum(relu(b + X))").gradient(X=np.full(5000, -1.0), b=1, wrt=["b"])
     assert run.digits == {"value": 16, "gradient": {"b": 16}}
+
+
+@pytest.mark.parametrize("word", ["max", "min"])
+def test_an_extremum_beside_what_may_be_anything_may_be_anything(word: str) -> None:
+    """Bounds that are nan or infinite are no numbers to compare."""
+    row, x = STRUCTURAL[f"reduce_{word}"], np.array([1.0, 2.0, 3.0])
+    assert row.bound is not None
+    for off in (math.nan, inf):
+        errors = [np.array([0.5, 0.25, 0.125]), np.array([0.0, off, 0.0])]
+        found = [row.bound(np, [x], [error], 1.0, (None, False)) for error in errors]
+        assert found[0] == (0.125 if word == "max" else 0.5) and not found[1] < inf

@@ -205,7 +205,9 @@ def greatest_bound(
     """The greatest error of the numbers that may be the greatest."""
     (x,), (off,), (axes, keepdims) = operands, errors, settings
     along = axes_of(axes, np.shape(x))
-    may_be = x + off >= np.max(x - off, axis=along, keepdims=True)
+    is_known = np.isfinite(off)
+    least = np.max(np.where(is_known, x - off, -np.inf), axis=along, keepdims=True)
+    may_be = ~is_known | (x + off >= least)
     return np.max(np.where(may_be, off, 0.0), axis=along, keepdims=bool(keepdims))
 
 
