@@ -8,6 +8,7 @@ used, what it gives must be shorter.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
@@ -90,23 +91,37 @@ Bound = Mapping[str, int]
 
 
 @cache
-def read() -> tuple[Algebra, tuple[Row, ...]]:
-    """The table as forms."""
+def patterns() -> Algebra:
+    """The forms of the table: nothing is rewritten in them."""
     nothing = Rules((), lambda *_: None, (), lambda forms, terms, plain: plain, lambda *_: None)
-    forms = Algebra(nothing, decimals=False)
-    return forms, tuple([row_of(forms, *each) for each in IDENTITIES])
+    return Algebra(nothing, decimals=False)
 
 
-def row_of(forms: Algebra, pattern: str, better: str, usual: bool) -> Row:
-    """One identity."""
-    left, right = built(forms, pattern), built(forms, better)
+@cache
+def functions(identity: Identity) -> frozenset[str]:
+    """The functions in an identity's left side."""
+    return frozenset(re.findall(r"\w+(?=\()", identity.pattern))
+
+
+def rows(kinds: set[str]) -> Iterator[Row]:
+    """The identities about some functions, as forms; only these are read."""
+    for identity in IDENTITIES if kinds else ():
+        if functions(identity) <= kinds:
+            yield row_of(identity)
+
+
+@cache
+def row_of(identity: Identity) -> Row:
+    """An identity as forms."""
+    forms = patterns()
+    left, right = built(forms, identity.pattern), built(forms, identity.better)
     found = forms.forms[left]
     assert isinstance(found, Sum | Product)
     parts = found.terms if isinstance(found, Sum) else found.factors
     parts = tuple(sorted(parts, key=lambda part: -forms.weights[part[0]]))
     kinds, inside = kinds_in(forms, [part for part, _ in parts])
     is_reversible = isinstance(found, Product) and all(q > 0 for _, q in parts)
-    return Row(parts, isinstance(found, Sum), right, kinds, inside, is_reversible, usual)
+    return Row(parts, isinstance(found, Sum), right, kinds, inside, is_reversible, identity.usual)
 
 
 def built(forms: Algebra, text: str) -> int:
@@ -134,11 +149,9 @@ def built(forms: Algebra, text: str) -> int:
 
 def rewritten_sums(forms: Algebra, terms: Terms) -> Iterator[int]:
     """What becomes of a sum by each identity that is found in it."""
-    patterns, rows = read()
-    kinds, _ = kinds_in(forms, terms)
-    for row in rows if kinds else ():
-        if row.is_sum and row.kinds <= kinds:
-            for better, used in sums_in(forms, patterns, row, terms):
+    for row in rows(kinds_in(forms, terms)[0]):
+        if row.is_sum:
+            for better, used in sums_in(forms, row, terms):
                 place = next(place for place, term in enumerate(terms) if term in used)
                 left = [item for item in terms.items() if item[0] not in used]
                 yield forms.sum([*left[:place], better, *left[place:]])
@@ -151,25 +164,24 @@ def rewritten_products(
 
     With each, whether it is always written so.
     """
-    patterns, rows = read()
     kinds, inside = kinds_in(forms, powers)
-    for row in rows if kinds or inside else ():
+    for row in rows(kinds | inside):
         if row.is_sum:
             if row.kinds <= inside:
-                for other in with_other_factor(forms, patterns, row, powers, coefficient):
+                for other in with_other_factor(forms, row, powers, coefficient):
                     yield other, row.usual
             continue
         if not (row.kinds <= kinds and row.inside <= inside and len(row.parts) <= len(powers)):
             continue
         for power in (ONE, -ONE) if row.is_reversible else (ONE,):
             wanted = {part: power * q for part, q in row.parts}
-            for bound, left in factors_in(forms, patterns, powers, wanted, {}):
-                better = filled(forms, patterns, row.better, bound)
+            for bound, left in factors_in(forms, powers, wanted, {}):
+                better = filled(forms, row.better, bound)
                 yield forms.product([*left.items(), (better, power)], coefficient), row.usual
 
 
 def with_other_factor(
-    forms: Algebra, patterns: Algebra, row: Row, powers: Powers, coefficient: Fraction
+    forms: Algebra, row: Row, powers: Powers, coefficient: Fraction
 ) -> Iterator[int]:
     """A product in which a sum that is a factor is written in another way."""
     for base, exponent in powers.items():
@@ -179,7 +191,7 @@ def with_other_factor(
             and len(found.terms) == len(row.parts)
             and exponent.denominator == 1
         ):
-            for (better, times), _ in sums_in(forms, patterns, row, dict(found.terms)):
+            for (better, times), _ in sums_in(forms, row, dict(found.terms)):
                 left = [item for item in powers.items() if item[0] != base]
                 factor = coefficient * times ** int(exponent)
                 yield forms.product([*left, (better, exponent)], factor)
@@ -194,27 +206,23 @@ def kinds_in(forms: Algebra, parts: Iterable[int]) -> tuple[set[str], set[str]]:
     return kinds, {form.kind for form in factors if isinstance(form, Call)}
 
 
-def sums_in(
-    forms: Algebra, patterns: Algebra, row: Row, terms: Terms
-) -> Iterator[tuple[tuple[int, Fraction], Terms]]:
+def sums_in(forms: Algebra, row: Row, terms: Terms) -> Iterator[tuple[tuple[int, Fraction], Terms]]:
     """Where a sum has a row's left side times something: what that equals, and the terms it takes."""
     (lead, own), *others = row.parts
     if len(terms) < len(row.parts):
         return
     for term, c in terms.items():
-        for bound, rest in factors_in(
-            forms, patterns, factors(forms, term), factors(patterns, lead), {}
-        ):
+        for bound, rest in factors_in(forms, factors(forms, term), factors(patterns(), lead), {}):
             times, used = c / own, {term: c}
             for other, scale in others:
-                amount, wanted = times * scale, factors(patterns, other)
+                amount, wanted = times * scale, factors(patterns(), other)
                 alike = (t for t, d in terms.items() if d == amount and t not in used)
-                found = (t for t in alike if is_times(forms, patterns, t, wanted, bound, rest))
+                found = (t for t in alike if is_times(forms, t, wanted, bound, rest))
                 if (part := next(found, None)) is None:
                     break
                 used[part] = amount
             else:
-                items = [(filled(forms, patterns, row.better, bound), ONE), *rest.items()]
+                items = [(filled(forms, row.better, bound), ONE), *rest.items()]
                 yield (forms.product(items), times), used
 
 
@@ -223,16 +231,14 @@ def factors(forms: Algebra, term: int) -> Powers:
     return {} if term == forms.one else forms.factors_of(term)
 
 
-def is_times(
-    forms: Algebra, patterns: Algebra, term: int, wanted: Powers, bound: Bound, rest: Powers
-) -> bool:
+def is_times(forms: Algebra, term: int, wanted: Powers, bound: Bound, rest: Powers) -> bool:
     """Whether a term is a pattern's, with something for its names, times some other factors."""
-    ways = factors_in(forms, patterns, factors(forms, term), wanted, bound)
+    ways = factors_in(forms, factors(forms, term), wanted, bound)
     return any(left == rest for _, left in ways)
 
 
 def factors_in(
-    forms: Algebra, patterns: Algebra, factors: Powers, wanted: Powers, bound: Bound
+    forms: Algebra, factors: Powers, wanted: Powers, bound: Bound
 ) -> Iterator[tuple[Bound, Powers]]:
     """The ways in which a product has a pattern's factors: what its names stand for, and what is left."""
     if not wanted:
@@ -242,16 +248,14 @@ def factors_in(
     for base, exponent in factors.items():
         if exponent / power < 1:
             continue
-        for match in fits(forms, patterns, base, pattern, bound):
+        for match in fits(forms, base, pattern, bound):
             left = factors | {base: exponent - power}
-            yield from factors_in(forms, patterns, left, dict(others), match)
+            yield from factors_in(forms, left, dict(others), match)
 
 
-def fits(
-    forms: Algebra, patterns: Algebra, form: int, pattern: int, bound: Bound
-) -> Iterator[Bound]:
+def fits(forms: Algebra, form: int, pattern: int, bound: Bound) -> Iterator[Bound]:
     """The ways in which a form is a pattern's."""
-    found, wanted = forms.forms[form], patterns.forms[pattern]
+    found, wanted = forms.forms[form], patterns().forms[pattern]
     match wanted:
         case Leaf(name):
             if bound.get(name, form) == form:
@@ -261,32 +265,32 @@ def fits(
                 yield bound
         case Product(coefficient, ((name, exponent),)):
             if coefficient == -1 and exponent == 1 and forms.is_negative(form):
-                yield from fits(forms, patterns, forms.negated(form), name, bound)
+                yield from fits(forms, forms.negated(form), name, bound)
         case Call(kind, (operand,)):
             if isinstance(found, Call) and found.kind == kind:
-                yield from fits(forms, patterns, found.operands[0], operand, bound)
+                yield from fits(forms, found.operands[0], operand, bound)
         case Sum((first, second)):
             if isinstance(found, Sum) and len(found.terms) == 2:
                 for one, other in (found.terms, found.terms[::-1]):
                     if (one[1], other[1]) == (first[1], second[1]):
-                        for match in fits(forms, patterns, one[0], first[0], bound):
-                            yield from fits(forms, patterns, other[0], second[0], match)
+                        for match in fits(forms, one[0], first[0], bound):
+                            yield from fits(forms, other[0], second[0], match)
 
 
-def filled(forms: Algebra, patterns: Algebra, pattern: int, bound: Bound) -> int:
+def filled(forms: Algebra, pattern: int, bound: Bound) -> int:
     """A pattern with something for its names."""
-    match patterns.forms[pattern]:
+    match patterns().forms[pattern]:
         case Leaf(name):
             return bound[name]
         case Number(value):
             return forms.number(value)
         case Product(coefficient, ((base, exponent),)) if exponent == 1:
-            return forms.sum([(filled(forms, patterns, base, bound), coefficient)])
+            return forms.sum([(filled(forms, base, bound), coefficient)])
         case Product(coefficient, factors):
-            given = [(filled(forms, patterns, base, bound), q) for base, q in factors]
+            given = [(filled(forms, base, bound), q) for base, q in factors]
             return forms.product(given, coefficient)
         case Sum(terms):
-            return forms.sum([(filled(forms, patterns, term, bound), c) for term, c in terms])
+            return forms.sum([(filled(forms, term, bound), c) for term, c in terms])
         case Call(kind, operands):
-            return forms.call(kind, tuple([filled(forms, patterns, o, bound) for o in operands]))
+            return forms.call(kind, tuple([filled(forms, o, bound) for o in operands]))
     raise AssertionError("a pattern is made of names, numbers, sums, products and functions")
