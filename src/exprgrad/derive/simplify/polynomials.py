@@ -70,6 +70,7 @@ class Polynomials:
                  number in its exponent; so ``exp(-x)`` is a power of ``exp(x)``
     ``choices``  by atom that is a choice, it with its branches as people read them
     ``depth``    how many derivatives are being made, one within the other
+    ``special``  by atom, whether it is a number, or 1 or 0 everywhere
     ``squares``  by atom whose square is written in another one, p: p, and a and b of a + b*p^2
     """
 
@@ -84,6 +85,7 @@ class Polynomials:
         self.choices: dict[int, int] = {}
         self.depth = 0
         self.squares: dict[int, tuple[int, Fraction, Fraction]] = {}
+        self.special: dict[int, bool] = {}
         self.output = self.image(graph, graph.output)
 
     # Reading.
@@ -244,6 +246,9 @@ class Polynomials:
         """A polynomial without squares that are written otherwise and without whole powers of numbers."""
         found: defaultdict[Powers, Fraction] = defaultdict(Fraction)
         for monomial, c in polynomial.items():
+            if not any(atom in self.squares or self.is_special(atom) for atom, _ in monomial):
+                found[monomial] += c
+                continue
             left: Powers = ()
             terms: Polynomial = {(): c}
             for atom, exponent in monomial:
@@ -256,6 +261,14 @@ class Polynomials:
                 found[joined(powers, left)] += d
         return {powers: c for powers, c in found.items() if c}
 
+    def is_special(self, atom: int) -> bool:
+        """Whether an atom is a number, or 1 or 0 everywhere."""
+        if atom not in self.special:
+            form = self.forms.forms[atom]
+            is_call = isinstance(form, Call) and is_flag(self.forms.one, self.forms.zero, form)
+            self.special[atom] = is_call or isinstance(form, Number)
+        return self.special[atom]
+
     def rewritten(self, atom: int, exponent: Fraction) -> tuple[Polynomial, Fraction]:
         """What a power of an atom is written as, and the exponent that is left of it."""
         form = self.forms.forms[atom]
@@ -264,7 +277,7 @@ class Polynomials:
             return value, exponent - int(exponent)
         if exponent < 2 or exponent.denominator != 1:
             return {(): ONE}, exponent
-        if isinstance(form, Call) and is_flag(self.forms.one, self.forms.zero, form):
+        if self.is_special(atom):
             return {(): ONE}, fast(ONE)
         if atom not in self.squares or exponent > HIGHEST:
             return {(): ONE}, exponent
