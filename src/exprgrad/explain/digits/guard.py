@@ -76,8 +76,8 @@ def decided(value: float, least: int, true: Ball, typed: Ball, bits: int) -> Dec
         digits = min(right_digits(value, true), DOUBLE_DIGITS)
         if plain.verdict == "undefined":
             is_typed = typed.is_finite() and is_tight(typed, bits)
-            state = "undefined" if math.isfinite(value) else "hanging" if is_typed else "right"
-            return Decided(value, 0, state)
+            states = ("undefined", "typed") if math.isfinite(value) else ("right", "hanging")
+            return Decided(value, 0, states[is_typed])
         if plain.verdict in ("exact", "pole") or (plain.verdict == "zero" and value == 0):
             digits = DOUBLE_DIGITS
         if digits >= least or plain.verdict in NEAREST:
