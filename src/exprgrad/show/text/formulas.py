@@ -22,6 +22,8 @@ OUTPUTS = ("f", "F", "y", "g", "h", "z")
 """What LaTeX calls an output without a name: the first of these that is not an input."""
 
 
+Tell = Callable[[str, int, int], None]
+"""What is given a derivative's name, its length and its order before it is shown."""
 MARGIN = "     "
 LONGEST_LETTERS = 60
 """How many characters of letters and what they stand for are on one line."""
@@ -58,15 +60,21 @@ def power(base: str, raised: str, times: int) -> str:
     return base + raised.format(times) if times > 1 else base
 
 
-def formula_lines(graph: Graph, inputs: Orders, formula: Graph, to: str) -> Iterator[str]:
+def formula_lines(
+    graph: Graph, inputs: Orders, formula: Graph, to: str, tell: Tell | None
+) -> Iterator[str]:
     """For people: a derivative after its name, its named steps on lines of their own."""
+    name = infix_name(graph, inputs)
+    text = latex(formula, latex_name(graph, inputs)) if to == "latex" else program(formula)
+    if tell is not None:
+        tell(name, len(text), len(inputs))
     if to == "latex":
-        yield latex(formula, latex_name(graph, inputs))
+        yield text
     elif not formula.bindings:
-        yield f"{infix_name(graph, inputs)} = {program(formula)}"
+        yield f"{name} = {text}"
     else:
-        yield infix_name(graph, inputs)
-        yield from (f"  {statement}" for statement in program(formula).split("; "))
+        yield name
+        yield from (f"  {statement}" for statement in text.split("; "))
 
 
 def formulas_answer(
@@ -77,12 +85,12 @@ def formulas_answer(
     to: str,
     *,
     show_steps: bool,
-    tell: Callable[[str, int, int], None] | None = None,
+    tell: Tell | None = None,
 ) -> Answer:
     """The answer of ``diff``: every derivative of an order, worked out where it is written.
 
-    ``show_steps`` says how each comes about, instead of the formula alone.  Before people are shown a
-    derivative, ``tell`` is given its name, its length and its order.
+    ``show_steps`` says how each comes about, instead of the formula alone.  ``tell`` is for what people
+    read.
     """
     found = every(graph, wrt, order)
 
@@ -106,10 +114,7 @@ def formulas_answer(
     def shown(screen: Screen) -> Iterator[str]:
         if not show_steps:
             for inputs, formula in found:
-                lines = [*formula_lines(graph, inputs, formula, to)]
-                if tell is not None:
-                    tell(infix_name(graph, inputs), sum(map(len, lines)), order)
-                yield from lines
+                yield from formula_lines(graph, inputs, formula, to, tell)
             return
         for place, name in enumerate(wrt):
             if place:
