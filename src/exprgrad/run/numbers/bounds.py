@@ -6,12 +6,12 @@ is rounded.  The bounds are of first order in the errors, but where an error is 
 jumps: there the row is asked at both ends.  What is not finite may be off by anything.
 """
 
-# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
+from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, is_scalar
@@ -67,7 +67,7 @@ def right_digits(value: float, error: float) -> int:
     return math.floor(math.log10(min(least / error, 10.0**DOUBLE_DIGITS)))
 
 
-class Kind(NamedTuple):
+class Kind:
     """What a bound needs to know of a row.
 
     ``sort``      how its bound is found
@@ -77,29 +77,22 @@ class Kind(NamedTuple):
     ``flat``      whether it has flat pieces, where a partial of 0 has not underflowed
     """
 
-    op: Op
-    sort: int
-    function: Callable[..., float]
-    own: tuple[float, float]
-    partial: tuple[float, float]
-    flat: bool
+    def __init__(self, op: Op) -> None:
+        ulps = op.value_ulp
+        tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
+        self.op = op
+        self.sort = sort_of(op)
+        self.function = functions[op.name]
+        self.own = 2 * ulps * UNIT, max(tiny, op.value_abs)
+        self.partial = 4 * op.partial_ulp * UNIT, op.partial_abs
+        self.flat = has_only_kinks(op) or bool(op.branches)
 
 
 class Kinds(dict[str, Kind]):
     """Row name → what a bound needs to know of it, made on first use."""
 
     def __missing__(self, name: str) -> Kind:
-        op = BY_NAME[name]
-        ulps = op.value_ulp
-        tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
-        self[name] = made = Kind(
-            op,
-            sort_of(op),
-            functions[name],
-            (2 * ulps * UNIT, max(tiny, op.value_abs)),
-            (4 * op.partial_ulp * UNIT, op.partial_abs),
-            has_only_kinks(op) or bool(op.branches),
-        )
+        self[name] = made = Kind(BY_NAME[name])
         return made
 
 
@@ -255,7 +248,7 @@ def of_row(
     errors: Sequence[float],
 ) -> float:
     """What a row's result may be off by."""
-    op, sort, _, (relative, least), _, _ = kind
+    op, sort, (relative, least) = kind.op, kind.sort, kind.own
     error = relative * abs(out)
     if error < least and (out or values[operands[0]]):
         error = least  # a 0 that is not made of zeros may be all that is left of a number
@@ -427,14 +420,8 @@ def gated(
                 off[operand] += TINY
 
 
-class Slope(NamedTuple):
-    """What a bound needs to know of a local derivative that takes working out.
-
-    ``reads``  which of the numbers that the tape picks it reads
-    """
-
-    kind: Kind
-    reads: tuple[int, ...]
+Slope = tuple[Kind, tuple[int, ...]]
+"""What a bound needs to know of a local derivative that takes working out: which numbers it reads, too."""
 
 
 def slopes_of(kind: Kind) -> dict[Template, Slope]:
@@ -444,7 +431,7 @@ def slopes_of(kind: Kind) -> dict[Template, Slope]:
     for position, (part, _) in enumerate(row(op)[0]):
         if callable(part):
             reads = [names.index(seen) for seen in template(op.partial(position)).inputs]
-            found[part] = Slope(kind, tuple(reads))
+            found[part] = kind, tuple(reads)
     return found
 
 
