@@ -319,7 +319,10 @@ def paired(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[in
 
 
 def counted_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[int]:
-    """``(5*x/2 - 3/2)/y`` is ``(5*x - 3)/(2*y)``, and ``(336 - 4032*x)/24`` is ``14 - 168*x``."""
+    """``(5*x/2 - 3/2)/y`` is ``(5*x - 3)/(2*y)``, and ``(336 - 4032*x)/24`` is ``14 - 168*x``.
+
+    Decimals that a person typed in a sum stay.
+    """
     for base, exponent in powers.items():
         found = forms.forms[base]
         if not isinstance(found, Sum) or len(found.terms) > MOST or exponent.denominator != 1:
@@ -328,7 +331,7 @@ def counted_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterat
             continue
         number = content([c for _, c in found.terms])
         rest = [item for item in powers.items() if item[0] != base]
-        if number != 1 and abs(exponent) < HIGH:
+        if number != 1 and abs(exponent) < HIGH and not (forms.decimals and base < forms.typed):
             inner = forms.sum(found.terms, scale=1 / number)
             scale = coefficient * number ** int(exponent)
             yield forms.product([*rest, (inner, exponent)], scale)
