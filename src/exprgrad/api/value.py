@@ -472,7 +472,7 @@ def double(number: object, label: str) -> float:
     return as_number(number, label or "data")
 
 
-def constant(number: object) -> Value:
+def literal_value(number: object) -> Value:
     """A number that is written in a formula."""
     made = new(Value)
     made._data = number if type(number) is float else double(number, "")
@@ -490,7 +490,7 @@ def apply(kind: str, operands: tuple[Value, ...]) -> Value:
     """What an operation makes of some values; of constants alone it is one."""
     data = functions[kind](*[operand._data for operand in operands])
     if all(operand.kind == CONST for operand in operands):
-        return constant(data)
+        return literal_value(data)
     return result(kind, operands, results_of(operands), data, step_of(kind, operands))
 
 
@@ -501,12 +501,12 @@ def results_of(operands: tuple[Value, ...]) -> tuple[Value, ...]:
 
 def step_of(kind: str, operands: tuple[Value, ...]) -> Backward:
     """What an operation passes on to operands some of which are constants."""
-    constant = [operand.kind == CONST for operand in operands]
+    literal_value = [operand.kind == CONST for operand in operands]
     numbers = [
         operand._data if known and operand._data in FILLED_IN else None
-        for operand, known in zip(operands, constant, strict=True)
+        for operand, known in zip(operands, literal_value, strict=True)
     ]
-    return passing(kind, tuple([not known for known in constant]), tuple(numbers))
+    return passing(kind, tuple([not known for known in literal_value]), tuple(numbers))
 
 
 def result(
@@ -533,7 +533,7 @@ def lifted(operand: object) -> Value | None:
     if isinstance(operand, Value):
         return operand
     known = type(operand) is float or type(operand) is int  # quicker to ask than for any number
-    return constant(operand) if known or isinstance(operand, Real) else None
+    return literal_value(operand) if known or isinstance(operand, Real) else None
 
 
 def method(op: Op) -> Callable[..., Value]:

@@ -105,13 +105,13 @@ def with_steps(graph: Graph, known: dict[int, str], whole: str | None) -> Graph:
     """
     own = {node for node in known if graph.operands[node]}
     taken = {*graph.inputs, *known.values(), *CONSTANTS, whole}
-    if not named(graph, known, own, taken, WORTH_ITS_NAME) & own:
+    if not naming(graph, known, own, taken, WORTH_ITS_NAME) & own:
         own = set()
-    named(graph, known, own, taken, 0, bind=True)
+    naming(graph, known, own, taken, 0, bind=True)
     return graph
 
 
-def named(
+def naming(
     graph: Graph,
     known: dict[int, str],
     own: set[int],

@@ -70,7 +70,7 @@ FEW = 3
 """The most terms of a sum that identities are looked for in where it is a factor."""
 
 
-class Row(NamedTuple):
+class IdentityForms(NamedTuple):
     """An identity as forms: the left side's terms or factors, the longest first, and the right side.
 
     ``kinds`` are the functions that its factors or terms begin with, ``inside`` those in a sum that is
@@ -98,20 +98,20 @@ def patterns() -> Algebra:
 
 
 @cache
-def functions(identity: Identity) -> frozenset[str]:
+def functions_of(identity: Identity) -> frozenset[str]:
     """The functions in an identity's left side."""
     return frozenset(re.findall(r"\w+(?=\()", identity.pattern))
 
 
-def rows(kinds: set[str]) -> Iterator[Row]:
+def rows(kinds: set[str]) -> Iterator[IdentityForms]:
     """The identities about some functions, as forms; only these are read."""
     for identity in IDENTITIES if kinds else ():
-        if functions(identity) <= kinds:
+        if functions_of(identity) <= kinds:
             yield row_of(identity)
 
 
 @cache
-def row_of(identity: Identity) -> Row:
+def row_of(identity: Identity) -> IdentityForms:
     """An identity as forms."""
     forms = patterns()
     left, right = built(forms, identity.pattern), built(forms, identity.better)
@@ -121,7 +121,9 @@ def row_of(identity: Identity) -> Row:
     parts = tuple(sorted(parts, key=lambda part: -forms.weights[part[0]]))
     kinds, inside = kinds_in(forms, [part for part, _ in parts])
     is_reversible = isinstance(found, Product) and all(q > 0 for _, q in parts)
-    return Row(parts, isinstance(found, Sum), right, kinds, inside, is_reversible, identity.usual)
+    return IdentityForms(
+        parts, isinstance(found, Sum), right, kinds, inside, is_reversible, identity.usual
+    )
 
 
 def built(forms: Algebra, text: str) -> int:
@@ -181,7 +183,7 @@ def rewritten_products(
 
 
 def with_other_factor(
-    forms: Algebra, row: Row, powers: Powers, coefficient: Fraction
+    forms: Algebra, row: IdentityForms, powers: Powers, coefficient: Fraction
 ) -> Iterator[int]:
     """A product in which a sum that is a factor is written in another way."""
     for base, exponent in powers.items():
@@ -206,7 +208,9 @@ def kinds_in(forms: Algebra, parts: Iterable[int]) -> tuple[set[str], set[str]]:
     return kinds, {form.kind for form in factors if isinstance(form, Call)}
 
 
-def sums_in(forms: Algebra, row: Row, terms: Terms) -> Iterator[tuple[tuple[int, Fraction], Terms]]:
+def sums_in(
+    forms: Algebra, row: IdentityForms, terms: Terms
+) -> Iterator[tuple[tuple[int, Fraction], Terms]]:
     """Where a sum has a row's left side times something: what that equals, and the terms it takes."""
     (lead, own), *others = row.parts
     if len(terms) < len(row.parts):

@@ -125,12 +125,12 @@ def onward(
     if polynomials is not None and step > SIMPLIFIED and None not in elements:
         for name, element in zip(wrt, elements, strict=True):
             assert element is not None
-            yield name, written(polynomials, element, is_last) if is_last else Derivative(element)
+            yield name, readable(polynomials, element, is_last) if is_last else Derivative(element)
         return
     formula = known.plain
     if formula is None:
         assert polynomials is not None and known.element is not None
-        formula = written(polynomials, known.element, is_last=False).plain
+        formula = readable(polynomials, known.element, is_last=False).plain
     assert formula is not None
     nothing = [None] * len(wrt)
     is_read = is_last or polynomials is not None
@@ -160,11 +160,11 @@ def shorter(polynomials: Polynomials, simplified: Derivative, is_last: bool) -> 
     terms = 0 if element is None else sum(map(len, element.values()))
     if element is None or terms > length(program(shown)):
         return simplified
-    found = written(polynomials, element, is_last)
+    found = readable(polynomials, element, is_last)
     assert found.shown is not None
-    if size(found.shown) < size(shown):
+    if reading_length(found.shown) < reading_length(shown):
         return found
-    if plain is not None and size(shown) < size(
+    if plain is not None and reading_length(shown) < reading_length(
         found.shown
     ):  # what is simplified further may have fewer terms, too
         try:
@@ -174,13 +174,13 @@ def shorter(polynomials: Polynomials, simplified: Derivative, is_last: bool) -> 
     return Derivative(element, plain, shown)
 
 
-def size(formula: Graph) -> tuple[int, int]:
+def reading_length(formula: Graph) -> tuple[int, int]:
     """How long a formula is to read."""
     text = program(formula)
     return length(text), len(text)
 
 
-def written(polynomials: Polynomials, element: Element, is_last: bool) -> Derivative:
+def readable(polynomials: Polynomials, element: Element, is_last: bool) -> Derivative:
     """A derivative that is known as polynomials: with a person's names, or without if that is shorter."""
     form = with_one_exponential(polynomials.forms, collected(polynomials, element))
     graph = polynomials.graph
@@ -193,7 +193,7 @@ def written(polynomials: Polynomials, element: Element, is_last: bool) -> Deriva
     ways: list[Mapping[int, str]] = [polynomials.names, {}] if polynomials.names else [{}]
     shown = [with_steps(*copy(names), graph.output_name) for names in ways]
     plain = None if is_last else reshaped(with_names(*copy(polynomials.names)), graph)
-    return Derivative(element, plain, min(shown, key=size))
+    return Derivative(element, plain, min(shown, key=reading_length))
 
 
 def collected(polynomials: Polynomials, element: Element) -> int:

@@ -81,7 +81,7 @@ BASES = 2
 """From so many of the sampled points thresholds are looked for."""
 NAMED = 3
 """How many thresholds are named; the others are in JSON."""
-SMALL = (2.0, 3.0, 5.0, 0.5, 7.0, -2.0, 1.5)
+TRIED_NUMBERS = (2.0, 3.0, 5.0, 0.5, 7.0, -2.0, 1.5)
 """Numbers that people check with."""
 
 
@@ -482,8 +482,8 @@ def points(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float
         yield fixed
         return
     random = Random(0)
-    for first in range(len(SMALL)):
-        values = [SMALL[(first + place) % len(SMALL)] for place in range(len(free))]
+    for first in range(len(TRIED_NUMBERS)):
+        values = [TRIED_NUMBERS[(first + place) % len(TRIED_NUMBERS)] for place in range(len(free))]
         yield fixed | dict(zip(free, values, strict=True))
     for spread, _ in product((4.0, 1.0, 20.0, 0.1, 1000.0), range(TRIES // 5)):
         low = random.choice((-spread, 0.0))

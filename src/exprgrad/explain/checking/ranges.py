@@ -17,16 +17,16 @@ from exprgrad.run.numbers.primitives import functions, number
 __all__ = ["Range", "ranges"]
 
 Range = tuple[float, float]
-WHOLE = (-math.inf, math.inf)
+REALS = (-math.inf, math.inf)
 
 
 def ranges(graph: Graph, given: Mapping[str, float]) -> list[Range]:
     """By node the least and the greatest value that it may have, some inputs being given; nan aside."""
-    inputs = {name: (given[name],) * 2 if name in given else WHOLE for name in graph.inputs}
-    return interpret(graph, Algebra(constant, range_of), inputs)
+    inputs = {name: (given[name],) * 2 if name in given else REALS for name in graph.inputs}
+    return interpret(graph, Algebra(constant_range, range_of), inputs)
 
 
-def constant(graph: Graph, node: int) -> Range:
+def constant_range(graph: Graph, node: int) -> Range:
     """A constant is its own least and greatest value."""
     return number(graph, node), number(graph, node)
 
@@ -54,14 +54,16 @@ def range_by_structure(graph: Graph, node: int, operands: Sequence[Range]) -> Ra
     """The range that an operation's structure allows, or that of its definition."""
     row = BY_NAME[graph.kinds[node]]
     lows, highs = zip(*operands, strict=True)
-    found = WHOLE
+    found = REALS
     if row.signs:
         signed = zip(row.signs, operands, strict=True)
         terms = [(low, high) if sign > 0 else (-high, -low) for sign, (low, high) in signed]
         found = sum(low for low, _ in terms), sum(high for _, high in terms)
     elif row.powers:
         same = row.powers == (1, 1) and len({*graph.operands[node]}) == 1
-        found = times(operands[0], operands[1] if min(row.powers) > 0 else reciprocal(*operands[1]))
+        found = product_range(
+            operands[0], operands[1] if min(row.powers) > 0 else reciprocal(*operands[1])
+        )
         found = (max(found[0], 0.0), found[1]) if same else found
     elif row.branches:
         found = min(lows[at] for at in row.branches), max(highs[at] for at in row.branches)
@@ -69,19 +71,19 @@ def range_by_structure(graph: Graph, node: int, operands: Sequence[Range]) -> Ra
         found = functions[row.name](*lows), functions[row.name](*highs)
     elif row.gate == "power":
         exponent = lows[1] if lows[1] == highs[1] else math.nan
-        found = (0.0, math.inf) if exponent % 2 != 1 and exponent == exponent else WHOLE
+        found = (0.0, math.inf) if exponent % 2 != 1 and exponent == exponent else REALS
     elif row.definition:
         plainer = template(row.definition)
         given = dict(zip(row.names, operands, strict=True))
         found = interpret(plainer, BY_STRUCTURE, given)[plainer.output]
-    low, high = WHOLE if any(map(math.isnan, found)) else found
+    low, high = REALS if any(map(math.isnan, found)) else found
     return (max(low, 0.0) if row.not_negative else low), high
 
 
-BY_STRUCTURE = Algebra(constant, range_by_structure)
+BY_STRUCTURE = Algebra(constant_range, range_by_structure)
 
 
-def times(one: Range, other: Range) -> Range:
+def product_range(one: Range, other: Range) -> Range:
     """The range of a product; 0 times anything is 0."""
     ends = [x * y if x and y else 0.0 for x in one for y in other]
     return min(ends), max(ends)
@@ -93,4 +95,4 @@ def reciprocal(low: float, high: float) -> Range:
         return (1 / high if high else math.inf), (1 / low if low else math.inf)
     if high <= 0:
         return (1 / high if high else -math.inf), 1 / low
-    return WHOLE
+    return REALS

@@ -53,7 +53,7 @@ MOST_INPUTS = 8
 """The most inputs along which thresholds are looked for."""
 MOST_CROSSINGS = 4
 """The most thresholds of a gap along an input, the nearest ones: a sine has no end of them."""
-MOST_WORK = 1_000_000
+MOST_SEARCHING = 1_000_000
 """The most nodes that are evaluated in the search: half a second, or a little more."""
 HALVINGS = 120
 """How often an interval is halved at most: enough for one from 1e100 to 1e120."""
@@ -214,7 +214,7 @@ def thresholds(gaps: Gaps, bases: Sequence[Point], free: Sequence[str]) -> list[
     """
     free = free[:MOST_INPUTS]
     searched = range(min(len(gaps.found), MOST_GAPS))
-    left = MOST_WORK // max(len(gaps.graph), 1)
+    left = MOST_SEARCHING // max(len(gaps.graph), 1)
     found: list[Threshold] = []
     closed: set[tuple[int, str]] = set()
     for base in bases if gaps.found else ():
@@ -487,7 +487,7 @@ def beyond(
         graph.output = place[gap.node]
         alone = Gaps(graph, [gap._replace(node=graph.output)])
         names = [name for name in free if name in graph.inputs][:MOST_INPUTS]
-        left = MOST_WORK // len(sides) // len(graph)
+        left = MOST_SEARCHING // len(sides) // len(graph)
         for start in sorted(points, key=lambda point: size(alone, point))[:STARTS]:
             point, left = crossed(alone, wanted, start, names, left)
             if point is not None:
@@ -523,7 +523,7 @@ def crossed(
             data = forward(graph, point)
             gap = data[graph.output]
             if sign(gap) == wanted:
-                return shortened(gaps, wanted, point, start), left
+                return plainest(gaps, wanted, point, start), left
             grads = play(tape, data).grads
             slopes = {name: grads[graph.inputs[name]] or 0.0 for name in names}
             steepness = math.hypot(*slopes.values())
@@ -548,7 +548,7 @@ def least(line: Line) -> float:
     return x if closer else line.places[at]
 
 
-def shortened(gaps: Gaps, wanted: float, point: Point, start: Point) -> Point:
+def plainest(gaps: Gaps, wanted: float, point: Point, start: Point) -> Point:
     """The point with as few digits as leave it on the side that is wanted, where it has moved."""
     moved = {name: x for name, x in point.items() if x != start[name]}
     for digits in range(1, 17):

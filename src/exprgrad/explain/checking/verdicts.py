@@ -36,7 +36,7 @@ PLENTY_OF_DIGITS = 12
 """Where a gradient has fewer digits than this, every rule is looked at: rounding takes four."""
 ENOUGH_DIGITS = 3
 """The fewest digits that count as agreement: the lesson compares as many."""
-NOTHING = 10.0**-ENOUGH_DIGITS
+ZERO_WITHIN = 10.0**-ENOUGH_DIGITS
 """What differences call 0 may be off by this at most, absolutely: there is no size to measure it by."""
 
 
@@ -270,7 +270,7 @@ def by_differences(sides: Sides, analytic: float) -> Verdict:
         if digits_of(off, abs(best.value)) < ENOUGH_DIGITS:
             why = f"differences say {said}, {returned}, and every rule is right on its own"
             return found.says("cancellation", why)
-    if analytic == 0 and best.error < NOTHING:
+    if analytic == 0 and best.error < ZERO_WITHIN:
         what = "both are 0" if best.value == 0 else f"0 to within {short_number(best.error)}"
         return found.says("agrees", what)
     digits = digits_of(max(off, best.error), max(abs(analytic), abs(best.value)))

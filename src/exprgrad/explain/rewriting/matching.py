@@ -32,7 +32,7 @@ Terms = tuple[tuple[int, int], ...]
 
 MOST_TERMS = 64
 """The most terms that a sum is taken apart into."""
-NOWHERE = (0, 0)
+NO_SPAN = (0, 0)
 
 
 class Reading:
@@ -133,7 +133,7 @@ class Reading:
 
     def append(self, kind: str, operands: tuple[int, ...] = (), payload: Payload = None) -> int:
         """A new node."""
-        node = self.graph.append(kind, operands, payload, NOWHERE, (NOWHERE,) * len(operands))
+        node = self.graph.append(kind, operands, payload, NO_SPAN, (NO_SPAN,) * len(operands))
         self.keys.append(self.key_of(node))
         return node
 

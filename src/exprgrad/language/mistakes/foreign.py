@@ -323,7 +323,7 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
             setting = "axes=" if kind == "order" else ""
             return f"write {name}({bare(operands[0])}, {setting}[{', '.join(numbers)}])"
     elif row is not None and row.along_axes and word not in ELEMENTWISE and len(operands) > 1:
-        operands, settings = along(operands, settings)
+        operands, settings = reduced_along(operands, settings)
     return f"write {call(name, operands, settings)}"
 
 
@@ -377,7 +377,9 @@ def call(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str
     return f"{word}({', '.join([*given, *named])})"
 
 
-def along(operands: Sequence[str], settings: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+def reduced_along(
+    operands: Sequence[str], settings: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
     """The operands and the settings of a reduction whose second operand is an axis."""
     first, second, *more = operands
     if whole_numbers([second]) is None and second != "None":

@@ -65,7 +65,7 @@ FONTS = {
 }  # fmt: skip
 ACCENTS = {rf"\{name}": name for name in ("hat", "bar", "tilde", "vec", "dot", "ddot")}
 ACCENTS |= {r"\widehat": "hat", r"\overline": "bar", r"\widetilde": "tilde"}
-CONSTANTS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
+CONSTANT_COMMANDS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
 INVERSE = {f"{name}{h}": f"a{name}{h}" for name in ("sin", "cos", "tan") for h in ("", "h")}
 REFUSED = {
     **dict.fromkeys((r"\partial", r"\nabla"), "no derivative is taken inside a formula"),
@@ -243,7 +243,7 @@ def close_group(bracket: str, text: str, stack: list[Open], span: Span) -> None:
     if group.bracket.startswith(r"\begin"):
         items.append(Item("operand", environment(text, group, span), start, end))
         return
-    held = compared(group.items) if group.bracket == "[" else group.items
+    held = as_condition(group.items) if group.bracket == "[" else group.items
     inside = "" if group.bracket == "{" and not held else row(text, held, (start, end))
     if group.bracket in AROUND:
         items.append(Item("operand", f"{AROUND[group.bracket]}({inside})", start, end))
@@ -255,7 +255,7 @@ def close_group(bracket: str, text: str, stack: list[Open], span: Span) -> None:
         items.append(Item("paren", inside, start, end))
 
 
-def compared(items: Sequence[Item]) -> list[Item]:
+def as_condition(items: Sequence[Item]) -> list[Item]:
     """Items of a condition, where ``=`` compares."""
     return [
         item._replace(kind="operator", text="==") if item.kind == "equals" else item
@@ -314,8 +314,8 @@ def simple(text: str, word: str, start: int, end: int) -> Item:
         return Item(kinds[word], word, start, end)
     if word in OPERATORS:
         return Item("operator", OPERATORS[word], start, end)
-    if word in CONSTANTS:
-        return Item("operand", CONSTANTS[word], start, end)
+    if word in CONSTANT_COMMANDS:
+        return Item("operand", CONSTANT_COMMANDS[word], start, end)
     if word[0] == "\\" and name in FUNCTION_COMMANDS:
         return Item("function", FUNCTION_COMMANDS[name], start, end)
     if word in (r"\frac", r"\dfrac", r"\tfrac", r"\sqrt", *ACCENTS):
@@ -653,7 +653,7 @@ def environment(text: str, group: Open, span: Span) -> str:
     values, conditions = [], []
     for line in rows:
         value, *more = parted([item for item in line if item.kind != "comma"], "cell")
-        condition = compared([item for part in more for item in part if item.kind != "words"])
+        condition = as_condition([item for part in more for item in part if item.kind != "words"])
         values.append(row(text, value, whole))
         conditions.append(row(text, condition, whole) if condition else "")
     if "" in conditions[:-1]:

@@ -17,7 +17,7 @@ from exprgrad.source import Span
 
 __all__ = ["ACTIONS", "Value", "call"]
 
-MOST_DIGITS = 12
+LONGEST_WHOLE_NUMBER = 12
 """The most digits of a whole number in a setting."""
 SHORT_OPERAND = 40
 """The longest text of an operand that a hint repeats, in characters."""
@@ -48,7 +48,7 @@ class Keyword(NamedTuple):
 def integer(graph: Graph, text: str, span: Span) -> Setting:
     """A whole number."""
     digits = text[span[0] : span[1]]
-    if digits.isdecimal() and len(digits) <= MOST_DIGITS:
+    if digits.isdecimal() and len(digits) <= LONGEST_WHOLE_NUMBER:
         return Setting(int(digits), *span)
     message = "this number is too large" if digits.isdecimal() else "this is not a whole number"
     raise bad_setting(message, span, "an index, an axis or a size is a whole number")

@@ -145,7 +145,7 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
     rows = spelled = frozenset((*dialect.texts, *dialect.scalar, *dialect.vector))
     if precise:
         rows |= {row for row, op in BY_NAME.items() if not op.value}
-    read = told if FMA in rows else template
+    read = in_single_steps if FMA in rows else template
     if not precise:
         program = fused(program, read=read)
     program = written_out(program, rows, exact=precise, read=read)
@@ -160,7 +160,7 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
 
 
 @cache
-def told(text: str) -> Graph:
+def in_single_steps(text: str) -> Graph:
     """The graph of one of the op table's texts, its polynomials in single steps."""
     builder, graph = Builder(), template(text)
     output = builder.include(graph)[graph.output]

@@ -126,7 +126,7 @@ class Needed(dict[str, list[tuple[int, int | float]] | None]):
         return found
 
 
-KINDS = Kinds()
+BOUND_KINDS = Kinds()
 RULES = Rules()
 NEEDED = Needed()
 AT_0: list[tuple[int, int | float]] = [(0, 0.0)]
@@ -157,7 +157,7 @@ def data_errors(
     Inputs and literals are exact, being the doubles that they were read as, but for ``leaves``.
     """
     errors = [0.0] * len(graph)
-    sorts = {name: KINDS[name].sort for name in {*graph.kinds} - LEAVES}
+    sorts = {name: BOUND_KINDS[name].sort for name in {*graph.kinds} - LEAVES}
     if not (graph.symbols or leaves) and is_exact(sorts, values):
         return errors
     for node, error in leaves.items():
@@ -180,7 +180,7 @@ def data_errors(
             error = sizes[first] * other + (sizes[second] + other) * one + UNIT * size + TINY
             errors[node] = error if error < inf else inf
         else:
-            error = of_row(KINDS[name], values[node], operands, values, errors)
+            error = of_row(BOUND_KINDS[name], values[node], operands, values, errors)
             errors[node] = error if error < inf else inf
     return errors
 
@@ -444,7 +444,7 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         return off
     slopes: dict[Template, Slope] = {}
     for name in {*tape.graph.kinds} - LEAVES:
-        slopes |= slopes_of(KINDS[name])
+        slopes |= slopes_of(BOUND_KINDS[name])
     places = range(len(cells))
     for cell, (rule, pick) in enumerate(tape.steps, first):
         slope = slopes.get(rule)

@@ -195,7 +195,7 @@ def dtype_in(format: Any, file: Any) -> Any:
     return format.read_array_header_2_0(file)[2]
 
 
-class Row(NamedTuple):
+class CsvLine(NamedTuple):
     """A line of a CSV file that is not blank: its number from 1, its place in the text, its cells."""
 
     line: int
@@ -289,7 +289,7 @@ def first_columns(columns: Sequence[str]) -> str:
     return ", ".join([*columns[:SEVERAL], *["…"][: max(len(columns) - SEVERAL, 0)]])
 
 
-def rows_in(text: str, path: str) -> list[Row]:
+def rows_in(text: str, path: str) -> list[CsvLine]:
     """The lines that are not blank, split into cells at whatever separates those of the last."""
     matches = enumerate(LINE.finditer(text), 1)
     lines = [(number, match.start(), match[1]) for number, match in matches if match[1].strip()]
@@ -306,11 +306,11 @@ def rows_in(text: str, path: str) -> list[Row]:
         help = "cells are separated by one of ',', ';' and tab; a decimal point is '.'"
         raise wrong(text, (at, at + 1), message, help)
     separator = used[0] if used else ","
-    return [Row(*line, separator) for line in lines]
+    return [CsvLine(*line, separator) for line in lines]
 
 
 def numbers_in(
-    row: Row, width: int, first: Row, text: str, path: str, columns: Sequence[int] | None
+    row: CsvLine, width: int, first: CsvLine, text: str, path: str, columns: Sequence[int] | None
 ) -> list[float]:
     """A row's numbers, as many as the first row has: ``width``; or those in some columns."""
     cells = row.cells

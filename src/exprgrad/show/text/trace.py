@@ -460,11 +460,11 @@ def in_pieces(
 
     found: list[str] = []
     for visit in shown:
-        found += [visit] if isinstance(visit, str) else pieces(entry(visit), width)
+        found += [visit] if isinstance(visit, str) else visit_pieces(entry(visit), width)
     return found
 
 
-def pieces(entry: Entry, width: int | None) -> Iterator[str]:
+def visit_pieces(entry: Entry, width: int | None) -> Iterator[str]:
     """A visit and its contributions: in columns, or each in as few lines as its pieces fit."""
     verb, node, words = entry.head
     room = inf if width is None else width
