@@ -89,7 +89,8 @@ def test_what_a_command_raises(
     [
         ("x^2", True), ("a-b", True), ("-x*2", True), ("-2", True), ("2", True), ("f=x", True), ("-", True),
         ("--x*2", True), ("--", True), ("x", False), ("f", False), ("-x", False), ("--x", False),
-        ("--json=1", False), ("--learning-rate", False), ("", False), ("größe", False),
+        ("--json=1", False), ("--learning-rate", False), ("", False), ("größe", False), ("a·b", True),
+        ("xⁿ", True), ("πr", True), ("π", False), ("x²", True),
     ],
 )  # fmt: skip
 def test_what_is_a_formula_where_a_command_is_expected(word: str, is_one: bool) -> None:

@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 
 from exprgrad import InputError, LanguageError
 from exprgrad.language.read.parse import parse
-from exprgrad.run.values.inputs import as_number, as_value, constant, is_plain, resolve, select
+from exprgrad.run.values.inputs import (
+    as_number,
+    as_value,
+    constant,
+    is_plain,
+    list_hint,
+    resolve,
+    select,
+)
 
 
 @settings(derandomize=True, max_examples=120)
@@ -87,6 +95,11 @@ def test_plain_numbers_read_as_the_language_reads_them() -> None:
 def test_what_python_alone_would_read(text: str) -> None:
     with pytest.raises((InputError, LanguageError)):
         constant(text, "a")
+
+
+def test_thousands_set_apart_by_a_comma_are_one_number() -> None:
+    assert list_hint("1,000", "x") == "write x=1000; for a list, x=[1,000]"
+    assert list_hint("1,5", "x") == "for a list write x=[1,5]; a decimal point is '.'"
 
 
 def test_resolve_keeps_the_order_of_appearance() -> None:

@@ -31,7 +31,11 @@ def is_formula(word: str) -> bool:
         return not word[2:].partition("=")[0].replace("-", "_").isidentifier()
     if word[:1] == "-":
         return not (len(word) == 2 and word[1].isalpha())
-    return word != "" and not word.isidentifier()
+    if word == "" or word.isascii():
+        return word != "" and not word.isidentifier()
+    from exprgrad.language.read.names import plain
+
+    return "·" in word or plain(word) is None  # a name to isidentifier, but a product
 
 
 def start(argv: list[str]) -> object:

@@ -349,7 +349,7 @@ def row(text: str, items: Sequence[Item], span: Span) -> str:
         return items[0].text
     pieces: list[str] = []
     closers: list[str] = []  # of functions whose operand has no parentheses
-    ended = divides = False  # whether an operand has just ended; whether it stands behind a solidus
+    ended, divides = False, ""  # whether an operand has just ended; the '/' or '%' before it
     at = 0
     while at < len(items):
         item = items[at]
@@ -365,7 +365,7 @@ def row(text: str, items: Sequence[Item], span: Span) -> str:
                 if ended
                 else item.text
             )
-            ended, divides, at = False, item.text == "/", at + 1
+            ended, divides, at = False, item.text if item.text in ("/", "%") else "", at + 1
             continue
         if ended and item.kind == "function" and closers:
             pieces += reversed(closers)
@@ -402,9 +402,11 @@ def refuse_function(item: Item, ended: bool) -> None:
         raise wrong(message, "put the function's operand in parentheses", place)
 
 
-def refuse_neighbours(left: Item, right: Item, *, divides: bool) -> None:
-    """Two operands side by side that are no product for certain, or stand behind a solidus."""
+def refuse_neighbours(left: Item, right: Item, *, divides: str) -> None:
+    """Two operands side by side that are no product for certain, or stand behind a '/' or a modulus."""
     place = right.start, right.end
+    if divides == "%":
+        raise wrong("is this part of the modulus, too?", "write parentheses", place)
     if divides:
         help = r"write \frac{…}{…}, or parentheses"
         raise wrong("does the '/' divide by this, too?", help, place)
@@ -443,8 +445,16 @@ def atom(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
     else:
         raise wrong(f"'{item.text}' cannot be read here", "write the whole formula", place)
     if item.text == "sigma" and follows(items, at - 1, "paren"):
+        if SIGMA_ALONE.search(text):
+            message = "is 'sigma' a function here, or a factor?"
+            help = r"it stands without parentheses, too; for a product write \cdot"
+            raise wrong(message, help, (item.start, items[at].end))
         return suffixed(text, items, at + 1, Item("operand", f"sigmoid({items[at].text})", *place))
     return suffixed(text, items, at, item)
+
+
+SIGMA_ALONE = re.compile(r"\\sigma(?![A-Za-z_]|\s*(?:\\left\s*)?\()")
+"""A sigma that is no function."""
 
 
 def follows(items: Sequence[Item], at: int, kind: str) -> bool:
@@ -526,11 +536,12 @@ def argument(items: Sequence[Item], at: int, of: str) -> tuple[str, int]:
 
 def raised(item: Item, written: str, power: str, place: Span) -> str:
     """A power; the transpose, an angle in degrees, a power of e."""
-    if power in (r"\top", r"\intercal") or (power == "T" and item.kind == "name"):
+    is_base = written == "e" and item.kind == "name"
+    if power in (r"\top", r"\intercal") or (power == "T" and item.kind == "name" and not is_base):
         return f"{written}.T"
     if power in (r"\circ", r"\degree"):
         return f"({written}*pi/180)"
-    if written == "e" and item.kind == "name":
+    if is_base:
         return f"exp({power})"
     if power.startswith("\\"):
         raise wrong(f"'{power}' cannot be a power", "write the power", place)
@@ -625,6 +636,10 @@ def subscript_of(text: str, items: Sequence[Item], at: int, name: str) -> str:
 
 # Environments and statements.
 
+CONDITION = re.compile(r"([^<>=!]+) (<=|>=|==|!=|<|>) ([^<>=!]+)")
+ORDERS = {"<": "<", ">": ">", "==": "=", "<=": "<=", ">=": ">=", "!=": "<>"}
+"""A comparison → the orders of its two sides for which it holds."""
+
 
 def parted(items: Sequence[Item], kind: str) -> list[list[Item]]:
     """Items between those of a kind."""
@@ -658,8 +673,19 @@ def environment(text: str, group: Open, span: Span) -> str:
         conditions.append(row(text, condition, whole) if condition else "")
     if "" in conditions[:-1]:
         raise wrong("a case has no condition", "write the condition behind '&'", whole)
+    if conditions[-1] and not leaves_nothing(conditions):
+        conditions.append("")
+        values.append("nan")
     opened = "".join(f"where({c}, {v}, " for c, v in zip(conditions[:-1], values[:-1], strict=True))
     return f"{opened}{values[-1]}{')' * (len(values) - 1)}"
+
+
+def leaves_nothing(conditions: Sequence[str]) -> bool:
+    """Whether conditions compare the same two sides in all ways, so that one of them always holds."""
+    found = [CONDITION.fullmatch(condition) for condition in conditions]
+    sides = {(match[1], match[3]) for match in found if match}
+    ways = {way for match in found if match for way in ORDERS[match[2]]}
+    return None not in found and len(sides) == 1 and len(ways) == 3
 
 
 def statements(text: str, items: Sequence[Item]) -> str:

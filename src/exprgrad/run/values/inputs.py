@@ -145,6 +145,8 @@ def list_hint(text: str, name: str) -> str | None:
         return f"a value is one number or a list of them: {name}=[0, 0.5, 1]"
     if plain[:1] in ("{", "(") and plain[-1:] in ("}", ")"):
         plain = plain[1:-1]
+    if re.fullmatch(r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?", text.strip()):
+        return f"write {name}={plain.replace(',', '')}; for a list, {name}=[{plain}]"
     if "," in plain and all(is_plain(part.strip()) for part in plain.split(",")):
         decimal = "; a decimal point is '.'" if re.fullmatch(r"[0-9]+,[0-9]+", text.strip()) else ""
         return f"for a list write {name}=[{','.join(part.strip() for part in plain.split(','))}]{decimal}"
