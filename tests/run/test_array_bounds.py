@@ -162,6 +162,13 @@ def test_whole_numbers_are_exact() -> None:
     assert run.digits["gradient"]["x"] == 16
 
 
+def test_a_root_that_is_rounded_to_a_whole_number() -> None:
+    run = parse("sqrt(x*x + 1) - x").evaluate(x=[9e7, 8e7])
+    assert not np.any(run.value)
+    data, _ = evaluator_for(run.graph).errors(run.values, None)
+    assert np.all(data[run.graph.output] > 1e-9)
+
+
 def test_right_digits_of_arrays() -> None:
     values = np.array([1.0, 1.0, 1.0, 0.0, 0.0, inf, 2.0, 3.0])
     errors = np.array([0.0, 1e-6, 2.0, 0.0, 1e-323, inf, math.nan, inf])

@@ -64,3 +64,16 @@ def test_rows_that_say_where_their_kinks_are() -> None:
     told = {op.name for op in OPS if op.special and NEEDED[op.name] is not None}
     assert {"abs", "relu", "clamp", "where", "pow", "lt", "sign"} <= told
     assert not told & {"floor", "round", "mod", "max"}
+
+
+def test_a_root_that_is_rounded_to_a_whole_number() -> None:
+    """``sqrt(9e7^2 + 1)`` is 9e7 in doubles, and all numbers of the formula are whole."""
+    assert errors("sqrt(x*x + 1) - x", x=9e7)[0] > 1e-9
+    assert errors("sqrt(x*x) - x", x=9e3)[0] == 0
+
+
+def test_a_term_of_logsumexp_that_may_be_the_greatest() -> None:
+    """``x + 1e18`` is off by 60, so that the term that weighs nothing weighs all in truth."""
+    run = parse("logsumexp(x + 1e18 - 1e18, 50)").evaluate(x=60)
+    assert run.value == 50
+    assert data_errors(run.graph, run.values)[-1] > 10

@@ -34,8 +34,11 @@ __all__ = [
 
 SURE = 2.0**-8
 """A number that is off by no more than this part of itself has two digits."""
-EXACT_BELOW = 2.0**53
-"""Below it every whole number is a double, so what correctly rounded operations make of such is exact."""
+EXACT_BELOW = 2.0**52
+"""Below it every whole number is a double, so what correctly rounded operations make of such is exact.
+
+From 2^52 on the root of a number that is no square may be rounded to a whole one.
+"""
 
 
 class Measured(NamedTuple):

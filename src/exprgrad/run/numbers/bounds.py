@@ -29,8 +29,11 @@ UNIT = 2.0**-53
 """Half an ulp, as a part of the least number that has it."""
 TINY = 2.0**-1074
 """What a result below the normal numbers may be off by."""
-EXACT_BELOW = 2.0**53
-"""Below it every whole number is a double, so what correctly rounded operations make of such is exact."""
+EXACT_BELOW = 2.0**52
+"""Below it every whole number is a double, so what correctly rounded operations make of such is exact.
+
+From 2^52 on the root of a number that is no square may be rounded to a whole one.
+"""
 NORMAL = 2.0**-1022
 """The least number that has all its bits: a slope below it may have lost some, or all."""
 FAR = 2.0**-20
@@ -282,6 +285,9 @@ def of_many(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> 
     """What the operands' errors come to where a row takes any number of them."""
     if op.special:
         return max(off)
+    most = max(off)
+    if not most < BENT:  # the weights are others there, but they never add up to more than 1
+        return most
     (rule,), _ = RULES[op.name]
     views = sides(op, [*seen, out], [1.0] * len(seen))
     return sum(abs(rule(view)) * d for view, d in zip(views, off, strict=True) if d)
