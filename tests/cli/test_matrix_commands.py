@@ -305,6 +305,14 @@ def test_the_second_derivative_of_tanh_far_out(x: int) -> None:
     assert math.isclose(float(done.out.partition("=")[2]), true, rel_tol=1e-13, abs_tol=1e-323)
 
 
+def test_the_second_derivative_of_sinc_at_0_stays() -> None:
+    """What people read has a case for 0 alone, of which nothing can be derived."""
+    done = command("hess", "sinc(x - y)", "x=3", "y=3", "--json", "--strict")
+    assert done.status == 0
+    slope = json.loads(done.out)["hessian"]["x"]
+    assert slope["x"] == pytest.approx(-1 / 3) and slope["y"] == pytest.approx(1 / 3)
+
+
 def test_tables_say_what_is_corrected() -> None:
     done = command("hess", *NEAR)
     assert "\nhessian corrected: x x = -0.166667, where the sweep has 4964.76; x y = -8" in done.out

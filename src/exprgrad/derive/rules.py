@@ -73,12 +73,16 @@ def real(op: Op, position: int) -> str:
     """The rule that is exact in real arithmetic, as balls need it.
 
     It is the one that people read where the row has a value; but at kinks and jumps, and where it is not
-    finite, the one that is computed, which states the convention.
+    finite, the one that is computed, which states the convention.  So it is at 0 if that has a case of its
+    own in what people read, as in sinc's: the derivative of such a case is 0.
     """
     *statements, rule = op.partial(position).split(";")
     if op.shown:
-        statements = [f"slope = {op.shown_partial(position)}", *statements]
-        smooth = " * ".join(["(0*slope == 0)", *(f"(({one.where}) == 0)" for one in op.special)])
+        shown = op.shown_partial(position)
+        statements = [f"slope = {shown}", *statements]
+        apart = [f"({name} != 0)" for name in op.names if f"{name} == 0," in shown]
+        bends = [f"(({one.where}) == 0)" for one in op.special]
+        smooth = " * ".join(["(0*slope == 0)", *apart, *bends])
         rule = f"where({smooth}, slope, {rule})"
     if op.domain:
         outside = "*".join(["nan", *op.names])  # whose derivatives are nan too
