@@ -185,3 +185,10 @@ def test_a_whole_number_may_be_rounded_too() -> None:
         assert true.corrected_value is None and true.digits == {"value": 0}
         assert "hangs on how 1e+23 is rounded" in true.diagnostics[0].message
         assert value is None or true.value == value
+
+
+def test_a_derivative_that_exists_is_not_corrected_to_nan() -> None:
+    """Balls have 0 times infinity at the root of 0, where both sides say that ``cbrt(x*0)`` is flat."""
+    true = parse("cbrt(x*y)").gradient(x=1, y=0).true
+    assert true.gradient["x"] == 0
+    assert true.digits["gradient"]["x"] == 16

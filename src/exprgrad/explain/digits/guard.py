@@ -212,7 +212,8 @@ def checked_sides(
         path = ("gradient", side.input)
         swept, value = answers[side.input]
         true, typed = source.truth(path)
-        if is_smooth and is_tight(true, source.bits) and agree(true, typed, least, source.bits):
+        is_known = true.is_finite() and is_tight(true, source.bits)
+        if is_smooth and is_known and agree(true, typed, least, source.bits):
             answer = nearest_double(true)
         else:
             left, right = (guess.slope for guess in guesses(run, side.input))
