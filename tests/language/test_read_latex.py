@@ -139,3 +139,21 @@ def test_the_library_reads_latex() -> None:
         exprgrad.from_latex("N(x)")
     with pytest.raises(TypeError):
         exprgrad.from_latex(2)  # type: ignore[arg-type]
+
+
+@together(
+    [
+        (r"\mathrm{sin} x", "sin(x)"),
+        (r"\mathrm{ReLU}(x)", "relu(x)"),
+        (r"\mathit{sin} x", "sin*x"),
+        (r"\mathrm{rate} x", "rate*x"),
+    ]
+)
+def test_an_upright_function_is_one(written: str, ours: str) -> None:
+    assert from_latex(written) == ours
+
+
+@together([r"\alpha x\,\mathrm{d}x", r"\alpha x & y"])
+def test_what_belongs_to_no_formula_is_refused(written: str) -> None:
+    with pytest.raises(LanguageError):
+        from_latex(written)

@@ -63,6 +63,8 @@ FONTS = {
     r"\mathrm", r"\mathit", r"\mathtt", r"\mathbf", r"\mathsf", r"\mathcal", r"\mathbb", r"\boldsymbol",
     r"\bm", r"\text", r"\textit", r"\textrm", r"\textbf", r"\texttt",
 }  # fmt: skip
+UPRIGHT = {r"\mathrm", r"\text", r"\textrm", r"\mathsf"}
+"""Fonts in which a function is set, and a name is not."""
 ACCENTS = {rf"\{name}": name for name in ("hat", "bar", "tilde", "vec", "dot", "ddot")}
 ACCENTS |= {r"\widehat": "hat", r"\overline": "bar", r"\widetilde": "tilde"}
 CONSTANT_COMMANDS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
@@ -274,11 +276,14 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
         group[1].replace(r"\_", "_"),
     )
     name = inside.strip()
-    if word == r"\operatorname" or (
-        name in FUNCTIONS and re.compile(r"\s*(?:\\left)?\(").match(text, group.end())
-    ):
-        called = name if name in FUNCTIONS or name in WORDS else name.lower()
+    called = name if name in FUNCTIONS or name in WORDS else name.lower()
+    upright = word in UPRIGHT and len(name) > 1 and (called in FUNCTIONS or called in WORDS)
+    before_group = re.compile(r"\s*(?:\\left)?\(").match(text, group.end())
+    if word == r"\operatorname" or upright or (name in FUNCTIONS and before_group):
         items.append(Item("function", FUNCTION_COMMANDS.get(name, called), start, group.end()))
+    elif name == "d" and word in UPRIGHT:
+        help = "no derivative or integral is taken inside a formula"
+        raise wrong("this is the sign of a differential", help, (start, group.end()))
     elif name == "NaN":
         items.append(Item("operand", "nan", start, group.end()))
     elif word == r"\mathtt":  # a name letter by letter: no e is a base there
@@ -690,6 +695,10 @@ def leaves_nothing(conditions: Sequence[str]) -> bool:
 
 def statements(text: str, items: Sequence[Item]) -> str:
     """The lines of a text as statements; ``f(x) = …`` names its value."""
+    aligned = text.count(r"\begin") > 0
+    for item in items:
+        if item.kind == "cell" and not aligned:
+            raise wrong("'&' cannot be read here", "write one formula", (item.start, item.end))
     lines = [[item for item in line if item.kind != "cell"] for line in parted(items, "row")]
     return "; ".join(statement(text, line) for line in lines if line)
 
