@@ -26,7 +26,7 @@ from exprgrad.explain.places import at
 from exprgrad.explain.rewriting.mending import Menders
 from exprgrad.graph.graph import Graph, Shape, dependencies, element_name, seen_from, size
 from exprgrad.language.write.infix import ATOM, operand_level
-from exprgrad.run.balls.balls import Ball, Decimals, ball, enclose, working
+from exprgrad.run.balls.balls import Ball, Decimals, ball, either, enclose, undefined, working
 from exprgrad.run.balls.sweep import met
 from exprgrad.run.evaluation import Run, evaluator_for
 from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Point, Question
@@ -46,6 +46,8 @@ GRADIENT = 3
 """How many times as many nodes as a formula its gradient has, about."""
 MOST_TURNS = 10_000
 """Up to so many nodes it is asked which kinks what was typed meets."""
+LEAST = 5e-324
+"""The least double above 0."""
 BY_ONE = {"value", "gradient", "jacobian", "vjp"}
 """The fields of values and of first derivatives, whose digits a rewrite may keep."""
 
@@ -385,6 +387,28 @@ class Derived:
         work_out = partial(enclosed, graph, question.inputs, None, outputs=outputs)
         self.found = work_out()
         self.typed = work_out(typed=question.spelled) if self.decimals else self.found
+        self.alone = self.at_this_point_alone(graph)
+
+    def at_this_point_alone(self, graph: Graph) -> set[Path]:
+        """The numbers that are not finite in doubles, and true at the point alone, not beside it.
+
+        A rule that has a case for a pole, an edge or a jump says there what the case is, and its derivative
+        is that of the case: it is no derivative of the formula.
+        """
+        values = self.run.values
+        infinite = [path for path, node in self.nodes.items() if not math.isfinite(values[node])]
+        suspects = [path for path in infinite if path in self.true]
+        if not suspects:
+            return set()
+        beside = enclose(graph, self.question.inputs, self.bits, aside=self.steps())
+        return {path for path in suspects if not beside[self.true[path]].is_finite()}
+
+    def steps(self) -> dict[str, Ball]:
+        """A way to both sides of every input, shorter than that to the next double by far."""
+        inputs = self.question.inputs
+        with working(self.bits):
+            both = (either() - ball(1) / 2) * ball(2) ** -self.bits
+            return {name: both * ball(abs(x) or LEAST) for name, x in inputs.items()}
 
     @cached_property
     def decimals(self) -> list[str]:
@@ -411,6 +435,8 @@ class Derived:
         node = self.true.get(path)
         if node is None:
             return ball(0), ball(0)
+        if path in self.alone:
+            return undefined(), undefined()
         return self.found.values[node], self.typed.values[node]
 
     def label(self, path: Path) -> str:
