@@ -20,6 +20,9 @@ from oracles import CONSTANTS, Real, evaluate, mp, mpf, reference, ulp
 SECOND_ORDER = 1 + 2.0**-20
 """Room for the terms that a first-order bound leaves out, where relative errors are below 2^-24."""
 
+PRECISION = 1600
+"""In bits: 1 less a number near 1 may be as small as a double, and differences of such are taken."""
+
 
 class Bounds(NamedTuple):
     """The truth of every node's data and what its error may be, and the same of the inputs' grads."""
@@ -63,7 +66,7 @@ def bounds(graph: Graph, inputs: Mapping[str, float], engine: float = 0.0) -> Bo
 
     ``engine`` is what an engine may add, in ulps, for each primitive that is not correctly rounded.
     """
-    with mp.workprec(800):
+    with mp.workprec(PRECISION):
         return find(graph, inputs, engine)
 
 

@@ -370,3 +370,26 @@ def test_bounds_alone_speak_without_balls(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("exprgrad.run.balls.balls.has_balls", lambda: False)
     done = command("hess", "-q", *NEAR)
     assert "d² ((1 - cos(x))/x^2*y) / d x d x may have no right digit, as far as" in done.err
+
+
+@pytest.mark.parametrize(
+    ("formula", "point"),
+    [
+        ("xlogy(x, y)", ("x=3", "y=0")),
+        ("xlogy(x, y)", ("x=0", "y=0")),
+        ("xlogy(x, y)", ("x=0", "y=-1")),
+        ("x^y", ("x=0", "y=1")),
+        ("(x - y)^(y - 2)", ("x=3", "y=3")),
+    ],
+)
+def test_what_is_true_of_a_point_alone_corrects_no_infinity(
+    formula: str, point: tuple[str, str]
+) -> None:
+    """A rule's case for a pole or an edge has a derivative of its own, which the formula has not."""
+    found = json.loads(command("hess", formula, *point, "--json").out)
+    assert "corrected_hessian" not in found
+
+
+def test_what_is_true_beside_the_point_too_corrects_an_infinity() -> None:
+    found = json.loads(command("hess", "sqrt(x*x + y*y)", "x=1e200", "y=1e200", "--json").out)
+    assert found["hessian"]["x"]["x"] == pytest.approx(3.5355339059327375e-201, rel=1e-15)
