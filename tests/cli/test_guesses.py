@@ -1,6 +1,7 @@
 """What people type first who know micrograd, SymPy, bc, gnuplot or curl: it works, or is answered.
 
-The lines were written down before anybody looked at what the command line takes.
+Most lines were written down before anybody looked at what the command line takes, the others while it was
+mended.
 """
 
 from __future__ import annotations
