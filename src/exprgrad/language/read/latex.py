@@ -663,7 +663,7 @@ def environment(text: str, group: Open, span: Span) -> str:
     rows = [line for line in parted(group.items, "row") if line]
     whole = group.start, span[1]
     if name in LINES:
-        return statements(text, group.items)
+        return statements(text, [item for item in group.items if item.kind != "cell"])
     if name in MATRICES:
         lines = [[row(text, cell, whole) for cell in parted(line, "cell")] for line in rows]
         listed = [f"[{', '.join(line)}]" for line in lines]
@@ -695,12 +695,7 @@ def leaves_nothing(conditions: Sequence[str]) -> bool:
 
 def statements(text: str, items: Sequence[Item]) -> str:
     """The lines of a text as statements; ``f(x) = …`` names its value."""
-    aligned = text.count(r"\begin") > 0
-    for item in items:
-        if item.kind == "cell" and not aligned:
-            raise wrong("'&' cannot be read here", "write one formula", (item.start, item.end))
-    lines = [[item for item in line if item.kind != "cell"] for line in parted(items, "row")]
-    return "; ".join(statement(text, line) for line in lines if line)
+    return "; ".join(statement(text, line) for line in parted(items, "row") if line)
 
 
 def statement(text: str, items: Sequence[Item]) -> str:
