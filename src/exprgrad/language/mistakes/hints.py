@@ -59,17 +59,14 @@ COMPOUNDS = {
     "=>": "'at least' is >=",
     "->": FORMULA_ALONE,
 }
-ROOTS = {"√": "sqrt", "∛": "cbrt"}
 CHARACTERS = {
-    "×": "*", "·": "*", "⋅": "*", "∗": "*", "•": "*", "÷": "/", "∕": "/", "⁄": "/", "−": "-", "–": "-",
-    "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/", "＾": "^", "（": "(", "）": ")", "，": ",",
-    "；": ";", "＝": "=", "≤": "<=", "≥": ">=", "≠": "!=", "∞": "inf", "½": "(1/2)", "⅓": "(1/3)",
-    "¼": "(1/4)", "¾": "(3/4)", "⊙": "*", "{": "(", "}": ")",
-    "°": "*pi/180",
+    "•": "*", "∕": "/", "⁄": "/", "–": "-", "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/",
+    "＾": "^", "（": "(", "）": ")", "，": ",", "；": ";", "＝": "=", "∞": "inf", "½": "(1/2)",
+    "⅓": "(1/3)", "¼": "(1/4)", "¾": "(3/4)", "⊙": "*", "{": "(", "}": ")", "°": "*pi/180",
 }  # fmt: skip
+"""A character that is not part of the language → how it is written here."""
 CHARACTER_HINTS = {
     **{character: f"write {ours}" for character, ours in CHARACTERS.items()},
-    "|": "the absolute value is abs(x)",
     "&": WORD_HINTS["and"].replace("a and b", "a & b"),
     "!": "'not equal' is !=; there is no factorial",
     "?": WHERE,
@@ -256,8 +253,8 @@ def before(found: re.Match[str], pattern: str, room: int) -> str:
 
 
 def root_hint(sign: re.Match[str]) -> str:
-    """A root as a call."""
-    return f"write {ROOTS[sign[0][0]]}({sign[1] or sign[2] or '…'})"
+    """A cube root as a call."""
+    return f"write cbrt({sign[1] or sign[2] or '…'})"
 
 
 def transpose_hint(mark: re.Match[str]) -> str:
@@ -283,7 +280,7 @@ BEGINNINGS: Hints = {
     "[ᵀᵗ]": "the transpose is written .T, a power ^t",
     "[ⁱʲᵏᵐⁿᵖˣʸᶻ]": "a power is written ^",
     r"[₀-₉]+": "a number below the line is written behind _",
-    r"[√∛](?:\s*(?:(\w{1,20})|\(([^()]{1,20})\)))?": root_hint,
+    r"∛(?:\s*(?:(\w{1,20})|\(([^()]{1,20})\)))?": root_hint,
     "~=": "'not equal' is !=",
     r"(?<=[\w)\]])(?:'[(']|[′″])": "a derivative has no sign of its own; name a node, say, dx",
     r"(?<=[\w)\]])['’]": transpose_hint,
