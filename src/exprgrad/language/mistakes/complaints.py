@@ -403,10 +403,20 @@ def power_of_call(wrong: Wrong) -> str:
     """The mend for ``sin^2(x)``."""
     raised = raised_function(wrong)
     assert raised is not None
-    function, power = raised[1], power_of(raised)
-    if power == "-1" and f"a{function}" in FUNCTION_WORDS:
-        return f"the inverse function is written a{function}{call_of(wrong)}"
-    return f"a power of a function is written {function}{call_of(wrong)}^{power}"
+    what = "the inverse function" if is_inverse(raised) else "a power of a function"
+    return f"{what} is written {raised_operand(raised, call_of(wrong))}"
+
+
+def raised_operand(raised: re.Match[str], operand: str) -> str:
+    """A function's power as the power of its call, or the inverse function's call."""
+    if is_inverse(raised):
+        return f"a{raised[1]}{operand}"
+    return f"{raised[1]}{operand}^{power_of(raised)}"
+
+
+def is_inverse(raised: re.Match[str]) -> bool:
+    """Whether a function's power is -1, and the inverse function has a name."""
+    return power_of(raised) == "-1" and f"a{raised[1]}" in FUNCTION_WORDS
 
 
 def power_of(raised: re.Match[str]) -> str:
@@ -471,16 +481,10 @@ def raised_call(wrong: Wrong) -> Edit | None:
         return None
     group = wrong.text[wrong.span[0] : wrong.span[0] + end + 1]
     operand = group if wrong.kind == "LPAR" else f"({group})"
+    if power_of(raised) == "-1" and not is_inverse(raised):
+        return None
     start = wrong.span[0] - len(raised[0])
-    function, power = raised[1], power_of(raised)
-    if power == "-1":
-        inverse = f"a{function}"
-        new = f"{inverse}{operand}" if inverse in FUNCTION_WORDS else None
-    else:
-        new = (
-            f"{function}{operand}^{power}" if power[0] != "-" else f"{function}{operand}^({power})"
-        )
-    return None if new is None else (start, wrong.span[0] + end + 1, new)
+    return start, wrong.span[0] + end + 1, raised_operand(raised, operand)
 
 
 def chained(wrong: Wrong) -> Edit | None:
