@@ -92,3 +92,9 @@ def test_the_power_of_a_matrix_has_two_meanings() -> None:
     with pytest.raises(ShapeError, match="two meanings"):
         parse("A²").evaluate(A=[[1, 2], [3, 4]])
     assert parse("v²").evaluate(v=[1, 2]).value.tolist() == [1, 4]
+
+
+def test_a_sign_does_not_become_a_part_of_a_name() -> None:
+    with pytest.raises(LanguageError) as caught:
+        parse("2*x∞")
+    assert "mended: 2*x*inf" in str(caught.value)

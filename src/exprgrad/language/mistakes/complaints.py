@@ -591,7 +591,10 @@ def character_edit(text: str, span: Span) -> Edit | None:
     same = unicodedata.normalize("NFKC", character)
     plain_form = same if same != character and same.isascii() and same.isprintable() else None
     sign = CHARACTERS.get(character) or LOOK_ALIKES.get(character) or plain_form
-    return None if sign is None else (*span, sign)
+    if sign is None:
+        return None
+    joins = sign[0].isalpha() and text[:start][-1:].isalnum()  # x∞ is no name xinf
+    return *span, f"*{sign}" if joins else sign
 
 
 def is_above(character: str) -> bool:
