@@ -379,7 +379,7 @@ def row(text: str, items: Sequence[Item], span: Span) -> str:
             refuse_neighbours(items[at - 1], item, divides=divides)
             pieces.append("*")
         if item.kind == "function":
-            opened, closer, at = function(text, items, at)
+            opened, closer, at = function(items, at)
             pieces.append(opened)
             if closer:
                 closers.append(closer)
@@ -477,7 +477,7 @@ def suffixed(text: str, items: Sequence[Item], at: int, item: Item) -> tuple[str
                 raise wrong(
                     "only a name has something below it", "write a name", (mark.start, mark.end)
                 )
-            written, at = below_name(text, written, subscript(text, items, at)), at + 2
+            written, at = below_name(text, written, subscript(items, at)), at + 2
             item = item._replace(text=written)
             continue
         power, at = argument(items, at, "^")
@@ -497,7 +497,7 @@ def below_name(text: str, name: str, below: str) -> str:
     return f"{name}{below}" if rf"\mathtt{{{escaped}}}" in text else joined
 
 
-def subscript(text: str, items: Sequence[Item], at: int) -> str:
+def subscript(items: Sequence[Item], at: int) -> str:
     """What stands below a name, as a part of the name."""
     mark = items[at]
     if at + 1 == len(items):
@@ -550,7 +550,7 @@ def raised(item: Item, written: str, power: str, place: Span) -> str:
         return f"exp({power})"
     if power.startswith("\\"):
         raise wrong(f"'{power}' cannot be a power", "write the power", place)
-    return f"{written}^{power if SIMPLE.fullmatch(power) else f'({power})'}"
+    return f"{written}^{wrapped(power)}"
 
 
 def macro(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
@@ -587,7 +587,7 @@ def wrapped(text: str) -> str:
     return text if SIMPLE.fullmatch(text) else f"({text})"
 
 
-def function(text: str, items: Sequence[Item], at: int) -> tuple[str, str, int]:
+def function(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     """A function: its call, or where its operand has no parentheses what opens and what closes the call."""
     item = items[at]
     name, place = item.text, (item.start, item.end)
@@ -598,7 +598,7 @@ def function(text: str, items: Sequence[Item], at: int) -> tuple[str, str, int]:
         if items[at].kind == "above":
             power, at = argument(items, at, "^")
             continue
-        below = subscript_of(text, items, at, name)
+        below = subscript_of(items, at, name)
         name, ending = (below, ")") if below in FUNCTIONS else (name, below)
         at += 2
     if power == "-1":
@@ -615,7 +615,7 @@ def function(text: str, items: Sequence[Item], at: int) -> tuple[str, str, int]:
     return f"{name}(", ending, at
 
 
-def subscript_of(text: str, items: Sequence[Item], at: int, name: str) -> str:
+def subscript_of(items: Sequence[Item], at: int, name: str) -> str:
     """What stands below a function: a logarithm's base, or the axes of a sum."""
     below = items[at + 1] if at + 1 < len(items) else items[at]
     place = items[at].start, below.end
