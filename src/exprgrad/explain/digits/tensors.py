@@ -86,7 +86,7 @@ def answered_tensors(
     least: int,
     resolve: Resolve,
 ) -> Settled:
-    """What becomes of the numbers of an answer's ``fields``: see ``explain.screen.answered``.
+    """What becomes of the numbers of an answer's ``fields``: see ``diagnostics.answered``.
 
     The question is asked again of the formula that is written out.
     """
