@@ -22,6 +22,7 @@ __all__ = [
     "NUMBERS",
     "Algebra",
     "Binding",
+    "Call",
     "Graph",
     "Literal",
     "Numbers",
@@ -86,6 +87,28 @@ class Binding(NamedTuple):
     span: Span
 
 
+class Call(NamedTuple):
+    """What wrote nodes in short: a function of one's own, a sum over an index, a derivative.
+
+    ``kind``      ``function``, ``index`` (one turn of a sum, product or list), ``term`` (of a recurrence),
+                  ``derivative`` or ``root``
+    ``name``      what a card is called: ``f``, ``sum``, ``x[3]``, ``d``, ``root``
+    ``text``      the call as people read it: ``f(2, x)``, ``k = 3``
+    ``span``      where it is written
+    ``parent``    the number of the call that it was made in, or -1
+    ``operands``  the nodes that it was given
+    ``result``    the node that it is
+    """
+
+    kind: str
+    name: str
+    text: str
+    span: Span
+    parent: int
+    operands: tuple[int, ...]
+    result: int
+
+
 class Slope(NamedTuple):
     """What a local derivative is one of: the row's name, which operand it is by, and the operands."""
 
@@ -114,12 +137,14 @@ class Graph:
     ``implicit``   the nodes that broadcasting put in: nobody wrote them
     ``origins``    of a derived graph: node → the node of the user's graph that it comes from
     ``slopes``     of a derived graph: the nodes that are local derivatives of rows that state second ones
+    ``calls``      what wrote nodes in short, such as a function of one's own, in the order of their results
+    ``called``     node → the number of the innermost call that it was made in; none for what is written out
     """
 
     __slots__ = (
-        "bindings", "edge_ends", "edge_starts", "ends", "first_edge", "implicit", "inputs", "kinds",
-        "operands", "origins", "output", "output_name", "payloads", "shapes", "slopes", "spelled", "starts",
-        "symbols",
+        "bindings", "called", "calls", "edge_ends", "edge_starts", "ends", "first_edge", "implicit",
+        "inputs", "kinds", "operands", "origins", "output", "output_name", "payloads", "shapes", "slopes",
+        "spelled", "starts", "symbols",
     )  # fmt: skip
 
     def __init__(self, shapes: list[Shape] = NUMBERS) -> None:
@@ -141,6 +166,8 @@ class Graph:
         self.implicit: set[int] = set()
         self.origins: dict[int, int] = {}
         self.slopes: dict[int, Slope] = {}
+        self.calls: list[Call] = []
+        self.called: dict[int, int] = {}
 
     def __repr__(self) -> str:
         return f"<Graph: {len(self)} nodes, {len(self.inputs)} of them inputs>"

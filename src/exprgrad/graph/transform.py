@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from exprgrad.graph.graph import INPUT, Binding, Graph, Slope
+from exprgrad.graph.graph import INPUT, Binding, Call, Graph, Slope
 
 __all__ = ["Rule", "copied", "copies", "transform"]
 
@@ -33,11 +33,25 @@ def transform(
     made.bindings = [
         Binding(b.name, images[b.node], b.span) for b in graph.bindings if images[b.node] >= 0
     ]
+    if graph.calls:
+        made.calls, made.called = calls_moved(graph, images)
     made.implicit |= {images[node] for node in graph.implicit if images[node] >= 0}
     if graph.slopes and rule is None:
         made.slopes = dict(moved(graph, images))
     made.output, made.output_name = images[graph.output], graph.output_name
     return made, images
+
+
+def calls_moved(graph: Graph, images: Sequence[int]) -> tuple[list[Call], dict[int, int]]:
+    """The calls with their nodes in a new graph; where all of a call's nodes were left out, it has none."""
+    calls = [
+        call._replace(
+            operands=tuple([images[operand] for operand in call.operands]),
+            result=images[call.result],
+        )
+        for call in graph.calls
+    ]
+    return calls, {images[node]: at for node, at in graph.called.items() if images[node] >= 0}
 
 
 def moved(graph: Graph, images: Sequence[int]) -> Iterator[tuple[int, Slope]]:
