@@ -102,7 +102,12 @@ if not TYPE_CHECKING:  # which would take any name for one that is there
         if name in LAZY:
             from importlib import import_module
 
-            return getattr(import_module(f"exprgrad.{LAZY[name]}"), name)
+            value = getattr(import_module(f"exprgrad.{LAZY[name]}"), name)
+            if LAZY[name].startswith("api"):
+                from exprgrad.api.guesses import introduce
+
+                introduce()
+            return value
         if name.startswith("_"):  # whoever looks for those knows what to do without
             raise AttributeError(f"module 'exprgrad' has no attribute '{name}'")
         from exprgrad.api.guesses import missing

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.api.guesses import EXPRESSION, RUN, answering
 from exprgrad.errors import InputError, RequestError, ShapeError, require, whole
 from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS, significant
@@ -125,7 +124,6 @@ class Drawn:
         return notebook(str(self), self.svg)
 
 
-@answering(EXPRESSION)
 class Expression(Drawn):
     """A formula, read once and evaluated as often as you like.
 
@@ -670,7 +668,6 @@ def run_again(
     return Run.of(text, evaluator_for(graph), inputs, wrt, spelled)
 
 
-@answering(RUN)
 class Run(Drawn, diagnostics.Run):
     """One evaluation: ``value``, ``gradient``, ``nodes``, ``edges``, ``order`` and ``diagnostics``.
 

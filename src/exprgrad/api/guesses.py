@@ -1,14 +1,16 @@
 """What people look for who know other libraries, and what does it here.
 
-Reading such a name says so.  A ``__getattr__`` could say it, too, but would make all else slower.
+Reading such a name says so.  A ``__getattr__`` could say it, too, but would make all else slower.  Commands
+have no use for that: expressions and runs learn it once somebody reads their names of the package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
 from typing import TypeVar
 
-__all__ = ["EXPRESSION", "MODULE", "RUN", "VALUE", "Elsewhere", "answering", "missing"]
+__all__ = ["EXPRESSION", "MODULE", "RUN", "VALUE", "Elsewhere", "answering", "introduce", "missing"]
 
 Owner = TypeVar("Owner")
 
@@ -133,6 +135,15 @@ def answering(known: Mapping[str, str]) -> Callable[[type[Owner]], type[Owner]]:
         return owner
 
     return decorated
+
+
+@cache
+def introduce() -> None:
+    """Have expressions and runs answer to such names, from now on."""
+    from exprgrad.api.expression import Expression, Run
+
+    answering(EXPRESSION)(Expression)
+    answering(RUN)(Run)
 
 
 def missing(name: str, attributes: Collection[str]) -> AttributeError:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
-    "GATES", "Family", "Op", "Special", "bell", "by", "comparison", "extremum", "having", "horner",
-    "hypot_slope", "step",
+    "GATES", "Family", "Op", "Special", "bell", "by", "called", "comparison", "extremum", "having",
+    "horner", "hypot_slope", "step",
 ]  # fmt: skip
 
 
@@ -353,4 +353,11 @@ def by(rows: Iterable[Any], field: str) -> dict[str, Any]:
 
 def having(rows: Iterable[Op], field: str) -> frozenset[str]:
     """The names of the rows that state a field."""
-    return frozenset(row.name for row in rows if getattr(row, field))
+    default = Op._field_defaults[field]
+    return frozenset(row.name for row in rows if getattr(row, field) != default)
+
+
+def called(rows: Sequence[Op]) -> dict[str, Op]:
+    """Rows by what they are called by: the functions' names, and then their other spellings."""
+    names = {row.name: row for row in rows if not row.infix and not row.prefix}
+    return names | {word: row for row in rows for word in row.spellings.split()}

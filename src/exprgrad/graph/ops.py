@@ -24,6 +24,7 @@ from exprgrad.graph.op import (
     Op,
     Special,
     by,
+    called,
     comparison,
     extremum,
     having,
@@ -402,11 +403,9 @@ OPS: tuple[Op, ...] = (
 # fmt: on
 
 BY_NAME: dict[str, Op] = by(OPS, "name")
-FUNCTIONS: dict[str, Op] = {op.name: op for op in OPS if not op.infix and not op.prefix} | {
-    word: op for op in OPS for word in op.spellings.split()
-}
+FUNCTIONS: dict[str, Op] = called(OPS)
 BY_INFIX: dict[str, Op] = by(OPS, "infix")
-BENT = {row.name for row in OPS if row.bend is not None}
+BENT = having(OPS, "bend")
 """The rows whose derivative has a kink where they have none."""
 COMPARISONS = having(OPS, "opposite")
 LOGIC = having(OPS, "logic")
