@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from exprgrad.api.functions import check, diff, evaluate, grad, hessian, jacobian
     from exprgrad.api.value import Value
     from exprgrad.explain.checking.check import Check
-    from exprgrad.explain.diagnostic import Diagnostic
     from exprgrad.graph.graph import Graph
     from exprgrad.graph.ops import OPS, Op
-    from exprgrad.run.evaluation import Edge, Node
+    from exprgrad.run.evaluation import Diagnostic, Edge, Node
     from exprgrad.show.page.lessons import LESSONS, Lesson
     from exprgrad.show.page.page import Page
     from exprgrad.show.picture.picture import Picture, draw
@@ -73,7 +72,7 @@ LAZY = {
     "LESSONS": "show.page.lessons",
     "OPS": "graph.ops",
     "Check": "explain.checking.check",
-    "Diagnostic": "explain.diagnostic",
+    "Diagnostic": "run.evaluation",
     "Edge": "run.evaluation",
     "Expression": "api",
     "Graph": "graph.graph",

@@ -13,7 +13,7 @@ from exprgrad.errors import ExprgradError, RequestError, render
 from exprgrad.source import WIDTH, Source, excerpt
 
 if TYPE_CHECKING:
-    from exprgrad.explain.diagnostic import Diagnostic
+    from exprgrad.run.evaluation import Diagnostic
     from exprgrad.show.documents.answer import Answer
     from exprgrad.show.text.table import Screen, Table
 
@@ -224,7 +224,7 @@ def chosen(listed: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], str]:
     """
     if len(listed) <= MOST_DIAGNOSTICS:
         return listed, ""
-    from exprgrad.explain.diagnostic import Flag
+    from exprgrad.run.evaluation import Flag
 
     def rank(one: Diagnostic) -> int:
         return (

@@ -12,10 +12,10 @@ from math import hypot
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from exprgrad.errors import InputError, RequestError, whole
-from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import MOST_STEPS
 from exprgrad.language.write.infix import number
+from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.values.updates import added, length, same, scaled, trouble
 
 __all__ = ["Descent", "Step", "descend", "divergence"]

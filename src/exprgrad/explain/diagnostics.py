@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.rules import computed
-from exprgrad.explain.diagnostic import Diagnostic, Flag, Guarded, Path, Settled
 from exprgrad.explain.limits import SHARED
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
@@ -25,7 +24,16 @@ from exprgrad.graph.graph import (
 from exprgrad.graph.ops import BENT, OPS
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation
-from exprgrad.run.evaluation import Evaluator, evaluator_for, is_finite
+from exprgrad.run.evaluation import (
+    Diagnostic,
+    Evaluator,
+    Flag,
+    Guarded,
+    Path,
+    Settled,
+    evaluator_for,
+    is_finite,
+)
 from exprgrad.run.numbers.sweeps import forward
 
 if TYPE_CHECKING:

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from exprgrad.errors import advice
-from exprgrad.explain.diagnostic import Diagnostic, Flag, special_words
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import live, where
 from exprgrad.explain.sides.movement import met, movement, views
 from exprgrad.graph.graph import dependents
 from exprgrad.graph.ops import BENT, BY_NAME
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import Diagnostic, Flag, Run
 from exprgrad.run.numbers.sweeps import Adjoints
 
-__all__ = ["bends", "flagged", "special_points"]
+__all__ = ["bends", "flagged", "special_points", "special_words"]
+
+
+def special_words(code: str) -> tuple[str, str]:
+    """What a node does at a kink or a jump, and help."""
+    if code == "kink":
+        help = "its derivatives from the two sides may differ; the answer is a convention"
+        return "has a kink", help
+    help = "there is no derivative at a jump; the answer is that of the side that has the value"
+    return "jumps", help
 
 
 def flagged(run: Run, used: bytearray | None = None) -> list[int]:

@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any
 
 from exprgrad.derive.rules import template
-from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.places import Found, at, label_of, nans, not_finite, where
 from exprgrad.explain.rewriting.mending import advice
 from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
@@ -20,7 +19,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import has_digits
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
 from exprgrad.run.balls.balls import enclose, has_balls
-from exprgrad.run.evaluation import Edge, Run, is_finite
+from exprgrad.run.evaluation import Diagnostic, Edge, Run, is_finite
 from exprgrad.run.numbers.primitives import at_pole, holds
 from exprgrad.run.values.inputs import is_plain
 from exprgrad.source import cut

@@ -1,11 +1,12 @@
-"""One evaluation: what evaluates a graph, floats or NumPy's arrays, and the Run that holds what it found.
+"""One evaluation: what evaluates a graph, floats or NumPy's arrays, and the Run that holds what it found;
+what a run is told by, nodes, edges and diagnostics, and what its answer is once digits are counted.
 
 A number is a tensor of shape ``()``.  That a graph of nothing but numbers is swept by a flat plan and a
 tape over Python's floats, for which NumPy is never imported, is known here and nowhere else.  An evaluator
 has all that is worked out only once; results live in a Run, and never on the graph's nodes.
 """
 
-from __future__ import annotations
+# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays import sweeps as over_arrays
 
 __all__ = [
-    "NOTHING", "ArrayBounds", "Arrays", "Edge", "Evaluator", "Floats", "Node", "Run", "evaluator_for",
-    "is_finite", "kept", "shapes_of",
+    "NOTHING", "ArrayBounds", "Arrays", "Diagnostic", "Edge", "Evaluator", "Flag", "Floats", "Guarded",
+    "Node", "Path", "Run", "Settled", "evaluator_for", "is_finite", "kept", "shapes_of",
 ]  # fmt: skip
 
 V = TypeVar("V")
+Path = tuple[str, ...]
+"""Where an answer has a number: its field, then the names by which it is found there."""
 
 NOTHING: Mapping[str, str] = {}
 MOST_SWEEPS = 8
@@ -36,7 +39,7 @@ MOST_SWEEPS = 8
 # Evaluators.
 
 
-def evaluator_for(graph: Graph) -> Evaluator:
+def evaluator_for(graph: Graph) -> "Evaluator":
     """What evaluates a graph: arrays where it carries shapes, else floats."""
     return Arrays(graph) if graph.shapes else Floats(graph)
 
@@ -132,7 +135,7 @@ class Arrays:
 
     def gradient(
         self, inputs: Mapping[str, Any], wrt: tuple[str, ...]
-    ) -> tuple[list[Any], over_arrays.Adjoints]:
+    ) -> "tuple[list[Any], over_arrays.Adjoints]":
         """Every node's data and grad."""
         sweep = kept(self.recorded, wrt, lambda: self.sweeps.record(self.graph, wrt), MOST_SWEEPS)
         return self.sweeps.play(self.graph, inputs, wrt, sweep)
@@ -251,6 +254,33 @@ def written(found: Node | Edge) -> str:
     return f"{type(found).__name__}({', '.join(f'{name}={value!r}' for name, value in told)})"
 
 
+class Diagnostic(NamedTuple):
+    """Something worth knowing about a run.
+
+    ``code`` is ``nan`` or ``infinity`` (of a node's data), ``nan-gradient`` or ``infinite-gradient``,
+    ``kink`` or ``jump`` (of a node, or along an input), ``corrected``, ``undecided``, ``exists`` or
+    ``edge`` (of the derivative with respect to an input), ``many-inputs`` (too many to look at from both
+    sides), ``lost-digits`` (of the value or a derivative; as a note of what was typed and is below the
+    doubles), ``diverged`` (of a descent), or ``unused`` (a named statement); ``severity`` is ``warning``,
+    or ``note`` where the answer does not depend on it.
+    ``path`` is, for a number that is not finite, its way to the output: ``exp(x) → 1 + exp(x) → …``.
+    """
+
+    code: str
+    severity: str
+    message: str
+    node: int
+    span: Span
+    help: str | None
+    path: str | None = None
+
+
+class Flag(Diagnostic):
+    """A diagnostic that says of a node that it meets a kink or a jump, and not what that comes to."""
+
+    __slots__ = ()
+
+
 class Run:
     """One evaluation of an expression: inputs in, every node's data and perhaps grad out.
 
@@ -279,7 +309,7 @@ class Run:
         graph: Graph,
         inputs: Mapping[str, Any],
         values: list[Any],
-        adjoints: Adjoints | over_arrays.Adjoints | None = None,
+        adjoints: "Adjoints | over_arrays.Adjoints | None" = None,
         wrt: tuple[str, ...] | None = None,
         spelled: Mapping[str, str] = NOTHING,
     ) -> None:
@@ -432,3 +462,64 @@ class Run:
     def varying(self) -> Sequence[int]:
         """By node: whether it depends on an input."""
         return dependents(self.graph, self.graph.inputs.values())
+
+
+class Guarded(NamedTuple):
+    """A run's answer as commands print it.
+
+    ``value``, ``gradient``  the sweep's numbers, but for what is corrected at a kink or by balls
+    ``corrected``        by input: the sweep's number and the answer, where they differ
+    ``digits``           how many of their digits are right, from 0 to 16: an object for each, as in JSON
+    ``corrected_value``  the sweep's value and the answer, where they differ
+    ``diagnostics``      a warning for each number that has fewer right digits than are asked for
+    ``causes``           by warning: the nodes that errors came through which are corrected
+    """
+
+    value: Any
+    gradient: dict[str, Any]
+    corrected: dict[str, tuple[Any, Any]]
+    digits: Mapping[str, Any] = {}
+    corrected_value: tuple[Any, Any] | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    causes: tuple[frozenset[int], ...] = ()
+
+    def __repr__(self) -> str:
+        """The answer in a line: what was corrected, and why, is for those who ask."""
+        return f"Guarded(value={self.value!r}, gradient={self.gradient!r}, digits={self.digits!r})"
+
+
+class Settled(NamedTuple):
+    """What became of some numbers of an answer, by path.
+
+    ``values``       what is printed: the sweep's numbers, but for what balls correct
+    ``digits``       how many of their digits are right, from 0 to 16
+    ``corrected``    the sweep's number and the answer, where they differ
+    ``diagnostics``  a warning for each number that has fewer right digits than are asked for
+    ``causes``       by warning: the nodes that errors came through which are corrected
+    """
+
+    values: dict[Path, float]
+    digits: dict[Path, int]
+    corrected: dict[Path, tuple[float, float]]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    causes: tuple[frozenset[int], ...] = ()
+
+    def joined(self, other: "Settled") -> "Settled":
+        """These numbers and others."""
+        return Settled(
+            self.values | other.values,
+            self.digits | other.digits,
+            self.corrected | other.corrected,
+            self.diagnostics + other.diagnostics,
+            self.causes + other.causes,
+        )
+
+    def among(self, field: str) -> "Settled":
+        """The numbers of one field, by the rest of their paths."""
+        values, digits = rest(self.values, field), rest(self.digits, field)
+        return Settled(values, digits, rest(self.corrected, field))
+
+
+def rest(found: Mapping[Path, V], field: str) -> dict[Path, V]:
+    """What stands under a field, by the rest of its path."""
+    return {path[1:]: one for path, one in found.items() if path[0] == field}

@@ -26,9 +26,8 @@ from exprgrad.show.documents.answer import Answer
 from exprgrad.show.text import matrices as drawn
 
 if TYPE_CHECKING:
-    from exprgrad.explain.diagnostic import Diagnostic, Settled
     from exprgrad.graph.graph import Graph
-    from exprgrad.run.evaluation import Evaluator
+    from exprgrad.run.evaluation import Diagnostic, Evaluator, Settled
     from exprgrad.run.matrices import Question, Sweep
     from exprgrad.show.text.table import Screen, Table
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from exprgrad.errors import install
-from exprgrad.explain.diagnostic import Diagnostic, Path, Settled
 from exprgrad.explain.digits.trusted import (
     NEAREST,
     Trusted,
@@ -34,6 +33,7 @@ from exprgrad.explain.limits import SHARED
 from exprgrad.explain.sides.estimates import guesses
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.run.balls.balls import Ball, ball, has_balls, is_infinite, working
+from exprgrad.run.evaluation import Diagnostic, Path, Settled
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.run.numbers.bounds import right_digits as bounded_digits
 

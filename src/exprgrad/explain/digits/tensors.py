@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from exprgrad.explain.diagnostic import Diagnostic, Guarded, Path, Settled
 from exprgrad.explain.digits.truths import Label, Source, Spread, label_of
 from exprgrad.explain.digits.warnings import part, uncertain
 from exprgrad.explain.places import at, where
@@ -18,7 +17,7 @@ from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import MOST_ELEMENTS, Shape, dependencies, place_of, size
 from exprgrad.run.arrays.arrays import stretched
 from exprgrad.run.arrays.bounds import data_errors, right_digits
-from exprgrad.run.evaluation import ArrayBounds, Arrays, Run
+from exprgrad.run.evaluation import ArrayBounds, Arrays, Diagnostic, Guarded, Path, Run, Settled
 from exprgrad.run.matrices import BY_OUTPUT, Point, Question, Sweep, blocks
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 

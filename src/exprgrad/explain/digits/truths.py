@@ -11,7 +11,6 @@ from math import prod
 from typing import Any, NamedTuple, Protocol
 
 from exprgrad.derive.rules import computed, real
-from exprgrad.explain.diagnostic import Path, special_words
 from exprgrad.explain.digits.lost import Evidence, find_lost
 from exprgrad.explain.digits.trusted import (
     FIRST_BITS,
@@ -22,13 +21,14 @@ from exprgrad.explain.digits.trusted import (
     derivative,
     enclosed,
 )
+from exprgrad.explain.kinks_met import special_words
 from exprgrad.explain.places import at
 from exprgrad.explain.rewriting.mending import Menders
 from exprgrad.graph.graph import Graph, Shape, dependencies, element_name, seen_from, size
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.balls import Ball, Decimals, ball, either, enclose, undefined, working
 from exprgrad.run.balls.sweep import met
-from exprgrad.run.evaluation import Run, evaluator_for
+from exprgrad.run.evaluation import Path, Run, evaluator_for
 from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Point, Question
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import Span, cut

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.digits.truths import Source
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.balls.text import bounds, rough
+from exprgrad.run.evaluation import Diagnostic
 from exprgrad.source import Span
 
 __all__ = ["Loser", "apart", "digits_text", "part", "uncertain", "warning"]

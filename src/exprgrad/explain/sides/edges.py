@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterator
 
-from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import in_numbers, live
 from exprgrad.explain.sides.kinks import and_alike
@@ -13,7 +12,7 @@ from exprgrad.explain.sides.one_sided import UNDEFINED, around, towards
 from exprgrad.graph.graph import dependencies
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
-from exprgrad.run.evaluation import Run, is_finite
+from exprgrad.run.evaluation import Diagnostic, Run, is_finite
 from exprgrad.run.numbers.primitives import at_pole, holds
 
 __all__ = ["edges"]

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
-from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import in_numbers, live, where
@@ -22,7 +21,7 @@ from exprgrad.graph.graph import Shape, dependencies, element_name
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import enclose, has_balls
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import Diagnostic, Run
 from exprgrad.run.numbers.primitives import at_pole
 
 __all__ = ["OneSided", "and_alike", "corrections", "one_sided", "verdicts"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from exprgrad.explain.diagnostic import Diagnostic
+    from exprgrad.run.evaluation import Diagnostic
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = [

@@ -11,7 +11,7 @@ from exprgrad.run.evaluation import Edge, Node
 from exprgrad.show.documents.answer import Apart, Lines, listed, short, shorts
 
 if TYPE_CHECKING:
-    from exprgrad.explain.diagnostic import Diagnostic, Guarded
+    from exprgrad.run.evaluation import Diagnostic, Guarded
 
 __all__ = [
     "guard_fields", "head_fields", "jacobian_bytes", "node_fields", "node_rows", "pair", "run_fields",

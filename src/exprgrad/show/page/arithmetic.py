@@ -15,7 +15,7 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.lower import formulas, lower
 from exprgrad.derive.rules import slots, template
 from exprgrad.derive.sweeps.local import Source
-from exprgrad.explain.diagnostic import special_words
+from exprgrad.explain.kinks_met import special_words
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.code.program import helpers

@@ -8,10 +8,10 @@ from typing import Any
 
 from exprgrad.errors import advice, install
 from exprgrad.explain.checking.check import Check, Sampled
-from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import Run
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.balls.balls import has_balls
+from exprgrad.run.evaluation import Diagnostic
 from exprgrad.show.documents.answer import Answer, Lines, shorts
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import decimal

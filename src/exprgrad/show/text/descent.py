@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from exprgrad.explain.descent import Descent, Step
-from exprgrad.explain.diagnostic import Diagnostic, Guarded
+from exprgrad.run.evaluation import Diagnostic, Guarded
 from exprgrad.run.values.updates import length
 from exprgrad.show.documents.answer import Answer, Lines, listed, short, shorts
 from exprgrad.show.documents.runs import guard_fields

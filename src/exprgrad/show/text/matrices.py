@@ -12,9 +12,9 @@ from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
-from exprgrad.explain.diagnostic import Diagnostic, Path, Settled
 from exprgrad.graph.graph import Shape, element_name, size
 from exprgrad.graph.structural import shape_text
+from exprgrad.run.evaluation import Diagnostic, Path, Settled
 from exprgrad.run.matrices import BY_OUTPUT, Matrix
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.show.documents.answer import Apart, Lines, shorts

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from exprgrad.explain.diagnostic import Guarded
 from exprgrad.explain.diagnostics import Run, doubtful
 from exprgrad.graph.graph import CONST
 from exprgrad.run import evaluation
+from exprgrad.run.evaluation import Guarded
 from exprgrad.show.text.lines import ends
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import IN_CELL, WHOLE_VIEW, answer_text, view, ways

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.digits.trusted import Lost, Trust, Trusted
 from exprgrad.graph.graph import element_name
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.text import scientific
+from exprgrad.run.evaluation import Diagnostic
 from exprgrad.show.documents.answer import Answer, Apart
 from exprgrad.show.documents.runs import run_fields
 from exprgrad.show.text.nodes import title

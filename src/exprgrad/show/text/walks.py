@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from exprgrad.explain.diagnostic import Diagnostic
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.walks.orders import Lost, Outcome, Visited
 from exprgrad.explain.walks.paths import Path, Paths, Web
 from exprgrad.explain.walks.visits import Contribution
 from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.run.evaluation import Diagnostic
 from exprgrad.show.documents.answer import Answer, Apart, Lines, listed
 from exprgrad.show.documents.runs import head_fields, node_fields, run_fields
 from exprgrad.show.text.lines import (
