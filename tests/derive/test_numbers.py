@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from exprgrad.derive.constant_folding import EXACT_BELOW, as_decimal, folded, is_flag, result
+from exprgrad.derive.constant_folding import EXACT_BELOW, Exact, as_decimal, folded, is_flag, result
 from exprgrad.derive.simplify.normal_form import accumulate, common_number, root
 
 
@@ -52,7 +52,7 @@ def test_common_numbers_roots_and_sums_in_the_making() -> None:
     assert common_number([Fraction(1, 2), Fraction(1, 3)]) == 1
     assert root(Fraction(4, 9)) == Fraction(2, 3)
     assert root(Fraction(2)) is None and root(Fraction(-4)) is None
-    terms = {7: Fraction(1)}
+    terms: dict[int, Exact] = {7: Fraction(1)}
     accumulate(terms, 7, Fraction(2))
     accumulate(terms, 8, Fraction(5))
     assert terms == {7: 3, 8: 5}

@@ -15,16 +15,15 @@ from fractions import Fraction
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 
 __all__ = [
-    "EXACT_BELOW",
-    "as_decimal",
-    "as_double",
-    "as_typed",
-    "compared",
-    "folded",
-    "is_flag",
-    "result",
-]
+    "EXACT_BELOW", "HALF", "ONE", "Exact", "as_decimal", "as_double", "as_typed", "compared", "folded",
+    "is_flag", "magnitude", "ratio", "result", "to_power",
+]  # fmt: skip
 
+Exact = int | Fraction
+"""A rational number.  A whole one is an int: that is added, compared and looked up many times faster."""
+
+ONE: Exact = 1
+HALF = Fraction(1, 2)
 EXACT_BELOW = 2**53
 """Whole numbers up to here are doubles, and written as they are."""
 
@@ -55,16 +54,14 @@ def folded(kind: str, values: Sequence[float], *, typed: bool = False) -> float 
     return write(exact) if exact else None  # a zero has a sign, which a fraction lacks
 
 
-def as_typed(value: float) -> Fraction:
+def as_typed(value: float) -> Exact:
     """The number that a finite double is written as."""
-    return (
-        Fraction(int(value))
-        if abs(value) <= EXACT_BELOW and value.is_integer()
-        else Fraction(repr(value))
-    )
+    if value.is_integer() and abs(value) <= EXACT_BELOW:
+        return int(value)
+    return simplest(Fraction(repr(value)))
 
 
-def as_decimal(value: Fraction | int) -> float | None:
+def as_decimal(value: Exact) -> float | None:
     """The double whose shortest text is exactly this number, if one is."""
     if value.denominator == 1 and abs(value.numerator) <= EXACT_BELOW:
         return float(value.numerator)
@@ -75,7 +72,7 @@ def as_decimal(value: Fraction | int) -> float | None:
     return double if math.isfinite(double) and as_typed(double) == value else None
 
 
-def as_double(value: Fraction) -> float | None:
+def as_double(value: Exact) -> float | None:
     """The double that is exactly this number, if one is."""
     try:
         double = float(value)
@@ -84,11 +81,34 @@ def as_double(value: Fraction) -> float | None:
     return double if Fraction(double) == value else None
 
 
-def result(kind: str, values: Sequence[Fraction]) -> Fraction | None:
+def result(kind: str, values: Sequence[Exact]) -> Exact | None:
     """The exact result, where it is rational."""
-    exact = BY_NAME[kind].exact
+    row = BY_NAME[kind]
+    if row.exact is None:
+        return None
+    is_division = row.powers or not row.signs  # of ints, it would give a double
     try:
-        rational = None if exact is None else exact(*values)
+        found = row.exact(*map(Fraction, values) if is_division else values)
     except ZeroDivisionError:
         return None
-    return Fraction(rational) if isinstance(rational, int) else rational
+    return found if found is None else simplest(found)
+
+
+def simplest(value: Exact) -> Exact:
+    """A number, an int if it is whole."""
+    return value.numerator if value.denominator == 1 else value
+
+
+def magnitude(value: Exact) -> Exact:
+    """A number without its sign."""
+    return -value if value < 0 else value
+
+
+def ratio(above: Exact, below: Exact) -> Exact:
+    """A quotient."""
+    return simplest(Fraction(above, below))
+
+
+def to_power(base: Exact, power: Exact) -> Exact:
+    """A number to a whole power."""
+    return simplest(Fraction(base) ** int(power))

@@ -6,13 +6,20 @@ What is rewritten while they are made is given as data (``Rules``): ``sum_rules`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from fractions import Fraction
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple, TypeGuard
 
-from exprgrad.derive.constant_folding import compared, result
-from exprgrad.derive.simplify.normal_form import (
+from exprgrad.derive.constant_folding import (
+    HALF,
     ONE,
+    Exact,
+    compared,
+    magnitude,
+    ratio,
+    result,
+    to_power,
+)
+from exprgrad.derive.simplify.normal_form import (
     UNITS,
     Call,
     Form,
@@ -33,32 +40,36 @@ __all__ = ["DEEPEST", "WALKED", "Algebra", "Operand", "Powers", "Rules", "Terms"
 
 Operand = tuple[int, Shape]
 """A form, and the shape of what it stands for: a form may be smaller, and then is repeated."""
-Powers = dict[int, Fraction]
+Powers = dict[int, Exact]
 """A product in the making: the exponents of its factors."""
-Terms = dict[int, Fraction]
+Terms = dict[int, Exact]
 """A sum in the making: the coefficients of its terms."""
 
-HALF = Fraction(1, 2)
 DEEPEST = 2
 """How many attempts to shorten a sum or a product there may be within each other."""
 WALKED = 60
 """The most operations of what is rewritten as a whole, so that a nest of it is not walked down."""
 
 
+Mark = str | type[Form]
+"""What kind of form something is: of an operation its name, of a sum ``Sum``."""
+
+
 class Rules(NamedTuple):
     """How forms are rewritten while they are made.
 
-    ``factors``     steps that tidy a product: each changes the powers, and returns the new coefficient
+    ``factors``     steps that tidy a product, each with the ``marks`` of the factors that it is about;
+                    None is all; they change the powers, and return the new coefficient
     ``share``       what a product is, where it is an operand's share of a ``max`` or ``min``
     ``terms``       steps that gather terms of a sum
     ``shortest``    the shortest way to write a sum, given its terms and the sum as it is
     ``structural``  a shorter form of a structural operation, if there is one
     """
 
-    factors: tuple[Callable[[Algebra, Powers, Fraction], Fraction], ...]
-    share: Callable[[Algebra, Powers, Fraction], int | None]
+    factors: tuple[tuple[Collection[Mark] | None, Callable[[Algebra, Powers, Exact], Exact]], ...]
+    share: Callable[[Algebra, Powers, Exact], int | None]
     terms: tuple[Callable[[Algebra, Terms], None], ...]
-    shortest: Callable[[Algebra, list[tuple[int, Fraction]], int], int]
+    shortest: Callable[[Algebra, list[tuple[int, Exact]], int], int]
     structural: Callable[[Algebra, str, tuple[Operand, ...], Settings], int | None]
 
 
@@ -86,7 +97,7 @@ class Algebra(Forms):
         if isinstance(inner, Call) and inner.kind == BY_NAME[kind].inverse:
             return inner.operands[0]
         if kind in COMPARISONS and operands[0] == operands[1] and values[0] is None:
-            return self.number(Fraction(compared(kind, 0, 0)))
+            return self.number(int(compared(kind, 0, 0)))
         if kind in COMPARISONS:
             kind, operands = self.comparison(kind, operands)
         weight = 1 + sum(self.weights[operand] for operand in operands)
@@ -117,9 +128,9 @@ class Algebra(Forms):
     def root(self, form: int) -> int:
         """A square root: a power; the root of a product of constants is the product of their roots."""
         found = self.forms[form]
-        parts = [(form, HALF)]
+        parts: list[tuple[int, Exact]] = [(form, HALF)]
         if isinstance(found, Product) and all(self.is_positive(base) for base, _ in found.factors):
-            parts = [(base, exponent / 2) for base, exponent in found.factors]
+            parts = [(base, ratio(exponent, 2)) for base, exponent in found.factors]
             parts.insert(0, (self.number(found.coefficient), HALF))
         return self.product(parts)
 
@@ -208,9 +219,7 @@ class Algebra(Forms):
         assert isinstance(found, Sum)
         return self.sum(found.terms, scale=-ONE)
 
-    def product(
-        self, items: Items, coefficient: Fraction = ONE, whole: Collection[int] = ()
-    ) -> int:
+    def product(self, items: Items, coefficient: Exact = ONE, whole: Collection[int] = ()) -> int:
         """A product of powers, like factors gathered; the products in ``whole`` are one factor."""
         powers: Powers = {}
         for form, exponent in items:
@@ -218,20 +227,35 @@ class Algebra(Forms):
                 is_product = isinstance(self.forms[form], Product)
                 if exponent.denominator == 1 and is_product and self.is_negative(form):
                     form = self.negated(form)
-                    coefficient *= (-ONE) ** int(exponent)
+                    coefficient *= to_power(-ONE, exponent)
                 accumulate(powers, form, exponent)
             else:
                 coefficient = self.multiply(powers, coefficient, form, exponent)
         if not coefficient and not any(map(self.is_infinite, powers)):
             return self.zero
-        for step in self.rules.factors:
-            coefficient = step(self, powers, coefficient)
-        share = self.rules.share(self, powers, coefficient)
-        if share is not None:
-            return share
+        marks = self.marks(powers)
+        for about, step in self.rules.factors:
+            if about is None or not marks.isdisjoint(about):
+                coefficient = step(self, powers, coefficient)
+                marks = self.marks(powers)
+        if Sum in marks:
+            share = self.rules.share(self, powers, coefficient)
+            if share is not None:
+                return share
         factors = [(base, exponent) for base, exponent in powers.items() if exponent]
-        if len(factors) + (coefficient != 1) < 2:
-            return self.signed_product(coefficient, factors)
+        if "where" in marks and len(factors) + (coefficient != 1) > 1:
+            found = self.chosen_product(coefficient, factors)
+            if found is not None:
+                return found
+        return self.signed_product(coefficient, factors)
+
+    def marks(self, forms: Iterable[int]) -> set[Mark]:
+        """What kinds of forms there are among some."""
+        each = [self.forms[form] for form in forms]
+        return {form.kind if type(form) is Call else type(form) for form in each}
+
+    def chosen_product(self, coefficient: Exact, factors: list[tuple[int, Exact]]) -> int | None:
+        """A product with a choice that may be 0: the other factors go into its branches."""
         for base, exponent in factors:
             inside = self.forms[base]
             if exponent != 1 or not isinstance(inside, Call) or inside.kind != "where":
@@ -241,9 +265,9 @@ class Algebra(Forms):
                 rest = [item for item in factors if item[0] != base]
                 both = [self.product([*rest, (branch, ONE)], coefficient) for branch in (x, y)]
                 return self.where(condition, *both)
-        return self.signed_product(coefficient, factors)
+        return None
 
-    def signed_product(self, coefficient: Fraction, factors: list[tuple[int, Fraction]]) -> int:
+    def signed_product(self, coefficient: Exact, factors: list[tuple[int, Exact]]) -> int:
         """A product with its sign gathered: ``-(a - b)`` is ``b - a``."""
         if coefficient < 0:
             for place, (base, exponent) in enumerate(factors):
@@ -275,9 +299,7 @@ class Algebra(Forms):
             factors.sort(key=self.rank)
         return self.intern(Product(coefficient, tuple(factors)), key, weight)
 
-    def multiply(
-        self, powers: Powers, coefficient: Fraction, form: int, exponent: Fraction
-    ) -> Fraction:
+    def multiply(self, powers: Powers, coefficient: Exact, form: int, exponent: Exact) -> Exact:
         """Multiply a product in the making by a power of a form; return the new coefficient."""
         found = self.forms[form]
         whole = exponent.denominator == 1
@@ -286,7 +308,7 @@ class Algebra(Forms):
             if exact is not None:
                 return self.multiply(powers, coefficient, self.number(exact), exponent * 2)
         if isinstance(found, Number) and whole and (found.value or exponent > 0):
-            exact = result("pow", [found.value, exponent]) if found.value else Fraction(0)
+            exact = result("pow", [found.value, exponent]) if found.value else 0
             if exact is not None and self.writable(coefficient * exact):
                 return coefficient * exact
         if isinstance(found, Product) and whole:
@@ -299,7 +321,7 @@ class Algebra(Forms):
             accumulate(powers, form, exponent)
         return coefficient
 
-    def sum(self, items: Items, whole: Collection[int] = (), scale: Fraction = ONE) -> int:
+    def sum(self, items: Items, whole: Collection[int] = (), scale: Exact = ONE) -> int:
         """A sum of multiples of forms, like terms gathered; the sums in ``whole`` are one term."""
         terms: Terms = {}
         for form, coefficient in items:
@@ -311,7 +333,7 @@ class Algebra(Forms):
             gather(self, terms)
         return self.sum_of([(term, c) for term, c in terms.items() if c])
 
-    def sum_of(self, terms: list[tuple[int, Fraction]]) -> int:
+    def sum_of(self, terms: list[tuple[int, Exact]]) -> int:
         """A sum whose terms are gathered already, in the shortest of the ways to write it."""
         if not terms:
             return self.zero
@@ -329,7 +351,7 @@ class Algebra(Forms):
             self.attempts -= 1
         return self.sums[key]
 
-    def add(self, terms: Terms, form: int, coefficient: Fraction) -> None:
+    def add(self, terms: Terms, form: int, coefficient: Exact) -> None:
         """Add a multiple of a form to a sum in the making."""
         found = self.forms[form]
         own = (
@@ -340,7 +362,7 @@ class Algebra(Forms):
         for term, inner in own:
             self.add_term(terms, term, coefficient if inner == 1 else inner * coefficient)
 
-    def split(self, form: int) -> tuple[int, Fraction]:
+    def split(self, form: int) -> tuple[int, Exact]:
         """A form that is no sum without its coefficient, and that; a number is a multiple of 1."""
         found = self.forms[form]
         if isinstance(found, Number):
@@ -349,7 +371,7 @@ class Algebra(Forms):
             return self.signed_product(ONE, list(found.factors)), found.coefficient
         return form, ONE
 
-    def add_term(self, terms: Terms, term: int, coefficient: Fraction) -> None:
+    def add_term(self, terms: Terms, term: int, coefficient: Exact) -> None:
         """Add to a term's coefficient, if the result can be written; else keep the two apart."""
         gathered = terms[term] + coefficient if term in terms else coefficient
         if self.writable(gathered):
@@ -357,7 +379,7 @@ class Algebra(Forms):
             return
         times = ONE
         if term == self.one:  # 1e300 + 1e-300: two numbers
-            size = abs(coefficient)
+            size = magnitude(coefficient)
             apart = self.intern(Number(size), ("apart", size), 1)  # 1e17 - 1 has a 1 of its own
             times = ONE if coefficient > 0 else -ONE
         else:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
+from exprgrad.derive.constant_folding import ONE, Exact, ratio, to_power
 from exprgrad.derive.rules import template
 from exprgrad.derive.simplify.algebra import Algebra, Powers, Rules, Terms
-from exprgrad.derive.simplify.normal_form import ONE, Call, Leaf, Number, Product, Sum
+from exprgrad.derive.simplify.normal_form import Call, Leaf, Number, Product, Sum
 from exprgrad.graph.graph import INPUT
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 
@@ -77,7 +77,7 @@ class IdentityForms(NamedTuple):
     a factor; ``is_reversible`` says that 1 over it is looked for, too.
     """
 
-    parts: tuple[tuple[int, Fraction], ...]
+    parts: tuple[tuple[int, Exact], ...]
     is_sum: bool
     better: int
     kinds: set[str]
@@ -137,11 +137,9 @@ def built(forms: Algebra, text: str) -> int:
         elif isinstance(payload, float):
             images.append(forms.constant(payload, None))
         elif kind in SUMS:
-            images.append(forms.sum(zip(given, map(Fraction, BY_NAME[kind].signs), strict=True)))
+            images.append(forms.sum(zip(given, BY_NAME[kind].signs, strict=True)))
         elif kind in PRODUCTS:
-            images.append(
-                forms.product(zip(given, map(Fraction, BY_NAME[kind].powers), strict=True))
-            )
+            images.append(forms.product(zip(given, BY_NAME[kind].powers, strict=True)))
         elif kind == "pow":
             images.append(forms.power(given[0], given[1]))
         else:
@@ -160,7 +158,7 @@ def rewritten_sums(forms: Algebra, terms: Terms) -> Iterator[int]:
 
 
 def rewritten_products(
-    forms: Algebra, powers: Powers, coefficient: Fraction
+    forms: Algebra, powers: Powers, coefficient: Exact
 ) -> Iterator[tuple[int, bool]]:
     """What becomes of a product by each identity that is found in it, or in a sum that is a factor.
 
@@ -183,7 +181,7 @@ def rewritten_products(
 
 
 def with_other_factor(
-    forms: Algebra, row: IdentityForms, powers: Powers, coefficient: Fraction
+    forms: Algebra, row: IdentityForms, powers: Powers, coefficient: Exact
 ) -> Iterator[int]:
     """A product in which a sum that is a factor is written in another way."""
     for base, exponent in powers.items():
@@ -195,7 +193,7 @@ def with_other_factor(
         ):
             for (better, times), _ in sums_in(forms, row, dict(found.terms)):
                 left = [item for item in powers.items() if item[0] != base]
-                factor = coefficient * times ** int(exponent)
+                factor = coefficient * to_power(times, exponent)
                 yield forms.product([*left, (better, exponent)], factor)
 
 
@@ -210,14 +208,14 @@ def kinds_in(forms: Algebra, parts: Iterable[int]) -> tuple[set[str], set[str]]:
 
 def sums_in(
     forms: Algebra, row: IdentityForms, terms: Terms
-) -> Iterator[tuple[tuple[int, Fraction], Terms]]:
+) -> Iterator[tuple[tuple[int, Exact], Terms]]:
     """Where a sum has a row's left side times something: what that equals, and the terms it takes."""
     (lead, own), *others = row.parts
     if len(terms) < len(row.parts):
         return
     for term, c in terms.items():
         for bound, rest in factors_in(forms, factors(forms, term), factors(patterns(), lead), {}):
-            times, used = c / own, {term: c}
+            times, used = ratio(c, own), {term: c}
             for other, scale in others:
                 amount, wanted = times * scale, factors(patterns(), other)
                 alike = (t for t, d in terms.items() if d == amount and t not in used)
@@ -250,7 +248,7 @@ def factors_in(
         return
     (pattern, power), *others = wanted.items()
     for base, exponent in factors.items():
-        if exponent / power < 1:
+        if ratio(exponent, power) < 1:
             continue
         for match in fits(forms, base, pattern, bound):
             left = factors | {base: exponent - power}

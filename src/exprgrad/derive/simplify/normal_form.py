@@ -13,17 +13,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
-from exprgrad.derive.constant_folding import as_decimal, as_double, as_typed, compared, result
+from exprgrad.derive.constant_folding import (
+    ONE,
+    Exact,
+    as_decimal,
+    as_double,
+    as_typed,
+    compared,
+    magnitude,
+    ratio,
+    result,
+)
 from exprgrad.graph.graph import Literal, Settings, Shape
 from exprgrad.graph.ops import COMPARISONS
 from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "ONE", "UNITS", "Call", "Form", "Forms", "Items", "Leaf", "Number", "Product", "Sum",
+    "UNITS", "Call", "Form", "Forms", "Items", "Leaf", "Number", "Product", "Sum",
     "accumulate", "common_number", "content", "root",
 ]  # fmt: skip
 
@@ -31,7 +40,7 @@ __all__ = [
 class Number(NamedTuple):
     """An exact number."""
 
-    value: Fraction
+    value: Exact
 
 
 class Leaf(NamedTuple):
@@ -55,20 +64,19 @@ class Call(NamedTuple):
 class Product(NamedTuple):
     """A coefficient times powers of forms, at least one; none of them a number to a whole power."""
 
-    coefficient: Fraction
-    factors: tuple[tuple[int, Fraction], ...]
+    coefficient: Exact
+    factors: tuple[tuple[int, Exact], ...]
 
 
 class Sum(NamedTuple):
     """Two or more terms with their coefficients; a constant is a multiple of the number 1."""
 
-    terms: tuple[tuple[int, Fraction], ...]
+    terms: tuple[tuple[int, Exact], ...]
 
 
 Form = Number | Leaf | Literal | Call | Product | Sum
-Items = Iterable[tuple[int, Fraction]]
+Items = Iterable[tuple[int, Exact]]
 
-ONE = Fraction(1)
 UNITS = (1, -1)
 """Coefficients and exponents that take no operation to write."""
 LATEST = 8
@@ -104,8 +112,8 @@ class Forms:
         self.lengths: list[int] = []
         self.known: dict[object, int] = {}
         self.attempts = 0
-        self.sums: dict[frozenset[tuple[int, Fraction]], int] = {}
-        self.products: dict[tuple[Fraction, frozenset[tuple[int, Fraction]]], int] = {}
+        self.sums: dict[frozenset[tuple[int, Exact]], int] = {}
+        self.products: dict[tuple[Exact, frozenset[tuple[int, Exact]]], int] = {}
         self.order: dict[int, int] | None = None
         self.typed = 0
         self.named: dict[int, Form] = {}
@@ -113,7 +121,7 @@ class Forms:
         self.inputs: dict[str, Shape] = {}
         self.shapes: list[Shape] = []
         self.one = self.number(ONE)
-        self.zero = self.number(Fraction(0))
+        self.zero = self.number(0)
 
     def intern(self, form: Form, key: object, weight: int) -> int:
         """The number of a form; ``key`` is what all its spellings have in common."""
@@ -142,7 +150,7 @@ class Forms:
                 alike.append(form)
                 del alike[:-LATEST]
 
-    def number(self, value: Fraction) -> int:
+    def number(self, value: Exact) -> int:
         """An exact number."""
         weight = 0 if value.denominator == 1 or self.decimals else 1
         return self.intern(Number(value), value, weight)
@@ -161,7 +169,7 @@ class Forms:
             return self.leaf(symbol or repr(value), value)
         return self.number(as_typed(value))
 
-    def value(self, form: int) -> Fraction | None:
+    def value(self, form: int) -> Exact | None:
         """A number's value; None for other forms."""
         found = self.forms[form]
         return found.value if isinstance(found, Number) else None
@@ -189,28 +197,28 @@ class Forms:
                     return STRUCTURAL[kind].shape(given, settings)
                 return broadcast_shape(given)
 
-    def factors_of(self, term: int) -> dict[int, Fraction]:
+    def factors_of(self, term: int) -> dict[int, Exact]:
         """A term's factors with their powers."""
         found = self.forms[term]
         return dict(found.factors) if isinstance(found, Product) else {term: ONE}
 
-    def shared_factors(self, terms: Items) -> dict[int, list[Fraction]]:
+    def shared_factors(self, terms: Items) -> dict[int, list[Exact]]:
         """The factors that all of some terms have, and their powers term by term."""
         each = [self.factors_of(term) for term, _ in terms]
         alike = [base for base in each[0] if all(base in factors for factors in each)]
         return {base: [factors[base] for factors in each] for base in alike}
 
-    def settled(self, kind: str, values: Sequence[Fraction]) -> Fraction | None:
+    def settled(self, kind: str, values: Sequence[Exact]) -> Exact | None:
         """The result of an operation on numbers, where it can be written."""
         if kind in COMPARISONS:
             first, second = map(as_double, values)
             if first is None or second is None:
                 return None  # as decimals they may compare otherwise than as doubles
-            return Fraction(compared(kind, first, second))
+            return int(compared(kind, first, second))
         exact = result(kind, values)
         return exact if exact is not None and self.writable(exact) else None
 
-    def writable(self, value: Fraction) -> bool:
+    def writable(self, value: Exact) -> bool:
         """Whether a number reads back as itself: as a decimal, or as a quotient of whole numbers."""
         if self.decimals and as_decimal(value) is not None:
             return True
@@ -235,14 +243,14 @@ class Forms:
         found = self.forms[form]
         return isinstance(found, Number | Leaf) and found.value is not None and found.value > 0
 
-    def plain_sum(self, terms: Sequence[tuple[int, Fraction]]) -> int:
+    def plain_sum(self, terms: Sequence[tuple[int, Exact]]) -> int:
         """A sum as it is."""
         weight = len(terms) - 1
         for term, coefficient in terms:
             weight += self.weights[term] + (coefficient not in UNITS and term != self.one)
         return self.intern(Sum(tuple(terms)), ("sum", frozenset(terms)), weight)
 
-    def rank(self, factor: tuple[int, Fraction]) -> tuple[int, int, int]:
+    def rank(self, factor: tuple[int, Exact]) -> tuple[int, int, int]:
         """Where a factor stands: constants, names and their powers, other powers and calls, sums."""
         base = factor[0]
         found = self.forms[base]
@@ -258,32 +266,30 @@ class Forms:
         return 2 if is_power else 3, self.weights[base], base
 
 
-def common_number(coefficients: Sequence[Fraction]) -> Fraction:
+def common_number(coefficients: Sequence[Exact]) -> Exact:
     """A number of which all coefficients are whole multiples, with their sign if they all have one."""
-    sizes = [abs(c) for c in coefficients]
+    sizes = [magnitude(c) for c in coefficients]
     least = min(sizes)
     sign = -1 if max(coefficients) < 0 else 1
     if all(size.denominator == 1 for size in sizes):
-        return Fraction(sign * math.gcd(*[size.numerator for size in sizes]))
-    return (
-        sign * least if all((size / least).denominator == 1 for size in sizes) else Fraction(sign)
-    )
+        return sign * math.gcd(*[size.numerator for size in sizes])
+    return sign * least if all(ratio(size, least).denominator == 1 for size in sizes) else sign
 
 
-def content(coefficients: Sequence[Fraction]) -> Fraction:
+def content(coefficients: Sequence[Exact]) -> Exact:
     """The number that leaves whole coefficients without a common divisor: 1/2 of ``5/2`` and ``-3/2``."""
     above = math.gcd(*[c.numerator for c in coefficients])
-    return Fraction(above, math.lcm(*[c.denominator for c in coefficients]))
+    return ratio(above, math.lcm(*[c.denominator for c in coefficients]))
 
 
-def accumulate(found: dict[int, Fraction], form: int, amount: Fraction) -> None:
+def accumulate(found: dict[int, Exact], form: int, amount: Exact) -> None:
     """Add to a form's exponent in a product in the making, or to its coefficient in a sum."""
     found[form] = found[form] + amount if form in found else amount
 
 
-def root(value: Fraction) -> Fraction | None:
+def root(value: Exact) -> Exact | None:
     """A square root, where it is rational."""
     if value < 0:
         return None
-    found = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
+    found = ratio(math.isqrt(value.numerator), math.isqrt(value.denominator))
     return found if found * found == value else None

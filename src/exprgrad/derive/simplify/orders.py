@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
+from exprgrad.derive.constant_folding import HALF, ONE, Exact, magnitude, ratio
 from exprgrad.derive.simplify.algebra import Algebra, Terms
 from exprgrad.derive.simplify.formula import (
     derivatives,
@@ -22,7 +22,6 @@ from exprgrad.derive.simplify.formula import (
     with_steps,
 )
 from exprgrad.derive.simplify.normal_form import (
-    ONE,
     Call,
     Number,
     Product,
@@ -30,7 +29,6 @@ from exprgrad.derive.simplify.normal_form import (
     common_number,
 )
 from exprgrad.derive.simplify.polynomials import (
-    ZERO,
     Element,
     Polynomial,
     Polynomials,
@@ -48,7 +46,7 @@ __all__ = ["Orders", "every"]
 
 Orders = tuple[str, ...]
 """The inputs of a mixed derivative, in the order of ``wrt``: ``(x, x)`` is the second derivative in x."""
-Factors = list[tuple[int, Fraction]]
+Factors = list[tuple[int, Exact]]
 """A product of forms, with their exponents."""
 
 SIMPLIFIED = 3
@@ -213,7 +211,9 @@ def collected(polynomials: Polynomials, element: Element) -> int:
 def exchanged(polynomials: Polynomials, polynomial: Polynomial) -> Polynomial:
     """A polynomial in which sines are written as cosines, if cosines were written as sines."""
     squares = polynomials.squares
-    polynomials.squares = {p: (atom, -a / b, 1 / b) for atom, (p, a, b) in squares.items()}
+    polynomials.squares = {
+        p: (atom, ratio(-a, b), ratio(ONE, b)) for atom, (p, a, b) in squares.items()
+    }
     found = polynomials.reduced(polynomial)
     polynomials.squares = squares
     return found
@@ -261,9 +261,9 @@ def repeated(polynomial: Polynomial, atom: int) -> int:
 
 def by_powers(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> int:
     """A polynomial by powers of one atom: ``x^2*(a + 1) + x*(a - 1) + a``."""
-    coefficients: defaultdict[Fraction, Polynomial] = defaultdict(dict)
+    coefficients: defaultdict[Exact, Polynomial] = defaultdict(dict)
     for monomial, c in polynomial.items():
-        power = dict(monomial).get(atom, ZERO)
+        power = dict(monomial).get(atom, 0)
         others = tuple([item for item in monomial if item[0] != atom])
         coefficients[power][others] = c
     total: Terms = {}
@@ -279,15 +279,15 @@ def linear_factors(polynomials: Polynomials, polynomial: Polynomial, atom: int) 
     """``t^4 - 3*t^2 + 2`` as ``(t^2 - 1)*(t^2 - 2)``: a polynomial in one atom by its rational roots."""
     coefficients = {power_of(monomial): c for monomial, c in polynomial.items()}
     step = common_divisor([power for power in coefficients if power])
-    degree = int(max(coefficients) / step)
+    degree = int(ratio(max(coefficients), step))
     if degree > HIGHEST_DEGREE:
         return [(flat(polynomials, polynomial), ONE)]
-    rest = [coefficients.get(step * k, ZERO) for k in range(degree, -1, -1)]
-    found: dict[int, Fraction] = defaultdict(Fraction)
+    rest = [coefficients.get(step * k, 0) for k in range(degree, -1, -1)]
+    found: dict[int, Exact] = defaultdict(int)
     for root in roots(rest):
-        linear = {((atom, step),): Fraction(root.denominator), (): Fraction(-root.numerator)}
+        linear: Polynomial = {((atom, step),): root.denominator, (): -root.numerator}
         while len(rest) > 2 and (divided := by_root(rest, root)) is not None:
-            rest = [c / root.denominator for c in divided]
+            rest = [ratio(c, root.denominator) for c in divided]
             found[flat(polynomials, linear)] += 1
     left: Polynomial = {}
     for power, c in enumerate(reversed(rest)):
@@ -297,19 +297,19 @@ def linear_factors(polynomials: Polynomials, polynomial: Polynomial, atom: int) 
     return list(found.items())
 
 
-def roots(coefficients: Sequence[Fraction]) -> Iterable[Fraction]:
+def roots(coefficients: Sequence[Exact]) -> Iterable[Exact]:
     """The numbers that may be roots: whole ones that divide the last coefficient, and halves."""
     last = coefficients[-1]
     for number in range(1, LARGEST_ROOT + 1):
         if last % number == 0:
-            yield from (Fraction(number), Fraction(-number))
-    yield from (Fraction(1, 2), Fraction(-1, 2))
+            yield from (number, -number)
+    yield from (HALF, -HALF)
 
 
-def by_root(coefficients: Sequence[Fraction], root: Fraction) -> list[Fraction] | None:
+def by_root(coefficients: Sequence[Exact], root: Exact) -> list[Exact] | None:
     """A polynomial, the highest power first, by ``x - root``, if that divides it (Horner's scheme)."""
     found = []
-    value = ZERO
+    value: Exact = 0
     for coefficient in coefficients:
         value = value * root + coefficient
         found.append(value)
@@ -319,26 +319,26 @@ def by_root(coefficients: Sequence[Fraction], root: Fraction) -> list[Fraction] 
 # What is common to terms.
 
 
-def primitive(polynomial: Polynomial, decimals: bool) -> tuple[Fraction, Powers, Polynomial]:
+def primitive(polynomial: Polynomial, decimals: bool) -> tuple[Exact, Powers, Polynomial]:
     """A polynomial as a number times a monomial times a polynomial that has nothing more to take out.
 
     Its first coefficient is positive.  Of decimals no number is taken out, unless one goes into all.
     """
     atoms = atoms_of(polynomial)
     each = [dict(monomial) for monomial in polynomial]
-    low = [(atom, min(powers.get(atom, ZERO) for powers in each)) for atom in atoms]
+    low = [(atom, min(powers.get(atom, 0) for powers in each)) for atom in atoms]
     common = tuple([item for item in low if item[1]])
     coefficients = [*polynomial.values()]
-    number = abs(common_number(coefficients)) if decimals else common_divisor(coefficients)
+    number = magnitude(common_number(coefficients)) if decimals else common_divisor(coefficients)
     if polynomial[min(polynomial, key=rank(polynomial))] < 0:
         number = -number
-    return number, common, {quotient(m, common): c / number for m, c in polynomial.items()}
+    return number, common, {quotient(m, common): ratio(c, number) for m, c in polynomial.items()}
 
 
-def common_divisor(numbers: Iterable[Fraction]) -> Fraction:
+def common_divisor(numbers: Iterable[Exact]) -> Exact:
     """The largest number of which all are whole multiples."""
     parts = [(number.numerator, number.denominator) for number in numbers]
-    return Fraction(math.gcd(*[n for n, _ in parts]), math.lcm(*[d for _, d in parts]))
+    return ratio(math.gcd(*[n for n, _ in parts]), math.lcm(*[d for _, d in parts]))
 
 
 def atoms_of(polynomial: Polynomial) -> list[int]:
@@ -346,18 +346,18 @@ def atoms_of(polynomial: Polynomial) -> list[int]:
     return sorted({atom for monomial in polynomial for atom, _ in monomial})
 
 
-def power_of(monomial: Powers) -> Fraction:
+def power_of(monomial: Powers) -> Exact:
     """The sum of a monomial's exponents."""
-    return sum([exponent for _, exponent in monomial], ZERO)
+    return sum([exponent for _, exponent in monomial], 0)
 
 
-def rank(polynomial: Polynomial) -> Callable[[Powers], list[Fraction]]:
+def rank(polynomial: Polynomial) -> Callable[[Powers], list[Exact]]:
     """Where a monomial stands among others: high powers first, and those of the first atom."""
     atoms = atoms_of(polynomial)
 
-    def place(monomial: Powers) -> list[Fraction]:
+    def place(monomial: Powers) -> list[Exact]:
         powers = dict(monomial)
-        return [-power_of(monomial), *[-powers.get(atom, ZERO) for atom in atoms]]
+        return [-power_of(monomial), *[-powers.get(atom, 0) for atom in atoms]]
 
     return place
 
@@ -370,7 +370,7 @@ def atoms(polynomials: Polynomials, monomial: Powers) -> int:
     return polynomials.forms.product([factor(polynomials, *item) for item in monomial])
 
 
-def factor(polynomials: Polynomials, atom: int, exponent: Fraction) -> tuple[int, Fraction]:
+def factor(polynomials: Polynomials, atom: int, exponent: Exact) -> tuple[int, Exact]:
     """A power of an atom; a negative one of an exponential has its minus in the exponent: exp(-x)."""
     forms = polynomials.forms
     found = forms.forms[atom]
@@ -394,9 +394,9 @@ def choice(polynomials: Polynomials, atom: int, condition: int, *branches: int) 
     return polynomials.choices[atom]
 
 
-def scaled(forms: Algebra, factors: Factors, number: Fraction) -> int:
+def scaled(forms: Algebra, factors: Factors, number: Exact) -> int:
     """A product times a number, which is written exactly, however many digits it has."""
-    powers: dict[int, Fraction] = {}
+    powers: dict[int, Exact] = {}
     for form, exponent in factors:
         found = forms.forms[form]
         if exponent == 1 and isinstance(found, Number | Product):
@@ -419,12 +419,12 @@ def digits(forms: Algebra, number: int) -> int:
     pieces = []
     while number:
         scale = 10 ** max(len(str(number)) - DIGITS, 0)
-        pieces.append((forms.number(Fraction(number // scale * scale)), ONE))
+        pieces.append((forms.number(number // scale * scale), ONE))
         number %= scale
     return forms.plain_sum(pieces)
 
 
-def add(forms: Algebra, total: Terms, factors: Factors, number: Fraction) -> None:
+def add(forms: Algebra, total: Terms, factors: Factors, number: Exact) -> None:
     """Add a multiple of a product to a sum in the making."""
     if forms.writable(number):
         forms.add(total, scaled(forms, factors, ONE), number)

@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from fractions import Fraction
-from typing import cast
 
+from exprgrad.derive.constant_folding import ONE, Exact, magnitude, ratio, to_power
 from exprgrad.derive.rules import shown
-from exprgrad.derive.simplify.normal_form import ONE, Call, Number, Product, Sum
+from exprgrad.derive.simplify.normal_form import Call, Number, Product, Sum
 from exprgrad.derive.simplify.simplify import SHORT, forms_of, read
 from exprgrad.derive.simplify.write import write
 from exprgrad.derive.sweeps.gradient import gradient
@@ -23,9 +22,9 @@ from exprgrad.graph.ops import BY_NAME, COMPARISONS
 
 __all__ = ["Element", "Polynomial", "Polynomials", "Powers", "TooLarge", "joined", "quotient"]
 
-Powers = tuple[tuple[int, Fraction], ...]
+Powers = tuple[tuple[int, Exact], ...]
 """Forms with their exponents, ascending: a monomial, or the sums that a polynomial is multiplied by."""
-Polynomial = dict[Powers, Fraction]
+Polynomial = dict[Powers, Exact]
 """The coefficients of some monomials, none of them 0."""
 Element = dict[Powers, Polynomial]
 """Polynomials, each times its own powers of sums."""
@@ -44,19 +43,10 @@ MOST_STEPS = 8
 """By how much exponents of a sum may differ for two polynomials to be put over one denominator."""
 DEEPEST = 20
 """How deep sums under roots, and choices, may be nested in each other."""
-ZERO = Fraction(0)
 
 
 class TooLarge(Exception):
     """Why a formula is not multiplied out."""
-
-
-def fast(exponent: Fraction) -> Fraction:
-    """An exponent, an int if it is whole: that has all that is asked of a fraction, and is added faster."""
-    return cast(Fraction, int(exponent)) if exponent.denominator == 1 else exponent
-
-
-DOWN = fast(-ONE)
 
 
 class Polynomials:
@@ -81,10 +71,10 @@ class Polynomials:
         self.forms, self.names = forms_of(graph, [*bindings])
         self.known: dict[int, Element] = {}
         self.slopes: dict[tuple[int, str], Element] = {}
-        self.spelled: dict[tuple[int | None, int], tuple[int, Fraction]] = {}
+        self.spelled: dict[tuple[int | None, int], tuple[int, Exact]] = {}
         self.choices: dict[int, int] = {}
         self.depth = 0
-        self.squares: dict[int, tuple[int, Fraction, Fraction]] = {}
+        self.squares: dict[int, tuple[int, Exact, Exact]] = {}
         self.special: dict[int, bool] = {}
         self.output = self.image(graph, graph.output)
 
@@ -134,14 +124,13 @@ class Polynomials:
             raise TooLarge
         return self.power(form, ONE)
 
-    def power(self, base: int, given: Fraction) -> Element:
+    def power(self, base: int, exponent: Exact) -> Element:
         """A power of an atom or of a sum."""
-        exponent = fast(given)
         match self.forms.forms[base]:
             case Sum(terms):
                 negative = self.forms.known.get(("sum", frozenset((t, -c) for t, c in terms)), base)
                 if negative < base and negative in self.known and exponent.denominator == 1:
-                    return {((negative, exponent),): {(): (-ONE) ** int(exponent)}}
+                    return {((negative, exponent),): {(): to_power(-ONE, exponent)}}
                 return {((base, exponent),): {(): ONE}}
             case Product(coefficient, factors):
                 if exponent.denominator != 1 or base in self.forms.named:
@@ -158,22 +147,22 @@ class Polynomials:
                 self.note_square(base, kind, operands)
         return {(): self.reduced({((base, exponent),): ONE})}
 
-    def number(self, value: Fraction, exponent: Fraction) -> Element:
+    def number(self, value: Exact, exponent: Exact) -> Element:
         """A whole power of a number."""
-        if not value or abs(exponent) > HIGHEST:
+        if not value or magnitude(exponent) > HIGHEST:
             raise TooLarge
-        return {(): {(): value ** int(exponent)}}
+        return {(): {(): to_power(value, exponent)}}
 
-    def symbolic_power(self, base: int, raised: int, exponent: Fraction) -> Element:
+    def symbolic_power(self, base: int, raised: int, exponent: Exact) -> Element:
         """``x^(n - 2)`` is x^n times x^-2."""
         found = self.forms.forms[raised]
-        number = dict(found.terms).get(self.forms.one, ZERO) if isinstance(found, Sum) else ZERO
+        number = dict(found.terms).get(self.forms.one, 0) if isinstance(found, Sum) else 0
         if number:
             raised = self.forms.sum([(raised, ONE), (self.forms.one, -number)])
         whole: Element = {(): {self.symbolic(base, raised, exponent): ONE}}
         return self.product(whole, self.power(base, number * exponent)) if number else whole
 
-    def symbolic(self, base: int | None, raised: int, exponent: Fraction) -> Powers:
+    def symbolic(self, base: int | None, raised: int, exponent: Exact) -> Powers:
         """A power of ``base^raised``, or without a base of ``exp(raised)``, as one of an atom."""
         bare, number = self.forms.split(raised)
         if not number:
@@ -186,7 +175,7 @@ class Polynomials:
             )
             self.spelled[base, bare] = call, number
         atom, own = self.spelled[base, bare]
-        return ((atom, fast(exponent * number / own)),)
+        return ((atom, ratio(exponent * number, own)),)
 
     def note_square(self, atom: int, kind: str, operands: tuple[int, ...]) -> None:
         """Note that squares of cos(u) are written in sin(u), if that came first; and others like these."""
@@ -194,7 +183,7 @@ class Polynomials:
         if square is not None and atom not in self.squares:
             partner = self.forms.call(square[0], operands)
             (_, a, b) = BY_NAME[square[0]].square or square
-            self.squares[partner] = atom, Fraction(a), Fraction(b)
+            self.squares[partner] = atom, a, b
 
     # Arithmetic.
 
@@ -236,7 +225,7 @@ class Polynomials:
         """The product of two polynomials."""
         if len(left) * len(right) > MOST_PRODUCTS:
             raise TooLarge
-        found: defaultdict[Powers, Fraction] = defaultdict(Fraction)
+        found: defaultdict[Powers, Exact] = defaultdict(int)
         for monomial, c in left.items():
             for other, d in right.items():
                 found[joined(monomial, other)] += c * d
@@ -244,7 +233,7 @@ class Polynomials:
 
     def reduced(self, polynomial: Polynomial) -> Polynomial:
         """A polynomial without squares that are written otherwise and without whole powers of numbers."""
-        found: defaultdict[Powers, Fraction] = defaultdict(Fraction)
+        found: defaultdict[Powers, Exact] = defaultdict(int)
         for monomial, c in polynomial.items():
             if not any(atom in self.squares or self.is_special(atom) for atom, _ in monomial):
                 found[monomial] += c
@@ -269,24 +258,24 @@ class Polynomials:
             self.special[atom] = is_call or isinstance(form, Number)
         return self.special[atom]
 
-    def rewritten(self, atom: int, exponent: Fraction) -> tuple[Polynomial, Fraction]:
+    def rewritten(self, atom: int, exponent: Exact) -> tuple[Polynomial, Exact]:
         """What a power of an atom is written as, and the exponent that is left of it."""
         form = self.forms.forms[atom]
-        if isinstance(form, Number) and abs(exponent) >= 1:
+        if isinstance(form, Number) and magnitude(exponent) >= 1:
             (value,) = self.number(form.value, exponent).values()
             return value, exponent - int(exponent)
         if exponent < 2 or exponent.denominator != 1:
             return {(): ONE}, exponent
         if self.is_special(atom):
-            return {(): ONE}, fast(ONE)
+            return {(): ONE}, ONE
         if atom not in self.squares or exponent > HIGHEST:
             return {(): ONE}, exponent
         partner, a, b = self.squares[atom]
         half = int(exponent) // 2
         return {
-            ((partner, fast(Fraction(2 * k))),) if k else (): math.comb(half, k)
-            * a ** (half - k)
-            * b**k
+            ((partner, 2 * k),) if k else (): math.comb(half, k)
+            * to_power(a, half - k)
+            * to_power(b, k)
             for k in range(half + 1)
         }, exponent % 2
 
@@ -299,7 +288,7 @@ class Polynomials:
             for atom, partial in partials(polynomial).items():
                 self.add_product(total, {key: partial}, self.slope_of(atom, name))
             for base, exponent in key:
-                down = {joined(key, ((base, DOWN),)): times(polynomial, exponent)}
+                down = {joined(key, ((base, -ONE),)): times(polynomial, exponent)}
                 self.add_product(total, down, self.slope_of(base, name))
         if not self.are_writable(total):
             raise TooLarge
@@ -343,7 +332,7 @@ class Polynomials:
 
     def form(self, element: Element) -> int:
         """A form that stands for an element, the sum of all its terms."""
-        total: dict[int, Fraction] = {}
+        total: dict[int, Exact] = {}
         for key, polynomial in element.items():
             for monomial, c in polynomial.items():
                 self.forms.add(total, self.forms.product([*monomial, *key]), c)
@@ -364,22 +353,26 @@ def is_alike(left: Powers, right: Powers) -> bool:
     """Whether two polynomials are put over one denominator: if powers of their sums differ by few steps."""
     first, second = dict(left), dict(right)
     for base in {*first, *second}:
-        p, q = first.get(base, ZERO), second.get(base, ZERO)
+        p, q = first.get(base, 0), second.get(base, 0)
         has_one = base in first and base in second
-        if (p - q).denominator != 1 or abs(p - q) > MOST_STEPS or (not has_one and min(p, q) < 0):
+        if (
+            (p - q).denominator != 1
+            or magnitude(p - q) > MOST_STEPS
+            or (not has_one and min(p, q) < 0)
+        ):
             return False
     return True
 
 
 def added(left: Polynomial, right: Polynomial) -> Polynomial:
     """The sum of two polynomials."""
-    gathered = defaultdict(Fraction, left)
+    gathered: defaultdict[Powers, Exact] = defaultdict(int, left)
     for monomial, c in right.items():
         gathered[monomial] += c
     return {monomial: c for monomial, c in gathered.items() if c}
 
 
-def times(polynomial: Polynomial, number: Fraction) -> Polynomial:
+def times(polynomial: Polynomial, number: Exact) -> Polynomial:
     """A multiple of a polynomial."""
     return {monomial: c * number for monomial, c in polynomial.items()}
 
@@ -389,7 +382,7 @@ def partials(polynomial: Polynomial) -> dict[int, Polynomial]:
     found: defaultdict[int, Polynomial] = defaultdict(dict)
     for monomial, c in polynomial.items():
         for atom, exponent in monomial:
-            found[atom][joined(monomial, ((atom, DOWN),))] = c * exponent
+            found[atom][joined(monomial, ((atom, -ONE),))] = c * exponent
     return found
 
 
@@ -412,5 +405,5 @@ def lowest(left: Powers, right: Powers) -> Powers:
     """The lower power of each sum; one that is missing is there to the power 0."""
     first, second = dict(left), dict(right)
     bases = sorted({*first, *second})
-    powers = [(base, min(first.get(base, ZERO), second.get(base, ZERO))) for base in bases]
+    powers = [(base, min(first.get(base, 0), second.get(base, 0))) for base in bases]
     return tuple([item for item in powers if item[1]])

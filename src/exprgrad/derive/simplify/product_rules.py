@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import combinations, product
 
+from exprgrad.derive.constant_folding import HALF, ONE, Exact, magnitude, ratio, to_power
 from exprgrad.derive.simplify.algebra import DEEPEST, WALKED, Algebra, Powers
 from exprgrad.derive.simplify.identities import rewritten_products
 from exprgrad.derive.simplify.normal_form import (
-    ONE,
     Call,
     Leaf,
     Number,
@@ -40,7 +39,7 @@ MOST = 6
 """The most terms of a factor from which something is taken out."""
 
 
-def take_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+def take_out(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
     """``x*(2*x*a - 4*x*b)`` is ``2*x^2*(a - 2*b)``: what all terms of a factor have is taken out.
 
     Sums that a person wrote are left alone.
@@ -49,7 +48,11 @@ def take_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
         found, exponent = forms.forms[base], powers[base]
         if base < forms.typed or forms.order is None or exponent.denominator != 1:
             continue
-        if not isinstance(found, Sum) or len(found.terms) > MOST or not 0 < abs(exponent) < HIGH:
+        if (
+            not isinstance(found, Sum)
+            or len(found.terms) > MOST
+            or not 0 < magnitude(exponent) < HIGH
+        ):
             continue
         number = common_number([c for _, c in found.terms])
         if forms.by_hand and number.denominator != 1 and len({abs(c) for _, c in found.terms}) > 1:
@@ -59,30 +62,32 @@ def take_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
         if len(powers) < 2 or (not common and number == 1):
             continue
         out = [(name, -q) for name, q in common.items()]
-        inner = forms.sum([(forms.product([(t, ONE), *out]), c / number) for t, c in found.terms])
+        inner = forms.sum(
+            [(forms.product([(t, ONE), *out]), ratio(c, number)) for t, c in found.terms]
+        )
         del powers[base]
         accumulate(powers, inner, exponent)
         for name, q in common.items():
             accumulate(powers, name, q * exponent)
-        coefficient *= number ** int(exponent)
+        coefficient *= to_power(number, exponent)
     return coefficient
 
 
-def unify_signs(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+def unify_signs(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
     """``(a - b)/(b - a)`` is -1: a sum and its negative are one factor."""
     for base in list(powers):
-        found, exponent = forms.forms[base], powers.get(base, Fraction(0))
+        found, exponent = forms.forms[base], powers.get(base, 0)
         if not isinstance(found, Sum) or exponent.denominator != 1 or len(powers) < 2:
             continue
         negative = forms.known.get(("sum", frozenset((term, -c) for term, c in found.terms)))
         if negative is not None and negative != base and negative in powers:
             del powers[base]
             powers[negative] += exponent
-            coefficient *= Fraction(-1) ** int(exponent)
+            coefficient *= to_power(-ONE, exponent)
     return coefficient
 
 
-def open_products(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+def open_products(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
     """``(a*b)^(1/2)*(a*b)^(1/2)`` is ``a*b``: what is a product to a whole power is taken apart."""
     for base in list(powers):
         found, exponent = forms.forms[base], powers[base]
@@ -94,10 +99,10 @@ def open_products(forms: Algebra, powers: Powers, coefficient: Fraction) -> Frac
     return coefficient
 
 
-def tidy_absolutes(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+def tidy_absolutes(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
     """``abs(u)^2`` is u^2, ``abs(u)*sign(u)`` is u."""
     for base in list(powers):
-        found, exponent = forms.forms[base], powers.get(base, Fraction(0))
+        found, exponent = forms.forms[base], powers.get(base, 0)
         if not isinstance(found, Call) or found.kind != "abs" or not exponent:
             continue
         sign = forms.known.get(("sign", found.operands))
@@ -110,14 +115,14 @@ def tidy_absolutes(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fra
     return coefficient
 
 
-def fold_numbers(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+def fold_numbers(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
     """``2^(3/2)`` is ``2*2^(1/2)``, and ``2^(1/2)*8^(1/2)`` is 4: powers of numbers are worked out."""
-    parts: dict[Fraction, list[int]] = {}
+    parts: dict[Exact, list[int]] = {}
     for base in list(powers):
         found, exponent = forms.forms[base], powers[base]
         if not isinstance(found, Number) or not found.value:
             continue
-        whole = Fraction(math.trunc(exponent))
+        whole = math.trunc(exponent)
         if whole:
             del powers[base]
             coefficient = forms.multiply(powers, coefficient, base, whole)
@@ -135,7 +140,7 @@ def fold_numbers(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fract
     return coefficient
 
 
-def tidy_powers(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+def tidy_powers(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
     """``x^n*x`` is ``x^(n + 1)``: powers whose exponents are not numbers are gathered."""
     if forms.share:
         return coefficient
@@ -152,16 +157,16 @@ def tidy_powers(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fracti
         if not raised or (len(raised) == 1 == abs(powers[raised[0][0]]) and inner not in powers):
             continue
         exponents = [(symbolic, powers.pop(base)) for base, symbolic in raised]
-        exponents.append((forms.one, powers.pop(inner, Fraction(0))))
+        exponents.append((forms.one, powers.pop(inner, 0)))
         gathered = forms.power(inner, forms.sum(exponents))
         coefficient = forms.multiply(powers, coefficient, gathered, ONE)
     return coefficient
 
 
-def tidy_quotients(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+def tidy_quotients(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
     """``sin(u)/cos(u)`` is tan(u), ``sinh(u)/cosh(u)`` is tanh(u)."""
     for base in list(powers):
-        found, exponent = forms.forms[base], powers.get(base, Fraction(0))
+        found, exponent = forms.forms[base], powers.get(base, 0)
         if isinstance(found, Call) and found.kind in QUOTIENTS:
             below, whole = QUOTIENTS[found.kind]
             other = forms.call(below, found.operands)
@@ -172,27 +177,29 @@ def tidy_quotients(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fra
     return coefficient
 
 
-def use_names(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+def use_names(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
     """Where all factors of something named are met, its name takes their place.
 
     So the derivative of ``d = (a + b)/c`` with respect to c is ``-d/c``.
     """
+    if not forms.names_by_factor or forms.order is None:
+        return coefficient
     for name in [n for base in list(powers) for n in forms.names_by_factor.get(base, ())]:
         found = forms.forms[name]
-        if not isinstance(found, Product) or forms.order is None:
+        if not isinstance(found, Product):
             continue
         inside = dict(found.factors)
-        if all(powers.get(base) and 0 < q / powers[base] <= 1 for base, q in inside.items()):
+        if all(powers.get(base) and 0 < ratio(q, powers[base]) <= 1 for base, q in inside.items()):
             for base, exponent in inside.items():
                 powers[base] -= exponent
                 if not powers[base]:
                     del powers[base]
             accumulate(powers, name, ONE)
-            coefficient /= found.coefficient
+            coefficient = ratio(coefficient, found.coefficient)
     return coefficient
 
 
-def drop_zeros(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+def drop_zeros(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
     """The slope of ``0^x``, which is ``0^x*log(0)``, is 0: it has one where x is positive."""
     infinite = forms.known.get(("log", (forms.zero,)))
     if (
@@ -201,7 +208,7 @@ def drop_zeros(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fractio
         and any(is_zero_power(forms, base) for base in powers)
     ):
         powers.clear()
-        return Fraction(0)
+        return 0
     return coefficient
 
 
@@ -211,7 +218,7 @@ def is_zero_power(forms: Algebra, form: int) -> bool:
     return isinstance(found, Call) and found.kind == "pow" and found.operands[0] == forms.zero
 
 
-def shorten(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
+def shorten(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
     """``sin(x)*cos(x)`` is ``sin(2*x)/2``: a product is written in the shortest of some ways."""
     if forms.order is None or not forms.by_hand or forms.attempts >= DEEPEST:
         return coefficient
@@ -234,7 +241,7 @@ def shorten(forms: Algebra, powers: Powers, coefficient: Fraction) -> Fraction:
     return forms.multiply(powers, ONE, best, ONE)
 
 
-def shortest(forms: Algebra, powers: Powers, coefficient: Fraction, plain: int) -> int:
+def shortest(forms: Algebra, powers: Powers, coefficient: Exact, plain: int) -> int:
     """A product in the shortest way that is found; ``plain`` is the product as it is."""
     best, least = plain, length(forms, plain)
     for other, is_usual in rewritten_products(forms, powers, coefficient):
@@ -247,7 +254,7 @@ def shortest(forms: Algebra, powers: Powers, coefficient: Fraction, plain: int) 
     return best
 
 
-def flattened(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[int]:
+def flattened(forms: Algebra, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``1/(x*(1 + y^2/x^2))`` is ``x/(x^2 + y^2)``: a sum of fractions that is a factor is put over one."""
     for base, exponent in powers.items():
         found = forms.forms[base]
@@ -265,7 +272,7 @@ def flattened(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator
             yield forms.product([*rest, (forms.sum(terms), exponent)], coefficient)
 
 
-def shifted(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[int]:
+def shifted(forms: Algebra, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``x/(y^2*sqrt(x/y))`` is ``sqrt(x/y)/y``, and ``x^(n - 1)*log(x)`` is ``x^n*log(x)/x``.
 
     What would come below the line stays, where it may be 0 without anything else being undefined.
@@ -288,9 +295,9 @@ def shifted(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[i
         if not isinstance(found, Product) or exponent.denominator == 1:
             continue
         by = 1 if exponent < 0 else -1
-        moved = {inner: powers.get(inner, Fraction(0)) - by * q for inner, q in found.factors}
+        moved = {inner: powers.get(inner, 0) - by * q for inner, q in found.factors}
         if all(q >= min(powers.get(inner, 0), 0) for inner, q in moved.items()):
-            scale = coefficient * found.coefficient**-by
+            scale = coefficient * to_power(found.coefficient, -by)
             yield forms.product([*(powers | {base: exponent + by} | moved).items()], scale)
 
 
@@ -299,7 +306,7 @@ def has_log(forms: Algebra, powers: Powers, form: int) -> bool:
     return powers.get(forms.known.get(("log", (form,)), -1), 0) > 0
 
 
-def paired(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[int]:
+def paired(forms: Algebra, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``2/((1 + x)*(1 - x))`` is ``2/(1 - x^2)``: two sums of two terms are multiplied where terms meet."""
     sums = [
         (base, q, found.terms)
@@ -318,7 +325,7 @@ def paired(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[in
                 yield forms.product([*rest, (whole, q)], coefficient)
 
 
-def counted_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterator[int]:
+def counted_out(forms: Algebra, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``(5*x/2 - 3/2)/y`` is ``(5*x - 3)/(2*y)``, and ``(336 - 4032*x)/24`` is ``14 - 168*x``.
 
     Decimals that a person typed in a sum stay.
@@ -331,29 +338,34 @@ def counted_out(forms: Algebra, powers: Powers, coefficient: Fraction) -> Iterat
             continue
         number = content([c for _, c in found.terms])
         rest = [item for item in powers.items() if item[0] != base]
-        if number != 1 and abs(exponent) < HIGH and not (forms.decimals and base < forms.typed):
-            inner = forms.sum(found.terms, scale=1 / number)
-            scale = coefficient * number ** int(exponent)
+        if (
+            number != 1
+            and magnitude(exponent) < HIGH
+            and not (forms.decimals and base < forms.typed)
+        ):
+            inner = forms.sum(found.terms, scale=ratio(ONE, number))
+            scale = coefficient * to_power(number, exponent)
             yield forms.product([*rest, (inner, exponent)], scale)
         if not rest and exponent == 1 and coefficient != 1:
             yield forms.sum(found.terms, scale=coefficient)
 
 
 STEPS = (
-    unify_signs,
-    take_out,
-    open_products,
-    fold_numbers,
-    tidy_absolutes,
-    tidy_powers,
-    tidy_quotients,
-    use_names,
-    drop_zeros,
-    shorten,
+    ((Sum,), unify_signs),
+    ((Sum,), take_out),
+    ((Product,), open_products),
+    ((Number,), fold_numbers),
+    (("abs",), tidy_absolutes),
+    (("pow",), tidy_powers),
+    (tuple(QUOTIENTS), tidy_quotients),
+    (None, use_names),
+    (("pow",), drop_zeros),
+    (None, shorten),
 )
+"""The steps in order, each with the factors that it is about; None: all."""
 
 
-def share_of_tie(forms: Algebra, powers: Powers, coefficient: Fraction) -> int | None:
+def share_of_tie(forms: Algebra, powers: Powers, coefficient: Exact) -> int | None:
     """The share of an operand of ``max`` or ``min``, as a comparison.
 
     With a constant that takes everything in a tie, ``p/(p + where(q, inf, 0))`` is ``where(q, 0, 1)``;
@@ -384,7 +396,7 @@ def share_of_tie(forms: Algebra, powers: Powers, coefficient: Fraction) -> int |
             if x.kind in WINNERS and other == forms.call(x.kind, x.operands[::-1]):
                 ahead = forms.call(BY_NAME[row.mirror].opposite, x.operands)
                 level = forms.call("eq", x.operands)
-                share = forms.sum([(ahead, ONE), (level, Fraction(1, 2))])
+                share = forms.sum([(ahead, ONE), (level, HALF)])
                 rest = [item for item in rest if item[0] != mine]
                 return forms.product([*rest, (share, ONE)], coefficient)
     return None

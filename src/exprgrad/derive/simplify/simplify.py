@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from fractions import Fraction
 
+from exprgrad.derive.constant_folding import ONE, Exact
 from exprgrad.derive.simplify.algebra import DEEPEST, Algebra, Rules
-from exprgrad.derive.simplify.normal_form import ONE, Call, Forms, Product, Sum
+from exprgrad.derive.simplify.normal_form import Call, Forms, Product, Sum
 from exprgrad.derive.simplify.product_rules import MOST_FACTORS, STEPS, share_of_tie
 from exprgrad.derive.simplify.structural_rules import rewritten
 from exprgrad.derive.simplify.sum_rules import gather_choices, gather_opposites, shortest
@@ -88,7 +88,7 @@ def with_one_exponential(forms: Algebra, root: int) -> int:
     return images.get(root, root)
 
 
-def exponentials(forms: Algebra, form: int) -> list[tuple[int, int, Fraction]]:
+def exponentials(forms: Algebra, form: int) -> list[tuple[int, int, Exact]]:
     """A product's exponentials above the line: each factor, what it is of, and its power."""
     return [
         (base, call.operands[0], q)
@@ -235,11 +235,9 @@ def find_absorbed(graph: Graph, uses: list[int]) -> bytearray:
     return absorbed
 
 
-def chain(
-    graph: Graph, root: int, absorbed: bytearray
-) -> tuple[list[tuple[int, Fraction]], Fraction]:
+def chain(graph: Graph, root: int, absorbed: bytearray) -> tuple[list[tuple[int, Exact]], Exact]:
     """The leaves of a chain in order, each with its sign or its power, and the sign of the whole."""
-    leaves: list[tuple[int, Fraction]] = []
+    leaves: list[tuple[int, Exact]] = []
     sign = ONE
     todo = [(root, 1)]
     while todo:

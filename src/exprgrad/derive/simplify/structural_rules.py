@@ -9,10 +9,10 @@ node's.  Every rewrite is exact in real arithmetic; what a person wrote stays as
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
+from exprgrad.derive.constant_folding import ONE, Exact, ratio
 from exprgrad.derive.simplify.algebra import Algebra, Operand
-from exprgrad.derive.simplify.normal_form import ONE, Call, Number, Product, Sum
+from exprgrad.derive.simplify.normal_form import Call, Number, Product, Sum
 from exprgrad.graph.graph import Settings, Shape
 from exprgrad.graph.shapes import axes_of, axis_of, kept, volume
 from exprgrad.graph.structural import Structural
@@ -22,7 +22,7 @@ __all__ = ["rewritten"]
 
 Operands = tuple[Operand, ...]
 REDUCTIONS = [row.name for row in STRUCTURAL.values() if row.reduces]
-Split = tuple[Fraction, list[tuple[int, Fraction]], int]
+Split = tuple[Exact, list[tuple[int, Exact]], int]
 """A coefficient, factors that go in front, and the rest: 1 if that is nothing."""
 LONG = 60
 """The most operations of a product that is transposed factor by factor: a long one is not walked down."""
@@ -155,7 +155,7 @@ def repeated(forms: Algebra, row: Structural, operand: Operand, settings: Settin
         whole = len(rest) == len(own)
         narrow = None if whole else rest if len(rest) > 1 else rest[0]
         form = forms.structural(row.name, ((form, shape[lead:]),), (narrow, keepdims))
-    return forms.product([(form, ONE)], Fraction(times))
+    return forms.product([(form, ONE)], times)
 
 
 def call_of(forms: Algebra, operand: Operand, *kinds: str) -> Call | None:
@@ -240,14 +240,14 @@ def of_outer(forms: Algebra, operands: Operands, settings: Settings) -> int | No
 def of_trace(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
     """The trace of a matrix of ones."""
     form, shape = operands[0]
-    return forms.number(Fraction(shape[0])) if form == forms.one else None
+    return forms.number(shape[0]) if form == forms.one else None
 
 
 def of_softmax(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
     """Equal scores share equally; the setting of a vector's only axis is left out."""
     form, shape = operands[0]
     if forms.shape(form) == ():
-        return forms.number(Fraction(1, volume(shape, settings[0])))
+        return forms.number(ratio(ONE, volume(shape, settings[0])))
     if len(shape) == 1 and settings != (-1,):
         return forms.structural("softmax", operands, (-1,))
     return None
@@ -324,7 +324,7 @@ def of_sum(forms: Algebra, operands: Operands, settings: Settings) -> int | None
     """The sum of ones is their number; the differences from a mean add up to 0."""
     form, shape = operands[0]
     if form == forms.one:
-        return forms.number(Fraction(volume(shape, settings[0])))
+        return forms.number(volume(shape, settings[0]))
     gone = axes_of(settings[0], shape)
     terms = dict(found.terms) if isinstance(found := forms.forms[form], Sum) else {}
     for term, coefficient in terms.items():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from fractions import Fraction
 from itertools import chain
 
+from exprgrad.derive.constant_folding import ONE, Exact, ratio, to_power
 from exprgrad.derive.simplify.algebra import WALKED, Algebra, Terms
 from exprgrad.derive.simplify.identities import rewritten_sums
-from exprgrad.derive.simplify.normal_form import ONE, Call, Form, Items, Leaf, Product, Sum
+from exprgrad.derive.simplify.normal_form import Call, Form, Items, Leaf, Product, Sum
 from exprgrad.derive.simplify.write import length
 
 __all__ = ["gather_choices", "gather_opposites", "shortest"]
@@ -58,11 +58,11 @@ def gather_opposites(forms: Algebra, terms: Terms) -> None:
             flipped = frozenset([*factors[:place], (negative, exponent), *factors[place + 1 :]])
             other = forms.known.get(("product", ONE, flipped))
             if other in terms and other != term:
-                forms.add_term(terms, other, terms.pop(term) * (-ONE) ** int(exponent))
+                forms.add_term(terms, other, terms.pop(term) * to_power(-ONE, exponent))
                 break
 
 
-def shortest(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> int:
+def shortest(forms: Algebra, terms: list[tuple[int, Exact]], plain: int) -> int:
     """The sum of some terms in the shortest way that is found; ``plain`` is the sum as it is."""
     if forms.order is None or len(terms) > FEW:
         return plain
@@ -83,10 +83,10 @@ def size(forms: Algebra, form: int) -> tuple[int, int]:
     return length(forms, form) if forms.by_hand else 0, forms.weights[form]
 
 
-def over_common_denominator(forms: Algebra, terms: list[tuple[int, Fraction]], plain: int) -> int:
+def over_common_denominator(forms: Algebra, terms: list[tuple[int, Exact]], plain: int) -> int:
     """``1/u - x^2/u^2`` as ``(u - x^2)/u^2``, where that is not longer, for u that all terms have."""
-    below: dict[int, Fraction] = {}
-    leap = Fraction(0)
+    below: dict[int, Exact] = {}
+    leap: Exact = 0
     for base, exponents in forms.shared_factors(terms).items():
         lowest = min(exponents)
         if lowest < 0 and all((exponent - lowest).denominator == 1 for exponent in exponents):
@@ -105,10 +105,10 @@ def over_common_denominator(forms: Algebra, terms: list[tuple[int, Fraction]], p
     return plain
 
 
-def over_all_denominators(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
+def over_all_denominators(forms: Algebra, terms: list[tuple[int, Exact]]) -> int | None:
     """``1/(1 + x) + 1/(1 - x)`` as ``2/((1 + x)*(1 - x))``: all terms over one denominator."""
     terms = with_one_sign(forms, terms)
-    below: dict[int, Fraction] = {}
+    below: dict[int, Exact] = {}
     for term, _ in terms:
         for base, exponent in forms.factors_of(term).items():
             if exponent < 0 and exponent < below.get(base, 0):
@@ -122,7 +122,7 @@ def over_all_denominators(forms: Algebra, terms: list[tuple[int, Fraction]]) -> 
     return forms.product([(forms.sum_of(above), ONE), *below.items()])
 
 
-def with_one_sign(forms: Algebra, terms: list[tuple[int, Fraction]]) -> list[tuple[int, Fraction]]:
+def with_one_sign(forms: Algebra, terms: list[tuple[int, Exact]]) -> list[tuple[int, Exact]]:
     """Terms in whose denominators no sum stands beside its negative."""
     met: set[int] = set()
     gathered: Terms = {}
@@ -135,8 +135,8 @@ def with_one_sign(forms: Algebra, terms: list[tuple[int, Fraction]]) -> list[tup
             negative = forms.known.get(("sum", frozenset((t, -own) for t, own in found.terms)))
             if negative in met and negative is not None:
                 del factors[base]
-                factors[negative] = factors.get(negative, Fraction(0)) + exponent
-                c *= (-ONE) ** int(exponent)
+                factors[negative] = factors.get(negative, 0) + exponent
+                c *= to_power(-ONE, exponent)
             else:
                 met.add(base)
         own = forms.forms[term]
@@ -145,15 +145,15 @@ def with_one_sign(forms: Algebra, terms: list[tuple[int, Fraction]]) -> list[tup
     return [item for item in gathered.items() if item[1]]
 
 
-def expanded(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
+def expanded(forms: Algebra, terms: list[tuple[int, Exact]]) -> int | None:
     """The sum with all that can be multiplied out."""
     found = fully_multiplied(forms, terms)
     return None if found is None or dict(found) == dict(terms) else forms.sum_of(found)
 
 
 def fully_multiplied(
-    forms: Algebra, terms: list[tuple[int, Fraction]]
-) -> list[tuple[int, Fraction]] | None:
+    forms: Algebra, terms: list[tuple[int, Exact]]
+) -> list[tuple[int, Exact]] | None:
     """The terms with the low powers of sums in them multiplied out; None if that makes too many."""
     gathered: Terms = {}
     todo = [*terms][::-1]
@@ -178,7 +178,7 @@ def fully_multiplied(
     return None if todo or len(found) > FEW else found
 
 
-def is_opened(forms: Algebra, base: int, exponent: Fraction) -> bool:
+def is_opened(forms: Algebra, base: int, exponent: Exact) -> bool:
     """Whether a factor is multiplied out: a sum of few terms to a low power."""
     found = forms.forms[base]
     return (
@@ -189,9 +189,7 @@ def is_opened(forms: Algebra, base: int, exponent: Fraction) -> bool:
     )
 
 
-def over(
-    forms: Algebra, terms: list[tuple[int, Fraction]], below: dict[int, Fraction]
-) -> int | None:
+def over(forms: Algebra, terms: list[tuple[int, Exact]], below: dict[int, Exact]) -> int | None:
     """A sum over a denominator, the numerator multiplied out if it does not get too long."""
     above: Terms = {}
     up = [(base, -exponent) for base, exponent in below.items()]
@@ -222,22 +220,22 @@ def divided(forms: Algebra, above: Terms, below: Form) -> Terms | None:
     if divisor is None or dividend is None or divisor[0] != dividend[0]:
         return None
     (name, by), (_, rest) = divisor, dividend
-    top, quotient = max(by), dict[int, Fraction]()
+    top, quotient = max(by), dict[int, Exact]()
     while rest and max(rest) >= top:
         degree = max(rest)
-        times = quotient[degree - top] = rest[degree] / by[top]
+        times = quotient[degree - top] = ratio(rest[degree], by[top])
         for power, c in by.items():
             place = degree - top + power
-            rest[place] = rest.get(place, Fraction(0)) - times * c
+            rest[place] = rest.get(place, 0) - times * c
         rest = {power: c for power, c in rest.items() if c}
     if rest or not all(map(forms.writable, quotient.values())):
         return None
-    return {forms.product([(name, Fraction(power))]): c for power, c in quotient.items()}
+    return {forms.product([(name, power)]): c for power, c in quotient.items()}
 
 
-def polynomial(forms: Algebra, terms: Items) -> tuple[int, dict[int, Fraction]] | None:
+def polynomial(forms: Algebra, terms: Items) -> tuple[int, dict[int, Exact]] | None:
     """A sum as a polynomial: the name it is of, and its coefficients by degree; None if it is none."""
-    names, found = set[int](), dict[int, Fraction]()
+    names, found = set[int](), dict[int, Exact]()
     for term, c in terms:
         degree = 0
         if term != forms.one:
@@ -252,7 +250,7 @@ def polynomial(forms: Algebra, terms: Items) -> tuple[int, dict[int, Fraction]] 
     return (names.pop(), found) if is_one else None
 
 
-def factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
+def factored(forms: Algebra, terms: list[tuple[int, Exact]]) -> int | None:
     """``x*u + u`` as ``(x + 1)*u``: calls and sums that all terms have as a factor are taken out.
 
     So are names where that leaves a term of one factor: ``a*x*sin(x) + a*cos(x)``, and no polynomial.
@@ -272,7 +270,7 @@ def factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
     return forms.product([(forms.sum(inner), ONE), *out.items()])
 
 
-def partly_factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> Iterator[int]:
+def partly_factored(forms: Algebra, terms: list[tuple[int, Exact]]) -> Iterator[int]:
     """``x*(x + 1) + x + 1 + y`` as ``(x + 1)^2 + y``: some terms have a sum as a factor in common."""
     each = [forms.factors_of(term) for term, _ in terms]
     for base in dict.fromkeys(chain.from_iterable(each)):
@@ -282,7 +280,9 @@ def partly_factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> Iterat
         held = dict(terms)
         taken = {term: c for (term, c), q in zip(terms, each, strict=True) if q.get(base, 0) >= 1}
         own = [(forms.product([(term, ONE), (base, -ONE)]), c) for term, c in taken.items()]
-        times = {held.get(term, 0) / c for term, c in found.terms}  # the sum itself, taken apart
+        times = {
+            ratio(held.get(term, 0), c) for term, c in found.terms
+        }  # the sum itself, taken apart
         if len(times) == 1 and 0 not in times and taken.keys().isdisjoint(dict(found.terms)):
             own.append((forms.one, times.pop()))
             taken |= dict(found.terms)
@@ -291,7 +291,7 @@ def partly_factored(forms: Algebra, terms: list[tuple[int, Fraction]]) -> Iterat
             yield forms.sum([(forms.product([(forms.sum(own), ONE), (base, ONE)]), ONE), *rest])
 
 
-def with_common_powers(forms: Algebra, terms: list[tuple[int, Fraction]]) -> Iterator[int]:
+def with_common_powers(forms: Algebra, terms: list[tuple[int, Exact]]) -> Iterator[int]:
     """``n*x^(n - 1) - x^n`` as ``x^(n - 1)*(n - x)``: powers of the same base are taken out.
 
     The highest is where the base's logarithm is a factor as well, so that nothing new can be undefined:
@@ -327,7 +327,7 @@ def powers_in(forms: Algebra, term: int) -> dict[int, tuple[int, int]]:
     return found
 
 
-def multiplied_out(forms: Algebra, terms: list[tuple[int, Fraction]]) -> int | None:
+def multiplied_out(forms: Algebra, terms: list[tuple[int, Exact]]) -> int | None:
     """The sum with the sums among its terms' factors multiplied out, once, if terms then meet."""
     gathered: Terms = {}
     pieces = sum(add_multiplied(forms, gathered, term, c) for term, c in terms)
@@ -341,7 +341,7 @@ def add_multiplied(
     forms: Algebra,
     terms: Terms,
     form: int,
-    coefficient: Fraction,
+    coefficient: Exact,
     only: Collection[int] | None = None,
 ) -> int:
     """Add a multiple of a form to a sum; a first power of a sum in it is multiplied out.

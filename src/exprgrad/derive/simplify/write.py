@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import partial, reduce
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.constant_folding import as_decimal
+from exprgrad.derive.constant_folding import HALF, ONE, Exact, as_decimal, magnitude, ratio
 from exprgrad.derive.simplify.normal_form import (
-    ONE,
     Call,
     Forms,
     Leaf,
@@ -25,7 +23,6 @@ __all__ = ["length", "needed", "parts", "write"]
 
 LARGE = 10**300
 """A number above what doubles hold is written as a product with this."""
-HALF = Fraction(1, 2)
 
 
 def write(forms: Forms, outputs: list[int], inputs: Graph) -> tuple[Program, dict[int, int]]:
@@ -63,7 +60,7 @@ def parts(forms: Forms, form: int) -> Sequence[int]:
     return ()
 
 
-def term_parts(forms: Forms, term: int, coefficient: Fraction) -> Sequence[int]:
+def term_parts(forms: Forms, term: int, coefficient: Exact) -> Sequence[int]:
     """The forms that a term is written with: a product's coefficient goes among its factors."""
     found = forms.forms[term]
     own = isinstance(found, Product) and found.coefficient == 1 and coefficient != 1
@@ -93,19 +90,19 @@ def write_form(forms: Forms, builder: Builder, nodes: dict[int, int], form: int)
 
 
 def write_sum(
-    forms: Forms, builder: Builder, nodes: dict[int, int], terms: tuple[tuple[int, Fraction], ...]
+    forms: Forms, builder: Builder, nodes: dict[int, int], terms: tuple[tuple[int, Exact], ...]
 ) -> int:
     """A sum, beginning with a term that has no minus if there is one."""
     first = next((place for place, (_, c) in enumerate(terms) if c > 0), 0)
     written = write_term(forms, builder, nodes, *terms[first])
     for term, coefficient in (*terms[:first], *terms[first + 1 :]):
-        node = write_term(forms, builder, nodes, term, abs(coefficient))
+        node = write_term(forms, builder, nodes, term, magnitude(coefficient))
         written = builder.apply("sub" if coefficient < 0 else "add", written, node)
     return written
 
 
 def write_term(
-    forms: Forms, builder: Builder, nodes: dict[int, int], term: int, coefficient: Fraction
+    forms: Forms, builder: Builder, nodes: dict[int, int], term: int, coefficient: Exact
 ) -> int:
     """A term with its coefficient."""
     found = forms.forms[term]
@@ -118,30 +115,30 @@ def write_term(
     return write_product(forms, builder, nodes, coefficient, ((term, ONE),))
 
 
-def write_number(forms: Forms, builder: Builder, value: Fraction) -> int:
+def write_number(forms: Forms, builder: Builder, value: Exact) -> int:
     """A number: one constant, or a quotient of two."""
     top, bottom = quotient(forms, value)
     above = constant_node(builder, top)
     return above if bottom == 1 else builder.apply("div", above, constant_node(builder, bottom))
 
 
-def quotient(forms: Forms, value: Fraction) -> tuple[Fraction, Fraction]:
+def quotient(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
     """What a number is written as, above the line and below: a decimal, or two whole numbers.
 
     What is neither, for it has more digits than doubles have, is the double nearest.
     """
-    parts = Fraction(value.numerator), Fraction(value.denominator)
+    parts = value.as_integer_ratio()
     if forms.decimals and as_decimal(value) is not None:
         return value, ONE
-    is_rounded = None in map(as_decimal, parts) and 1 <= abs(value) * LARGE <= LARGE**2
+    is_rounded = None in map(as_decimal, parts) and 1 <= magnitude(value) * LARGE <= LARGE**2
     return (value, ONE) if is_rounded else parts
 
 
-def constant_node(builder: Builder, value: Fraction) -> int:
+def constant_node(builder: Builder, value: Exact) -> int:
     """A constant; what is too large for a double is a product of several."""
-    if abs(value) <= LARGE:
+    if magnitude(value) <= LARGE:
         return builder.constant(float(value))
-    rest = constant_node(builder, value / LARGE)
+    rest = constant_node(builder, ratio(value, LARGE))
     return builder.apply("mul", rest, builder.constant(float(LARGE)))
 
 
@@ -149,26 +146,26 @@ def write_product(
     forms: Forms,
     builder: Builder,
     nodes: dict[int, int],
-    coefficient: Fraction,
-    factors: tuple[tuple[int, Fraction], ...],
+    coefficient: Exact,
+    factors: tuple[tuple[int, Exact], ...],
 ) -> int:
     """A product as one fraction, its minus on the first factor above the line."""
-    size = abs(coefficient)
+    size = magnitude(coefficient)
     top, bottom = quotient(forms, size)
-    if bottom != 1 and forms.decimals and as_decimal(1 / size) is not None:
-        top, bottom = ONE, 1 / size
+    if bottom != 1 and forms.decimals and as_decimal(ratio(ONE, size)) is not None:
+        top, bottom = ONE, ratio(ONE, size)
     above, below = (
         [constant_node(builder, number)] if number != 1 else [] for number in (top, bottom)
     )
-    roots: dict[Fraction, list[int]] = {}
+    roots: dict[Exact, list[int]] = {}
     for base, exponent in factors:
         side = above if exponent > 0 else below
-        if abs(exponent) == HALF and forms.is_positive(base):
+        if magnitude(exponent) == HALF and forms.is_positive(base):
             roots.setdefault(exponent, []).append(nodes[base])
         elif above and not below and len(factors) == 1 and stays_above(forms, exponent):
             above.append(write_power(forms, builder, nodes[base], exponent))
         else:
-            side.append(write_power(forms, builder, nodes[base], abs(exponent)))
+            side.append(write_power(forms, builder, nodes[base], magnitude(exponent)))
     for exponent, constants in roots.items():  # sqrt(2)*sqrt(pi) is sqrt(2*pi)
         side = above if exponent > 0 else below
         side.append(builder.apply("sqrt", multiplied(builder, constants)))
@@ -178,7 +175,7 @@ def write_product(
     return builder.apply("div", whole, multiplied(builder, below)) if below else whole
 
 
-def stays_above(forms: Forms, exponent: Fraction) -> bool:
+def stays_above(forms: Forms, exponent: Exact) -> bool:
     """Whether a number times a power is written with a minus in the exponent, as in ``0.1*x^-0.9``.
 
     So the power rule has it; whole and half exponents go below the line: ``-2/x^3``, ``0.5/sqrt(x)``.
@@ -187,13 +184,13 @@ def stays_above(forms: Forms, exponent: Fraction) -> bool:
     return forms.decimals and not is_plain and as_decimal(exponent) is not None
 
 
-def write_power(forms: Forms, builder: Builder, base: int, exponent: Fraction) -> int:
+def write_power(forms: Forms, builder: Builder, base: int, exponent: Exact) -> int:
     """A power with a number for its exponent."""
     if exponent == 1:
         return base
     if exponent == HALF:
         return builder.apply("sqrt", base)
-    power = write_number(forms, builder, abs(exponent))
+    power = write_number(forms, builder, magnitude(exponent))
     return builder.apply("pow", base, power if exponent > 0 else builder.apply("neg", power))
 
 
@@ -234,11 +231,11 @@ def length_of(forms: Forms, form: int) -> int:
             return product_length(forms, coefficient, factors)
         case Sum(terms):
             signs = len(terms) - any(c > 0 for _, c in terms)
-            return signs + sum(term_length(forms, term, abs(c)) for term, c in terms)
+            return signs + sum(term_length(forms, term, magnitude(c)) for term, c in terms)
     return 1
 
 
-def term_length(forms: Forms, term: int, coefficient: Fraction) -> int:
+def term_length(forms: Forms, term: int, coefficient: Exact) -> int:
     """The length of a term with its coefficient, which is not negative."""
     found = forms.forms[term]
     if coefficient == 1:
@@ -250,31 +247,31 @@ def term_length(forms: Forms, term: int, coefficient: Fraction) -> int:
     return product_length(forms, coefficient, ((term, ONE),))
 
 
-def number_length(forms: Forms, value: Fraction) -> int:
+def number_length(forms: Forms, value: Exact) -> int:
     """The length of a number: ``3``, ``-1/2``."""
-    return 1 + (value < 0) + 2 * (quotient(forms, abs(value))[1] != 1)
+    return 1 + (value < 0) + 2 * (quotient(forms, magnitude(value))[1] != 1)
 
 
-def product_length(
-    forms: Forms, coefficient: Fraction, factors: tuple[tuple[int, Fraction], ...]
-) -> int:
+def product_length(forms: Forms, coefficient: Exact, factors: tuple[tuple[int, Exact], ...]) -> int:
     """The length of a product as one fraction."""
-    above, below = [[1] if number != 1 else [] for number in quotient(forms, abs(coefficient))]
-    roots: set[Fraction] = set()
+    above, below = [
+        [1] if number != 1 else [] for number in quotient(forms, magnitude(coefficient))
+    ]
+    roots: set[Exact] = set()
     for base, exponent in factors:
         side = above if exponent > 0 else below
         if exponent in roots and forms.is_positive(base):
             side[-1] += 1 + forms.lengths[base]
             continue
-        side.append(power_length(forms, base, abs(exponent)))
-        if abs(exponent) == HALF and forms.is_positive(base):
+        side.append(power_length(forms, base, magnitude(exponent)))
+        if magnitude(exponent) == HALF and forms.is_positive(base):
             roots.add(exponent)
     top = sum(above) + len(above) - 1 if above else 1
     bottom = sum(below) + len(below) + 2 * (len(below) > 1)
     return top + bottom + (coefficient < 0)
 
 
-def power_length(forms: Forms, base: int, exponent: Fraction) -> int:
+def power_length(forms: Forms, base: int, exponent: Exact) -> int:
     """The length of a factor, with the brackets that it needs."""
     inside = forms.lengths[base]
     if exponent == HALF:
@@ -285,7 +282,7 @@ def power_length(forms: Forms, base: int, exponent: Fraction) -> int:
     return inside + (2 if quotient(forms, exponent)[1] == 1 else 6)
 
 
-def is_loose(forms: Forms, form: int, exponent: Fraction) -> bool:
+def is_loose(forms: Forms, form: int, exponent: Exact) -> bool:
     """Whether a form needs brackets as a factor, or, with an exponent, as the base of a power."""
     found = forms.forms[form]
     if form in forms.named:

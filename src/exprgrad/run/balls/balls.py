@@ -170,9 +170,9 @@ class Decimals:
         self.fraction, self.result = Fraction, result
         self.algebra: Algebra[Ball] = Algebra(self.constant, self.apply)
         self.balls: dict[tuple[int, int], Ball] = {}
-        self.rational: dict[int, Fraction] = {}
+        self.rational: dict[int, int | Fraction] = {}
 
-    def exactly(self, number: Fraction) -> Ball:
+    def exactly(self, number: int | Fraction) -> Ball:
         """The one ball of a rational number."""
         parts = number.numerator, number.denominator  # a fraction's own hash takes long
         made = self.balls.get(parts)
@@ -216,7 +216,7 @@ class Decimals:
         """One operation."""
         kind = graph.kinds[node]
         if BY_NAME[kind].exact is not None and None not in (known := [*map(self.known, operands)]):
-            found = self.result(kind, cast("list[Fraction]", known))
+            found = self.result(kind, cast("list[int | Fraction]", known))
             if (
                 found is not None
                 and (found.numerator * found.denominator).bit_length() < EXACT_BITS
@@ -224,7 +224,7 @@ class Decimals:
                 return self.exactly(found)
         return apply(kind, operands)
 
-    def known(self, x: Ball) -> Fraction | None:
+    def known(self, x: Ball) -> int | Fraction | None:
         """What a ball is exactly, as far as that is known."""
         made = self.rational.get(id(x))
         if made is None and x.is_exact() and x.is_integer():
