@@ -17,9 +17,8 @@ import pytest
 import golden
 import programs
 from exprgrad import Expression, parse
-from exprgrad.cli.output import show_diagnostics
+from exprgrad.cli.output import Answer, show_diagnostics
 from exprgrad.explain.diagnostics import NOT_FINITE
-from exprgrad.show.documents.answer import Answer
 from shell import command, spelled, text_of
 from together import together
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
@@ -14,13 +14,14 @@ from exprgrad.source import WIDTH, Source, excerpt
 
 if TYPE_CHECKING:
     from exprgrad.run.evaluation import Diagnostic
-    from exprgrad.show.documents.answer import Answer
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = [
+    "Answer",
     "give",
     "put_content",
     "put_parts",
+    "quiet_line",
     "report",
     "write",
     "write_exactly",
@@ -48,6 +49,41 @@ ASCII = str.maketrans(
 """What takes the place of our own signs where the output's encoding lacks them."""
 OURS = {sign: plain for sign, plain in ASCII.items() if sign != ord("·")}
 """The same without the one sign that a name may have, too."""
+
+
+class Answer(NamedTuple):
+    """What a command found, said once; JSON, CSV, ``-q`` and what people read are four renderings of it.
+
+    Nothing is worked out for a form that is not asked for.
+
+    ``command``      its name
+    ``text``         the formula
+    ``fields``       the names and values of the JSON object that follow the formula
+    ``rows``         the lines of CSV, headings first
+    ``lines``        what ``-q`` prints: names and values
+    ``shown``        what people read on a screen: texts and tables
+    ``diagnostics``  what else is worth knowing, each with its place in the formula
+    ``sources``      the texts that the diagnostics' spans are in, where that is not the formula
+    ``aside``        a warning about what tables say and CSV and ``-q`` do not
+    ``is_no``        whether the answer is no
+    ``is_doubtful``  whether it is no under ``--strict``
+    ``apart``        whether each field of the JSON object has a line of its own
+    ``exact``        whether people read what programs may read, too: then no letter may get lost
+    """
+
+    command: str
+    text: str
+    fields: Iterable[tuple[str, Any]]
+    rows: Iterable[Iterable[Any]]
+    lines: Iterable[tuple[str, Any]]
+    shown: Callable[[Screen], Iterable[str | Table]]
+    diagnostics: Sequence[Diagnostic] = ()
+    sources: Sequence[str] = ()
+    aside: str = ""
+    is_no: bool = False
+    is_doubtful: bool = False
+    apart: bool = False
+    exact: bool = False
 
 
 def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
@@ -134,8 +170,6 @@ def document_in_pieces(answer: Answer, options: Mapping[str, Any]) -> Iterator[s
 
         yield from (csv_line(cells, whole=whole) for cells in answer.rows)
     elif options["quiet"]:
-        from exprgrad.show.documents.answer import quiet_line
-
         yield from (piece for name, value in answer.lines for piece in quiet_line(name, value))
     else:
         from exprgrad.show.text.table import Screen, drawn
@@ -143,6 +177,21 @@ def document_in_pieces(answer: Answer, options: Mapping[str, Any]) -> Iterator[s
         screen = Screen(None, False)
         for part in answer.shown(screen):
             yield (part if isinstance(part, str) else drawn(part, screen)) + "\n"
+
+
+def quiet_line(name: str, value: Any) -> Iterator[str]:
+    """A value on one line, behind ``name=`` if it has a name: a number, a word, or a tensor as lists."""
+    if name:
+        yield f"{name}="
+    if isinstance(value, float):
+        yield repr(value)
+    elif isinstance(value, str):
+        yield value
+    else:
+        from exprgrad.show.documents.fields import lists, whole_text
+
+        yield from [whole_text(value)] if isinstance(value, int) else lists(value, repr)
+    yield "\n"
 
 
 def put_content(

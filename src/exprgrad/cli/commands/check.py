@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.output import give, write
+from exprgrad.cli.output import Answer, give, write
 from exprgrad.cli.request import (
     FormulaCommand,
     compute,
@@ -21,6 +21,10 @@ from exprgrad.cli.request import (
     wrt_option,
 )
 from exprgrad.errors import InputError, RequestError
+
+if TYPE_CHECKING:
+    from exprgrad.api import Run
+    from exprgrad.explain.checking.check import Check
 
 __all__ = ["check_command"]
 
@@ -53,7 +57,6 @@ def check_command(**options: Any) -> int:
     with 1 if one disagrees.
     """
     from exprgrad.run.values.inputs import as_number, resolve
-    from exprgrad.show.text.checks import check_answer
 
     expression, request = start(options, values=not options["claims"])
     step, nodes, wrt = options["step"], options["nodes"], options["wrt"]
@@ -74,8 +77,44 @@ def check_command(**options: Any) -> int:
             write(["note: the formula has no inputs to check\n"], sys.stderr)
         given = run.inputs
         found = expression.check(given, wrt=names, nodes=nodes or None, h=h)
+    return give(check_answer(expression.text, given, found, run, options), options)
+
+
+def check_answer(
+    text: str,
+    inputs: Mapping[str, Any],
+    checks: Sequence[Check],
+    run: Run | None,
+    options: Mapping[str, Any],
+) -> Answer:
+    """The answer; ``run`` is None where claims were checked at points of our choice.
+
+    The span of a claim's diagnostic is null in JSON, for it is in another text than the expression.
+    """
+    from exprgrad.show.documents.fields import Lines, shorts
+    from exprgrad.show.text import checks as shown
+
+    told = shown.check_diagnostics(checks, run)
+    fields: dict[str, Any] = {"inputs": shorts(inputs)}
+    if run is not None:
+        fields["value"] = run.value
+    fields["checks"] = Lines(map(shown.check_fields, checks))
+    place = {"span": None} if run is None else {}
+    fields["diagnostics"] = Lines(one._asdict() | place for one in told)
     digits, whole = options["digits"], options["show_all"]
-    return give(check_answer(expression.text, given, found, run, digits, whole=whole), options)
+    foot = shown.check_foot(checks, run, digits)
+    return Answer(
+        "check",
+        text,
+        fields.items(),
+        shown.check_rows(checks),
+        [(check.input, check.verdict) for check in checks],
+        lambda _: [shown.check_table(checks, digits, foot, whole=whole)],
+        told,
+        () if run else [check.claim or "" for check in shown.doubted(checks)],
+        is_no=any(check.verdict == "disagrees" for check in checks),
+        is_doubtful=any(check.verdict != "agrees" for check in checks),
+    )
 
 
 def claims_in(arguments: Sequence[str]) -> dict[str, str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.output import give
+from exprgrad.cli.output import Answer, give
 from exprgrad.cli.request import (
     Digits,
     FormulaCommand,
@@ -19,6 +20,9 @@ from exprgrad.cli.request import (
     wrt_option,
 )
 from exprgrad.explain.limits import MOST_STEPS
+
+if TYPE_CHECKING:
+    from exprgrad.show.text.table import Screen, Table
 
 __all__ = ["descend_command"]
 
@@ -53,15 +57,49 @@ def descend_command(**options: Any) -> int:
     from exprgrad.explain.descent import divergence
     from exprgrad.explain.diagnostics import told_once
     from exprgrad.run.values.inputs import as_number
-    from exprgrad.show.text.descent import descent_answer
+    from exprgrad.show.documents.fields import Lines, listed, shorts
+    from exprgrad.show.documents.runs import guard_fields
+    from exprgrad.show.text import descent
+    from exprgrad.show.text.nodes import corrections
 
     expression, request = start(options)
     size = as_number(options["rate"], "--rate")
     _, given = evaluator_of(expression, request)
     names = names_in(options["wrt"])
     found = expression.descend(given, rate=size, steps=options["count"], wrt=names)
-    last = found.run.guarded(digits_shown(options))
-    digits, whole = options["digits"], options["show_all"]
-    diagnostics = [*divergence(found), *told_once(found.run.remarks, last)]
-    point = expression.text, given, size
-    return give(descent_answer(*point, found, last, diagnostics, digits, whole=whole), options)
+    answer = found.run.guarded(digits_shown(options))
+    diagnostics = [*divergence(found), *told_once(found.run.remarks, answer)]
+    *before, last = found.steps
+    last = last._replace(value=answer.value, gradient=answer.gradient)
+    found = found._replace(steps=[*before, last])
+    fields = {
+        "inputs": shorts(given),
+        "output": {"node": found.run.graph.output, "name": found.run.graph.output_name},
+        "rate": size,
+        "verdict": found.verdict,
+        "message": found.message,
+        "value": last.value,
+        "gradient": last.gradient,
+        **dict(guard_fields(answer)),
+        "final": last.inputs,
+        "steps": Lines(map(descent.step_fields, found.steps)),
+        "diagnostics": listed(diagnostics),
+    }
+
+    def shown(_: Screen) -> Iterator[Table]:
+        digits = options["digits"]
+        below = corrections(answer, digits)
+        yield descent.descent_table(found, digits, below, whole=options["show_all"])
+
+    told = Answer(
+        "descend",
+        expression.text,
+        fields.items(),
+        descent.descent_rows(found),
+        found.inputs.items(),
+        shown,
+        diagnostics,
+        aside=descent.ending(found) if found.verdict in ("nan", "stalled") else "",
+        is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
+    )
+    return give(told, options)

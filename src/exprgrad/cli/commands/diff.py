@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.output import give, write
+from exprgrad.cli.output import Answer, give, write
 from exprgrad.cli.request import (
     Digits,
     FormulaCommand,
@@ -23,6 +24,11 @@ from exprgrad.cli.request import (
     wrt_option,
 )
 from exprgrad.errors import RequestError
+
+if TYPE_CHECKING:
+    from exprgrad.derive.simplify.orders import Orders
+    from exprgrad.graph.graph import Graph
+    from exprgrad.show.text.table import Screen
 
 __all__ = ["diff_command"]
 
@@ -60,8 +66,8 @@ SCREENFUL = 4000
 def diff_command(**options: Any) -> int:
     """Derivatives as formulas, simplified."""
     from exprgrad.derive.simplify.formula import refuse_tensors
+    from exprgrad.derive.simplify.orders import every
     from exprgrad.run.values.inputs import select
-    from exprgrad.show.text.formulas import formulas_answer
 
     expression = start_alone(options, "diff")
     graph, order, to = expression.typed, options["order"], options["to"]
@@ -79,9 +85,53 @@ def diff_command(**options: Any) -> int:
     refuse_tensors(graph, expression.text, chosen, order)
     if not chosen:
         write(["note: the formula has no inputs to differentiate with respect to\n"], sys.stderr)
-    given = expression.text, graph, chosen, order, to
+    given = every(graph, chosen, order), graph, chosen, options
+    return give(formulas_answer(expression.text, *given), options)
+
+
+def formulas_answer(
+    text: str,
+    found: Iterable[tuple[Orders, Graph]],
+    graph: Graph,
+    wrt: Sequence[str],
+    options: Mapping[str, Any],
+) -> Answer:
+    """The answer: every derivative of an order, worked out where it is written.
+
+    With ``--steps`` it is how each comes about, instead of the formula alone.
+    """
+    from exprgrad.explain.derivations.steps import steps
+    from exprgrad.show.text import formulas
+
+    order, to, show_steps = options["order"], options["to"], options["show_steps"]
     tell = None if options["document"] else tell_size
-    return give(formulas_answer(*given, show_steps=options["show_steps"], tell=tell), options)
+
+    def fields() -> Iterator[tuple[str, Any]]:
+        texts = {inputs: formulas.written(formula, to) for inputs, formula in found}
+        yield "output", {"node": graph.output, "name": graph.output_name}
+        yield "order", order
+        yield "to", to
+        yield "derivatives", formulas.nest(texts, wrt, order)
+        if show_steps:
+            yield "steps", {name: formulas.step_fields(steps(graph, name)) for name in wrt}
+
+    def lines() -> Iterator[tuple[str, str]]:
+        for inputs, formula in found:
+            yield ("" if len(wrt) == 1 else ",".join(inputs)), formulas.written(formula, to)
+
+    def shown(screen: Screen) -> Iterator[str]:
+        if not show_steps:
+            for inputs, formula in found:
+                yield from formulas.formula_lines(graph, inputs, formula, to, tell)
+            return
+        for place, name in enumerate(wrt):
+            if place:
+                yield "\n"
+            given, width, color = steps(graph, name), screen.width, screen.color
+            yield from formulas.step_lines(graph, name, given, width=width, color=color)
+
+    rows = formulas.formula_rows(found, to)
+    return Answer("diff", text, fields(), rows, lines(), shown, exact=not show_steps)
 
 
 def tell_size(name: str, size: int, order: int) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from exprgrad.cli.output import give
+from exprgrad.cli.output import Answer, give
 from exprgrad.cli.request import (
     FormulaCommand,
     Words,
@@ -22,10 +23,11 @@ from exprgrad.cli.request import (
     wrt_option,
 )
 from exprgrad.errors import RequestError
-from exprgrad.show.documents.answer import Answer
+from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
+    from exprgrad.explain.digits.trusted import Trust
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = ["eval_command", "grad_command"]
@@ -80,10 +82,7 @@ def grad_command(**options: Any) -> int:
     if has_order:
         return give(order_answer(run, options), options)
     if options["show_trust"]:
-        from exprgrad.show.text.trust import trust_answer
-
-        trust = run.trust()
-        return give(trust_answer(run, trust, run.remarks, whole=options["show_all"]), options)
+        return give(trust_answer(run, run.trust(), options), options)
     return give(run_answer(run, "grad", options), options)
 
 
@@ -125,19 +124,69 @@ def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
     return Answer(command, run.text, fields(), rows(), lines.items(), shown, diagnostics)
 
 
+def trust_answer(run: Run, trust: Trust, options: Mapping[str, Any]) -> Answer:
+    """The answer of ``grad --trust``: doubtful if a number has lost more than half of its digits."""
+    from exprgrad.show.documents.runs import run_fields
+    from exprgrad.show.text.trust import (
+        count_text,
+        trust_fields,
+        trust_rows,
+        trust_sentences,
+        trust_table,
+    )
+
+    def shown(screen: Screen) -> Iterator[str | Table]:
+        yield trust_table(run, trust, whole=options["show_all"])
+        sentences = trust_sentences(run, trust, screen.width or WIDTH)
+        if sentences:
+            yield f"\n{sentences}"
+
+    return Answer(
+        "grad",
+        run.text,
+        chain(run_fields(run, run.remarks), [("trust", trust_fields(trust))]),
+        trust_rows(run, trust),
+        [(name, count_text(number)) for name, number in trust.numbers()],
+        shown,
+        run.remarks,
+        is_doubtful=any(number.is_poor for _, number in trust.numbers()),
+    )
+
+
 def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
-    """The answer of ``grad --order`` and ``grad --accumulate``."""
+    """The answer of ``grad --order`` and ``grad --accumulate``.
+
+    It is doubtful where a grad is wrong, which is the lesson and no error.
+    """
     from exprgrad.explain.diagnostics import told_once
     from exprgrad.explain.limits import LISTED_PATHS
     from exprgrad.explain.places import in_numbers
-    from exprgrad.show.text.walks import visited_answer
+    from exprgrad.show.documents.runs import run_fields
+    from exprgrad.show.text import walks
 
-    whole, traced = options["show_all"], options["show_trace"]
+    digits, whole, traced = options["digits"], options["show_all"], options["show_trace"]
     most = MOST_LOST if whole else LISTED_PATHS
     run, _ = in_numbers(run)
     found = run.visited(options["order"], options["accumulate"], most=most)
     told = told_once(run.remarks, run.guarded(digits_shown(options)))
-    return visited_answer(run, found, told, options["digits"], whole=whole, traced=traced)
+
+    def shown(screen: Screen) -> Iterator[str | Table]:
+        first, *others = walks.visited_parts(run, found, digits, screen, whole=whole)
+        trace = f"{walks.order_trace(run, found, digits, screen, whole=whole)}\n" if traced else ""
+        yield trace or first
+        yield from others
+
+    return Answer(
+        "grad",
+        run.text,
+        chain(run_fields(run, told, found.order), [("visit_order", walks.visit_order(found))]),
+        walks.contribution_rows(run, found) if traced else walks.visited_rows(found),
+        found.got.items(),
+        shown,
+        told,
+        aside=walks.judgement(found) if found.wrong else "",
+        is_doubtful=bool(found.wrong),
+    )
 
 
 def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from exprgrad.cli.output import give
+from exprgrad.cli.output import Answer, give
 from exprgrad.cli.request import (
     FormulaCommand,
     digits_shown,
@@ -22,7 +22,6 @@ from exprgrad.cli.request import (
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Run
 from exprgrad.run.matrices import Point
-from exprgrad.show.documents.answer import Answer
 from exprgrad.show.text import matrices as drawn
 
 if TYPE_CHECKING:

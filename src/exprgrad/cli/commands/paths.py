@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.output import give
+from exprgrad.cli.output import Answer, give
 from exprgrad.cli.request import (
     Digits,
     FormulaCommand,
@@ -20,6 +21,7 @@ from exprgrad.explain.limits import LISTED_PATHS
 
 if TYPE_CHECKING:
     from exprgrad.explain.walks.paths import Paths
+    from exprgrad.show.text.table import Screen
 
 __all__ = ["paths_command"]
 
@@ -41,7 +43,9 @@ def paths_command(**options: Any) -> int:
     """
     from exprgrad.explain.places import in_numbers
     from exprgrad.explain.walks.paths import listable, paths_to, sums, web_of
-    from exprgrad.show.text.walks import paths_answer
+    from exprgrad.show.documents.fields import Lines, listed
+    from exprgrad.show.documents.runs import head_fields, node_fields
+    from exprgrad.show.text.walks import paths_csv, paths_fields, paths_text
 
     most = listable(options["most"])
     run, _ = in_numbers(swept(options))
@@ -52,5 +56,16 @@ def paths_command(**options: Any) -> int:
     def ask(name: str) -> Paths:
         return paths_to(web, found, name, most)
 
-    given = run, ask, web, counts, run.diagnostics, options["digits"]
-    return give(paths_answer(*given, whole=options["show_all"]), options)
+    def shown(screen: Screen) -> Iterator[str]:
+        every, digits, whole = sum(counts.values()), options["digits"], options["show_all"]
+        yield paths_text(run, ask, web, every, digits, screen, whole=whole)
+
+    fields = {
+        **head_fields(run, run.value),
+        "visited": web.visited,
+        "paths": Lines(((name, paths_fields(ask(name))) for name in run.wrt or ()), "{}"),
+        "nodes": Lines(node_fields(node, with_grad=True) for node in run.iter_nodes()),
+        "diagnostics": listed(run.diagnostics),
+    }
+    given = paths_csv(run, ask), counts.items(), shown, run.diagnostics
+    return give(Answer("paths", run.text, fields.items(), *given), options)

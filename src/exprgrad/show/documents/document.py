@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice, repeat
 from typing import Any
 
-from exprgrad.show.documents.answer import Apart, Lines, Short, lists, whole_text
+from exprgrad.show.documents.fields import Apart, Lines, Short, lists, whole_text
 
 __all__ = [
     "LARGEST_SHOWN", "SCHEMA", "csv_line", "document", "envelope", "finite", "pieces",

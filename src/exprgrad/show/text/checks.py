@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,12 +12,13 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import Diagnostic
-from exprgrad.show.documents.answer import Answer, Lines, shorts
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import decimal
 from exprgrad.source import cut, printable
 
-__all__ = ["check_answer", "check_diagnostics", "check_foot", "check_table"]
+__all__ = [
+    "check_diagnostics", "check_fields", "check_foot", "check_rows", "check_table", "doubted",
+]  # fmt: skip
 
 FIELDS = ("input", "analytic", "numeric", "error", "left", "right", "verdict", "message")
 """What JSON and CSV say of every check."""
@@ -84,41 +85,6 @@ def sampled_fields(sampled: Sampled | None) -> dict[str, Any] | None:
         return None
     places = [{"input": t.input, "at": t.at, "text": t.text} for t in sampled.thresholds]
     return {"points": sampled.points, "thresholds": places, "one_sided": list(sampled.one_sided)}
-
-
-def check_answer(
-    text: str,
-    inputs: Mapping[str, Any],
-    checks: Sequence[Check],
-    run: Run | None,
-    digits: int,
-    *,
-    whole: bool,
-) -> Answer:
-    """The answer of ``check``; ``run`` is None where claims were checked at points of our choice.
-
-    The span of a claim's diagnostic is null in JSON, for it is in another text than the expression.
-    """
-    told = check_diagnostics(checks, run)
-    fields: dict[str, Any] = {"inputs": shorts(inputs)}
-    if run is not None:
-        fields["value"] = run.value
-    fields["checks"] = Lines(map(check_fields, checks))
-    place = {"span": None} if run is None else {}
-    fields["diagnostics"] = Lines(one._asdict() | place for one in told)
-    foot = check_foot(checks, run, digits)
-    return Answer(
-        "check",
-        text,
-        fields.items(),
-        check_rows(checks),
-        [(check.input, check.verdict) for check in checks],
-        lambda _: [check_table(checks, digits, foot, whole=whole)],
-        told,
-        () if run else [check.claim or "" for check in doubted(checks)],
-        is_no=any(check.verdict == "disagrees" for check in checks),
-        is_doubtful=any(check.verdict != "agrees" for check in checks),
-    )
 
 
 def check_rows(checks: Sequence[Check]) -> Iterator[Sequence[Any]]:

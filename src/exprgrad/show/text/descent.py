@@ -8,17 +8,14 @@ from functools import partial
 from typing import Any
 
 from exprgrad.explain.descent import Descent, Step
-from exprgrad.run.evaluation import Diagnostic, Guarded
 from exprgrad.run.values.updates import length
-from exprgrad.show.documents.answer import Answer, Lines, listed, short, shorts
-from exprgrad.show.documents.runs import guard_fields
+from exprgrad.show.documents.fields import short, shorts
 from exprgrad.show.text.lines import all_shows
-from exprgrad.show.text.nodes import corrections
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import View, decimal
 from exprgrad.source import cut, printable
 
-__all__ = ["descent_answer", "descent_rows", "descent_table", "sparkline"]
+__all__ = ["descent_rows", "descent_table", "ending", "sparkline", "step_fields"]
 
 MOST_INPUTS = 4
 """The most inputs that have columns of their own; of more, the norms are shown."""
@@ -158,47 +155,6 @@ def sparkline(values: Sequence[float]) -> str:
     return "".join(
         BARS[round((value / 2 - least) / height)] if math.isfinite(value) else "×"
         for value in chosen
-    )
-
-
-def descent_answer(
-    text: str,
-    inputs: Mapping[str, Any],
-    rate: float,
-    found: Descent[Any],
-    answer: Guarded,
-    diagnostics: Sequence[Diagnostic],
-    digits: int,
-    *,
-    whole: bool,
-) -> Answer:
-    """The answer of ``descend``: its last point has the value and the gradient of ``answer``."""
-    *before, last = found.steps
-    last = last._replace(value=answer.value, gradient=answer.gradient)
-    found = found._replace(steps=[*before, last])
-    fields: dict[str, Any] = {
-        "inputs": shorts(inputs),
-        "output": {"node": found.run.graph.output, "name": found.run.graph.output_name},
-        "rate": rate,
-        "verdict": found.verdict,
-        "message": found.message,
-        "value": last.value,
-        "gradient": last.gradient,
-        **dict(guard_fields(answer)),
-        "final": last.inputs,
-        "steps": Lines(map(step_fields, found.steps)),
-        "diagnostics": listed(diagnostics),
-    }
-    return Answer(
-        "descend",
-        text,
-        fields.items(),
-        descent_rows(found),
-        found.inputs.items(),
-        lambda _: [descent_table(found, digits, corrections(answer, digits), whole=whole)],
-        diagnostics,
-        aside=ending(found) if found.verdict in ("nan", "stalled") else "",
-        is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
     )
 
 

@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from exprgrad.derive.simplify.orders import Orders, every
-from exprgrad.explain.derivations.steps import Step, steps
+from exprgrad.derive.simplify.orders import Orders
+from exprgrad.explain.derivations.steps import Step
 from exprgrad.graph.graph import Graph
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex import latex, symbol, symbols
-from exprgrad.show.documents.answer import Answer
 from exprgrad.show.text.lines import broken
-from exprgrad.show.text.table import Screen
 from exprgrad.source import depths, display_width, printable
 
-__all__ = ["formulas_answer", "infix_name", "latex_name", "step_fields", "step_lines"]
+__all__ = [
+    "formula_lines", "formula_rows", "infix_name", "latex_name", "nest", "step_fields", "step_lines",
+    "written",
+]  # fmt: skip
 
 OUTPUTS = ("f", "F", "y", "g", "h", "z")
 """What LaTeX calls an output without a name: the first of these that is not an input."""
@@ -75,56 +76,6 @@ def formula_lines(
     else:
         yield name
         yield from (f"  {statement}" for statement in text.split("; "))
-
-
-def formulas_answer(
-    text: str,
-    graph: Graph,
-    wrt: Sequence[str],
-    order: int,
-    to: str,
-    *,
-    show_steps: bool,
-    tell: Tell | None = None,
-) -> Answer:
-    """The answer of ``diff``: every derivative of an order, worked out where it is written.
-
-    ``show_steps`` says how each comes about, instead of the formula alone.  ``tell`` is for what people
-    read.
-    """
-    found = every(graph, wrt, order)
-
-    def fields() -> Iterator[tuple[str, Any]]:
-        texts = {inputs: written(formula, to) for inputs, formula in found}
-        output = {"node": graph.output, "name": graph.output_name}
-        nested = {
-            "output": output,
-            "order": order,
-            "to": to,
-            "derivatives": nest(texts, wrt, order),
-        }
-        if show_steps:
-            nested["steps"] = {name: step_fields(steps(graph, name)) for name in wrt}
-        yield from nested.items()
-
-    def lines() -> Iterator[tuple[str, str]]:
-        for inputs, formula in found:
-            yield ("" if len(wrt) == 1 else ",".join(inputs)), written(formula, to)
-
-    def shown(screen: Screen) -> Iterator[str]:
-        if not show_steps:
-            for inputs, formula in found:
-                yield from formula_lines(graph, inputs, formula, to, tell)
-            return
-        for place, name in enumerate(wrt):
-            if place:
-                yield "\n"
-            given = steps(graph, name)
-            yield from step_lines(graph, name, given, width=screen.width, color=screen.color)
-
-    return Answer(
-        "diff", text, fields(), formula_rows(found, to), lines(), shown, exact=not show_steps
-    )
 
 
 def formula_rows(found: Iterable[tuple[Orders, Graph]], to: str) -> Iterator[list[str]]:

@@ -17,7 +17,7 @@ from exprgrad.graph.structural import shape_text
 from exprgrad.run.evaluation import Diagnostic, Path, Settled
 from exprgrad.run.matrices import BY_OUTPUT, Matrix
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
-from exprgrad.show.documents.answer import Apart, Lines, shorts
+from exprgrad.show.documents.fields import Apart, Lines, shorts
 from exprgrad.show.documents.runs import pair
 from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, all_shows, gap
 from exprgrad.show.text.nodes import correction

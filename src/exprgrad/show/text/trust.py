@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 from exprgrad.explain.diagnostics import Run
@@ -11,14 +10,12 @@ from exprgrad.explain.digits.trusted import Lost, Trust, Trusted
 from exprgrad.graph.graph import element_name
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.text import scientific
-from exprgrad.run.evaluation import Diagnostic
-from exprgrad.show.documents.answer import Answer, Apart
-from exprgrad.show.documents.runs import run_fields
+from exprgrad.show.documents.fields import Apart
 from exprgrad.show.text.nodes import title
-from exprgrad.show.text.table import Column, Screen, Table, tabulated
+from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.source import WIDTH, Source, cut, excerpt, printable
 
-__all__ = ["trust_answer"]
+__all__ = ["count_text", "trust_fields", "trust_rows", "trust_sentences", "trust_table"]
 
 VERDICTS = {
     "exact": "exact",
@@ -147,29 +144,6 @@ def lost_at(run: Run, lost: Lost) -> str:
     label = run.label(lost.node)
     is_atom = not lost.place or operand_level(run.graph, lost.node, run.names) == ATOM
     return element_name(label if is_atom else f"({label})", lost.place)
-
-
-def trust_answer(
-    run: Run, trust: Trust, diagnostics: Sequence[Diagnostic], *, whole: bool
-) -> Answer:
-    """The answer of ``grad --trust``: doubtful if a number has lost more than half of its digits."""
-
-    def shown(screen: Screen) -> Iterator[str | Table]:
-        yield trust_table(run, trust, whole=whole)
-        sentences = trust_sentences(run, trust, screen.width or WIDTH)
-        if sentences:
-            yield f"\n{sentences}"
-
-    return Answer(
-        "grad",
-        run.text,
-        chain(run_fields(run, diagnostics), [("trust", trust_fields(trust))]),
-        trust_rows(run, trust),
-        [(name, count_text(number)) for name, number in trust.numbers()],
-        shown,
-        diagnostics,
-        is_doubtful=any(number.is_poor for _, number in trust.numbers()),
-    )
 
 
 def trust_fields(trust: Trust) -> Apart:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from exprgrad.explain.diagnostics import Run
@@ -13,9 +12,7 @@ from exprgrad.explain.walks.orders import Lost, Outcome, Visited
 from exprgrad.explain.walks.paths import Path, Paths, Web
 from exprgrad.explain.walks.visits import Contribution
 from exprgrad.graph.graph import CONST, INPUT
-from exprgrad.run.evaluation import Diagnostic
-from exprgrad.show.documents.answer import Answer, Apart, Lines, listed
-from exprgrad.show.documents.runs import head_fields, node_fields, run_fields
+from exprgrad.show.documents.fields import Apart, Lines
 from exprgrad.show.text.lines import (
     LONGEST_WHOLE,
     aligned,
@@ -45,7 +42,10 @@ from exprgrad.show.text.trace import (
 from exprgrad.show.text.views import signed
 from exprgrad.source import printable
 
-__all__ = ["count_words", "paths_answer", "paths_table", "visited_answer"]
+__all__ = [
+    "contribution_rows", "count_words", "judgement", "order_trace", "paths_csv", "paths_fields",
+    "paths_table", "paths_text", "visit_order", "visited_parts", "visited_rows",
+]  # fmt: skip
 
 ARROW = " → "
 LONGEST_PATH = 8
@@ -239,42 +239,11 @@ def count_words(count: int, what: str = "path", *, exact: bool = True) -> str:
     return f"{shown} {what}{'s' * (count != 1)}" if what else shown
 
 
-def paths_answer(
-    run: Run,
-    ask: Ask,
-    web: Web,
-    counts: Mapping[str, int],
-    diagnostics: Sequence[Diagnostic],
-    digits: int,
-    *,
-    whole: bool,
-) -> Answer:
-    """The answer of ``paths``; ``counts`` are the numbers of paths to each input."""
-
-    def path_field(name: str) -> tuple[str, dict[str, Any]]:
-        found = ask(name)
-        listed = [path_fields(path) for path in found.listed]
-        sums = {"gradient": found.gradient, "listed": listed, "rest": found.rest}
-        return name, {"count": found.count, **sums}
-
-    nodes = (node_fields(node, with_grad=True) for node in run.iter_nodes())
-    fields = {
-        **head_fields(run, run.value),
-        "visited": web.visited,
-        "paths": Lines(map(path_field, run.wrt or ()), "{}"),
-        "nodes": Lines(nodes),
-        "diagnostics": listed(diagnostics),
-    }
-    every = sum(counts.values())
-    return Answer(
-        "paths",
-        run.text,
-        fields.items(),
-        paths_csv(run, ask),
-        counts.items(),
-        lambda screen: [paths_text(run, ask, web, every, digits, screen, whole=whole)],
-        diagnostics,
-    )
+def paths_fields(found: Paths) -> dict[str, Any]:
+    """The paths to an input as JSON has them."""
+    paths = [path_fields(path) for path in found.listed]
+    sums = {"gradient": found.gradient, "listed": paths, "rest": found.rest}
+    return {"count": found.count, **sums}
 
 
 def path_fields(path: Path) -> dict[str, Any]:
@@ -496,35 +465,6 @@ def clobbered_lines(
         yield f"{operand} = {after} from {user} overwrote {before} from {by}"
     if len(shown) < len(clobbered):
         yield f"… {len(clobbered) - len(shown):,} more were overwritten; {all_shows()} them"
-
-
-def visited_answer(
-    run: Run,
-    found: Visited,
-    diagnostics: Sequence[Diagnostic],
-    digits: int,
-    *,
-    whole: bool,
-    traced: bool,
-) -> Answer:
-    """The answer of ``grad --order``: doubtful where a grad is wrong, which is the lesson and no error."""
-
-    def shown(screen: Screen) -> Iterator[str | Table]:
-        first, *others = visited_parts(run, found, digits, screen, whole=whole)
-        yield f"{order_trace(run, found, digits, screen, whole=whole)}\n" if traced else first
-        yield from others
-
-    return Answer(
-        "grad",
-        run.text,
-        chain(run_fields(run, diagnostics, found.order), [("visit_order", visit_order(found))]),
-        contribution_rows(run, found) if traced else visited_rows(found),
-        found.got.items(),
-        shown,
-        diagnostics,
-        aside=judgement(found) if found.wrong else "",
-        is_doubtful=bool(found.wrong),
-    )
 
 
 def visit_order(found: Visited) -> Apart:
