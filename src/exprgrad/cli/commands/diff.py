@@ -108,12 +108,12 @@ def formulas_answer(
 
     def fields() -> Iterator[tuple[str, Any]]:
         texts = {inputs: formulas.written(formula, to) for inputs, formula in found}
-        yield "output", {"node": graph.output, "name": graph.output_name}
-        yield "order", order
-        yield "to", to
-        yield "derivatives", formulas.nest(texts, wrt, order)
-        if show_steps:
-            yield "steps", {name: formulas.step_fields(steps(graph, name)) for name in wrt}
+        output = {"node": graph.output, "name": graph.output_name}
+        derivatives = formulas.nest(texts, wrt, order)
+        given = {"output": output, "order": order, "to": to, "derivatives": derivatives}
+        if show_steps:  # ahead of the first field: an error leaves no half an object
+            given["steps"] = {name: formulas.step_fields(steps(graph, name)) for name in wrt}
+        yield from given.items()
 
     def lines() -> Iterator[tuple[str, str]]:
         for inputs, formula in found:
