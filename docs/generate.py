@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.group import Group
-from exprgrad.cli.main import COMMANDS, load
+from exprgrad.cli.request import load
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite, conditions
 from exprgrad.graph.ops import COMPARISONS, OPS
 from exprgrad.graph.tensors import STRUCTURAL

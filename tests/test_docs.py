@@ -108,7 +108,7 @@ def test_the_methods_of_a_value_are_told_to_type_checkers() -> None:
 
 
 def test_every_command_is_documented() -> None:
-    from exprgrad.cli.main import COMMANDS
+    from exprgrad.cli.commands import COMMANDS
 
     prose = "".join(path.read_text("utf-8") for path in PAGES)
     for name in COMMANDS:

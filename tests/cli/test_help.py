@@ -11,7 +11,7 @@ import pytest
 import golden
 from exprgrad import __version__
 from exprgrad.cli import group
-from exprgrad.cli.main import COMMANDS
+from exprgrad.cli.commands import COMMANDS
 from shell import command
 
 NAMES = list(COMMANDS)

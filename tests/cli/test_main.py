@@ -6,7 +6,8 @@ import click
 import pytest
 
 from exprgrad.cli import main as entry
-from exprgrad.cli.request import spellings
+from exprgrad.cli.commands import COMMANDS
+from exprgrad.cli.request import load, spellings
 from exprgrad.language.mistakes.hints import ELSEWHERE
 from shell import command
 
@@ -105,13 +106,13 @@ def test_a_formula_without_a_command_is_for_grad() -> None:
 
 def test_every_suggestion_is_there() -> None:
     """What the table of synonyms suggests is a command, an option or a value of today."""
-    words = {*entry.COMMANDS, "help", "version"}
-    for name in entry.COMMANDS:
-        loaded = entry.load(name)
+    words = {*COMMANDS, "help", "version"}
+    for name in COMMANDS:
+        loaded = load(name)
         words |= {w.removeprefix("--") for w in spellings(loaded, click.Context(loaded))}
     for ours in ELSEWHERE:
         first, _, rest = ours.partition(" ")
         assert first in words, ours
         if rest:
-            taker = entry.load(first)
+            taker = load(first)
             assert rest.split()[0] in spellings(taker, click.Context(taker)), ours

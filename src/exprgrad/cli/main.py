@@ -14,12 +14,12 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from exprgrad.cli.commands import COMMANDS, load
+from exprgrad.cli.commands import COMMANDS
 
 if TYPE_CHECKING:
     import click
 
-__all__ = ["COMMANDS", "load", "main", "run"]
+__all__ = ["main", "run"]
 
 GARBAGE = 50_000
 """How many more objects call for a look for garbage: what starting up makes is none."""
@@ -45,6 +45,8 @@ def start(argv: list[str]) -> object:
         from exprgrad.cli.completion import complete
 
         return complete(os.environ["_EXPRGRAD_COMPLETE"])
+    from exprgrad.cli.request import load
+
     if word in COMMANDS:
         return load(word).main(rest, prog_name=f"exprgrad {word}", standalone_mode=False)
     from exprgrad.cli.group import Group

@@ -1,4 +1,4 @@
-"""What a command line asks: its options, which argument is the formula, and what the others are.
+"""What a command line asks: which command, its options, which argument is the formula, and what others are.
 
 A formula may begin with a minus, so the first argument that is not exactly an option, or an option's
 value, is the formula.  Short options are never glued to their values.  After the formula, what looks
@@ -12,10 +12,12 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.output import write
 from exprgrad.errors import ExprgradError, InputError, RequestError
 from exprgrad.source import cut, pieces, printable
@@ -41,6 +43,7 @@ __all__ = [
     "expand_option",
     "formula",
     "formula_alone",
+    "load",
     "names_in",
     "output",
     "output_as",
@@ -213,10 +216,15 @@ def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> R
     return RequestError("usage", message, help=help).about(arg, (0, len(head)))
 
 
+def load(name: str) -> click.Command:
+    """A command, by its name."""
+    module = import_module(f"exprgrad.cli.commands.{COMMANDS[name]}")
+    command: click.Command = getattr(module, f"{name}_command")
+    return command
+
+
 def commands_with(option: str) -> list[str]:
     """The commands that have an option."""
-    from exprgrad.cli.commands import COMMANDS, load
-
     return [name for name in COMMANDS if any(option in p.opts for p in load(name).params)]
 
 

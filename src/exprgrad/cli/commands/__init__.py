@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import click
-
-__all__ = ["COMMANDS", "load"]
+__all__ = ["COMMANDS"]
 
 LESSON = (
     "eval", "grad", "paths", "descend", "check", "jac", "hess", "jvp", "vjp", "diff", "code", "dot",
@@ -29,10 +24,3 @@ def gathered() -> dict[str, str]:
 
 COMMANDS = gathered()
 """Command → the module that has it, as ``NAME_command``; in the order of the lesson."""
-
-
-def load(name: str) -> click.Command:
-    """A command, by its name."""
-    module = import_module(f"exprgrad.cli.commands.{COMMANDS[name]}")
-    command: click.Command = getattr(module, f"{name}_command")
-    return command
