@@ -154,13 +154,24 @@ def test_the_shipped_tables_are_those_of_the_grammar() -> None:
     )
     fresh, tables = compile_grammar(grammar_text()), Tables(*shipped.TABLES)
     assert tables.grammar == grammar_text()
-    assert tables.terminals == fresh.terminals
+    assert (tables.terminals, tables.plain) == (fresh.terminals, fresh.plain)
     assert sorted(tables.ignored) == sorted(fresh.ignored)
     assert renumbered(tables, fresh)
     broken = tables._replace(
         states=[{} if n == tables.initial else row for n, row in enumerate(tables.states)]
     )
     assert not renumbered(broken, fresh)
+
+
+def test_ascii_texts_have_the_same_tokens_without_the_signs_that_they_lack() -> None:
+    def tokens(text: str, *, is_ascii: bool) -> list[tuple[str | None, tuple[int, int]]]:
+        found = lalr.parser().scan(is_ascii).finditer(text)
+        return [(token.lastgroup, token.span(token.lastgroup or 0)) for token in found]
+
+    signs = [chr(code) for code in range(128)]
+    for text in ["".join(f"{one}{other} " for other in signs) for one in signs]:
+        assert tokens(text, is_ascii=True) == tokens(text, is_ascii=False)
+    assert tokens("a×b", is_ascii=True) != tokens("a×b", is_ascii=False)
 
 
 def test_stale_tables_are_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:

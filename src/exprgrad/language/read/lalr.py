@@ -15,7 +15,7 @@ remembered.  Nothing here recurses, so 100,000 nested parentheses are just a lon
 import os
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -35,6 +35,7 @@ class Tables(NamedTuple):
     ``rules``      (origin, size, action): the action is None for a rule that only passes a value on
     ``states``     state → symbol → what to do: a state to go to, or ``-1 - rule`` to reduce
     ``initial``    the state to begin in
+    ``plain``      the terminals as texts in ASCII need them, which are quicker to compile
     """
 
     grammar: str
@@ -43,6 +44,7 @@ class Tables(NamedTuple):
     rules: list[tuple[str, int, str | None]]
     states: list[dict[str, int]]
     initial: int
+    plain: list[tuple[str, str]]
 
 
 def grammar_text() -> str:
@@ -65,8 +67,8 @@ def load() -> Tables:
         from exprgrad.language.read._tables import TABLES
     except ImportError:
         return compile_grammar(text)
-    tables = Tables(*TABLES)
-    return tables if tables.grammar == text else compile_grammar(text)
+    is_fresh = TABLES[0] == text and len(TABLES) == len(Tables._fields)
+    return Tables(*TABLES) if is_fresh else compile_grammar(text)
 
 
 def compile_grammar(text: str) -> Tables:
@@ -83,14 +85,26 @@ def compile_grammar(text: str) -> Tables:
         }
         for row in table.states.values()
     ]
+    terminals = [(t.name, t.pattern.to_regexp()) for t in lark.parser.lexer.terminals]
+    plain = [(name, in_ascii(regex)) for name, regex in terminals]
     return Tables(
         text,
-        [(t.name, t.pattern.to_regexp()) for t in lark.parser.lexer.terminals],
+        terminals,
         list(lark.ignore_tokens),
         [(str(rule.origin.name), len(rule.expansion), action_name(rule)) for rule in rules],
         states,
         order[table.start_states[START]],
+        [(name, regex) for name, regex in plain if regex],
     )
+
+
+def in_ascii(regex: str) -> str:
+    """A terminal's regular expression without what no ASCII text has; empty if nothing else is left.
+
+    Signs stand in brackets of their own or among others: ``[*×]`` becomes ``[*]``, ``=|[≤-≥]`` ``=``.
+    """
+    kept = re.sub(r"[^\x00-\x7f](-[^\x00-\x7f])?", "", regex)
+    return re.sub(r"\|?\[\][?*+]*", "", kept)
 
 
 def action_name(rule: Any) -> str | None:
@@ -130,9 +144,9 @@ class Unexpected(Exception):
 
 
 class Parser(NamedTuple):
-    """LALR tables made ready: the token pattern is compiled; ``settled`` remembers reductions."""
+    """LALR tables made ready: ``scan`` compiles token patterns; ``settled`` remembers reductions."""
 
-    scan: re.Pattern[str]
+    scan: Callable[[bool], re.Pattern[str]]
     states: list[dict[str, int]]
     rules: list[tuple[str, int, str | None]]
     initial: int
@@ -146,13 +160,18 @@ def parser() -> Parser:
 
 
 def prepare(tables: Tables) -> Parser:
-    """Compile the token pattern of some tables; ignored text is skipped ahead of each token."""
-    ignored = "|".join(regex for name, regex in tables.terminals if name in tables.ignored)
-    tokens = "|".join(
-        f"(?P<{name}>{regex})" for name, regex in tables.terminals if name not in tables.ignored
-    )
-    pattern = rf"(?:{ignored})*+(?:{tokens}|(?P<END>\Z)|(?P<{UNKNOWN}>[\s\S]))"
-    return Parser(re.compile(pattern), tables.states, tables.rules, tables.initial, {})
+    """Some tables made ready; a token pattern skips ignored text ahead of each token."""
+
+    @cache
+    def scan(is_ascii: bool) -> re.Pattern[str]:
+        terminals = tables.plain if is_ascii else tables.terminals
+        ignored = "|".join(regex for name, regex in terminals if name in tables.ignored)
+        tokens = "|".join(
+            f"(?P<{name}>{regex})" for name, regex in terminals if name not in tables.ignored
+        )
+        return re.compile(rf"(?:{ignored})*+(?:{tokens}|(?P<END>\Z)|(?P<{UNKNOWN}>[\s\S]))")
+
+    return Parser(scan, tables.states, tables.rules, tables.initial, {})
 
 
 def run(grammar: Parser, text: str, actions: Mapping[str, Callable[..., Any]]) -> Any:
@@ -162,7 +181,7 @@ def run(grammar: Parser, text: str, actions: Mapping[str, Callable[..., Any]]) -
     stack = [initial]
     values: list[Any] = []
     state, depth, last = initial, 0, ("", 0, 0)
-    for token in grammar.scan.finditer(text):
+    for token in grammar.scan(text.isascii()).finditer(text):
         kind: str = token.lastgroup or UNKNOWN
         span = token.span(kind)
         if kind == "END":

@@ -129,7 +129,7 @@ def owners(graph: Graph, text: str, end: int) -> list[int]:
 def names_in(graph: Graph, text: str) -> Iterator[tuple[int, int, int]]:
     """The names in a text that are those of nodes: another name for a node is no operand of anything."""
     nodes = dict(graph.inputs) | {binding.name: binding.node for binding in graph.bindings}
-    for token in parser().scan.finditer(text):
+    for token in parser().scan(text.isascii()).finditer(text):
         if token.lastgroup == "NAME":
             name = token["NAME"]
             if not name.isascii():
