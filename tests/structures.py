@@ -74,7 +74,9 @@ def softmax(draw: st.DrawFn) -> tuple[list[Shape], Settings]:
 
 def matmul(draw: st.DrawFn) -> tuple[list[Shape], Settings]:
     inner, left, right = draw(sizes), draw(shapes(0, 1)), draw(shapes(0, 1))
-    return [(*left, inner), (inner, *right)], ()
+    wide = draw(shapes(0, 2))
+    one, other = (draw(narrower(wide)) if side else () for side in (left, right))
+    return [(*one, *left, inner), (*other, inner, *right)], ()
 
 
 def dot(draw: st.DrawFn) -> tuple[list[Shape], Settings]:
@@ -158,6 +160,16 @@ def stack(draw: st.DrawFn) -> tuple[list[Shape], Settings]:
     return [shape] * draw(st.integers(1, 3)), (signed(draw, at, len(shape) + 1),)
 
 
+def running(draw: st.DrawFn) -> tuple[list[Shape], Settings]:
+    shape = draw(shapes(1))
+    at = signed(draw, draw(st.integers(0, len(shape) - 1)), len(shape))
+    return [shape], (None if len(shape) == 1 and draw(st.booleans()) else at, draw(st.booleans()))
+
+
+def linspace(draw: st.DrawFn) -> tuple[list[Shape], Settings]:
+    return [(), ()], (draw(sizes),)
+
+
 def square(draw: st.DrawFn) -> tuple[list[Shape], Settings]:
     return [(draw(sizes),) * 2], ()
 
@@ -182,6 +194,7 @@ SAMPLERS: dict[str, Callable[[st.DrawFn], tuple[list[Shape], Settings]]] = {
     "softmax": softmax, "matmul": matmul, "dot": dot, "outer": outer, "transpose": transpose,
     "reshape": reshape, "broadcast": broadcast, "index": index, "place": place, "concat": concat,
     "stack": stack, "trace": square, "diag": diag, "cross_entropy": cross_entropy, "onehot": onehot,
+    "cumsum": running, "cumprod": running, "linspace": linspace,
 }  # fmt: skip
 """By row: what draws the operands' shapes and the settings."""
 
@@ -199,7 +212,9 @@ def case_of(draw: st.DrawFn, name: str) -> Case:
         operands[1], smooth = np.floor(rng.uniform(0, wanted[0][-1], wanted[1])), (0,)
     elif name == "cross_entropy":
         operands[1] = abs(operands[1])
-    elif name == "prod" and draw(st.booleans()):  # one zero, or several: it is smooth there
+    elif name in ("prod", "cumprod") and draw(
+        st.booleans()
+    ):  # one zero, or several: it is smooth there
         operands = [np.where(rng.uniform(size=wanted[0]) < 0.3, 0.0, operands[0])]
     return Case(name, operands, settings, smooth)
 
@@ -263,6 +278,18 @@ def hot(y: Array, classes: int) -> Array:
     return exact(np.eye(classes))[np.asarray(y, dtype=int)]
 
 
+def ran(function: Callable[..., Array]) -> Callable[..., Array]:
+    """Something of the first one, two, three, … numbers of an axis."""
+
+    def call(x: Array, axis: Any, reverse: bool) -> Array:
+        at = axis or 0
+        rows = np.moveaxis(x, at, 0)[:: -1 if reverse else 1]
+        found = np.stack([function(rows[: place + 1], axis=0) for place in range(len(rows))])
+        return np.moveaxis(found[:: -1 if reverse else 1], 0, at)
+
+    return call
+
+
 PLAIN: dict[str, Callable[..., Array]] = {
     "matmul": lambda x, y: np.matmul(x, y),
     "dot": lambda x, y: np.sum(x * y),
@@ -288,6 +315,9 @@ PLAIN: dict[str, Callable[..., Array]] = {
     "stack": lambda *parts: np.stack(parts[:-1], parts[-1]),
     "trace": lambda x: sum(x[i, i] for i in range(len(x))),
     "diag": lambda x: np.diag(x),
+    "cumsum": ran(np.sum),
+    "cumprod": ran(np.prod),
+    "linspace": lambda a, b, n: np.array([a + (b - a) * i / mpf(max(n - 1, 1)) for i in range(n)]),
 }
 """By row: what it computes from operands and settings, straight from its definition."""
 
@@ -366,6 +396,21 @@ def torch_joined(name: str) -> Callable[..., Any]:
     return call
 
 
+def torch_ran(name: str) -> Callable[..., Any]:
+    def call(x: Any, axis: Any, reverse: bool) -> Any:
+        at, function = axis or 0, torch_function(name)
+        return function(x.flip(at), at).flip(at) if reverse else function(x, at)
+
+    return call
+
+
+def torch_linspace(a: Any, b: Any, n: int) -> Any:
+    """Its own ends carry no derivative."""
+    import torch
+
+    return torch.lerp(a, b, torch.linspace(0, 1, n, dtype=torch.float64))
+
+
 TORCH: dict[str, Callable[..., Any]] = {
     **{name: torch_function(name) for name in ("matmul", "dot", "outer", "trace", "diag", "reshape")},
     "sum": torch_reducing("sum"),
@@ -383,5 +428,8 @@ TORCH: dict[str, Callable[..., Any]] = {
     "place": torch_placed,
     "concat": torch_joined("concatenate"),
     "stack": torch_joined("stack"),
+    "cumsum": torch_ran("cumsum"),
+    "cumprod": torch_ran("cumprod"),
+    "linspace": torch_linspace,
 }  # fmt: skip
 """By row the same in PyTorch; what has no derivative is left out."""

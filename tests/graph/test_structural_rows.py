@@ -15,7 +15,7 @@ from exprgrad.show.text.operations import cases
 ROWS = pytest.mark.parametrize("row", STRUCTURAL.values(), ids=lambda row: row.name)
 SOURCE = re.compile(r"(Giles|Griewank and Walther|Boyd and Vandenberghe|Bishop) \((\d{4})\)")
 SETTINGS: dict[str, tuple[type, ...]] = {
-    "axis": (int,),
+    "axis": (int, type(None)),
     "axes": (int, type(None)),
     "order": (tuple, type(None)),
     "flag": (bool,),

@@ -53,6 +53,21 @@ ROWS = {
             Y=N,
             k=(),
         ),
+        case(
+            "sum(sin(B @ D) @ v)",
+            lambda t, b, d, v: (t.sin(b @ d) @ v).sum(),
+            B=(2, 1, 3, 4),
+            D=(5, 4, 2),
+            v=(2,),
+        ),
+        case(
+            "norm(v @ D + X @ w)",
+            lambda t, v, d, x, w: (v @ d + x @ w).norm(),
+            v=V,
+            D=(3, 4, 3),
+            X=S,
+            w=(3,),
+        ),
     ],
     "dot": [case("dot(v, w)*dot(v, v)", lambda t, v, w: v.dot(w) * v.dot(v), v=V, w=W)],
     "outer": [
@@ -212,6 +227,33 @@ ROWS = {
             k=(),
         ),
     ],
+    "cumsum": [
+        case(
+            "norm(cumsum(X, axis=1)*cumsum(X^2, axis=0, reverse=True)) + norm(cumsum(v^2, reverse=True))",
+            lambda t, x, v: (
+                (x.cumsum(1) * (x**2).flip(0).cumsum(0).flip(0)).norm()
+                + (v**2).flip(0).cumsum(0).norm()
+            ),
+            X=M,
+            v=V,
+        )
+    ],
+    "cumprod": [
+        case(
+            "norm(cumprod(X, axis=-1)) + sum(cumprod(X, axis=0, reverse=True)) + cumprod(v)[2]",
+            lambda t, x, v: x.cumprod(1).norm() + x.flip(0).cumprod(0).sum() + v.cumprod(0)[2],
+            X=M,
+            v=V,
+        )
+    ],
+    "linspace": [
+        case(
+            "norm(linspace(k, v[1], 5)^2 + sum(linspace(k, 2, n=1)))",
+            lambda t, k, v: ((k + (v[1] - k) * t.arange(5).double() / 4) ** 2 + k).norm(),
+            k=(),
+            v=V,
+        )
+    ],
     "trace": [case("trace(S @ S)", lambda t, s: (s @ s).trace(), S=S)],
     "diag": [
         case(
@@ -341,6 +383,7 @@ def autograd(one: Case, given: Mapping[str, Any]) -> list[Any]:
 SPECIAL: dict[str, dict[str, Any]] = {
     "max(v) + sum(max(X, axis=0)) + min(X)": {"v": [1, 3, 3, 3], "X": [[2, 0, 0, 1], [2, 0, 5, 1]]},
     "prod(v) + sum(prod(X, axis=1))": {"v": [2, 0, 3, 4], "X": [[0, 0, 1], [5, 0, 7]]},
+    "sum(cumprod(v)*[1, 0, 3, 4, 5])": {"v": [2, 0, 3, 0, 4]},
     "norm(v) + sum(norm(X, axis=1))": {"v": [0, 0, 0], "X": [[3, 4], [0, 0]]},
     "norm(v) + norm(w)": {"v": [3e200, 4e200], "w": [3e-200, 4e-200]},
     "sum(softmax(v)*[1, 2, 3]) + logsumexp(v)": {"v": [1000, 0, 1001]},

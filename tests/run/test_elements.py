@@ -33,6 +33,8 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("sum(onehot(y, 3) @ w)", {"y": [0, 2], "w": W}),
     ("sum(X[:, 0]*pi + [1, 2])", {"X": X}),
     ("sum(reshape(X, [3, 2]) @ [[1, 2], [3, 4]])", {"X": X}),
+    ("sum(cumsum(X, axis=0)*X) + cumprod(w, reverse=True)[0]*cumprod(w)[1]", {"X": X, "w": W}),
+    ("sum(linspace(w[0], w[1], 4)^2) + sum(reshape(X, [2, 1, 3]) @ A @ w)", {"X": X, "w": W, "A": A}),
     ("place(w[0], shape=[2, 2], at=[0, 1])[0, 1]", {"w": W}),
 ]  # fmt: skip
 

@@ -10,9 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from exprgrad.graph.graph import Settings, Shape, size
-from exprgrad.graph.shapes import axis_of, broadcast_shape, spread_axes
-from exprgrad.graph.structural import Mismatch, Nodes, Parameter, Pass, Structural, shape_text
+from exprgrad.graph.graph import Literal, Settings, Shape, size
+from exprgrad.graph.shapes import axis_of, broadcast_shape, narrowed, total
+from exprgrad.graph.structural import (
+    Mismatch,
+    Nodes,
+    Parameter,
+    Pass,
+    Structural,
+    Tensors,
+    shape_text,
+)
 
 __all__ = ["MOVES", "permutation", "place_text", "placed"]
 
@@ -86,10 +94,41 @@ def broadcast_to_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 def broadcast_pull(b: Nodes, p: Pass) -> int:
     """A copy passes its cotangent back, so copies add up: Griewank and Walther (2008), section 3.2."""
-    shape = b.shape(p.operand)
-    axes = spread_axes(shape, b.shape(p.given))
-    narrow = b.apply("sum", p.given, settings=(axes if len(axes) != 1 else axes[0], False))
-    return b.apply("reshape", narrow, settings=(shape,))
+    return narrowed(b, p.given, b.shape(p.operand))
+
+
+def linspace_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
+    for at, shape in enumerate(shapes):
+        if shape:
+            first = ", ".join("0" * len(shape))
+            raise Mismatch("{op} needs numbers", f"one number of it is {{{at}}}[{first}]", (at,))
+    return (settings[0],)
+
+
+def linspace_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+    """a and b, weighted by what is left of the way and what is done: both ends are met exactly."""
+    (start, end), (count,) = operands, settings
+    steps = b.literal(Literal((count,), tuple(map(float, range(count)))))
+    last = b.constant(float(max(count - 1, 1)))
+    done = b.apply("div", steps, last)
+    left = b.apply("div", b.apply("sub", last, steps), last)
+    return b.apply("add", b.apply("mul", start, left), b.apply("mul", end, done))
+
+
+def linspace_weights(b: Nodes, p: Pass) -> int:
+    """By how much each number follows an end: from 1 to 0 for the first, from 0 to 1 for the second."""
+    ends = [b.constant(float(at == p.position)) for at in (0, 1)]
+    return b.apply("linspace", *ends, settings=p.settings)
+
+
+def linspace_pull(b: Nodes, p: Pass) -> int:
+    """Weighted copies of the ends, reversed as in Griewank and Walther (2008), section 3.2."""
+    return total(b, p.given, linspace_weights(b, p))
+
+
+def linspace_push(b: Nodes, p: Pass) -> int:
+    """The weights times the change of an end."""
+    return b.apply("mul", p.given, linspace_weights(b, p))
 
 
 Place = int | tuple[int | None, int | None]
@@ -286,6 +325,13 @@ MOVES = (
         broadcast_to_shape, lambda np, x, s: np.broadcast_to(x[0], s[0]), broadcast_pull,
         parameters=(Parameter("shape", "shape", ...),), latex=r"\operatorname{broadcast}(x)", gate="copier",
         moves=True, elsewhere="broadcast_to expand",
+    ),
+    Structural(
+        "linspace", "a b", "n numbers from a to b, equally far apart",
+        linspace_shape, None, linspace_pull, linspace_push,
+        parameters=(Parameter("n", "size", ...),), latex=r"\operatorname{linspace}(a, b)",
+        gate="distributor, scaled",
+        formula=linspace_formula,
     ),
     Structural(
         "index", "x", "the numbers at some places: x[0], x[0, 1], x[1:3], x[:, 0]",

@@ -1,4 +1,4 @@
-"""Structural operations that reduce tensors along axes.
+"""Structural operations that add or multiply along axes, or compare: all at once, or running.
 
 Sources: Griewank and Walther, Evaluating Derivatives (2008), section 3.2, for sums and 3.3 for products;
 S. Boyd and L. Vandenberghe, Convex Optimization (2004), appendix A.4, for norms.
@@ -12,10 +12,11 @@ from functools import partial
 from typing import Any
 
 from exprgrad.graph.graph import Settings, Shape
-from exprgrad.graph.shapes import axes_of, kept, reduced, spread, volume
+from exprgrad.graph.shapes import axes_of, axis_of, kept, reduced, spread, volume
 from exprgrad.graph.structural import (
     TINY,
     UNIT,
+    Mismatch,
     Nodes,
     Numbers,
     Parameter,
@@ -27,6 +28,7 @@ from exprgrad.graph.structural import (
 __all__ = ["AXES", "REDUCTIONS", "folding", "reduction_shape", "spread_back"]
 
 AXES = (Parameter("axis", "axes"), Parameter("keepdims", "flag", False))
+RUNNING = (Parameter("axis", "axis"), Parameter("reverse", "flag", False))
 
 
 LARGEST_EXPONENT = 1023.0
@@ -172,10 +174,10 @@ def halves(b: Nodes, rows: int) -> tuple[int, int]:
     return part(b, rows, 0, half), second
 
 
-def part(b: Nodes, rows: int, start: int, stop: int) -> int:
-    """A slice of the last axis."""
-    whole = ((None, None),) * (len(b.shape(rows)) - 1)
-    return b.apply("index", rows, settings=((*whole, (start, stop)),))
+def part(b: Nodes, x: int, start: int, stop: int, axis: int = -1) -> int:
+    """A slice of an axis, the last by default."""
+    whole = ((None, None),) * axis_of(axis, b.shape(x))
+    return b.apply("index", x, settings=((*whole, (start, stop)),))
 
 
 # Extrema.
@@ -216,6 +218,117 @@ def least_bound(
 ) -> Any:
     """The greatest error of the numbers that may be the least."""
     return greatest_bound(np, [-operands[0]], errors, out, settings)
+
+
+# Running sums and products.
+
+
+def running_axis(axis: int | None, shape: Shape) -> int:
+    """The axis along which something runs; a vector has but one."""
+    if axis is None and len(shape) > 1:
+        help = "axis=0 goes down the columns of a matrix, axis=1 along its rows"
+        raise Mismatch("{op} needs to be told the axis", help)
+    return axis_of(0 if axis is None else axis, shape)
+
+
+def running_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
+    running_axis(settings[0], shapes[0])
+    return shapes[0]
+
+
+def running(name: str) -> Callable[[Any, Sequence[Any], Settings], Any]:
+    """What an array library's own function finds on its way along an axis."""
+
+    def value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
+        (x,), (axis, reverse) = operands, settings
+        at, function = running_axis(axis, np.shape(x)), getattr(np, name)
+        return np.flip(function(np.flip(x, at), at), at) if reverse else function(x, at)
+
+    return value
+
+
+def cumsum_pull(b: Nodes, p: Pass) -> int:
+    """To each number, the sum of what it is in: Griewank and Walther (2008), section 3.2."""
+    axis, reverse = p.settings
+    return b.apply("cumsum", p.given, settings=(axis, not reverse))
+
+
+def cumprod_pull(b: Nodes, p: Pass) -> int:
+    """Griewank and Walther (2008), section 3.3: without division, so that zeros do no harm."""
+    # What later products pass to a number is the cotangent here and, times the next number, what they pass
+    # to that; the product of those before is a factor of it all.
+    axis, reverse = p.settings
+    axis = running_axis(axis, b.shape(p.operand))
+    later = shifted(b, p.operand, axis, reverse=not reverse)
+    passed = recurrence(b, later, p.given, axis, reverse=not reverse)
+    return b.apply("mul", passed, shifted(b, p.out, axis, reverse=reverse))
+
+
+def cumprod_push(b: Nodes, p: Pass) -> int:
+    """The product rule, step by step: the change so far times the next number, and that one's own."""
+    axis, reverse = p.settings
+    axis = running_axis(axis, b.shape(p.operand))
+    own = b.apply("mul", p.given, shifted(b, p.out, axis, reverse=reverse))
+    return recurrence(b, p.operand, own, axis, reverse=reverse)
+
+
+def cumprod_bound(
+    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
+) -> Any:
+    """As of a product: ``prod_bound``, for every number on the way."""
+    (x,), (off,) = operands, errors
+    product, sizes = running("cumprod"), np.abs(x)
+    is_fine = (sizes == 0) & (off == 0)
+    others = product(np, [np.where(is_fine, 0.0, np.maximum(sizes + off, 1.0))], settings)
+    most = product(np, [sizes + off], settings)
+    count = np.shape(x)[running_axis(settings[0], np.shape(x))]
+    return most - np.abs(out) + (count * (2 * UNIT * most + TINY * others) if count > 1 else 0.0)
+
+
+def cumprod_quotient(b: Nodes, p: Pass) -> int:
+    """What reaches a number over the number itself."""
+    axis, reverse = p.settings
+    reached = b.apply("mul", p.given, p.out)
+    whole = b.apply("cumsum", reached, settings=(axis, not reverse))
+    return b.apply("div", whole, p.operand)
+
+
+def joined(b: Nodes, first: int, rest: int, axis: int, *, reverse: bool) -> int:
+    """What comes first along an axis, and the rest; the other way round if ``reverse``."""
+    pair = (rest, first) if reverse else (first, rest)
+    return b.apply("concat", *pair, settings=(axis,))
+
+
+def shifted(b: Nodes, x: int, axis: int, *, reverse: bool) -> int:
+    """The numbers one place later along an axis, a 1 before them all; one place earlier if ``reverse``."""
+    shape = b.shape(x)
+    one = b.apply("broadcast", b.constant(1.0), settings=(kept(shape, axis),))
+    length = shape[axis]
+    if length == 1:
+        return one
+    rest = part(b, x, 1, length, axis) if reverse else part(b, x, 0, length - 1, axis)
+    return joined(b, one, rest, axis, reverse=reverse)
+
+
+def recurrence(b: Nodes, x: int, y: int, axis: int, *, reverse: bool) -> int:
+    """out[i] = x[i]*out[i - 1] + y[i] along an axis, out[0] being y[0]; from its end if ``reverse``.
+
+    Steps are made one of two, then of four: W. D. Hillis and G. L. Steele, Data parallel algorithms (1986).
+    """
+    length, step = b.shape(y)[axis], 1
+    while step < length:
+        here, before, edge = (step, length), (0, length - step), (0, step)
+        if reverse:
+            here, before, edge = before, here, (length - step, length)
+        factor = part(b, x, *here, axis)
+        change = b.apply("mul", factor, part(b, y, *before, axis))
+        found = b.apply("add", part(b, y, *here, axis), change)
+        factors = b.apply("mul", factor, part(b, x, *before, axis))
+        first, second = (part(b, node, *edge, axis) for node in (x, y))
+        x = joined(b, first, factors, axis, reverse=reverse)
+        y = joined(b, second, found, axis, reverse=reverse)
+        step *= 2
+    return y
 
 
 # Norms.
@@ -307,6 +420,19 @@ REDUCTIONS = (
         parameters=AXES, latex=r"\left\|x\right\|", gate="scaler, to unit length",
         kink=lambda np, x, out, s: out == 0, kink_words="all its numbers are 0",
         definition=norm_definition, formula=norm_formula, bound=norm_bound,
+    ),
+    Structural(
+        "cumsum", "x", "the sum so far, number by number along an axis; from its end if reverse",
+        running_shape, running("cumsum"), cumsum_pull,
+        parameters=RUNNING, latex=r"\operatorname{cumsum}(x)", gate="distributor",
+        terms=lambda shapes, s: shapes[0][running_axis(s[0], shapes[0])],
+        elsewhere="Accumulate cumulative_sum",
+    ),
+    Structural(
+        "cumprod", "x", "the product so far, number by number along an axis; from its end if reverse",
+        running_shape, running("cumprod"), cumprod_pull, cumprod_push, cumprod_quotient,
+        parameters=RUNNING, latex=r"\operatorname{cumprod}(x)", gate="swap multiplier",
+        bound=cumprod_bound, elsewhere="cumulative_prod",
     ),
 )
 # fmt: on

@@ -9,7 +9,8 @@ from exprgrad.graph.graph import Shape, size
 from exprgrad.graph.structural import Mismatch, Nodes
 
 __all__ = [
-    "axes_of", "axis_of", "broadcast_shape", "kept", "reduced", "spread", "spread_axes", "total", "volume",
+    "axes_of", "axis_of", "broadcast_shape", "kept", "narrowed", "reduced", "spread", "spread_axes",
+    "total", "volume",
 ]  # fmt: skip
 
 Axes = int | tuple[int, ...] | None
@@ -92,6 +93,13 @@ def spread_axes(narrow: Shape, wide: Shape) -> tuple[int, ...]:
         lead + at for at, length in enumerate(narrow) if length == 1 and wide[lead + at] != 1
     ]
     return (*range(lead), *stretched)
+
+
+def narrowed(b: Nodes, wide: int, shape: Shape) -> int:
+    """What was repeated from a shape, added up into it again."""
+    axes = spread_axes(shape, b.shape(wide))
+    narrow = b.apply("sum", wide, settings=(axes if len(axes) != 1 else axes[0], False))
+    return b.apply("reshape", narrow, settings=(shape,))
 
 
 def total(b: Nodes, x: int, y: int) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from exprgrad.graph.linear_algebra import LINEAR_ALGEBRA
 from exprgrad.graph.movement import MOVES
-from exprgrad.graph.products import PRODUCTS
 from exprgrad.graph.reductions import REDUCTIONS
 from exprgrad.graph.softmax import SOFTMAX
 from exprgrad.graph.structural import Structural
@@ -18,7 +18,7 @@ def refuse_unknown(row: Structural) -> None:
 
 
 STRUCTURAL: dict[str, Structural] = {
-    row.name: row for row in (*PRODUCTS, *REDUCTIONS, *SOFTMAX, *MOVES)
+    row.name: row for row in (*LINEAR_ALGEBRA, *REDUCTIONS, *SOFTMAX, *MOVES)
 }
 WORDS: dict[str, Structural] = {row.word: row for row in STRUCTURAL.values() if row.name != "index"}
 """The rows by what a person writes before the operands."""

@@ -193,10 +193,10 @@ def of_matmul(forms: Algebra, operands: Operands, settings: Settings) -> int | N
     x, y = operands
     if is_identity(forms, x) or is_identity(forms, y):
         return y[0] if is_identity(forms, x) else x[0]
-    for one, other, axis in ((y, x, len(x[1]) - 1), (x, y, 0)):
+    for one, other, axis in ((y, x, len(x[1]) - 1), (x, y, max(len(y[1]) - 2, 0))):
         if one[0] == forms.one and len(one[1]) == 1:
             return summed(forms, other, axis)
-    flipped = untransposed(forms, y) if len(x[1]) == 1 else None
+    flipped = untransposed(forms, y) if (len(x[1]), len(y[1])) == (1, 2) else None
     return forms.structural("matmul", (flipped, x), ()) if flipped is not None else None
 
 
@@ -207,10 +207,10 @@ def is_identity(forms: Algebra, operand: Operand) -> bool:
 
 
 def summed(forms: Algebra, operand: Operand, axis: int) -> int:
-    """The sums along an axis of a vector or a matrix."""
+    """The sums along an axis of a vector, or of matrices."""
     if len(operand[1]) == 1:
         return forms.structural("sum", (operand,), (None, False))
-    flipped = untransposed(forms, operand)
+    flipped = untransposed(forms, operand) if len(operand[1]) == 2 else None
     if flipped is not None:
         operand, axis = flipped, 1 - axis
     return forms.structural("sum", (operand,), (axis, False))
@@ -284,7 +284,7 @@ def of_transpose(forms: Algebra, operands: Operands, settings: Settings) -> int 
     if back is not None:
         return back[0]
     found = call_of(forms, operands[0], "matmul")
-    if found is None or len(operands[0][1]) < 2 or forms.weights[operands[0][0]] > LONG:
+    if found is None or len(operands[0][1]) != 2 or forms.weights[operands[0][0]] > LONG:
         return None
     pair = [(operand, forms.shape(operand)) for operand in found.operands]
     backs = [untransposed(forms, operand) for operand in pair]

@@ -31,7 +31,7 @@ ITSELF = Form("{0}", ATOM, (ATOM,))
 NAMES = named(
     "",
     "dot outer trace diag sum mean prod reduce_max=max reduce_min=min transpose reshape "
-    "broadcast=broadcast_to concat=concatenate stack",
+    "broadcast=broadcast_to concat=concatenate stack cumsum cumprod flip",
 )
 """What NumPy calls structural rows."""
 
@@ -79,6 +79,7 @@ def structural(
         "place": padded(f"{library}.pad", function["reshape"]),
         **{row: operands_alone(function[row]) for row in ("dot", "outer", "trace", "diag")},
         **{row: reduction(function[row], axis, keep) for row in reductions},
+        **{row: running(function[row], function["flip"], axis) for row in ("cumsum", "cumprod")},
         **{row: side_by_side(function[row], axis) for row in ("concat", "stack")},
     }
 
@@ -132,6 +133,19 @@ def reduction(function: str, axis: str, keep: str) -> Spelling:
         along = "" if whole else f", {axis}={axes[0] if len(axes) == 1 else axes}"
         text = f"{function}({{0}}{along}{f', {keep}=True' if kept else ''})"
         return Form(text) if axes else ITSELF
+
+    return spelled
+
+
+def running(function: str, flip: str, axis: str) -> Spelling:
+    """A running sum or product; one from the end is that of what is turned round, and turned back."""
+
+    def spelled(o: Structure) -> Form:
+        at, reverse = axis_of(o.settings[0] or 0, o.shape), o.settings[1]
+        text = f"{function}({{0}}, {axis}={at})"
+        if reverse:
+            text = f"{flip}({text.replace('{0}', f'{flip}({{0}}, ({at},))')}, ({at},))"
+        return Form(text)
 
     return spelled
 

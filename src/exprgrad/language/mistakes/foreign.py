@@ -71,6 +71,7 @@ FORMS = {
     "mae": "mean(abs({x_term} - {y_term}))",
     "matmul": "{x_factor} @ {y_factor}",
     "minus": "{x_term} - {y_term}",
+    "bmm": "{x_factor} @ {y_factor}",
     "mm": "{x_factor} @ {y_factor}",
     "mod": "{x_factor}%{y_factor}",
     "mse": "mean(({x_term} - {y_term})^2)",
@@ -109,7 +110,7 @@ EXAMPLES = {
     "eq": "x == y", "expand_dims": "reshape(x, [-1, 1])",
     "full": "broadcast(2, shape=[3, 4])", "gather": "x[0]", "ge": "x >= y", "gt": "x > y",
     "hstack": "concat(x, y, axis=1), for vectors concat(x, y)", "index": "x[0]",
-    "le": "x <= y", "linspace": "[0, 0.5, 1]", "lt": "x < y", "ne": "x != y", "neg": "-x",
+    "le": "x <= y", "lt": "x < y", "ne": "x != y", "neg": "-x",
     "piecewise": "where(condition, x, y)", "row_stack": "concat(x, y), for vectors [x, y]",
     "slice": "x[1:3]", "squeeze": "x[0] or x[:, 0]", "take": "x[0]", "tensor": "[1, 2]",
     "unsqueeze": "reshape(x, [-1, 1])", "vstack": "concat(x, y), for vectors [x, y]",
@@ -119,7 +120,6 @@ ONLY_A_FORMULA = "no derivative is taken inside a formula: ask for diff of the f
 ABSENT = {
     "argmax": "the place of the greatest has no derivative; max(x) is the greatest itself",
     "argmin": "the place of the least has no derivative; min(x) is the least itself",
-    "bmm": "@ multiplies one pair of matrices at a time: write X[0] @ Y[0]",
     "det": "there are no determinants",
     **dict.fromkeys(("D", "Derivative", "derivative", "diff", "grad", "gradient"), ONLY_A_FORMULA),
     "einsum": "write it with @, sum, outer, trace and x.T",
@@ -133,7 +133,8 @@ ABSENT = {
 """A function that is not here, and what to do."""
 SETTINGS = {
     "axes": "axis", "depth": "classes", "dim": "axis", "dims": "axis", "keep_dims": "keepdims",
-    "keepdim": "keepdims", "newshape": "shape", "num_classes": "classes", "perm": "axes", "size": "shape",
+    "keepdim": "keepdims", "newshape": "shape", "num": "n", "num_classes": "classes", "perm": "axes",
+    "size": "shape", "steps": "n",
 }  # fmt: skip
 """A setting of another tool → ours."""
 MODULES = frozenset({

@@ -325,7 +325,7 @@ class Pairs:
         out = arrays.AT_ONCE.apply(kind, *seen, settings=settings)
         return Pair(out, of_kind(kind, settings or (), out, seen, off))
 
-    def leaf(self, value: float) -> Pair:
+    def constant(self, value: float) -> Pair:
         """A number."""
         return Pair(arrays.AT_ONCE.constant(value), 0.0)
 

@@ -268,7 +268,7 @@ def elementwise_fields(op: Op) -> dict[str, Any]:
 
 # Structural rows.
 
-SHAPES: tuple[Shape, ...] = ((3, 4), (4, 2), (3,), (4,), (3, 3))
+SHAPES: tuple[Shape, ...] = ((3, 4), (4, 2), (3,), (4,), (3, 3), ())
 """What operands may be in an example; the sizes differ, so that each can be told by its number."""
 EXAMPLES: dict[str, tuple[Any, ...]] = {
     "axis": (1,),
@@ -300,13 +300,15 @@ LONGEST_COMPUTED = 100
 class Case(NamedTuple):
     """A row on operands of some shapes: how it is written, the shapes, and each operand's cotangent.
 
-    ``computed`` are the cotangents as they are computed, where people read another form.
+    ``settings`` are the row's; ``computed`` are the cotangents as they are computed, where people read
+    another form.
     """
 
     written: str
     shapes: tuple[Shape, ...]
     result: Shape
     cotangents: tuple[str, ...]
+    settings: Settings = ()
     computed: tuple[str, ...] = ()
 
 
@@ -369,7 +371,7 @@ def case_of(row: Structural, shapes: tuple[Shape, ...], settings: Settings, resu
     written = operation_text(row.name, [(name, ATOM) for name in names_of(row)], settings=settings)
     texts = cotangents(row, shapes, settings, result, shown)
     others = cotangents(row, shapes, settings, result, computed) if row.shown_pull else texts
-    return Case(written, shapes, result, texts, others if others != texts else ())
+    return Case(written, shapes, result, texts, settings, others if others != texts else ())
 
 
 def cotangents(
@@ -408,10 +410,9 @@ def first_cotangents(row: Structural) -> str:
 
 
 def twice_as_long(row: Structural, case: Case) -> Case:
-    """An example with every axis twice as long, and the default settings."""
+    """An example with every axis twice as long, and the same settings."""
     shapes = tuple([tuple([2 * length for length in shape]) for shape in case.shapes])
-    settings = tuple([parameter.default for parameter in row.parameters])
-    return case_of(row, shapes, settings, row.shape(shapes, settings))
+    return case_of(row, shapes, case.settings, row.shape(shapes, case.settings))
 
 
 def operand_shapes(row: Structural, case: Case) -> str:
