@@ -119,14 +119,19 @@ class FormulaCommand(NameCommand):
 def split(
     command: click.Command, ctx: click.Context, args: Sequence[str], *, formula: bool = True
 ) -> tuple[list[str], list[str]]:
-    """The options with their values, and the other arguments, of which the first may be a formula."""
+    """The options with their values, and the other arguments, of which the first may be a formula.
+
+    Short options become long ones: of others click asks first what they may be mistaken for.
+    """
     flags: set[str] = set()
     valued: set[str] = set()
     once: set[str] = set()
+    long: dict[str, str] = {}
     for parameter in command.get_params(ctx):
         if isinstance(parameter, click.Option):
             (flags if parameter.is_flag else valued).update(parameter.opts)
             once.update(() if parameter.multiple else parameter.opts)
+            long.update(dict.fromkeys(parameter.opts, parameter.opts[-1]))
     options: list[str] = []
     others: list[str] = []
     given: dict[str, str] = {}
@@ -138,13 +143,13 @@ def split(
             others += reversed(queue)
             break
         if arg in flags:
-            options.append(arg)
+            options.append(long[arg])
         elif arg in valued:
             if not queue:
                 raise RequestError("usage", f"option '{arg}' needs a value").about(arg)
             if arg in once:
                 refuse_second(given, arg, queue[-1])
-            options += [arg, queue.pop()]
+            options += [long[arg], queue.pop()]
         elif equals and head in valued and head.startswith("--"):
             if head in once:
                 refuse_second(given, head, arg.partition("=")[2])
