@@ -1,6 +1,6 @@
 """What leaves the process: answers on stdout, diagnostics and errors on stderr, an exit status."""
 
-from __future__ import annotations
+# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 import os
 import sys
@@ -76,8 +76,8 @@ class Answer(NamedTuple):
     fields: Iterable[tuple[str, Any]]
     rows: Iterable[Iterable[Any]]
     lines: Iterable[tuple[str, Any]]
-    shown: Callable[[Screen], Iterable[str | Table]]
-    diagnostics: Sequence[Diagnostic] = ()
+    shown: "Callable[[Screen], Iterable[str | Table]]"
+    diagnostics: "Sequence[Diagnostic]" = ()
     sources: Sequence[str] = ()
     aside: str = ""
     is_no: bool = False
@@ -213,7 +213,7 @@ def put_content(
 
 
 def put_parts(
-    shown: Callable[[Screen], Iterable[str | Table]], color: str, *, exact: bool = False
+    shown: "Callable[[Screen], Iterable[str | Table]]", color: str, *, exact: bool = False
 ) -> None:
     """Write what people read: texts, and tables as they are drawn for a screen like stdout."""
     from exprgrad.show.text.table import Screen, drawn
@@ -265,7 +265,7 @@ def show_diagnostics(answer: Answer, color: str) -> None:
         write([f"… {left_out}; --json lists them\n"], sys.stderr)
 
 
-def chosen(listed: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], str]:
+def chosen(listed: "Sequence[Diagnostic]") -> "tuple[Sequence[Diagnostic], str]":
     """The diagnostics that people are shown, and what the others are in words.
 
     Where there are too many, warnings about the answer come first, then notes, and then the nodes that
@@ -275,7 +275,7 @@ def chosen(listed: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], str]:
         return listed, ""
     from exprgrad.run.evaluation import Flag
 
-    def rank(one: Diagnostic) -> int:
+    def rank(one: "Diagnostic") -> int:
         return (
             2
             if isinstance(one, Flag)

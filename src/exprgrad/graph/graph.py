@@ -5,7 +5,7 @@ its user, so ascending index is a topological order.  Names and spans are side t
 node came from and never what it computes.
 """
 
-from __future__ import annotations
+# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -241,7 +241,7 @@ class Graph:
         """A node's shape where people are told it: None in a graph that carries none."""
         return self.shapes[node] if self.shapes else None
 
-    def empty(self) -> Graph:
+    def empty(self) -> "Graph":
         """A graph without nodes yet, which carries shapes if this one does."""
         return Graph(type(self.shapes)())
 
