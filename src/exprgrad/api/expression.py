@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -92,10 +92,27 @@ def not_a_text(formula: object) -> TypeError:
 
 
 def derived(
-    text: str, known: tuple[str, ...], shapes: Mapping[str, Shape] | None = None
+    text: str,
+    known: tuple[str, ...],
+    shapes: Mapping[str, Shape] | None = None,
+    names: Collection[str] = (),
 ) -> Expression:
-    """A derivative from its text: how those are made, pickled and copied."""
-    return Expression(text, parse_graph(text), known, shapes)
+    """A derivative from its text: how those are made, pickled and copied; ``names`` are of opened calls."""
+    return Expression(text, with_opened(parse_graph(text), names), known, shapes)
+
+
+def opened_in(graph: Graph) -> list[str]:
+    """The names of the calls that are opened."""
+    return sorted({call.word for call in graph.calls if call.opened})
+
+
+def with_opened(graph: Graph, names: Collection[str]) -> Graph:
+    """A graph with the calls of some names opened."""
+    if not names:
+        return graph
+    from exprgrad.graph.calls import opened
+
+    return opened(graph, names)
 
 
 class Drawn:
@@ -606,16 +623,27 @@ class Expression(Drawn):
         """The formula with some operations taken apart into simpler ones, by their definitions.
 
         ``["tanh"]`` leaves no ``tanh``, ``"all"`` nothing that has a definition (``exprgrad ops NAME``
-        shows it).  Raises ``RequestError`` for what is no operation, or has no definition.
+        shows it).  The name of a function of one's own opens its calls: pictures, tables and traces show
+        what is in them; so do ``sum``, ``d``, ``root`` and a recurrence's name.  Raises ``RequestError``
+        for what is no operation, or has no definition.
         """
-        from exprgrad.derive.lower.expand import expanded, rows_to_expand
+        from exprgrad.derive.lower.expand import ALL, expanded, rows_to_expand
+        from exprgrad.graph.calls import opened
 
         listed = [names] if isinstance(names, str) else names
         require(listed, Iterable, "operations are a list of names, such as ['tanh']")
         for name in listed:
             require(name, str, "an operation's name is a text")
-        kinds = rows_to_expand(listed, self.graph)
-        return derived(expanded(self.graph, kinds), self.known, self.shapes)
+        kinds, graph = rows_to_expand(listed, self.graph), self.graph
+        if not graph.calls:
+            return derived(expanded(graph, kinds), self.known, self.shapes)
+        text = self.text
+        if not set(kinds).isdisjoint(graph.kinds):
+            text = expanded(graph, kinds)
+            graph = parse_graph(text)
+        return Expression(
+            text, opened(graph, None if ALL in listed else {*listed}), self.known, self.shapes
+        )
 
     def dot(self, *, all: bool = False) -> str:
         """The formula's graph as DOT source; above 500 nodes only with ``all``."""
@@ -643,7 +671,7 @@ class Expression(Drawn):
         return hash((tuple(self.graph.kinds), tuple(self.graph.operands)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return derived, (self.text, self.known, self.shapes)
+        return derived, (self.text, self.known, self.shapes, opened_in(self.graph))
 
     def __str__(self) -> str:
         from exprgrad.language.write.infix import program
@@ -661,10 +689,14 @@ class Expression(Drawn):
 
 
 def run_again(
-    text: str, inputs: dict[str, Any], wrt: tuple[str, ...] | None, spelled: Mapping[str, str]
+    text: str,
+    inputs: dict[str, Any],
+    wrt: tuple[str, ...] | None,
+    spelled: Mapping[str, str],
+    names: Collection[str] = (),
 ) -> Run:
-    """A run from what it was made of: how runs are pickled and copied."""
-    graph = at_shapes(parse_graph(text), text, shapes_of(inputs))
+    """A run from what it was made of: how runs are pickled and copied; ``names`` are of opened calls."""
+    graph = at_shapes(with_opened(parse_graph(text), names), text, shapes_of(inputs))
     return Run.of(text, evaluator_for(graph), inputs, wrt, spelled)
 
 
@@ -805,7 +837,8 @@ class Run(Drawn, diagnostics.Run):
         return shown
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return run_again, (self.text, self.inputs, self.wrt, self.spelled)
+        names = opened_in(self.graph)
+        return run_again, (self.text, self.inputs, self.wrt, self.spelled, names)
 
     def __str__(self) -> str:
         return self.table()

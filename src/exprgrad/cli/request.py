@@ -523,7 +523,8 @@ output = output_as("one node per line")
 expand_option = click.option(
     "--expand",
     metavar="NAME[,NAME]",
-    help="Take these functions apart into simpler operations; all: whatever can be.",
+    help="Take these functions apart into simpler operations, and open calls of your own; all: whatever "
+    "can be.",
 )
 
 
@@ -607,7 +608,7 @@ def start(options: Mapping[str, Any], *, values: bool = True) -> tuple[Expressio
     if values or request.values:
         resolved(expression, request)
     simpler = expression.expand(names_in(expand, "--expand") or ())
-    if same(simpler.graph, expression.graph):
+    if same(simpler.graph, expression.graph) and simpler.graph.calls == expression.graph.calls:
         write([f"note: the formula has nothing to take apart for --expand {expand}\n"], sys.stderr)
     return simpler, request
 
@@ -649,10 +650,12 @@ def swept(options: Mapping[str, Any], *, grad: bool = True) -> Run:
 
 def with_shapes(expression: Expression, sizes: str) -> Expression:
     """The expression with the shapes of its inputs, given the value of ``--shape``."""
-    from exprgrad.api import parse
+    from exprgrad.api import Expression
     from exprgrad.cli.assignments import shapes_in
+    from exprgrad.run.values.inputs import declared
 
-    return parse(expression.text, shapes=shapes_in(sizes))
+    graph = expression.graph
+    return Expression(expression.text, graph, shapes=declared(graph, shapes_in(sizes)))
 
 
 MISTAKEN = {"e": "d", "E": "D", "i": "h", "I": "H", "Pi": "", "PI": ""}

@@ -42,6 +42,7 @@ __all__ = [
     "same",
     "seen_from",
     "size",
+    "view_of",
     "worked_out",
 ]
 
@@ -98,6 +99,7 @@ class Call(NamedTuple):
     ``parent``    the number of the call that it was made in, or -1
     ``operands``  the nodes that it was given
     ``result``    the node that it is
+    ``opened``    whether people see what is in it, and not one card
     """
 
     kind: str
@@ -107,6 +109,17 @@ class Call(NamedTuple):
     parent: int
     operands: tuple[int, ...]
     result: int
+    opened: bool = False
+
+    @property
+    def word(self) -> str:
+        """The name by which people open it: ``x`` for a term ``x[3]``."""
+        return self.name.partition("[")[0]
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether the text is one that can be an operand, and not one turn of a sum, ``k = 3``."""
+        return self.text.startswith(self.name)
 
 
 class Slope(NamedTuple):
@@ -295,10 +308,16 @@ def seen_from(graph: Graph, output: int) -> Graph:
     """The same graph with another output."""
     if output == graph.output:
         return graph
+    view = view_of(graph)
+    view.output = output
+    return view
+
+
+def view_of(graph: Graph) -> Graph:
+    """A graph that shares all columns with another, until it is given one of its own."""
     view = Graph()
     for column in Graph.__slots__:
         setattr(view, column, getattr(graph, column))
-    view.output = output
     return view
 
 

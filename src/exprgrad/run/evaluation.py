@@ -14,12 +14,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, Shape, dependents
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import LIMIT, texts
 from exprgrad.run.numbers.primitives import holds
-from exprgrad.run.numbers.sweeps import Adjoints, Plan, Tape, follow, forward, plan, play, record
+from exprgrad.run.numbers.sweeps import (
+    Adjoints,
+    Plan,
+    Tape,
+    follow,
+    forward,
+    gated,
+    plan,
+    play,
+    record,
+)
 from exprgrad.source import Span
 
 if TYPE_CHECKING:
+    from exprgrad.graph.calls import Closed
     from exprgrad.run.arrays import sweeps as over_arrays
 
 __all__ = [
@@ -30,6 +42,8 @@ __all__ = [
 V = TypeVar("V")
 Path = tuple[str, ...]
 """Where an answer has a number: its field, then the names by which it is found there."""
+Folded = tuple[Sequence[int], Mapping[int, "Closed"], Mapping[int, int]]
+"""A graph as people see it: see ``graph.calls.Fold``."""
 
 NOTHING: Mapping[str, str] = {}
 MOST_SWEEPS = 8
@@ -211,6 +225,7 @@ class Node(NamedTuple):
     """A node as people read it: ``op`` is a row's name, ``input`` or ``const``.
 
     Data and grad are floats; among tensors, where ``shape`` is not None, they may be NumPy arrays.
+    ``call`` is the innermost of the graph's ``calls`` that it was made in, if any.
     """
 
     id: int
@@ -222,6 +237,7 @@ class Node(NamedTuple):
     data: Any
     grad: Any
     shape: Shape | None = None
+    call: int | None = None
 
     def __repr__(self) -> str:
         return written(self)
@@ -248,10 +264,12 @@ class Edge(NamedTuple):
 
 
 def written(found: Node | Edge) -> str:
-    """A node or an edge as Python writes it; among numbers its last field, of tensors, is left out."""
-    fields = list(found._asdict().items())
-    told = fields if fields[-1][1] is not None else fields[:-1]
-    return f"{type(found).__name__}({', '.join(f'{name}={value!r}' for name, value in told)})"
+    """A node or an edge as Python writes it, without what only tensors and calls have."""
+    further = found._field_defaults
+    told = {name: x for name, x in found._asdict().items() if x is not None or name not in further}
+    return (
+        f"{type(found).__name__}({', '.join(f'{name}={value!r}' for name, value in told.items())})"
+    )
 
 
 class Diagnostic(NamedTuple):
@@ -383,8 +401,41 @@ class Run:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """Node → its name, for the nodes that have one."""
-        return self.graph.names()
+        """Node → its name, for the nodes that have one; the result of a call has the call's text."""
+        if not self.graph.calls:
+            return self.graph.names()
+        from exprgrad.graph.calls import labels
+
+        return labels(self.graph)
+
+    @cached_property
+    def folded(self) -> Folded:
+        """What people see of calls: the nodes shown, closed calls by result, nodes in opened ones."""
+        if not self.graph.calls:
+            return range(len(self.graph)), {}, {}
+        from exprgrad.graph.calls import fold
+
+        return fold(self.graph)
+
+    @property
+    def shown(self) -> Sequence[int]:
+        """The nodes that people see, in order: of a closed call its result alone."""
+        return self.folded[0]
+
+    @property
+    def closed(self) -> "Mapping[int, Closed]":
+        """The calls that people see as one card, by their results."""
+        return self.folded[1]
+
+    @property
+    def opened(self) -> Mapping[int, int]:
+        """Node → the innermost opened call around it, if it is in one."""
+        return self.folded[2]
+
+    def operands(self, node: int) -> tuple[int, ...]:
+        """What a node reads, or the closed call that it is the result of."""
+        closed = self.closed.get(node)
+        return self.graph.operands[node] if closed is None else closed.operands
 
     def spelling(self, node: int) -> str:
         """What was typed for a literal or an input, if that is not its double's shortest text."""
@@ -402,11 +453,11 @@ class Run:
 
     def iter_nodes(self) -> Iterator[Node]:
         """The nodes, one at a time."""
-        graph = self.graph
+        graph, names = self.graph, self.graph.names()
         for node, kind in enumerate(graph.kinds):
             yield Node(
                 node,
-                self.names.get(node),
+                names.get(node),
                 kind,
                 graph.operands[node],
                 self.texts[node],
@@ -414,6 +465,7 @@ class Run:
                 self.values[node],
                 self.grad(node),
                 graph.told_shape(node),
+                graph.called.get(node),
             )
 
     @cached_property
@@ -443,6 +495,27 @@ class Run:
     def edges(self) -> list[Edge]:
         """Every active edge, in the order of the visits."""
         return list(self.iter_edges())
+
+    def slopes(self, closed: "Closed") -> dict[int, float | None]:
+        """The local derivatives of a call with respect to its operands: products along its paths, added up.
+
+        None where one on the way is that of a tensor.  An operand that nothing is passed to has none.
+        """
+        found: dict[int, float | None] = {closed.call.result: 1.0}
+        for user in closed.inside:
+            if self.adjoints is None or user not in found:
+                continue
+            slope, operands = found[user], self.graph.operands[user]
+            for position, local, _ in self.adjoints.passed(user):
+                is_number, operand = type(local) is float, operands[position]
+                if is_number and not local and gated(BY_NAME[self.graph.kinds[user]], position):
+                    continue
+                before = found.get(operand, 0.0)
+                if not is_number or slope is None or before is None:
+                    found[operand] = None
+                else:
+                    found[operand] = before + slope * local
+        return {node: found[node] for node in closed.operands if node in found}
 
     def rules(self, user: int) -> Callable[[int], str | None]:
         """The local derivatives of a node's edges as people read them, by the operand's position.

@@ -44,7 +44,7 @@ def paths_command(**options: Any) -> int:
     from exprgrad.explain.places import in_numbers
     from exprgrad.explain.walks.paths import listable, paths_to, sums, web_of
     from exprgrad.show.documents.fields import Lines, listed
-    from exprgrad.show.documents.runs import head_fields, node_fields
+    from exprgrad.show.documents.runs import graph_fields, head_fields
     from exprgrad.show.text.walks import paths_csv, paths_fields, paths_text
 
     most = listable(options["most"])
@@ -64,7 +64,7 @@ def paths_command(**options: Any) -> int:
         **head_fields(run, run.value),
         "visited": web.visited,
         "paths": Lines(((name, paths_fields(ask(name))) for name in run.wrt or ()), "{}"),
-        "nodes": Lines(node_fields(node, with_grad=True) for node in run.iter_nodes()),
+        **dict(graph_fields(run)),
         "diagnostics": listed(run.diagnostics),
     }
     given = paths_csv(run, ask), counts.items(), shown, run.diagnostics

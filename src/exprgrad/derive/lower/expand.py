@@ -14,7 +14,7 @@ from exprgrad.graph.transform import copied, copies, transform
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.naming import name_shared
 
-__all__ = ["expanded", "rows_to_expand"]
+__all__ = ["ALL", "expanded", "rows_to_expand"]
 
 ALL = "all"
 """The word for every row that has a definition."""
@@ -23,11 +23,14 @@ ALL = "all"
 def rows_to_expand(names: Iterable[str], graph: Graph) -> list[str]:
     """The rows that are meant by some names or symbols; ``all`` is every row that has a definition.
 
-    Raises ``RequestError`` for a name that is no operation, and for one that has no definition; ``graph``
-    is the formula, whose operations are then suggested.
+    ``graph`` is the formula; the names of its calls mean none.  Raises ``RequestError`` for a name that
+    is no operation, with one that may have been meant, and for one that has no definition.
     """
     found: dict[str, None] = {}
+    called = {call.word for call in graph.calls}
     for name in names:
+        if name in called:
+            continue
         op = BY_NAME.get(name) or BY_INFIX.get(name)
         if name == ALL:
             found.update(dict.fromkeys(row.name for row in BY_NAME.values() if row.definition))
@@ -43,7 +46,8 @@ def refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
     if op is None and name not in (*WORDS, *STRUCTURAL):
         from exprgrad.language.mistakes.hints import operation_meant
 
-        help = operation_meant(name, [*BY_NAME, *WORDS], "'exprgrad ops' lists the operations")
+        known = [*[call.word for call in graph.calls], *BY_NAME, *WORDS]
+        help = operation_meant(name, known, "'exprgrad ops' lists the operations")
         message = f"there is no operation '{name}'"
         return RequestError("unknown-operation", message, help=help).about(name)
     kinds = [kind for kind in dict.fromkeys(graph.kinds) if kind in BY_NAME]

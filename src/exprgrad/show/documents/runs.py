@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import Shape, size
+from exprgrad.graph.graph import Call, Shape, size
 from exprgrad.run.evaluation import Edge, Node
 from exprgrad.show.documents.fields import Apart, Lines, listed, short, shorts
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from exprgrad.run.evaluation import Diagnostic, Guarded
 
 __all__ = [
-    "guard_fields", "head_fields", "jacobian_bytes", "node_fields", "node_rows", "pair", "run_fields",
+    "graph_fields", "guard_fields", "head_fields", "jacobian_bytes", "node_rows", "pair", "run_fields",
     "trace_rows",
 ]  # fmt: skip
 
-NODE_COLUMNS = ("id", "name", "op", "operands", "text", "shape", "data", "grad")
+NODE_COLUMNS = ("id", "name", "op", "operands", "text", "shape", "data", "grad", "call")
 """The fields of a node that CSV has, as far as the node has them."""
 
 
@@ -45,7 +45,7 @@ def run_fields(
     yield from guard_fields(answer)
     if run.one_sided:
         yield "one_sided", one_sided_fields(run)
-    yield "nodes", Lines(node_fields(node, with_grad=is_swept) for node in run.iter_nodes())
+    yield from graph_fields(run)
     if is_swept:
         yield "edges", Lines(map(edge_fields, run.iter_edges()))
         yield "order", Apart(run.order if order is None else order)
@@ -76,16 +76,32 @@ def one_sided_fields(run: Run) -> dict[str, Any]:
     }
 
 
+def graph_fields(run: Run) -> Iterator[tuple[str, Any]]:
+    """The nodes, and the calls if there are any."""
+    is_swept = run.adjoints is not None
+    yield "nodes", Lines(node_fields(node, with_grad=is_swept) for node in run.iter_nodes())
+    if run.graph.calls:
+        yield "calls", Lines(map(call_fields, run.graph.calls))
+
+
 def node_fields(node: Node, *, with_grad: bool) -> dict[str, Any]:
-    """A node's fields as JSON has them; the shape is that of a node among tensors."""
+    """A node's fields as JSON has them; ``shape`` is of a node among tensors, ``call`` of one in a call."""
     fields: dict[str, Any] = node._asdict()
-    if fields["shape"] is None:
-        del fields["shape"]
+    for name in ("shape", "call"):
+        if fields[name] is None:
+            del fields[name]
     fields["data"] = short(node.data)
     fields["grad"] = short(node.grad)
     if not with_grad:
         del fields["grad"]
     return fields
+
+
+def call_fields(call: Call) -> dict[str, Any]:
+    """A call's fields as JSON has them."""
+    fields: dict[str, Any] = call._asdict()
+    del fields["opened"]
+    return fields | {"parent": None if call.parent < 0 else call.parent}
 
 
 def edge_fields(edge: Edge) -> dict[str, Any]:
@@ -108,11 +124,11 @@ def jacobian_bytes(shapes: tuple[Shape, Shape]) -> int:
 
 
 def node_rows(run: Run) -> Iterator[list[Any]]:
-    """The nodes as lines of CSV; tensors are JSON lists.
+    """The nodes as lines of CSV; tensors are JSON lists, a call is its text.
 
     The output's data and the inputs' grads are those of the answer, which may be corrected.
     """
-    answer = run.true
+    answer, calls = run.true, run.graph.calls
     slopes = {run.graph.inputs[name]: slope for name, slope in answer.gradient.items()}
     for node in run.iter_nodes():
         fields = node_fields(node, with_grad=run.adjoints is not None)
@@ -121,6 +137,8 @@ def node_rows(run: Run) -> Iterator[list[Any]]:
         if node.id in slopes:
             fields["grad"] = short(slopes[node.id])
         fields["operands"] = " ".join(map(str, node.operands))
+        if calls:
+            fields["call"] = "" if node.call is None else calls[node.call].text
         if node.id == 0:
             names = [name for name in NODE_COLUMNS if name in fields]
             yield names

@@ -6,7 +6,7 @@ page knows which of the texts that Graphviz placed is which.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.structural import shape_text
@@ -14,8 +14,12 @@ from exprgrad.language.write.infix import ATOM, label, operation_text
 from exprgrad.run.evaluation import Run
 from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.markup import RULER, cell, row, shown, table, text
+from exprgrad.show.text.nodes import call_kind
 from exprgrad.show.text.views import View, minus, view
 from exprgrad.source import cut
+
+if TYPE_CHECKING:
+    from exprgrad.graph.calls import Closed
 
 __all__ = ["Card", "Piece", "card_of", "node_label", "operation", "slot"]
 
@@ -71,7 +75,7 @@ STYLES: dict[str, dict[str, Any]] = {
 
 
 def card_of(run: Run, node: int, digits: int) -> Card:
-    """What is read on a node, as far as the run has it."""
+    """What is read on a node, as far as the run has it; or on the closed call that it is the result of."""
     graph, kind = run.graph, run.graph.kinds[node]
     mark = (Piece("mark", "output"),) if node == graph.output else ()
     if node in graph.implicit:  # low and quiet, for nobody wrote it
@@ -79,7 +83,10 @@ def card_of(run: Run, node: int, digits: int) -> Card:
         return Card(mark, (), (Piece("note", f"{operand} as {shape_text(graph.shape(node))}"),), ())
     shape = graph.shape(node)
     seen = kind == CONST and len(run.texts[node]) <= OPERATION  # its numbers can be read
-    note = (Piece("note", shape_text(shape)),) if shape and not seen else ()
+    notes = [shape_text(shape)] if shape and not seen else []
+    if node in run.closed:
+        notes.insert(0, inside_text(run, run.closed[node]))
+    note = (Piece("note", ", ".join(notes)),) if notes else ()
     readings = [("data", run.values[node])] if run.values and kind != CONST else []
     if readings and run.adjoints is not None:
         readings.append(("grad", run.grad(node)))
@@ -92,13 +99,21 @@ def card_of(run: Run, node: int, digits: int) -> Card:
     return Card(mark, heading(run, node), note, pairs)
 
 
+def inside_text(run: Run, closed: Closed) -> str:
+    """What is behind a closed card, in a few words."""
+    count = sum(bool(run.graph.operands[node]) for node in closed.inside)
+    return f"{call_kind(closed.call)} of {count:,} operation{'s' * (count != 1)}"
+
+
 def heading(run: Run, node: int) -> tuple[Piece, ...]:
-    """What a node is: its name, and what it does."""
+    """What a node is: its name, and what it does, or the closed call that it is."""
     kind, name = run.graph.kinds[node], run.names.get(node)
     if kind == INPUT:
         return (Piece("name", shown(run.label(node), NAME)),)
     does = shown(operation(run, node), OPERATION)
-    if name is not None:
+    if node in run.closed:
+        does = shown(run.closed[node].call.text, NAME)
+    if name is not None and shown(name, NAME) != does:
         return Piece("name", shown(name, NAME)), Piece("plain", f"{NO_BREAK}= {does}")
     return (Piece("const" if kind == CONST else "name", does),)
 
@@ -130,15 +145,20 @@ def node_label(run: Run, node: int, digits: int, room: int = 0) -> str:
         inside += [readings] if readings else []
     if card.mark:
         inside.insert(0, row(cell(styled(card.mark), colspan="2")))
-    return table(
+    drawn = table(
         row(
-            slots(len(run.graph.operands[node])), cell(table(*inside, color=line), cellpadding="6")
+            slots(len(run.operands(node))),
+            cell(table(*inside, color=line), cellpadding="6"),
         ),
         border="2.5" if is_output else "1",
         style="rounded",
         bgcolor=fill,
         color=look.INK if is_output else line,
     )
+    if node not in run.closed:
+        return drawn
+    rim = {"border": "1", "cellpadding": "2", "style": "rounded", "color": line}
+    return table(row(cell(drawn)), bgcolor=look.CHIP, **rim)
 
 
 def styled(pieces: tuple[Piece, ...]) -> str:

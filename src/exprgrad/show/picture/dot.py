@@ -5,6 +5,9 @@ Nothing is rendered here; ``draw.render`` does that.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
 from exprgrad.errors import RequestError, advice
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.structural import shape_text
@@ -15,6 +18,9 @@ from exprgrad.show.picture.cards import node_label, slot
 from exprgrad.show.picture.edge_labels import boxed, wires
 from exprgrad.show.picture.markup import quoted, shown
 from exprgrad.show.text.nodes import title
+
+if TYPE_CHECKING:
+    from graphviz import Digraph
 
 __all__ = ["LARGEST", "source"]
 
@@ -34,27 +40,33 @@ def source(
     is room for, where the numbers will be replaced by others; wires then have an id, ``w5_0`` for position
     0 of node 5.  Raises ``RequestError`` above ``LARGEST`` nodes unless ``all`` is true.
     """
-    if len(graph) > LARGEST and not all:
+    found = Run("", graph, {}, []) if run is None else run
+    if len(found.shown) > LARGEST and not all:
         raise RequestError(
             "too-large",
-            f"a picture of {len(graph):,} nodes is too large to read: the limit is {LARGEST}",
+            f"a picture of {len(found.shown):,} nodes is too large to read: the limit is {LARGEST}",
             help=advice("--all", "all=True") + " draws it anyway",
         )
     from graphviz import Digraph
 
-    found = Run("", graph, {}, []) if run is None else run
     picture = Digraph(
         quoted(shown(program(graph), TITLE)),
         graph_attr=look.GRAPH,
         node_attr=look.NODE,
         edge_attr=look.EDGE,
     )
-    for node in range(len(graph)):
+    clusters = {at: cluster(graph, at) for at in found.opened.values()}
+    for node in found.shown:
         tooltip = quoted(shown(in_full(found, node), TITLE))
-        picture.node(f"n{node}", f"<{node_label(found, node, digits, room)}>", tooltip=tooltip)
+        label = node_label(found, node, digits, room)
+        place = clusters.get(found.opened.get(node, -1), picture)
+        place.node(f"n{node}", f"<{label}>", tooltip=tooltip)
     waiting = {*found.order} if room else ()
-    for user, operands in enumerate(graph.operands):
-        for position, (chip, flows) in enumerate(wires(found, user, digits, all=user in waiting)):
+    for user in found.shown:
+        operands = found.operands(user)
+        place = clusters.get(found.opened.get(user, -1), picture)
+        drawn = wires(found, user, digits, all=user in waiting)
+        for position, (chip, flows) in enumerate(drawn):
             start, end = f"n{operands[position]}:e", f"n{user}:{slot(len(operands), position)}"
             manner = {} if flows else {**look.QUIET}
             if room:
@@ -64,12 +76,38 @@ def source(
             else:
                 # A node, not an edge's label: Graphviz puts labels beside the wire, nodes on it.
                 middle = f"n{user}_{position}"
-                picture.node(
+                place.node(
                     middle, f"<{boxed(chip, room)}>", **look.CHIP_NODE, tooltip=quoted(chip.tooltip)
                 )
                 picture.edge(start, f"{middle}:w", arrowhead="none", **manner)
                 picture.edge(f"{middle}:e", end, **manner)
+    nest(graph, clusters, picture)
     return str(picture.source)
+
+
+def cluster(graph: Graph, at: int) -> Digraph:
+    """The frame of an opened call, and its text."""
+    from graphviz import Digraph
+
+    text = shown(graph.calls[at].text, TITLE)
+    return Digraph(f"cluster_{at}", graph_attr={**look.CLUSTER, "label": quoted(text)})
+
+
+def nest(graph: Graph, clusters: Mapping[int, Digraph], picture: Digraph) -> None:
+    """Put each frame into the next one around it, the innermost first."""
+    around = {at: frames(graph, at, clusters) for at in clusters}
+    for at in sorted(clusters, key=lambda at: -len(around[at])):
+        outer = clusters[around[at][0]] if around[at] else picture
+        outer.subgraph(clusters[at])
+
+
+def frames(graph: Graph, at: int, clusters: Collection[int]) -> list[int]:
+    """The frames around a call, the innermost first."""
+    found = []
+    while (at := graph.calls[at].parent) >= 0:
+        if at in clusters:
+            found.append(at)
+    return found
 
 
 def in_full(run: Run, node: int) -> str:

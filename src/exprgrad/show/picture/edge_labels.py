@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.graph.graph import size
 from exprgrad.graph.ops import BY_NAME
@@ -13,6 +13,9 @@ from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.markup import cell, row, shown, table, text
 from exprgrad.show.text.views import signed
 from exprgrad.source import bytes_text, display_width
+
+if TYPE_CHECKING:
+    from exprgrad.graph.calls import Closed
 
 __all__ = ["Chip", "boxed", "wires"]
 
@@ -41,10 +44,13 @@ Wire = tuple[Chip | None, bool]
 
 
 def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wire]:
-    """For each operand of a node: its edge's chip, and whether a gradient can flow.
+    """For each operand of a node, or of a closed call: its edge's chip, and whether a gradient can flow.
 
     With ``all`` an edge that passes nothing, but would at other numbers, has a chip too.
     """
+    if user in run.closed:
+        yield from call_wires(run, run.closed[user], digits)
+        return
     operands, op = run.graph.operands[user], BY_NAME.get(run.graph.kinds[user])
     if run.adjoints is None:
         moving = [run.varying[operand] for operand in operands]
@@ -67,6 +73,17 @@ def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wi
         else:
             chip = number_chip(edge.rule, edge.local, digits)
         yield chip, position not in branches or not vanishes(edge.local)
+
+
+def call_wires(run: Run, closed: Closed, digits: int) -> Iterator[Wire]:
+    """The same of a closed call: its local derivatives are numbers, once it has been swept."""
+    slopes = run.slopes(closed)
+    for operand in closed.operands:
+        if run.adjoints is None:
+            yield None, bool(run.varying[operand])
+        else:
+            local = slopes.get(operand)
+            yield None if local is None else Chip(signed(local, digits)), operand in slopes
 
 
 def rule_chip(run: Run, user: int, position: int, rule: str, *, is_whole: bool) -> Chip:

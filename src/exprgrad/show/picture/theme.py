@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 __all__ = [
-    "CARD", "CHIP", "CHIP_LINE", "CHIP_NODE", "CONSTANT", "DARK", "DATA", "EDGE", "FONT", "GRAD",
+    "CARD", "CHIP", "CHIP_LINE", "CHIP_NODE", "CLUSTER", "CONSTANT", "DARK", "DATA", "EDGE", "FONT", "GRAD",
     "GRAPH", "INK", "LINE", "MUTED", "NODE", "PILL", "PILL_LINE", "QUIET", "WIRE", "digits_width",
 ]  # fmt: skip
 
@@ -63,6 +63,17 @@ EDGE = {
 }
 QUIET = {"style": "dashed", "color": "#9ba3ad"}
 """An edge along which no gradient flows."""
+CLUSTER = {
+    "style": "rounded",
+    "bgcolor": CHIP,
+    "pencolor": LINE,
+    "fontname": FONT,
+    "fontsize": "10",
+    "fontcolor": MUTED,
+    "labeljust": "l",
+    "margin": "10",
+}
+"""An opened call."""
 CHIP_NODE = {"fontsize": "9.5"}
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from exprgrad.explain.diagnostics import Run, doubtful
-from exprgrad.graph.graph import CONST
+from exprgrad.graph.graph import CONST, Call
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import Guarded
 from exprgrad.show.text.lines import ends
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import IN_CELL, WHOLE_VIEW, answer_text, view, ways
 
-__all__ = ["correction", "corrections", "node_table", "node_title", "title"]
+__all__ = ["call_kind", "correction", "corrections", "node_table", "node_title", "title"]
 
 DOUBT = "~"
 """What marks a number that has fewer right digits than it is shown with."""
@@ -37,18 +37,17 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     ]
 
     how = WHOLE_VIEW if all_nodes else IN_CELL
-    shown_nodes = ends(range(len(graph)), whole=all_nodes)[0]
+    shown_nodes = ends(run.shown, whole=all_nodes)[0]
     doubts = doubtful(run, shown_nodes, digits)
 
     def row(node: int) -> list[Any]:
-        operation = "constant" if graph.kinds[node] == CONST else graph.kinds[node]
         shape = [str(graph.shape(node))] if has_shapes else []
         numbers = [run.values[node], *([run.grad(node)] if is_swept else [])]
         shown = [
             [f"{text}{DOUBT}" for text in ways(number, digits, how)] if node in doubted else number
             for number, doubted in zip(numbers, doubts, strict=False)
         ]
-        return [node, node_title(run, node), operation, *shape, *shown]
+        return [node, title_within(run, node), operation(run, node), *shape, *shown]
 
     name = graph.output_name or run.texts[graph.output]
     found = run.guarded(digits)
@@ -56,7 +55,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     answer = f"output  {answer_text(name, found.value, digits, whole=all_nodes)}"
     return tabulated(
         columns,
-        range(len(graph)),
+        run.shown,
         row,
         digits,
         whole=all_nodes,
@@ -67,6 +66,29 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     )
 
 
+def operation(run: Run, node: int) -> str:
+    """What makes a node: its row's name, or what kind of call it is."""
+    if node in run.closed:
+        return call_kind(run.closed[node].call)
+    kind = run.graph.kinds[node]
+    return "constant" if kind == CONST else kind
+
+
+def title_within(run: Run, node: int) -> str:
+    """A node's title, further in if it stands in an opened call."""
+    title = node_title(run, node)
+    if node not in run.opened:
+        return title
+    from exprgrad.graph.calls import indent
+
+    return "  " * indent(run.graph, node) + title
+
+
+def call_kind(call: Call) -> str:
+    """What kind of call it is, in a word."""
+    return call.name if call.kind == "index" else call.kind
+
+
 def node_title(run: Run, node: int) -> str:
     """A node's text, after its name where it has one; a broadcast that nobody wrote says of what."""
     if node in run.graph.implicit:
@@ -75,9 +97,14 @@ def node_title(run: Run, node: int) -> str:
 
 
 def title(run: evaluation.Run, node: int) -> str:
-    """A node's text, after its name where a statement gave it one."""
-    name, text = run.names.get(node), run.texts[node]
-    return text if name is None or name == text else f"{name} = {text}"
+    """A node's text, or that of the closed call that it is; after its name where it has one."""
+    text = run.closed[node].call.text if node in run.closed else run.texts[node]
+    told = [run.names.get(node, text), text]
+    if node in run.opened:
+        from exprgrad.graph.calls import written
+
+        told[1:1] = written(run.graph, node)
+    return " = ".join(dict.fromkeys(told))
 
 
 def corrections(found: Guarded, digits: int, *, whole: bool = False) -> list[str]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from math import inf
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.derive.rules import operation_count
 from exprgrad.explain.diagnostics import Run
@@ -33,8 +33,11 @@ from exprgrad.show.text.lines import (
 )
 from exprgrad.show.text.nodes import corrections, node_title
 from exprgrad.show.text.table import Column, Table
-from exprgrad.show.text.views import VIEWS, WHOLE_VIEW, View, minus, signed, view
+from exprgrad.show.text.views import VIEWS, WHOLE_VIEW, View, decimal, minus, signed, view
 from exprgrad.source import bytes_text, cut, printable
+
+if TYPE_CHECKING:
+    from exprgrad.graph.calls import Closed
 
 __all__ = [
     "Names",
@@ -54,6 +57,8 @@ LONGEST_IN_COLUMN, LONGEST_FORMULA = 40, 60
 """Where a definition or a formula is cut, in characters: in a column, and where it has more room."""
 LONGEST_UNNAMED = 12
 """A node without a name whose text is longer is called by its number; one that broadcasts, if 4 longer."""
+LONGEST_CALL = 24
+"""The same of the result of a call: its text is one that was written."""
 NOTHING = "passes nothing on"
 CHANGING = View(20, ends=False)
 """How a grad is shown that is about to change."""
@@ -84,13 +89,17 @@ class Passed(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """A visit, or another line of the trace: the node, and what it passes on, or else why it does not."""
+    """A visit, or another line of the trace: the node, and what it passes on, or else why it does not.
+
+    ``call`` says whether it is that of a whole call.
+    """
 
     node: int
     words: str = ""
     grad: Any = None
     parts: Sequence[Passed | str] = ()
     verb: str = "visit"
+    call: bool = False
 
 
 def trace(
@@ -128,23 +137,50 @@ def shown_visits(run: Run, taken: list[int], *, whole: bool) -> Iterator[Visit |
     ``taken`` is brought up to date: the bytes of every Jacobian worth speaking of.
     """
     output, seed = run.graph.output, run.grad(run.graph.output)
+    order: Sequence[int] = run.order
+    if run.closed:
+        seen = {*run.shown}
+        order = [node for node in order if node in seen]
     yield Visit(output, grad=1.0 if seed is None else seed, verb="seed")
-    yield from elided(visits(run, taken, whole=whole), len(run.order), "visits", whole=whole)
+    yield from elided(visits(run, order, taken, whole=whole), len(order), "visits", whole=whole)
 
 
-def visits(run: Run, taken: list[int], *, whole: bool) -> Iterator[Visit]:
+def visits(run: Run, order: Iterable[int], taken: list[int], *, whole: bool) -> Iterator[Visit]:
     """The visits of the sweep, in order; grads are held only while others are added to them."""
     awaited = uses(run)
     sofar: dict[int, Any] = {}
-    for node in run.order:
+    for node in order:
         words = idle(run, node)
         if words:
             is_input = run.graph.kinds[node] == INPUT
             yield Visit(node, words, run.grad(node) if is_input else None)
-        else:
-            parts = [*contributions(run, node, sofar, awaited)]
-            taken += [jacobian_size(run, node, part) for part in parts if part.after is not None]
-            yield Visit(node, parts=shortened(parts, whole=whole))
+            continue
+        closed = run.closed.get(node)
+        parts = []
+        inside = [node] if closed is None else filter(run.passed, closed.inside)
+        for inner in inside:
+            passed = [*contributions(run, inner, sofar, awaited)]
+            taken += [jacobian_size(run, inner, part) for part in passed if part.after is not None]
+            parts += passed
+        if closed is not None:
+            parts = [*together(run, closed, parts)]
+        yield Visit(node, parts=shortened(parts, whole=whole), call=closed is not None)
+
+
+def together(run: Run, closed: Closed, parts: Iterable[Passed]) -> Iterator[Passed]:
+    """What a call passes to each of its operands, given what the nodes in it pass on."""
+    slopes, seed = run.slopes(closed), run.grad(closed.call.result)
+    by_operand: dict[int, list[Passed]] = {operand: [] for operand in closed.operands}
+    for part in parts:
+        if part.operand in by_operand:
+            by_operand[part.operand].append(part)
+    for position, (operand, mine) in enumerate(by_operand.items()):
+        if not run.adjoints or not run.adjoints.active[operand]:
+            continue
+        added = [part for part in mine if part.after is not None]
+        before, after = (added[0].before, added[-1].after) if added else (None, None)
+        remark = mine[-1].remark if mine else ""
+        yield Passed(position, operand, slopes.get(operand, 0.0), seed, before, after, remark)
 
 
 def uses(run: Run) -> Counter[int]:
@@ -210,7 +246,7 @@ def shortened(parts: Sequence[Passed], *, whole: bool) -> list[Passed | str]:
 
 
 def short_names(run: Run) -> Names:
-    """The nodes' names, and ``#7`` for a node that has none and whose text is long."""
+    """The nodes' names, and ``#7`` for a node that has none and whose text, or call, is long."""
     names = {}
     for node, text in enumerate(run.texts):
         if len(text) > LONGEST_UNNAMED:
@@ -218,7 +254,9 @@ def short_names(run: Run) -> Names:
     for node in run.graph.implicit:
         text = node_title(run, node)
         names[node] = text if len(text) <= LONGEST_UNNAMED + 4 else f"#{node}"
-    return names | run.names
+    names |= run.names
+    calls = run.names.keys() - run.graph.names().keys() if run.graph.calls else ()
+    return names | {node: f"#{node}" for node in calls if len(names[node]) > LONGEST_CALL}
 
 
 def called(run: Run, node: int, names: Names) -> str:
@@ -231,6 +269,9 @@ def define(run: Run, node: int, names: Names, limit: int = LONGEST_IN_COLUMN) ->
     graph, own = run.graph, names.get(node)
     if node in graph.implicit:
         text = node_title(run, node)
+        own = None if own == text else own
+    elif node in run.closed:
+        text = cut(run.closed[node].call.text, limit)
         own = None if own == text else own
     else:
         operands = [
@@ -245,7 +286,7 @@ def define(run: Run, node: int, names: Names, limit: int = LONGEST_IN_COLUMN) ->
 def definitions(run: Run, lines: Sequence[str], width: int | None) -> list[str]:
     """What the nodes are that some lines call by number, operands first; it stands above the lines."""
     numbered = {int(number) for line in lines for number in re.findall(r"#([0-9]+)", line)}
-    names = {node: f"#{node}" for node in numbered} | run.names
+    names = run.names | {node: f"#{node}" for node in numbered} | run.graph.names()
     told = [
         define(run, node, names)
         if run.graph.operands[node]
@@ -297,6 +338,8 @@ def head_of(run: Run, visit: Visit, own: str, names: Names, limit: int) -> tuple
     if not visit.parts:
         return visit.verb, own, visit.words
     kind, definition = run.graph.kinds[visit.node], define(run, visit.node, names, limit)
+    if visit.call:
+        return visit.verb, definition, ""
     if kind in BY_NAME:
         return visit.verb, definition, BY_NAME[kind].gate
     from exprgrad.graph.tensors import STRUCTURAL
@@ -355,7 +398,11 @@ def number_lines(
         if isinstance(part, str):
             yield part
             continue
-        text, level = rule_of(run.graph, visit.node, part.position, names, run.texts)
+        text, level = (
+            (decimal(part.local, digits), ATOM)
+            if visit.call
+            else rule_of(run.graph, visit.node, part.position, names, run.texts)
+        )
         rule = cut(minus(printable(text)), LONGEST_IN_COLUMN)
         factor = f"({rule})" if level <= SUM else rule
         local, seed = signed(part.local, digits), signed(part.seed or 0.0, digits)
@@ -496,12 +543,14 @@ def tensor_lines(
     color: bool,
 ) -> Iterator[Line | str]:
     """A visit's contributions in matrix form, with their shapes, grads and notes."""
-    from exprgrad.run.edge_texts import PASSED, contribution_texts, grouped
+    from exprgrad.run.edge_texts import PASSED, EdgeTexts, contribution_texts, grouped
 
     if not visit.parts:
         return
-    texts = contribution_texts(run, visit.node, name, f"{grouped(run, visit.node, name)}.grad")
-    rules = contribution_texts(run, visit.node, name, PASSED)
+    seed = f"{grouped(run, visit.node, name)}.grad"
+    if not visit.call:
+        texts = contribution_texts(run, visit.node, name, seed)
+        rules = contribution_texts(run, visit.node, name, PASSED)
     behind = BEHIND if len(views) > 1 else views[0]
     for part in visit.parts:
         if isinstance(part, str):
@@ -511,15 +560,18 @@ def tensor_lines(
         if part.after is None:
             yield Line(f"{target} += 0", "", [NOTHING], part.remark)
             continue
-        text, rule = texts[part.position], rules[part.position]
+        text = (
+            EdgeTexts(f"{seed}, through the call", "", "") if visit.call else texts[part.position]
+        )
         rows, columns = run.graph.shape(visit.node), run.graph.shape(part.operand)
-        shapes = f"{columns} += {text.shapes}" if rows or columns else ""
+        shapes = f"{columns} += {text.shapes}" if text.shapes and (rows or columns) else ""
         before = "0" if part.before is None else view(part.before, digits, CHANGING)
         grads = [f"grad {before} → {view(part.after, digits, how)}" for how in (behind, *views)]
         told = [in_yellow(minus(grad), color=color) for grad in grads]
         formula = f"{target} += {cut(printable(text.passed), LONGEST_FORMULA)}"
         notes: list[str] = []
-        if taken := jacobian_size(run, visit.node, part):
+        if not visit.call and (taken := jacobian_size(run, visit.node, part)):
+            rule = rules[part.position]
             sizes = f"{size(rows):,} × {size(columns):,}"
             notes = [
                 f"local derivative {minus(printable(rule.local or rule.passed))}",

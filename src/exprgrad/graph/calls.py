@@ -1,0 +1,185 @@
+"""Calls as people see them: what each result is called, and which nodes stand behind a closed card."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from exprgrad.graph.graph import INPUT, Call, Graph, view_of
+
+__all__ = ["Closed", "Fold", "around", "fold", "indent", "labels", "opened", "written"]
+
+OUTSIDE = -1
+"""The call of what stands in none."""
+
+
+class Closed(NamedTuple):
+    """A call that is one card.
+
+    ``operands``  the nodes outside that it reads: those that it was given, then others
+    ``inside``    its nodes that the result depends on, in the order of the reverse sweep's visits
+    """
+
+    call: Call
+    operands: tuple[int, ...]
+    inside: Sequence[int]
+
+
+class Fold(NamedTuple):
+    """A graph with its calls as cards.
+
+    ``shown``   the nodes that are seen, in order: a closed call is its result
+    ``closed``  the closed calls that are seen, by their results
+    ``opened``  node → the innermost opened call around it, if it is in one
+    """
+
+    shown: Sequence[int]
+    closed: Mapping[int, Closed]
+    opened: Mapping[int, int]
+
+
+def around(graph: Graph, node: int) -> Iterator[int]:
+    """The calls that a node was made in, the innermost first."""
+    at = graph.called.get(node, OUTSIDE)
+    while at != OUTSIDE:
+        yield at
+        at = graph.calls[at].parent
+
+
+def resulting(graph: Graph, node: int) -> list[Call]:
+    """The calls that a node is the result of, the innermost first."""
+    found = []
+    for at in around(graph, node):
+        if graph.calls[at].result != node:
+            break
+        found.append(graph.calls[at])
+    return found
+
+
+def labels(graph: Graph) -> dict[int, str]:
+    """Node → its name, or else the outermost call that it is the result of, as it is written."""
+    names = graph.names()
+    for call in graph.calls:
+        if call.result not in names:
+            texts = [each.text for each in resulting(graph, call.result) if each.is_expression]
+            if texts:
+                names[call.result] = texts[-1]
+    return names
+
+
+def opened(graph: Graph, names: Collection[str] | None) -> Graph:
+    """The same graph with the calls of some names opened; None: all of them."""
+    view = view_of(graph)
+    view.calls = [
+        call._replace(opened=call.opened or names is None or call.word in names)
+        for call in graph.calls
+    ]
+    return view
+
+
+# What a closed card hides.
+
+
+def fold(graph: Graph) -> Fold:
+    """A graph as people see it.
+
+    A node is behind a card if all that uses it is; what a closed call shares with others is seen.
+    """
+    homes = behind(graph, closable(graph))
+    inside: dict[int, list[int]] = {}
+    for node, home in homes.items():
+        inside.setdefault(home, []).append(node)
+    results = {graph.calls[at].result for at in inside}
+    shown = [node for node in range(len(graph)) if node not in homes or node in results]
+    seen = {*shown}
+    closed = {
+        graph.calls[at].result: closed_call(graph, graph.calls[at], nodes, seen)
+        for at, nodes in inside.items()
+    }
+    return Fold(shown, closed, openings(graph, shown))
+
+
+def closable(graph: Graph) -> list[bool]:
+    """By call: whether it is closed.  One that comes to a node of before cannot be: it has no card."""
+    return [
+        not call.opened and at in around(graph, call.result) for at, call in enumerate(graph.calls)
+    ]
+
+
+def outermost(calls: Sequence[Call], closed: Sequence[bool]) -> list[int]:
+    """By call: the outermost closed one that it is, or is in; ``OUTSIDE`` if there is none."""
+    found: dict[int, int] = {OUTSIDE: OUTSIDE}
+    for start in range(len(calls)):
+        way = []
+        at = start
+        while at not in found:
+            way.append(at)
+            at = calls[at].parent
+        for each in reversed(way):
+            above = found[calls[each].parent]
+            found[each] = each if above == OUTSIDE and closed[each] else above
+    return [found[at] for at in range(len(calls))]
+
+
+def behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
+    """Node → the closed call whose card it stands behind, in the order of the reverse sweep's visits."""
+    outer = outermost(graph.calls, closed)
+    homes: dict[int, int] = {}
+    user_homes = dict.fromkeys([graph.output, *(b.node for b in graph.bindings)], OUTSIDE)
+
+    def holds(node: int, at: int) -> bool:
+        return user_homes.get(node, at) == at or graph.calls[at].result == node
+
+    def home_of(node: int) -> int:
+        inner = graph.called.get(node, OUTSIDE)
+        if inner == OUTSIDE:  # what broadcasting put in is where its users are
+            return user_homes.get(node, OUTSIDE) if node in graph.implicit else OUTSIDE
+        if outer[inner] == OUTSIDE or holds(node, outer[inner]):
+            return outer[inner]
+        ways = [at for at in around(graph, node) if closed[at] and holds(node, at)]
+        return ways[-1] if ways else OUTSIDE
+
+    for node in range(len(graph) - 1, -1, -1):
+        home = OUTSIDE if graph.kinds[node] == INPUT else home_of(node)
+        if home != OUTSIDE:
+            homes[node] = home
+        for operand in graph.operands[node]:
+            if user_homes.setdefault(operand, home) != home:
+                user_homes[operand] = OUTSIDE
+    return homes
+
+
+def closed_call(graph: Graph, call: Call, nodes: Sequence[int], shown: Collection[int]) -> Closed:
+    """A closed call, given all nodes behind its card, the last first, and what is seen."""
+    mine, reached = {*nodes}, {call.result}
+    inside: list[int] = []
+    read: set[int] = set()
+    for node in nodes:
+        if node in reached:
+            inside.append(node)
+            reached.update(graph.operands[node])
+            read.update(operand for operand in graph.operands[node] if operand not in mine)
+    given = [operand for operand in call.operands if operand in shown and operand not in mine]
+    return Closed(call, tuple(dict.fromkeys([*given, *sorted(read)])), inside)
+
+
+def openings(graph: Graph, shown: Iterable[int]) -> dict[int, int]:
+    """Node → the innermost opened call around it."""
+    found = {}
+    for node in shown:
+        at = next((at for at in around(graph, node) if graph.calls[at].opened), OUTSIDE)
+        if at != OUTSIDE:
+            found[node] = at
+    return found
+
+
+def written(graph: Graph, node: int) -> list[str]:
+    """The opened calls that a node is the result of, as they are written, the outermost first."""
+    calls = [call for call in resulting(graph, node) if call.opened and call.is_expression]
+    return [call.text for call in reversed(calls)]
+
+
+def indent(graph: Graph, node: int) -> int:
+    """In how many opened calls a node stands, those left out that it is the result of."""
+    calls = [graph.calls[at] for at in around(graph, node)]
+    return sum(call.opened and call.result != node for call in calls)
