@@ -209,6 +209,9 @@ class Builder:
     def pruned(self, outputs: Sequence[int]) -> tuple[Program, list[int]]:
         """The same, and by node that was built its place in the program; -1 if it was not needed."""
         wanted = dependencies(self.graph, *outputs, *self.graph.inputs.values())
+        if all(wanted):
+            self.graph.output = outputs[0]
+            return Program(self.graph, tuple(outputs)), [*range(len(self.graph))]
         kept, place = transform(self.graph, wanted=wanted)
         kept.output = place[outputs[0]]
         return Program(kept, tuple([place[output] for output in outputs])), place

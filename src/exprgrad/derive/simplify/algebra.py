@@ -233,11 +233,12 @@ class Algebra(Forms):
                 coefficient = self.multiply(powers, coefficient, form, exponent)
         if not coefficient and not any(map(self.is_infinite, powers)):
             return self.zero
-        marks = self.marks(powers)
+        marks, marked = self.marks(powers), [*powers]
         for about, step in self.rules.factors:
             if about is None or not marks.isdisjoint(about):
                 coefficient = step(self, powers, coefficient)
-                marks = self.marks(powers)
+                if [*powers] != marked:
+                    marks, marked = self.marks(powers), [*powers]
         if Sum in marks:
             share = self.rules.share(self, powers, coefficient)
             if share is not None:
@@ -308,11 +309,12 @@ class Algebra(Forms):
             if exact is not None:
                 return self.multiply(powers, coefficient, self.number(exact), exponent * 2)
         if isinstance(found, Number) and whole and (found.value or exponent > 0):
-            exact = result("pow", [found.value, exponent]) if found.value else 0
+            exact = found.value if exponent == 1 else power_of(found.value, exponent)
             if exact is not None and self.writable(coefficient * exact):
                 return coefficient * exact
         if isinstance(found, Product) and whole:
-            exact = result("pow", [found.coefficient, exponent])
+            is_same = exponent == 1 or found.coefficient == 1
+            exact = found.coefficient if is_same else power_of(found.coefficient, exponent)
             if exact is not None and self.writable(coefficient * exact):
                 for base, inner in found.factors:
                     accumulate(powers, base, inner * exponent)
@@ -386,6 +388,11 @@ class Algebra(Forms):
             whole = Product(coefficient, ((term, ONE),))
             apart = self.intern(whole, ("apart", coefficient, term), self.weights[term] + 1)
         accumulate(terms, apart, times)
+
+
+def power_of(value: Exact, exponent: Exact) -> Exact | None:
+    """A number to a whole power, if that can be a double."""
+    return result("pow", [value, exponent]) if value else 0
 
 
 def is_mixed(form: Form) -> TypeGuard[Sum]:

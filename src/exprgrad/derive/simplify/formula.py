@@ -105,7 +105,7 @@ def with_steps(graph: Graph, known: dict[int, str], whole: str | None) -> Graph:
     """
     own = {node for node in known if graph.operands[node]}
     taken = {*graph.inputs, *known.values(), *CONSTANTS, whole}
-    if not naming(graph, known, own, taken, WORTH_ITS_NAME) & own:
+    if own and not naming(graph, known, own, taken, WORTH_ITS_NAME) & own:
         own = set()
     naming(graph, known, own, taken, 0, bind=True)
     return graph

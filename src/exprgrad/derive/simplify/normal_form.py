@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from exprgrad.derive.constant_folding import (
+    EXACT_BELOW,
     ONE,
     Exact,
     as_decimal,
@@ -220,6 +221,8 @@ class Forms:
 
     def writable(self, value: Exact) -> bool:
         """Whether a number reads back as itself: as a decimal, or as a quotient of whole numbers."""
+        if isinstance(value, int) and -EXACT_BELOW <= value <= EXACT_BELOW:
+            return True
         if self.decimals and as_decimal(value) is not None:
             return True
         return None not in (as_decimal(part) for part in value.as_integer_ratio())

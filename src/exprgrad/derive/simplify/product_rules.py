@@ -222,7 +222,7 @@ def shorten(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
     """``sin(x)*cos(x)`` is ``sin(2*x)/2``: a product is written in the shortest of some ways."""
     if forms.order is None or not forms.by_hand or forms.attempts >= DEEPEST:
         return coefficient
-    if len(powers) > MOST_FACTORS or all(isinstance(forms.forms[b], Leaf) for b in powers):
+    if len(powers) > MOST_FACTORS or is_plain(forms, powers):
         return coefficient
     now = {base: exponent for base, exponent in powers.items() if exponent}
     key = (coefficient, frozenset(now.items()))
@@ -239,6 +239,12 @@ def shorten(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
         return coefficient
     powers.clear()
     return forms.multiply(powers, ONE, best, ONE)
+
+
+def is_plain(forms: Algebra, powers: Powers) -> bool:
+    """Whether there is nothing to shorten: a product of names, or a power of one call."""
+    alone = Leaf if len(powers) > 1 else (Leaf, Call)
+    return all(isinstance(forms.forms[base], alone) for base in powers)
 
 
 def shortest(forms: Algebra, powers: Powers, coefficient: Exact, plain: int) -> int:

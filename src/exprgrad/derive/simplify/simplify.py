@@ -25,6 +25,10 @@ CHAINS = {
     **dict.fromkeys(SUMS - NEGATIVES, "sum"),
 }
 """Which chain a row is a link of: a negative is a factor -1."""
+LINKS = {
+    kind: (1,) if kind in NEGATIVES else row.signs or row.powers for kind, row in BY_NAME.items()
+}
+"""What becomes of each operand there: its sign, or its power."""
 SHORT = 8
 """The most operations of a shared sum that is taken apart by those who use it."""
 WORTH_A_NAME = 2
@@ -238,17 +242,15 @@ def find_absorbed(graph: Graph, uses: list[int]) -> bytearray:
 def chain(graph: Graph, root: int, absorbed: bytearray) -> tuple[list[tuple[int, Exact]], Exact]:
     """The leaves of a chain in order, each with its sign or its power, and the sign of the whole."""
     leaves: list[tuple[int, Exact]] = []
-    sign = ONE
-    todo = [(root, 1)]
+    sign, todo = ONE, [(root, 1)]
     while todo:
         node, power = todo.pop()
-        kind, operands = graph.kinds[node], graph.operands[node]
         if node != root and not absorbed[node]:
-            leaves.append((node, ONE if power > 0 else -ONE))
+            leaves.append((node, power))
             continue
-        row = BY_NAME[kind]
+        kind = graph.kinds[node]
         if kind in NEGATIVES:
             sign = -sign
-        each = (1,) if kind in NEGATIVES else row.signs or row.powers
-        todo += reversed([(o, own * power) for o, own in zip(operands, each, strict=True)])
+        links = [*zip(graph.operands[node], LINKS[kind], strict=True)]
+        todo += [(operand, own * power) for operand, own in reversed(links)]
     return leaves, sign

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from functools import partial, reduce
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.constant_folding import HALF, ONE, Exact, as_decimal, magnitude, ratio
+from exprgrad.derive.constant_folding import (
+    EXACT_BELOW,
+    HALF,
+    ONE,
+    Exact,
+    as_decimal,
+    magnitude,
+    ratio,
+)
 from exprgrad.derive.simplify.normal_form import (
     Call,
     Forms,
@@ -31,31 +39,36 @@ def write(forms: Forms, outputs: list[int], inputs: Graph) -> tuple[Program, dic
     for name in inputs.inputs:
         builder.input(name)
     nodes: dict[int, int] = {}
-    for form in needed(forms, outputs):
+    for form in needed(forms, outputs, written=True):
         nodes[form] = write_form(forms, builder, nodes, form)
     program, places = builder.pruned([nodes[output] for output in outputs])
     return program, {form: places[node] for form, node in nodes.items() if places[node] >= 0}
 
 
-def needed(forms: Forms, outputs: list[int]) -> list[int]:
-    """The forms that have to be written, ascending: operands come first."""
+def needed(forms: Forms, outputs: list[int], *, written: bool = False) -> list[int]:
+    """The forms that some are made of, ascending: operands come first.
+
+    Those that are ``written``: not a product that is written with a coefficient among its factors.
+    """
     found, todo = set(outputs), [*outputs]
     while todo:
-        for operand in parts(forms, todo.pop()):
+        for operand in parts(forms, todo.pop(), written=written):
             if operand not in found:
                 found.add(operand)
                 todo.append(operand)
     return sorted(found)
 
 
-def parts(forms: Forms, form: int) -> Sequence[int]:
-    """The forms that one is written with."""
+def parts(forms: Forms, form: int, *, written: bool = False) -> Sequence[int]:
+    """The forms that one is made of; or those that it is written with."""
     match forms.forms[form]:
         case Call(_, operands):
             return operands
         case Product(_, factors):
             return [base for base, _ in factors]
         case Sum(terms):
+            if not written:
+                return [term for term, _ in terms]
             return [part for term, c in terms for part in term_parts(forms, term, c)]
     return ()
 
@@ -63,8 +76,10 @@ def parts(forms: Forms, form: int) -> Sequence[int]:
 def term_parts(forms: Forms, term: int, coefficient: Exact) -> Sequence[int]:
     """The forms that a term is written with: a product's coefficient goes among its factors."""
     found = forms.forms[term]
-    own = isinstance(found, Product) and found.coefficient == 1 and coefficient != 1
-    return [term, *parts(forms, term)] if own else [term]
+    if magnitude(coefficient) == 1 or not isinstance(found, Product | Number):
+        return [term]
+    own = isinstance(found, Number) or found.coefficient == 1
+    return parts(forms, term) if own else [term]
 
 
 def write_form(forms: Forms, builder: Builder, nodes: dict[int, int], form: int) -> int:
@@ -127,6 +142,8 @@ def quotient(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
 
     What is neither, for it has more digits than doubles have, is the double nearest.
     """
+    if isinstance(value, int) and -EXACT_BELOW <= value <= EXACT_BELOW:
+        return value, ONE
     parts = value.as_integer_ratio()
     if forms.decimals and as_decimal(value) is not None:
         return value, ONE

@@ -29,11 +29,16 @@ def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program
     """The output, then its derivative with respect to each of the inputs ``wrt``.
 
     ``rule`` chooses the rules (see ``derive.rules``): in all that is derived here, those that are computed.
-    What is made of those that are shown is read by people, and its constants are the decimals typed.
+    What is made of those that are shown is read by people: its constants are the decimals typed, and
+    nodes that nothing needs stay, as whoever simplifies it passes over them.
     """
     source = Source(Builder(graph.empty(), typed=rule is shown), graph, rule)
     derivatives = pulled(source, {graph.output: source.builder.constant(1.0)}, wrt)
-    return source.builder.program([source.image[graph.output], *derivatives])
+    outputs = [source.image[graph.output], *derivatives]
+    if rule is not shown:
+        return source.builder.program(outputs)
+    source.builder.graph.output = outputs[0]
+    return Program(source.builder.graph, tuple(outputs))
 
 
 def pulled(

@@ -8,7 +8,7 @@ from functools import cache, lru_cache, partial
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, balanced, computed, shown, slots, template
 from exprgrad.graph.graph import Graph, Shape, Slope, dependencies, dependents
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.graph.structural import Pass, Structural
 
 __all__ = ["Edge", "Source", "active_from", "specialised", "users_of", "varying_operands"]
@@ -16,6 +16,7 @@ __all__ = ["Edge", "Source", "active_from", "specialised", "users_of", "varying_
 
 Edge = tuple[int, int, bool]
 """An operand, its local derivative as a node, and whether that is a branch's condition, which gates it."""
+VARIADIC = frozenset(op.name for op in OPS if op.variadic)
 LONG = 16
 """From so many nodes on it pays to keep what a rule becomes where some of its names are numbers."""
 
@@ -25,6 +26,12 @@ def passing(kind: str) -> tuple[int, ...]:
     """The positions through which an operation passes a derivative; a variadic row's only one is 0."""
     op = BY_NAME[kind]
     return tuple(i for i in range(len(op.names)) if op.partial(i) != "0")
+
+
+@cache
+def places(kind: str) -> dict[str, int]:
+    """By name that the rules of an operation may use, its place among these."""
+    return {name: place for place, name in enumerate(slots(BY_NAME[kind]))}
 
 
 def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
@@ -41,9 +48,9 @@ def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
         return ()
     if kind not in BY_NAME:
         return tuple(enumerate(operands))
-    if BY_NAME[kind].variadic:
+    if kind in VARIADIC:
         return tuple(enumerate(operands)) if passing(kind) else ()
-    return tuple((position, operands[position]) for position in passing(kind))
+    return tuple([(position, operands[position]) for position in passing(kind)])
 
 
 def users_of(graph: Graph, outputs: Sequence[int]) -> list[list[int]]:
@@ -51,8 +58,8 @@ def users_of(graph: Graph, outputs: Sequence[int]) -> list[list[int]]:
     users: list[list[int]] = [[] for _ in graph.kinds]
     wanted = dependencies(graph, *outputs)
     for user in range(len(graph)):
-        if wanted[user]:
-            for operand in dict.fromkeys(operand for _, operand in varying_operands(graph, user)):
+        if wanted[user] and graph.operands[user]:
+            for operand in {operand for _, operand in varying_operands(graph, user)}:
                 users[operand].append(user)
     return users
 
@@ -103,13 +110,17 @@ class Source:
                 self.builder.derive_from(self.graph, user)  # whence comes what is built next
                 slope = self.graph.slopes.get(user)
                 op = BY_NAME[slope.kind if slope else self.graph.kinds[user]]
-                shared = self.slots_of(slope) if slope else self.slots(op, user)
+                shared = self.slots_of(slope) if slope else self.ties(op, user)
             if slope is not None:
                 rule = op.second(slope.position, position)
                 edges.append((operand, self.instantiate(rule, shared), False))
                 continue
-            given = self.seen_by(op, user, position, shared) if op.variadic else shared
-            local = self.instantiate(self.rule(op, position), given)
+            rule = self.rule(op, position)
+            if op.name in VARIADIC:
+                given = self.seen_by(op, user, position, shared)
+            else:
+                given = self.slots(op, user, template(rule).inputs)
+            local = self.instantiate(rule, given)
             if op.seconds and self.rule is computed:
                 self.take_down(local, user, position)
             edges.append((operand, local, position in op.branches))
@@ -208,21 +219,35 @@ class Source:
         """A rule of the table on nodes."""
         builder = self.builder
         graph = template(rule)
+        if len(graph) == 1:  # a number, or one of the operands
+            (only,) = graph.payloads
+            return builder.constant(only) if isinstance(only, float) else given[str(only)]
         if len(graph) > LONG and not builder.plain:
             values = [(name, builder.value(given[name])) for name in graph.inputs]
             numbers = tuple([(name, value.hex()) for name, value in values if value is not None])
             graph = specialised(rule, numbers, typed=builder.typed) if numbers else graph
         return builder.include(graph, given)[graph.output]
 
-    def slots(self, op: Op, user: int) -> dict[str, int]:
-        """The nodes that a rule's names stand for; for a variadic row, what all operands share."""
-        out = self.image[user]
+    def slots(self, op: Op, user: int, names: Iterable[str]) -> dict[str, int]:
+        """The nodes that a rule's names stand for."""
+        operands, own = self.graph.operands[user], places(op.name)
+        found: dict[str, int] = {}
+        for name in names:
+            place = own[name]
+            if place < len(operands):
+                found[name] = self.image[operands[place]]
+            elif place == len(operands):
+                found[name] = self.image[user]
+            else:
+                found[name] = self.flag(operands[place - len(operands) - 1])
+        return found
+
+    def ties(self, op: Op, user: int) -> dict[str, int]:
+        """What the rules of a variadic row's operands share."""
+        if op.name not in VARIADIC:
+            return {}
         operands = self.graph.operands[user]
-        if not op.variadic:
-            varies = [self.flag(operand) for operand in operands]
-            nodes = [self.image[operand] for operand in operands]
-            return dict(zip(slots(op), [*nodes, out, *varies], strict=True))
-        shared = {"out": out}
+        shared = {"out": self.image[user]}
         ties = [
             self.instantiate(
                 op.ties, {**shared, op.names[0]: self.image[o], "varies": self.flag(o)}

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import shown
 from exprgrad.derive.sweeps.local import Source
+from exprgrad.graph.ops import BY_NAME
 
 __all__ = ["Adjoint", "contribution", "pull_back", "seeded", "settled", "total"]
 
@@ -91,6 +92,13 @@ def contributions(
             else:  # an input has no local derivatives that the mask could keep out
                 yield operand, Adjoint(passed, None)
         return
+    signs = BY_NAME[source.graph.kinds[user]].signs if source.graph.operands[user] else ()
+    if signs and user not in source.graph.slopes:  # a sum passes on what arrives
+        builder.derive_from(source.graph, user)
+        for sign, operand in zip(signs, source.graph.operands[user], strict=True):
+            if operand in active:
+                yield operand, adjoint if sign > 0 else negative(builder, adjoint)
+        return
     for operand, local, is_branch in source.edges(user, active):
         passed_on = contribution(builder, adjoint, local, is_branch=is_branch)
         if passed_on is not None:
@@ -102,13 +110,19 @@ def contribution(
 ) -> Adjoint | None:
     """What an edge passes on; None where it can pass nothing."""
     if not is_branch:
-        harmless = builder.value(local) in (1, -1)
-        value = builder.apply("mul", adjoint.value, local)
-        return Adjoint(value, adjoint.mask, adjoint.is_settled and harmless)
+        factor = builder.value(local)
+        if factor in (1, -1):
+            return adjoint if factor == 1 else negative(builder, adjoint)
+        return Adjoint(builder.apply("mul", adjoint.value, local), adjoint.mask)
     mask = local
     if adjoint.mask is not None:
         mask = builder.apply("where", adjoint.mask, local, builder.constant(0.0))
     return arriving(builder, adjoint.value, mask)
+
+
+def negative(builder: Builder, adjoint: Adjoint) -> Adjoint:
+    """An adjoint with its sign flipped."""
+    return adjoint._replace(value=builder.apply("neg", adjoint.value))
 
 
 def arriving(builder: Builder, value: int, mask: int) -> Adjoint | None:
@@ -131,6 +145,8 @@ def total(builder: Builder, contributions: list[Adjoint], *, ascending: bool) ->
     if ascending:
         contributions = contributions[::-1]
     first = contributions[0]
+    if len(contributions) == 1:
+        return first
     mask = first.mask
     alike = all(adjoint.mask == mask for adjoint in contributions)
     value = first.value if alike else settled(builder, first)
