@@ -110,10 +110,9 @@ def contribution(
 ) -> Adjoint | None:
     """What an edge passes on; None where it can pass nothing."""
     if not is_branch:
-        factor = builder.value(local)
-        if factor in (1, -1):
-            return adjoint if factor == 1 else negative(builder, adjoint)
-        return Adjoint(builder.apply("mul", adjoint.value, local), adjoint.mask)
+        harmless = builder.value(local) in (1, -1)
+        value = builder.apply("mul", adjoint.value, local)
+        return Adjoint(value, adjoint.mask, adjoint.is_settled and harmless)
     mask = local
     if adjoint.mask is not None:
         mask = builder.apply("where", adjoint.mask, local, builder.constant(0.0))
