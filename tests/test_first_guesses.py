@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import math
+import re
+from collections.abc import Callable
 
 import numpy
 import pytest
 
 import exprgrad
 from exprgrad.api import guesses
-from golden import agree
+from golden import CASES, agree
 
-FUNCTIONS = """
+FUNCTIONS = r"""
 exprgrad.grad("x^2", x=2)
 exprgrad.grad("x**2*y", {"x": 2, "y": 3}, wrt="y")
 exprgrad.grad("x^2")
@@ -22,6 +26,11 @@ exprgrad.diff("x^3")
 exprgrad.diff("x^3", "x", 2)
 exprgrad.diff("x*y")
 exprgrad.derivative("x^2", "x")
+exprgrad.diff("x^2*y", wrt="x")
+exprgrad.diff("x^2*y", wrt=["x", "y"])
+exprgrad.grad("(1 - cos(x))/x^2", x=1e-7)
+exprgrad.parse(r"\frac{x}{2}")
+exprgrad.parse("frobnicate(x)")
 exprgrad.eval("x^2", x=3)
 exprgrad.evaluate("x^2", x=3).value
 exprgrad.value_and_grad("x^2", x=3)
@@ -92,6 +101,10 @@ f.plot()
 f.draw()
 f.to_latex()
 f.code("np")
+f.code("c", hessian=5)
+f.derivative("x", wrt="x")
+exprgrad.parse("[x, y]").grad(x=1, y=2)
+exprgrad.parse("[x*y, x+y]").code("c")
 f.to_python()
 """
 RUNS = """
@@ -119,6 +132,9 @@ a + "x"
 a.relu(1)
 exprgrad.Value(2.0, "a")
 exprgrad.Value([1, 2])
+exprgrad.Value(numpy.array([1.0, 2.0]))
+exprgrad.Value(3.0, (1.0, 2.0))
+exprgrad.Value(3.0, 2)
 sum([a, a], 0.5)
 numpy.exp(a)
 """
@@ -158,6 +174,44 @@ def test_what_is_there_is_no_guess(table: dict[str, str], owner: object) -> None
     for name in names:
         with pytest.raises(AttributeError, match=f"no attribute '{name}': "):
             getattr(owner, name)
+
+
+def test_no_message_names_what_a_shell_has() -> None:
+    """Whoever asks in Python is told what to write in Python."""
+    shell = re.compile(
+        r"'exprgrad \w|exprgrad (?:ops|code|jac|hess|grad|diff|eval)\b|(?<!\w)--[a-z]"
+    )
+    typed = (CASES / "notations/typed.txt").read_text(encoding="utf-8").splitlines()
+    listed = [path.read_text(encoding="utf-8") for path in (CASES / "errors").glob("*.txt")]
+    wrong = re.findall(r"^  1 │ (.*)$", "\n".join(listed), re.MULTILINE)
+    assert len(wrong) > 200
+    for text in [*typed, *wrong]:
+        asks: list[Callable[[exprgrad.Expression], object]] = [
+            lambda f: f.gradient(),
+            lambda f: f.hessian(),
+            lambda f: f.derivative(),
+            lambda f: f.code("c"),
+            lambda f: f.expand(["add"]),
+        ]
+        for ask in asks:
+            try:
+                ask(exprgrad.parse(text))
+            except exprgrad.ExprgradError as error:
+                assert not shell.search(str(error)), text
+    for path in (CASES / "python").glob("first-guesses-*.txt"):
+        assert not shell.search(path.read_text(encoding="utf-8")), path.name
+
+
+def test_a_gradient_prints_with_its_warnings() -> None:
+    """It is a dictionary of the sweep's numbers in all else."""
+    found = exprgrad.grad("(1 - cos(x))/x^2", x=1e-7)
+    run = exprgrad.parse("(1 - cos(x))/x^2").gradient(x=1e-7)
+    assert found == run.gradient and json.loads(json.dumps(found)) == run.gradient
+    first, *told = repr(found).splitlines()
+    assert first == repr(run.gradient) and told[0].startswith("warning: ")
+    assert told[-1] == "the numbers above are the sweep's; f.gradient(…).true has corrected ones"
+    assert "warning: " in str(run) and str(run).startswith(run.table())
+    assert type(copy.deepcopy(found)) is dict and repr(exprgrad.grad("x^2", x=2)) == "{'x': 4.0}"
 
 
 def test_classes_stay_fast() -> None:

@@ -501,7 +501,7 @@ def test_python_s_own_functions() -> None:
         (lambda v: v.max(), TypeError, "max takes two or more operands"),
         (lambda v: v.hypot("x"), TypeError, "hypot takes numbers and values, not str"),
         (lambda v: v.softmax(), AttributeError, "softmax"),
-        (lambda v: Value([1, 2]), InputError, "not a number: list"),
+        (lambda v: Value([1, 2]), InputError, "a Value is one number, not list"),
         (lambda v: Value(None), InputError, "not a number"),
         (lambda v: setattr(v, "data", "x"), InputError, "the value of 'v'"),
         (lambda v: setattr(v, "grad", None), InputError, "not a number"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
 import pytest
 
+from exprgrad.graph.tensors import STRUCTURAL
 from shell import command
 
 
@@ -56,3 +58,15 @@ def test_a_word_of_two_operations_shows_both() -> None:
         "max",
         "reduce_max",
     ]
+
+
+@pytest.mark.parametrize("name", [None, "max"])
+def test_a_file_holds_what_stdout_shows(name: str | None, tmp_path: Path) -> None:
+    """Its ending says the form."""
+    for ending, option in ((".json", ["--json"]), (".csv", ["--csv"]), (".txt", [])):
+        path, asked = tmp_path / f"ops{ending}", [name] if name else []
+        assert command("ops", *asked, "-o", str(path)) == (0, "", "")
+        assert path.read_text(encoding="utf-8") == command("ops", *asked, *option).out
+    rows = [*csv.DictReader((tmp_path / "ops.csv").open(encoding="utf-8"))]
+    assert [row["name"] for row in rows][-1] == ("reduce_max" if name else [*STRUCTURAL][-1])
+    assert all(row["derivatives"] and row["about"] for row in rows)

@@ -44,6 +44,26 @@ exprgrad hessian "x^2*y" x=1 y=2
 exprgrad jacobian "x*y; x+y" x=1 y=2
 exprgrad solve "x^2 = 4"
 exprgrad "2+3*4"
+exprgrad -q "x^2" x=3
+exprgrad -x x=3
+exprgrad -q -x x=3
+exprgrad --digits 3 "x/3" x=1
+exprgrad -f model.txt x=3
+exprgrad -q eval "x^2" x=3
+exprgrad -q x x=3
+exprgrad --jsn "x^2" x=3
+exprgrad -t "x^2" x=3
+exprgrad grad "x₁^2" x₁=3
+exprgrad grad "arctan(y, x)" x=1 y=2
+exprgrad grad "sh(x) + arctg(x)" x=1
+exprgrad grad "x/3" x=1 --digits 20
+exprgrad code "[x*y, x+y]" --to c
+exprgrad code "x*y" -o mm.cpp
+exprgrad code "x^4" --to c --order 3
+exprgrad code "x*y" --to c --jacobian
+exprgrad code "sum(x^2)" --to numpy --hessian --shape x=3
+exprgrad code "u = 2*x; sum(u)" --to numpy --of u --shape x=3
+exprgrad ops tanh -o tanh.csv
 echo "x^2" | exprgrad grad x=3
 exprgrad
 exprgrad eval "sqrt(2)" --precision 50

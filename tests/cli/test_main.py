@@ -98,6 +98,21 @@ def test_what_is_a_formula_where_a_command_is_expected(word: str, is_one: bool) 
     assert entry.is_formula(word) == is_one
 
 
+@pytest.mark.parametrize(
+    "line", ["-q x^2 x=3", "--json x^2 x=3", "-x x=3", "-q -x x=3", "--digits=3 x/3 x=1"]
+)
+def test_options_may_come_before_a_formula(line: str) -> None:
+    """What begins with a minus and is no option is a formula there, too."""
+    found = command(*line.split())
+    assert found == command("grad", *line.split()) and found.status == 0
+
+
+def test_options_follow_a_command() -> None:
+    found = command("-q", "eval", "x^2", "x=3")
+    assert found.status == 2 and "exprgrad eval -q" in found.err
+    assert "there is no command 'x'" in command("-q", "x", "x=3").err
+
+
 def test_a_formula_without_a_command_is_for_grad() -> None:
     for argv in (["x^2*y", "x=3", "y=2"], ["-x^2", "--json", "x=3"], ["2+3*4"], ["x+", "--json"]):
         assert command(*argv) == command("grad", *argv)

@@ -22,6 +22,7 @@ from shell import command
 each_target = pytest.mark.parametrize("target", TARGETS)
 ENDINGS = {"numpy": ".np.py", "jax": ".jax.py", "torch": ".pt.py"}
 POLAR = "r = sqrt(x^2 + y^2); u = x/r; v = atan2(y, x)/u; v + r"
+LAYER = "p = X @ w + b; loss = sum((p - y)^2); least = min(w); loss"
 SAMPLES: dict[str, tuple[str, list[str], list[float]]] = {
     "polar": (POLAR, ["r", "u", "v"], [1.5, -0.5]),
     "short": ("u = x*y^2; v = exp(x)/y; u*v", ["u", "v"], [1.5, -0.5]),
@@ -148,7 +149,7 @@ def test_from_the_command_line() -> None:
         ([POLAR, "--value-only", "--hessian"], "--value-only and --hessian exclude each other"),
         (
             ["a = x*y; a", "--of", "a", "--to", "numpy", "--shape", "x=3"],
-            "computes with numbers, not",
+            "a row for each number, and 'a' is (3,)",
         ),
         (["sum(x)", "--hessian", "--to", "numpy", "--shape", "x=3"], "computes with numbers, not"),
     ],
@@ -157,6 +158,23 @@ def test_what_cannot_be_written(argv: list[str], message: str) -> None:
     target = [] if "--to" in argv else ["--to", "c"]
     status, _, err = command("code", *argv, *target)
     assert status == 2 and message in err
+
+
+@pytest.mark.parametrize("target", ["numpy", "jax", "torch"])
+def test_the_jacobian_of_numbers_in_tensors(target: str) -> None:
+    """A row for each output, each entry of the shape of its input, zeros too."""
+    require(target)
+    f = parse(LAYER, shapes={"X": (4, 2), "w": (2,), "y": (4,)})
+    rng = np.random.default_rng(1)
+    given = [rng.normal(size=f.shapes.get(name, ())) for name in f.inputs]
+    of = ["loss", "least"]
+    value, jacobian = function(Program(f.code(target, of=of), "f", None, ()))(*given)
+    wanted = f.jacobian(dict(zip(f.inputs, given, strict=True)), of=of)
+    assert len(value) == 2
+    for name, row in zip(of, jacobian, strict=True):
+        for column, entry in zip(f.inputs, row, strict=True):
+            assert np.shape(entry) == np.shape(wanted[name][column])
+            assert near(np.array(entry), np.array(wanted[name][column]))
 
 
 def test_an_output_is_named() -> None:

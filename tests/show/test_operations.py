@@ -184,7 +184,7 @@ def test_all_of_them() -> None:
         ("absolute", "'abs'"),
         ("pow2", "'pow'"),
         ("resape", "'reshape'"),
-        ("?", "ops"),
+        ("?", "exprgrad.OPS"),
     ],
 )
 def test_a_name_that_is_none(wrong: str, help: str) -> None:

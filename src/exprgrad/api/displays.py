@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from exprgrad.explain.descent import Descent
-from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.diagnostics import COUNTED, Run, told_once
+from exprgrad.run.evaluation import Guarded
+from exprgrad.show.text.lines import diagnosed
 from exprgrad.show.text.table import Screen, Table, in_html
 
 if TYPE_CHECKING:
@@ -14,13 +16,17 @@ if TYPE_CHECKING:
     from exprgrad.explain.walks.paths import Paths
     from exprgrad.run.matrices import Matrix
 
-__all__ = ["Course", "Listed", "Named", "Parts", "Text", "by_input", "checked", "matrix", "traced"]
+__all__ = [
+    "Course", "Gradient", "Listed", "Named", "Parts", "Text", "by_input", "checked", "matrix", "traced",
+    "warnings",
+]  # fmt: skip
 
 Item = TypeVar("Item")
 R = TypeVar("R", bound=Run)
 Parts = Callable[[], Iterable[str | Table]]
 """What makes the texts and tables, as a command prints them, when they are looked at."""
 DIGITS = 6
+MOST_WARNINGS = 20
 IN_FULL = Screen()
 
 
@@ -52,6 +58,24 @@ class Named(dict[str, Item]):
         return in_html(self.parts())
 
 
+class Gradient(dict[str, Any]):
+    """A gradient, which prints with the warnings of its run; copied or pickled it is a dictionary."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.gradient)
+        self.run = run
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, ({**self},)
+
+    def __repr__(self) -> str:
+        true = self.run.guarded(COUNTED, has_value=False)
+        lines = warnings(self.run, true)
+        if true.corrected.keys() != self.run.corrected.keys():
+            lines.append("the numbers above are the sweep's; f.gradient(…).true has corrected ones")
+        return "\n".join([super().__repr__(), *lines])
+
+
 class Text(str):
     """A text whose lines stand below each other in a notebook, too; or which is a table there."""
 
@@ -76,6 +100,16 @@ class Course(Descent[R]):
         from exprgrad.show.text.descent import descent_table
 
         return in_html([descent_table(self, DIGITS)])
+
+
+def warnings(run: Run, answer: Guarded) -> list[str]:
+    """What a command that prints an answer of a run warns of on stderr."""
+    remarks = told_once(run.remarks, answer)
+    told = [diagnosed(one, run.text) for one in remarks if one.severity == "warning"]
+    lines = told[:MOST_WARNINGS]
+    if told[MOST_WARNINGS:]:
+        lines.append(f"… {len(told) - MOST_WARNINGS:,} more in the run's diagnostics")
+    return lines
 
 
 def checked(found: Sequence[Check], run: Run | None) -> list[Check]:

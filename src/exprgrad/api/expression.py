@@ -6,7 +6,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.errors import InputError, RequestError, ShapeError, require, whole
+from exprgrad.errors import (
+    InputError,
+    LanguageError,
+    RequestError,
+    ShapeError,
+    advice,
+    require,
+    whole,
+)  # fmt: skip
 from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS, significant
 from exprgrad.graph.graph import Graph, Shape, is_scalar, same
@@ -54,7 +62,16 @@ def parse(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Ex
     """
     if not isinstance(text, str):
         raise not_a_text(text)
-    graph = parse_graph(text)
+    try:
+        graph = parse_graph(text)
+    except LanguageError as error:
+        if "\\" in text:
+            from exprgrad.language.read.latex import is_latex
+
+            if is_latex(text):
+                reader = advice("--from latex", "exprgrad.from_latex(r'…')")
+                error.help = f"{error.help}; {reader} reads LaTeX"
+        raise
     return Expression(text, graph, shapes=declared(graph, shapes))
 
 
@@ -245,7 +262,9 @@ class Expression(Drawn):
         """
         merged = self.named(values, inputs)
         if not self.in_rows(merged):
-            return self.gradient(merged, wrt=wrt).gradient
+            from exprgrad.api.displays import Gradient
+
+            return Gradient(self.gradient(merged, wrt=wrt))
         chosen, found = select(self.graph, wrt), self.columns(merged).gradient
         return {name: found[name] for name in chosen}
 
@@ -502,10 +521,12 @@ class Expression(Drawn):
         run = self.gradient(self.named(values, inputs), wrt=wrt)
         return checked(check_run(run, nodes, step), run)
 
-    def derivative(self, name: str | None = None, order: int = 1) -> Expression:
+    def derivative(
+        self, name: str | None = None, order: int = 1, *, wrt: str | None = None
+    ) -> Expression:
         """The derivative with respect to an input as a formula, simplified: an expression again.
 
-        The input need not be named where there is one.
+        The input, ``name`` or ``wrt``, need not be named where there is one.
         With respect to a tensor it is a tensor of the same shape; ``shapes`` of ``parse`` says what is one.
         Raises ``InputError`` for what is not an input, ``RequestError`` for an order that is not from 1 to
         100, or above 1 for a tensor, and ``ShapeError`` for a formula that is not a number.
@@ -515,6 +536,11 @@ class Expression(Drawn):
         from exprgrad.derive.simplify.orders import every
         from exprgrad.language.write.infix import program
 
+        if wrt is not None:
+            if name is not None:
+                raise TypeError(f"the input is given twice: as {name!r} and as wrt={wrt!r}")
+            require(wrt, str, "a derivative is with respect to one input, such as wrt='x'")
+            name = wrt
         name = self.only_input if name is None else normal(name)
         times = whole(order)
         if times is None or not 1 <= times <= HIGHEST:
@@ -578,6 +604,8 @@ class Expression(Drawn):
 
         require(to, str, "the language to write in is a text, such as 'c'")
         require(name, str, "a function's name is a text")
+        require(value_only, bool, "value_only is True or False")
+        require(hessian, bool, "hessian is True or False")
         chosen = select(self.graph, wrt)
         asked = None if of is None else outputs(self.typed, of)
         return translate(
@@ -703,7 +731,8 @@ def run_again(
 class Run(Drawn, diagnostics.Run):
     """One evaluation: ``value``, ``gradient``, ``nodes``, ``edges``, ``order`` and ``diagnostics``.
 
-    It prints as its table, and shows as its picture in a notebook where Graphviz is at hand.
+    It prints as its table, with warnings below, and shows as its picture in a notebook where Graphviz is
+    at hand.
     ``run["x"]`` is a number of its gradient, ``float(run)`` its value.
     """
 
@@ -841,7 +870,9 @@ class Run(Drawn, diagnostics.Run):
         return run_again, (self.text, self.inputs, self.wrt, self.spelled, names)
 
     def __str__(self) -> str:
-        return self.table()
+        from exprgrad.api.displays import warnings
+
+        return "\n\n".join(filter(None, [self.table(), "\n".join(warnings(self, self.true))]))
 
     __repr__ = __str__
 

@@ -40,9 +40,11 @@ def grad(
     return as_expression(formula).grad(values, wrt=wrt, **inputs)
 
 
-def diff(formula: str | Expression, name: str | None = None, order: int = 1) -> Expression:
+def diff(
+    formula: str | Expression, name: str | None = None, order: int = 1, *, wrt: str | None = None
+) -> Expression:
     """The derivative as a formula: ``diff("x^2", "x")``.  See ``Expression.derivative``."""
-    return as_expression(formula).derivative(name, order)
+    return as_expression(formula).derivative(name, order, wrt=wrt)
 
 
 def hessian(

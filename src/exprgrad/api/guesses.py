@@ -61,7 +61,7 @@ EXPRESSION = {
         "free_symbols variables args names symbols vars parameters atoms",
     COLUMNS: "lambdify jit vmap vectorize function to_function",
     "f.latex()": "tex to_latex",
-    "f.code('numpy'): exprgrad code --help lists the languages":
+    "f.code('numpy'), or 'python', 'c', 'javascript', 'jax', 'torch'":
         "to_python to_numpy to_c to_jax to_torch source codegen",
     "exprgrad.draw(f) is the picture, f.save('f.svg') writes it":
         "draw show picture render graphviz view",

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.api.expression import Expression, Run, parse
 from exprgrad.api.guesses import VALUE, answering
 from exprgrad.derive.rules import slots
-from exprgrad.errors import RequestError
+from exprgrad.errors import InputError, RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.graph.transform import transform
@@ -35,7 +35,7 @@ from exprgrad.language.write.naming import fresh, name_shared
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.numbers.primitives import Template, functions, part_of, reader, sides
 from exprgrad.run.numbers.sweeps import Rule, row
-from exprgrad.run.values.inputs import as_number
+from exprgrad.run.values.inputs import as_number, has_parts
 
 if TYPE_CHECKING:
     from exprgrad.api.methods import Methods
@@ -304,9 +304,7 @@ class Value(Methods):
         self._label = ""
         if label != "":
             self.label = label
-        if isinstance(_children, str):
-            raise TypeError(f"a label is given by its name: Value({data!r}, label={_children!r})")
-        self.operands = tuple(_children)
+        self.operands = () if _children == () else checked(_children, data)
         self._inner = results_of(self.operands)
         self.kind = MADE if self.operands or _op else INPUT
         self._word = _op
@@ -469,7 +467,24 @@ def double(number: object, label: str) -> float:
     """Any number as a double; what is called so is said where it is none."""
     if type(number) is int and -BEYOND_WHOLE < number < BEYOND_WHOLE:
         return float(number)
+    if not isinstance(number, str) and has_parts(number):
+        message = f"a Value is one number, not {type(number).__name__}"
+        help = "[Value(x) for x in …] makes one of each; exprgrad.parse reads formulas of tensors"
+        raise InputError("bad-value", message, help=help)
     return as_number(number, label or "data")
+
+
+def checked(children: Iterable[Value], data: object) -> tuple[Value, ...]:
+    """What a value is made of, if it is values."""
+    if isinstance(children, str):
+        raise TypeError(f"a label is given by its name: Value({data!r}, label={children!r})")
+    operands = tuple(children) if isinstance(children, Iterable) else (children,)
+    for operand in operands:
+        if not isinstance(operand, Value):
+            kind = type(operand).__name__
+            message = f"what a Value is made of are Values, (a, b), not {kind}"
+            raise TypeError(f"{message}: a number alone is Value({data!r})")
+    return operands
 
 
 def literal_value(number: object) -> Value:
@@ -659,7 +674,7 @@ def row_of(value: Value) -> tuple[str, float | None]:
     power = re.fullmatch(r"(\*\*|\^)(-?[0-9.]+)", word)
     if power and count == 1:
         return BY_INFIX["^"].name, float(power[2])
-    help = "its operation's name or symbol is one that 'exprgrad ops' lists, such as 'tanh' or '*'"
+    help = "its operation is a name in exprgrad.OPS or a symbol, such as 'tanh' or '*'"
     message = f"a value made by hand, '{value._word}' of {count}, has no formula"
     raise RequestError("no-formula", message, help=help)
 

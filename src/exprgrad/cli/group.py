@@ -8,10 +8,10 @@ from importlib.util import find_spec
 import click
 
 from exprgrad import __version__
-from exprgrad.cli.request import spellings, unknown_option
+from exprgrad.cli.request import load, spellings, unknown_option
 from exprgrad.errors import RequestError
 
-__all__ = ["Group"]
+__all__ = ["Group", "behind_options"]
 
 EXTRAS = {"draw": "pygraphviz", "native": "llvmlite", "jax": "jax"}
 """Extra → the module that it is there for."""
@@ -36,6 +36,19 @@ def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -
     ]
     click.echo(f"exprgrad {__version__}\n{'; '.join(parts)}")
     ctx.exit()
+
+
+def behind_options(args: Sequence[str]) -> list[str]:
+    """What follows the options of ``grad``, and their values, that a command line begins with."""
+    options = [p for p in load("grad").params if isinstance(p, click.Option)]
+    flags = {name: option.is_flag for option in options for name in option.opts}
+    rest = list(args)
+    while rest:
+        head, equals, _ = rest[0].partition("=")
+        if head not in flags:
+            break
+        del rest[: 1 if flags[head] or equals else 2]
+    return rest
 
 
 class Group(click.Group):
@@ -78,10 +91,24 @@ class Group(click.Group):
             args = [args[1], "--help"]
         if args and args[0].startswith("-"):
             head = args[0].partition("=")[0]
-            known = spellings(self, ctx)
+            known = {name for parameter in self.get_params(ctx) for name in parameter.opts}
             if head not in known:
-                raise unknown_option(args[0], args[1:], known)
+                args = self.without_options(ctx, args)
         return super().parse_args(ctx, args)
+
+    def without_options(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """What follows options of ``grad``, if it is no command; raise an error for all else."""
+        rest = behind_options(args)
+        if len(rest) == len(args):
+            options = [name for parameter in load("grad").params for name in parameter.opts]
+            known = dict(zip(options, options, strict=True)) | spellings(self, ctx)
+            raise unknown_option(args[0], args[1:], known)
+        if rest[0] in self.names:
+            first = " ".join(args[: len(args) - len(rest)])
+            help = f"options follow the command: exprgrad {rest[0]} {first} …"
+            message = f"'{rest[0]}' is a command, and comes first"
+            raise RequestError("usage", message, help=help).about(rest[0])
+        return rest
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

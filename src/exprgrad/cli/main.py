@@ -38,6 +38,18 @@ def is_formula(word: str) -> bool:
     return "·" in word or plain(word) is None  # a name to isidentifier, but a product
 
 
+def has_options_first(argv: list[str]) -> bool:
+    """Whether a formula stands behind options of ``grad``, or is a name with a minus, as in ``-x x=3``."""
+    if argv[0][:1] != "-" or argv[0] in ("-h", "--help"):
+        return False
+    from exprgrad.cli.group import behind_options
+
+    rest = behind_options(argv)
+    if len(rest) == len(argv):
+        return any(arg.startswith(f"{argv[0][1:]}=") for arg in rest)
+    return not rest or rest[0][:1] == "-" or is_formula(rest[0])
+
+
 def start(argv: list[str]) -> object:
     """Run the command that the first argument names; all else is about the commands."""
     word, *rest = argv or [""]
@@ -61,7 +73,7 @@ def main(argv: list[str]) -> int:
     from exprgrad.errors import Asked, ExprgradError, RequestError
 
     before, Asked.by_command = Asked.by_command, True
-    if argv and argv[0] not in COMMANDS and is_formula(argv[0]):
+    if argv and argv[0] not in COMMANDS and (is_formula(argv[0]) or has_options_first(argv)):
         argv = ["grad", *argv]
     try:
         try:

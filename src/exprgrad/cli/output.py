@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from exprgrad.errors import ExprgradError, RequestError, render
-from exprgrad.source import WIDTH, Source, excerpt
+from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
     from exprgrad.run.evaluation import Diagnostic
@@ -243,6 +243,10 @@ def report(error: ExprgradError, command: str | None, *, json: bool, color: str)
 
 def show_diagnostics(answer: Answer, color: str) -> None:
     """Print an answer's diagnostics on stderr, each with its place in the formula, or its own text."""
+    if not answer.diagnostics:
+        return
+    from exprgrad.show.text.lines import diagnosed
+
     styled = colorful(color, sys.stderr)
     width = terminal_width() if sys.stderr.isatty() else 100
     shown, left_out = chosen(answer.diagnostics)
@@ -254,13 +258,7 @@ def show_diagnostics(answer: Answer, color: str) -> None:
         head = f"{severity}:"
         if styled:
             head = click.style(head, fg="yellow" if severity == "warning" else "cyan", bold=True)
-        lines = [f"{head} {diagnostic.message}"]
-        lines += excerpt(Source(text), diagnostic.span, width=width)
-        if diagnostic.path:
-            lines.append(f"  path: {diagnostic.path}")
-        if diagnostic.help:
-            lines.append(f"  help: {diagnostic.help}")
-        write(["\n".join(lines), "\n"], sys.stderr)
+        write([diagnosed(diagnostic, text, head, width), "\n"], sys.stderr)
     if left_out:
         write([f"… {left_out}; --json lists them\n"], sys.stderr)
 

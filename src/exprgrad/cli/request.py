@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HELP",
-    "Digits",
+    "Count",
     "FormulaCommand",
     "NameCommand",
     "Request",
@@ -63,6 +63,7 @@ SECOND = r",\s*[^\W\d]\w*\s*="
 """Where another ``NAME=`` begins behind a value."""
 ENDINGS = {".json": "--json", ".csv": "--csv", ".txt": ""}
 """The ending of a document → the option that writes it to stdout; a text is a table, or the bare answer."""
+BELOW = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 LONGEST_NAME = 40
 """Where the name of a file is cut beside a shape."""
 
@@ -89,6 +90,8 @@ class NameCommand(click.Command):
     """A command that takes a name or none, and never a formula: what looks like an option is one."""
 
     takes_formula = False
+    elsewhere: Mapping[str, str] = {}
+    """An option that people may expect → what does it."""
 
     def get_help_option(self, ctx: click.Context) -> click.Option:
         """The option that all commands share."""
@@ -158,7 +161,10 @@ def split(
             message = f"option '{head}' takes no value"
             raise RequestError("usage", message, help=f"write {head}").about(arg, (0, len(head)))
         elif (others or not formula) and arg.startswith("-") and arg != "-":
-            raise unknown_option(arg, [*reversed(queue)], spellings(command, ctx))
+            error = unknown_option(arg, [*reversed(queue)], spellings(command, ctx))
+            if isinstance(command, NameCommand):
+                error.help = command.elsewhere.get(head, error.help)
+            raise error
         else:
             others.append(arg)
     return options, others
@@ -213,7 +219,7 @@ def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> R
         help = f"{head} is an option of {', '.join(takers[:4])}{', …' * (len(takers) > 4)}"
     elif "=" in value:
         help = f"values need no option: write {value}"
-    elif name.isidentifier() and value[-1:].isdigit():
+    elif name.isidentifier() and re.fullmatch(r"[-+.]*\d[-+.\w]*", value):
         help = f"a value is given as NAME=VALUE: write {name}={value}"
     else:
         help = "--help lists the options"
@@ -358,6 +364,11 @@ def assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str,
         message = f"there is no value for '{name}'"
         help = f"write {name}=2, without spaces around the '='"
         raise InputError("usage", message, help=help).about(argument)
+    below = re.sub("[₀-₉]+", lambda found: f"_{found[0].translate(BELOW)}", name.strip())
+    if equals and below != name.strip() and below.isidentifier():
+        message = f"'{name.strip()}' is not a name here"
+        help = f"a number below the line is written behind _: {below}={value.strip()}"
+        raise InputError("usage", message, help=help).about(argument, (0, len(name)))
     example = f"{argument if argument.isidentifier() else 'a'}=2"
     help = f"a value is given as NAME=VALUE without spaces, such as {example}"
     help += "; " + (
@@ -437,10 +448,27 @@ def read_inputs(path: str) -> dict[str, object]:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Digits(click.IntRange):
-    """A number of digits, by a name that people use in errors."""
+class Count(click.types.IntParamType):
+    """A whole number from ``least`` on, and up to ``most`` where there is one."""
 
     name = "whole number"
+
+    def __init__(self, least: int, most: int | None = None) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number, if it is one of them."""
+        with suppress(ValueError):
+            number = int(value)
+            if self.least <= number and (self.most is None or number <= self.most):
+                return number
+        option = param.opts[-1] if param else "the option"
+        reach = (
+            f"from {self.least} on" if self.most is None else f"from {self.least} to {self.most:,}"
+        )
+        help = f"{option} takes a whole number {reach}"
+        message = f"'{value}' is no value for {option}"
+        raise RequestError("usage", message, help=help).about(value)
 
 
 def stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
@@ -485,11 +513,11 @@ color_option = click.option(
 )
 digits_option = click.option(
     "--digits",
-    type=Digits(1, 17),
+    type=Count(1, 17),
     default=6,
     show_default=True,
     metavar="N",
-    help="Significant digits of the numbers people read.",
+    help="Significant digits of the numbers people read, 1 to 17.",
 )
 
 

@@ -327,7 +327,7 @@ OPS: tuple[Op, ...] = (
     ),
     Op(
         "atan", "x", ("(1/hypot(1, x))^2",), "the angle in [-pi/2, pi/2] whose tangent is x", shown=("1/(1 + x^2)",),
-        joint=("atan(x)", "wide = abs(x) > 2^30; r = 1/where(wide, x, 1 + x*x); where(wide, r*r, r)"), latex=r"\arctan x", spellings="arctan",
+        joint=("atan(x)", "wide = abs(x) > 2^30; r = 1/where(wide, x, 1 + x*x); where(wide, r*r, r)"), latex=r"\arctan x", spellings="arctan arctg",
     ),
     Op(
         "atan2", "y x",
@@ -353,12 +353,12 @@ OPS: tuple[Op, ...] = (
         "sinh", "x", ("cosh(x)",), "the hyperbolic sine",
         formula="e = expm1(abs(x)); h = exp(abs(x)/2); sign(x)*where(abs(x) < 20, (e + e/(e + 1))/2, h/2*h)",
         definition="(exp(x) - exp(-x))/2", joint=(SINH_JOINT, COSH_JOINT), latex=r"\sinh x",
-        square=("cosh", -1, 1), magnifies="growth",
+        square=("cosh", -1, 1), magnifies="growth", elsewhere="sh",
     ),
     Op(
         "cosh", "x", ("sinh(x)",), "the hyperbolic cosine", formula="h = exp(abs(x)/2); h/2*h + 1/(2*h)/h",
         definition="(exp(x) + exp(-x))/2", joint=(COSH_JOINT, SINH_JOINT), latex=r"\cosh x",
-        square=("sinh", 1, 1), not_negative=True, magnifies="growth", not_zero="always",
+        square=("sinh", 1, 1), not_negative=True, magnifies="growth", not_zero="always", elsewhere="ch",
     ),
     Op(
         "tanh", "x", ("1/cosh(x)/cosh(x)",), "the hyperbolic tangent", shown=("1 - out^2",),
@@ -367,23 +367,23 @@ OPS: tuple[Op, ...] = (
             "e = exp(-2*abs(x)); 4*e/(1 + e*(2 + e))",
         ),
         seconds=("-2*out/cosh(x)/cosh(x)",), definition="(exp(2*x) - 1)/(exp(2*x) + 1)", latex=r"\tanh x", value_ulp=2.3,
-        quotient=("sinh", "cosh"),
+        quotient=("sinh", "cosh"), elsewhere="th",
     ),
     Op(
         "asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", shown=("1/sqrt(1 + x^2)",),
         joint=("asinh(x)", "1/where(abs(x) > 2^30, abs(x), sqrt(1 + x*x))"),
-        definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x", spellings="arsinh arcsinh",
+        definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x", spellings="arsinh arcsinh argsinh", elsewhere="arsh argsh",
     ),
     Op(
         "acosh", "x", ("1/(sqrt(x - 1)*sqrt(x + 1))",), "the inverse of cosh, not negative", shown=("1/sqrt(x^2 - 1)",),
         seconds=("a = sqrt(x - 1)*sqrt(x + 1); where(x == inf, 0, -(x/a)/a/a)",),
         definition="log(x + sqrt(x^2 - 1))", domain="x >= 1", latex=r"\operatorname{arcosh} x",
-        value_ulp=2.3, spellings="arcosh arccosh",
+        value_ulp=2.3, spellings="arcosh arccosh argcosh", elsewhere="arch argch",
     ),
     Op(
         "atanh", "x", ("where(abs(x) <= 1, 1/((1 - x)*(1 + x)), nan)",), "the inverse of tanh", shown=("1/(1 - x^2)",),
         seconds=("t = (1 - x)*(1 + x); where(abs(x) <= 1, 2*x/(t*t), nan)",), formula="sign(x)*log1p(2*abs(x)/(1 - abs(x)))/2",
-        definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x", spellings="artanh arctanh",
+        definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x", spellings="artanh arctanh argtanh", elsewhere="arth argth",
     ),
     Op(
         "hypot", "x y", (hypot_slope("x", "y"), hypot_slope("y", "x")),

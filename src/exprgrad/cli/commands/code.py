@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,19 @@ __all__ = ["code_command"]
 NAMES = list(TARGETS)
 
 
+ELSEWHERE: Mapping[str, str] = {
+    "--jacobian": "--of y1,y2 finds the values of named statements, and their Jacobian",
+    "--order": "--hessian finds order 2; for others write the derivative first: "
+    'exprgrad diff -q "…" --wrt x --order 3 | exprgrad code - --to c',
+}
+
+
+class FormulaToWrite(FormulaCommand):
+    """The command, with what to say of options that it lacks."""
+
+    elsewhere = ELSEWHERE
+
+
 class Language(Words):
     """The name of a target."""
 
@@ -36,7 +50,7 @@ class Language(Words):
         return find_target(value).name
 
 
-@click.command("code", cls=FormulaCommand)
+@click.command("code", cls=FormulaToWrite)
 @formula_alone
 @shape_option
 @click.option(
@@ -93,6 +107,8 @@ def language(target: str | None, path: str | None) -> str:
         message = f"'{path}' does not name a program"
         help = "--json, without -o, prints the program in an object"
         raise RequestError("unknown-format", message, help=help).about(path)
+    if target is None and path is not None and not named:
+        raise unnamed(path, ending)
     if target is None and len(named) != 1:
         help = f"write --to {', '.join(choices[:-1])} or {choices[-1]}"
         help = f"{ending} is for several: {help}" if named else help
@@ -103,6 +119,19 @@ def language(target: str | None, path: str | None) -> str:
         help = f"a program in {title} ends in {ours}; {ending} is for {', '.join(named)}"
         raise RequestError("usage", message, help=help)
     return target or named[0]
+
+
+def unnamed(path: str, ending: str) -> RequestError:
+    """The error for a file whose ending is that of no language here."""
+    from exprgrad.language.mistakes.hints import synonym
+    from exprgrad.show.picture.picture import misnamed
+
+    *others, last = sorted({target.ending for target in TARGETS.values()})
+    near = synonym(ending[1:], TARGETS)
+    example = f"{TARGETS[near].title} is --to {near}" if near else "others need --to"
+    return misnamed(
+        path, "a language", f"the endings are {', '.join(others)} and {last}; {example}"
+    )
 
 
 def no_tensors(target: str) -> str | None:

@@ -9,7 +9,7 @@ import click
 
 from exprgrad.cli.output import Answer, give
 from exprgrad.cli.request import (
-    Digits,
+    Count,
     FormulaCommand,
     digits_shown,
     evaluator_of,
@@ -39,11 +39,11 @@ __all__ = ["descend_command"]
 @click.option(
     "--steps",
     "count",
-    type=Digits(1, MOST_STEPS),
+    type=Count(1, MOST_STEPS),
     default=20,
     show_default=True,
     metavar="N",
-    help="The most steps to take.",
+    help=f"The most steps to take, {MOST_STEPS} at most.",
 )
 @wrt_option("Move these inputs only.")
 @output_as("one step per line")

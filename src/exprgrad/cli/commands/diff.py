@@ -11,7 +11,7 @@ import click
 
 from exprgrad.cli.output import Answer, give, write
 from exprgrad.cli.request import (
-    Digits,
+    Count,
     FormulaCommand,
     Words,
     color_option,
@@ -44,11 +44,11 @@ SCREENFUL = 4000
 @wrt_option("Differentiate with respect to these inputs only.")
 @click.option(
     "--order",
-    type=Digits(1, 100),
+    type=Count(1, 100),
     default=1,
     show_default=True,
     metavar="N",
-    help="Differentiate N times.",
+    help="Differentiate N times, 100 at most.",
 )
 @click.option(
     "--to",

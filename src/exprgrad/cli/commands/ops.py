@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import click
 
 from exprgrad.cli.output import put_parts, write
-from exprgrad.cli.request import NameCommand, color_option
+from exprgrad.cli.request import NameCommand, color_option, document_option
 from exprgrad.errors import RequestError
 
 __all__ = ["ops_command"]
@@ -14,10 +16,17 @@ __all__ = ["ops_command"]
 @click.command("ops", cls=NameCommand)
 @click.argument("names", nargs=-1, metavar="[NAME]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one operation per line.")
+@document_option
 @color_option
-def ops_command(names: tuple[str, ...], as_json: bool, color: str) -> int:
+def ops_command(
+    names: Sequence[str], as_json: bool, as_csv: bool, document: str | None, color: str
+) -> int:
     """The operations: derivative, domain, kinks, gate pattern."""
+    from exprgrad.show.documents.document import csv_line
+    from exprgrad.show.picture.picture import put
     from exprgrad.show.text import operations
+    from exprgrad.show.text.table import plain
 
     name = names[0] if names else None
     if len(names) > 1:
@@ -25,10 +34,22 @@ def ops_command(names: tuple[str, ...], as_json: bool, color: str) -> int:
         message = f"'{names[1]}' is one name too many"
         raise RequestError("usage", message, help=help).about(names[1])
     rows = operations.find(name)
-    if as_json:
-        write([operations.operations_document(rows)])
-    elif name is None:
+
+    def pieces() -> Iterator[str]:
+        if as_json:
+            yield operations.operations_document(rows)
+        elif as_csv:
+            yield from map(csv_line, operations.operation_rows(rows))
+        elif name is not None:
+            yield "\n".join(map(operations.details, rows))
+        else:
+            for part in operations.overview_parts(rows):
+                yield (part if isinstance(part, str) else plain(part)) + "\n"
+
+    if document is not None:
+        put(pieces(), document)
+    elif name is None and not (as_json or as_csv):
         put_parts(lambda _: operations.overview_parts(rows), color)
     else:
-        write(["\n".join(map(operations.details, rows))])
+        write(pieces())
     return 0

@@ -9,7 +9,7 @@ import click
 
 from exprgrad.cli.output import Answer, give
 from exprgrad.cli.request import (
-    Digits,
+    Count,
     FormulaCommand,
     expand_option,
     formula,
@@ -29,7 +29,7 @@ __all__ = ["paths_command"]
 @click.command("paths", cls=FormulaCommand)
 @formula
 @click.option(
-    "-k", "--most", type=Digits(0), default=LISTED_PATHS, show_default=True, metavar="K",
+    "-k", "--most", type=Count(0), default=LISTED_PATHS, show_default=True, metavar="K",
     help="List this many paths for each input, those with the largest products.",
 )  # fmt: skip
 @wrt_option("Differentiate these inputs only.")

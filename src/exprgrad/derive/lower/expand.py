@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
 
 from exprgrad.derive.rules import template
-from exprgrad.errors import RequestError
+from exprgrad.errors import RequestError, advice
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
@@ -47,13 +47,16 @@ def refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
         from exprgrad.language.mistakes.hints import operation_meant
 
         known = [*[call.word for call in graph.calls], *BY_NAME, *WORDS]
-        help = operation_meant(name, known, "'exprgrad ops' lists the operations")
+        help = operation_meant(name, known, "operations")
         message = f"there is no operation '{name}'"
         return RequestError("unknown-operation", message, help=help).about(name)
     kinds = [kind for kind in dict.fromkeys(graph.kinds) if kind in BY_NAME]
     listed = ", ".join(kind for kind in kinds if BY_NAME[kind].definition)
     help = f"of this formula's operations these can be taken apart: {listed}"
-    other = "what can be taken apart has a line 'the same as' in 'exprgrad ops NAME'"
+    other = advice(
+        "what can be taken apart has a line 'the same as' in 'exprgrad ops NAME'",
+        "[op.name for op in exprgrad.OPS if op.definition] lists those that are",
+    )
     help = help if listed else other
     why = (
         "is not made of simpler operations"

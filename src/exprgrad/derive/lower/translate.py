@@ -7,9 +7,15 @@ from collections.abc import Mapping, Sequence
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.lower import formulas, lower
 from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian, jacobian
-from exprgrad.errors import RequestError
-from exprgrad.graph.graph import Graph, Program, numbers_only
-from exprgrad.language.code.program import Result, check_tensors, find_target, source
+from exprgrad.errors import RequestError, advice
+from exprgrad.graph.graph import Graph, Program, Shape, numbers_only
+from exprgrad.language.code.program import (
+    Result,
+    check_tensors,
+    find_target,
+    several_outputs,
+    source,
+)  # fmt: skip
 from exprgrad.language.read.parse import need_number
 
 __all__ = ["translate"]
@@ -37,10 +43,13 @@ def translate(
     """
     target = find_target(to)
     check_tensors(target, graph, text)
-    if of is not None or second:
+    if second:
         numbers_only(graph, lambda _: no_blocks())
-    elif not value_only:
-        need_number(graph, text, "code")
+    elif of is None and not value_only:
+        need_number(graph, text, "code", several_outputs(graph, text))
+    for row, node in (of or {}).items():
+        if graph.shape(node) and not value_only:
+            raise no_row(row, graph.shape(node))
     chosen = tuple(graph.inputs) if wrt is None else tuple(wrt)
     program, parts = asked(graph, chosen, value_only=value_only, of=of, second=second)
     lowered = lower(program, target.spelled, graph)
@@ -66,32 +75,50 @@ def asked(
     value = Result("value", () if of is None else (tuple(of),))
     if value_only:
         return Program(graph, (graph.output,) if of is None else tuple(of.values())), [value]
+    shapes = [graph.shape(graph.inputs[name]) for name in wrt]
     if of is not None:
         program, entries = jacobian(graph, [*of.values()], wrt)
-        return full(program, len(of), entries, len(of), len(wrt)), [
+        return full(program, len(of), entries, len(of), shapes), [
             value,
             Result("jacobian", (tuple(of), wrt)),
         ]
     if second:
         program, entries = hessian(graph, wrt)
         parts = [value, Result("gradient", (wrt,)), Result("hessian", (wrt, wrt))]
-        return full(program, 1 + len(wrt), entries, len(wrt), len(wrt)), parts
+        return full(program, 1 + len(wrt), entries, len(wrt), shapes), parts
     return gradient(graph, wrt), [value, Result("gradient", (wrt,))]
 
 
-def full(program: Program, before: int, entries: Entries, rows: int, columns: int) -> Program:
-    """A program whose last outputs, behind some, are all entries of a matrix, row by row, zeros too."""
+def full(
+    program: Program, before: int, entries: Entries, rows: int, columns: Sequence[Shape]
+) -> Program:
+    """A program whose last outputs, behind some, are all entries of a matrix, row by row, zeros too.
+
+    ``columns`` are the shapes of its columns' inputs, and so of the entries.
+    """
     builder = Builder(program.graph.empty())
     images = builder.include(program.graph)
     found = [images[output] for output in program.outputs]
-    zero = builder.constant(0.0)
-    places = [entries.get((row, column)) for row in range(rows) for column in range(columns)]
-    return builder.program(
-        [*found[:before], *[zero if place is None else found[place] for place in places]]
-    )
+    zeros = [builder.fill(0.0, shape) for shape in columns]
+    matrix = [
+        found[entries[row, column]] if (row, column) in entries else zero
+        for row in range(rows)
+        for column, zero in enumerate(zeros)
+    ]
+    return builder.program([*found[:before], *matrix])
 
 
 def no_blocks() -> RequestError:
-    """The error for a matrix of derivatives of tensors."""
-    message = "a program for a Jacobian or a Hessian computes with numbers, not with tensors"
-    return RequestError("no-tensors", message)
+    """The error for the second derivatives of tensors."""
+    message = "a program for a Hessian computes with numbers, not with tensors"
+    help = advice('exprgrad hess "…" X=@X.npy', "f.hessian(…)") + " finds it at a point"
+    return RequestError("no-tensors", message, help=help)
+
+
+def no_row(name: str, shape: Shape) -> RequestError:
+    """The error for a tensor among the outputs of a Jacobian."""
+    message = f"a program for a Jacobian has a row for each number, and '{name}' is {shape}"
+    first = f"{name}[{', '.join('0' for _ in shape)}]"
+    point = advice('exprgrad jac "…" X=@X.npy', "f.jacobian(…)")
+    help = f"name the numbers that are wanted: {name}_0 = {first}; …; {point} has all at a point"
+    return RequestError("no-tensors", message, help=help)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from exprgrad.errors import advice
 from exprgrad.explain.digits.truths import Label, Source, Spread, label_of
 from exprgrad.explain.digits.warnings import part, uncertain
 from exprgrad.explain.places import at, where
@@ -139,8 +140,8 @@ def settled_tensors(
         found = one_by_one(values, errors, counts, least, settled)
         if found is not None:
             return found
-        help = (
-            f"the truth about {many:,} numbers would take too long: ask for fewer, by --wrt or --of"
+        help = f"the truth about {many:,} numbers would take too long: ask for fewer, by " + advice(
+            "--wrt or --of", "wrt=['a', 'b'] or of=['y']"
         )
     else:
         help = (

@@ -27,7 +27,8 @@ from exprgrad.language.write.infix import setting_text
 from exprgrad.source import Source, cut
 
 __all__ = [
-    "Result", "check_name", "check_tensors", "find_target", "helpers", "source", "takers_of_tensors",
+    "Result", "check_name", "check_tensors", "find_target", "helpers", "several_outputs", "source",
+    "takers_of_tensors",
 ]  # fmt: skip
 
 LINE_WIDTH = 96
@@ -75,16 +76,30 @@ def check_tensors(target: Target, formula: Graph, text: str) -> None:
         first = next(t.name for t in TARGETS.values() if t.arrays)
         what = f"'{formula.payloads[node]}'" if formula.kinds[node] == INPUT else "this"
         fact = shape_text(shape, "is a tensor of shape {}", "takes tensors")
+        help = f"{takers_of_tensors()}: {advice(f'--to {first}', repr(first))}"
         return RequestError(
             "no-tensors",
             f"a program in {target.title} computes with numbers, and {what} {fact}",
             source=Source(text),
             span=formula.span(node),
-            help=f"{takers_of_tensors()}: {advice(f'--to {first}', repr(first))}",
+            help=several_outputs(formula, text) or help,
         )
 
     if not target.arrays:
         numbers_only(formula, no_tensors)
+
+
+def several_outputs(formula: Graph, text: str) -> str | None:
+    """How to ask for the numbers that a formula lists in the end, if it is about numbers else."""
+    listed = formula.operands[formula.output]
+    is_list = formula.shape(formula.output) == (len(listed),) and len(formula) - 1 == formula.output
+    if not is_list or any(formula.shape(node) for node in range(formula.output)):
+        return None
+    names = [f"y{at}" for at in range(1, len(listed) + 1)][:3]
+    pairs = zip(names, listed, strict=False)
+    texts = [f"{name} = {text[slice(*formula.span(node))]}" for name, node in pairs]
+    of = advice(f"--of {','.join(names)}", f"of={names}")
+    return f"name the outputs, and ask for them by {of}: {'; '.join(texts)}"
 
 
 def takers_of_tensors() -> str:

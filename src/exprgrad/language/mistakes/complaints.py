@@ -250,7 +250,7 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
         help = f"for a product write {name}*{short_group(text, span[1]) or '(…)'}"
         mend = (span[1], span[1], "*") if name in names else None
     else:
-        help = operation_meant(name, FUNCTION_WORDS, "'exprgrad ops' lists the functions")
+        help = operation_meant(name, FUNCTION_WORDS, "functions")
         mend = (*span, known_word(name)) if known_word(name) else None
     message = f"unknown function '{name}'"
     return LanguageError("unknown-function", message, span=span, help=help).mended_by(mend)

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from exprgrad.graph.ops import FUNCTIONS, OPS
+from exprgrad.errors import advice
+from exprgrad.graph.ops import BY_NAME, FUNCTIONS, OPS
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.source import depths, pieces
 
@@ -122,6 +123,7 @@ ABSENT = {
     "argmin": "the place of the least has no derivative; min(x) is the least itself",
     "det": "there are no determinants",
     **dict.fromkeys(("D", "Derivative", "derivative", "diff", "grad", "gradient"), ONLY_A_FORMULA),
+    **dict.fromkeys(("double", "float"), "numbers are doubles: leave it out"),
     "einsum": "write it with @, sum, outer, trace and x.T",
     "inv": "there is no matrix inverse; of a number it is 1/x",
     "lg": "lg is log10(x) to some and log2(x) to others: write the one that is meant",
@@ -143,8 +145,8 @@ MODULES = frozenset({
 })  # fmt: skip
 """What stands before the dot of a function that is not a method."""
 TRANSPOSE = "the transpose is written {0}.T"
-SHAPES = "shapes are not part of a formula; 'exprgrad eval' shows every node's"
-GRADIENT = "'exprgrad grad' gives the gradient; write the formula alone"
+SHAPES = "shapes are not part of a formula; {eval} shows every node's"
+GRADIENT = "{grad} gives the gradient; write the formula alone"
 DOUBLES = "write {0} alone: all is a tensor of doubles"
 ATTRIBUTES = {
     "H": TRANSPOSE, "backward": GRADIENT, "dtype": SHAPES, "grad": GRADIENT, "mH": TRANSPOSE,
@@ -363,6 +365,8 @@ def second_hint(word: str) -> str | None:
     """What to write in place of a second operand, which there is elsewhere."""
     if word == "log":
         return "for another base write log(x)/log(base), log2(x) or log10(x)"
+    if word in ("atan", *BY_NAME["atan"].spellings.split()):
+        return "the angle of the point (x, y) is atan2(y, x)"
     if word not in SECOND_OPERANDS:
         return None
     constant = SECOND_OPERANDS[word]
@@ -464,4 +468,7 @@ def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str |
     form = ATTRIBUTES.get(word)
     if form is None and (empty or (not called and METHODS.get(word) == TRANSPOSE)):
         form = METHODS.get(word)
-    return form and form.format(owner)
+    if form is None:
+        return None
+    grad, eval = advice("'exprgrad grad'", "f.grad(…)"), advice("'exprgrad eval'", "f.evaluate(…)")
+    return form.format(owner, grad=grad, eval=eval)

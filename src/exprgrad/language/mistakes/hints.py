@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 
+from exprgrad.errors import advice
 from exprgrad.graph.ops import BY_NAME, FUNCTIONS
 from exprgrad.language.mistakes.foreign import (
     FUNCTION_WORDS,
@@ -24,8 +25,8 @@ from exprgrad.language.read.names import LOOK_ALIKES
 from exprgrad.source import Span
 
 __all__ = [
-    "CHARACTERS", "COMPOUNDS", "WORD_HINTS", "arity_hint", "character_hint", "guess", "meant", "nearest",
-    "operation_meant", "synonym", "value_hint",
+    "CHARACTERS", "COMPOUNDS", "WORD_HINTS", "all_listed", "arity_hint", "character_hint", "guess",
+    "meant", "nearest", "operation_meant", "synonym", "value_hint",
 ]  # fmt: skip
 
 Hints = dict[str, str | Callable[[re.Match[str]], str]]
@@ -118,7 +119,7 @@ ELSEWHERE = {
     "wrt": "var vars variable variables by respect with-respect-to dx param params inputs",
     "tangent": "direction vector v seed",
     "cotangent": "weights vector v seed grad-output",
-    "trace": "v verbose visits",
+    "trace": "t v verbose visits",
     "all": "v verbose full everything no-limit",
     "to": "format lang language target type",
     "digits": "d precision prec decimals places round",
@@ -190,10 +191,15 @@ def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool 
     return f"did you mean '{known}'?{f' {otherwise}' if also else ''}"
 
 
-def operation_meant(word: str, names: Iterable[str], otherwise: str) -> str:
-    """The same of an operation, other tools' spellings included."""
+def operation_meant(word: str, names: Iterable[str], what: str) -> str:
+    """The operation that was probably meant, other tools' spellings included; or where all are listed."""
     known = nearest(word, dict.fromkeys([*names, *FUNCTIONS, *NAMES_HERE]))
-    return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else otherwise
+    return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else all_listed(what)
+
+
+def all_listed(what: str) -> str:
+    """Where functions, or operations, are listed."""
+    return advice("'exprgrad ops'", "[op.name for op in exprgrad.OPS]") + f" lists the {what}"
 
 
 def edits(one: str, other: str) -> int:
@@ -324,7 +330,7 @@ def dot_hint(text: str, span: Span) -> str:
     if word == "e":
         return "write exp(1)"
     if called:
-        return "write functions without a prefix; 'exprgrad ops' lists them"
+        return f"write functions without a prefix; {all_listed('functions')}"
     return f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}"
 
 

@@ -592,7 +592,9 @@ def function(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     item = items[at]
     name, place = item.text, (item.start, item.end)
     if name not in FUNCTIONS and name not in WORDS:
-        raise wrong(f"there is no function '{name}'", "'exprgrad ops' lists the functions", place)
+        from exprgrad.language.mistakes.hints import all_listed
+
+        raise wrong(f"there is no function '{name}'", all_listed("functions"), place)
     at, ending, power = at + 1, ")", ""
     while at < len(items) and items[at].kind in ("below", "above"):
         if items[at].kind == "above":

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.errors import LanguageError, ShapeError
+from exprgrad.errors import LanguageError, ShapeError, advice
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Shape, dependencies, is_scalar
 from exprgrad.graph.op import Family, Op
 from exprgrad.graph.ops import BY_INFIX, FAMILIES, FUNCTIONS, OPS, member
@@ -99,8 +99,8 @@ def at_shapes(
     return shaped(graph, text, shapes, origins)
 
 
-def need_number(graph: Graph, text: str, command: str) -> None:
-    """Raise ``ShapeError`` unless the output is a number."""
+def need_number(graph: Graph, text: str, command: str, help: str | None = None) -> None:
+    """Raise ``ShapeError``, with a help of its own if there is one, unless the output is a number."""
     shape = graph.shape(graph.output)
     if shape:
         from exprgrad.graph.structural import shape_text
@@ -111,8 +111,12 @@ def need_number(graph: Graph, text: str, command: str) -> None:
             f"{command} needs an output that is a number, and {name} is {shape_text(shape)}",
             source=Source(text),
             span=graph.span(graph.output),
-            help="sum(…) or mean(…) makes a number of it; jac gives the Jacobian, and vjp a product "
-            "with it",
+            help=help
+            or "sum(…) or mean(…) makes a number of it; "
+            + advice(
+                "jac gives the Jacobian, and vjp a product with it",
+                "f.jacobian(…) is the Jacobian, and f.vjp(…) a product with it",
+            ),
         )
 
 

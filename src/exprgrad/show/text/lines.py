@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from exprgrad.errors import advice
-from exprgrad.source import display_width
+from exprgrad.source import WIDTH, Source, display_width, excerpt
+
+if TYPE_CHECKING:
+    from exprgrad.run.evaluation import Diagnostic
 
 __all__ = [
-    "EDGE_ROWS", "INDENT", "LONGEST_WHOLE", "aligned", "all_shows", "broken", "cells", "directed", "elided",
+    "EDGE_ROWS", "INDENT", "LONGEST_WHOLE", "aligned", "all_shows", "broken", "cells", "diagnosed",
+    "directed", "elided",
     "ends", "fitted", "gap", "in_yellow", "is_rightward", "narrowed", "packed",
 ]  # fmt: skip
 
@@ -25,6 +29,14 @@ LONGEST_WHOLE = 60
 """The most rows or visits that are shown whole."""
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 """What tells a terminal to change its colour: it takes no room."""
+
+
+def diagnosed(one: Diagnostic, text: str, head: str | None = None, width: int = WIDTH) -> str:
+    """A diagnostic as people read it, with its place in a text; ``head`` is its first word, coloured."""
+    lines = [f"{head or one.severity + ':'} {one.message}"]
+    lines += excerpt(Source(text), one.span, width=width)
+    lines += [f"  path: {one.path}"] * bool(one.path) + [f"  help: {one.help}"] * bool(one.help)
+    return "\n".join(lines)
 
 
 def is_rightward(character: str) -> bool:

@@ -34,7 +34,7 @@ from exprgrad.source import depths
 
 __all__ = [
     "LIBRARIES", "Case", "cases", "convention_fields", "convention_lines", "details", "find",
-    "operations_document", "overview", "overview_parts", "record", "structural_overview",
+    "operation_rows", "operations_document", "overview", "overview_parts", "record", "structural_overview",
     "structural_usage", "usage",
 ]  # fmt: skip
 
@@ -77,9 +77,7 @@ def find(name: str | None) -> Sequence[Row]:
     from exprgrad.language.mistakes.hints import operation_meant
 
     word = NAMES_HERE.get(name, name)
-    help = operation_meant(
-        word.partition("(")[0], [*BY_NAME, *WORDS], "'exprgrad ops' lists the operations"
-    )
+    help = operation_meant(word.partition("(")[0], [*BY_NAME, *WORDS], "operations")
     if spelled_here(name):
         help = f"that is written {spelled_here(name)}"
     message = f"there is no operation '{name}'"
@@ -238,6 +236,17 @@ def operations_document(rows: Sequence[Row]) -> str:
     operations = [elementwise_fields(row) for row in rows if isinstance(row, Op)]
     structural = [structural_fields(row) for row in rows if isinstance(row, Structural)]
     return envelope("ops", operations=operations, structural=structural) + "\n"
+
+
+def operation_rows(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
+    """The lines of CSV, headings first; of a structural row the derivatives are cotangents."""
+    yield ["name", "usage", "derivatives", "domain", "gate", "about"]
+    for row in rows:
+        if isinstance(row, Structural):
+            yield [row.name, structural_usage(row), first_cotangents(row), "", row.gate, row.about]
+            continue
+        derivatives = ",  ".join(map(row.shown_partial, range(len(row.names))))
+        yield [row.name, usage(row), derivatives, row.domain, row.gate, row.about]
 
 
 def elementwise_fields(op: Op) -> dict[str, Any]:
