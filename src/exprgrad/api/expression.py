@@ -17,9 +17,9 @@ from exprgrad.errors import (
 )  # fmt: skip
 from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS, significant
-from exprgrad.graph.graph import Graph, Shape, is_scalar, same
+from exprgrad.graph.graph import PLACEHOLDERS, Graph, Shape, is_scalar, same
 from exprgrad.language.read.parse import at_shapes, need_number
-from exprgrad.language.read.parse import parse as parse_graph
+from exprgrad.language.read.parse import parse as parse_text
 from exprgrad.run.evaluation import NOTHING, Evaluator, evaluator_for, kept, shapes_of
 from exprgrad.run.values.inputs import (
     FLOAT,
@@ -73,6 +73,16 @@ def parse(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Ex
                 error.help = f"{error.help}; {reader} reads LaTeX"
         raise
     return Expression(text, graph, shapes=declared(graph, shapes))
+
+
+def parse_graph(text: str) -> Graph:
+    """The graph of a text, with nodes for its derivatives and roots."""
+    graph = parse_text(text)
+    if PLACEHOLDERS.isdisjoint(graph.kinds):
+        return graph
+    from exprgrad.derive.inside import resolved
+
+    return resolved(graph, text)
 
 
 def from_latex(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Expression:

@@ -20,6 +20,7 @@ __all__ = [
     "INPUT",
     "MOST_ELEMENTS",
     "NUMBERS",
+    "PLACEHOLDERS",
     "Algebra",
     "Binding",
     "Call",
@@ -48,6 +49,14 @@ __all__ = [
 
 INPUT = "input"
 CONST = "const"
+PLACEHOLDERS = frozenset(("derivative", "parameter", "root", "unknown"))
+"""What stands in a graph for a derivative or a root inside of a formula until ``derive`` replaces it.
+
+    derivative  of operand 0 with respect to operand 1, a node; the payload is the order
+    parameter   operand 0, as a function knows it: derivatives are taken with respect to this node
+    root        where operand 0 is 0, operand 1 being the unknown, from operand 2, or between 2 and 3
+    unknown     the unknown of a root; the payload is its name
+"""
 
 Shape = tuple[int, ...]
 """The sizes of a tensor's axes; ``()`` is a number."""

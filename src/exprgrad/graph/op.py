@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
-    "GATES", "Family", "Op", "Special", "bell", "by", "called", "comparison", "extremum", "having",
-    "horner", "hypot_slope", "step",
+    "GATES", "Equation", "Family", "Op", "Special", "bell", "by", "called", "comparison", "extremum",
+    "having", "horner", "hypot_slope", "step",
 ]  # fmt: skip
 
 
@@ -39,6 +39,24 @@ class Special(NamedTuple):
     side: str = ""
     slope: str = ""
     undecided: str = ""
+
+
+class Equation(NamedTuple):
+    """What a row's result solves, ``out`` being the unknown; its texts are in the row's operands and in it.
+
+    ``unknown``      what people call the unknown
+    ``residual``     what is 0 at the result
+    ``slope``        the derivative of that with respect to the unknown
+    ``shown_slope``  the same as it is in real arithmetic
+    ``is_bracketed``  whether the last two operands have the result between them; else the last one is where
+                     the search starts
+    """
+
+    unknown: str
+    residual: str
+    slope: str
+    shown_slope: str
+    is_bracketed: bool
 
 
 class Op(NamedTuple):
@@ -103,6 +121,7 @@ class Op(NamedTuple):
     ``spellings``     what is read as its name too, separated by blanks
     ``of_two``        what a call with one operand more than it has stands for, in x and y
     ``elsewhere``     what other languages and libraries call it, separated by blanks
+    ``equation``      of a root: what it solves
     """
 
     name: str
@@ -154,6 +173,7 @@ class Op(NamedTuple):
     spellings: str = ""
     of_two: str = ""
     elsewhere: str = ""
+    equation: Equation | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import cast
 
 from exprgrad.derive.rules import balanced, slots, template
-from exprgrad.graph.graph import Algebra, Graph, interpret
+from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, Program, interpret
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 
 __all__ = [
@@ -147,10 +147,52 @@ def function(op: Op) -> Function:
     """One operation as a function of its operands."""
     if op.name in NATIVE:
         return NATIVE[op.name]
+    if op.equation is not None:
+        return root(op)
     if not op.value and hasattr(math, op.name):
         return guarded(op, getattr(math, op.name))
     formula = compile_template(template(op.value or op.formula), op.names)
     return lambda *operands: formula(operands)
+
+
+def root(op: Op) -> Function:
+    """A root as a function of its operands: nan where none is found."""
+    from exprgrad.derive.roots import search
+
+    state, *programs = search(op.name)
+    inputs = (*op.names, *state)
+    first, turn, last = [played(program, inputs) for program in programs]
+
+    def found(*operands: float) -> float:
+        now = first(operands)
+        going = 1.0
+        while going:
+            *now, going = turn((*operands, *now))
+        return last((*operands, *now))[0]
+
+    return found
+
+
+def played(program: Program, inputs: Sequence[str]) -> Callable[[Sequence[float]], list[float]]:
+    """A program as a function of its inputs' numbers, in order, that gives its outputs'."""
+    graph, outputs = program
+    start = [payload if kind == CONST else math.nan for kind, payload in zip(graph.kinds, graph.payloads, strict=True)]
+    given = [(place, graph.inputs[name]) for place, name in enumerate(inputs) if name in graph.inputs]
+    steps = [
+        (node, functions[kind], graph.operands[node])
+        for node, kind in enumerate(graph.kinds)
+        if kind not in (INPUT, CONST)
+    ]
+
+    def play(numbers: Sequence[float]) -> list[float]:
+        values: list[float] = start.copy()  # type: ignore[assignment]
+        for place, node in given:
+            values[node] = numbers[place]
+        for node, function, operands in steps:
+            values[node] = function(*[values[operand] for operand in operands])
+        return [values[output] for output in outputs]
+
+    return play
 
 
 def refuse_unknown(op: Op) -> None:

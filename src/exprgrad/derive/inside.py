@@ -1,0 +1,287 @@
+"""Derivatives and roots inside of a formula: what the language leaves as placeholders becomes nodes.
+
+A derivative is made by the sweeps that make every derivative, over the nodes between its body and its
+variable and no others, so that a long chain of steps, each with a derivative of its own, takes linear time.
+A root becomes one operation, whose row its equation makes (``roots.py``): the nodes that depend on the
+unknown are the row's, all others are computed once, beside it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.roots import OUT, depth, root_row
+from exprgrad.derive.rules import computed
+from exprgrad.derive.sweeps.forward import push_forward
+from exprgrad.derive.sweeps.local import Source
+from exprgrad.derive.sweeps.reverse import pull_back
+from exprgrad.errors import LanguageError
+from exprgrad.graph.graph import CONST, INPUT, PLACEHOLDERS, Call, Graph, dependencies
+from exprgrad.graph.op import Op
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.transform import copied, transform
+from exprgrad.source import Source as Text
+from exprgrad.source import Span, cut
+
+__all__ = ["resolved"]
+
+LARGEST = 200_000
+"""The most nodes that one derivative may take."""
+DEEPEST = 3
+"""How deep roots may stand in roots: each is searched for again at every step of the one around it."""
+LONGEST_CALL = 60
+"""The longest text of a call, in characters."""
+PARAMETER, UNKNOWN = "parameter", "unknown"
+WRITTEN = {"derivative": "d", "root": "root"}
+"""What a person writes."""
+
+BY_NAME[PARAMETER] = Op(PARAMETER, "x", ("1",), "an operand as a function knows it", value="x")
+
+
+def resolved(graph: Graph, text: str) -> Graph:
+    """The graph of a text with nodes in the places of its derivatives and roots.
+
+    Raises ``LanguageError``, with the place, for what is differentiated with respect to no name, and for
+    what is no equation.
+    """
+    maker = Maker(graph, text)
+    made, images = transform(graph, maker.rule, into=maker.made)
+    made.origins = {}
+    made.called = {
+        images[node]: at for node, at in graph.called.items() if graph.kinds[node] not in PLACEHOLDERS
+    }
+    maker.write_calls()
+    named = [binding.node for binding in made.bindings]
+    kept = dependencies(made, made.output, *named, *made.inputs.values())
+
+    def argument(_: Graph, node: int, again: Sequence[int]) -> int | None:
+        """A parameter is what it was given."""
+        return again[made.operands[node][0]] if made.kinds[node] == PARAMETER else None
+
+    found = transform(made, argument, wanted=kept)[0]
+    enclose(found, len(graph.calls))
+    return found
+
+
+class Growing(Source):
+    """A graph that derivatives are appended to: every node is its own image."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder, self.graph, self.rule = builder, builder.graph, computed
+        self.image = cast("list[int]", range(sys.maxsize))
+        self.varying = bytearray()
+
+    def grow(self) -> None:
+        """Say of the nodes that are new which of them vary."""
+        graph = self.graph
+        for node in range(len(self.varying), len(graph)):
+            varies = graph.kinds[node] in (INPUT, PARAMETER, UNKNOWN)
+            self.varying.append(varies or any(self.varying[o] for o in graph.operands[node]))
+
+
+class Maker:
+    """Makes nodes of the placeholders of a graph, in ``made``, which holds the nodes before them."""
+
+    def __init__(self, graph: Graph, text: str) -> None:
+        self.graph, self.text = graph, text
+        self.made = Graph()
+        self.builder = Builder(self.made)
+        self.source = Growing(self.builder)
+        self.named = {binding.node for binding in graph.bindings}
+        self.calls: list[tuple[Call, range]] = []
+
+    def rule(self, made: Graph, node: int, images: Sequence[int]) -> int | None:
+        """What becomes of a node: a placeholder is replaced, any other stays as it is."""
+        kind = self.graph.kinds[node]
+        if kind not in WRITTEN:
+            return None
+        before = len(made)
+        operands = [images[operand] for operand in self.graph.operands[node]]
+        make = self.derivative if kind == "derivative" else self.root
+        result = make(node, operands)
+        if result >= before:
+            made.starts[result], made.ends[result] = self.graph.span(node)
+        self.call(node, operands, result, range(before, len(made)))
+        return result
+
+    # Derivatives.
+
+    def derivative(self, node: int, operands: Sequence[int]) -> int:
+        """The derivative of a node with respect to another: in reverse, and forward from the second on."""
+        body, variable = operands
+        self.check_variable(node)
+        (order,) = cast("tuple[int]", self.graph.payloads[node])
+        builder, before = self.builder, len(self.made)
+        builder.known.clear()
+        for turn in range(order):
+            between = self.between(node, body, variable)
+            one = builder.constant(1.0)
+            if turn:
+                found = push_forward(self.source, {variable: one}, between).get(body)
+            else:
+                found = pull_back(self.source, {body: one}, {variable}, {*between}).get(variable)
+            if found is None:
+                return builder.constant(0.0)
+            body = found
+            if len(self.made) - before > LARGEST:
+                raise self.error(
+                    "too-large",
+                    f"this derivative takes more than {LARGEST:,} operations",
+                    self.graph.span(node),
+                    "a lower order takes fewer",
+                )
+        return body
+
+    def between(self, node: int, body: int, variable: int) -> list[int]:
+        """The nodes that depend on a variable, ascending, of those that a body depends on."""
+        self.source.grow()
+        seen, todo = {body}, [body]
+        while todo:
+            for operand in self.made.operands[todo.pop()]:
+                if operand >= variable and operand not in seen:
+                    seen.add(operand)
+                    todo.append(operand)
+        if variable not in seen:
+            return []
+        found = {variable}
+        for other in sorted(seen):
+            if not found.isdisjoint(self.made.operands[other]):
+                found.add(other)
+        self.refuse_tensors(node, found - {variable})
+        return sorted(found)
+
+    def check_variable(self, node: int) -> None:
+        """Raise ``LanguageError`` unless the variable of a derivative is a name, and can vary."""
+        graph = self.graph
+        variable = graph.operands[node][1]
+        if graph.kinds[variable] in (INPUT, PARAMETER, UNKNOWN) or variable in self.named:
+            return
+        span = graph.occurrence(node, 1)
+        written = cut(self.text[slice(*span)], LONGEST_CALL)
+        if graph.kinds[variable] == CONST:
+            message = f"d needs a name to differentiate with respect to, and {written} is a constant"
+            help = "such as d(x^2, x); the order comes third: d(x^2, x, 2)"
+        else:
+            message = f"d needs a name to differentiate with respect to, not {written}"
+            help = f"give it a name first: u = {written}; d(…, u)"
+        raise self.error("not-a-name", message, span, help)
+
+    # Roots.
+
+    def root(self, node: int, operands: Sequence[int]) -> int:
+        """The operation that finds a root: its operands are what the equation reads, and the ends."""
+        body, unknown, *ends = operands
+        name = str(self.made.payloads[unknown])
+        between = self.between(node, body, unknown)
+        if not between:
+            raise self.error(
+                "no-unknown",
+                f"the equation does not depend on its unknown, {name}",
+                self.graph.occurrence(node, 0),
+                f"root(…, {name}, …) is the {name} at which the formula is 0: write {name} in it",
+            )
+        residual, params = self.residual(body, between)
+        if depth(residual) >= DEEPEST:
+            raise self.error(
+                "too-deep",
+                f"roots stand in roots {DEEPEST} deep at most",
+                self.graph.span(node),
+                "each is searched for again at every step of the one around it",
+            )
+        names = [f"p{at}" for at in range(len(params))]
+        op = root_row(name, residual, names, is_bracketed=len(ends) == 2)
+        places = [self.graph.occurrence(node, 2 + at) for at in range(len(ends))]
+        return self.made.append(
+            op.name, (*params, *ends), None, self.graph.span(node), (*params.values(), *places)
+        )
+
+    def residual(self, body: int, between: Sequence[int]) -> tuple[Graph, dict[int, Span]]:
+        """A graph of the unknown and of what else is read; and where that is written, by node."""
+        made, residual = self.made, Graph()
+        unknown, *rest = between
+        place = {unknown: residual.append(INPUT, (), OUT, (0, 0))}
+        residual.inputs[OUT] = place[unknown]
+        params: dict[int, Span] = {}
+        for node in rest:
+            for position, operand in enumerate(made.operands[node]):
+                if operand in place:
+                    continue
+                if made.kinds[operand] == CONST:
+                    place[operand] = copied(residual, made, operand, ())
+                    continue
+                name = f"p{len(params)}"
+                place[operand] = residual.append(INPUT, (), name, (0, 0))
+                residual.inputs[name] = place[operand]
+                params[operand] = made.occurrence(node, position)
+            if made.kinds[node] == PARAMETER:
+                place[node] = place[made.operands[node][0]]
+            else:
+                operands = tuple([place[operand] for operand in made.operands[node]])
+                place[node] = copied(residual, made, node, operands)
+        residual.output = place[body]
+        return residual, params
+
+    # Calls, and what is wrong.
+
+    def call(self, node: int, operands: Sequence[int], result: int, inside: range) -> None:
+        """Take down what was written in short, and which nodes it made."""
+        graph, span = self.graph, self.graph.span(node)
+        kind, parent = graph.kinds[node], graph.called.get(node, -1)
+        text = cut(" ".join(self.text[slice(*span)].split()), LONGEST_CALL)
+        given = tuple(operands[1:2]) if kind == "derivative" else self.made.operands[result]
+        call = Call(kind, WRITTEN[kind], text, span, parent, given, result)
+        self.calls.append((call, inside))
+
+    def write_calls(self) -> None:
+        """Put the calls into the graph, behind those that it has."""
+        made = self.made
+        for call, inside in self.calls:
+            made.called.update(dict.fromkeys(inside, len(made.calls)))
+            made.calls.append(call)
+
+    def refuse_tensors(self, node: int, between: Iterable[int]) -> None:
+        """Raise ``LanguageError`` if something between a body and its variable is about tensors."""
+        made = self.made
+        for inner in sorted(between):
+            if made.kinds[inner] not in BY_NAME:
+                word = WRITTEN[self.graph.kinds[node]]
+                raise self.error(
+                    "no-tensors",
+                    f"{word} is for formulas of numbers, and this is an operation on tensors",
+                    made.span(inner),
+                    "write it for each number, with names of their own, such as sum(f(k) for k in 1..3)",
+                )
+
+    def error(self, code: str, message: str, span: Span, help: str) -> LanguageError:
+        """An error with its place."""
+        return LanguageError(code, message, source=Text(self.text), span=span, help=help)
+
+
+def enclose(graph: Graph, first: int) -> None:
+    """Count what only a derivative or a root reads among its nodes; those calls begin at ``first``."""
+    calls, called = graph.calls, graph.called
+    results = {call.result: at for at, call in enumerate(calls)}
+    outside = {*graph.inputs.values(), graph.output, *(binding.node for binding in graph.bindings)}
+    readers: list[set[int]] = [set() for _ in graph.kinds]
+    for node in range(len(graph) - 1, -1, -1):
+        mine, own = called.get(node, -1), results.get(node, -1)
+        inner = own >= 0 and mine == own
+        around = calls[own].parent if inner else mine
+        found = {child_of(calls, around, reader) for reader in readers[node]}
+        if node not in outside and len(found) == 1 and (whole := found.pop()) >= first:
+            if whole != own and inner:
+                calls[own] = calls[own]._replace(parent=whole)
+            elif not inner:
+                called[node] = whole
+        for operand in graph.operands[node]:
+            readers[operand].add(called.get(node, -1))
+
+
+def child_of(calls: Sequence[Call], around: int, call: int) -> int:
+    """The call directly inside of one that another is in, or is; -1 where it is in none."""
+    while call >= 0 and calls[call].parent != around:
+        call = calls[call].parent
+    return call
