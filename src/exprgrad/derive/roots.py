@@ -67,7 +67,8 @@ s1 = where(taken, d, s)
 y1 = where(leaves, x, y)
 h1 = where(leaves, g, h)
 between = y1 == y1
-newton = t - r/d
+reach = 10000*max(abs(t), 1)
+newton = t - max(min(r/d, reach), -reach)
 tiny = max(abs(x1)*2.220446049250313e-16, 5e-324)
 step = abs(newton - x1)
 is_short = step <= 4*tiny
@@ -91,7 +92,8 @@ tiny = max(abs(x)*2.220446049250313e-16, 5e-324)
 least = min(abs(g), where(h == h, abs(h), inf))
 rises = (h > g) == (y > x)
 is_pole = where(y == y, where(s > 0, rises == 0, where(s < 0, rises, 0)), 0)
-is_small = max(least <= abs(s)*4096*tiny, least <= top*where(y == y, 1e-6, FLAT))
+touches = abs(t - x) <= 1e-6*abs(x)
+is_small = max(least <= abs(s)*4096*tiny, least <= top*where(y == y, 1e-6, where(touches, FLAT, 0)))
 where(max(g == 0, is_small*(is_pole == 0)), where(abs(h) < abs(g), y, x), nan)
 """
 """The root, or nan.  Where the residual leaps over 0, or has a pole, its sign changes too."""
@@ -141,8 +143,8 @@ def search(kind: str) -> Search:
 
     last = Builder()
     states = {state: last.input(name) for state, name in names.items()}
-    flat = 0 if equation.is_bracketed else FLAT
-    root = on(last, FOUND.replace("FLAT", repr(flat)), states)
+    flat = "0" if equation.is_bracketed else repr(FLAT)
+    root = on(last, FOUND.replace("FLAT", flat), states)
     return Search(
         tuple(names.values()), first.program(begun), turn.program(turned), last.program([root])
     )

@@ -467,12 +467,66 @@ def within(op: Op, function: Callable[..., Ball]) -> Callable[..., Ball]:
     return known
 
 
+# Roots.
+
+WIDENED = 6
+"""How often the ball around a root is made wider, 64 times, before nothing is said of it."""
+NARROWED = 12
+"""How often it is made narrower at most: each time it has twice as many digits."""
+
+
+def root(op: Op) -> Callable[..., Ball]:
+    """A root by the interval Newton method: R. E. Moore, Interval Analysis (1966), chapter 7.
+
+    Around the root that doubles find lies a ball X.  If N(X) = m - g(m)/g'(X) lies inside of X, for its midpoint
+    m, there is one root in X, and it is in N(X).  Else nothing is known of the root; nor where the residual
+    jumps, for a slope does not tell that.
+    """
+    equation = op.equation
+    assert equation is not None
+    rows = {row for kind in template(equation.residual).kinds if (row := BY_NAME.get(kind))}
+    if any(special.code == "jump" for row in rows for special in row.special):
+        return lambda *operands: unknown()
+
+    def newton(given: dict[str, Ball], x: Ball) -> Ball:
+        middle = x.mid()
+        residual = formula(equation.residual, {**given, "out": middle})
+        return middle - residual / formula(equation.shown_slope, {**given, "out": x})
+
+    def enclosed(*operands: Ball) -> Ball:
+        start = functions[op.name](*[float(x) for x in operands])
+        given = dict(zip(op.names, operands, strict=True))
+        if not math.isfinite(start):
+            return unknown()
+        x, step = ball(start), newton(given, ball(start))
+        if not step.is_finite():
+            return unknown()
+        radius = 2 * (step - start).abs_upper() + math.ulp(start)
+        for _ in range(WIDENED):
+            x = flint().arb(start, radius)
+            step = newton(given, x)
+            if step.is_finite() and x.contains_interior(step):
+                break
+            radius *= 64
+        else:
+            return unknown()
+        for _ in range(NARROWED):
+            before, x = step.rad(), step
+            step = newton(given, x)
+            if not (x.contains(step) and step.rad() < before / 2):
+                break
+        return x
+
+    return enclosed
+
+
 class Functions(dict[str, Callable[..., Ball]]):
     """Row name → function on balls, made on first use."""
 
     def __missing__(self, name: str) -> Callable[..., Ball]:
         op = BY_NAME[name]
         made = CARE.get(name) or getattr(flint().arb, name, None) or defined(op)
+        made = root(op) if op.equation is not None else made
         if op.value and op.domain and not op.definition:
             made = within(op, made)
         self[name] = made

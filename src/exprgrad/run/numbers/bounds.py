@@ -53,9 +53,9 @@ QUARTERS, SHORT_BELOW = 16.0, 1e11
 """What sixteenths there are below is written with 15 digits at most."""
 MOST_TYPED = 256
 """Up to so many nodes it is asked what the numbers that were typed come to."""
-SUM, PRODUCT, SMOOTH, SPECIAL, VARIADIC = range(5)
+SUM, PRODUCT, SMOOTH, SPECIAL, VARIADIC, ROOT = range(6)
 """How a row's bound is found: that of a sum or a product of two, of a row that is smooth everywhere, of one
-that has kinks or jumps, or of one that takes any number of operands."""
+that has kinks or jumps, of one that takes any number of operands, or of one that solves an equation."""
 
 
 def right_digits(value: float, error: float) -> int:
@@ -138,6 +138,8 @@ AT_0: list[tuple[int, int | float]] = [(0, 0.0)]
 
 def sort_of(op: Op) -> int:
     """How a row's bound is found."""
+    if op.equation is not None:
+        return ROOT
     if op.variadic:
         return VARIADIC
     if len(op.signs) == 2:
@@ -252,6 +254,9 @@ def of_row(
 ) -> float:
     """What a row's result may be off by."""
     op, sort, (relative, least) = kind.op, kind.sort, kind.own
+    if sort == ROOT:
+        seen = [values[operand] for operand in operands]
+        return of_root(op, out, seen, [errors[operand] for operand in operands])
     error = relative * abs(out)
     if error < least and (out or values[operands[0]]):
         error = least  # a 0 that is not made of zeros may be all that is left of a number
@@ -279,6 +284,30 @@ def of_row(
         if has_only_kinks(op):
             return error
     return error + carried(kind, out, seen, off)
+
+
+def of_root(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
+    """What a root may be off by: what its residual is, and may be off by, over the least slope near by."""
+    equation = op.equation
+    assert equation is not None
+    given = dict(zip(op.names, zip(seen, off, strict=True), strict=True))
+    residual, error = of_text(equation.residual, {**given, "out": (out, 0.0)})
+    error += abs(residual)
+    slope, doubt = of_text(equation.slope, {**given, "out": (out, 0.0)})
+    if not abs(slope) > doubt:
+        return inf
+    reach = error / (abs(slope) - doubt) + math.ulp(out)
+    ends = [of_text(equation.slope, {**given, "out": (end, 0.0)}) for end in (out - reach, out + reach)]
+    least = min(math.copysign(1.0, slope) * end - doubt for end, doubt in [(slope, doubt), *ends])
+    return error / least + UNIT * abs(out) if least > abs(slope) / 2 else inf
+
+
+def of_text(text: str, given: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+    """What a text of a row comes to for numbers that are off, each with its error; and what it is off by."""
+    graph = template(text)
+    values = forward(graph, {name: given[name][0] for name in graph.inputs})
+    leaves = {node: given[name][1] for name, node in graph.inputs.items()}
+    return values[graph.output], data_errors(graph, values, leaves)[graph.output]
 
 
 def of_many(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
@@ -426,8 +455,8 @@ def gated(
                 off[operand] += TINY
 
 
-Slope = tuple[Kind, tuple[int, ...]]
-"""What a bound needs to know of a local derivative that takes working out: which numbers it reads, too."""
+Slope = tuple[Kind, tuple[int, ...], str]
+"""What a bound needs to know of a local derivative that takes working out: which numbers it reads, its text."""
 
 
 def slopes_of(kind: Kind) -> dict[Template, Slope]:
@@ -436,8 +465,9 @@ def slopes_of(kind: Kind) -> dict[Template, Slope]:
     found = {}
     for position, (part, _) in enumerate(row(op)[0]):
         if callable(part):
-            reads = [names.index(seen) for seen in template(op.partial(position)).inputs]
-            found[part] = kind, tuple(reads)
+            text = op.partial(position)
+            reads = [names.index(seen) for seen in template(text).inputs]
+            found[part] = kind, tuple(reads), text
     return found
 
 
@@ -457,9 +487,13 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         if slope is None:
             off.append(0.0)  # how many operands tie: a whole number
             continue
-        kind, reads = slope
+        kind, reads, text = slope
         relative, error = kind.partial
         local, around = cells[cell], pick(off)
+        if kind.sort == ROOT:
+            seen = zip(slots(kind.op), zip(pick(cells), around, strict=True), strict=False)
+            off.append(of_text(text, dict(seen))[1])
+            continue
         if relative:
             error = max(relative * abs(local), error)
             if local or all(pick(cells)[: len(kind.op.names)]):

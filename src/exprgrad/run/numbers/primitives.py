@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import cast
 
 from exprgrad.derive.rules import balanced, slots, template
-from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, Program, interpret
+from exprgrad.graph.graph import CONST, Algebra, Graph, Program, interpret
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 
 __all__ = [
@@ -176,20 +176,25 @@ def root(op: Op) -> Function:
 def played(program: Program, inputs: Sequence[str]) -> Callable[[Sequence[float]], list[float]]:
     """A program as a function of its inputs' numbers, in order, that gives its outputs'."""
     graph, outputs = program
-    start = [payload if kind == CONST else math.nan for kind, payload in zip(graph.kinds, graph.payloads, strict=True)]
-    given = [(place, graph.inputs[name]) for place, name in enumerate(inputs) if name in graph.inputs]
+    start = [x if kind == CONST else nan for kind, x in zip(graph.kinds, graph.payloads, strict=True)]
+    given = [(at, graph.inputs[name]) for at, name in enumerate(inputs) if name in graph.inputs]
     steps = [
-        (node, functions[kind], graph.operands[node])
-        for node, kind in enumerate(graph.kinds)
-        if kind not in (INPUT, CONST)
+        (node, functions[graph.kinds[node]], operands[0], operands[-1], len(operands), operands)
+        for node, operands in enumerate(graph.operands)
+        if operands
     ]
 
     def play(numbers: Sequence[float]) -> list[float]:
-        values: list[float] = start.copy()  # type: ignore[assignment]
+        values = cast("list[float]", start.copy())
         for place, node in given:
             values[node] = numbers[place]
-        for node, function, operands in steps:
-            values[node] = function(*[values[operand] for operand in operands])
+        for node, function, first, last, count, operands in steps:
+            if count == 2:
+                values[node] = function(values[first], values[last])
+            elif count == 1:
+                values[node] = function(values[first])
+            else:
+                values[node] = function(*[values[operand] for operand in operands])
         return [values[output] for output in outputs]
 
     return play
