@@ -27,6 +27,7 @@ from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.op import Equation, Op
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.write.infix import COMPARISON, Piece, pieces
 from exprgrad.language.write.infix import program as infix
 from exprgrad.language.write.naming import name_shared
 
@@ -208,13 +209,34 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
         gate="root",
         value_ulp=UNKNOWN,
         partial_ulp=UNKNOWN,
-        equation=Equation(unknown, text, slope, real, is_bracketed),
+        equation=Equation(
+            unknown, text, slope, real, is_bracketed, pattern(unknown, residual, operands.split())
+        ),
     )
     return op
 
 
 UNKNOWN = 2.0**52
 """To how many ulps a root is right depends on its equation: no bound is stated for all."""
+
+
+MOST_PIECES = 5_000
+"""The longest pattern: where its equation uses long parts more than once, a root is written in short."""
+
+
+def pattern(unknown: str, residual: Graph, operands: Sequence[str]) -> tuple[Piece, ...]:
+    """How a root is written: ``root(E - e*sin(E) - M, E, 1)``."""
+    ends = [at for at, name in enumerate(operands) if name not in residual.inputs]
+    given = {node: operands.index(name) for name, node in residual.inputs.items() if name != OUT}
+    names = {residual.inputs[OUT]: unknown}
+    sizes: list[int] = []
+    for inside in residual.operands:
+        sizes.append(1 + sum(sizes[operand] for operand in inside))
+    body: list[Piece] = ["…"]
+    if sizes[residual.output] < MOST_PIECES:
+        body = pieces(residual, residual.output, names, None, given)
+    searched = [piece for end in ends for piece in (", ", (end, COMPARISON))]
+    return ("root(", *body, f", {unknown}", *searched, ")")
 
 
 def depth(residual: Graph) -> int:

@@ -50,6 +50,7 @@ class Equation(NamedTuple):
     ``shown_slope``  the same as it is in real arithmetic
     ``is_bracketed``  whether the last two operands have the result between them; else the last one is where
                      the search starts
+    ``pattern``      how it is written: texts, and operands' positions with the levels that they need
     """
 
     unknown: str
@@ -57,6 +58,7 @@ class Equation(NamedTuple):
     slope: str
     shown_slope: str
     is_bracketed: bool
+    pattern: tuple[Any, ...]
 
 
 class Op(NamedTuple):

@@ -19,7 +19,7 @@ from exprgrad.source import cut
 __all__ = [
     "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Piece", "expression",
     "label", "leaf", "length", "level", "literal_text", "number", "operand_level", "operation_text",
-    "prefixes", "program", "rule_text", "setting_text", "texts",
+    "pieces", "prefixes", "program", "rule_text", "setting_text", "texts",
 ]  # fmt: skip
 
 LIMIT = 60
@@ -54,6 +54,8 @@ def elementwise_pattern(kind: str, count: int) -> tuple[Piece, ...]:
     op = BY_NAME[kind]
     if op.prefix:
         return op.prefix, (0, SIGN)
+    if op.equation is not None:
+        return op.equation.pattern
     if not op.infix:
         word, *number = op.setting or (op.name,)
         return listed(f"{word}({number[0]}, " if number else f"{word}(", count, ")")
@@ -134,13 +136,25 @@ def program(graph: Graph) -> str:
 
 def expression(graph: Graph, root: int, names: Mapping[int, str], binding: str | None) -> str:
     """One statement's right side; a node that has a name of its own is written as its name."""
-    pieces: list[str] = []
-    todo: list[str | int] = [root]
+    return "".join(map(str, pieces(graph, root, names, binding, {})))
+
+
+def pieces(
+    graph: Graph,
+    root: int,
+    names: Mapping[int, str],
+    binding: str | None,
+    given: Mapping[int, int],
+) -> list[Piece]:
+    """The same in pieces; nodes that are ``given`` become positions, each with the level that it needs."""
+    pieces: list[Piece] = []
+    todo: list[Piece | int] = [root]
     while todo:
         item = todo.pop()
-        if isinstance(item, str):
-            if item == ".T" and pieces[-1].isdecimal():
-                pieces[-1] = f"({pieces[-1]})"  # for 2.T begins with the number 2.
+        if not isinstance(item, int):
+            last = pieces[-1] if pieces else ""
+            if item == ".T" and isinstance(last, str) and last.isdecimal():
+                pieces[-1] = f"({last})"  # for 2.T begins with the number 2.
             pieces.append(item)
             continue
         item = written_for(graph, item)
@@ -154,11 +168,13 @@ def expression(graph: Graph, root: int, names: Mapping[int, str], binding: str |
                 todo.append(part)
                 continue
             operand = operands[part[0]]
-            if operand_level(graph, operand, names) < part[1]:
+            if operand in given:
+                todo.append((given[operand], part[1]))
+            elif operand_level(graph, operand, names) < part[1]:
                 todo += [")", operand, "("]
             else:
                 todo.append(operand)
-    return "".join(pieces)
+    return pieces
 
 
 def written_for(graph: Graph, node: int) -> int:
