@@ -14,24 +14,23 @@ the same texts, ``TURN``, in its own arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import count
-from typing import NamedTuple
 from zlib import crc32
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, shown, template
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.graph import Graph, Loop
 from exprgrad.graph.op import Equation, Op
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import COMPARISON, Piece, pieces
 from exprgrad.language.write.infix import program as infix
 from exprgrad.language.write.naming import name_shared
 
-__all__ = ["OUT", "Search", "depth", "residual_at", "root_row", "search"]
+__all__ = ["OUT", "depth", "residual_at", "root_row", "search"]
 
 OUT = "out"
 """What the texts of a row call its result: here, the unknown."""
@@ -102,22 +101,9 @@ FLAT = 1e-13
 """By how much the residual must shrink where it only touches 0."""
 
 
-class Search(NamedTuple):
-    """The search for a root: ``first`` makes a state of the operands, ``turn`` the next one of it.
-
-    The last output of ``turn`` is 1 while the search goes on, else 0; ``last`` makes the root, or nan, of the
-    last state.  Inputs have the names of the row's operands, and those of ``state``.
-    """
-
-    state: tuple[str, ...]
-    first: Program
-    turn: Program
-    last: Program
-
-
 @cache
-def search(kind: str) -> Search:
-    """The search that a root's row asks for."""
+def search(kind: str) -> Loop:
+    """The search that a root's row asks for: the root, or nan, comes of its last state."""
     op = BY_NAME[kind]
     equation = op.equation
     assert equation is not None
@@ -146,7 +132,7 @@ def search(kind: str) -> Search:
     states = {state: last.input(name) for state, name in names.items()}
     flat = "0" if equation.is_bracketed else repr(FLAT)
     root = on(last, FOUND.replace("FLAT", flat), states)
-    return Search(
+    return Loop(
         tuple(names.values()), first.program(begun), turn.program(turned), last.program([root])
     )
 
@@ -199,11 +185,13 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
     wrt = [*params, OUT]
     (slope, *partials), (real, *people) = (slopes(residual, wrt, rule) for rule in (computed, shown))
     none = ["0"] * (1 + is_bracketed)
+    names = {node: unknown if name == OUT else name for name, node in residual.inputs.items()}
+    said = body(residual, names, {})
     BY_NAME[name] = op = Op(
         name,
         operands,
         (*partials, *none),
-        f"where {unknown} solves an equation",
+        f"the {unknown} at which {''.join(map(str, said))} is 0",
         shown=(*people, *none),
         latex=r"\operatorname{root}",
         gate="root",
@@ -228,15 +216,19 @@ def pattern(unknown: str, residual: Graph, operands: Sequence[str]) -> tuple[Pie
     """How a root is written: ``root(E - e*sin(E) - M, E, 1)``."""
     ends = [at for at, name in enumerate(operands) if name not in residual.inputs]
     given = {node: operands.index(name) for name, node in residual.inputs.items() if name != OUT}
-    names = {residual.inputs[OUT]: unknown}
-    sizes: list[int] = []
-    for inside in residual.operands:
-        sizes.append(1 + sum(sizes[operand] for operand in inside))
-    body: list[Piece] = ["…"]
-    if sizes[residual.output] < MOST_PIECES:
-        body = pieces(residual, residual.output, names, None, given)
     searched = [piece for end in ends for piece in (", ", (end, COMPARISON))]
-    return ("root(", *body, f", {unknown}", *searched, ")")
+    equation = body(residual, {residual.inputs[OUT]: unknown}, given)
+    return ("root(", *equation, f", {unknown}", *searched, ")")
+
+
+def body(residual: Graph, names: Mapping[int, str], given: Mapping[int, int]) -> list[Piece]:
+    """An equation in pieces."""
+    sizes: list[int] = []
+    for operands in residual.operands:
+        sizes.append(1 + sum(sizes[operand] for operand in operands))
+    if sizes[residual.output] > MOST_PIECES:
+        return ["…"]
+    return pieces(residual, residual.output, names, None, given)
 
 
 def depth(residual: Graph) -> int:

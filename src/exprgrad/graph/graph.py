@@ -26,6 +26,7 @@ __all__ = [
     "Call",
     "Graph",
     "Literal",
+    "Loop",
     "Numbers",
     "Payload",
     "Program",
@@ -286,6 +287,19 @@ class Program(NamedTuple):
 
     graph: Graph
     outputs: tuple[int, ...]
+
+
+class Loop(NamedTuple):
+    """A program that is repeated: ``first`` makes a state of the operands, ``turn`` the next one of it.
+
+    The last output of ``turn`` is 1 while it goes on, else 0; ``last`` makes the result of the last state.
+    Inputs have the names of the operands, and those of ``state``.
+    """
+
+    state: tuple[str, ...]
+    first: Program
+    turn: Program
+    last: Program
 
 
 def dependencies(graph: Graph, *nodes: int) -> bytearray:

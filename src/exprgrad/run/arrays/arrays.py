@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from exprgrad.derive.lower.lower import formula_of
+from exprgrad.derive.roots import search
 from exprgrad.derive.rules import template
-from exprgrad.graph.graph import Algebra, Graph, Literal, Settings, Shape, interpret
+from exprgrad.graph.graph import Algebra, Graph, Literal, Program, Settings, Shape, interpret
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
@@ -102,9 +103,40 @@ def function(kind: str) -> Callable[..., Array]:
     """An elementwise row as a function of arrays."""
     if kind in NATIVE:
         return NATIVE[kind]
+    if BY_NAME[kind].equation is not None:
+        return root(kind)
     graph, names = template(formula_of(kind)), BY_NAME[kind].names
 
     return lambda *operands: forward(graph, dict(zip(names, operands, strict=True)))[graph.output]
+
+
+def root(kind: str) -> Callable[..., Array]:
+    """A root, number by number: each turn is for all that are still looked for."""
+    (state, first, turn, last), names = search(kind), BY_NAME[kind].names
+
+    def found(*operands: Array) -> Array:
+        given = np.broadcast_arrays(*operands)
+        shape, columns = given[0].shape, [np.ravel(x) for x in given]
+        begun = answers(first, dict(zip(names, columns, strict=True)))
+        now = np.array([np.broadcast_to(x, columns[0].shape) for x in begun], dtype=np.float64)
+        left = np.arange(columns[0].size)
+        while left.size:
+            parts = [*[column[left] for column in columns], *now[:, left]]
+            *after, going = answers(turn, dict(zip((*names, *state), parts, strict=True)))
+            for row, value in zip(now, after, strict=True):
+                row[left] = value
+            left = left[np.not_equal(going, 0)]
+        whole = dict(zip((*names, *state), [*columns, *now], strict=True))
+        return np.reshape(answers(last, whole)[0], shape)[()]
+
+    return found
+
+
+def answers(program: Program, inputs: Mapping[str, Array]) -> list[Array]:
+    """The outputs of a program, given every input."""
+    graph, outputs = program
+    values = forward(graph, inputs, outputs)
+    return [values[output] for output in outputs]
 
 
 def as_array(value: object) -> Array:

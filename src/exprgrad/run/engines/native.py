@@ -150,6 +150,8 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
         program = fused(program, read=read)
     program = written_out(program, rows, exact=precise, read=read)
     lacking = {*program.graph.kinds} & {*BY_NAME} - spelled
+    if any(BY_NAME[kind].equation is not None for kind in lacking):
+        return "native code does not search for roots"
     if lacking:
         return f"native code has no precise {min(lacking)}"
     text, called = module(program, inputs, dialect)

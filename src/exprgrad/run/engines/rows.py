@@ -78,7 +78,7 @@ class Maker(NamedTuple):
         values = [builder.value(operand) for operand in operands]
         if None not in values:
             return builder.constant(functions[kind](*values))
-        if kind in self.rows:
+        if kind in self.rows or op.equation is not None:
             if self.exact:
                 return builder.apply(kind, *operands)
             if op.variadic:
