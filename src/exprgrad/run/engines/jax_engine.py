@@ -8,7 +8,7 @@ on, columns are made longer, by an eighth at most, to one of a few lengths.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, reduce
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.lower.lower import formula_of
+from exprgrad.derive.roots import search
 from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.graph.graph import Algebra, Program, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
@@ -84,9 +85,58 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
         help = "native and numpy are, with precise=True"
         raise RequestError("not-precise", "the engine jax is not precise", help=help)
     calls = {row: path for row, path in TARGETS["jax"].calls.items() if row not in FORMULAS}
-    lowered = written_out(fused(program), {*calls, *operations()}, FORMULAS)
     functions = {**operations(), **{row: named(path) for row, path in calls.items()}}
+    lowered = written_out(fused(program), functions, FORMULAS)
+    for kind in {*lowered.graph.kinds}:
+        with_roots(functions, kind)
     return Kernel(with_truths(lowered), inputs, functions)
+
+
+def with_roots(table: dict[str, Function], kind: str) -> None:
+    """Put a root into a table of functions, and before it the roots that its equation has."""
+    row = BY_NAME.get(kind)
+    if row is None or row.equation is None or kind in table:
+        return
+    rows = {**table}
+    state, *programs = search(kind)
+    lowered = [written_out(program, rows, FORMULAS) for program in programs]
+    for program in lowered:
+        for inner in {*program.graph.kinds}:
+            with_roots(table, inner)
+    first, turn, last = map(with_truths, lowered)
+
+    def found(*operands: Any) -> Any:
+        """The root; what is found in some rows waits for the others."""
+        jnp, loop = package().numpy, package().lax.while_loop
+        columns = jnp.broadcast_arrays(*[jnp.asarray(x, dtype=float) for x in operands])
+
+        def play(program: Program, now: Sequence[Any]) -> list[Any]:
+            given = dict(zip((*row.names, *state), (*columns, *now), strict=False))
+            values = interpreted(program, table, given)
+            return [jnp.full_like(columns[0], value) for value in values]
+
+        def turned(now: Any) -> Any:
+            after = play(turn, now[:-1])
+            return [jnp.where(now[-1] != 0, new, old) for new, old in zip(after, now, strict=True)]
+
+        begun = [*play(first, ()), jnp.ones_like(columns[0])]
+        *end, _ = loop(lambda now: jnp.any(now[-1] != 0), turned, begun)
+        return play(last, end)[0]
+
+    table[kind] = found
+
+
+def interpreted(
+    program: Program, table: Mapping[str, Function], inputs: Mapping[str, Any]
+) -> list[Any]:
+    """The outputs of a program, by a table of functions."""
+    graph, outputs = program
+    algebra: Algebra[Any] = Algebra(
+        lambda graph, node: graph.payloads[node],
+        lambda graph, node, operands: table[graph.kinds[node]](*operands),
+    )
+    values = interpret(graph, algebra, inputs, outputs)
+    return [values[output] for output in outputs]
 
 
 def doubles() -> Any:
@@ -118,17 +168,11 @@ class Kernel:
         operation of a product and a sum, rounded once, and then a*b - c*d is not 0 where they are equal.
         Now that operation is what it makes of the rounded product times 1.
         """
-        (graph, outputs), jnp = self.program, package().numpy
+        jnp = package().numpy
         table = {**self.table, "mul": lambda x, y: x * y * one}
-        algebra: Algebra[Any] = Algebra(
-            lambda graph, node: graph.payloads[node],
-            lambda graph, node, operands: table[graph.kinds[node]](*operands),
-        )
-        values = interpret(graph, algebra, dict(zip(self.inputs, columns, strict=True)), outputs)
+        values = interpreted(self.program, table, dict(zip(self.inputs, columns, strict=True)))
         rows = columns[0].shape if columns else (1,)
-        return [
-            jnp.broadcast_to(jnp.asarray(values[output], dtype=float), rows) for output in outputs
-        ]
+        return [jnp.broadcast_to(jnp.asarray(value, dtype=float), rows) for value in values]
 
     def __call__(
         self, columns: Sequence[Any], outputs: Sequence[Any], start: int, stop: int
