@@ -52,9 +52,11 @@ def test_every_row_comes_down_to_what_a_target_spells(op: object, target: object
     check(lowered.graph)
     helpers = formulas(lowered, target.spelled)
     for program in (lowered, *helpers.values()):
+        assert isinstance(program, Program)
         assert operations(program.graph) <= target.spelled | helpers.keys()
     for number, program in enumerate(helpers.values()):
         earlier = set(list(helpers)[:number])
+        assert isinstance(program, Program)
         assert operations(program.graph) <= target.spelled | earlier
 
 
@@ -198,6 +200,7 @@ def test_programs_of_tensors_stay_graphs_with_shapes_and_numbers(kind: str) -> N
     lowered = lower(program, spelled, f.typed)
     check(lowered.graph)
     for function in formulas(lowered, spelled).values():
+        assert isinstance(function, Program)
         check(function.graph)
         assert operations(function.graph) <= spelled
     given = {name: np.ones(shape) / 3 for name, shape in shapes.items()}

@@ -51,7 +51,9 @@ def resolved(graph: Graph, text: str) -> Graph:
     made, images = transform(graph, maker.rule, into=maker.made)
     made.origins = {}
     made.called = {
-        images[node]: at for node, at in graph.called.items() if graph.kinds[node] not in PLACEHOLDERS
+        images[node]: at
+        for node, at in graph.called.items()
+        if graph.kinds[node] not in PLACEHOLDERS
     }
     maker.write_calls()
     named = [binding.node for binding in made.bindings]
@@ -162,7 +164,9 @@ class Maker:
         span = graph.occurrence(node, 1)
         written = cut(self.text[slice(*span)], LONGEST_CALL)
         if graph.kinds[variable] == CONST:
-            message = f"d needs a name to differentiate with respect to, and {written} is a constant"
+            message = (
+                f"d needs a name to differentiate with respect to, and {written} is a constant"
+            )
             help = "such as d(x^2, x); the order comes third: d(x^2, x, 2)"
         else:
             message = f"d needs a name to differentiate with respect to, not {written}"

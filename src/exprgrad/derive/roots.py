@@ -1,15 +1,15 @@
 """Roots: the row that an equation makes, and the search for its solution as a program that is repeated.
 
-A root is an operation of what its equation reads, and of where the search starts.  So it has a row of the op
-table, made when the equation is met, and everything follows from that as from any other row: its local
+A root is an operation of what its equation reads, and of where the search starts.  So it has a row of the
+op table, made when the equation is met, and everything follows from that as from any other row: its local
 derivatives are the implicit function theorem's, -g_p/g_E for a residual g that is 0 at E, in terms of the
 operands and of ``out``, so that derivatives of any order are right.
 
 The search is Newton's method, safeguarded: a step is taken only if it makes the residual smaller; once the
 residual changes its sign between two points it stays between these, and halves where Newton's method leaves
-them or is slow (W. H. Press et al., Numerical Recipes, 3rd ed. (2007), section 9.4, ``rtsafe``).  It ends where no
-double lies between the two points, or where the residual is 0.  Every evaluator and every target repeats
-the same texts, ``TURN``, in its own arithmetic.
+them or is slow (W. H. Press et al., Numerical Recipes, 3rd ed. (2007), section 9.4).  It ends where no
+double lies between the two points, or where the residual is 0.  Every evaluator and target repeats the same
+text, ``TURN``, in its own arithmetic.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, shown, template
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import Graph, Loop
+from exprgrad.graph.graph import Graph, Loop, Program
 from exprgrad.graph.op import Equation, Op
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, FUNCTIONS
 from exprgrad.language.write.infix import COMPARISON, Piece, pieces
 from exprgrad.language.write.infix import program as infix
 from exprgrad.language.write.naming import name_shared
 
-__all__ = ["OUT", "depth", "residual_at", "root_row", "search"]
+__all__ = ["OUT", "depth", "root_row", "search"]
 
 OUT = "out"
 """What the texts of a row call its result: here, the unknown."""
@@ -51,7 +51,9 @@ STATE = ("x", "g", "s", "y", "h", "t", "e", "k", "n", "top")
 ``n``    how many turns there were
 ``top``  the residual at the start
 """
-OPEN = "x = nan; g = nan; s = nan; y = nan; h = nan; t = start; e = inf; k = 1; n = 0; top = nan; top"
+OPEN = (
+    "x = nan; g = nan; s = nan; y = nan; h = nan; t = start; e = inf; k = 1; n = 0; top = nan; top"
+)
 BRACKETED = (
     "x = low; g = r; s = nan; y = nan; h = nan; t = where(r == 0, low, high); e = inf; k = 1; n = 0; "
     "top = abs(r); top"
@@ -105,42 +107,53 @@ FLAT = 1e-13
 def search(kind: str) -> Loop:
     """The search that a root's row asks for: the root, or nan, comes of its last state."""
     op = BY_NAME[kind]
-    equation = op.equation
-    assert equation is not None
-    names = {state: f"{state} of the search" for state in STATE}
-    start = BRACKETED if equation.is_bracketed else OPEN
-    first = Builder()
-    operands = {name: first.input(name) for name in op.names}
-    given = dict(zip(("low", "high") if equation.is_bracketed else ("start",), ends(op), strict=True))
-    given = {word: operands[name] for word, name in given.items()}
-    if equation.is_bracketed:
-        given["r"] = on(first, equation.residual, {**operands, OUT: given["low"]})
-    begun = outcomes(first, start, given, STATE)
+    return Loop(tuple(NAMES.values()), begun(op), turned(op), ended(op))
 
-    turn = Builder()
-    operands = {name: turn.input(name) for name in op.names}
-    states = {state: turn.input(name) for state, name in names.items()}
+
+NAMES = {state: f"{state} of the search" for state in STATE}
+"""What programs call the state: no input can bear a name with a blank."""
+
+
+def begun(op: Op) -> Program:
+    """The program that makes the first state."""
+    builder, equation = Builder(), equation_of(op)
+    operands = {name: builder.input(name) for name in op.names}
+    if not equation.is_bracketed:
+        given = {"start": operands[op.names[-1]]}
+        return builder.program(outcomes(builder, OPEN, given, STATE))
+    low, high = (operands[name] for name in op.names[-2:])
+    residual = on(builder, equation.residual, {**operands, OUT: low})
+    given = {"low": low, "high": high, "r": residual}
+    return builder.program(outcomes(builder, BRACKETED, given, STATE))
+
+
+def turned(op: Op) -> Program:
+    """The program that makes the next state, and says whether it is the last."""
+    builder, equation = Builder(), equation_of(op)
+    operands = {name: builder.input(name) for name in op.names}
+    states = {state: builder.input(name) for state, name in NAMES.items()}
     at = {**operands, OUT: states["t"]}
-    residual, slope = (on(turn, text, at) for text in (equation.residual, equation.slope))
+    residual, slope = (on(builder, text, at) for text in (equation.residual, equation.slope))
     text = TURN.replace("MOST", str(MOST_TURNS))
     if equation.is_bracketed:
         text = text.replace("room*", "between*room*")
-    after = tuple(f"{state}1" if f"{state}1 =" in text else state for state in STATE)
-    turned = outcomes(turn, text, {**states, "r": residual, "d": slope}, (*after, "go"))
-
-    last = Builder()
-    states = {state: last.input(name) for state, name in names.items()}
-    flat = "0" if equation.is_bracketed else repr(FLAT)
-    root = on(last, FOUND.replace("FLAT", flat), states)
-    return Loop(
-        tuple(names.values()), first.program(begun), turn.program(turned), last.program([root])
-    )
+    after = [f"{state}1" if f"{state}1 =" in text else state for state in STATE]
+    given = {**states, "r": residual, "d": slope}
+    return builder.program(outcomes(builder, text, given, (*after, "go")))
 
 
-def ends(op: Op) -> tuple[str, ...]:
-    """The names of the operands between which the root is, or of that where the search starts."""
+def ended(op: Op) -> Program:
+    """The program that makes the root of the last state."""
+    builder = Builder()
+    states = {state: builder.input(name) for state, name in NAMES.items()}
+    flat = "0" if equation_of(op).is_bracketed else repr(FLAT)
+    return builder.program([on(builder, FOUND.replace("FLAT", flat), states)])
+
+
+def equation_of(op: Op) -> Equation:
+    """What a root's row solves."""
     assert op.equation is not None
-    return op.names[-2:] if op.equation.is_bracketed else op.names[-1:]
+    return op.equation
 
 
 def on(builder: Builder, text: str, given: dict[str, int]) -> int:
@@ -157,11 +170,6 @@ def outcomes(
     images = builder.include(graph, given)
     stated = {name: images[node] for name, node, _ in graph.bindings}
     return [stated[name] if name in stated else given[name] for name in wanted]
-
-
-def residual_at(op: Op, operands: Sequence[float], place: float) -> dict[str, float]:
-    """The names that an equation's texts use, with their numbers, at a place."""
-    return {**dict(zip(op.names, operands, strict=True)), OUT: place}
 
 
 # The row.
@@ -183,7 +191,9 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
         if (op.equation and f"{op.equation.unknown} {op.operands}: {op.equation.residual}") == key:
             return op
     wrt = [*params, OUT]
-    (slope, *partials), (real, *people) = (slopes(residual, wrt, rule) for rule in (computed, shown))
+    (slope, *partials), (real, *people) = (
+        slopes(residual, wrt, rule) for rule in (computed, shown)
+    )
     none = ["0"] * (1 + is_bracketed)
     names = {node: unknown if name == OUT else name for name, node in residual.inputs.items()}
     said = body(residual, names, {})
@@ -194,7 +204,6 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
         f"the {unknown} at which {''.join(map(str, said))} is 0",
         shown=(*people, *none),
         latex=r"\operatorname{root}",
-        gate="root",
         value_ulp=UNKNOWN,
         partial_ulp=UNKNOWN,
         equation=Equation(
@@ -263,10 +272,16 @@ def slopes(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
 
 
 def written(graph: Graph, output: int | None = None) -> str:
-    """A graph as a text of the table, what is used twice as a statement."""
+    """A graph as a text of the table, what is used twice as a statement.
+
+    The language knows the rows of roots that stand in it from now on.
+    """
     builder = Builder(plain=True)
     node = builder.include(graph)[graph.output if output is None else output]
     alone = builder.program([node]).graph
     alone.inputs = {name: at for name, at in alone.inputs.items() if name in graph.inputs}
     name_shared(alone)
-    return infix(alone)
+    for kind in {*alone.kinds}:
+        if kind in BY_NAME and BY_NAME[kind].equation is not None:
+            FUNCTIONS[kind] = BY_NAME[kind]
+    return infix(alone, rows=True)

@@ -12,9 +12,10 @@ from collections.abc import Container, Sequence
 from math import copysign, isnan
 
 from exprgrad.derive.build import Builder
+from exprgrad.derive.roots import search
 from exprgrad.derive.rules import operation_count, template
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Program
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Loop, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.target import Routine, Variant, operands_of, variant
@@ -54,9 +55,9 @@ def lower(program: Program, spelled: Container[str], written: Graph | None = Non
     return Program(graph, outputs)
 
 
-def formulas(program: Program, spelled: Container[str]) -> dict[Routine, Program]:
+def formulas(program: Program, spelled: Container[str]) -> dict[Routine, Program | Loop]:
     """The rows that a lowered program needs as functions, each before those that call it."""
-    found: dict[Routine, Program] = {}
+    found: dict[Routine, Program | Loop] = {}
     todo = missing(program.graph, spelled)
     while todo:
         row = todo[-1]
@@ -64,7 +65,9 @@ def formulas(program: Program, spelled: Container[str]) -> dict[Routine, Program
             todo.pop()
             continue
         lowered = function_of(row, spelled)
-        first = [other for other in missing(lowered.graph, spelled) if other not in found]
+        inside = lowered[1:] if isinstance(lowered, Loop) else (lowered,)
+        needed = [other for graph, _ in inside for other in missing(graph, spelled)]
+        first = [other for other in dict.fromkeys(needed) if other not in found]
         if first:
             todo += first
         else:
@@ -72,10 +75,13 @@ def formulas(program: Program, spelled: Container[str]) -> dict[Routine, Program
     return found
 
 
-def function_of(row: Routine, spelled: Container[str]) -> Program:
-    """A row as a program of its own, lowered."""
+def function_of(row: Routine, spelled: Container[str]) -> Program | Loop:
+    """A row as a program of its own, lowered; a root is one that is repeated."""
     if isinstance(row, Variant):
         return lower(structural_formula(row), spelled)
+    if BY_NAME[row].equation is not None:
+        state, *programs = search(row)
+        return Loop(state, *[lower(program, spelled) for program in programs])
     text = template(formula_of(row))
     return lower(Program(text, (text.output,)), spelled, text)
 
@@ -149,7 +155,9 @@ def operation(builder: Builder, kind: str, operands: Sequence[int], spelled: Con
     branches = [builder.value(branch) for branch in operands[1:]]
     if kind == "where" and operands[0] in builder.flags and branches == [1, 0]:
         return operands[0]
-    if kind in spelled or operation_count(formula_of(kind)) > IN_PLACE:
+    if kind in spelled or op.equation is not None:
+        return builder.apply(kind, *operands)
+    if operation_count(formula_of(kind)) > IN_PLACE:
         return builder.apply(kind, *operands)
     text = template(formula_of(kind))
     lowered = lower(Program(text, (text.output,)), spelled)

@@ -17,6 +17,7 @@ from exprgrad.language.code.target import (
     OR,
     SIGN,
     Form,
+    Repeat,
     Spelling,
     Structure,
     application,
@@ -24,7 +25,16 @@ from exprgrad.language.code.target import (
     operator,
 )  # fmt: skip
 
-__all__ = ["ITSELF", "broadcast", "elementwise", "padded", "reshape", "structural", "taking"]
+__all__ = [
+    "ITSELF",
+    "broadcast",
+    "elementwise",
+    "in_all_places",
+    "padded",
+    "reshape",
+    "structural",
+    "taking",
+]
 
 ITSELF = Form("{0}", ATOM, (ATOM,))
 """An operand that is the result."""
@@ -57,6 +67,16 @@ def elementwise(library: str, flag: Form) -> dict[str, Form]:
         "not": Form("~{0}", SIGN, (ATOM,)),
         "flag": flag,
     }
+
+
+def in_all_places(library: str, any: str) -> Repeat:
+    """A program that is repeated in all places of arrays, until it is done in the last."""
+    return Repeat(
+        f"{{name}} = {library}.broadcast_to({{text}}, {{first}}.shape)",
+        f"while {library}.{any}({{go}}):",
+        f"{{name}} = {library}.where({{go}}, {{text}}, {{name}})",
+        before=f"{{operands}} = {library}.broadcast_arrays({{operands}})",
+    )
 
 
 def structural(

@@ -13,11 +13,11 @@ from itertools import product
 from typing import NamedTuple
 
 from exprgrad.errors import RequestError, advice
-from exprgrad.graph.graph import INPUT, Graph, Program, numbers_only
+from exprgrad.graph.graph import INPUT, Graph, Loop, Program, numbers_only
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import shape_text
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.code.identifiers import is_plain
+from exprgrad.language.code.identifiers import Names, is_plain
 from exprgrad.language.code.statements import Statements, Writer
 from exprgrad.language.code.target import Layout, Routine, Target, Variant, operands_of
 from exprgrad.language.code.targets import TARGETS
@@ -134,7 +134,7 @@ def source(
     formula: Graph,
     parts: Sequence[Result],
     name: str = "f",
-    formulas: Mapping[Routine, Program],
+    formulas: Mapping[Routine, Program | Loop],
 ) -> str:
     """A function that returns the program's outputs in ``parts``, of which the value is the first.
 
@@ -318,7 +318,7 @@ def in_a_list(
 
 
 def helpers(
-    writer: Writer, rows: Iterable[Routine], formulas: Mapping[Routine, Program]
+    writer: Writer, rows: Iterable[Routine], formulas: Mapping[Routine, Program | Loop]
 ) -> list[str]:
     """The helper functions for some rows, and those that they need, each before its callers."""
     target, layout = writer.target, writer.target.layout
@@ -332,19 +332,62 @@ def helpers(
             written.append(target.helpers[str(row)].replace("F_", writer.prefix))
             continue
         operands, about = described(row)
-        names = writer.names()
-        body = Statements(writer, formulas[row], names, {o: names.claim(o) for o in operands})
-        parameters = [layout.parameter.format(name=name) for name in body.inputs.values()]
-        answer = layout.answer.format(value=next(body.answers()))
+        names, formula = writer.names(), formulas[row]
+        inputs = {operand: names.claim(operand) for operand in operands}
+        parameters = [layout.parameter.format(name=name) for name in inputs.values()]
+        if isinstance(formula, Loop):
+            lines, called = repeated(writer, formula, names, inputs)
+        else:
+            body = Statements(writer, formula, names, inputs)
+            lines, called = [*body.lines, answered(body)], [*body.helpers]
         text = layout.helper.format(
             name=writer.helper(row),
             parameters=", ".join(parameters),
             about=about,
-            body=indented([*body.lines, answer], layout.indent),
+            body=indented(lines, layout.indent),
         )
         written.append(text)
-        needed.update(body.helpers)
+        needed.update(called)
     return [before + text + after for text in reversed(written)]
+
+
+def answered(body: Statements) -> str:
+    """The statement that returns a function's result."""
+    return body.target.layout.answer.format(value=next(body.answers()))
+
+
+def repeated(
+    writer: Writer, loop: Loop, names: Names, inputs: dict[str, str]
+) -> tuple[list[str], list[Routine]]:
+    """The statements of a program that is repeated, and the helpers that they call."""
+    layout = writer.target.layout
+    repeat = layout.repeat
+    state = {name: names.claim(name.partition(" ")[0]) for name in loop.state}
+    go, operands = names.claim("go"), [*inputs.values()]
+    whole = ", ".join([*state.values(), go])
+    words = {"go": go, "states": whole, "operands": ", ".join(operands), "first": operands[0]}
+
+    def filled(part: str, **more: str) -> list[str]:
+        """A part of the layout as lines."""
+        return part.format(**words, **more).split("\n") if part else []
+
+    first = Statements(writer, loop.first, names, inputs)
+    lines = [*filled(repeat.before), *first.lines]
+    begun = [*zip(state.values(), first.answers(), strict=True), (go, "1.0")]
+    for name, text in begun:
+        lines += filled(repeat.declare, name=name, text=text)
+    turn = Statements(writer, loop.turn, names, {**inputs, **state})
+    turn.set_apart()
+    after = zip([*state.values(), go], turn.answers(), strict=True)
+    assigned = [
+        line for name, text in after for line in filled(repeat.assign, name=name, text=text)
+    ]
+    lines += filled(repeat.opening)
+    lines += indented([*turn.lines, *assigned], layout.indent).split("\n")
+    lines += filled(repeat.closing)
+    last = Statements(writer, loop.last, names, {**inputs, **state})
+    lines += [*last.lines, answered(last)]
+    return lines, [row for body in (first, turn, last) for row in body.helpers]
 
 
 def described(row: Routine) -> tuple[Sequence[str], str]:

@@ -319,6 +319,12 @@ class Statements:
         if self.deserves_name(output) and len(self.texts[output].text) > LONGEST_OUTPUT:
             self.name(output, self.names.claim(wanted) if wanted else None)
 
+    def set_apart(self) -> None:
+        """Give every output that is worked out a name: what it reads is about to change."""
+        for output in dict.fromkeys(self.outputs):
+            if self.deserves_name(output) and output not in self.named:
+                self.name(output)
+
     def answers(self) -> Iterator[str]:
         """The outputs, as numbers, no two tensors sharing memory: people change arrays in place."""
         taken = set(self.graph.inputs.values())

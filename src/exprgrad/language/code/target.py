@@ -17,8 +17,8 @@ from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "AND", "ARITHMETIC", "ATOM", "CHOICE", "COMPARISON", "C_LIKE", "LIKE", "MATMUL", "OR", "PRODUCT",
-    "SIGN", "SUM", "Arrays", "Form", "Layout", "Routine", "Spelling", "Structure", "Target", "Variant",
-    "application", "named", "operands_of", "operator", "structure", "variant",
+    "SIGN", "SUM", "Arrays", "Form", "Layout", "Repeat", "Routine", "Spelling", "Structure", "Target",
+    "Variant", "application", "named", "operands_of", "operator", "structure", "variant",
 ]  # fmt: skip
 
 CHOICE, OR, AND, COMPARISON, SUM, MATMUL, PRODUCT, SIGN, ATOM = range(9)
@@ -68,6 +68,23 @@ class Structure(NamedTuple):
 Spelling = Callable[[Structure], Form]
 
 
+class Repeat(NamedTuple):
+    """How a program is repeated.
+
+    ``declare``  a statement that names a number of the state, which changes
+    ``opening``  what stands before each turn's statements; ``{go}`` is a number, not 0 while it goes on
+    ``assign``   a statement that gives a number of the state its new ``{text}``
+    ``closing``  what stands behind them
+    ``before``   a statement about the function's ``{operands}``, first of all
+    """
+
+    declare: str
+    opening: str
+    assign: str
+    closing: str = ""
+    before: str = ""
+
+
 class Layout(NamedTuple):
     """How a function is laid out.
 
@@ -90,6 +107,7 @@ class Layout(NamedTuple):
     ``table``      what stands before, is, and stands after each number in a list of them, if ``joined``
     ``several``    the same of what is returned, each a part with a ``{name}``: of a Jacobian, or a Hessian
     ``procedure``  the ``head`` of a function that returns nothing, as what it finds is in parameters
+    ``repeat``     how a program is repeated
     """
 
     file: str
@@ -114,6 +132,7 @@ class Layout(NamedTuple):
     table: tuple[str, str, str] = ("", "", "")
     several: tuple[str, str, str] = ("", "", "")
     procedure: tuple[str, str] = ("", "")
+    repeat: Repeat = Repeat("", "", "")
 
 
 class Arrays(NamedTuple):

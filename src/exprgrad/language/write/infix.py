@@ -124,19 +124,27 @@ def leaf_level(text: str) -> int:
     return SIGN if text.startswith("-") else ATOM
 
 
-def program(graph: Graph) -> str:
-    """The whole graph as text that parses back to it: its named statements, then its output."""
+def program(graph: Graph, *, rows: bool = False) -> str:
+    """The whole graph as text that parses back to it: its named statements, then its output.
+
+    With ``rows`` roots are written as calls of their rows, as texts of the table are.
+    """
     names = graph.names()
-    statements = [f"{b.name} = {expression(graph, b.node, names, b.name)}" for b in graph.bindings]
+    statements = [
+        f"{name} = {expression(graph, node, names, name, rows=rows)}"
+        for name, node, _ in graph.bindings
+    ]
     last = graph.bindings[-1] if graph.bindings else None
     if last is None or (last.node, last.name) != (graph.output, graph.output_name):
-        statements.append(expression(graph, graph.output, names, None))
+        statements.append(expression(graph, graph.output, names, None, rows=rows))
     return "; ".join(statements)
 
 
-def expression(graph: Graph, root: int, names: Mapping[int, str], binding: str | None) -> str:
+def expression(
+    graph: Graph, root: int, names: Mapping[int, str], binding: str | None, *, rows: bool = False
+) -> str:
     """One statement's right side; a node that has a name of its own is written as its name."""
-    return "".join(map(str, pieces(graph, root, names, binding, {})))
+    return "".join(map(str, pieces(graph, root, names, binding, {}, rows=rows)))
 
 
 def pieces(
@@ -145,6 +153,8 @@ def pieces(
     names: Mapping[int, str],
     binding: str | None,
     given: Mapping[int, int],
+    *,
+    rows: bool = False,
 ) -> list[Piece]:
     """The same in pieces; nodes that are ``given`` become positions, each with the level that it needs."""
     pieces: list[Piece] = []
@@ -163,7 +173,11 @@ def pieces(
             hidden = item == root and names.get(item) == binding
             pieces.append(leaf(graph, item) if hidden or item not in names else names[item])
             continue
-        for part in reversed(pattern(kind, len(operands), graph.payloads[item])):
+        if rows and kind in BY_NAME and BY_NAME[kind].equation is not None:
+            parts = listed(f"{kind}(", len(operands), ")")
+        else:
+            parts = pattern(kind, len(operands), graph.payloads[item])
+        for part in reversed(parts):
             if isinstance(part, str):
                 todo.append(part)
                 continue

@@ -478,9 +478,9 @@ NARROWED = 12
 def root(op: Op) -> Callable[..., Ball]:
     """A root by the interval Newton method: R. E. Moore, Interval Analysis (1966), chapter 7.
 
-    Around the root that doubles find lies a ball X.  If N(X) = m - g(m)/g'(X) lies inside of X, for its midpoint
-    m, there is one root in X, and it is in N(X).  Else nothing is known of the root; nor where the residual
-    jumps, for a slope does not tell that.
+    Around the root that doubles find lies a ball X.  If N(X) = m - g(m)/g'(X) lies inside of X, for its
+    midpoint m, there is one root in X, and it is in N(X).  Else nothing is known of the root; nor where the
+    residual may jump, for a slope does not tell that.
     """
     equation = op.equation
     assert equation is not None

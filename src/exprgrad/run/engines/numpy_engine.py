@@ -19,7 +19,8 @@ import numpy as np
 from exprgrad.derive.lower.fuse import fused
 from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.arrays.arrays import NATIVE, function
+from exprgrad.run.arrays import arrays
+from exprgrad.run.arrays.arrays import NATIVE
 from exprgrad.run.engines.memory import APART, LINE, aligned
 from exprgrad.run.engines.registers import Plan, plan
 from exprgrad.run.engines.rows import written_out
@@ -114,7 +115,7 @@ def quickly(kind: str) -> Function:
     """A row, or a step about masks, as NumPy has it; a root is looked for in all rows at once."""
     if kind in TABLE:
         return TABLE[kind]
-    search = function(kind)
+    search = arrays.function(kind)
     return lambda *cells: np.copyto(cells[-1], search(*cells[:-1]))
 
 

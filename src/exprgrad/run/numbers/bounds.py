@@ -297,13 +297,15 @@ def of_root(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> 
     if not abs(slope) > doubt:
         return inf
     reach = error / (abs(slope) - doubt) + math.ulp(out)
-    ends = [of_text(equation.slope, {**given, "out": (end, 0.0)}) for end in (out - reach, out + reach)]
+    ends = [
+        of_text(equation.slope, {**given, "out": (end, 0.0)}) for end in (out - reach, out + reach)
+    ]
     least = min(math.copysign(1.0, slope) * end - doubt for end, doubt in [(slope, doubt), *ends])
     return error / least + UNIT * abs(out) if least > abs(slope) / 2 else inf
 
 
 def of_text(text: str, given: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
-    """What a text of a row comes to for numbers that are off, each with its error; and what it is off by."""
+    """What a row's text comes to for numbers, each with what it is off by; and what that is off by."""
     graph = template(text)
     values = forward(graph, {name: given[name][0] for name in graph.inputs})
     leaves = {node: given[name][1] for name, node in graph.inputs.items()}
@@ -456,7 +458,7 @@ def gated(
 
 
 Slope = tuple[Kind, tuple[int, ...], str]
-"""What a bound needs to know of a local derivative that takes working out: which numbers it reads, its text."""
+"""What a bound needs to know of a local derivative that is worked out: which numbers it reads, its text."""
 
 
 def slopes_of(kind: Kind) -> dict[Template, Slope]:

@@ -176,7 +176,9 @@ def root(op: Op) -> Function:
 def played(program: Program, inputs: Sequence[str]) -> Callable[[Sequence[float]], list[float]]:
     """A program as a function of its inputs' numbers, in order, that gives its outputs'."""
     graph, outputs = program
-    start = [x if kind == CONST else nan for kind, x in zip(graph.kinds, graph.payloads, strict=True)]
+    start = [
+        x if kind == CONST else nan for kind, x in zip(graph.kinds, graph.payloads, strict=True)
+    ]
     given = [(at, graph.inputs[name]) for at, name in enumerate(inputs) if name in graph.inputs]
     steps = [
         (node, functions[graph.kinds[node]], operands[0], operands[-1], len(operands), operands)

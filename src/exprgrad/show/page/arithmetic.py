@@ -16,7 +16,7 @@ from exprgrad.derive.lower.lower import formulas, lower
 from exprgrad.derive.rules import slots, template
 from exprgrad.derive.sweeps.local import Source
 from exprgrad.explain.kinks_met import special_words
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program, dependents
+from exprgrad.graph.graph import CONST, INPUT, Graph, Loop, Program, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.code.program import helpers
 from exprgrad.language.code.statements import Statements, Writer
@@ -89,7 +89,7 @@ def arithmetic(run: Run) -> str:
     )
     writer = Writer(JAVASCRIPT._replace(layout=layout), PREFIX, {})
     called: dict[Routine, None] = {}
-    programs: dict[Routine, Program] = {}
+    programs: dict[Routine, Program | Loop] = {}
     entries = []
     for row, node in nodes.items():
         op = BY_NAME[graph.kinds[node]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exprgrad.language.code.target import ATOM, C_LIKE, SIGN, Form, Layout, Target, named
+from exprgrad.language.code.target import ATOM, C_LIKE, SIGN, Form, Layout, Repeat, Target, named
 
 __all__ = ["C"]
 
@@ -72,6 +72,7 @@ C = Target(
         answer="return {value};",
         result=("", "{place} = {text};", "return {value};"),
         procedure=("void {name}(", ")"),
+        repeat=Repeat("double {name} = {text};", "while ({go}) {{", "{name} = {text};", "}}"),
         joined=False,
         returns="Returns {value}; stores its derivatives with respect to {wrt}, in {extra}.",
     ),

@@ -10,6 +10,7 @@ from exprgrad.language.code.target import (
     SUM,
     Form,
     Layout,
+    Repeat,
     Target,
     named,
     operator,
@@ -72,6 +73,7 @@ JAVASCRIPT = Target(
         returns="Returns {{value, gradient}}: {value}, and by name its derivatives with respect to {wrt}.",
         indent="  ",
         key=key,
+        repeat=Repeat("let {name} = {text};", "while ({go}) {{", "{name} = {text};", "}}"),
     ),
     forms={
         **C_LIKE,

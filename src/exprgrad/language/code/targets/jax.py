@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from exprgrad.language.code.arrays import elementwise, structural, taking
-from exprgrad.language.code.target import Arrays, Form, Target, named
+from exprgrad.language.code.target import Arrays, Form, Repeat, Target, named
 from exprgrad.language.code.targets.numpy import ABOUT, FUNCTIONS
 from exprgrad.language.code.targets.python import RESERVED, layout
 
 __all__ = ["JAX"]
+
+REPEAT = Repeat(
+    "{name} = jnp.full_like({first}, {text})",
+    "def turn(state):\n    {states} = state",
+    "{name} = jnp.where({go}, {text}, {name})",
+    "    return {states}\nstate = {states}\n"
+    "{states} = jax.lax.while_loop(lambda state: jnp.any(state[-1] != 0.0), turn, state)",
+    "{operands} = jnp.broadcast_arrays(*(jnp.float64(x) for x in ({operands})))",
+)
+"""A program that is repeated in all places, until it is done in the last; ``jax.jit`` takes it too."""
 
 JAX = Target(
     name="jax",
@@ -16,7 +26,8 @@ JAX = Target(
     ending=".py",
     layout=layout(
         "import jax\nimport jax.numpy as jnp\n\n"
-        'jax.config.update("jax_enable_x64", True)  # doubles; else JAX has single precision'
+        'jax.config.update("jax_enable_x64", True)  # doubles; else JAX has single precision',
+        repeat=REPEAT,
     ),
     forms=elementwise("jnp", Form("jnp.where({0}, 1.0, 0.0)")),
     # jnp.exp2 is off by up to 680 ulp, jnp.sinh and jnp.cosh by 500, jax.lax.erfc by 360, jnp.arctanh by

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exprgrad.language.code.arrays import elementwise, reshape, structural, taking
+from exprgrad.language.code.arrays import elementwise, in_all_places, reshape, structural, taking
 from exprgrad.language.code.target import Arrays, Form, Target, named
 from exprgrad.language.code.targets.python import RESERVED, layout
 
@@ -21,7 +21,7 @@ NUMPY = Target(
     title="NumPy",
     place=2,
     ending=".py",
-    layout=layout("import numpy as np", '@np.errstate(all="ignore")\n'),
+    layout=layout("import numpy as np", '@np.errstate(all="ignore")\n', in_all_places("np", "any")),
     forms=elementwise("np", Form("np.where({0}, 1.0, 0.0)")),
     calls=named("np.", f"{FUNCTIONS} exp2 sinh cosh atanh=arctanh"),
     constants={"pi": "np.pi", "inf": "np.inf", "nan": "np.nan"},

@@ -13,6 +13,7 @@ from exprgrad.language.code.target import (
     OR,
     Form,
     Layout,
+    Repeat,
     Target,
     named,
     operator,
@@ -20,10 +21,11 @@ from exprgrad.language.code.target import (
 
 __all__ = ["PYTHON", "RESERVED", "layout"]
 
+REPEAT = Repeat("{name} = {text}", "while {go}:", "{name} = {text}")
 RESERVED = frozenset(keyword.kwlist) | {"abs", "float", "map", "round"}
 
 
-def layout(imports: str, decorator: str = "") -> Layout:
+def layout(imports: str, decorator: str = "", repeat: Repeat = REPEAT) -> Layout:
     """A function in Python."""
     return Layout(
         file=f"{imports}\n\n\n{decorator}{{head}}\n{{comment}}\n{{body}}\n{{helpers}}",
@@ -38,6 +40,7 @@ def layout(imports: str, decorator: str = "") -> Layout:
         table=("(", "{text}", ")"),
         several=("return ", "{name}", ""),
         returns="Returns {value} and the tuple of its derivatives with respect to {wrt}.",
+        repeat=repeat,
     )
 
 

@@ -11,7 +11,7 @@ from exprgrad.language.code.arrays import (
     structural,
     taking,
 )
-from exprgrad.language.code.target import ATOM, LIKE, Arrays, Form, Structure, Target, named
+from exprgrad.language.code.target import ATOM, LIKE, Arrays, Form, Repeat, Structure, Target, named
 from exprgrad.language.code.targets.python import RESERVED, layout
 
 __all__ = ["TORCH"]
@@ -30,12 +30,21 @@ def product(o: Structure) -> Form:
     return Form(text)
 
 
+REPEAT = Repeat(
+    "{name} = torch.broadcast_to(torch.as_tensor({text}, dtype=torch.float64), {first}.shape)",
+    "while torch.any({go} != 0.0):",
+    "{name} = torch.where({go} != 0.0, {text}, {name})",
+    before="{operands} = torch.broadcast_tensors("
+    "*(torch.as_tensor(x, dtype=torch.float64) for x in ({operands})))",
+)
+"""A program that is repeated in all places, until it is done in the last."""
+
 TORCH = Target(
     name="torch",
     title="PyTorch",
     place=6,
     ending=".py",
-    layout=layout("import torch"),
+    layout=layout("import torch", repeat=REPEAT),
     forms=elementwise("torch", Form("{0}.double()", ATOM, (ATOM,))),
     # torch.nn.functional.softplus is linear from 20 on, silu is 0 below -710, gelu below -9: lowered.
     calls={
