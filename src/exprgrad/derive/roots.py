@@ -25,7 +25,7 @@ from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, Loop, Program
 from exprgrad.graph.op import Equation, Op
-from exprgrad.graph.ops import BY_NAME, FUNCTIONS
+from exprgrad.graph.ops import BY_NAME, EQUATIONS
 from exprgrad.language.write.infix import COMPARISON, Piece, pieces
 from exprgrad.language.write.infix import program as infix
 from exprgrad.language.write.naming import name_shared
@@ -283,5 +283,5 @@ def written(graph: Graph, output: int | None = None) -> str:
     name_shared(alone)
     for kind in {*alone.kinds}:
         if kind in BY_NAME and BY_NAME[kind].equation is not None:
-            FUNCTIONS[kind] = BY_NAME[kind]
+            EQUATIONS[kind] = BY_NAME[kind]
     return infix(alone, rows=True)

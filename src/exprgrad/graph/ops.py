@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "BENT", "BY_INFIX", "BY_NAME", "COMPARISONS", "FAMILIES", "FUNCTIONS", "LOGIC", "OPS", "PRODUCTS", "SUMS",
+    "BENT", "BY_INFIX", "BY_NAME", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS", "LOGIC", "OPS", "PRODUCTS", "SUMS",
     "Op", "Special", "member",
 ]  # fmt: skip
 
@@ -404,6 +404,8 @@ OPS: tuple[Op, ...] = (
 
 BY_NAME: dict[str, Op] = by(OPS, "name")
 FUNCTIONS: dict[str, Op] = called(OPS)
+EQUATIONS: dict[str, Op] = {}
+"""The rows of roots that other roots' rows call by name, made as they are met."""
 BY_INFIX: dict[str, Op] = by(OPS, "infix")
 BENT = having(OPS, "bend")
 """The rows whose derivative has a kink where they have none."""

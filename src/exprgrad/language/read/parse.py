@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.errors import LanguageError, ShapeError, advice
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Shape, dependencies, is_scalar
 from exprgrad.graph.op import Family, Op
-from exprgrad.graph.ops import BY_INFIX, FAMILIES, FUNCTIONS, OPS, member
+from exprgrad.graph.ops import BY_INFIX, EQUATIONS, FAMILIES, FUNCTIONS, OPS, member
 from exprgrad.language.read import lalr
 from exprgrad.source import Source, Span
 
@@ -294,7 +294,7 @@ class Builder:
     def call(self, name: Span, left: Span, values: list[Any], right: Span) -> Value:
         """A call."""
         text = self.text[name[0] : name[1]]
-        op = FUNCTIONS.get(text)
+        op = FUNCTIONS.get(text) or EQUATIONS.get(text)
         if op is None and text in FAMILIES:
             op, values = self.chosen(FAMILIES[text], values, (name[0], right[1]))
         if op is None or (op.variadic and len(values) < 2) or not all(map(is_operand, values)):
