@@ -1,0 +1,214 @@
+"""Roots of equations, found or not: in doubles, over arrays and columns, in balls and in generated code."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from random import Random
+
+import mpmath
+import numpy as np
+import pytest
+
+from exprgrad.derive.roots import OUT, root_row
+from exprgrad.derive.sweeps.gradient import gradient
+from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.language.code.targets import TARGETS
+from exprgrad.language.read.parse import parse
+from exprgrad.run.arrays import arrays
+from exprgrad.run.balls.balls import enclose, has_balls
+from exprgrad.run.numbers.primitives import functions
+from placeholders import Hand, kepler
+from programs import Program, run
+
+FOUND = {
+    "out^2 - 2": ([1.0], 2**0.5),
+    "out^2 - 2 ": ([0.0, 2.0], 2**0.5),
+    "out - 2": ([2.0, 3.0], 2.0),
+    "out - 3": ([2.0, 3.0], 3.0),
+    "log(out)": ([0.0, 5.0], 1.0),
+    "log(out) ": ([0.5], 1.0),
+    "cos(out) - out": ([0.0], 0.7390851332151607),
+    "atan(out)": ([3.0], 0.0),
+    "atan(out) ": ([1e10], 0.0),
+    "exp(out) - 1e300": ([0.0], math.log(1e300)),
+    "out*exp(out) - 1": ([0.0], 0.5671432904097838),
+    "1e-12*(exp(out/0.026) - 1) - (5 - out)/1000": ([0.6], 0.5774594837846935),
+    "out - 1e-200": ([-1.0, 1.0], 1e-200),
+    "abs(out) - 1": ([5.0], 1.0),
+    "(out - 1)^2": ([3.0], 1.0),
+    "out^3": ([-1.0, 2.0], 0.0),
+}
+"""An equation, where its root is looked for, and the root."""
+NOT_FOUND = {
+    "out^2 + 1": [1.0],
+    "out - 5": [2.0, 3.0],
+    "1/out": [-1.0, 2.0],
+    "1/out ": [1.0],
+    "1/(out - 1)": [0.0, 3.0],
+    "tan(out)": [1.0, 2.0],
+    "where(out < 1, out - 5, out + 5)": [0.0, 3.0],
+    "exp(-out)": [0.0, 20.0],
+    "log(out)  ": [-1.0],
+    "nan*out": [1.0],
+}
+"""Equations without a root there: with poles and leaps, which change the sign too, among them."""
+
+
+def solved(text: str, ends: list[float]) -> float:
+    row = root_row("E", parse(text.strip()), [], is_bracketed=len(ends) == 2)
+    return functions[row.name](*ends)
+
+
+@pytest.mark.parametrize("text", FOUND)
+def test_roots_are_found_to_the_last_digits(text: str) -> None:
+    ends, expected = FOUND[text]
+    assert solved(text, ends) == pytest.approx(expected, rel=2e-16, abs=1e-100)
+
+
+@pytest.mark.parametrize("text", NOT_FOUND)
+def test_what_is_not_found_is_nan(text: str) -> None:
+    assert math.isnan(solved(text, NOT_FOUND[text]))
+
+
+def test_a_root_lies_between_the_two_doubles_where_the_sign_changes() -> None:
+    random = Random(7)
+    for _ in range(60):
+        c = random.uniform(-3, 3)
+        root = solved(f"out^3 + out - {c!r}", [-5.0, 5.0])
+        signs = {
+            math.copysign(1, x**3 + x - c)
+            for x in (root, math.nextafter(root, 9), math.nextafter(root, -9))
+        }
+        assert signs == {1.0, -1.0} or root**3 + root == c
+
+
+def true_kepler(m: float, e: float, near: float) -> tuple[mpmath.mpf, mpmath.mpf, mpmath.mpf]:
+    with mpmath.workdps(40):
+        anomaly = mpmath.findroot(lambda x: x - mpmath.mpf(e) * mpmath.sin(x) - mpmath.mpf(m), near)
+        slope = 1 - mpmath.mpf(e) * mpmath.cos(anomaly)
+        return anomaly, 1 / slope, mpmath.sin(anomaly) / slope
+
+
+def ulps(found: float, true: mpmath.mpf) -> float:
+    return abs(float(mpmath.mpf(found) - true)) / math.ulp(float(true))
+
+
+def test_keplers_equation_and_its_gradient() -> None:
+    random, f = Random(1), kepler()
+    for _ in range(100):
+        m, e = random.uniform(-math.pi, math.pi), random.uniform(0, 0.95)
+        found = f.gradient(M=m, e=e)
+        true = true_kepler(m, e, found.value)
+        # sin(E)/(1 - e*cos(E)) feels the rounding of E itself, where sin(E) is small
+        slope = 1 - e * math.cos(found.value)
+        felt = abs(math.cos(found.value) - e) / slope**2 * math.ulp(found.value) / 2
+        assert abs(found.gradient["e"] - float(true[2])) <= 5 * math.ulp(float(true[2])) + felt
+
+
+def operations(graph: object) -> int:
+    kinds = graph.kinds  # type: ignore[attr-defined]
+    return sum(kind not in (INPUT, CONST) for kind in kinds)
+
+
+def test_the_derivative_costs_one_sweep_over_the_equation_and_no_search() -> None:
+    hand = Hand()
+    names = hand.inputs("a b c d f g")
+    unknown = hand.unknown("E")
+    body = unknown
+    for name in names:  # each makes the equation longer by the same
+        body = hand.apply("add", hand.apply("mul", name, hand.apply("exp", unknown)), body)
+    graph = hand.resolved(hand.root(body, unknown, 0.0))
+    made = gradient(graph, [*graph.inputs]).graph
+    row = next(kind for kind in made.kinds if kind.startswith("root"))
+    assert made.kinds.count(row) == 1
+    equation = 3 * len(names)
+    assert operations(made) - 1 < 2.5 * equation
+
+
+def test_second_derivatives() -> None:
+    m, e = 1.0, 0.3
+    found = kepler().hessian(M=m, e=e)
+    anomaly, by_m, by_e = (float(x) for x in true_kepler(m, e, 1.3))
+    slope = 1 - e * math.cos(anomaly)
+    assert found["M"]["M"] == pytest.approx(-e * math.sin(anomaly) * by_m / slope**2, rel=1e-14)
+    mixed = math.cos(anomaly) / slope**2 - e * math.sin(anomaly) * by_e / slope**2
+    assert found["M"]["e"] == found["e"]["M"] == pytest.approx(mixed, rel=1e-13)
+
+
+def test_products_with_directions() -> None:
+    f = kepler()
+    run = f.gradient(M=1, e=0.3)
+    assert f.jvp(M=1, e=0.3, tangent={"M": 2.0}) == pytest.approx(2 * run.gradient["M"], rel=1e-15)
+
+
+def test_arrays_are_solved_all_at_once() -> None:
+    f, means = kepler(), np.linspace(-3, 3, 12).reshape(3, 4)
+    found = f.evaluate(M=means, e=0.5).value
+    assert found.shape == (3, 4)
+    singles = [f(M=m, e=0.5) for m in means.ravel()]
+    assert np.allclose(found.ravel(), singles, rtol=4e-16, atol=1e-300)
+    row = f.graph.kinds[f.graph.output]
+    assert np.isnan(
+        arrays.function(row)(np.array([0.5]), np.array([np.nan]), np.array([1.0]))
+    ).all()
+
+
+@pytest.mark.parametrize("engine", ["numpy", "jax", None])
+def test_columns(engine: str | None) -> None:
+    if engine == "jax":
+        pytest.importorskip("jax")
+    f, rng = kepler(), np.random.default_rng(3)
+    columns = {"M": rng.uniform(-3, 3, 500), "e": rng.uniform(0, 0.9, 500)}
+    value, slopes = f.compile(engine)(columns)
+    for at in range(0, 500, 50):
+        one = f.gradient(M=columns["M"][at], e=columns["e"][at])
+        assert value[at] == pytest.approx(one.value, rel=4e-16)
+        assert slopes["e"][at] == pytest.approx(one.gradient["e"], rel=1e-13, abs=1e-15)
+    if engine != "jax":
+        exact, _ = f.compile(engine, precise=True)(columns)
+        assert exact[0] == f(M=columns["M"][0], e=columns["e"][0])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_code(target: str, tmp_path: Path) -> None:
+    f, points = kepler(), [[1.0, 0.3], [-2.5, 0.9], [0.0, 0.5], [3.0, 0.99]]
+    program = Program(f.code(target), "f", 2, points)
+    ((*answers,),) = run(target, [program], tmp_path)
+    for (m, e), answer in zip(points, answers, strict=True):
+        one = f.gradient(M=m, e=e)
+        assert answer.value == pytest.approx(one.value, rel=4e-16)
+        assert answer.gradient == pytest.approx([*one.gradient.values()], rel=1e-13)
+
+
+@pytest.mark.skipif(not has_balls(), reason="there is no python-flint")
+def test_balls_hold_the_root() -> None:
+    random, graph = Random(5), kepler().graph
+    for _ in range(20):
+        m, e = random.uniform(-3, 3), random.uniform(0, 0.95)
+        ball = enclose(graph, {"M": m, "e": e}, 128)[graph.output]
+        true, *_ = true_kepler(m, e, float(ball.mid()))
+        assert ball.is_finite()
+        with mpmath.workdps(40):
+            assert abs(mpmath.mpf(ball.mid().str(38, radius=False)) - true) < mpmath.mpf(10) ** -34
+
+
+@pytest.mark.skipif(not has_balls(), reason="there is no python-flint")
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("out^2", [1.0]),  # a double root
+        ("exp(-out)", [1.0]),  # none: the residual is 0 by underflow
+        ("out + floor(out) - 3.5", [1.0]),  # it jumps
+        ("out^2 - 2*out + 1", [3.0]),
+    ],
+)
+def test_balls_say_nothing_of_what_they_cannot_prove(text: str, ends: list[float]) -> None:
+    residual = parse(text)
+    row = root_row("E", residual, [], is_bracketed=len(ends) == 2)
+    hand = Hand()
+    graph = hand.graph
+    graph.output = hand.apply(row.name, *ends)
+    ball = enclose(graph, {}, 128)[graph.output]
+    assert not ball.is_finite()
+    assert OUT in residual.inputs
