@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -88,6 +89,7 @@ print(status, int(peak.split()[1]) // 1024, file=sys.stderr)
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 @pytest.mark.parametrize("form", ["--json", "--csv", "-q", "--trace", "--digits=3"])
 def test_a_million_tokens(form: str) -> None:
     """A sum of 500,000 terms, in less than 1.5 GB."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import sys
+
 import click
 import pytest
 
@@ -59,6 +63,28 @@ def test_the_status_of_the_process(
     assert (caught.value.args, ends) == ((status,), discarded)
     written = capsys.readouterr().err
     assert written == (f"error: cannot write the answer: {message}\n" if message else "")
+
+
+def test_a_reader_that_leaves_on_windows(
+    ends: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A closed pipe is an invalid argument there; and lines end as they do everywhere."""
+
+    def main(argv: list[str]) -> int:
+        sys.stdout.write("x=1\n")
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    stdout = io.TextIOWrapper(io.BytesIO(), newline="\r\n")
+    monkeypatch.setattr(entry, "main", main)
+    monkeypatch.setattr(sys, "stdout", stdout)
+    for platform, status in (("win32", 0), ("linux", 2)):
+        monkeypatch.setattr(sys, "platform", platform)
+        with pytest.raises(Ended) as caught:
+            entry.run()
+        assert caught.value.args == (status,)
+    assert capsys.readouterr().err == "error: cannot write the answer: Invalid argument\n"
+    stdout.flush()
+    assert stdout.buffer.getvalue() == b"x=1\nx=1\n"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.errors import InputError
+from exprgrad.run.values.files import decode, json_in
 from exprgrad.run.values.inputs import as_value
 
 nan, inf = np.nan, np.inf
@@ -161,3 +162,14 @@ def test_from_python_as_from_the_command_line(tmp_path: Path) -> None:
     run = parse("sum(x @ W)").gradient(x=[1, 1], W=f"@{tmp_path}/W.json")
     assert run.value == 10
     assert run.gradient["x"].tolist() == [3, 7]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_texts_say_how_they_are_encoded(encoding: str, tmp_path: Path) -> None:
+    """By a mark at the beginning, as PowerShell writes; without one a text is UTF-8."""
+    (tmp_path / "x.csv").write_text("größe,b\r\n1,2\r\n3,4\r\n", encoding=encoding, newline="")
+    (tmp_path / "x.json").write_text('{"größe": [1, 3]}', encoding=encoding)
+    (tmp_path / "f.txt").write_text("sum(größe^2)\r\n", encoding=encoding, newline="")
+    f = parse(decode((tmp_path / "f.txt").read_bytes(), "f"))
+    assert f(größe=f"@{tmp_path / 'x.csv'}:größe") == 10
+    assert f(json_in(str(tmp_path / "x.json"))) == 10

@@ -279,3 +279,21 @@ def test_the_pictures_of_the_docs_can_be_read_on_dark_pages(path: Path) -> None:
         assert used
         for colour in used - {"none", "transparent", WIRE, QUIET["color"]}:
             assert f'[{attribute}="{colour}"] {{ {attribute}: {DARK[colour]} }}' in style
+
+
+@posix_only
+def test_lines_as_graphviz_ends_them_on_windows(no_dot: Path) -> None:
+    svg = "<svg><title>a</title>\\r\\n<g></g></svg>"
+    fake_dot(no_dot, f"printf '{svg}'")
+    assert b"\r" not in render("digraph {}", "svg")
+
+
+def test_no_program_in_the_current_folder_is_run(
+    no_dot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows looks there first."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shutil, "which", lambda name: f".\\{name}.EXE")
+    monkeypatch.setattr("exprgrad.show.picture.render.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError):
+        render("digraph {}", "svg")

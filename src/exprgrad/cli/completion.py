@@ -199,12 +199,13 @@ def values_of(option: click.Option, typed: str, formula: str) -> Iterator[str]:
 
 def files(typed: str, where: str, before: str = "") -> Iterator[str]:
     """The files that a path may become, and folders on the way."""
-    folder, name = os.path.split(typed)
+    name = os.path.basename(typed)  # noqa: PTH119
+    folder = typed[: len(typed) - len(name)]
     with suppress(OSError, ValueError):
         for entry in sorted(os.scandir(folder or "."), key=lambda entry: entry.name):
             if not entry.name.startswith(name) or entry.name[0] == "." != name[:1]:
                 continue
-            path = f"{before}{os.path.join(folder, entry.name)}"  # noqa: PTH118
+            path = before + folder + entry.name
             if entry.is_dir():
                 yield f"{path}/"
             elif not ENDINGS[where] or entry.name.lower().endswith(ENDINGS[where]):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from errno import EINVAL
 from typing import TYPE_CHECKING, NoReturn
 
 from exprgrad.cli.commands import COMMANDS
@@ -125,18 +126,27 @@ def run() -> NoReturn:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
+        elif sys.platform == "win32":  # what is written is the same everywhere, byte by byte
+            getattr(sys, name).reconfigure(newline="\n")
     try:
         status = main(sys.argv[1:])
     except KeyboardInterrupt:
         status = 130
-    except (BrokenPipeError, SystemExit):  # the reader went away; click exits over that
+    except SystemExit:  # so click says that the reader went away
         discard_output()
         status = 0
     except OSError as error:
         discard_output()
-        complain(f"cannot write the answer: {error.strerror or error}")
-        status = 2
+        status = 0 if has_no_reader(error) else 2
+        if status:
+            complain(f"cannot write the answer: {error.strerror or error}")
     leave(status)
+
+
+def has_no_reader(error: OSError) -> bool:
+    """Whether whoever read what is written went away; Windows calls that an invalid argument."""
+    is_windows = sys.platform == "win32"
+    return isinstance(error, BrokenPipeError) or (is_windows and error.errno == EINVAL)
 
 
 def complain(message: str) -> None:

@@ -122,7 +122,13 @@ def colorful(choice: str, stream: TextIO) -> bool:
     """Whether to use colour on a stream: as ``--color`` says, else on a terminal without NO_COLOR."""
     if choice != "auto":
         return choice == "always"
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    if sys.platform == "win32":  # where a console prints the escapes until it is told not to
+        from colorama import just_fix_windows_console  # which click needs there, too
+
+        just_fix_windows_console()
+    return True
 
 
 def terminal_width() -> int:

@@ -343,7 +343,7 @@ def in_our_language(text: str, notation: str | None) -> str:
 
 def file_label(path: str) -> str:
     """A file as an error calls it: its name, as far as that goes."""
-    return printable(cut(path.rpartition("/")[2], LONGEST_NAME))
+    return printable(cut(os.path.basename(path), LONGEST_NAME))  # noqa: PTH119
 
 
 def assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str, str]:
@@ -375,7 +375,7 @@ def assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str,
         "the formula comes from -f" if formula is None else "a formula with spaces needs quotes"
     )
     if argument.rstrip().endswith("]"):
-        help = "a list with spaces needs quotes, as in 'x=[1, 2]'"
+        help = 'a list with spaces needs quotes: "x=[1, 2]"'
     if formula is not None and re.fullmatch(r"--[\w-]+|-[^\W\d]", formula):
         help = f"'{formula}' was taken for the formula; --help lists the options"
     elif (known := with_equals(argument, formula)) is not None:

@@ -172,7 +172,7 @@ def test_the_colours_are_those_of_the_picture() -> None:
     for light, dark in look.DARK.items():
         assert style.count(f":{light}") == 1
         assert style.count(f":{dark}") == 1
-    css = files("exprgrad.show.page").joinpath("assets", "page.css").read_text()
+    css = files("exprgrad.show.page").joinpath("assets", "page.css").read_text(encoding="utf-8")
     assert not {*look.DARK, *look.DARK.values()} & {*re.findall("#[0-9a-f]{6}", css)}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -51,8 +52,13 @@ def unreadable(path: str, error: Exception) -> RequestError:
 
 
 def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:
-    """Text from UTF-8, without the mark that may stand at its beginning; ``name`` says whose it is."""
+    """Text from UTF-8, without the mark that may stand at its beginning; ``name`` says whose it is.
+
+    What begins with the mark of UTF-16, as files that PowerShell writes, is read as that.
+    """
     try:
+        if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            return content.decode("utf-16")
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         source = Source(content.decode("utf-8", errors="replace"), is_expression)

@@ -12,6 +12,7 @@ Graphviz's output, in which all user text is escaped.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -23,6 +24,8 @@ from exprgrad.show.picture.theme import DARK, DATA, GRAD
 
 __all__ = ["command", "finished", "graphviz", "render", "style"]
 
+WINDOWS_CRASH = 0xC0000000
+"""From here on an exit status on Windows says how a program crashed."""
 DPI = "160"
 """Pixels per inch of a PNG: crisp on dense screens, and not huge."""
 
@@ -42,16 +45,16 @@ def render(source: str, format: str) -> bytes:
     Raises ``RequestError`` when Graphviz fails, and ``MissingExtraError`` when there is none.
     """
     made = graphviz(command(format), source)
-    return finished(made.decode()).encode() if format == "svg" else made
+    return finished(made.decode().replace("\r\n", "\n")).encode() if format == "svg" else made
 
 
 def command(format: str, what: str = "") -> list[str]:
     """The command that reads DOT and writes a picture; ``what`` says what needs it, if not the picture."""
     dot = shutil.which("dot")
-    if dot is not None:
+    # Windows looks in the current folder first, and -P leaves it out: no file there may pass for Graphviz.
+    if dot is not None and os.path.isabs(dot):  # noqa: PTH117
         return [dot, f"-T{format}", *([f"-Gdpi={DPI}"] if format == "png" else [])]
     if sys.executable and find_spec("pygraphviz") is not None:
-        # -P: a file in the current folder must not pass for pygraphviz.
         return [sys.executable, "-P", "-c", PYGRAPHVIZ, format, DPI]
     raise MissingExtraError(
         "missing-graphviz",
@@ -66,7 +69,7 @@ def graphviz(arguments: list[str], source: str) -> bytes:
         done = subprocess.run(arguments, input=source.encode(), capture_output=True, check=False)
     except OSError as error:
         raise RequestError("graphviz-failed", f"Graphviz did not start: {error}") from error
-    if done.returncode < 0:
+    if done.returncode < 0 or done.returncode >= WINDOWS_CRASH:
         # Such as one node with 500 users: its wires are longer than Graphviz's own recursion can go.
         message = "Graphviz crashed: the graph is too much for it"
         raise RequestError("graphviz-failed", message, help="draw a part of the formula")
