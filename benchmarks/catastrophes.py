@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.libraries import jax_library, torch_library
+from benchmarks.libraries import installed, jax_library, torch_library
 from benchmarks.machine import machine
-from benchmarks.measure import peer, table
+from benchmarks.measure import table
 from benchmarks.pages import fill
 from benchmarks.symbols import arithmetic, sympy_read, translated
 from benchmarks.truth import from_tests
@@ -98,12 +98,7 @@ Contestant = Callable[[Expression, Mapping[str, float]], Answer]
 
 def contestants() -> dict[str, Contestant]:
     """exprgrad and the libraries that are installed, by name and version."""
-    found: dict[str, Contestant] = {"exprgrad": ours}
-    for name, (module, maker) in LIBRARIES.items():
-        library = peer(module)
-        if library is not None:
-            found[f"{name} {library.__version__.split('+')[0]}"] = maker(library)
-    return found
+    return installed(ours, LIBRARIES)
 
 
 def ours(expression: Expression, point: Mapping[str, float]) -> Answer:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from benchmarks.libraries import jax_library, torch_library
+from benchmarks.libraries import installed, jax_library, torch_library
 from benchmarks.measure import peer
 from benchmarks.symbols import casadi_read, sympy_read
 from exprgrad.api import Expression
@@ -24,12 +24,7 @@ Raises ``KeyError`` for an operation that the contestant does not know.
 
 def contestants() -> dict[str, Gradient]:
     """exprgrad and the libraries that are installed, by name and version."""
-    found: dict[str, Gradient] = {"exprgrad": ours}
-    for name, (module, maker) in LIBRARIES.items():
-        library = peer(module)
-        if library is not None:
-            found[f"{name} {library.__version__.split('+')[0]}"] = maker(library)
-    return found
+    return installed(ours, LIBRARIES)
 
 
 def missing() -> list[str]:

@@ -11,12 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from benchmarks.measure import peer
 from benchmarks.symbols import Words, translated
 from exprgrad.graph.graph import Graph
 
-__all__ = ["OPERATORS", "OWN", "Library", "jax_library", "torch_library"]
+__all__ = ["OPERATORS", "OWN", "Library", "installed", "jax_library", "torch_library"]
+
+Contestant = TypeVar("Contestant")
 
 OPERATORS: dict[str, tuple[str, Callable[..., Any]]] = {
     "add": ("x + y", operator.add),
@@ -34,6 +37,21 @@ OPERATORS: dict[str, tuple[str, Callable[..., Any]]] = {
     "ne": ("x != y", operator.ne),
 }
 """What both write as Python does."""
+
+
+def installed(
+    ours: Contestant, others: Mapping[str, tuple[str, Callable[[Any], Contestant]]]
+) -> dict[str, Contestant]:
+    """Ours and the libraries that are installed, by name and version.
+
+    ``others`` has by name a module, and what makes a contestant of it.
+    """
+    found = {"exprgrad": ours}
+    for name, (module, maker) in others.items():
+        library = peer(module)
+        if library is not None:
+            found[f"{name} {library.__version__.split('+')[0]}"] = maker(library)
+    return found
 
 
 def within(module: str, names: str) -> dict[str, str]:

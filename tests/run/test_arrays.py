@@ -159,43 +159,28 @@ def meaningful(text: str, point: dict[str, float]) -> Bounds | None:
     return found if all(map(mp.isfinite, found.gradient_errors.values())) else None
 
 
-formulas_and_rows = given(
-    smooth(), st.lists(st.tuples(everyday, everyday, everyday), min_size=1, max_size=3)
-)
-
-
-@settings(max_examples=6)
-@formulas_and_rows
-def test_a_formula_over_arrays_is_the_formula_at_each_point(
-    text: str, rows: list[tuple[float, float, float]]
-) -> None:
+@pytest.mark.parametrize("count", [6, pytest.param(200, marks=pytest.mark.slow)])
+def test_a_formula_over_arrays_is_the_formula_at_each_point(count: int) -> None:
     """Value and gradient against mpmath, within what the engine's ulps allow to first order."""
-    hold_at_each_point(text, rows)
 
+    @settings(max_examples=count)
+    @given(smooth(), st.lists(st.tuples(everyday, everyday, everyday), min_size=1, max_size=3))
+    def hold(text: str, rows: list[tuple[float, float, float]]) -> None:
+        graph = parse(text).graph
+        run = pointwise(f"value = {text}; sum(value*[1, 1, 1])", [*rows, *rows, *rows][:3])
+        values = np.broadcast_to(run.values[run.graph.bindings[0].node], (3,))
+        for at, row in enumerate(rows):
+            place = dict(zip("xyz", row, strict=True))
+            held = meaningful(text, {name: place[name] for name in graph.inputs})
+            if held is None:
+                continue
+            apart = [abs(held.values[graph.output] - float(values[at])) - held.errors[graph.output]]
+            for name in graph.inputs:
+                wrong = abs(held.gradient[name] - float(run.swept[name][at]))
+                apart.append(wrong - held.gradient_errors[name])
+            assert max(apart) <= 0, (text, row)
 
-@pytest.mark.slow
-@settings(max_examples=200)
-@formulas_and_rows
-def test_many_formulas_over_arrays_are_the_formula_at_each_point(
-    text: str, rows: list[tuple[float, float, float]]
-) -> None:
-    hold_at_each_point(text, rows)
-
-
-def hold_at_each_point(text: str, rows: list[tuple[float, float, float]]) -> None:
-    graph = parse(text).graph
-    run = pointwise(f"value = {text}; sum(value*[1, 1, 1])", [*rows, *rows, *rows][:3])
-    values = np.broadcast_to(run.values[run.graph.bindings[0].node], (3,))
-    for at, row in enumerate(rows):
-        place = dict(zip("xyz", row, strict=True))
-        held = meaningful(text, {name: place[name] for name in graph.inputs})
-        if held is None:
-            continue
-        apart = [abs(held.values[graph.output] - float(values[at])) - held.errors[graph.output]]
-        for name in graph.inputs:
-            wrong = abs(held.gradient[name] - float(run.swept[name][at]))
-            apart.append(wrong - held.gradient_errors[name])
-        assert max(apart) <= 0, (text, row)
+    hold()
 
 
 def test_kinks_inside_a_formula_are_as_for_numbers() -> None:

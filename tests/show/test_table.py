@@ -1,17 +1,20 @@
-"""Tables of nodes: in a pipe, and as Rich draws them on terminals of 80 and 40 columns."""
+"""Tables of nodes: in a pipe, and as Rich draws them on terminals, those of tensors in more widths."""
 
 from __future__ import annotations
 
-from itertools import takewhile
+from collections.abc import Sequence
+from itertools import product, takewhile
 
 import pytest
 
 import golden
+import tensor_runs
 from exprgrad import Run, parse
 from exprgrad.show.text.nodes import node_table
 from exprgrad.show.text.table import Column, Table, plain, rich
 from exprgrad.show.text.views import decimal
 from exprgrad.source import display_width
+from together import together
 
 NEURON = "n = x1*w1 + x2*w2 + b\no = tanh(n)"
 RUNS: dict[str, Run] = {
@@ -29,17 +32,22 @@ RUNS: dict[str, Run] = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_tables(name: str) -> None:
-    table = node_table(RUNS[name])
+OF_NUMBERS = [(name, run, (80, 40)) for name, run in RUNS.items()]
+OF_TENSORS = [
+    (f"tensors-{name}", run, (160, 100, 80, 40)) for name, run in tensor_runs.RUNS.items()
+]
+
+
+@together([*OF_NUMBERS, *OF_TENSORS])
+def test_tables(name: str, run: Run, widths: Sequence[int]) -> None:
+    table = node_table(run)
     pieces = ["in a pipe", "", plain(table)]
-    for width in (80, 40):
+    for width in widths:
         pieces += ["", f"on {width} columns", "", rich(table, width, color=False)]
     golden.agree(f"tables/{name}.txt", "\n".join(pieces) + "\n")
 
 
-@pytest.mark.parametrize("name", RUNS)
-@pytest.mark.parametrize("width", [24, 40, 64, 80, 120])
+@together(product(RUNS, (24, 40, 64, 80, 120)))
 def test_no_number_is_cropped(name: str, width: int) -> None:
     """Every data and grad is on its line in full; lines fit wherever the numbers leave room."""
     table = node_table(RUNS[name])

@@ -1,11 +1,12 @@
-"""Tables of tensors: their shapes, small ones whole, others by norm and extremes, at every width."""
+"""What tables say of tensors: shapes, small ones whole, others by norm and extremes, at every width."""
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 import pytest
 
-import golden
 from exprgrad import parse
 from exprgrad.show.text.nodes import node_table
 from exprgrad.show.text.table import plain, rich
@@ -13,19 +14,10 @@ from exprgrad.show.text.views import VIEWS, view
 from exprgrad.source import display_width
 from shell import command
 from tensor_runs import RUNS
+from together import together
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_tables(name: str) -> None:
-    table = node_table(RUNS[name])
-    pieces = ["in a pipe", "", plain(table)]
-    for width in (160, 100, 80, 40):
-        pieces += ["", f"on {width} columns", "", rich(table, width, color=False)]
-    golden.agree(f"tables/tensors-{name}.txt", "\n".join(pieces) + "\n")
-
-
-@pytest.mark.parametrize("name", RUNS)
-@pytest.mark.parametrize("width", [40, 60, 80, 100, 160])
+@together(product(RUNS, (40, 60, 80, 100, 160)))
 def test_lines_fit_and_no_number_is_cropped(name: str, width: int) -> None:
     """Data and grad are never cut; what there is no room for is said in fewer words."""
     table = node_table(RUNS[name])
@@ -99,8 +91,7 @@ def test_narrower_views_are_narrower() -> None:
 NINTHS = np.arange(1, 5).reshape(2, 2) / 9
 
 
-@pytest.mark.parametrize("digits", range(1, 18))
-@pytest.mark.parametrize("columns", [40, 80, 100, 160])
+@together(product(range(1, 18), (40, 80, 100, 160)))
 def test_digits_are_never_fewer_than_asked(digits: int, columns: int) -> None:
     """Where there is no room for all numbers, there is for their norm; the answer is always whole."""
     run = parse("Y = X*w; sum(Y)").gradient(X=NINTHS, w=1)
