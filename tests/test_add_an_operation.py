@@ -57,11 +57,11 @@ def test_the_documented_row_is_accurate(row: Op) -> None:
 
 
 def test_everything_follows_from_the_row(row: Op, capsys: pytest.CaptureFixture[str]) -> None:
-    run = parse("y = sech(x)").gradient(x=0.5)
-    assert run.edges[0].rule == "-y*tanh(x)"
-    assert "y = sech(x)" in run.trace() and "sech" in run.dot()
-    assert main(["ops", "sech"]) == 0
-    assert "the hyperbolic secant" in capsys.readouterr().out
+    run = parse("y = versin(x)").gradient(x=0.5)
+    assert run.edges[0].rule == "sin(x)"
+    assert "y = versin(x)" in run.trace() and "versin" in run.dot()
+    assert main(["ops", "versin"]) == 0
+    assert "the versed sine" in capsys.readouterr().out
 
 
 def put_in(path: Path, before: str, text: str, *, after: str = "") -> None:
@@ -80,9 +80,9 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("src", "grammar"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     functions = folder / "src" / "exprgrad" / "graph" / "functions.py"
-    put_in(functions, "# fmt: off\nNETWORKS", f"import math\n\n{found[1]}\n\n")
-    put_in(functions, "SPECIAL_FUNCTIONS: tuple[Family, ...] = (", "", after="FAMILY,")
-    put_in(functions, "NETWORKS: tuple[Op, ...] = (\n", "", after="    DIGAMMA,\n")
+    put_in(functions, "# fmt: off\nROWS", f"import math\n\n{found[1]}\n\n")
+    put_in(functions, "FAMILIES: tuple[Family, ...] = (", "", after="FAMILY,")
+    put_in(functions, "ROWS: tuple[Op, ...] = (\n", "", after="    DIGAMMA,\n")
     return folder
 
 

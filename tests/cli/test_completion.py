@@ -80,7 +80,7 @@ def offered(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("exprgrad grad a a=@data.csv:", ["a=@data.csv:K ", "a=@data.csv:S "]),
         ("exprgrad grad a --inputs v", ["values.json "]), ("exprgrad grad -f no", ["notes.txt "]),
         ("exprgrad grad a a=@nothing/", []), ("exprgrad grad a* ", []), ("exprgrad help ", []),
-        ("exprgrad eval 'a", ["abs(", "acos(", "acosh("]),
+        ("exprgrad eval 'a", ["abs(", "acos(", "acosec("]),
     ],
 )  # fmt: skip
 def test_what_is_offered(

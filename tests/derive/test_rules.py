@@ -26,7 +26,7 @@ def gradient(text: str, inputs: dict[str, float], wrt: str | None = None) -> dic
 @together([op for op in OPS if op.shown])
 def test_shown_and_computed_partials_are_equal_in_real_arithmetic(op: Op) -> None:
     tried = 0
-    for args in points(Random(f"{op.name} shown"), 3 if op.variadic else len(op.names), 40):
+    for args in points(Random(f"{op.name} shown"), 3 if op.variadic else len(op.names), 80):
         if not holds(op.domain, op.names, args) or is_special(op, args):
             continue
         for position in range(len(args)):

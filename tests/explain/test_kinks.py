@@ -526,9 +526,11 @@ def against_quotients(run: Run, point: Mapping[str, float]) -> Iterator[str]:
     with mp.workprec(2500):
         exact = evaluate(run.graph, {name: mpf(x) for name, x in point.items()})
         pairs = list(zip(exact, run.values, strict=True))
-        if not all(e == mpf(x) for e, x in pairs):
+        if not all(e == mpf(x) for e, x in pairs[:-1]):
             return  # rounded data may be a tie where the truth is none
         for name, found in run.one_sided.items():
+            if found.verdict != "jump" and exact[-1] != mpf(run.values[-1]):
+                continue
             for sign in (-1, 1):
                 hold(run, point, found, sign)
             if found.verdict == "exists":

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from random import Random
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.invariants import check
 from exprgrad.graph.op import GATES
-from exprgrad.graph.ops import BY_INFIX, BY_NAME, FUNCTIONS, OPS, Op
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMMON, FUNCTIONS, OPS, Op
 from oracles import Real, evaluate, has_own_reference, holds, mp, mpf, reference, ulp
 from strategies import points
 from together import together
@@ -124,6 +126,30 @@ def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
 @each_row
 def test_every_row_has_a_reference(op: Op) -> None:
     assert has_own_reference(op.name) or op.definition
+
+
+def test_rows_are_loaded_when_a_formula_names_them() -> None:
+    """In a process of its own: an ordinary formula loads none, a special function all before it."""
+    script = """
+import sys
+from exprgrad import parse
+from exprgrad.graph.ops import BY_NAME, COMMON, FURTHER
+def loaded():
+    return [name for name in ("functions", "special") if f"exprgrad.graph.{name}" in sys.modules]
+assert parse("tanh(a*x)^2/(1 + x)").derivative("x").gradient(a=1, x=2).value
+assert not loaded() and len(BY_NAME) == len(COMMON)
+assert parse("sigmoid(x)").gradient(x=0).gradient == {"x": 0.25} and loaded() == ["functions"]
+assert parse("sum(x)").gradient(x=[1, 2]).value == 3 and loaded() == ["functions"]
+assert parse("deg(x)").gradient(x=0).value == 0 and len(loaded()) == 2 and not FURTHER
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_what_is_gathered_at_the_start_is_of_common_rows() -> None:
+    """Sets of rows are made before the others are loaded: ``COMPARISONS``, ``SUMS`` and their like."""
+    gathered = ("infix", "prefix", "signs", "powers", "branches", "winner", "opposite", "logic")
+    for op in OPS[len(COMMON) :]:
+        assert not [field for field in gathered if getattr(op, field)], op.name
 
 
 def test_squares_are_what_rows_say() -> None:

@@ -32,7 +32,9 @@ def beside_zero(op: Op, place: tuple[int, int], args: tuple[float, ...]) -> bool
 @pytest.mark.parametrize(("seed", "count"), SEEDS)
 def test_second_derivatives_are_within_the_stated_ulps(op: Op, seed: int, count: int) -> None:
     tried = 0
-    for args in points(Random(f"{op.name} {seed} twice"), len(op.names), count):
+    for args in points(Random(f"{op.name} {seed} twice"), len(op.names), 4 * count):
+        if tried >= count:
+            break  # few points are in a narrow domain
         if not holds(op.domain, op.names, args) or is_special(op, args):
             continue
         if not all(map(math.isfinite, computed(op, args)[1])):

@@ -130,10 +130,10 @@ def ended(words: Iterable[str]) -> Iterator[str]:
 
 def functions() -> list[str]:
     """The names of all functions and operations."""
-    from exprgrad.graph.ops import BY_NAME
+    from exprgrad.graph.ops import FAMILIES, OPS
     from exprgrad.graph.tensors import WORDS
 
-    return [*BY_NAME, *WORDS]
+    return [*(op.name for op in OPS), *FAMILIES, *WORDS]
 
 
 def calls(typed: str) -> Iterator[str]:

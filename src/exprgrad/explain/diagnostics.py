@@ -21,7 +21,7 @@ from exprgrad.graph.graph import (
     seen_from,
     size,
 )
-from exprgrad.graph.ops import BENT, OPS
+from exprgrad.graph.ops import BENT, BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import (
@@ -49,8 +49,6 @@ __all__ = [
 
 COUNTED = 6
 """So many digits of a number are right, or a warning says how many, where all its digits are printed."""
-EDGES = {op.name: op for op in OPS if op.edge}
-"""The rows whose domain has an edge at which their slope is finite."""
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
 NO_NUMBER = NOT_FINITE | {"nan-hessian", "infinite-hessian"}
@@ -291,11 +289,9 @@ def ends_somewhere(run: evaluation.Run) -> bool:
         return False
     evaluator = evaluator_for(run.graph)
     return any(
-        evaluator.holds(
-            EDGES[kind].edge, EDGES[kind].names, [values[operand] for operand in operands]
-        )
+        evaluator.holds(op.edge, op.names, [values[operand] for operand in operands])
         for kind, operands in zip(run.graph.kinds, run.graph.operands, strict=True)
-        if kind in EDGES
+        if (op := BY_NAME.get(kind)) and op.edge
     )
 
 

@@ -9,7 +9,7 @@ import math
 
 from exprgrad.graph.op import Family, Op, Special, bell, horner
 
-__all__ = ["NETWORKS", "SPECIAL_FUNCTIONS"]
+__all__ = ["FAMILIES", "ROWS"]
 
 SILU_SLOPE = (
     "t = x + 1.2784645427610737 + 1.0946994183093437e-16; w = 0.2784645427610738 - 1.552360632e-18; "
@@ -201,7 +201,7 @@ The shares of all operands are divided by their sum, which takes out the error o
 """
 
 # fmt: off
-NETWORKS: tuple[Op, ...] = (
+ROWS: tuple[Op, ...] = (
     Op(
         "relu", "x", ("where(x > 0, 1, 0)",), "max(x, 0)", value="max(x, 0)", definition="max(x, 0)",
         latex=r"\operatorname{relu}(x)", gate="gate",
@@ -241,7 +241,8 @@ NETWORKS: tuple[Op, ...] = (
         "sigmoid", "x", ("out*sigmoid(-x)",), "1/(1 + exp(-x))", shown=("out*(1 - out)",),
         seconds=("out*sigmoid(-x)*tanh(-x/2)",),
         value="e = exp(-abs(x)); where(x >= 0, 1/(1 + e), e - e*e/(1 + e))", definition="1/(1 + exp(-x))",
-        joint=SIGMOID_JOINT, latex=r"\sigma(x)", not_negative=True, elsewhere="expit logistic",
+        joint=SIGMOID_JOINT, latex=r"\sigma(x)", not_negative=True, inverse="logit",
+        elsewhere="expit logistic",
     ),
     Op(
         "silu", "x", (SILU_SLOPE,), "the sigmoid linear unit x*sigmoid(x), also known as swish",
@@ -304,5 +305,4 @@ NETWORKS: tuple[Op, ...] = (
 )
 # fmt: on
 
-SPECIAL_FUNCTIONS: tuple[Family, ...] = ()
-"""Families of rows with a whole-number setting."""
+FAMILIES: tuple[Family, ...] = ()

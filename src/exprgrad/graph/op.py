@@ -247,6 +247,7 @@ GATES = {
     "sign router": "it passes its grad on, with the sign flipped where its operand is negative",
     "gate": "it passes its grad on unchanged where its operand is positive, and 0 elsewhere",
     "leaky gate": "it passes its grad on unchanged where its operand is positive, little of it elsewhere",
+    "window": "it passes its grad on unchanged where its operand is between the bounds, and 0 elsewhere",
     "soft gate": "it passes its grad on nearly unchanged where its operand is large, and hardly any where "
     "it is very negative",
     "softmax router": "it shares its grad out among its operands, most of it to the largest",

@@ -10,15 +10,18 @@ name the row's operands, and
 
 Every function in a rule is itself a row.  Where a derivative does not exist, a rule gives the
 subgradient of least norm.  ``docs/how-to/add-an-operation.md`` walks through one row.
+
+Rows that ordinary formulas do without stand in modules of their own, ``FURTHER``, which are loaded when a
+name is met that is not known yet, or when ``OPS`` is asked for, which is all rows.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from exprgrad.graph.functions import NETWORKS, SPECIAL_FUNCTIONS
 from exprgrad.graph.op import (
     Family,
     Op,
@@ -37,8 +40,8 @@ if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "BENT", "BY_INFIX", "BY_NAME", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS", "LOGIC", "OPS", "PRODUCTS", "SUMS",
-    "Op", "Special", "member",
+    "BENT", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS", "LOGIC", "OPS",
+    "PRODUCTS", "SUMS", "VARIADIC", "Op", "Special", "is_function", "member",
 ]  # fmt: skip
 
 
@@ -153,7 +156,7 @@ ROOT = (
 )
 
 # fmt: off
-OPS: tuple[Op, ...] = (
+COMMON: tuple[Op, ...] = (
     # Arithmetic.
     Op("add", "x y", ("1", "1"), "the sum", infix="+", latex="x + y", gate="distributor", value_ulp=0.5, partial_ulp=0.0, signs=(1, 1), exact=operator.add, commutes=True, not_zero="any"),
     Op("sub", "x y", ("1", "-1"), "the difference", infix="-", latex="x - y", gate="distributor, sign flipped", value_ulp=0.5, partial_ulp=0.0, signs=(1, -1), exact=operator.sub),
@@ -398,23 +401,79 @@ OPS: tuple[Op, ...] = (
         ),
         latex=r"\sqrt{x^{2} + y^{2}}", special=(Special("out == 0", "kink", "both operands are 0", slope="hypot(dx, dy)"),), not_negative=True, not_zero="any",
     ),
-    *NETWORKS,
 )
+"""The rows that are always there."""
 # fmt: on
 
-BY_NAME: dict[str, Op] = by(OPS, "name")
-FUNCTIONS: dict[str, Op] = called(OPS)
+BY_NAME: dict[str, Op] = {}
+FUNCTIONS: dict[str, Op] = {}
+"""By each word that is read as one the rows that are calls."""
 EQUATIONS: dict[str, Op] = {}
 """The rows of roots that other roots' rows call by name, made as they are met."""
-BY_INFIX: dict[str, Op] = by(OPS, "infix")
-BENT = having(OPS, "bend")
-"""The rows whose derivative has a kink where they have none."""
-COMPARISONS = having(OPS, "opposite")
-LOGIC = having(OPS, "logic")
-SUMS = having(OPS, "signs")
-PRODUCTS = having(OPS, "powers")
-FAMILIES: dict[str, Family] = by(SPECIAL_FUNCTIONS, "name")
+FAMILIES: dict[str, Family] = {}
 """The families of rows by what people write."""
+BENT: set[str] = set()
+"""The rows whose derivative has a kink where they have none."""
+VARIADIC: set[str] = set()
+
+
+def take_in(rows: Sequence[Op], families: Sequence[Family] = ()) -> None:
+    """Put rows into the table."""
+    BY_NAME.update(by(rows, "name"))
+    FUNCTIONS.update(called(rows))
+    FAMILIES.update(by(families, "name"))
+    BENT.update(having(rows, "bend"))
+    VARIADIC.update(row.name for row in rows if row.variadic)
+
+
+take_in(COMMON)
+BY_INFIX: dict[str, Op] = by(COMMON, "infix")
+COMPARISONS = having(COMMON, "opposite")
+LOGIC = having(COMMON, "logic")
+SUMS = having(COMMON, "signs")
+PRODUCTS = having(COMMON, "powers")
+
+
+# The rows that are not always there.
+
+FURTHER = ["functions", "special"]
+"""The modules whose rows are not in the table yet, in the order in which they are loaded."""
+
+
+def load_next() -> None:
+    """Put the rows of one more module into the table."""
+    from importlib import import_module
+
+    name = FURTHER[0]
+    module = import_module(f"exprgrad.graph.{name}")
+    take_in(module.ROWS, module.FAMILIES)
+    if name in FURTHER:  # another thread may have been faster
+        FURTHER.remove(name)
+
+
+def is_function(word: str, *, rare: bool = True) -> bool:
+    """Whether a word is read as a function's or a family's name; rows are loaded until it is.
+
+    Without ``rare`` the last module, of rare functions, is left aside.
+    """
+    while len(FURTHER) >= (1 if rare else 2) and word not in FUNCTIONS and word not in FAMILIES:
+        load_next()
+    return word in FUNCTIONS or word in FAMILIES
+
+
+if TYPE_CHECKING:
+    OPS: tuple[Op, ...]
+    """All rows."""
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name != "OPS":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        while FURTHER:
+            load_next()
+        made = [row for row in BY_NAME.values() if row.setting is None and row.equation is None]
+        globals()["OPS"] = tuple(made)
+        return globals()["OPS"]
 
 
 def member(family: Family, number: int) -> Op:

@@ -12,7 +12,7 @@ from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import RequestError, advice
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program
 from exprgrad.graph.op import having
-from exprgrad.graph.ops import OPS
+from exprgrad.graph.ops import COMMON
 from exprgrad.graph.structural import shape_text
 from exprgrad.graph.transform import transform
 from exprgrad.language.read.parse import CONSTANTS, at_shapes, need_number
@@ -25,9 +25,9 @@ WORTH_A_NAME = 40
 """How many characters a new name must save."""
 WORTH_ITS_NAME = 12
 """The most characters of what is written out although a person gave it a name."""
-EXTREMA = frozenset(op.name for op in OPS if op.winner)
+EXTREMA = frozenset(op.name for op in COMMON if op.winner)
 """``max`` and ``min``."""
-UNORDERED = EXTREMA | having(OPS, "commutes")
+UNORDERED = EXTREMA | having(COMMON, "commutes")
 """The rows whose operands may change places."""
 SMALL = 500
 """In a formula of more nodes a person's names are used without asking whether they make it shorter."""

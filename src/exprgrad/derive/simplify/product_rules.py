@@ -24,13 +24,13 @@ from exprgrad.derive.simplify.normal_form import (
     content,
 )
 from exprgrad.derive.simplify.write import length
-from exprgrad.graph.ops import BY_NAME, OPS
+from exprgrad.graph.ops import BY_NAME, COMMON
 
 __all__ = ["MOST_FACTORS", "STEPS", "share_of_tie"]
 
-QUOTIENTS = {op.quotient[0]: (op.quotient[1], op.name) for op in OPS if op.quotient}
+QUOTIENTS = {op.quotient[0]: (op.quotient[1], op.name) for op in COMMON if op.quotient}
 """By the upper row of a quotient that is a row: the lower one, and what that is."""
-WINNERS = frozenset(op.winner for op in OPS if op.winner)
+WINNERS = frozenset(op.winner for op in COMMON if op.winner)
 MOST_FACTORS = 12
 """The most factors of a product that is taken apart."""
 HIGH = 64

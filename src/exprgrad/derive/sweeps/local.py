@@ -8,7 +8,7 @@ from functools import cache, lru_cache, partial
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, balanced, computed, shown, slots, template
 from exprgrad.graph.graph import Graph, Shape, Slope, dependencies, dependents
-from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.graph.ops import BY_NAME, VARIADIC, Op
 from exprgrad.graph.structural import Pass, Structural
 
 __all__ = ["Edge", "Source", "active_from", "specialised", "users_of", "varying_operands"]
@@ -16,7 +16,6 @@ __all__ = ["Edge", "Source", "active_from", "specialised", "users_of", "varying_
 
 Edge = tuple[int, int, bool]
 """An operand, its local derivative as a node, and whether that is a branch's condition, which gates it."""
-VARIADIC = frozenset(op.name for op in OPS if op.variadic)
 LONG = 16
 """From so many nodes on it pays to keep what a rule becomes where some of its names are numbers."""
 

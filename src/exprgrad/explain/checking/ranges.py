@@ -35,7 +35,7 @@ def range_of(graph: Graph, node: int, operands: Sequence[Range]) -> Range:
     """An operation's range: what its structure says of it, and the sign of its slope."""
     row = BY_NAME[graph.kinds[node]]
     low, high = range_by_structure(graph, node, operands)
-    if len(operands) == 1 and is_smooth(row):
+    if len(operands) == 1 and is_smooth(row, operands[0]):
         slope = template(row.partials[0])
         seen = {"x": operands[0], "out": (low, high)}
         least, greatest = interpret(slope, BY_STRUCTURE, seen)[slope.output]
@@ -45,8 +45,13 @@ def range_of(graph: Graph, node: int, operands: Sequence[Range]) -> Range:
     return low, high
 
 
-def is_smooth(row: Op) -> bool:
-    """Whether a row has neither jumps nor poles within an interval on whose ends it has values."""
+def is_smooth(row: Op, within: Range) -> bool:
+    """Whether a row has neither jumps nor poles within an interval on whose ends it has values.
+
+    What has values on both sides of 0 may have none there.
+    """
+    if within[0] < 0 < within[1] and not math.isfinite(functions[row.name](0.0)):
+        return False
     return row.magnifies != "period" and all(special.code == "kink" for special in row.special)
 
 

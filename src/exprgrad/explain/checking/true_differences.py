@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from exprgrad.explain.checking.differences import SCALE, STEP, Quotients, quotients
 from exprgrad.graph.graph import Graph
-from exprgrad.graph.ops import OPS
+from exprgrad.graph.ops import COMMON
 from exprgrad.run.balls.balls import Ball, ball, decimal, evaluate, working
 
 __all__ = [
@@ -28,7 +28,7 @@ PRECISIONS = ((512, 128), (4096, 1400), (16384, 6000))
 The first is for what is as smooth as most formulas are.  The second step is 2^-300 of the least double and
 less, also beside 0.  The bits are more than twice the step's: as many are left of a quotient.
 """
-STEPS = frozenset(op.name for op in OPS if op.gate == "blocker")
+STEPS = frozenset(op.name for op in COMMON if op.gate == "blocker")
 """The functions that do nothing but jump, and are flat between."""
 SETTLED = 2.0**-24
 """By how much, of itself, a quotient may change from step to step if it has a limit."""

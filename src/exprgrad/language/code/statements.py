@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, Graph, Literal, Program, in_lists
-from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC, OPS
+from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, LOGIC
 from exprgrad.graph.shapes import broadcast_shape
 from exprgrad.language.code.identifiers import Names
 from exprgrad.language.code.target import (
@@ -41,7 +41,9 @@ LITERAL_WIDTH = 92
 COUNTED = 3
 """The length from which 0, 1, 2… is written as a range."""
 KEEPING_SIGN = frozenset(
-    op.name for op in OPS if op.branches or op.powers or op.winner or min(op.signs, default=-1) > 0
+    op.name
+    for op in COMMON
+    if op.branches or op.powers or op.winner or min(op.signs, default=-1) > 0
 )
 """Rows that are not negative where their operands are not; of a choice, its branches."""
 PASSING_FLAGS = {*LOGIC, "broadcast", "where"}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from exprgrad.errors import advice
-from exprgrad.graph.ops import BY_NAME, FUNCTIONS, OPS
+from exprgrad.graph.ops import BY_NAME, FAMILIES, FUNCTIONS, OPS
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.source import depths, pieces
 
@@ -38,7 +38,7 @@ __all__ = [
     "translated",
 ]  # fmt: skip
 
-FUNCTION_WORDS = frozenset(FUNCTIONS) | WORDS.keys()
+FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | WORDS.keys()
 """Every word that is a function before parentheses."""
 ELEMENTWISE = {word: op.name for op in OPS for word in op.elsewhere.split()}
 NAMES_HERE = ELEMENTWISE | {
@@ -50,11 +50,6 @@ FORMS = {
     "array": "{x_list}",
     "asarray": "{x_list}",
     "column_stack": "for vectors write stack({all}, axis=1)",
-    "cot": "1/tan({x})",
-    "coth": "1/tanh({x})",
-    "csc": "1/sin({x})",
-    "csch": "1/sinh({x})",
-    "ctg": "1/tan({x})",
     "cube": "{x_factor}^3",
     "div": "{x_factor}/{y_factor}",
     "divide": "{x_factor}/{y_factor}",
@@ -88,8 +83,6 @@ FORMS = {
     "ravel": "reshape({x}, -1)",
     "rdivide": "{x_factor}/{y_factor}",
     "row_stack": "for vectors write [{all}], for matrices concat({all})",
-    "sec": "1/cos({x})",
-    "sech": "1/cosh({x})",
     "sinc": "sinc(pi*{x_factor})",  # elsewhere the zeros are the whole numbers
     "sqr": "{x_factor}^2",
     "square": "{x_factor}^2",

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from exprgrad.errors import LanguageError
-from exprgrad.graph.ops import FUNCTIONS
+from exprgrad.graph.ops import is_function
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import program
@@ -57,7 +57,8 @@ OPERATORS = {
 FUNCTION_COMMANDS = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "ln": "log", "log": "log", "sum": "sum",
     "prod": "prod", "tg": "tan", "tr": "trace",
-    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "max", "min")},
+    **{name: name for name in ("sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "coth")},
+    **{name: name for name in ("exp", "max", "min")},
 }  # fmt: skip
 FONTS = {
     r"\mathrm", r"\mathit", r"\mathtt", r"\mathbf", r"\mathsf", r"\mathcal", r"\mathbb", r"\boldsymbol",
@@ -68,7 +69,8 @@ UPRIGHT = {r"\mathrm", r"\text", r"\textrm", r"\mathsf"}
 ACCENTS = {rf"\{name}": name for name in ("hat", "bar", "tilde", "vec", "dot", "ddot")}
 ACCENTS |= {r"\widehat": "hat", r"\overline": "bar", r"\widetilde": "tilde"}
 CONSTANT_COMMANDS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
-INVERSE = {f"{name}{h}": f"a{name}{h}" for name in ("sin", "cos", "tan") for h in ("", "h")}
+ANGLES = ("sin", "cos", "tan", "sec", "csc", "cot")
+INVERSE = {f"{name}{h}": f"a{name}{h}" for name in ANGLES for h in ("", "h")}
 REFUSED = {
     **dict.fromkeys((r"\partial", r"\nabla"), "no derivative is taken inside a formula"),
     **dict.fromkeys((r"\ldots", r"\dots", r"\cdots"), "write out what is left out"),
@@ -276,10 +278,10 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
         group[1].replace(r"\_", "_"),
     )
     name = inside.strip()
-    called = name if name in FUNCTIONS or name in WORDS else name.lower()
-    upright = word in UPRIGHT and len(name) > 1 and (called in FUNCTIONS or called in WORDS)
+    called = name if is_function(name) or name in WORDS else name.lower()
+    upright = word in UPRIGHT and len(name) > 1 and (is_function(called) or called in WORDS)
     before_group = re.compile(r"\s*(?:\\left)?\(").match(text, group.end())
-    if word == r"\operatorname" or upright or (name in FUNCTIONS and before_group):
+    if word == r"\operatorname" or upright or (is_function(name) and before_group):
         items.append(Item("function", FUNCTION_COMMANDS.get(name, called), start, group.end()))
     elif name == "d" and word in UPRIGHT:
         help = "no derivative or integral is taken inside a formula"
@@ -302,7 +304,7 @@ def refuse_word(text: str, start: int) -> None:
     word = re.compile(r"[A-Za-z]+").match(text, start)
     if word is None:
         return
-    if word[0] in FUNCTIONS and len(word[0]) > 1:
+    if is_function(word[0]) and len(word[0]) > 1:
         raise wrong(
             f"'{word[0]}' is a product of letters in LaTeX", rf"write \{word[0]}", word.span()
         )
@@ -591,7 +593,7 @@ def function(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     """A function: its call, or where its operand has no parentheses what opens and what closes the call."""
     item = items[at]
     name, place = item.text, (item.start, item.end)
-    if name not in FUNCTIONS and name not in WORDS:
+    if not is_function(name) and name not in WORDS:
         from exprgrad.language.mistakes.hints import all_listed
 
         raise wrong(f"there is no function '{name}'", all_listed("functions"), place)
@@ -601,7 +603,7 @@ def function(items: Sequence[Item], at: int) -> tuple[str, str, int]:
             power, at = argument(items, at, "^")
             continue
         below = subscript_of(items, at, name)
-        name, ending = (below, ")") if below in FUNCTIONS else (name, below)
+        name, ending = (below, ")") if is_function(below) else (name, below)
         at += 2
     if power == "-1":
         if name not in INVERSE:

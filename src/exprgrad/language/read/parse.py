@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.errors import LanguageError, ShapeError, advice
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Shape, dependencies, is_scalar
 from exprgrad.graph.op import Family, Op
-from exprgrad.graph.ops import BY_INFIX, EQUATIONS, FAMILIES, FUNCTIONS, OPS, member
+from exprgrad.graph.ops import (
+    BY_INFIX,
+    COMMON,
+    EQUATIONS,
+    FAMILIES,
+    FUNCTIONS,
+    is_function,
+    member,
+)
 from exprgrad.language.read import lalr
 from exprgrad.source import Source, Span
 
@@ -46,7 +54,7 @@ TENSOR_RULES = (
     "empty_list", "integer", "keyword", "list", "settings", "signed_integer", "slice", "slice_from",
     "slice_to", "subscript", "transposed", "whole_slice", "word",
 )  # fmt: skip
-PREFIX = {op.prefix: op.name for op in OPS if op.prefix}
+PREFIX = {op.prefix: op.name for op in COMMON if op.prefix}
 PREFIX |= {sign: PREFIX[ours] for sign, ours in SIGNS.items() if ours in PREFIX}
 
 
@@ -295,6 +303,8 @@ class Builder:
         """A call."""
         text = self.text[name[0] : name[1]]
         op = FUNCTIONS.get(text) or EQUATIONS.get(text)
+        if op is None and is_function(text, rare=False):
+            op = FUNCTIONS.get(text)
         if op is None and text in FAMILIES:
             op, values = self.chosen(FAMILIES[text], values, (name[0], right[1]))
         if op is None or (op.variadic and len(values) < 2) or not all(map(is_operand, values)):
@@ -305,6 +315,8 @@ class Builder:
             )
             if found is not None:
                 return found
+        if op is None and is_function(text):  # its row is there now
+            return self.call(name, left, values, right)
         if op is None:
             from exprgrad.language.mistakes.complaints import unknown_function
 

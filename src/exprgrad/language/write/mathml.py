@@ -14,11 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from string import ascii_letters
 from typing import NoReturn
 
-from exprgrad.graph.ops import OPS
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.latex_names import GREEK
 
 __all__ = ["mathml"]
@@ -71,8 +72,6 @@ SIGNS = {
 """What is one element, and what a row then ends with."""
 SIGNED = {sign: f'<mo form="prefix">{OPERATORS[sign]}</mo>' for sign in "+-"}
 """Signs, rather than operators: those before an operand."""
-FUNCTIONS = {command for op in OPS for command in re.findall(r"\\[a-z]+", op.latex)}
-"""The functions that have a command in LaTeX, among what else the op table writes: it is their name."""
 FENCES = {
     r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉", r"\|": "‖",
     **{fence: fence for fence in "()[]|"},
@@ -199,10 +198,17 @@ def take_sign(rows: list[Row], row: Row, sign: str) -> None:
         row.add(SIGNED[sign], kind=OPERATOR)
     elif sign in SIGNS:
         row.add(SIGNS[sign][0], kind=SIGNS[sign][1])
-    elif sign in FUNCTIONS:
+    elif sign in commands(len(BY_NAME)):
         word(row, "operatorname", sign[1:])
     else:
         refuse(sign)
+
+
+@cache
+def commands(rows: int) -> frozenset[str]:
+    """The functions that have a command in LaTeX, among what else so many rows write: it is their name."""
+    texts = [op.latex for op in BY_NAME.values()]
+    return frozenset([command for text in texts for command in re.findall(r"\\[a-z]+", text)])
 
 
 def letter(command: re.Match[str]) -> str:

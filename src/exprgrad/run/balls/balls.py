@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from exprgrad.derive.rules import template
 from exprgrad.errors import MissingExtraError, install
 from exprgrad.graph.graph import Algebra, Graph, interpret, is_scalar
-from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
+from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, Op
 from exprgrad.run.numbers.primitives import functions
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def apply(kind: str, operands: Sequence[Ball]) -> Ball:
     return found if finite and found.is_finite() else settled(BY_NAME[kind], operands, found)
 
 
-TAKES_NAN = COMPARISONS | {op.name for op in OPS if op.branches}
+TAKES_NAN = COMPARISONS | {op.name for op in COMMON if op.branches}
 """What has a value even where an operand has none, as in IEEE."""
 
 
@@ -439,6 +439,7 @@ CARE: dict[str, Callable[..., Ball]] = {
     "atan2": lambda y, x: flint().arb.atan2(y, x),
     "hypot": lambda x, y: (x * x + y * y).nonnegative_part().sqrt(),
     "logsumexp": logsumexp,
+    "rad": lambda x: x * flint().arb.pi() / 180,  # arb's is a ball's radius
     "softplus": lambda x: x.exp().log1p(),
 }
 

@@ -100,8 +100,6 @@ FIRST_OF_TWO = {
     "max": "where(y > x, y, where(x == x, where(y == y, x, y), x))",
 }
 """Of two zeros the one that comes first, as for single numbers."""
-PRIMITIVES = frozenset([row for row, op in BY_NAME.items() if not op.value]) - {*FIRST_OF_TWO}
-"""The rows that the engine for single numbers does not compute by a formula, extrema aside."""
 
 
 def each(function: Callable[..., float], *arguments: Any) -> None:
@@ -109,6 +107,13 @@ def each(function: Callable[..., float], *arguments: Any) -> None:
     *operands, out = arguments
     listed = [x.tolist() if isinstance(x, np.ndarray) else repeat(x) for x in operands]
     out[:] = list(map(function, *listed))
+
+
+def primitives() -> frozenset[str]:
+    """The rows that the engine for single numbers does not compute by a formula, extrema aside."""
+    return frozenset(
+        [row for row, op in BY_NAME.items() if not op.value and op.equation is None]
+    ) - {*FIRST_OF_TWO}
 
 
 def quickly(kind: str) -> Function:
@@ -131,7 +136,7 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
     sign of a derivative that is 0: rows that NumPy computes otherwise are computed number by number.
     """
     if precise:
-        lowered = written_out(program, PRIMITIVES, FIRST_OF_TWO, exact=True)
+        lowered = written_out(program, primitives(), FIRST_OF_TWO, exact=True)
         return Kernel(plan(lowered, inputs, SEVERAL), exactly)
     lowered = written_out(fused(program, NATIVE), NATIVE)
     return Kernel(plan(lowered, inputs, SEVERAL), quickly)

@@ -16,7 +16,7 @@ from typing import cast
 
 from exprgrad.derive.rules import balanced, slots, template
 from exprgrad.graph.graph import CONST, Algebra, Graph, Program, interpret
-from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.graph.ops import BY_NAME, Op
 
 __all__ = [
     "Function", "Part", "Template", "at_pole", "compile_template", "functions", "holds", "number",
@@ -149,6 +149,7 @@ def function(op: Op) -> Function:
         return NATIVE[op.name]
     if op.equation is not None:
         return root(op)
+    refuse_unknown(op)
     if not op.value and hasattr(math, op.name):
         return guarded(op, getattr(math, op.name))
     formula = compile_template(template(op.value or op.formula), op.names)
@@ -208,10 +209,6 @@ def refuse_unknown(op: Op) -> None:
         raise ValueError(
             f"the row '{op.name}' needs a value or a formula: Python's math has no function '{op.name}'"
         )
-
-
-for row in OPS:
-    refuse_unknown(row)
 
 
 class Functions(dict[str, Function]):
