@@ -110,7 +110,7 @@ ENDS = (
     5e-324, -5e-324, 1e308, -1e308,
 )  # fmt: skip
 FEWER = (0.0, -0.0, 1.0, -1.0, 2.0, math.inf, -math.inf, math.nan)
-EITHER_ZERO = ("min", "max", "clamp", "relu")
+EITHER_ZERO = ("min", "max", "clamp", "relu", "relu6")
 """Which of two zeros they give is no promise."""
 
 

@@ -310,7 +310,7 @@ def test_a_wide_ball_holds_what_each_of_its_numbers_gives(op: Op) -> None:
     arity = 2 if op.variadic else len(op.names)
     told = 0
     with working(128):
-        for _ in range(60):
+        for _ in range(80):
             middles = [
                 random.choice((0.0, 0.5, 1.0, -1.0, 2.5, random.uniform(-3, 3)))
                 for _ in range(arity)
