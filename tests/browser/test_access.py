@@ -59,11 +59,11 @@ def test_by_keyboard_alone(browse: Any) -> None:
     assert read(page).grad[0] == 15
     key("Home")
     assert not read(page).grad
-    # The graph is one stop; arrows lead along its wires, Enter looks closer.
+    # The graph is one stop; with Shift, arrows lead along its wires; Enter looks closer.
     tab_to(page, "a, data 2")
-    key("ArrowRight")
+    key("Shift+ArrowRight")
     assert page.locator(":focus").get_attribute("id") in ("c2_0", "c4_0")
-    key("ArrowRight")
+    key("Shift+ArrowRight")
     assert page.locator(":focus").get_attribute("id") in ("n2", "n4")
     key("Enter")
     heading = panel(page, "Look closer").get_by_role("heading", level=3).inner_text()

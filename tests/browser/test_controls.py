@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from exprgrad.show.page.lessons import LESSONS
-from pages import Shown, html_of, last, lesson_html, panel, press, read, results, run_of
+from pages import Shown, edit, html_of, last, lesson_html, panel, press, read, results, run_of
 
 GRAPH = LESSONS["graph"]
 CHAIN = "; ".join(["t0 = x + 1", *(f"t{k + 1} = sin(t{k})" for k in range(11))])
@@ -147,6 +147,7 @@ def test_what_is_too_long_is_counted(browse: Any) -> None:
     """Of many paths or visits some are listed, and the others are counted."""
     text = "; ".join(["t0 = x*1", *(f"t{k + 1} = t{k}*t{k}" for k in range(6))])
     page = browse.show(html_of(text, x=1.0))
+    last(page)
     paths = panel(page, "Visit order").locator("ul.paths li")
     assert paths.count() < 60
     *listed, more = paths.all_inner_texts()
@@ -208,18 +209,18 @@ def test_the_graph_follows_the_steps(browse: Any) -> None:
 
 
 def test_a_window_of_another_size(browse: Any) -> None:
-    """Beside the panels where both have room, else above them: also when the window's size changes."""
+    """The panels are beside the graph, or take turns below it: also when the window's size changes."""
     page = browse.show(lesson_html("diamond"), viewport={"width": 1281, "height": 801})
-
-    def is_beside() -> tuple[bool, bool]:
-        """Whether the graph stands beside the panels, and whether it stays there as one with its steps."""
-        graph, panels = (page.locator(id).bounding_box() for id in ("#scroll", "#panels"))
-        kept = page.locator("#stage").evaluate("e => getComputedStyle(e).position === 'sticky'")
-        return graph["x"] + graph["width"] <= panels["x"], kept and bool(
-            page.locator("#stage").bounding_box()
-        )
-
+    tabs = page.get_by_role("navigation", name="Panels")
     for width, beside in ((1281, True), (500, False), (1281, True)):
         page.set_viewport_size({"width": width, "height": 801})
-        page.evaluate("() => new Promise(requestAnimationFrame)")
-        assert is_beside() == (beside, beside)
+        assert panel(page, "Inputs").count() == beside
+        assert tabs.count() == (not beside)
+    page.set_viewport_size({"width": 500, "height": 801})
+    tabs.get_by_role("button", name="Inputs").click()
+    edit(page, "a", "3")
+    assert read(page).data[0] == 3 and not panel(page, "Visit order").count()
+    tabs.get_by_role("button", name="Order").click()
+    assert panel(page, "Visit order").is_visible() and not panel(page, "Inputs").count()
+    tabs.get_by_role("button", name="Steps").click()
+    assert page.locator("#sentence").is_visible() and not panel(page, "Visit order").count()

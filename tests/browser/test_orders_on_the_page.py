@@ -11,7 +11,7 @@ import pytest
 from exprgrad.api import parse
 from exprgrad.explain.walks.orders import Visited
 from exprgrad.show.text.views import signed as number
-from pages import edit, html_of, lesson_html, panel, results, run_of
+from pages import edit, html_of, last, lesson_html, panel, press, results, run_of
 
 RULES = {"preorder": "preorder", "bfs": "breadth first", "naive": "naive"}
 TWICE = ("t=a*b; y=t+t*a", {"a": 2.0, "b": -3.0})
@@ -71,6 +71,7 @@ def test_a_wrong_order_is_that_of_grad(case: tuple[str, dict[str, float]], brows
     text, values = case
     run = run_of(text, values)
     page = browse.show(html_of(text, **values))
+    last(page)
     for accumulate, words in (("add", "+="), ("set", "=")):
         choose(page, words)
         for rule, name in ((None, "right"), *RULES.items()):
@@ -82,6 +83,8 @@ def test_the_contract_s_numbers(browse: Any) -> None:
     """True (-15, 6); preorder (-9, 2); naive (-18, 8); ``=`` for ``+=`` (-6, 4)."""
     text, values = TWICE
     page = browse.show(html_of(text, **values))
+    assert results(page) == {}, "nothing is told before the sweep has found it"
+    last(page)
 
     def got() -> tuple[float, ...]:
         assert [true for _, true in results(page).values()] == [-15, 6]
@@ -187,6 +190,7 @@ def test_a_lost_path_that_is_worth_nothing(browse: Any) -> None:
 @pytest.mark.slow
 def test_where_no_path_leads(browse: Any) -> None:
     page = browse.show(html_of("where(a > 0, a, b)", a=-1.0, b=2.0))
+    last(page)
     told = [line for _, _, line in page.evaluate(FATES)]
     assert told == ["No path leads to a.", "Every path counts once: 1."]
 
@@ -225,6 +229,7 @@ def test_what_overwrites_does_not_add_up(browse: Any) -> None:
     page = browse.show(lesson_html("diamond"))
     choose(page, "=")
     assert "last overwrites the rest" in page.locator("#why").inner_text()
+    page.locator("#n0").click()
     assert "last overwrites the rest" in panel(page, "Look closer").inner_text()
     assert "is complete" not in panel(page, "Visit order").inner_text()
 
@@ -233,5 +238,6 @@ def test_what_overwrites_does_not_add_up(browse: Any) -> None:
 def test_where_nothing_is_differentiated_nothing_is_visited(browse: Any) -> None:
     run = parse("y = a*b; z = c+1; y").gradient({"a": 1, "b": 2, "c": 3}, wrt=["c"])
     page = browse.show(run.explore().html)
+    press(page, "Run it")
     assert "y depends on no differentiated input" in panel(page, "Visit order").inner_text()
     assert results(page) == {"c": (0, 0)}

@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from pages import html_of, last, lesson_html, press, read
-
-BOX = (
-    "(element) => { const {top, bottom} = element.getBoundingClientRect(); return [top, bottom]; }"
-)
+from exprgrad.show.page.lessons import LESSONS
+from pages import edit, html_of, last, lesson_html, panel, press, read
 
 
 @pytest.mark.slow
@@ -37,32 +34,91 @@ def test_a_frame_that_is_shown_late(hidden: str, browse: Any) -> None:
     assert "0,10" not in places
 
 
-@pytest.mark.parametrize("name", ["neuron", pytest.param("graph", marks=pytest.mark.slow)])
+SEEN = """() => {
+  const boxes = parts => [...document.querySelectorAll(parts)].map(part => part.getBoundingClientRect());
+  const within = (box, {left, top, right, bottom}) =>
+    box.left >= left - 1 && box.right <= right + 1 && box.top >= top - 1 && box.bottom <= bottom + 1;
+  const own = {left: 0, top: 0, right: innerWidth, bottom: innerHeight}, lit = boxes(".node.now");
+  const [frame] = boxes("#scroll"), [deck] = boxes("#deck");
+  const shown = [...boxes("#sentence"), ...boxes("#buttons button")].filter(({width}) => width);
+  return shown.length > 3 && shown.every(box => within(box, own) && within(box, deck))
+    && within(frame, own) && (frame.bottom <= deck.top + 1 || frame.right <= deck.left + 1)
+    && (!lit.length || lit.some(box => within(box, frame)));
+}"""
+WIDE = "; ".join(["t0 = x*w + b", *(f"t{k + 1} = tanh(t{k}*w + x)" for k in range(18))])
+"""A formula of 60 nodes."""
+SMALL = [(390, 664), (412, 732), (1280, 640), (640, 320), (320, 568), (844, 390)]
+"""Phones, a low screen, and the same where everything is twice as large."""
+
+
 @pytest.mark.parametrize(
-    "width, height",
-    [(1280, 900), pytest.param(1920, 1080, marks=pytest.mark.slow), (390, 844)],
+    "name", ["neuron", *[pytest.param(n, marks=pytest.mark.slow) for n in (*LESSONS, WIDE)]]
 )
-def test_the_graph_is_in_sight_of_the_visit_order(
-    name: str, width: int, height: int, browse: Any
-) -> None:
-    page = browse.show(lesson_html(name), viewport={"width": width, "height": height})
-    page.locator("#order li").first.scroll_into_view_if_needed()
-    page.locator("#visits").evaluate("panel => panel.scrollIntoView()")
-    top, bottom = page.locator("#graph").evaluate(BOX)
-    assert top >= 0
-    assert bottom <= height
-    head, _ = page.locator("#visits h2").evaluate(BOX)
-    assert 0 < head < height
-    assert page.locator("html.beside").count() or head > bottom
+def test_graph_sentence_and_buttons_are_in_sight_at_every_step(name: str, browse: Any) -> None:
+    """On phones, on a low screen, and where everything is twice as large."""
+    html = lesson_html(name) if name in LESSONS else html_of(name, x=0.5, w=0.9, b=0.1)
+    for width, height in SMALL:
+        page = browse.show(html, viewport={"width": width, "height": height})
+        total = int(page.locator("#slider").get_attribute("max"))
+        for step in range(total + 1):
+            assert page.evaluate(SEEN), (width, height, step)
+            page.keyboard.press("ArrowRight")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("width, height", [(640, 450), (844, 390)])
-def test_in_a_short_window_nothing_covers_the_graph(width: int, height: int, browse: Any) -> None:
+@pytest.mark.parametrize("width, height", SMALL[:4])
+def test_an_answer_stands_where_one_looks(width: int, height: int, browse: Any) -> None:
+    """It is inside the window, and does not cover what was clicked; nothing scrolls away for it."""
     page = browse.show(lesson_html("neuron"), viewport={"width": width, "height": height})
-    page.locator("#scroll").scroll_into_view_if_needed()
-    (_, bottom), (top, _) = (page.locator(part).evaluate(BOX) for part in ("#scroll", "#deck"))
-    assert top >= bottom - 1
+    page.keyboard.press("End")
+    for spot in ("#n9", "#c9_0", "#n0", "#c5_1"):
+        page.locator(spot).click()
+        at, box = (page.locator(part).bounding_box() for part in (spot, "#closer"))
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+        assert box["y"] >= 0 and box["y"] + box["height"] <= height
+        apart = at["y"] + at["height"] <= box["y"] or box["y"] + box["height"] <= at["y"]
+        assert apart or height < 400
+        assert page.evaluate("scrollY") == 0
+        page.keyboard.press("Escape")
+        assert not page.locator("#closer").is_visible()
+
+
+def test_zoom(browse: Any) -> None:
+    page = browse.show(lesson_html("neuron"), viewport={"width": 390, "height": 664})
+
+    def width() -> float:
+        return float(page.locator("#graph").bounding_box()["width"])
+
+    start = width()
+    press(page, "Zoom in")
+    assert width() == pytest.approx(1.25 * start, rel=0.01)
+    press(page, "Fit")
+    press(page, "Fit")
+    assert width() <= 390
+    press(page, "Fit")
+    assert width() == pytest.approx(start, rel=0.01)
+
+
+def test_an_address_shows_the_same(browse: Any) -> None:
+    """The step, edited inputs, the order and the sign; what it cannot be is left out."""
+    page = browse.show(lesson_html("diamond"))
+    edit(page, "a", "3")
+    panel(page, "Visit order").get_by_role("radio", name="= overwrite", exact=True).check()
+    press(page, "b earlier")
+    press(page, "Back a step")
+    shown = read(page)
+    page.wait_for_url("**#step=*")
+    address = page.url
+    assert "with=a%3D3" in address and "sign=" in address
+    page.goto("about:blank")
+    page.goto(address)
+    browse.asked.clear()
+    assert read(page) == shown
+    page.evaluate("location.hash = 'step=1e9&with=a=b&with=zz=3&order=1.2&sign=x'")
+    page.wait_for_function(
+        "document.querySelector('#slider').value === document.querySelector('#slider').max"
+    )
+    assert read(page).grad[0] == 15
+    browse.asked.clear()
 
 
 def test_the_first_stop_in_the_graph_is_a_card(browse: Any) -> None:

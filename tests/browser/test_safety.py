@@ -48,7 +48,9 @@ def test_labels_and_lessons_are_text(browse: Any) -> None:
     a, b = Value(2, label=MARKS), Value(-3, label="$&\\1{{script}}")
     (y := a * b).label = "]]></title><base href=//x>"
     run = y.run()
-    lesson = Lesson("x", f"{MARKS}</title>", run.text, run.inputs, MARKS, (MARKS, "{{policy}}"))
+    lesson = Lesson(
+        "x", f"{MARKS}</title>", run.text, run.inputs, MARKS, (MARKS, "{{policy}}"), MARKS
+    )
     plain = counted(browse.show(html_of("y = a*b", a=2.0, b=1.0)))
     page = browse.show(run.explore(lesson=lesson).html)
     assert counted(page) == plain
@@ -57,6 +59,7 @@ def test_labels_and_lessons_are_text(browse: Any) -> None:
     assert "{{policy}}" in panel(page, "Try this").inner_text()
     last(page)
     for number in range(len(run.nodes)):
+        page.keyboard.press("Escape")
         page.locator(f"#n{number}").click()
     page.locator("#c2_0").click()
     assert "The edge from" in panel(page, "Look closer").inner_text()

@@ -121,8 +121,11 @@ def test_what_is_no_number_changes_nothing(browse: Any) -> None:
 def test_which_way_a_small_step_of_an_input_moves_the_output(browse: Any) -> None:
     """L = (a*b + c)*f: a step h of an input moves it by exactly grad*h."""
     page = browse.show(lesson_html("graph"))
-    said = panel(page, "Inputs").locator("p").all_inner_texts()
-    assert said[:4] == [
+    said = panel(page, "Inputs").locator("p")
+    # Its grad is told when the sweep has found it.
+    assert said.first.inner_text() == "0.01 more moves L up by 0.06"
+    last(page)
+    assert said.all_inner_texts()[:4] == [
         "0.01 more moves L up by 0.06; grad × step is 0.06",
         "0.01 more moves L down by 0.04; grad × step is −0.04",
         "0.1 more moves L down by 0.2; grad × step is −0.2",
@@ -156,7 +159,7 @@ def test_an_edge_is_looked_at_by_focus(browse: Any) -> None:
     closer = panel(page, "Look closer")
     page.locator("#c6_0").focus()
     assert "The edge from d to L" in closer.inner_text()
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Shift+ArrowLeft")
     assert closer.get_by_role("heading", level=3).inner_text() == "d = e + c"
 
 
@@ -180,6 +183,7 @@ KINKED = "relu(x) - relu(-x) + y"
 
 def test_an_edit_onto_a_kink_is_noted(browse: Any) -> None:
     page = browse.show(html_of(KINKED, x=1, y=2))
+    last(page)
     notes, order = panel(page, "Notes"), panel(page, "Visit order")
     assert not notes.count() and "✓ right" in order.inner_text()
     edit(page, "x", "0")
@@ -194,6 +198,7 @@ def test_an_edit_onto_a_kink_is_noted(browse: Any) -> None:
 
 def test_where_the_gradient_is_corrected_the_sweep_s_is_not_called_right(browse: Any) -> None:
     page = browse.show(html_of(KINKED, x=0, y=2))
+    last(page)
     row = panel(page, "Visit order").locator("[data-input=x]")
     assert row.inner_text().endswith("the sweep's; the derivative is 1")
     edit(page, "x", "3")

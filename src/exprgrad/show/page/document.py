@@ -38,6 +38,7 @@ VIEWS = (
     "order",
     "ask",
     "tables",
+    "address",
     "start",
 )
 """The files of the script, in an order in which each knows those before it; the views share a block."""
@@ -75,7 +76,7 @@ def document(run: Run, *, digits: int = 6, lesson: Lesson | None = None) -> str:
         "title": escape(lesson.title if lesson else cut(printable(run.text), HEAD)),
         "style": style(),
         "head": head(run.text, lesson),
-        "tasks": tasks(lesson.tasks) if lesson else "",
+        "tasks": tasks(lesson) if lesson else "",
         "picture": picture(run, digits),
         "script": script,
     }
@@ -161,11 +162,11 @@ def properties(colours: Iterable[tuple[str, str]]) -> str:
 
 
 def head(text: str, lesson: Lesson | None) -> str:
-    """The formula, and a lesson's title and what it is about; a long formula is folded away."""
+    """The formula, and a lesson's title and its question; a long formula is folded away."""
     formula = code(text)
     if lesson:
-        about = f"<p>{escape(lesson.about)}</p>"
-        return f"<h1>{escape(lesson.title)}</h1>\n<div>{formula}</div>\n{about}"
+        question = f"<p>{escape(lesson.question)}</p>" if lesson.question else ""
+        return f"<h1>{escape(lesson.title)}</h1>\n<div>{formula}</div>\n{question}"
     if len(text) <= LONG:
         return f"<h1>{formula}</h1>"
     whole = f"<details><summary>All {len(text):,} characters</summary>{formula}</details>"
@@ -184,10 +185,13 @@ def code(text: str) -> str:
     return f'<code dir="ltr">{"".join(pieces)}</code>'
 
 
-def tasks(listed: Iterable[str]) -> str:
-    """What to try, to be ticked off."""
+def tasks(lesson: Lesson) -> str:
+    """What a lesson is about, and what to try, to be ticked off."""
     items = "".join(
         f'<li><label><input type="checkbox"> <span>{escape(task)}</span></label></li>\n'
-        for task in listed
+        for task in lesson.tasks
     )
-    return f'<section id="tasks"><h2>Try this</h2>\n<ol>\n{items}</ol></section>'
+    head = (
+        f'<section id="tasks" data-tab="Try this"><h2>Try this</h2>\n<p>{escape(lesson.about)}</p>'
+    )
+    return f"{head}\n<ol>\n{items}</ol></section>"

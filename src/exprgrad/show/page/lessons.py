@@ -24,6 +24,7 @@ class Lesson(NamedTuple):
     ``values``      a number for each input
     ``about``       two or three sentences
     ``tasks``       what to try, in order
+    ``question``    what it asks, in a line: the page leads with it
     """
 
     name: str
@@ -32,6 +33,7 @@ class Lesson(NamedTuple):
     values: dict[str, float]
     about: str
     tasks: tuple[str, ...]
+    question: str = ""
 
 
 BUILT_IN = (
@@ -52,6 +54,7 @@ BUILT_IN = (
             "anything to it.",
             "Choose the grads under Ask me, and find them all. Begin at L.",
         ),
+        "When a moves a little, how far does L move?",
     ),
     Lesson(
         "neuron",
@@ -71,6 +74,7 @@ BUILT_IN = (
             "Under Visit order, try preorder, breadth first and naive. All three are right here, for no "
             "node has two users.",
         ),
+        "Which of its inputs moves the neuron's output most?",
     ),
     Lesson(
         "square",
@@ -89,6 +93,7 @@ BUILT_IN = (
             "Set b to −2. u is 0, at the bottom of the parabola, and both grads are 0.",
             "Set a and b to numbers of your own. Then choose the grads under Ask me, and find them.",
         ),
+        "y uses u twice: how far does y move when u does?",
     ),
     Lesson(
         "diamond",
@@ -107,6 +112,7 @@ BUILT_IN = (
             "Set a to −0.5, and find the grads under Ask me. That of a is 0, though each path is worth "
             "something: 1.5 and −1.5 add up to 0.",
         ),
+        "Two paths lead from a to d: what if one of them comes too late?",
     ),
 )
 

@@ -35,8 +35,6 @@ WORDS_BEGIN = Piece("word", "data")
 HEADING, READINGS = ("name", "plain", "const"), ("data", "grad")
 """What the pieces of a card's heading are, and its numbers."""
 NEEDED = "the page needs Graphviz, which lays its graph out"
-PIXELS, SMALL = 4 / 3, 0.9
-"""CSS pixels to a point where there is room for all, and at least: what is larger scrolls."""
 
 SVG = "{http://www.w3.org/2000/svg}"
 NODE = re.compile(r"n(\d+)")
@@ -102,9 +100,7 @@ def picture(run: Run, digits: int) -> str:
         parts.append(card(run, node, card_of(run, node, digits).pieces, shape))
     head = (
         f'<svg id="graph" viewBox="0 0 {tenths(width)} {tenths(height)}" role="group" '
-        f'aria-label="The graph" style="width:{width * SMALL:.0f}px;'
-        f"min-width:min(100%,{width * PIXELS:.0f}px);"
-        f'max-height:max(38vh,{height * SMALL:.0f}px)">'
+        f'aria-label="The graph" style="--w:{tenths(width)}px;--h:{tenths(height)}px">'
     )
     return "\n".join([head, WORDS, *parts, "</svg>"])
 

@@ -45,6 +45,8 @@ function show() {
   app.done = app.steps.slice(0, app.at);
   for (const view of views) view();
   fit(written);
+  // The frame is as large as the sentence below it leaves it.
+  follow();
 }
 
 function go(at) {

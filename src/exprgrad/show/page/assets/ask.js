@@ -27,6 +27,7 @@ function ask(kind) {
   document.body.classList.toggle("asking", Boolean(kind));
   offer.hidden = kind;
   tools.hidden = !kind;
+  if (kind) turnTo("Ask me"), $("told").textContent = "";
   questions = !kind ? [] : asked.map(at => kind === "local" ? onChip(at) : onCard(at, kind, kind === "data" ? app.data[at] : app.right.grads[at] ?? 0));
   show();
   answer(kind ? `${asked.length} number${asked.length > 1 ? "s" : ""} to find. Enter checks one.` : "");

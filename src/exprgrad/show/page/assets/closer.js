@@ -1,4 +1,4 @@
-// Looking closer: at the node or edge that was picked, else at what the step is about.
+// Looking closer: at the node or edge that was picked, beside it.
 
 const line = (...inside) => make("p", null, ...inside);
 const look = (spot, words) => button(words, () => pick(spot));
@@ -36,8 +36,28 @@ function aboutNode(id) {
   ];
 }
 
+const closer = $("closer"), GAP = 8;
+closer.append(button("×", () => pick(null), "Close"));
+
 views.push(() => {
-  const {picked, now} = app, spot = picked ?? now.step;
-  $("close").replaceChildren(...!spot ? [line("Step on, or click a node or an edge.")]
-    : known(spot.edge) ? aboutEdge(spot.edge) : aboutNode(spot.node));
+  const {picked} = app;
+  closer.hidden = !picked;
+  if (!picked) return;
+  $("close").replaceChildren(...known(picked.edge) ? aboutEdge(picked.edge) : aboutNode(picked.node));
+  beside();
 });
+
+// Below what was picked, and an edge's two nodes, if there is room, else above, else at the window's edge.
+function beside() {
+  const {picked} = app;
+  if (!picked) return;
+  const {user, operand} = EDGES[picked.edge] ?? {};
+  const parts = known(user) ? [chips[picked.edge], cards[user], cards[operand]] : [cards[picked.node]];
+  const boxes = parts.map(({group}) => group.getBoundingClientRect()), [{left, right}] = boxes;
+  const {width, height} = closer.getBoundingClientRect(), inside = (at, most) => Math.max(GAP, Math.min(at, most - GAP));
+  const under = Math.max(...boxes.map(({bottom}) => bottom)) + GAP, over = Math.min(...boxes.map(({top}) => top)) - GAP - height;
+  closer.style.left = `${inside((left + right - width) / 2, innerWidth - width)}px`;
+  closer.style.top = `${inside(under + height + GAP > innerHeight && over >= GAP ? over : under, innerHeight - height)}px`;
+}
+addEventListener("resize", beside);
+addEventListener("scroll", beside, true);

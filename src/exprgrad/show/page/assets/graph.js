@@ -1,6 +1,6 @@
 // The graph: its numbers, what is lit, and how one walks it by mouse and keyboard.
 
-const graph = $("graph");
+const graph = $("graph"), frame = $("scroll");
 // Lengths are read as they were written, for a frame that is not shown has no layout.
 const lengthOf = (shape, name) => Number(shape.getAttribute(name));
 const left = text => lengthOf(text, "x");
@@ -25,7 +25,7 @@ const chips = EDGES.map(edge => {
 for (const name of graph.querySelectorAll(".mid"))
   rooms.set(name, boxOf(name.parentNode).width - 10);
 // Nothing can be measured before it is seen.
-new ResizeObserver(() => fit([...rooms.keys()])).observe($("scroll"));
+new ResizeObserver(() => fit([...rooms.keys()])).observe(frame);
 
 views.push(() => {
   const {data, grads, locals, nodes, wires} = app.now;
@@ -49,22 +49,46 @@ views.push(() => {
     const slope = local && `, local derivative ${rule ?? ""}${local}`;
     set(group, {"aria-label": `edge from ${called(operand)} to ${called(user)}${which[at]}${slope}`});
   });
-  follow();
 });
 
 // What the step is about is kept in sight, where the graph is larger than its frame.
 function follow() {
-  const box = $("scroll"), frame = box.getBoundingClientRect();
-  const lit = [...graph.querySelectorAll(".now")].map(part => part.getBoundingClientRect());
-  if (!lit.length || box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight) return;
-  const own = cards[app.now.step.node].group.getBoundingClientRect();
+  const seen = frame.getBoundingClientRect(), lit = [...graph.querySelectorAll(app.picked ? ".picked" : ".now")];
+  if (!lit.length || frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
+  const boxes = lit.map(part => part.getBoundingClientRect());
+  const own = app.picked ? boxes[0] : cards[app.now.step.node].group.getBoundingClientRect();
   const off = (start, end) => {
-    let from = Math.min(...lit.map(at => at[start])), to = Math.max(...lit.map(at => at[end]));
-    if (to - from > frame[end] - frame[start]) from = own[start], to = own[end];
-    return from < frame[start] + 8 || to > frame[end] - 8 ? (from + to - frame[start] - frame[end]) / 2 : 0;
+    let from = Math.min(...boxes.map(at => at[start])), to = Math.max(...boxes.map(at => at[end]));
+    if (to - from > seen[end] - seen[start]) from = own[start], to = own[end];
+    return from < seen[start] + 8 || to > seen[end] - 8 ? (from + to - seen[start] - seen[end]) / 2 : 0;
   };
-  box.scrollBy(off("left", "right"), off("top", "bottom"));
+  frame.scrollBy(off("left", "right"), off("top", "bottom"));
 }
+
+// Zooming, to the middle of the frame: a factor, or null for what fits.
+const FASTER = 1.25;
+let zoom = null;
+function zoomTo(factor) {
+  const size = () => graph.getBoundingClientRect().width, {clientWidth, clientHeight} = frame;
+  const was = size(), middle = [frame.scrollLeft + clientWidth / 2, frame.scrollTop + clientHeight / 2];
+  zoom = factor && Math.max(.2, Math.min(4, factor));
+  Object.assign(graph.style, zoom ? {width: `calc(var(--w) * ${zoom})`, minWidth: 0, maxHeight: "none"} : {width: "", minWidth: "", maxHeight: ""});
+  const by = size() / was;
+  frame.scrollTo({left: middle[0] * by - clientWidth / 2, top: middle[1] * by - clientHeight / 2, behavior: "instant"});
+}
+const scale = () => graph.getBoundingClientRect().width / graph.viewBox.baseVal.width;
+const zooms = {"+": () => zoomTo(scale() * FASTER), "−": () => zoomTo(scale() / FASTER), "Fit": () => zoomTo(zoom ? null : whole())};
+const whole = () => Math.min((frame.clientWidth - 32) / graph.viewBox.baseVal.width, (frame.clientHeight - 32) / graph.viewBox.baseVal.height);
+frame.append(make("div", {id: "zoom"}, ...Object.entries(zooms).map(([words, by]) => button(words, by, {"+": "Zoom in", "−": "Zoom out"}[words]))));
+
+// Panning by the mouse, from where nothing is.
+frame.onpointerdown = event => {
+  if (event.pointerType !== "mouse" || event.button || event.target.closest("button, input, .node, .chip, .wire")) return;
+  const {clientX, clientY} = event, {scrollLeft, scrollTop} = frame;
+  frame.setPointerCapture(event.pointerId);
+  frame.onpointermove = to => frame.scrollTo({left: scrollLeft + clientX - to.clientX, top: scrollTop + clientY - to.clientY, behavior: "instant"});
+};
+frame.onpointerup = frame.onpointercancel = () => { frame.onpointermove = null; };
 
 // Walking: one card or chip is a tab stop; arrows lead from there along the wires, or on in reading order.
 
@@ -88,14 +112,14 @@ graph.onkeydown = event => {
   const part = spotOf(event), at = parts.indexOf(part), {key} = event;
   if (at < 0) return;
   if (key === "Enter" || key === " ") pick(spots.get(part));
-  else if (key === "ArrowRight" || key === "ArrowLeft") onward(part, key === "ArrowRight")?.focus();
+  else if (event.shiftKey && /^Arrow(Right|Left)$/.test(key)) onward(part, key === "ArrowRight")?.focus();
   else if (key === "ArrowDown" || key === "ArrowUp") parts[at + (key === "ArrowDown" ? 1 : -1)]?.focus();
   else return;
   event.preventDefault();
   event.stopPropagation();
 };
 // Chromium would make a tab stop of the graph itself if it listened.
-$("scroll").addEventListener("focusin", event => {
+frame.addEventListener("focusin", event => {
   const part = spotOf(event);
   if (!spots.has(part)) return;
   stopAt(part);
@@ -105,7 +129,7 @@ $("scroll").addEventListener("focusin", event => {
 });
 // A click leaves the focus where it is, so that the arrows still step.
 graph.onmousedown = event => event.target.matches("input") || event.preventDefault();
-graph.onclick = event => {
+frame.onclick = event => {
   const wire = event.target.closest(".wire"), spot = spots.get(wire ? $("c" + wire.dataset.edge) : spotOf(event));
-  if (spot) pick(spot);
+  if (spot || app.picked) pick(spot ?? null);
 };

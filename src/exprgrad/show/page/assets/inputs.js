@@ -68,8 +68,9 @@ function moves(id, x) {
   const h = stepOf(x);
   if (!isFinite(x) || !h) return "";
   const {moved, predicted} = nudges(PAGE, app.data, app.right.grads, id, h);
+  const due = known(app.now.grads[id]) ? `; grad × step is ${brief(predicted)}` : "";
   const way = moved > 0 ? `up by ${brief(moved)}` : moved < 0 ? `down by ${brief(-moved)}` : moved === 0 ? "nowhere" : "to no number";
-  return `${brief(h)} more moves ${called(PAGE.output)} ${way}; grad × step is ${brief(predicted)}`;
+  return `${brief(h)} more moves ${called(PAGE.output)} ${way}${due}`;
 }
 
 // An input's card can be dragged by the mouse, too.

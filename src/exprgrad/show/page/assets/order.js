@@ -105,11 +105,14 @@ function fates({id, got, true: due, counted, lost, again, counts, losses}) {
   return [make("h3", null, `Paths to ${called(id)}`), make("ul", {class: "paths"}, ...items.map(item => make("li", null, item))), line(sum)];
 }
 
-let visited = null;
+let visited = null, earned = null;
 views.push(() => {
-  const {preset, visits, overwrite, locals, steps} = app;
-  if (visited === steps) return;
-  const isFirst = !visited;
+  const {preset, visits, overwrite, locals, steps, at} = app;
+  // What an order finds is shown once the sweep has got there.
+  const isFound = at === steps.length && earned !== steps;
+  if (isFound) earned = steps;
+  if (visited === steps && !isFound) return;
+  const isFirst = !visited, before = visited;
   visited = steps;
   check("preset", preset);
   check("sign", overwrite ? "=" : "+=");
@@ -121,6 +124,7 @@ views.push(() => {
   if (shown.length < visits.length) shown.push(make("li", null, `and ${visits.length - LISTED} more`));
   list.replaceChildren(...shown);
   if (!repeats && shown[0] && !shown.some(item => item.tabIndex === 0)) shown[0].tabIndex = 0;
+  if (earned !== steps) return result.replaceChildren(line("Step to the end to see which grads it finds."), button("Run it", () => go(app.steps.length)));
   const found = outcomes(PAGE, locals, visits, app.result, overwrite, MOST);
   const wrong = found.filter(isWrong);
   result.replaceChildren(
@@ -128,5 +132,5 @@ views.push(() => {
     ...(found.length > FEW ? wrong : found).flatMap(fates));
   // A step's sentence may stay the same.
   const news = wrong.slice(0, FEW).map(({id, got, true: due}) => `${called(id)} gets ${num(got)} of the true ${num(due)}`);
-  if (!isFirst) $("told").textContent = [`${called(PAGE.output)} is ${num(app.data[PAGE.output])}`, ...news].join(", ");
+  if (!isFirst && visited !== before) $("told").textContent = [`${called(PAGE.output)} is ${num(app.data[PAGE.output])}`, ...news].join(", ");
 });

@@ -4,14 +4,20 @@ framed("notes", ...PAGE.notes.map(({severity, message, help}) => line(`${capital
 views.push(() => { $("notes").hidden = !PAGE.notes.length || app.given.size > 0; });
 
 // A panel is called as its head says.
-for (const panel of $("panels").children) set(panel, {"aria-label": panel.firstChild.textContent});
+for (const panel of [...$("panels").children, closer]) set(panel, {"aria-label": panel.firstChild.textContent});
 
-// The graph goes beside the panels if both have room there.
-const {classList} = document.documentElement, arrange = () => {
-  classList.add("beside");
-  classList.toggle("beside", $("panels").offsetLeft > $("stage").offsetLeft);
-};
-addEventListener("resize", arrange);
+// In a small window the panels take turns, by a row of buttons.
+const page = document.documentElement, tabs = make("nav", {"aria-label": "Panels"});
+function turnTo(name) {
+  page.dataset.tab = name;
+  for (const tab of tabs.children) set(tab, {"aria-pressed": tab.textContent === name});
+  for (const panel of $("panels").children) panel.classList.toggle("chosen", panel.dataset.tab === name);
+}
+for (const name of new Set(["Steps", ...[...$("panels").children].map(panel => panel.dataset.tab)]))
+  tabs.append(button(name, () => turnTo(name)));
+$("told").before(tabs);
+turnTo("Steps");
+page.classList.add("live");
 
 // On paper everything has happened, unless it is asked for.
 let before = 0;
@@ -21,6 +27,5 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => app.asking || go(before));
 
-compute();
+recall();
 show();
-arrange();

@@ -39,13 +39,18 @@ views.push(() => {
 });
 
 const help = $("keys"), showKeys = () => help.showModal();
-$("transport").append(button("Keys", showKeys));
+$("buttons").append(button("?", showKeys, "Keys"));
 addEventListener("keydown", event => {
   const {key, target} = event;
   if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
   if (key === "Escape") return app.asking ? ask("") : pick(null);
-  if (target.closest("input:not([type=checkbox]), textarea, select")) return;
+  // Arrows step wherever the focus is, but where they move a number or a caret.
+  if (target.closest("input:not([type=checkbox], [type=radio], #slider), textarea, select")) return;
   if (key === "?") return showKeys();
+  if (key === " " && !app.asking && !target.closest("button, input, [role=button]")) {
+    event.preventDefault();
+    return play.click();
+  }
   const to = {ArrowRight: app.at + 1, ArrowLeft: app.at - 1, Home: 0, End: app.steps.length}[key];
   if (to === undefined || app.asking) return;
   event.preventDefault();

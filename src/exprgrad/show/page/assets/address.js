@@ -1,0 +1,43 @@
+// What is seen stands in the address, behind its #, so that a link shows the same: the step, edited inputs,
+// the visit order, the sign.
+
+// Browsers refuse an address that changes with each move of a slider.
+const PATIENCE = 400;
+let waiting = 0;
+
+function address() {
+  const {at, preset, visits, overwrite, given} = app, told = new URLSearchParams;
+  if (at) told.set("step", at);
+  for (const [name, id] of PAGE.inputs) if (given.has(id)) told.append("with", `${name}=${given.get(id)}`);
+  if (preset !== "right") told.set("order", preset === "own" ? visits.join(".") : preset);
+  if (overwrite) told.set("sign", "=");
+  return String(told);
+}
+
+function recall() {
+  const told = new URLSearchParams(location.hash.slice(1));
+  for (const words of told.getAll("with")) {
+    const at = words.lastIndexOf("="), x = parse(words.slice(at + 1).replace("Infinity", "inf"));
+    const [, id] = PAGE.inputs.find(([name]) => name === words.slice(0, at)) ?? [];
+    if (known(id) && x !== null) app.given.set(id, x);
+  }
+  const right = ORDERS.right(PAGE), sorted = ids => String([...ids].sort());
+  const preset = told.get("order") in ORDERS ? told.get("order") : "own";
+  const visits = ORDERS[preset]?.(PAGE) ?? told.get("order")?.split(".").map(Number) ?? [];
+  const isOne = preset !== "own" || sorted(visits) === sorted(right);
+  Object.assign(app, {preset: isOne ? preset : "right", visits: isOne ? visits : right, overwrite: told.get("sign") === "="});
+  compute();
+  app.at = Math.max(0, Math.min(app.steps.length, Math.trunc(told.get("step")) || 0));
+}
+
+views.push(() => {
+  clearTimeout(waiting);
+  if (!app.asking && !location.protocol.startsWith("about")) waiting = setTimeout(() => {
+    if (address() !== location.hash.slice(1)) history.replaceState(null, "", `#${address()}`);
+  }, PATIENCE);
+});
+addEventListener("hashchange", () => {
+  app.given.clear();
+  recall();
+  show();
+});
