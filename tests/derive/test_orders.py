@@ -275,7 +275,7 @@ def hold_true(text: str, order: int) -> None:
             assert close(value(found, x), true, 30), (text, order, x)
 
 
-@together(HIGH)
+@together(HIGH, every=3)
 def test_high_orders_grow_as_polynomials(text: str) -> None:
     """To an order three times as high, by no more than 3^3; if they doubled, it would be 2^12."""
     lengths = {order: len(program(nth(text, order))) for order in (6, 18)}

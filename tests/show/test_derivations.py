@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 
 import pytest
 
 import golden
-from exprgrad.explain.derivations.steps import steps
+from exprgrad.explain.derivations.steps import Step, steps
+from exprgrad.graph.graph import Graph
 from exprgrad.language.read.parse import parse
 from exprgrad.show.text.formulas import step_fields, step_lines
 from exprgrad.source import display_width
@@ -42,9 +44,16 @@ CASES = {
 }
 
 
-def drawn(text: str, wrt: str, width: int | None = None, *, color: bool = False) -> str:
+@cache
+def given(text: str, wrt: str) -> tuple[Graph, list[Step]]:
+    """A formula, and its steps, found once for all tests."""
     graph = parse(text)
-    return "\n".join(step_lines(graph, wrt, steps(graph, wrt), width=width, color=color)) + "\n"
+    return graph, steps(graph, wrt)
+
+
+def drawn(text: str, wrt: str, width: int | None = None, *, color: bool = False) -> str:
+    graph, found = given(text, wrt)
+    return "\n".join(step_lines(graph, wrt, found, width=width, color=color)) + "\n"
 
 
 @pytest.mark.parametrize("width", [80, 40])
@@ -68,7 +77,7 @@ def test_the_same_words_at_every_width(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_the_last_lines_are_the_answer(name: str) -> None:
     text, wrt = CASES[name]
-    answer = steps(parse(text), wrt)[-1].formulas[-1]
+    answer = given(text, wrt)[1][-1].formulas[-1]
     *_, last = drawn(text, wrt).rstrip().split("\n\n")
     head, *rest = last.split("\n")
     found = "; ".join(line.strip() for line in rest) if rest else head.split(" = ", 1)[1]
@@ -78,7 +87,7 @@ def test_the_last_lines_are_the_answer(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_the_fields_are_the_steps(name: str) -> None:
     text, wrt = CASES[name]
-    found = steps(parse(text), wrt)
+    _, found = given(text, wrt)
     written = json.loads(json.dumps(step_fields(found)))
     assert [entry["formulas"] for entry in written] == [list(step.formulas) for step in found]
     for entry, step in zip(written, found, strict=True):
