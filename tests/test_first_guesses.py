@@ -74,6 +74,7 @@ f.grad(x=numpy.array([1.0, 2.0]), y=2, wrt="y")
 exprgrad.parse("sum(x^2)").grad(x=[1.0, 2.0])
 f.grad("x")
 f.diff("x")
+f.descend(x=1, y=2, steps=3, wrt="x")
 f.derivative()
 g.derivative()
 g.steps().splitlines()[-1]

@@ -44,6 +44,9 @@ exprgrad hessian "x^2*y" x=1 y=2
 exprgrad jacobian "x*y; x+y" x=1 y=2
 exprgrad solve "x^2 = 4"
 exprgrad "2+3*4"
+exprgrad pi
+exprgrad "P*(1+r)^n" P=1000 r=5% n=10
+exprgrad "x => x^2" x=3
 exprgrad -q "x^2" x=3
 exprgrad -x x=3
 exprgrad -q -x x=3

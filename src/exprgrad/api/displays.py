@@ -9,7 +9,7 @@ from exprgrad.explain.descent import Descent
 from exprgrad.explain.diagnostics import COUNTED, Run, told_once
 from exprgrad.run.evaluation import Guarded
 from exprgrad.show.text.lines import diagnosed
-from exprgrad.show.text.table import Screen, Table, in_html
+from exprgrad.show.text.table import Screen, Table, in_html, plain
 
 if TYPE_CHECKING:
     from exprgrad.explain.checking.check import Check
@@ -92,9 +92,16 @@ class Text(str):
 
 
 class Course(Descent[R]):
-    """A descent whose steps are a table in a notebook."""
+    """A descent that prints as the table of its steps, in a notebook too."""
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        from exprgrad.show.text.descent import descent_table
+
+        return plain(descent_table(self, DIGITS))
+
+    __str__ = __repr__
 
     def _repr_html_(self) -> str:
         from exprgrad.show.text.descent import descent_table

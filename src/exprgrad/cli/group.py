@@ -89,6 +89,8 @@ class Group(click.Group):
         """Refuse an option that is a command's, or nobody's; ``--help grad`` is ``grad --help``."""
         if args[:1] in (["-h"], ["--help"]) and args[1:2] and args[1] in self.names:
             args = [args[1], "--help"]
+        if args[:1] == ["--version"]:
+            args = args[:1]
         if args and args[0].startswith("-"):
             head = args[0].partition("=")[0]
             known = {name for parameter in self.get_params(ctx) for name in parameter.opts}
@@ -118,6 +120,7 @@ class Group(click.Group):
         if word in self.names:
             return super().resolve_command(ctx, args)
         from exprgrad.language.mistakes.hints import guess
+        from exprgrad.language.read.parse import CONSTANTS
 
         help = ABSENT.get(word.casefold())
         known = None if help else guess(word, self.names)
@@ -128,5 +131,7 @@ class Group(click.Group):
             known = f"exprgrad --{word}"
         if known is None and any(arg.startswith(f"{word}=") for arg in rest):
             help = help or f"as a formula it follows a command: exprgrad grad {word}"
+        if word in CONSTANTS:
+            help = f"as a formula it follows a command: exprgrad eval {word}"
         help = help or (f"did you mean '{known}'?" if known else "--help lists the commands")
         raise RequestError("usage", f"there is no command '{word}'", help=help).about(word)

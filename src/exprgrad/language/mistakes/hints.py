@@ -57,7 +57,7 @@ COMPOUNDS = {
     "===": "to compare, write ==",
     "!==": "'not equal' is !=",
     "=<": "'at most' is <=",
-    "=>": "'at least' is >=",
+    "=>": "'at least' is >=; of a function write the formula alone: its names are its inputs",
     "->": FORMULA_ALONE,
 }
 CHARACTERS = {

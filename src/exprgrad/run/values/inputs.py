@@ -135,7 +135,7 @@ def refuse_forgotten(text: str, name: str) -> None:
 
 
 def list_hint(text: str, name: str) -> str | None:
-    """How a value that is no formula is written as a list, or as several values; None if it is neither."""
+    """How a value that is no formula is written: as a list, as several values, as a quotient; or None."""
     another = re.search(r"\s([^\W\d]\w*)\s*=(?!=)", text)
     before = text[: another.start()] if another else ""
     if another and all(before.count(a) <= before.count(b) for a, b in ("()", "[]")):
@@ -143,6 +143,8 @@ def list_hint(text: str, name: str) -> str | None:
     plain = text.strip()
     if re.fullmatch(RANGE, plain):
         return f"a value is one number or a list of them: {name}=[0, 0.5, 1]"
+    if plain[-1:] == "%" and is_plain(plain[:-1].rstrip()):
+        return f"a percentage is a quotient: write {name}={plain[:-1].rstrip()}/100"
     if plain[:1] in ("{", "(") and plain[-1:] in ("}", ")"):
         plain = plain[1:-1]
     if re.fullmatch(r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?", text.strip()):
