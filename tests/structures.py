@@ -170,6 +170,20 @@ def linspace(draw: st.DrawFn) -> tuple[list[Shape], Settings]:
     return [(), ()], (draw(sizes),)
 
 
+def squares(draw: st.DrawFn) -> tuple[list[Shape], Settings]:
+    """A square matrix, or a stack of them."""
+    return [(*draw(shapes(0, 1)), *(draw(sizes),) * 2)], ()
+
+
+def solve(draw: st.DrawFn) -> tuple[list[Shape], Settings]:
+    """A vector or a matrix on the right; of stacks either may be repeated."""
+    count, wide = draw(sizes), draw(shapes(0, 2))
+    lead = draw(narrower(wide))
+    if draw(st.booleans()):
+        return [(*wide, count, count), (count,)], ()
+    return [(*lead, count, count), (*draw(narrower(wide)), count, draw(sizes))], ()
+
+
 def square(draw: st.DrawFn) -> tuple[list[Shape], Settings]:
     return [(draw(sizes),) * 2], ()
 
@@ -194,7 +208,8 @@ SAMPLERS: dict[str, Callable[[st.DrawFn], tuple[list[Shape], Settings]]] = {
     "softmax": softmax, "matmul": matmul, "dot": dot, "outer": outer, "transpose": transpose,
     "reshape": reshape, "broadcast": broadcast, "index": index, "place": place, "concat": concat,
     "stack": stack, "trace": square, "diag": diag, "cross_entropy": cross_entropy, "onehot": onehot,
-    "cumsum": running, "cumprod": running, "linspace": linspace,
+    "cumsum": running, "cumprod": running, "linspace": linspace, "solve": solve,
+    **dict.fromkeys(("inv", "det", "logdet", "cofactors"), squares),
 }  # fmt: skip
 """By row: what draws the operands' shapes and the settings."""
 
@@ -212,6 +227,8 @@ def case_of(draw: st.DrawFn, name: str) -> Case:
         operands[1], smooth = np.floor(rng.uniform(0, wanted[0][-1], wanted[1])), (0,)
     elif name == "cross_entropy":
         operands[1] = abs(operands[1])
+    elif name in ("solve", "inv", "logdet"):  # away from what is singular
+        operands[0] = operands[0] + 3 * np.eye(wanted[0][-1])
     elif name in ("prod", "cumprod") and draw(
         st.booleans()
     ):  # one zero, or several: it is smooth there
@@ -278,6 +295,33 @@ def hot(y: Array, classes: int) -> Array:
     return exact(np.eye(classes))[np.asarray(y, dtype=int)]
 
 
+def of_matrices(function: Callable[..., Any]) -> Callable[..., Array]:
+    """A function of mpmath's matrices, for each of a stack."""
+
+    def call(*operands: Array) -> Array:
+        lead = np.broadcast_shapes(*[np.shape(x)[:-2] for x in operands])
+        stacks = [np.broadcast_to(x, lead + np.shape(x)[-2:]) for x in operands]
+        found = [function(*[mp.matrix(x[at].tolist()) for x in stacks]) for at in np.ndindex(lead)]
+        rows = [x.tolist() if isinstance(x, mp.matrix) else x for x in found]
+        whole = np.empty(lead + np.shape(rows[0]), dtype=object)
+        for at, row in zip(np.ndindex(lead), rows, strict=True):
+            whole[at] = row
+        return whole
+
+    return call
+
+
+inverse, determinant = of_matrices(mp.inverse), of_matrices(mp.det)
+
+
+def solution(a: Array, y: Array) -> Array:
+    return inverse(a) @ y
+
+
+def cofactors(x: Array) -> Array:
+    return determinant(x)[..., None, None] * np.swapaxes(inverse(x), -1, -2)
+
+
 def ran(function: Callable[..., Array]) -> Callable[..., Array]:
     """Something of the first one, two, three, … numbers of an axis."""
 
@@ -315,6 +359,11 @@ PLAIN: dict[str, Callable[..., Array]] = {
     "stack": lambda *parts: np.stack(parts[:-1], parts[-1]),
     "trace": lambda x: sum(x[i, i] for i in range(len(x))),
     "diag": lambda x: np.diag(x),
+    "solve": solution,
+    "inv": inverse,
+    "det": determinant,
+    "logdet": lambda x: log(abs(determinant(x))),
+    "cofactors": cofactors,
     "cumsum": ran(np.sum),
     "cumprod": ran(np.prod),
     "linspace": lambda a, b, n: np.array([a + (b - a) * i / mpf(max(n - 1, 1)) for i in range(n)]),
@@ -411,6 +460,18 @@ def torch_linspace(a: Any, b: Any, n: int) -> Any:
     return torch.lerp(a, b, torch.linspace(0, 1, n, dtype=torch.float64))
 
 
+def torch_solve(a: Any, y: Any) -> Any:
+    import torch
+
+    return torch.linalg.inv(a) @ y
+
+
+def torch_cofactors(x: Any) -> Any:
+    import torch
+
+    return torch.linalg.det(x)[..., None, None] * torch.linalg.inv(x).transpose(-1, -2)
+
+
 TORCH: dict[str, Callable[..., Any]] = {
     **{name: torch_function(name) for name in ("matmul", "dot", "outer", "trace", "diag", "reshape")},
     "sum": torch_reducing("sum"),
@@ -428,6 +489,11 @@ TORCH: dict[str, Callable[..., Any]] = {
     "place": torch_placed,
     "concat": torch_joined("concatenate"),
     "stack": torch_joined("stack"),
+    "solve": torch_solve,
+    "inv": torch_function("inverse"),
+    "det": torch_function("det"),
+    "logdet": lambda x: torch_function("slogdet")(x)[1],
+    "cofactors": torch_cofactors,
     "cumsum": torch_ran("cumsum"),
     "cumprod": torch_ran("cumprod"),
     "linspace": torch_linspace,

@@ -39,6 +39,16 @@ CASES: dict[str, list[tuple[str, str, str]]] = {
         ("cross_entropy(Z, y)", "Z=[[1,2],[3,nan]] y=[0,1]", "nan lost-digits"),
         ("cross_entropy(Z, y)", "Z=[[1,2],[3,4]] y=[0,1]", ""),
     ],
+    "matrices": [
+        ("sum(inv(A))", "A=[[1,2],[2,4]]", "nan undecided"),
+        ("sum(solve(A, b))", "A=[[[1,2],[2,4]],[[1,0],[0,1]]] b=[1,2]", "nan"),
+        ("logdet(A)", "A=[[1,2],[2,4]]", "infinity"),
+        ("det(A)", "A=[[1,2],[2,4]]", ""),
+        ("sum(inv(A))", "A=[[1,2],[nan,4]]", "nan"),
+        ("det(A)", "A=[[1e200,2],[3,1e200]]", "infinity"),
+        ("sum(inv(A))*0.1", "A=[[1,2,3],[4,5,6],[7,8,9.000001]]", "lost-digits lost-digits"),
+        ("A[0,0]*det(A)*logdet(A)", "A=[[1,2],[3,4]]", ""),
+    ],
     "gradients": [
         ("sum(sqrt(x))", "x=[1,0,4]", "infinite-gradient"),
         ("norm(sqrt(x)*[0,1])", "x=[0,1]", "nan-gradient kink"),

@@ -227,6 +227,52 @@ ROWS = {
             k=(),
         ),
     ],
+    "solve": [
+        case(
+            "norm(solve(S + 9*diag([1, 1, 1]), u))*sum(solve(diag(u), S)^2)",
+            lambda t, s, u: (
+                t.linalg.solve(s + 9 * t.eye(3), u).norm()
+                * (t.linalg.solve(u.diag(), s) ** 2).sum()
+            ),
+            S=S,
+            u=(3,),
+        ),
+        case(
+            "P = B @ transpose(B, axes=[0, 2, 1]) + diag([1, 1, 1]);"
+            "sum(solve(P, u)^2) + norm(solve(P, B))",
+            lambda t, b, u: (
+                (t.linalg.inv(b @ b.mT + t.eye(3)) @ u).square().sum()
+                + t.linalg.solve(b @ b.mT + t.eye(3), b).norm()
+            ),
+            B=(2, 3, 2),
+            u=(3,),
+        ),
+    ],
+    "inv": [
+        case("sum(inv(S)^2)", lambda t, s: (t.linalg.inv(s) ** 2).sum(), S=S),
+        case("norm(inv(B) @ u)", lambda t, b, u: (t.linalg.inv(b) @ u).norm(), B=(2, 3, 3), u=(3,)),
+    ],
+    "det": [
+        case(
+            "det(S)^2 + sum(det(B)*u)",
+            lambda t, s, b, u: s.det() ** 2 + (b.det() * u).sum(),
+            S=S,
+            B=(3, 2, 2),
+            u=(3,),
+        ),
+        case("det(Z)", lambda t, z: z.det(), Z=(9, 9)),
+    ],
+    "logdet": [
+        case(
+            "logdet(S) + sum(logdet(B))",
+            lambda t, s, b: s.slogdet()[1] + b.slogdet()[1].sum(),
+            S=S,
+            B=(3, 2, 2),
+        ),
+    ],
+    "cofactors": [
+        case("norm(cofactors(S))", lambda t, s: (s.det() * t.linalg.inv(s)).norm(), S=S),
+    ],
     "cumsum": [
         case(
             "norm(cumsum(X, axis=1)*cumsum(X^2, axis=0, reverse=True)) + norm(cumsum(v^2, reverse=True))",
@@ -382,6 +428,13 @@ def autograd(one: Case, given: Mapping[str, Any]) -> list[Any]:
 
 SPECIAL: dict[str, dict[str, Any]] = {
     "max(v) + sum(max(X, axis=0)) + min(X)": {"v": [1, 3, 3, 3], "X": [[2, 0, 0, 1], [2, 0, 5, 1]]},
+    "det(X) + sum(inv(Y)) + solve(Y, v)[0] + sum(inv(Z))": {
+        "X": [[1, 2], [2, 4]],
+        "Y": [[1, 2], [2, 4]],
+        "v": [1, 2],
+        "Z": [[[1, 2], [3, 4]], [[0, 0], [0, 0]]],
+    },
+    "logdet(X)": {"X": [[1, 2], [2, 4]]},
     "prod(v) + sum(prod(X, axis=1))": {"v": [2, 0, 3, 4], "X": [[0, 0, 1], [5, 0, 7]]},
     "sum(cumprod(v)*[1, 0, 3, 4, 5])": {"v": [2, 0, 3, 0, 4]},
     "norm(v) + sum(norm(X, axis=1))": {"v": [0, 0, 0], "X": [[3, 4], [0, 0]]},

@@ -92,6 +92,11 @@ def test_the_power_of_a_matrix_has_two_meanings() -> None:
     with pytest.raises(ShapeError, match="two meanings"):
         parse("A²").evaluate(A=[[1, 2], [3, 4]])
     assert parse("v²").evaluate(v=[1, 2]).value.tolist() == [1, 4]
+    for inverse in ("A⁻¹ @ b", "A^-1 @ b", "A**(-1) @ b"):
+        with pytest.raises(ShapeError, match="two meanings") as caught:
+            parse(inverse).evaluate(A=[[1, 2], [3, 4]], b=[1, 2])
+        assert "the inverse is inv(A)" in str(caught.value)
+    assert parse("v^-1").evaluate(v=[1, 2]).value.tolist() == [1, 0.5]
 
 
 def test_a_sign_does_not_become_a_part_of_a_name() -> None:

@@ -35,6 +35,11 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("sum(reshape(X, [3, 2]) @ [[1, 2], [3, 4]])", {"X": X}),
     ("sum(cumsum(X, axis=0)*X) + cumprod(w, reverse=True)[0]*cumprod(w)[1]", {"X": X, "w": W}),
     ("sum(linspace(w[0], w[1], 4)^2) + sum(reshape(X, [2, 1, 3]) @ A @ w)", {"X": X, "w": W, "A": A}),
+    ("det(A) + logdet(A @ A) + sum(inv(A) @ w) + norm(solve(A.T, X.T)) + sum(cofactors(A))",
+     {"A": A, "w": W, "X": X}),
+    ("P = [A, A.T + 1]; sum(det(P)*logdet(P)) + norm(inv(P)) + sum(solve(P, w)) + sum(solve(A, P))",
+     {"A": A, "w": W}),
+    ("det(S)*logdet(S)", {"S": DRAWN.normal(size=(9, 9))}),
     ("place(w[0], shape=[2, 2], at=[0, 1])[0, 1]", {"w": W}),
 ]  # fmt: skip
 

@@ -103,8 +103,12 @@ def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | 
         return overflow if overflows(run, node) else (" as given", None)
     op = BY_NAME.get(kind)
     if op is None:
-        is_new = value == value and all(is_finite(run.values[operand]) for operand in operands)
-        return overflow if is_new else ("", None)
+        if not all(is_finite(run.values[operand]) for operand in operands):
+            return "", None
+        from exprgrad.graph.tensors import STRUCTURAL
+
+        why = STRUCTURAL[kind].undefined.get(number(value))
+        return (f": {why}", None) if why else overflow if value == value else ("", None)
     arguments = [at(run.values[operand], place) for operand in operands]
     if any(argument != argument for argument in arguments):
         return "", None

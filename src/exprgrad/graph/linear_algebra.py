@@ -1,20 +1,40 @@
-"""Products of vectors and matrices.
+"""Products of vectors and matrices, linear systems, inverses and determinants.
 
 Source: M. Giles, An extended collection of matrix derivative results for forward and reverse mode
-algorithmic differentiation (2008), section 2.2.2: for C = A B, A' = C' B^T and B' = A^T C' in reverse.
-Vectors are matrices of one row or column.  What has more than two axes is a stack of matrices, the last two
-being theirs; the others broadcast.
+algorithmic differentiation (2008): section 2.2.2 for products, 2.2.3 for inverses, 2.2.4 for determinants
+and 2.3.1 for linear systems.  Vectors are matrices of one row or column.  What has more than two axes is a
+stack of matrices, the last two being theirs; the others broadcast.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import combinations, product
+from typing import Any, TypeVar
 
 from exprgrad.graph.graph import Settings, Shape, size
 from exprgrad.graph.shapes import broadcast_shape, narrowed
-from exprgrad.graph.structural import Mismatch, Nodes, Pass, Structural, shape_text
+from exprgrad.graph.structural import (
+    TINY,
+    UNIT,
+    Mismatch,
+    Nodes,
+    Numbers,
+    Pass,
+    Structural,
+    Tensors,
+    shape_text,
+)
 
 __all__ = ["LINEAR_ALGEBRA"]
+
+BY_MINORS = 8
+"""The largest matrices whose cofactors are the determinants of minors, which singular matrices have too."""
+BY_PRODUCTS = 4
+"""The largest matrices whose determinants are sums of products."""
+SINGULAR = "the matrix is singular"
+Entry = TypeVar("Entry")
 
 
 def unfit(needed: str, shape: Shape, help: str) -> Mismatch:
@@ -127,6 +147,437 @@ def outer_pull(b: Nodes, p: Pass) -> int:
     return b.apply("matmul", p.operands[0], p.given)
 
 
+# Linear systems and inverses.
+
+
+def refuse_not_square(shape: Shape, number: str, tensor: str | None = None) -> None:
+    """Refuse what is not a square matrix, or a stack of them; with help for a number, and for a tensor."""
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise Mismatch("{op} needs a square matrix", tensor if shape else number, (0,))
+
+
+def as_columns(b: Nodes, node: int) -> int:
+    """Vectors as matrices of one column."""
+    return b.apply("reshape", node, settings=((*b.shape(node), 1),))
+
+
+def solve_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
+    x, y = shapes
+    is_turned = len(y) > 1 and y[-2:] == x[-2:][:1] * 2
+    refuse_not_square(
+        x, "of numbers write {1}/{0}", "did you mean solve({1}, {0})?" if is_turned else None
+    )
+    if not y:
+        raise Mismatch("{op} needs a vector or a matrix on the right", None, (1,))
+    if y[-2:][0] != x[-1]:
+        each = f"for a vector to each matrix write reshape({{1}}, {[*y, 1]})"
+        raise Mismatch("{op} needs as many rows on the right", each if y == x[:-1] else None)
+    return (*leading(x, y), x[-1], *y[-2:][1:])
+
+
+def solved(np: Any, x: Any, y: Any) -> Any:
+    """The solution of x @ out = y by an array library; nan where a matrix is singular."""
+    if np.ndim(y) == 1:
+        return solved(np, x, y[:, None])[..., 0]
+    lead = leading(np.shape(x), np.shape(y))
+    x, y = (np.broadcast_to(part, lead + np.shape(part)[-2:]) for part in (x, y))
+    try:
+        return np.linalg.solve(x, y)
+    except np.linalg.LinAlgError:
+        if not lead:
+            return np.full(np.shape(y), np.nan)
+        return np.stack([solved(np, *pair) for pair in zip(x, y, strict=True)])
+
+
+def solve_bound(
+    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
+) -> Any:
+    """What the inverse makes of the residual."""
+    (x, y), (off, y_off) = operands, errors
+    if np.ndim(y) == 1:
+        y, y_off, out = y[:, None], y_off[:, None], out[..., None]
+        return solve_bound(np, [x, y], [off, y_off], out, settings)[..., 0]
+    rounded = (np.shape(x)[-1] + 2) * UNIT * (np.abs(x) @ np.abs(out) + np.abs(y)) + TINY
+    return inverse_of(np, x, off, np.abs(y - x @ out) + rounded + off @ np.abs(out) + y_off)
+
+
+def inverse_of(np: Any, x: Any, off: Any, errors: Any) -> Any:
+    """What the inverses of matrices make of columns of errors at most; infinite where that is not known.
+
+    An approximate inverse C tells of the true one if 1 - C x is small: S. M. Rump, Verification methods:
+    rigorous results using floating-point arithmetic (2010), section 10.
+    """
+    count = np.shape(x)[-1]
+    one = np.eye(count)
+    inverse = solved(np, x, one)
+    sizes = np.abs(inverse)
+    apart = np.abs(one - inverse @ x) + sizes @ off
+    apart = apart + (count + 2) * UNIT * (sizes @ np.abs(x) + one)
+    most = np.max(np.sum(apart, axis=-1), axis=-1)[..., None, None]
+    first = sizes @ errors
+    rest = most / (1 - most) * np.max(first, axis=-2, keepdims=True)
+    return np.where(most < 1, first + rest, np.inf)
+
+
+def solve_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+    """Gaussian elimination, and back from the last row."""
+    x, y = operands
+    shape = solve_shape([b.shape(x), b.shape(y)], settings)
+    if len(b.shape(y)) == 1:
+        y = as_columns(b, y)
+    found = []
+    for place in product(*map(range, leading(b.shape(x), b.shape(y)))):
+        solution: list[int] = []
+        for pivot, row in reversed(eliminated(b, x, place, matrix_at(b, y, place))[0]):
+            right = after(b, row, len(solution))
+            for at, known in enumerate(solution):
+                right = b.apply("sub", right, b.apply("mul", number_at(b, row, at), known))
+            solution.insert(0, b.apply("div", right, pivot))
+        found.append(b.apply("stack", *solution, settings=(0,)))
+    return b.apply("reshape", b.apply("stack", *found, settings=(0,)), settings=(shape,))
+
+
+def eliminated(
+    b: Numbers, x: int, place: Sequence[int], right: int | None = None
+) -> tuple[list[tuple[int, int]], float]:
+    """Each pivot of Gaussian elimination, with what stands behind it in its row; and the rows' sign.
+
+    The rows come in the order of the greatest pivots, as far as x is known; ``right`` stands behind them.
+    """
+    matrix, known = matrix_at(b, x, place), b.known(x)
+    count = b.shape(matrix)[0]
+    order = (
+        pivoted(known[at_place(place, b.shape(x))].tolist())
+        if known is not None
+        else [*range(count)]
+    )
+    rows = [number_at(b, matrix, at) for at in order]
+    if right is not None:
+        ends = [number_at(b, right, at) for at in order]
+        rows = [b.apply("concat", *pair, settings=(0,)) for pair in zip(rows, ends, strict=True)]
+    found = []
+    while rows:
+        pivot, rest = number_at(b, rows[0], 0), after(b, rows[0], 1)
+        found.append((pivot, rest))
+        factors = [b.apply("div", number_at(b, row, 0), pivot) for row in rows[1:]]
+        rows = [
+            b.apply("sub", after(b, row, 1), b.apply("mul", factor, rest))
+            for row, factor in zip(rows[1:], factors, strict=True)
+        ]
+    turned = sum(one > other for one, other in combinations(order, 2))
+    return found, -1.0 if turned % 2 else 1.0
+
+
+def pivoted(rows: list[list[float]]) -> list[int]:
+    """The order of a matrix's rows in which elimination meets the greatest pivots."""
+    order, left = [], [*enumerate(rows)]
+    while left:
+        best = max(range(len(left)), key=lambda at: abs(left[at][1][0]))
+        place, (pivot, *rest) = left.pop(best)
+        order.append(place)
+        left = [
+            (at, [x - first / (pivot or 1.0) * y for x, y in zip(row, rest, strict=True)])
+            for at, (first, *row) in left
+        ]
+    return order
+
+
+def at_place(place: Sequence[int], shape: Shape) -> tuple[int, ...]:
+    """Where a place of broadcast stacks is in one of them."""
+    lead = shape[:-2]
+    pairs = zip(place[len(place) - len(lead) :], lead, strict=True)
+    return tuple([at if length > 1 else 0 for at, length in pairs])
+
+
+def matrix_at(b: Nodes, x: int, place: Sequence[int]) -> int:
+    """The matrix at a place of a stack."""
+    return b.apply("index", x, settings=(at_place(place, b.shape(x)),))
+
+
+def number_at(b: Nodes, x: int, at: int) -> int:
+    """What stands at a place of the first axis."""
+    return b.apply("index", x, settings=((at,),))
+
+
+def after(b: Nodes, x: int, at: int) -> int:
+    """What stands in a vector from a place on."""
+    return b.apply("index", x, settings=(((at, None),),))
+
+
+def solve_pull(b: Nodes, p: Pass) -> int:
+    """Giles (2008), section 2.3.1: a^-T times the cotangent; for a that times out^T, with a minus."""
+    x, y = p.operands
+    given, out, shape = p.given, p.out, b.shape(y)
+    is_plain = (len(b.shape(x)), len(shape)) == (2, 1)
+    if len(shape) == 1 and not is_plain:
+        given, out, shape = as_columns(b, given), as_columns(b, out), (*shape, 1)
+    passed = b.apply("solve", transposed(b, x), given)
+    if p.position == 1:
+        return b.apply("reshape", narrowed(b, passed, shape), settings=(b.shape(y),))
+    kind = "outer" if is_plain else "matmul"
+    return narrowed(b, b.apply("neg", b.apply(kind, passed, transposed(b, out))), b.shape(x))
+
+
+def solve_push(b: Nodes, p: Pass) -> int:
+    """x^-1 times the change of y, or times that of x @ out, with a minus."""
+    x, y = p.operands
+    if p.position == 1:
+        return b.apply("solve", x, p.given)
+    is_stack = len(b.shape(y)) == 1 and len(b.shape(x)) > 2
+    out = as_columns(b, p.out) if is_stack else p.out
+    found = b.apply("neg", b.apply("solve", x, b.apply("matmul", p.given, out)))
+    return b.apply("reshape", found, settings=(b.shape(p.out),))
+
+
+def inv_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
+    refuse_not_square(shapes[0], "of a number write 1/{0}")
+    return shapes[0]
+
+
+def inv_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+    """The solution of x @ out = 1."""
+    ones = b.apply("broadcast", b.constant(1.0), settings=(b.shape(operands[0])[-1:],))
+    return b.apply("solve", operands[0], b.apply("diag", ones, settings=()))
+
+
+def inv_pull(b: Nodes, p: Pass) -> int:
+    """Giles (2008), section 2.2.3: -out^T times the cotangent times out^T."""
+    back = transposed(b, p.out)
+    return b.apply("neg", b.apply("matmul", b.apply("matmul", back, p.given), back))
+
+
+def inv_push(b: Nodes, p: Pass) -> int:
+    """-out times the change times out."""
+    return b.apply("neg", b.apply("matmul", b.apply("matmul", p.out, p.given), p.out))
+
+
+# Determinants.
+
+
+def det_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
+    refuse_not_square(shapes[0], "a number is its own determinant")
+    return shapes[0][:-2]
+
+
+def logdet_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
+    refuse_not_square(shapes[0], "of a number write log(abs({0}))")
+    return shapes[0][:-2]
+
+
+def det_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
+    """Of small matrices sums of products; else, or where these overflow, what the array library finds."""
+    (x,) = operands
+    if np.shape(x)[-1] > BY_PRODUCTS:
+        return np.linalg.det(x)
+    found = expanded(*entries(x), np.multiply, np.add, np.subtract)
+    is_known = np.isfinite(found)
+    return found if np.all(is_known) else np.where(is_known, found, np.linalg.det(x))
+
+
+def entries(x: Any) -> tuple[int, Callable[[int, int], Any]]:
+    """The size of an array's matrices, and their number in a row and a column."""
+    return x.shape[-1], lambda row, column: x[..., row, column]
+
+
+def expanded(
+    count: int,
+    number: Callable[[int, int], Entry],
+    multiply: Callable[[Entry, Entry], Entry],
+    add: Callable[[Entry, Entry], Entry],
+    subtract: Callable[[Entry, Entry], Entry],
+) -> Entry:
+    """A determinant without division: of the rows so far, those of all choices of columns."""
+    found: dict[tuple[int, ...], Entry] = {(at,): number(0, at) for at in range(count)}
+    for row in range(1, count):
+        numbers = [number(row, at) for at in range(count)]
+        before, found = found, {}
+        for columns in combinations(range(count), row + 1):
+            terms = [
+                multiply(numbers[column], before[columns[:at] + columns[at + 1 :]])
+                for at, column in enumerate(columns)
+            ]
+            total = terms.pop()
+            for at, term in enumerate(reversed(terms)):
+                total = add(total, term) if at % 2 else subtract(total, term)
+            found[columns] = total
+    return found[(*range(count),)]
+
+
+def log_error(np: Any, x: Any, off: Any) -> Any:
+    """What the logarithm of a determinant may be off by, by elimination; infinite where that is not known.
+
+    It is that of a matrix nearby: N. J. Higham, Accuracy and stability of numerical algorithms (2002),
+    theorem 9.3, with a growth of 2^(n - 1), or n, which is more than is met in practice.
+    """
+    count = np.shape(x)[-1]
+    most = np.max(np.abs(x), axis=-2, keepdims=True) + 0.0 * x
+    rounded = 2 * count * min(2.0 ** (count - 1), count) * UNIT * most
+    moved = inverse_of(np, x, off, rounded + off)
+    radius = np.max(np.sum(moved, axis=-1), axis=-1)
+    first, rest = np.trace(moved, axis1=-2, axis2=-1), np.sum(moved * moved, axis=(-2, -1))
+    return np.where(radius < 1, first + rest / (2 * (1 - radius)), np.inf)
+
+
+def det_bound(
+    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
+) -> Any:
+    """The rounding of sums of products; of large matrices that of elimination, or Hadamard's inequality."""
+    (x,), (off,) = operands, errors
+    count, most = np.shape(x)[-1], np.abs(x) + off
+    if count <= BY_PRODUCTS:
+        whole, sizes, large = [
+            expanded(*entries(part), np.multiply, np.add, np.add)
+            for part in (most, np.abs(x), np.maximum(most, 1.0))
+        ]
+        rounded = 2 * count * UNIT * whole + TINY * large if count > 1 else 0.0
+        return whole - sizes + rounded
+    growth = 2 * count * count * UNIT * np.max(np.abs(x), axis=-2, keepdims=True)
+    lengths = np.sqrt(np.sum(x * x, axis=-1))
+    more = lengths * (1 + count * UNIT) + np.sqrt(np.sum((growth + off) ** 2, axis=-1))
+    room = (1 + 4 * count * UNIT) * np.prod(more, axis=-1) - np.prod(lengths, axis=-1)
+    part = log_error(np, x, off) + UNIT * (2 * np.abs(np.log(np.abs(out))) + 4)  # it is exp(log)
+    part = np.where(out == 0, np.inf, np.abs(out) * np.expm1(part))
+    return np.fmin(part, room) + TINY
+
+
+def logdet_bound(
+    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
+) -> Any:
+    """What elimination makes of it, and the rounding of a sum of logarithms of pivots."""
+    (x,), (off,) = operands, errors
+    count = np.shape(x)[-1]
+    most = np.log(np.maximum(count * np.max(np.abs(x), axis=-2), 1.0))
+    return log_error(np, x, off) + (count + 2) * UNIT * (np.abs(out) + 2 * np.sum(most, axis=-1))
+
+
+def det_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+    """Sums of products; of large matrices by elimination."""
+    (x,) = operands
+    count, whole = b.shape(x)[-1], ((None, None),) * (len(b.shape(x)) - 2)
+    if count > BY_MINORS:
+        return of_pivots(b, x, "mul", "neg")
+
+    def number(row: int, column: int) -> int:
+        return b.apply("index", x, settings=((*whole, row, column),))
+
+    kinds = (partial(b.apply, kind) for kind in ("mul", "add", "sub"))
+    found: int = expanded(count, number, *kinds)
+    return found
+
+
+def logdet_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+    """The sum of the logarithms of the pivots' sizes."""
+    return of_pivots(b, operands[0], "add", "", ("abs", "log"))
+
+
+def of_pivots(b: Numbers, x: int, kind: str, turned: str, functions: Sequence[str] = ()) -> int:
+    """Functions of each matrix's pivots together; ``turned``: what an odd order of rows makes of it."""
+    found = []
+    for place in product(*map(range, b.shape(x)[:-2])):
+        steps, sign = eliminated(b, x, place)
+        nodes = [pivot for pivot, _ in steps]
+        for function in functions:
+            nodes = [b.apply(function, node) for node in nodes]
+        total = nodes[0]
+        for node in nodes[1:]:
+            total = b.apply(kind, total, node)
+        found.append(b.apply(turned, total) if turned and sign < 0 else total)
+    return b.apply("reshape", b.apply("stack", *found, settings=(0,)), settings=(b.shape(x)[:-2],))
+
+
+def for_each(b: Nodes, numbers: int) -> int:
+    """A number for each matrix, for each of its numbers."""
+    shape = b.shape(numbers)
+    return b.apply("reshape", numbers, settings=((*shape, 1, 1),)) if shape else numbers
+
+
+def whole_sum(b: Nodes, matrices: int) -> int:
+    """The sum of each matrix's numbers."""
+    rank = len(b.shape(matrices))
+    return b.apply("sum", matrices, settings=(None if rank == 2 else (rank - 2, rank - 1), False))
+
+
+def det_pull(b: Nodes, p: Pass) -> int:
+    """Giles (2008), section 2.2.4: det(x) inv(x)^T, the cofactors, which a singular matrix has too."""
+    return b.apply("mul", for_each(b, p.given), b.apply("cofactors", p.operand))
+
+
+def det_push(b: Nodes, p: Pass) -> int:
+    """The cofactors times the change, summed."""
+    return whole_sum(b, b.apply("mul", b.apply("cofactors", p.operand), p.given))
+
+
+def logdet_pull(b: Nodes, p: Pass) -> int:
+    """Giles (2008), section 2.2.4: inv(x)^T times the cotangent."""
+    return b.apply("mul", for_each(b, p.given), transposed(b, b.apply("inv", p.operand)))
+
+
+def logdet_push(b: Nodes, p: Pass) -> int:
+    """inv(x)^T times the change, summed."""
+    return whole_sum(b, b.apply("mul", transposed(b, b.apply("inv", p.operand)), p.given))
+
+
+def cofactors_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
+    refuse_not_square(shapes[0], "a number has none")
+    return shapes[0]
+
+
+def cofactors_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+    """The determinants of the minors with their signs; of large matrices det(x) inv(x)^T."""
+    (x,) = operands
+    count = b.shape(x)[-1]
+    if count == 1:
+        return b.apply("broadcast", b.constant(1.0), settings=(b.shape(x),))
+    if count > BY_MINORS:
+        whole = for_each(b, b.apply("det", x))
+        return b.apply("mul", whole, transposed(b, b.apply("inv", x)))
+    return signed(b, b.apply("det", minors(b, x)))
+
+
+def signed(b: Nodes, x: int) -> int:
+    """Numbers with the signs of cofactors: every other one turned."""
+    shape = b.shape(x)
+    line = b.apply("stack", *[b.constant((-1.0) ** at) for at in range(shape[-1])], settings=(0,))
+    return b.apply("mul", x, b.apply("outer", line, line))
+
+
+def minors(b: Nodes, x: int) -> int:
+    """Of each matrix, at each place, what is left without the row and the column of the place."""
+    count, rank = b.shape(x)[-1], len(b.shape(x))
+    for axis in (rank - 2, rank):
+        parts = [without(b, x, at, axis) for at in range(count)]
+        x = b.apply("stack", *parts, settings=(rank - 2 if axis == rank - 2 else rank - 1,))
+    return x
+
+
+def without(b: Nodes, x: int, at: int, axis: int) -> int:
+    """A tensor without one place of an axis."""
+    length, whole = b.shape(x)[axis], ((None, None),) * axis
+    ends = [(start, stop) for start, stop in ((0, at), (at + 1, length)) if start < stop]
+    parts = [b.apply("index", x, settings=((*whole, end),)) for end in ends]
+    return b.apply("concat", *parts, settings=(axis,)) if len(parts) > 1 else parts[0]
+
+
+def cofactors_pass(b: Nodes, p: Pass) -> int | None:
+    """Giles (2008), section 2.2.4, for each minor; of large matrices for det(x) inv(x)^T."""
+    # It is the same forward and back, for second derivatives are symmetric.
+    count = b.shape(p.operand)[-1]
+    if count == 1:
+        return None
+    if count > BY_MINORS:
+        return cofactors_quotient(b, p)
+    slopes = b.apply("mul", b.apply("cofactors", minors(b, p.operand)), minors(b, p.given))
+    return signed(b, whole_sum(b, slopes))
+
+
+def cofactors_quotient(b: Nodes, p: Pass) -> int:
+    """What comes of out = det(x) inv(x)^T: both factors change."""
+    change = for_each(b, whole_sum(b, b.apply("mul", p.given, p.out)))
+    turned = b.apply("matmul", b.apply("matmul", p.out, transposed(b, p.given)), p.out)
+    both = b.apply("sub", b.apply("mul", change, p.out), turned)
+    return b.apply("div", both, for_each(b, b.apply("det", p.operand)))
+
+
 # fmt: off
 LINEAR_ALGEBRA = (
     Structural(
@@ -145,6 +596,38 @@ LINEAR_ALGEBRA = (
         "outer", "x y", "the matrix of all products of two vectors' numbers",
         outer_shape, lambda np, x, s: np.outer(*x), outer_pull,
         latex=r"x \otimes y", gate="swap multiplier", elsewhere="ger",
+    ),
+    Structural(
+        "solve", "a y", "the solution of a @ out = y: a vector, or a matrix column by column",
+        solve_shape, lambda np, x, s: solved(np, *x), solve_pull, solve_push,
+        latex=r"\operatorname{solve}(a, y)", gate="solver, transposed",
+        definition=solve_definition, bound=solve_bound, undefined={"nan": SINGULAR},
+        elsewhere="LinearSolve linsolve mldivide",
+    ),
+    Structural(
+        "inv", "x", "the inverse of a square matrix",
+        inv_shape, None, inv_pull, inv_push,
+        latex=r"\operatorname{inv}(x)", gate="multiplier from both sides",
+        formula=inv_formula, undefined={"nan": SINGULAR}, elsewhere="Inverse MINVERSE inverse",
+    ),
+    Structural(
+        "det", "x", "the determinant of a square matrix",
+        det_shape, det_value, det_pull, det_push,
+        latex=r"\operatorname{det}(x)", gate="scaler, by the cofactors",
+        definition=det_definition, bound=det_bound, elsewhere="Det MDETERM determinant",
+    ),
+    Structural(
+        "logdet", "x", "log(abs(det(x))): the logarithm of a determinant's size, be it negative or not",
+        logdet_shape, lambda np, x, s: np.linalg.slogdet(x[0])[1], logdet_pull, logdet_push,
+        latex=r"\operatorname{logdet}(x)", gate="scaler, by the inverse",
+        definition=logdet_definition, bound=logdet_bound, undefined={"-inf": SINGULAR},
+        elsewhere="logabsdet",
+    ),
+    Structural(
+        "cofactors", "x", "a determinant's derivatives: the minors' determinants, with their signs",
+        cofactors_shape, None, cofactors_pass, cofactors_pass, cofactors_quotient,
+        latex=r"\operatorname{cofactors}(x)", gate="scaler, by the minors",
+        formula=cofactors_formula,
     ),
 )
 # fmt: on

@@ -7,7 +7,7 @@ so by building nodes: the same few lines make the derived graph, a step of a swe
 
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from exprgrad.graph.graph import Literal, Settings, Shape
@@ -83,6 +83,9 @@ class Numbers(Nodes, Protocol):
     def fold(self, kind: str, x: int, settings: Settings) -> int:
         """An elementwise row over the numbers along some axes; the settings say which, and if they stay."""
 
+    def known(self, x: int) -> Any:
+        """The numbers of an operand, an array; None where they are not known."""
+
 
 class Pass(NamedTuple):
     """What passes through a node: its operands, itself, and what is ``given`` to be passed on.
@@ -134,6 +137,8 @@ class Structural(NamedTuple):
                     have no negative coefficients, and to join its operands if it takes any number of them
     ``terms``       how many products, or numbers, a linear row adds up at most for a number of its result,
                     given the operands' shapes and the settings; None: all are used equally often
+    ``undefined``   why a number of its result may be nan, or infinite, though no operand's is: in words, by
+                    what it is
     ``elsewhere``   what other libraries call it, separated by blanks
     """
 
@@ -161,6 +166,7 @@ class Structural(NamedTuple):
     to_number: bool = False
     bound: Callable[[Any, Sequence[Any], Sequence[Any], Any, Settings], Any] | None = None
     terms: Callable[[Sequence[Shape], Settings], int] | None = None
+    undefined: Mapping[str, str] = {}
     elsewhere: str = ""
 
     @property

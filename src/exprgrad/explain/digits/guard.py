@@ -83,6 +83,8 @@ def decided(value: float, least: int, true: Ball, typed: Ball, bits: int) -> Dec
         if digits >= least or plain.verdict in NEAREST:
             is_same = is_shared(value, true, typed, min(least, SHARED), bits)
             return Decided(value, digits, "right" if is_same else "hanging")
+        if plain.verdict == "undecided" and math.isnan(value):
+            return Decided(value, 0, "right")  # it shows no digits, and what made it nan is told
         if plain.verdict == "undecided" or (plain.verdict == "zero" and math.isfinite(value)):
             return Decided(value, 0, plain.verdict)
         answer = nearest_double(true)

@@ -262,7 +262,8 @@ class Statements:
             fills = form == "broadcast" and given.literal
             return Form(self.alike(text), level, least), strict and not fills
         if self.graph.kinds[node] not in BY_NAME:
-            return application(self.helper(variant(self.graph, node)), count), True
+            routine = form if form in target.helpers else variant(self.graph, node)
+            return application(self.helper(routine), count), True
         if form in target.forms and (form not in target.helpers or self.nonzero[operands[-1]]):
             return target.forms[form], strict and form == "where"
         return application(target.calls.get(form) or self.helper(form), count), strict

@@ -571,6 +571,8 @@ def character_edit(text: str, span: Span) -> Edit | None:
         return dot_edit(text, start)
     if character == "?":
         return choice_edit(text)
+    if character == "\\":
+        return division_from_the_left(text, start)
     run = re.compile(r"[₀-₉]+").match(text, start)
     if run:
         more = "*" if text[run.end() : run.end() + 1].isalpha() else ""
@@ -595,6 +597,19 @@ def character_edit(text: str, span: Span) -> Edit | None:
         return None
     joins = sign[0].isalpha() and text[:start][-1:].isalnum()  # x∞ is no name xinf
     return *span, f"*{sign}" if joins else sign
+
+
+def division_from_the_left(text: str, start: int) -> Edit | None:
+    """MATLAB's ``A\\b`` as a call, where nothing beside it binds as tightly."""
+    divisor = owner_before(text, len(text[:start].rstrip()))
+    begin = len(text[:start].rstrip()) - len(divisor)
+    right = re.compile(r"\s*([^\W\d]\w*(?:\.T)?|\([^()]{1,40}\))\s*(?=$|[-+,;)])").match(
+        text, start + 1
+    )
+    is_alone = re.search(r"(?:^|[-+,;(=])\s*$", text[:begin])
+    if not (right and is_alone and divisor and text.startswith(divisor, begin)):
+        return None
+    return begin, right.end(1), f"solve({bare(divisor)}, {bare(right[1])})"
 
 
 def is_above(character: str) -> bool:

@@ -47,6 +47,7 @@ NAMES_HERE = ELEMENTWISE | {
 """A function elsewhere → the one that does the same here."""
 FORMS = {
     "add": "{x_term} + {y_term}",
+    "adjugate": "cofactors({x}).T",
     "array": "{x_list}",
     "asarray": "{x_list}",
     "column_stack": "for vectors write stack({all}, axis=1)",
@@ -64,6 +65,7 @@ FORMS = {
     "identity": "diag(broadcast(1, shape=[{size}]))",
     "leaky_relu": "where({x_factor} > 0, {x_factor}, {y_factor}*{x_factor})",
     "log_softmax": "{x_term} - logsumexp({x}, axis={last}, keepdims=True)",
+    "lstsq": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T @ {y_factor})",
     "mae": "mean(abs({x_term} - {y_term}))",
     "matmul": "{x_factor} @ {y_factor}",
     "minus": "{x_term} - {y_term}",
@@ -77,6 +79,7 @@ FORMS = {
     "mv": "{x_factor} @ {y_factor}",
     "ones": "broadcast(1, shape=[{sizes}])",
     "ones_like": "0*{x_factor} + 1",
+    "pinv": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T)",
     "plus": "{x_term} + {y_term}",
     "pow": "{x_factor}^{y_factor}",
     "power": "{x_factor}^{y_factor}",
@@ -114,14 +117,16 @@ ONLY_A_FORMULA = "no derivative is taken inside a formula: ask for diff of the f
 ABSENT = {
     "argmax": "the place of the greatest has no derivative; max(x) is the greatest itself",
     "argmin": "the place of the least has no derivative; min(x) is the least itself",
-    "det": "there are no determinants",
     **dict.fromkeys(("D", "Derivative", "derivative", "diff", "grad", "gradient"), ONLY_A_FORMULA),
     **dict.fromkeys(("double", "float"), "numbers are doubles: leave it out"),
+    **dict.fromkeys(
+        ("cholesky", "eig", "eigh", "eigvals", "eigvalsh", "lu", "qr", "svd"),
+        "matrices are not factorized here: solve, inv, det and logdet take them whole",
+    ),
     "einsum": "write it with @, sum, outer, trace and x.T",
-    "inv": "there is no matrix inverse; of a number it is 1/x",
     "lg": "lg is log10(x) to some and log2(x) to others: write the one that is meant",
     "len": "sizes are not part of a formula; mean(x) is the sum over the count",
-    "solve": "there is no solver of linear systems",
+    "slogdet": "the second of what it gives is logdet(x), log|det(x)|",
     "tensordot": "write it with @, sum, outer, trace and x.T",
     "t": "the transpose is written x.T; for a product write t*(…)",
 }
@@ -142,8 +147,9 @@ SHAPES = "shapes are not part of a formula; {eval} shows every node's"
 GRADIENT = "{grad} gives the gradient; write the formula alone"
 DOUBLES = "write {0} alone: all is a tensor of doubles"
 ATTRIBUTES = {
-    "H": TRANSPOSE, "backward": GRADIENT, "dtype": SHAPES, "grad": GRADIENT, "mH": TRANSPOSE,
-    "mT": TRANSPOSE, "ndim": SHAPES, "numel": SHAPES, "shape": SHAPES, "size": SHAPES,
+    "H": TRANSPOSE, "I": "the inverse is written inv({0})", "backward": GRADIENT, "dtype": SHAPES,
+    "grad": GRADIENT, "mH": TRANSPOSE, "mT": TRANSPOSE, "ndim": SHAPES, "numel": SHAPES, "shape": SHAPES,
+    "size": SHAPES,
 }  # fmt: skip
 """What stands behind a dot elsewhere → what to write here of what stands before it."""
 METHODS = {

@@ -292,6 +292,7 @@ BEGINNINGS: Hints = {
     r"(?<=[\w)\]])['’]": transpose_hint,
     r"\\d?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}": fraction_hint,
     r"(?<![\w)\]])\\([A-Za-z]+)|\\((?!b\b)[A-Za-z]{2,})": command_hint,
+    r"(?<=[\w)\]])\s*\\": "the solution of A x = b is written solve(A, b)",
     r"\\": "a backslash means nothing here",
 }
 """What begins with a foreign character, and the mend."""

@@ -51,7 +51,7 @@ def shaped(
             elif kind in STRUCTURAL:
                 shape = bounded(STRUCTURAL[kind].shape(given, cast(Settings, payload)))
             else:
-                refuse_matrix_power(text, graph.ends[node], given)
+                refuse_matrix_power(graph, text, node, given)
                 shape = bounded(broadcast_shape(given))
                 operands = [
                     stretched_to(made, operand, shape, graph.occurrence(node, position))
@@ -94,10 +94,18 @@ def stretched_to(made: Graph, operand: int, shape: Shape, span: Span) -> int:
     return node
 
 
-def refuse_matrix_power(text: str, end: int, given: Sequence[Shape]) -> None:
-    """``A²`` of a matrix is a product to some, and goes element by element to others."""
-    if text[end - 1 : end] in tuple("⁰¹²³⁴⁵⁶⁷⁸⁹") and any(len(shape) > 1 for shape in given):
-        why = "the power of a matrix has two meanings"
+def refuse_matrix_power(graph: Graph, text: str, node: int, given: Sequence[Shape]) -> None:
+    """``A²`` and ``A^-1`` of a matrix are products to some, and go element by element to others."""
+    if graph.kinds[node] != "pow" or len(given[0]) < 2:
+        return
+    exponent = graph.operands[node][1]
+    turned = graph.operands[exponent] if graph.kinds[exponent] == "neg" else ()
+    is_inverse = graph.payloads[exponent] == -1 or [graph.payloads[at] for at in turned] == [1]
+    why = "the power of a matrix has two meanings"
+    if is_inverse and given[0][-1] == given[0][-2]:
+        help = "the inverse is inv({0}); 1/{0} is one over each of its elements"
+        raise Mismatch(why, help, (0,))
+    if text[graph.ends[node] - 1 : graph.ends[node]] in tuple("⁰¹²³⁴⁵⁶⁷⁸⁹"):
         help = "write {0} @ {0} for the product of matrices, {0}^2 for the squares of its elements"
         raise Mismatch(why, help, (0,))
 

@@ -271,6 +271,10 @@ class Writer:
             found = reduce(lambda one, other: self.elementwise(kind, (one, other)), rows)
         return self.handle(found.reshape(kept(array.shape, axes)) if keepdims else found)
 
+    def known(self, x: int) -> Array:
+        """The numbers of a handle's array, where a run found them; else None."""
+        return self.data.get(x)
+
     # Nodes.
 
     def operation(self, kind: str, operands: Sequence[Any], spans: tuple[Span, ...] = ()) -> Any:

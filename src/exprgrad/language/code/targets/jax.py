@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exprgrad.language.code.arrays import elementwise, structural, taking
+from exprgrad.language.code.arrays import elementwise, operands_alone, structural, taking
 from exprgrad.language.code.target import Arrays, Form, Repeat, Target, named
 from exprgrad.language.code.targets.numpy import ABOUT, FUNCTIONS
 from exprgrad.language.code.targets.python import RESERVED, layout
@@ -36,10 +36,18 @@ JAX = Target(
     constants={"pi": "jnp.pi", "inf": "jnp.inf", "nan": "jnp.nan"},
     reserved=RESERVED,
     about=ABOUT,
-    helpers={"input": taking("jnp.asarray(x, dtype=jnp.float64)", "an array of doubles")},
+    helpers={
+        "input": taking("jnp.asarray(x, dtype=jnp.float64)", "an array of doubles"),
+        "solve": '''def F_solve(a, y):
+    """The solution of a @ out = y."""
+    if y.ndim == 1:
+        return F_solve(a, y[:, None])[..., 0]
+    return jnp.linalg.solve(a, y.reshape((1,)*(a.ndim - y.ndim) + y.shape))
+''',
+    },
     slack=4.0,  # XLA's expm1 is off by 2.3 ulp
     arrays=Arrays(
-        spellings=structural("jnp"),
+        spellings={**structural("jnp"), "inv": operands_alone("jnp.linalg.inv")},
         make="jnp.float64",
         broadcast="jnp.broadcast_to({text}, {shape})",
         shapes="jnp.broadcast_shapes",

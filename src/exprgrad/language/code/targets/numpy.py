@@ -27,7 +27,20 @@ NUMPY = Target(
     constants={"pi": "np.pi", "inf": "np.inf", "nan": "np.nan"},
     reserved=RESERVED,
     about=ABOUT,
-    helpers={"input": taking("np.asarray(x, dtype=np.float64)[()]", "an array of doubles")},
+    helpers={
+        "input": taking("np.asarray(x, dtype=np.float64)[()]", "an array of doubles"),
+        "solve": '''def F_solve(a, y):
+    """The solution of a @ out = y: nan for a singular matrix, where NumPy raises."""
+    if y.ndim == 1:
+        return F_solve(a, y[:, None])[..., 0]
+    shape = np.broadcast_shapes(a.shape[:-2], y.shape[:-2])
+    a, y = (np.broadcast_to(x, shape + x.shape[-2:]) for x in (a, y))
+    try:
+        return np.linalg.solve(a, y)
+    except np.linalg.LinAlgError:
+        return np.stack([*map(F_solve, a, y)]) if shape else np.full(y.shape, np.nan)
+''',
+    },
     arrays=Arrays(
         spellings={**structural("np"), "reshape": reshape("np.reshape", number="[()]")},
         make="np.float64",

@@ -68,6 +68,14 @@ TORCH = Target(
     """x as a tensor of doubles."""
     return torch.as_tensor(x, dtype=torch.float64)
 ''',
+        "solve": '''def F_solve(a, y):
+    """The solution of a @ out = y: nan for a singular matrix, where torch.linalg.solve raises."""
+    if y.ndim == 1:
+        return F_solve(a, y[:, None])[..., 0]
+    y = y.reshape((1,)*(a.ndim - y.ndim) + y.shape)  # else it may be a stack of vectors
+    found, singular = torch.linalg.solve_ex(a, y)
+    return torch.where((singular == 0)[..., None, None], found, torch.nan)
+''',
         "sign": '''def F_sign(x):
     """-1, 0 or 1; nan for nan, where torch.sign gives 0."""
     return torch.where(x == x, torch.sign(x), x)
