@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +22,7 @@ from exprgrad.cli.request import (
 from exprgrad.explain.limits import MOST_STEPS
 
 if TYPE_CHECKING:
-    from exprgrad.show.text.table import Screen, Table
+    from exprgrad.explain.descent import Descent
 
 __all__ = ["descend_command"]
 
@@ -54,28 +54,41 @@ def descend_command(**options: Any) -> int:
     finite.  Warnings are about the last point, whose value and grads are those that grad prints.  With
     --strict the exit status is 1 if there is one, or if it diverged, stalled or met a nan.
     """
-    from exprgrad.explain.descent import divergence
-    from exprgrad.explain.diagnostics import told_once
     from exprgrad.run.values.inputs import as_number
-    from exprgrad.show.documents.fields import Lines, listed, shorts
-    from exprgrad.show.documents.runs import guard_fields
-    from exprgrad.show.text import descent
-    from exprgrad.show.text.nodes import corrections
 
     expression, request = start(options)
     size = as_number(options["rate"], "--rate")
     _, given = evaluator_of(expression, request)
     names = names_in(options["wrt"])
     found = expression.descend(given, rate=size, steps=options["count"], wrt=names)
-    answer = found.run.guarded(digits_shown(options))
-    diagnostics = [*divergence(found), *told_once(found.run.remarks, answer)]
+    return give(descent_answer(expression.text, given, size, found, options), options)
+
+
+def descent_answer(
+    text: str,
+    inputs: Mapping[str, Any],
+    rate: float,
+    found: Descent[Any],
+    options: Mapping[str, Any],
+) -> Answer:
+    """The answer: its last point has the value and the gradient that grad prints."""
+    from exprgrad.explain.descent import divergence
+    from exprgrad.explain.diagnostics import told_once
+    from exprgrad.show.documents.fields import Lines, listed, shorts
+    from exprgrad.show.documents.runs import guard_fields
+    from exprgrad.show.text import descent
+    from exprgrad.show.text.nodes import corrections
+
+    run = found.run
+    answer = run.guarded(digits_shown(options))
+    diagnostics = [*divergence(found), *told_once(run.remarks, answer)]
     *before, last = found.steps
     last = last._replace(value=answer.value, gradient=answer.gradient)
     found = found._replace(steps=[*before, last])
     fields = {
-        "inputs": shorts(given),
-        "output": {"node": found.run.graph.output, "name": found.run.graph.output_name},
-        "rate": size,
+        "inputs": shorts(inputs),
+        "output": {"node": run.graph.output, "name": run.graph.output_name},
+        "rate": rate,
         "verdict": found.verdict,
         "message": found.message,
         "value": last.value,
@@ -85,21 +98,15 @@ def descend_command(**options: Any) -> int:
         "steps": Lines(map(descent.step_fields, found.steps)),
         "diagnostics": listed(diagnostics),
     }
-
-    def shown(_: Screen) -> Iterator[Table]:
-        digits = options["digits"]
-        below = corrections(answer, digits)
-        yield descent.descent_table(found, digits, below, whole=options["show_all"])
-
-    told = Answer(
+    digits, whole = options["digits"], options["show_all"]
+    return Answer(
         "descend",
-        expression.text,
+        text,
         fields.items(),
         descent.descent_rows(found),
         found.inputs.items(),
-        shown,
+        lambda _: [descent.descent_table(found, digits, corrections(answer, digits), whole=whole)],
         diagnostics,
         aside=descent.ending(found) if found.verdict in ("nan", "stalled") else "",
         is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
     )
-    return give(told, options)
