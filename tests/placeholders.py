@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exprgrad.api import Expression
-from exprgrad.derive.inside import resolved
+from exprgrad.derive.placeholders import resolved
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload
 
 __all__ = ["Hand", "kepler"]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from exprgrad.derive.parsed import parsed
 from exprgrad.errors import (
     InputError,
     LanguageError,
@@ -17,9 +18,8 @@ from exprgrad.errors import (
 )  # fmt: skip
 from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS, significant
-from exprgrad.graph.graph import PLACEHOLDERS, Graph, Shape, is_scalar, same
+from exprgrad.graph.graph import Graph, Shape, is_scalar, same
 from exprgrad.language.read.parse import at_shapes, need_number
-from exprgrad.language.read.parse import parse as parse_text
 from exprgrad.run.evaluation import NOTHING, Evaluator, evaluator_for, kept, shapes_of
 from exprgrad.run.values.inputs import (
     FLOAT,
@@ -63,7 +63,7 @@ def parse(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Ex
     if not isinstance(text, str):
         raise not_a_text(text)
     try:
-        graph = parse_graph(text)
+        graph = parsed(text)
     except LanguageError as error:
         if "\\" in text:
             from exprgrad.language.read.latex import is_latex
@@ -73,16 +73,6 @@ def parse(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Ex
                 error.help = f"{error.help}; {reader} reads LaTeX"
         raise
     return Expression(text, graph, shapes=declared(graph, shapes))
-
-
-def parse_graph(text: str) -> Graph:
-    """The graph of a text, with nodes for its derivatives and roots."""
-    graph = parse_text(text)
-    if PLACEHOLDERS.isdisjoint(graph.kinds):
-        return graph
-    from exprgrad.derive.inside import resolved
-
-    return resolved(graph, text)
 
 
 def from_latex(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Expression:
@@ -125,7 +115,7 @@ def derived(
     names: Collection[str] = (),
 ) -> Expression:
     """A derivative from its text: how those are made, pickled and copied; ``names`` are of opened calls."""
-    return Expression(text, with_opened(parse_graph(text), names), known, shapes)
+    return Expression(text, with_opened(parsed(text), names), known, shapes)
 
 
 def opened_in(graph: Graph) -> list[str]:
@@ -187,7 +177,7 @@ class Expression(Drawn):
         shapes: Mapping[str, Shape] | None = None,
     ) -> None:
         self.text = text
-        self.graph: Graph = parse_graph(text) if graph is None else graph
+        self.graph: Graph = parsed(text) if graph is None else graph
         self.known = known
         self.shapes: dict[str, Shape] = dict(shapes or {})
         self.by_shape: dict[object, Evaluator] = {}
@@ -678,7 +668,7 @@ class Expression(Drawn):
         text = self.text
         if not set(kinds).isdisjoint(graph.kinds):
             text = expanded(graph, kinds)
-            graph = parse_graph(text)
+            graph = parsed(text)
         return Expression(
             text, opened(graph, None if ALL in listed else {*listed}), self.known, self.shapes
         )
@@ -734,7 +724,7 @@ def run_again(
     names: Collection[str] = (),
 ) -> Run:
     """A run from what it was made of: how runs are pickled and copied; ``names`` are of opened calls."""
-    graph = at_shapes(with_opened(parse_graph(text), names), text, shapes_of(inputs))
+    graph = at_shapes(with_opened(parsed(text), names), text, shapes_of(inputs))
     return Run.of(text, evaluator_for(graph), inputs, wrt, spelled)
 
 

@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from exprgrad.derive.roots import OUT
 from exprgrad.derive.rules import template
 from exprgrad.explain.places import Found, at, label_of, nans, not_finite, where
 from exprgrad.explain.rewriting.mending import advice
 from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.read.parse import has_digits
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
 from exprgrad.run.balls.balls import enclose, has_balls
 from exprgrad.run.evaluation import Diagnostic, Edge, Run, is_finite
-from exprgrad.run.numbers.primitives import at_pole, holds
+from exprgrad.run.numbers.primitives import at_pole, compile_template, holds
 from exprgrad.run.values.inputs import is_plain
 from exprgrad.source import cut
 
@@ -113,6 +114,8 @@ def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | 
     if any(argument != argument for argument in arguments):
         return "", None
     finite = all(map(math.isfinite, arguments))
+    if op.equation is not None:
+        return no_root(op, arguments)
     if finite and at_pole(op, arguments):
         return ": a pole", domain_help(run, node)
     form = ""
@@ -122,6 +125,27 @@ def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | 
     if value != value and op.domain and not holds(op.domain, op.names, arguments):
         return f"{form}{',' if form else ':'} outside the domain", domain_help(run, node)
     return overflow if finite else (form, None)
+
+
+def no_root(op: Op, operands: Sequence[float]) -> tuple[str, str]:
+    """Why a root is not found, in words; and help."""
+    equation = op.equation
+    assert equation is not None
+    residual = compile_template(template(equation.residual), (*op.names, OUT))
+    name, said = equation.unknown, ": the root is not found: "
+    ends = [(end, residual((*operands, end))) for end in operands[-1 - equation.is_bracketed :]]
+    places = [f"{number(value)} at {name} = {number(end)}" for end, value in ends]
+    for place, (_, value) in zip(places, ends, strict=True):
+        if value != value:
+            return f"{said}its formula is {place}", "start where the formula is a number"
+    if not equation.is_bracketed:
+        help = f"start nearer, or between two signs of the formula: root(…, {name}, low, high)"
+        return f"{said}Newton's method does not converge from {name} = {number(ends[0][0])}", help
+    if (ends[0][1] > 0) == (ends[1][1] > 0):
+        help = "the formula needs one sign at the one end and the other at the other"
+        return f"{said}its formula is {' and '.join(places)}", help
+    help = f"it is {' and '.join(places)}: look for the {name} between, or take other ends"
+    return f"{said}where its formula changes its sign, it leaps or has a pole", help
 
 
 def at_operands(run: Run, node: int, found: Found) -> str:
@@ -330,8 +354,23 @@ def edge_message(run: Run, edge: Edge, found: Found) -> str | None:
     if not all(math.isfinite(at(run.values[node], place)) for node in (user, operand)):
         return None
     here = f"{name} = {shown_at(run, operand, place)}"
+    if flat := flat_root(run, user, place):
+        return f"{label} has no derivative for {name}: {flat}{found.counted()}"
     where_words = f"{found.counted()}, where" if place else " at"
     return f"the local derivative of {label} for {name} is {number(local)}{where_words} {here}"
+
+
+def flat_root(run: Run, node: int, place: Shape) -> str:
+    """That the equation of a root has slope 0 at the root, in words, if it has."""
+    graph = run.graph
+    op = BY_NAME.get(graph.kinds[node])
+    if op is None or op.equation is None:
+        return ""
+    data = [at(run.values[one], place) for one in (*graph.operands[node], node)]
+    if compile_template(template(op.equation.slope), (*op.names, OUT))(data):
+        return ""
+    root = f"{op.equation.unknown} = {number(data[-1])}"
+    return f"the slope of its equation is 0 at the root, {root}"
 
 
 def what_the_sweep_meets(run: Run) -> str:

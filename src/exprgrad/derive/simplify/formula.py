@@ -12,7 +12,7 @@ from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import RequestError, advice
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program
 from exprgrad.graph.op import having
-from exprgrad.graph.ops import COMMON
+from exprgrad.graph.ops import BY_NAME, COMMON
 from exprgrad.graph.structural import shape_text
 from exprgrad.graph.transform import transform
 from exprgrad.language.read.parse import CONSTANTS, at_shapes, need_number
@@ -142,7 +142,8 @@ def naming(
             text = operation_text(kind, called, settings=settings)
             saved = (uses[node] - 1) * (len(text) - 2)
             kept = node in own and len(text) > short
-            if node != graph.output and (kept or saved > WORTH_A_NAME):
+            searched = kind in BY_NAME and BY_NAME[kind].equation is not None and uses[node] > 1
+            if node != graph.output and (kept or searched or saved > WORTH_A_NAME):
                 found.add(node)
                 names[node] = known.get(node) or next(fresh)
                 if bind:

@@ -14,6 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
+from exprgrad.derive.parsed import parsed
 from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.errors import InputError, MissingExtraError, RequestError
@@ -45,7 +46,6 @@ from exprgrad.explain.checking.verdicts import Verdict, as_float, balls_apart, s
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.graph.graph import CONST, Graph, numbers_only
 from exprgrad.graph.ops import COMPARISONS
-from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball, ball, decimal, evaluate, working
 from exprgrad.run.evaluation import Run
@@ -112,7 +112,7 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
     """A claim as a graph; it may read the formula's inputs and named statements."""
     if name not in graph.inputs:
         raise not_an_input(graph, name)
-    claim = parse(text, is_expression=False)
+    claim = parsed(text, is_expression=False)
     known = {*graph.inputs, *(binding.name for binding in graph.bindings)}
     for read, node in claim.inputs.items():
         if read not in known:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from exprgrad.derive.parsed import parsed
 from exprgrad.explain.digits.trusted import (
     FIRST_BITS,
     MOST_WORK,
@@ -21,7 +22,6 @@ from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Mend, Rewr
 from exprgrad.graph.graph import INPUT, Graph, dependencies, seen_from
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.transform import copies, transform
-from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.evaluation import Run
@@ -55,7 +55,7 @@ def advice(run: Run, node: int) -> str | None:
 
 def where_words(mend: Mend) -> str:
     """Where a mend is the same as what it replaces: ``x > 0 and y > 0``; empty if everywhere."""
-    return " and ".join(text for text in mend.where if not is_certain(parse(text)))
+    return " and ".join(text for text in mend.where if not is_certain(parsed(text)))
 
 
 def is_certain(condition: Graph) -> bool:
@@ -130,7 +130,7 @@ def replaced(graph: Graph, place: int, text: str) -> tuple[Graph, list[int]]:
     def rule(made: Graph, node: int, images: Sequence[int]) -> int | None:
         if node != place:
             return None
-        return spliced(made, parse(text), {n: images[known[n]] for n in known if known[n] < node})
+        return spliced(made, parsed(text), {n: images[known[n]] for n in known if known[n] < node})
 
     return transform(graph, rule)
 
@@ -194,7 +194,7 @@ class Menders:
 
     def tried_with(self, name: str, text: str, true: Ball) -> Trusted | None:
         """A number by another formula; None if that is not the same, for all that can be told."""
-        graph = parse(text)
+        graph = parsed(text)
         if name and name not in graph.inputs:
             return None
         inputs = {read: self.run.inputs[read] for read in graph.inputs}

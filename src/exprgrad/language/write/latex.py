@@ -15,12 +15,14 @@ Nothing recurses, and time is linear in the graph and the text.
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from typing import NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, Literal, Settings
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import number
 from exprgrad.language.write.latex_forms import (
     ATOM,
@@ -29,6 +31,7 @@ from exprgrad.language.write.latex_forms import (
     FUNCTION,
     POWER,
     RELATION,
+    ROOTS,
     TIMES,
     Form,
     Look,
@@ -120,6 +123,9 @@ def symbols(graph: Graph) -> dict[str, str]:
 def page(graph: Graph, called: dict[str, str]) -> Page:
     """Look at every node, large and small, operands first."""
     names = {node: called[name] for node, name in graph.names().items()}
+    for kind in {*graph.kinds} - ROOTS.keys():
+        if kind in BY_NAME and BY_NAME[kind].equation is not None:
+            ROOTS[kind] = root_text(kind)
     shown = Page(as_written(graph), names, ([], []))
     for node, operands in enumerate(shown.graph.operands):
         leaf = not operands or node in names
@@ -127,6 +133,26 @@ def page(graph: Graph, called: dict[str, str]) -> Page:
         for small, looks in enumerate(shown.looks):
             looks.append(simple or look(shown, node, bool(small)))
     return shown
+
+
+def root_text(kind: str) -> str:
+    r"""A root as a row's text: ``\operatorname{root}_{E = start}(E - p1 \sin E - p0)``."""
+    op = BY_NAME[kind]
+    equation = op.equation
+    assert equation is not None
+    graph = parse(equation.residual)
+    graph.bindings = []
+    unknown = "x" if PARAMETER.fullmatch(equation.unknown) else equation.unknown
+    graph.inputs[unknown] = graph.inputs.pop("out")
+    body = PARAMETER.sub(r"p\1", node_latex(graph, graph.output))
+    if "…" in equation.pattern:
+        body = r"\ldots"
+    where = r"low \le {} \le high" if equation.is_bracketed else "{} = start"
+    return rf"\operatorname{{root}}{below(where.format(symbol(unknown)))}({body})"
+
+
+PARAMETER = re.compile(r"p(?:_\{)?(\d+)\}?")
+"""What the row of a root calls an operand, and how that looks in LaTeX."""
 
 
 def as_written(graph: Graph) -> Graph:

@@ -26,6 +26,7 @@ __all__ = [
     "FUNCTION",
     "POWER",
     "RELATION",
+    "ROOTS",
     "TIMES",
     "Form",
     "Look",
@@ -130,9 +131,13 @@ def row_text(kind: str, settings: Settings | None) -> tuple[str, tuple[str, ...]
         return HADAMARD, ("x", "y"), False
     if kind in BY_NAME:
         op = BY_NAME[kind]
-        return op.latex, op.names, op.variadic
+        return ROOTS.get(kind, op.latex), op.names, op.variadic
     row = STRUCTURAL[kind]
     return structural_text(kind, settings or ()), row.names, row.variadic
+
+
+ROOTS: dict[str, str] = {}
+"""The texts of roots' rows, made of their equations as they are met."""
 
 
 def parsed(text: str, positions: dict[str, int]) -> tuple[tuple[str | Slot, ...], int]:

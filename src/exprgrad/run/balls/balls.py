@@ -19,9 +19,10 @@ from contextlib import AbstractContextManager
 from functools import cache, lru_cache, reduce
 from typing import TYPE_CHECKING, Any, cast
 
-from exprgrad.derive.rules import template
+from exprgrad.derive.roots import OUT
+from exprgrad.derive.rules import slots, template
 from exprgrad.errors import MissingExtraError, install
-from exprgrad.graph.graph import Algebra, Graph, interpret, is_scalar
+from exprgrad.graph.graph import Algebra, Graph, dependents, interpret, is_scalar
 from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, Op
 from exprgrad.run.numbers.primitives import functions
 
@@ -306,7 +307,7 @@ def settled(op: Op, operands: Sequence[Ball], found: Ball) -> Ball:
             return undefined()
         if math.isinf(number) or op.value_ulp == 0 or number in (0.0, 1.0, -1.0, *doubles):
             return ball(number)
-    if op.name == "where" and found.is_nan():
+    if found.is_nan() and (op.name == "where" or op.equation is not None):
         return undefined()
     return unknown()
 
@@ -481,25 +482,30 @@ def root(op: Op) -> Callable[..., Ball]:
 
     Around the root that doubles find lies a ball X.  If N(X) = m - g(m)/g'(X) lies inside of X, for its
     midpoint m, there is one root in X, and it is in N(X).  Else nothing is known of the root; nor where the
-    residual may jump, for a slope does not tell that.
+    residual may jump, for a slope does not tell that.  A root that no search finds has no value.
     """
     equation = op.equation
     assert equation is not None
-    rows = {row for kind in template(equation.residual).kinds if (row := BY_NAME.get(kind))}
-    if any(special.code == "jump" for row in rows for special in row.special):
-        return lambda *operands: unknown()
+    graph = template(equation.residual)
+    jumps = jumps_of(graph, graph.inputs[OUT])
 
     def newton(given: dict[str, Ball], x: Ball) -> Ball:
+        if jumps:
+            around = evaluate(graph, {**given, OUT: x})
+            if not all(jump(around) is False for jump in jumps):
+                return unknown()
         middle = x.mid()
-        residual = formula(equation.residual, {**given, "out": middle})
-        return middle - residual / formula(equation.shown_slope, {**given, "out": x})
+        residual = formula(equation.residual, {**given, OUT: middle})
+        return middle - residual / formula(equation.shown_slope, {**given, OUT: x})
 
     def enclosed(*operands: Ball) -> Ball:
         start = functions[op.name](*[float(x) for x in operands])
         given = dict(zip(op.names, operands, strict=True))
         if not math.isfinite(start):
-            return unknown()
-        x, step = ball(start), newton(given, ball(start))
+            return undefined()
+        if formula(equation.residual, {**given, OUT: ball(start)}).is_zero():
+            return ball(start)
+        step = newton(given, ball(start))
         if not step.is_finite():
             return unknown()
         radius = 2 * (step - start).abs_upper() + math.ulp(start)
@@ -519,6 +525,30 @@ def root(op: Op) -> Callable[..., Ball]:
         return x
 
     return enclosed
+
+
+def jumps_of(graph: Graph, unknown: int) -> list[Callable[[Sequence[Ball]], bool | None]]:
+    """What tells of every node's ball whether an operation jumps, as the unknown moves; None: perhaps."""
+    moves = dependents(graph, [unknown])
+
+    def told(node: int, op: Op, where: str) -> Callable[[Sequence[Ball]], bool | None]:
+        operands = graph.operands[node]
+        flags = [ball(moves[operand]) for operand in operands]
+        names = slots(op)
+
+        def holds(values: Sequence[Ball]) -> bool | None:
+            seen = [*[values[operand] for operand in operands], values[node], *flags]
+            return truth(formula(where, dict(zip(names, seen, strict=True))))
+
+        return holds
+
+    return [
+        told(node, op, special.where)
+        for node, kind in enumerate(graph.kinds)
+        if moves[node] and (op := BY_NAME.get(kind)) is not None and not op.variadic
+        for special in op.special
+        if special.code == "jump"
+    ]
 
 
 class Functions(dict[str, Callable[..., Ball]]):

@@ -8,10 +8,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Protocol
 
+from exprgrad.derive.parsed import parsed
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import ExprgradError, RequestError, whole
 from exprgrad.graph.graph import Graph, Program, numbers_only
-from exprgrad.language.read.parse import parse
 from exprgrad.run.engines.columns import Note, take
 from exprgrad.run.engines.memory import checked, staggered
 from exprgrad.run.values.inputs import select
@@ -151,7 +151,7 @@ def counted(threads: Any) -> int | None:
 
 def again(text: str, known: tuple[str, ...], choices: dict[str, Any]) -> Compiled:
     """A compiled formula from its text: how it is pickled and copied."""
-    return Compiled(text, parse(text), known, **choices)
+    return Compiled(text, parsed(text), known, **choices)
 
 
 def tensors(text: str, span: Span) -> RequestError:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
+from exprgrad.derive.parsed import parsed
 from exprgrad.errors import ExprgradError, InputError, LanguageError, require, whole
 from exprgrad.graph.graph import Graph, Shape, size
 from exprgrad.language.read.parse import (
@@ -15,7 +16,6 @@ from exprgrad.language.read.parse import (
     SAFE_DIGITS,
     at_shapes,
     has_digits,
-    parse,
 )
 from exprgrad.run.evaluation import NOTHING, evaluator_for
 from exprgrad.source import Source, Span
@@ -63,7 +63,7 @@ def constant(text: str, name: str) -> Any:
         return in_file(text.strip()[1:], name)
     refuse_forgotten(text, name)
     try:
-        graph = parse(text, is_expression=False)
+        graph = parsed(text, is_expression=False)
     except LanguageError as error:
         error.help = list_hint(text, name) or error.help
         raise

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from exprgrad.derive.parsed import parsed
 from exprgrad.errors import LanguageError
 from exprgrad.explain.diagnostics import Run, diagnose
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
 from exprgrad.language.write.latex import node_latex
 from exprgrad.language.write.mathml import mathml
@@ -172,7 +172,7 @@ def rule_math(run: Run, user: int, position: int) -> str:
     Names look as they do in the rule alone: ``e`` is an ``e`` unless there is an ``exp`` beside it.
     """
     try:
-        graph = parse(run.rule(user, position))
+        graph = parsed(run.rule(user, position))
     except LanguageError:
         return ""
     return mathml(node_latex(graph, graph.output))

@@ -64,10 +64,10 @@ def draw(what: Drawable | str, **options: Any) -> Picture:
     ``LanguageError`` for a text that is no formula, ``TypeError`` for what has no picture.
     """
     if isinstance(what, str):
-        from exprgrad.language.read.parse import parse
+        from exprgrad.derive.parsed import parsed
         from exprgrad.show.picture.dot import source
 
-        return Picture(source(parse(what), **options))
+        return Picture(source(parsed(what), **options))
     if not callable(getattr(what, "dot", None)):
         raise TypeError(f"draw takes a formula, a run or a Value, not {type(what).__name__}")
     return Picture(what.dot(**options))
