@@ -9,19 +9,19 @@ unknown are the row's, all others are computed once, beside it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import cast
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.roots import OUT, depth, root_row
 from exprgrad.derive.rules import computed
 from exprgrad.derive.sweeps.forward import push_forward
-from exprgrad.derive.sweeps.local import Source
+from exprgrad.derive.sweeps.local import Edge, Source
 from exprgrad.derive.sweeps.reverse import pull_back
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import CONST, INPUT, PLACEHOLDERS, Call, Graph, dependencies
-from exprgrad.graph.op import Op
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import Structural
 from exprgrad.graph.transform import copied, transform
 from exprgrad.source import Source as Text
 from exprgrad.source import Span, cut
@@ -37,8 +37,6 @@ LONGEST_CALL = 60
 PARAMETER, UNKNOWN = "parameter", "unknown"
 WRITTEN = {"derivative": "d", "root": "root"}
 """What a person writes."""
-
-BY_NAME[PARAMETER] = Op(PARAMETER, "x", ("1",), "an operand as a function knows it", value="x")
 
 
 def resolved(graph: Graph, text: str) -> Graph:
@@ -75,6 +73,17 @@ class Growing(Source):
         self.builder, self.graph, self.rule = builder, builder.graph, computed
         self.image = cast("list[int]", range(sys.maxsize))
         self.varying = bytearray()
+
+    def edges(self, user: int, active: Container[int]) -> list[Edge]:
+        """A node's edges to active operands; a parameter passes on all that it is passed."""
+        if self.graph.kinds[user] != PARAMETER:
+            return super().edges(user, active)
+        (operand,) = self.graph.operands[user]
+        return [(operand, self.builder.constant(1.0), False)] if operand in active else []
+
+    def structural(self, user: int) -> Structural | None:
+        """The row of a structural node; None for any other."""
+        return None if self.graph.kinds[user] == PARAMETER else super().structural(user)
 
     def grow(self) -> None:
         """Say of the nodes that are new which of them vary."""
@@ -250,7 +259,7 @@ class Maker:
         """Raise ``LanguageError`` if something between a body and its variable is about tensors."""
         made = self.made
         for inner in sorted(between):
-            if made.kinds[inner] not in BY_NAME:
+            if made.kinds[inner] != PARAMETER and made.kinds[inner] not in BY_NAME:
                 word = WRITTEN[self.graph.kinds[node]]
                 raise self.error(
                     "no-tensors",
