@@ -67,11 +67,14 @@ def labels(graph: Graph) -> dict[int, str]:
     return names
 
 
-def opened(graph: Graph, names: Collection[str] | None) -> Graph:
-    """The same graph with the calls of some names opened; None: all of them."""
+def opened(graph: Graph, names: Collection[str] | None, *, others: bool = True) -> Graph:
+    """The same graph with the calls of some names opened; None: all of them.
+
+    ``others`` are left as they are, or else closed.
+    """
     view = view_of(graph)
     view.calls = [
-        call._replace(opened=call.opened or names is None or call.word in names)
+        call._replace(opened=(others and call.opened) or names is None or call.word in names)
         for call in graph.calls
     ]
     return view

@@ -182,4 +182,5 @@ def test_the_colours_are_those_of_the_picture() -> None:
 
 def test_every_asset_is_used() -> None:
     assets = {path.name for path in files("exprgrad.show.page").joinpath("assets").iterdir()}
-    assert assets == {"page.html", "page.css", *(f"{name}.js" for name in (*SWEEPS, *VIEWS))}
+    scripts = {f"{name}.js" for name in (*SWEEPS, *VIEWS)}
+    assert assets == {"page.html", "page.css", "calls.css", *scripts}

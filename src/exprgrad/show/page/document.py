@@ -9,24 +9,28 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from itertools import combinations
+from typing import Any
 
 from exprgrad.explain.diagnostics import Run
+from exprgrad.graph.calls import opened
 from exprgrad.show.page.arithmetic import SPECIAL, arithmetic
 from exprgrad.show.page.lessons import Lesson
-from exprgrad.show.page.model import model
+from exprgrad.show.page.model import call_key, call_program, model
 from exprgrad.show.page.picture import picture
 from exprgrad.show.picture import theme as look
 from exprgrad.show.text.lines import is_rightward
 from exprgrad.source import cut, printable
 
-__all__ = ["document", "squeezed_script", "squeezed_style"]
+__all__ = ["document", "sheets_of", "squeezed_script", "squeezed_style", "ways"]
 
 SWEEPS = ("numbers", "engine", "paths", "timeline", "kinks")
 VIEWS = (
+    "sheets",
     "dom",
     "app",
     "graph",
@@ -40,10 +44,15 @@ VIEWS = (
     "tables",
     "address",
     "start",
+    "calls",
 )
 """The files of the script, in an order in which each knows those before it; the views share a block."""
 AT_KINKS = {"kinks", "conventions"}
 """Those for formulas that can meet a kink or a jump, or a number that is not finite, and lessons do not."""
+AT_CALLS = {"sheets", "calls"}
+"""Those for formulas with calls."""
+MOST_NAMES = 3
+"""The most names of calls of which each can be opened by itself."""
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; "
     "base-uri 'none'; form-action 'none'"
@@ -64,20 +73,24 @@ SLOT = re.compile(r"\{\{(\w+)\}\}")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
-def document(run: Run, *, digits: int = 6, lesson: Lesson | None = None) -> str:
+def document(
+    run: Run, *, digits: int = 6, lesson: Lesson | None = None, most: int | None = None
+) -> str:
     """The page of a run of numbers with its reverse sweep.
 
-    Raises ``MissingExtraError`` without Graphviz.
+    Calls can be opened and closed on it, as long as it has at most so many nodes then.  Raises
+    ``MissingExtraError`` without Graphviz.
     """
-    script = script_of(run, digits)
+    sheets = [run] if not run.graph.calls else sheets_of(run, most)
+    script = script_of(sheets, digits)
     digest = b64encode(sha256(script.encode()).digest()).decode()
     parts = {
         "policy": POLICY.format(digest),
         "title": escape(lesson.title if lesson else cut(printable(run.text), HEAD)),
-        "style": style(),
+        "style": style(has_calls=bool(run.graph.calls)),
         "head": head(run.text, lesson),
         "tasks": tasks(lesson) if lesson else "",
-        "picture": picture(run, digits),
+        "picture": pictures(sheets, digits),
         "script": script,
     }
     html = "\n".join(line.strip() for line in asset("page.html").splitlines())
@@ -93,24 +106,97 @@ def asset(name: str) -> str:
 # The script.
 
 
-def script_of(run: Run, digits: int) -> str:
+def script_of(sheets: Sequence[Run], digits: int) -> str:
     """All of the script: the operations, the page's data, the sweeps, the views."""
+    run = sheets[0]
     told, operations = model(run, digits=digits), arithmetic(run)
-    left_out = set() if "corrected" in told or SPECIAL in operations else AT_KINKS
-    data = json.dumps(
-        told,
-        allow_nan=False,
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
-    for character in "<\u2028\u2029":
-        data = data.replace(character, f"\\u{ord(character):04x}")
+    left_out = set() if "corrected" in told or SPECIAL in operations else {*AT_KINKS}
+    has_calls = bool(run.graph.calls)
+    left_out |= set() if has_calls else AT_CALLS
     sweeps, views = (
         "\n".join(asset(f"{name}.js") for name in names if name not in left_out)
         for names in (SWEEPS, VIEWS)
     )
-    code = squeezed_script("\n".join([operations, sweeps, "{", views, "}"]))
-    return SURROGATE.sub("\ufffd", f'"use strict";\nconst PAGE={data};\n{code}')
+    if not has_calls:
+        code = squeezed_script("\n".join([operations, sweeps, "{", views, "}"]))
+        return SURROGATE.sub("\ufffd", f'"use strict";\nconst PAGE={in_script(told)};\n{code}')
+    models = [told, *(model(other, digits=digits) for other in sheets[1:])]
+    for at, (sheet, other) in enumerate(zip(models, sheets, strict=True)):
+        sheet |= {"sheet": at, "ways": ways(other, sheets)}
+    calls = {
+        call_key(node): call_program(other, closed)
+        for other in sheets
+        for node, closed in other.closed.items()
+    }
+    data = {"sheets": models, "calls": calls}
+    code = squeezed_script("\n".join([operations, sweeps, views, "}", "lay(asked());"]))
+    return SURROGATE.sub("\ufffd", f'"use strict";\nconst CALLS={in_script(data)};\n{code}')
+
+
+def in_script(data: Any) -> str:
+    """Data as a script has it."""
+    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for character in "<\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+# Calls that open: a sheet for each choice of names.
+
+
+def sheets_of(run: Run, most: int | None) -> list[Run]:
+    """The run as it is, and with calls of other names opened: all choices of names, if they are few.
+
+    What has too many nodes is left out, and what looks like another.
+    """
+    words = [*dict.fromkeys(call.word for call in run.graph.calls)]
+    choices: list[tuple[str, ...]] = [(), tuple(words)]
+    if len(words) <= MOST_NAMES:
+        choices = [c for count in range(len(words) + 1) for c in combinations(words, count)]
+    found = {look_of(run): run}
+    for names in choices:
+        other = chosen(run, names)
+        if most is None or len(other.shown) <= most:
+            found.setdefault(look_of(other), other)
+    return [*found.values()]
+
+
+def chosen(run: Run, names: Collection[str]) -> Run:
+    """The same run with the calls of these names opened, and no others."""
+    other = Run.__new__(type(run))
+    vars(other).update(vars(run), graph=opened(run.graph, names, others=False))
+    vars(other).pop("folded", None)
+    return other
+
+
+def look_of(run: Run) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What is seen of a run: its nodes, and its opened calls."""
+    return tuple(run.shown), tuple(dict.fromkeys(run.opened.values()))
+
+
+def ways(run: Run, sheets: Sequence[Run]) -> list[tuple[int, int]]:
+    """Each node that is a closed call or in an opened one, and the sheet where that is opened or closed."""
+    graph, looks = run.graph, {look_of(sheet): at for at, sheet in enumerate(sheets)}
+    words = {call.word for call in graph.calls if call.opened}
+    found = []
+    for place, node in enumerate(run.shown):
+        if node in run.closed:
+            wanted = words | {run.closed[node].call.word}
+        elif node in run.opened:
+            wanted = words - {graph.calls[run.opened[node]].word}
+        else:
+            continue
+        at = looks.get(look_of(chosen(run, wanted)))
+        if at is not None:
+            found.append((place, at))
+    return found
+
+
+def pictures(sheets: Sequence[Run], digits: int) -> str:
+    """The picture of the first sheet, and those of the others, which wait."""
+    first, *others = [picture(sheet, digits) for sheet in sheets]
+    waiting = "\n".join(others)
+    return f"{first}\n<template>{waiting}</template>" if others else first
 
 
 def squeezed_script(script: str) -> str:
@@ -131,7 +217,7 @@ def squeezed_script(script: str) -> str:
 # The style.
 
 
-def style() -> str:
+def style(*, has_calls: bool = False) -> str:
     """The style sheet, with the picture's colours as properties: light, and dark where preferred."""
     names = {
         "data": look.DATA, "grad": look.GRAD, "ink": look.INK, "muted": look.MUTED, "card": look.CARD,
@@ -142,7 +228,8 @@ def style() -> str:
         "light": properties(names.items()),
         "dark": properties((name, look.DARK[c]) for name, c in names.items() if c in look.DARK),
     }
-    return SLOT.sub(lambda slot: colours[slot[1]], squeezed_style(asset("page.css")))
+    sheet = asset("page.css") + (asset("calls.css") if has_calls else "")
+    return SLOT.sub(lambda slot: colours[slot[1]], squeezed_style(sheet))
 
 
 def squeezed_style(style: str) -> str:

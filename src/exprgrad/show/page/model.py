@@ -7,8 +7,8 @@ all that the script starts from: it works out the rest.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import LanguageError
@@ -23,13 +23,17 @@ from exprgrad.run.edge_texts import rule_of
 from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
 from exprgrad.show.page.arithmetic import rows
-from exprgrad.show.picture.cards import operation
+from exprgrad.show.picture.cards import inside_text, operation
 from exprgrad.show.text.lines import directed
+from exprgrad.show.text.nodes import call_kind
 from exprgrad.show.text.operations import usage
 from exprgrad.show.text.views import minus
 from exprgrad.source import cut, printable
 
-__all__ = ["edges", "model", "rule_math"]
+if TYPE_CHECKING:
+    from exprgrad.graph.calls import Closed
+
+__all__ = ["call_key", "call_program", "edges", "model", "places_of", "rule_math"]
 
 SHORT_NAME = 24
 """The most characters of what a node without a name is called."""
@@ -40,8 +44,10 @@ MARK = "\0"
 def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
     """A run of ``gradient`` as the page's script takes it.
 
-    ``nodes``   by id; ``row`` is the key in the page's arithmetic, and in ``rows``; ``data`` is that of an
-                input or a constant; it is ``still`` if no small step can move it: a comparison
+    ``nodes``   those that are seen, by place; ``row`` is the key in the page's arithmetic, and in ``rows``;
+                ``data`` is that of an input or a constant; it is ``still`` if no small step can move it: a
+                comparison.  Where there are calls, ``origin`` is the run's node, and ``call`` the text of
+                the closed call that it is, or of the opened one that it is in
     ``edges``   along which a grad can pass, in the order of the visits, also those into a branch that is
                 not taken: another input may take it
     ``rows``    what is told of an operation, and how it is written: ``form`` is the text around its
@@ -55,22 +61,24 @@ def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
     """
     assert isinstance(run.adjoints, Adjoints), "only a run of gradient(), of numbers, has a page"
     graph = run.graph
-    called = short_names(run)
+    places, called = places_of(run), short_names(run)
     keys = rows(run)
     kinds = {
-        key: (kind, len(graph.operands[node]))
-        for node, (key, kind) in enumerate(zip(keys, graph.kinds, strict=True))
-        if key
+        keys[node]: row_fields(graph.kinds[node], len(graph.operands[node]))
+        for node in run.shown
+        if keys[node] and node not in run.closed
     }
-    corrected = [(graph.inputs[name], finite(x)) for name, (_, x) in run.corrected.items()]
+    kinds |= {call_key(node): call_fields(run, closed) for node, closed in run.closed.items()}
+    inputs = {name: places[node] for name, node in graph.inputs.items()}
+    corrected = [(inputs[name], finite(x)) for name, (_, x) in run.corrected.items()]
     told = {
-        "output": graph.output,
+        "output": places[graph.output],
         "digits": digits,
-        "nodes": [node_fields(run, node, called[node], keys[node]) for node in range(len(graph))],
-        "edges": [edge_fields(run, *edge) for edge in edges(run)],
-        "rows": {key: row_fields(*row) for key, row in kinds.items()},
-        "inputs": list(graph.inputs.items()),
-        "wrt": [graph.inputs[name] for name in run.wrt or ()],
+        "nodes": [node_fields(run, node, called, keys[node], places) for node in run.shown],
+        "edges": [edge_fields(run, *edge, called, places) for edge in edges(run)],
+        "rows": kinds,
+        "inputs": list(inputs.items()),
+        "wrt": [inputs[name] for name in run.wrt or ()],
         "notes": [
             {
                 "severity": found.severity,
@@ -83,24 +91,29 @@ def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
     return told | ({"corrected": corrected} if corrected else {})
 
 
-def short_names(run: Run) -> list[str]:
+def places_of(run: Run) -> dict[int, int]:
+    """Node → its place among those that are seen: what the page calls it."""
+    return {node: place for place, node in enumerate(run.shown)}
+
+
+def short_names(run: Run) -> dict[int, str]:
     """What each node is called in sentences: its name or its text, numbered where that says too little.
 
     A long text gives way to what stands on the node's card, where long operands are ``…``.
     """
-    texts = []
-    for node in range(len(run.graph)):
+    texts = {}
+    for node in run.shown:
         text = printable(run.label(node))
         if len(text) > SHORT_NAME and node not in run.names:
             text = printable(operation(run, node))
-        texts.append(cut(text, SHORT_NAME))
-    count = Counter(texts)
-    return [
-        in_sentence(
-            text if count[text] == 1 or run.names.get(node) == text else f"{text} (#{node})"
+        texts[node] = cut(text, SHORT_NAME)
+    count, own = Counter(texts.values()), run.graph.names()
+    return {
+        node: in_sentence(
+            text if count[text] == 1 or own.get(node) == text else f"{text} (#{node})"
         )
-        for node, text in enumerate(texts)
-    ]
+        for node, text in texts.items()
+    }
 
 
 def in_sentence(text: str) -> str:
@@ -108,22 +121,39 @@ def in_sentence(text: str) -> str:
     return directed(minus(text))
 
 
-def node_fields(run: Run, node: int, called: str, row: str) -> dict[str, Any]:
-    """One node."""
+def node_fields(
+    run: Run, node: int, names: Mapping[int, str], row: str, places: Mapping[int, int]
+) -> dict[str, Any]:
+    """One node, or a closed call."""
     assert isinstance(run.adjoints, Adjoints)
-    kind, name = run.graph.kinds[node], run.names.get(node)
-    is_leaf = kind in (INPUT, CONST)
-    does = in_sentence(printable(operation(run, node)))
+    kind, name, called = run.graph.kinds[node], run.names.get(node), names[node]
+    is_leaf, closed = kind in (INPUT, CONST), run.closed.get(node)
+    does = in_sentence(printable(operation(run, node) if closed is None else closed.call.text))
     fields: dict[str, Any] = {
-        "id": node,
+        "id": places[node],
         "kind": kind if is_leaf else "op",
-        "label": f"{called} = {does}" if name and row else called if name else does,
+        "label": f"{called} = {does}"
+        if name and row and called != does
+        else called
+        if name
+        else does,
         "short": called,
     }
     if is_leaf:
         fields["data"] = finite(run.values[node])
     else:
-        fields |= {"operands": run.graph.operands[node], "row": row}
+        operands = tuple([places[operand] for operand in run.operands(node)])
+        fields |= {"operands": operands, "row": row if closed is None else call_key(node)}
+    if run.graph.calls:
+        fields["origin"] = node
+        call = (
+            closed.call
+            if closed
+            else run.graph.calls[run.opened[node]]
+            if node in run.opened
+            else None
+        )
+        fields |= {"call": in_sentence(printable(call.text))} if call else {}
     suspects = run.adjoints.tape.suspects
     still = not is_leaf and suspects is not None and not suspects.moving[node]
     return fields | flagged(active=run.adjoints.active[node], still=still)
@@ -137,27 +167,32 @@ def flagged(**flags: object) -> dict[str, int]:
 def edges(run: Run) -> Iterator[tuple[int, int]]:
     """The edges along which a grad can pass, by user and position, in the order of the visits."""
     assert run.adjoints is not None
+    seen = {*run.shown} if run.closed else ()
     for user in run.order:
-        for position, operand in enumerate(run.graph.operands[user]):
+        if seen and user not in seen:
+            continue
+        for position, operand in enumerate(run.operands(user)):
             if run.adjoints.active[operand]:
                 yield user, position
 
 
-def edge_fields(run: Run, user: int, position: int) -> dict[str, Any]:
-    """One edge.
+def edge_fields(
+    run: Run, user: int, position: int, called: Mapping[int, str], places: Mapping[int, int]
+) -> dict[str, Any]:
+    """One edge, which may be that of a closed ``call``.
 
     It is ``gated`` if it passes nothing when its local derivative is 0, a ``branch`` if the user does not
     read the operand then, and ``loose`` if its rule has to stand in parentheses to be a factor.  ``math``
     sets the rule, where it is no mere name or number.
     """
-    graph = run.graph
+    graph, operand = run.graph, run.operands(user)[position]
+    ends = {"user": places[user], "position": position, "operand": places[operand]}
+    if user in run.closed:
+        name = in_sentence(printable(run.closed[user].call.name))
+        by = called[operand] if operand in run.names else f"({called[operand]})"
+        return {**ends, "rule": f"∂{name}/∂{by}", "call": 1}
     text, level = rule_of(graph, user, position, run.names, run.texts)
-    fields: dict[str, Any] = {
-        "user": user,
-        "position": position,
-        "operand": graph.operands[user][position],
-        "rule": in_sentence(printable(text)),
-    }
+    fields: dict[str, Any] = {**ends, "rule": in_sentence(printable(text))}
     if not text.removeprefix("-").replace(".", "").isalnum():
         fields["math"] = rule_math(run, user, position)
     op = BY_NAME[graph.kinds[user]]
@@ -176,6 +211,57 @@ def rule_math(run: Run, user: int, position: int) -> str:
     except LanguageError:
         return ""
     return mathml(node_latex(graph, graph.output))
+
+
+# Calls.
+
+
+def call_key(node: int) -> str:
+    """The key in the page's arithmetic of the closed call with a result."""
+    return f"call {node}"
+
+
+def call_fields(run: Run, closed: Closed) -> dict[str, Any]:
+    """What is told of a closed call: what an operation's row has, but for the form."""
+    call = closed.call
+    return {
+        "about": f"{in_sentence(printable(call.text))}: {inside_text(run, closed)}",
+        "gate": call_kind(call),
+        "pattern": "each operand is passed the grad times its local derivative",
+    }
+
+
+def call_program(run: Run, closed: Closed) -> dict[str, Any]:
+    """A closed call as a page of its own, whose inputs are the operands, in order.
+
+    The script's sweeps over it are the call's value and local derivatives.
+    """
+    assert run.adjoints is not None
+    graph, active, keys = run.graph, run.adjoints.active, rows(run)
+    inside = sorted(closed.inside)
+    places = {node: place for place, node in enumerate([*closed.operands, *inside])}
+
+    def fields(node: int) -> dict[str, Any]:
+        own: dict[str, Any] = {"id": places[node]} | flagged(active=active[node])
+        if node in closed.operands:
+            return own | {"data": 0}
+        if not graph.operands[node]:
+            return own | {"data": finite(run.values[node])}
+        return own | {"row": keys[node], "operands": [places[o] for o in graph.operands[node]]}
+
+    passing = [
+        {"user": places[user], "position": position, "operand": places[operand]}
+        | flagged(gated=gated(BY_NAME[graph.kinds[user]], position))
+        for user in closed.inside
+        for position, operand in enumerate(graph.operands[user])
+        if active[operand]
+    ]
+    return {
+        "output": places[closed.call.result],
+        "nodes": [fields(node) for node in places],
+        "edges": passing,
+        "wrt": [places[operand] for operand in closed.operands if active[operand]],
+    }
 
 
 def row_fields(kind: str, count: int) -> dict[str, Any]:

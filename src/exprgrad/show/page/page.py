@@ -74,15 +74,15 @@ def page(
     if lesson is not None:
         require(lesson, Lesson, "a lesson is a Lesson, or the name of one")
         check_lesson(lesson, run)
-    if len(run.graph) > LARGEST and not all:
+    if len(run.shown) > LARGEST and not all:
         raise RequestError(
             "too-large",
-            f"a page of {len(run.graph):,} nodes is too large to read: the limit is {LARGEST}",
+            f"a page of {len(run.shown):,} nodes is too large to read: the limit is {LARGEST}",
             help=advice("--all", "all=True") + " makes it anyway",
         )
     from exprgrad.show.page.document import document
 
-    return Page(document(run, digits=digits, lesson=lesson))
+    return Page(document(run, digits=digits, lesson=lesson, most=None if all else LARGEST))
 
 
 def check_lesson(lesson: Lesson, run: Run) -> None:

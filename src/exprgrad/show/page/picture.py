@@ -13,8 +13,9 @@ from math import ceil
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST, INPUT
-from exprgrad.run.evaluation import Run
+from exprgrad.show.page.model import places_of
 from exprgrad.show.picture.cards import Piece, card_of
 from exprgrad.show.picture.dot import source
 from exprgrad.show.picture.render import command, graphviz
@@ -40,6 +41,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 NODE = re.compile(r"n(\d+)")
 CHIP = re.compile(r"n(\d+)_(\d+)")
 WIRE = re.compile(r"w(\d+)_(\d+)")
+FRAME = re.compile(r"cluster_(\d+)")
 KINDS = {INPUT: "input", CONST: "const"}
 
 Point = tuple[float, float]
@@ -76,8 +78,9 @@ def picture(run: Run, digits: int) -> str:
     """The SVG of a run's graph.
 
     A node is a ``<g id="n3">``, a chip ``<g id="c5_0">`` for position 0 of node 5, a wire ``<g
-    class="wire" data-edge="5_0">``; numbers have the classes ``data`` and ``grad``.  Raises
-    ``MissingExtraError`` without Graphviz.
+    class="wire" data-edge="5_0">``; numbers have the classes ``data`` and ``grad``.  A node goes by its
+    place among those that are seen; opened calls are frames.  Raises ``MissingExtraError`` without
+    Graphviz.
     """
     dot = source(run.graph, run, digits=digits, all=True, room=ROOM)
     root = ElementTree.fromstring(graphviz(command("svg", NEEDED), dot))
@@ -85,19 +88,27 @@ def picture(run: Run, digits: int) -> str:
     nodes: dict[int, Shape] = {}
     chips: dict[tuple[int, int], Shape] = {}
     wires: dict[tuple[int, int], list[Shape]] = {}
+    frames: dict[int, Shape] = {}
+    places = places_of(run)
     for shape in shapes(root[0]):
         if place := WIRE.fullmatch(shape.name):
             wires.setdefault((int(place[1]), int(place[2])), []).append(shape)
         elif place := CHIP.fullmatch(shape.name):
             chips[int(place[1]), int(place[2])] = shape
+        elif place := FRAME.fullmatch(shape.name):
+            frames[int(place[1])] = shape
         elif place := NODE.fullmatch(shape.name):
             nodes[int(place[1])] = shape
-    parts = [wire(edge, pieces) for edge, pieces in sorted(wires.items())]
+    outer = sorted(frames, key=lambda at: -area(frames[at].box))
+    parts = [frame(frames[at]) for at in outer]
+    parts += [
+        wire((places[user], position), pieces) for (user, position), pieces in sorted(wires.items())
+    ]
     for node, shape in sorted(nodes.items()):
         # In the order of reading: a node's chips behind its operands and before the node.
-        edges = [(node, position) for position in range(len(run.graph.operands[node]))]
-        parts += [chip(edge, chips[edge]) for edge in edges if edge in chips]
-        parts.append(card(run, node, card_of(run, node, digits).pieces, shape))
+        edges = [(node, position) for position in range(len(run.operands(node)))]
+        parts += [chip((places[node], edge[1]), chips[edge]) for edge in edges if edge in chips]
+        parts.append(card(run, node, places[node], card_of(run, node, digits).pieces, shape))
     head = (
         f'<svg id="graph" viewBox="0 0 {tenths(width)} {tenths(height)}" role="group" '
         f'aria-label="The graph" style="--w:{tenths(width)}px;--h:{tenths(height)}px">'
@@ -170,6 +181,27 @@ def wire(edge: tuple[int, int], pieces: Sequence[Shape]) -> str:
     return f'<g class="{name}" data-edge="{edge[0]}_{edge[1]}">{paths}</g>'
 
 
+def area(box: Box) -> float:
+    """How large an outline is: a frame is larger than those in it."""
+    left, top, right, bottom = box
+    return (right - left) * (bottom - top)
+
+
+def frame(shape: Shape) -> str:
+    """The frame of an opened call, with its text behind a knob that closes it."""
+    (text,) = shape.texts
+    left, top, *_ = shape.box
+    said = f'<text x="{tenths(left + 24)}" y="{round(text.y)}">{escape(text.content)}</text>'
+    return f'<g class="frame">{rectangle(shape.box)}{knob(left + 13, top + 12, "−")}{said}</g>'
+
+
+def knob(x: float, y: float, sign: str) -> str:
+    """What opens or closes a call by a click."""
+    place = f'cx="{tenths(x)}" cy="{tenths(y)}"'
+    sign = f'<text x="{tenths(x)}" y="{tenths(y + 3.5)}">{sign}</text>'
+    return f'<g class="knob"><circle {place} r="7"/>{sign}</g>'
+
+
 def chip(edge: tuple[int, int], shape: Shape) -> str:
     """A chip, its text in the middle."""
     left, _, right, _ = shape.box
@@ -180,11 +212,17 @@ def chip(edge: tuple[int, int], shape: Shape) -> str:
     return f'<g id="c{edge[0]}_{edge[1]}" class="chip">{rectangle(shape.box)}{said}</g>'
 
 
-def card(run: Run, node: int, pieces: Sequence[Piece], shape: Shape) -> str:
+def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape) -> str:
     """A card or pill: its hairline, its heading, and numbers that end where the hairline does."""
-    kind = KINDS.get(run.graph.kinds[node], "")
+    kind = "call" if node in run.closed else KINDS.get(run.graph.kinds[node], "")
     middle = (shape.box[0] + shape.box[2]) / 2
     parts, end = [rectangle(shape.box)], 0.0
+    if kind == "call":
+        left, top, right, bottom = shape.box
+        parts += [
+            rectangle((left + 3, top + 3, right - 3, bottom - 3)),
+            knob(right - 13, top + 13, "+"),
+        ]
     texts = list(zip(pieces, shape.texts, strict=True))  # Graphviz keeps the order of a label
     heading = [(piece.role, text) for piece, text in texts if piece.role in HEADING]
     if heading:
@@ -194,8 +232,8 @@ def card(run: Run, node: int, pieces: Sequence[Piece], shape: Shape) -> str:
             for role, text in heading
         )
         first = heading[0][1]
-        place = f'x="{tenths(first.x)}"' if kind == "input" else f'class="mid" x="{tenths(middle)}"'
-        parts.append(f'<text {place} y="{round(first.y)}">{said}</text>')
+        at = f'x="{tenths(first.x)}"' if kind == "input" else f'class="mid" x="{tenths(middle)}"'
+        parts.append(f'<text {at} y="{round(first.y)}">{said}</text>')
     if shape.lines:
         lefts, tops, rights, _ = zip(*shape.lines, strict=True)
         end = max(rights)
@@ -205,15 +243,16 @@ def card(run: Run, node: int, pieces: Sequence[Piece], shape: Shape) -> str:
             escape(text.content),
             ceil(text.y),
         )  # a word, on the line of the number beside it
-        if piece.role == "mark":
-            parts.append(f'<text class="word mid" x="{tenths(middle)}" y="{low}">{content}</text>')
+        if piece.role in ("mark", "note"):
+            classes = "word mid" if piece.role == "mark" else "word mid note"
+            parts.append(f'<text class="{classes}" x="{tenths(middle)}" y="{low}">{content}</text>')
         elif piece == WORDS_BEGIN:
             parts.append(f'<use href="#words" x="{tenths(text.x)}" y="{low}"/>')
         elif piece.role in READINGS:
-            place = f'x="{tenths(end - INSET)}" y="{round(text.y)}"'
-            parts.append(f'<text class="{piece.role}" {place}>{content}</text>')
+            at = f'x="{tenths(end - INSET)}" y="{round(text.y)}"'
+            parts.append(f'<text class="{piece.role}" {at}>{content}</text>')
     classes = " ".join(filter(None, ["node", kind, "output" if node == run.graph.output else ""]))
-    return f'<g id="n{node}" class="{classes}">{"".join(parts)}</g>'
+    return f'<g id="n{place}" class="{classes}">{"".join(parts)}</g>'
 
 
 def rectangle(box: Box) -> str:

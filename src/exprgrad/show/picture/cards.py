@@ -21,7 +21,7 @@ from exprgrad.source import cut
 if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
-__all__ = ["Card", "Piece", "card_of", "node_label", "operation", "slot"]
+__all__ = ["Card", "Piece", "card_of", "inside_text", "node_label", "operation", "slot"]
 
 NO_BREAK = "\u00a0"
 """A blank that browsers keep at the beginning of a text."""

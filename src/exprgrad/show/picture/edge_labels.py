@@ -49,7 +49,7 @@ def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wi
     With ``all`` an edge that passes nothing, but would at other numbers, has a chip too.
     """
     if user in run.closed:
-        yield from call_wires(run, run.closed[user], digits)
+        yield from call_wires(run, run.closed[user], digits, all=all)
         return
     operands, op = run.graph.operands[user], BY_NAME.get(run.graph.kinds[user])
     if run.adjoints is None:
@@ -75,15 +75,17 @@ def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wi
         yield chip, position not in branches or not vanishes(edge.local)
 
 
-def call_wires(run: Run, closed: Closed, digits: int) -> Iterator[Wire]:
+def call_wires(run: Run, closed: Closed, digits: int, *, all: bool) -> Iterator[Wire]:
     """The same of a closed call: its local derivatives are numbers, once it has been swept."""
     slopes = run.slopes(closed)
     for operand in closed.operands:
         if run.adjoints is None:
             yield None, bool(run.varying[operand])
-        else:
-            local = slopes.get(operand)
-            yield None if local is None else Chip(signed(local, digits)), operand in slopes
+            continue
+        local = slopes.get(operand)
+        waits = all and run.adjoints.active[operand]
+        text = "–" * waits if local is None else signed(local, digits)
+        yield Chip(text, formula="") if text else None, operand in slopes
 
 
 def rule_chip(run: Run, user: int, position: int, rule: str, *, is_whole: bool) -> Chip:

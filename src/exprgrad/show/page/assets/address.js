@@ -7,6 +7,7 @@ let waiting = 0;
 
 function address() {
   const {at, preset, visits, overwrite, given} = app, told = new URLSearchParams;
+  if (PAGE.sheet) told.set("open", PAGE.sheet);
   if (at) told.set("step", at);
   for (const [name, id] of PAGE.inputs) if (given.has(id)) told.append("with", `${name}=${given.get(id)}`);
   if (preset !== "right") told.set("order", preset === "own" ? visits.join(".") : preset);

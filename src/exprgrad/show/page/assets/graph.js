@@ -17,7 +17,7 @@ const chips = EDGES.map(edge => {
     group, text, box, key,
     wire: graph.querySelector(`[data-edge="${key}"]`),
     // A local derivative that is the same whatever the inputs stands alone.
-    rule: end < 0 ? null : words.slice(0, end + 3),
+    rule: end < 0 ? edge.call ? "" : null : words.slice(0, end + 3),
     room: box.width - 7,
   };
 });
@@ -42,7 +42,7 @@ views.push(() => {
   });
   chips.forEach(({group, text, wire, key, rule, room}, at) => {
     const {operand, user} = EDGES[at], local = shown(locals[at]);
-    if (rule) fill(text, rule + local, room);
+    if (known(rule)) fill(text, rule + local, room);
     for (const part of [group, wire]) part.classList.toggle("now", wires.includes(key));
     group.classList.toggle("picked", app.picked?.edge === at);
     wire.classList.toggle("still", !app.flows.has(at));
@@ -83,7 +83,7 @@ frame.append(make("div", {id: "zoom"}, ...Object.entries(zooms).map(([words, by]
 
 // Panning by the mouse, from where nothing is.
 frame.onpointerdown = event => {
-  if (event.pointerType !== "mouse" || event.button || event.target.closest("button, input, .node, .chip, .wire")) return;
+  if (event.pointerType !== "mouse" || event.button || event.target.closest("button, input, .node, .chip, .wire, .knob")) return;
   const {clientX, clientY} = event, {scrollLeft, scrollTop} = frame;
   frame.setPointerCapture(event.pointerId);
   frame.onpointermove = to => frame.scrollTo({left: scrollLeft + clientX - to.clientX, top: scrollTop + clientY - to.clientY, behavior: "instant"});

@@ -35,14 +35,15 @@ function timeline(page, data, locals, visits, overwrite = false) {
 
   for (const {id, row, operands, label} of nodes) {
     if (!row) continue;
-    const {form, signs} = page.rows[row];
-    const numbers = operands.map((operand, at) => {
+    const {form, signs} = page.rows[row], value = say(data[id]);
+    const numbers = form && operands.map((operand, at) => {
       const shown = say(data[operand]);
       return form[at] + (signs?.[at] && shown[0] === "−" ? `(${shown})` : shown);
     });
-    const parts = [label, numbers.join("") + form.at(-1), say(data[id])];
+    // A call has no form.
+    const parts = form ? [label, numbers.join("") + form.at(-1), value] : [label, value];
     // A literal's sign is an operation, too.
-    add("value", id, data[id], label === parts[2] ? `${label} = ${label}` : equation(parts), about(page, id));
+    add("value", id, data[id], label === value ? `${label} = ${label}` : equation(parts), about(page, id));
   }
 
   // How many contributions a node awaits; whether one was not as it should be; whether it was visited.
