@@ -219,11 +219,11 @@ def told_once(remarks: Iterable[Diagnostic], answer: Guarded | Settled) -> list[
         if place is None:
             kept.append(one)
         else:
-            told[place] = joined(told[place], one)
+            told[place] = with_cause(told[place], one)
     return [*kept, *told]
 
 
-def joined(lost: Diagnostic, cause: Diagnostic) -> Diagnostic:
+def with_cause(lost: Diagnostic, cause: Diagnostic) -> Diagnostic:
     """A warning about lost digits, and what is known of the number not finite that made them so."""
     if lost.help is None:
         help = "; ".join(part for part in (cause.message, cause.help) if part)

@@ -57,7 +57,7 @@ def wrong_numbers(run: Run, work: int) -> Iterator[Wrong]:
     bent, in_balls = run.adjoints.met, has_balls()
     for user in run.order:
         operands = run.graph.operands[user]
-        if not operands or not all(is_plain(run.values[node]) for node in operands):
+        if not operands or not all(is_known(run.values[node]) for node in operands):
             continue
         seen[run.graph.kinds[user]] += 1
         if seen[run.graph.kinds[user]] > most:
@@ -81,7 +81,7 @@ def wrong_numbers(run: Run, work: int) -> Iterator[Wrong]:
                     yield Wrong(user, position, local, truth.value)
 
 
-def is_plain(x: float) -> bool:
+def is_known(x: float) -> bool:
     """Whether a double is one that balls know: finite, and no negative zero."""
     return math.isfinite(x) and (x != 0 or math.copysign(1.0, x) > 0)
 

@@ -19,7 +19,7 @@ from exprgrad.source import Span
 
 __all__ = ["Found", "Side", "difference"]
 
-LARGEST = 64
+LARGEST_DENOMINATOR = 64
 """The largest denominator of a factor that is called by its fraction: people err by such."""
 MOST_PARTS = 100
 """The most terms, or factors, that are compared each with each: more of them nobody reads."""
@@ -108,7 +108,7 @@ def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
     ratio = said[base] / true[base]
     if ratio.contains(0):
         return "0 everywhere"
-    fraction = Fraction(float(ratio)).limit_denominator(LARGEST)
+    fraction = Fraction(float(ratio)).limit_denominator(LARGEST_DENOMINATOR)
     top, bottom = fraction.numerator, fraction.denominator
     if all((one * bottom).overlaps(other * top) for one, other in pairs):
         if fraction == -1:

@@ -13,7 +13,7 @@ from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import ExprgradError, RequestError, whole
 from exprgrad.graph.graph import Graph, Program, numbers_only
 from exprgrad.run.engines.columns import Note, take
-from exprgrad.run.engines.memory import checked, staggered
+from exprgrad.run.engines.memory import reused, staggered
 from exprgrad.run.values.inputs import select
 from exprgrad.source import Source, Span
 
@@ -104,7 +104,7 @@ class Compiled:
             value, *derivatives = outputs
             by_input = dict(zip(self.wrt, derivatives, strict=True))
         else:
-            value, by_input = checked(out, self.wrt, taken)
+            value, by_input = reused(out, self.wrt, taken)
             outputs = [value, *by_input.values()]
         self.run(taken.columns, outputs, taken.rows)
         rows = Rows(value, by_input)

@@ -116,7 +116,7 @@ class Dialect(NamedTuple):
     fetches: bool = False
 
 
-class Step(NamedTuple):
+class Instruction(NamedTuple):
     """An instruction: what its result is called, the opcode, and the operands."""
 
     result: str
@@ -125,14 +125,16 @@ class Step(NamedTuple):
 
 
 @cache
-def steps(text: str) -> tuple[Step, ...]:
+def steps(text: str) -> tuple[Instruction, ...]:
     """The steps of a text."""
     found = []
     for number, line in enumerate(part.strip() for part in re.split("[;\n]", text)):
         if line:
             before, equals, after = line.rpartition(" = ")
             opcode, *operands = after.split()
-            found.append(Step(before if equals else f"result{number}", opcode, tuple(operands)))
+            found.append(
+                Instruction(before if equals else f"result{number}", opcode, tuple(operands))
+            )
     return tuple(found)
 
 
@@ -152,7 +154,7 @@ def module(program: Program, inputs: Sequence[str], dialect: Dialect) -> tuple[s
     """
     few = len(program.graph.inputs) + len(program.outputs) <= FEW
     writer = Writer(dialect, few)
-    written(writer, program, {name: place for place, name in enumerate(inputs)})
+    write_program(writer, program, {name: place for place, name in enumerate(inputs)})
     text = LOOP.format(
         name=ENTRY,
         width=dialect.width,
@@ -182,7 +184,7 @@ def streamed(text: str, width: int) -> str:
     return text.replace("  ret void", "  fence seq_cst\n  ret void") + "!1 = !{i32 1}\n"
 
 
-def written(writer: Writer, program: Program, columns: Mapping[str, int]) -> None:
+def write_program(writer: Writer, program: Program, columns: Mapping[str, int]) -> None:
     """Write the instructions for a program; ``columns`` are the places of the inputs' columns.
 
     Inputs are fetched where they are needed first, and outputs are written where they are known: the less

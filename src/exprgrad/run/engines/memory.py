@@ -11,7 +11,7 @@ import numpy as np
 from exprgrad.errors import RequestError
 from exprgrad.run.engines.columns import Taken, is_ready
 
-__all__ = ["APART", "LINE", "PAGE", "address", "aligned", "checked", "staggered"]
+__all__ = ["APART", "LINE", "PAGE", "address", "aligned", "reused", "staggered"]
 
 LINE = 8
 """The doubles of a cache's line."""
@@ -53,7 +53,7 @@ def staggered(count: int, rows: int) -> list[Any]:
     return [aligned(rows, at * APART % PAGE, page) for at in range(count)]
 
 
-def checked(out: Any, wrt: Sequence[str], taken: Taken) -> tuple[Any, dict[str, Any]]:
+def reused(out: Any, wrt: Sequence[str], taken: Taken) -> tuple[Any, dict[str, Any]]:
     """The memory of an earlier answer, if this one fits into it."""
     try:
         value, gradient = out

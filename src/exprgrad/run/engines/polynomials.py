@@ -21,7 +21,7 @@ LEAST_DEGREE = 2
 """The degree from which on it is done."""
 
 
-class Step(NamedTuple):
+class MultiplyAdd(NamedTuple):
     """A sum or difference of a product and a constant: ±x*y ± z, and the node of x*y."""
 
     minus: bool
@@ -51,14 +51,14 @@ def contracted(program: Program) -> Program:
     return builder.program([made[output] for output in outputs])
 
 
-def chosen(program: Program) -> dict[int, Step]:
+def chosen(program: Program) -> dict[int, MultiplyAdd]:
     """The nodes that become single steps."""
     graph, outputs = program
     uses = Counter(operand for operands in graph.operands for operand in operands)
     uses.update(outputs)
-    steps: dict[int, Step] = {}
+    steps: dict[int, MultiplyAdd] = {}
     degrees: dict[int, int] = {}
-    found: dict[int, Step] = {}
+    found: dict[int, MultiplyAdd] = {}
     for node, kind in enumerate(graph.kinds):
         step = single(graph, kind, graph.operands[node]) if kind in ("add", "sub") else None
         if step is None or uses[step.product] > 1:
@@ -74,18 +74,18 @@ def chosen(program: Program) -> dict[int, Step]:
     return found
 
 
-def single(graph: Graph, kind: str, operands: tuple[int, ...]) -> Step | None:
+def single(graph: Graph, kind: str, operands: tuple[int, ...]) -> MultiplyAdd | None:
     """A sum or difference of a product and a constant as a single step."""
     for at in (0, 1):
         product, payload = operands[at], graph.payloads[operands[1 - at]]
         if graph.kinds[product] == "mul" and isinstance(payload, float):
             x, y = graph.operands[product]
             constant = -payload if kind == "sub" and at == 0 else payload
-            return Step(kind == "sub" and at == 1, x, y, constant, product)
+            return MultiplyAdd(kind == "sub" and at == 1, x, y, constant, product)
     return None
 
 
-def inside(step: Step, steps: dict[int, Step]) -> int | None:
+def inside(step: MultiplyAdd, steps: dict[int, MultiplyAdd]) -> int | None:
     """The factor that is a step of a polynomial itself, and in the same number."""
     for inner, other in ((step.x, step.y), (step.y, step.x)):
         if inner in steps and other in (steps[inner].x, steps[inner].y):

@@ -13,10 +13,10 @@ from exprgrad.graph.graph import Graph, Program
 from exprgrad.run.engines.schedule import ordered
 from exprgrad.run.engines.truths import MASKS, with_truths
 
-__all__ = ["Plan", "Step", "plan"]
+__all__ = ["Instruction", "Plan", "plan"]
 
 
-class Step(NamedTuple):
+class Instruction(NamedTuple):
     """An operation on cells, into a cell.
 
     ``kind`` is a row's name, or one of those about masks (``truths.py``).  ``fill`` is a ``where`` whose
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
     constants: tuple[float, ...]
     registers: int
     masks: int
-    steps: list[Step]
+    steps: list[Instruction]
     copies: list[tuple[int, int]]
 
 
@@ -120,10 +120,10 @@ def may_share(kind: str, operands: tuple[int, ...], operand: int, apart: Collect
     return kind not in apart
 
 
-def step(graph: Graph, node: int, cells: Sequence[int], masks: int) -> Step:
+def step(graph: Graph, node: int, cells: Sequence[int], masks: int) -> Instruction:
     """An operation with its cells, the result's last; the first mask is the cell ``masks``."""
     kind = graph.kinds[node]
     places = [cells[operand] for operand in (*graph.operands[node], node)]
     if kind == "where" and places[2] == places[3]:
         kind = "fill"
-    return Step(kind, tuple([at if at >= 0 else masks - 2 - at for at in places]))
+    return Instruction(kind, tuple([at if at >= 0 else masks - 2 - at for at in places]))
