@@ -81,6 +81,10 @@ class Growing(Source):
         (operand,) = self.graph.operands[user]
         return [(operand, self.builder.constant(1.0), False)] if operand in active else []
 
+    def signs(self, user: int) -> tuple[int, ...]:
+        """Each operand's sign, of a node that is a sum of them, or a parameter."""
+        return (1,) if self.graph.kinds[user] == PARAMETER else super().signs(user)
+
     def structural(self, user: int) -> Structural | None:
         """The row of a structural node; None for any other."""
         return None if self.graph.kinds[user] == PARAMETER else super().structural(user)

@@ -247,7 +247,7 @@ def depth(residual: Graph) -> int:
 
 
 def slopes(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
-    """The residual's derivative by the unknown, and the root's by each parameter, as texts.
+    """The residual's derivative with respect to the unknown, and the root's to each parameter, as texts.
 
     By the implicit function theorem the latter is -g_p/g_E.
     """

@@ -143,6 +143,13 @@ class Source:
         """Zero: the derivative where one node does not depend on the other."""
         return self.builder.fill(0.0, self.shape(node))
 
+    def signs(self, user: int) -> tuple[int, ...]:
+        """Each operand's sign, of a node that is a sum of them; none of any other."""
+        graph = self.graph
+        if not graph.operands[user] or user in graph.slopes:
+            return ()
+        return BY_NAME[graph.kinds[user]].signs
+
     def structural(self, user: int) -> Structural | None:
         """The row of a structural node; None for any other."""
         kind = self.graph.kinds[user]

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import shown
 from exprgrad.derive.sweeps.local import Source
-from exprgrad.graph.ops import BY_NAME
 
 __all__ = ["Adjoint", "contribution", "pull_back", "seeded", "settled", "total"]
 
@@ -92,8 +91,8 @@ def contributions(
             else:  # an input has no local derivatives that the mask could keep out
                 yield operand, Adjoint(passed, None)
         return
-    signs = BY_NAME[source.graph.kinds[user]].signs if source.graph.operands[user] else ()
-    if signs and user not in source.graph.slopes:  # a sum passes on what arrives
+    signs = source.signs(user)
+    if signs:  # a sum passes on what arrives
         builder.derive_from(source.graph, user)
         for sign, operand in zip(signs, source.graph.operands[user], strict=True):
             if operand in active:
