@@ -214,3 +214,57 @@ def test_balls_say_nothing_of_what_they_cannot_prove(text: str, ends: list[float
     ball = enclose(graph, {}, 128)[graph.output]
     assert not ball.is_finite()
     assert OUT in residual.inputs
+
+
+def test_a_kink_of_the_equation_is_one_of_the_root() -> None:
+    hand = Hand()  # 3*x or x, on either side of 0
+    a, x = hand.input("a"), hand.unknown("x")
+    left = hand.apply("add", hand.apply("abs", x), hand.apply("mul", x, 2.0))
+    f = hand.expression(hand.root(hand.apply("sub", left, a), x, -1.0, 2.0))
+    assert f.gradient(a=0.6).gradient == {"a": pytest.approx(1 / 3, rel=1e-15)}
+    assert [flag.code for flag in f.gradient(a=0).diagnostics][:1] == ["kink"]
+    (check,) = f.check(a=0)
+    assert (check.verdict, check.left) == ("kink", 1.0)
+    assert check.right == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ([1.0], "Newton's method does not converge from x = 1"),
+        ([3.0, 4.0], "its formula is 10 at x = 3 and 17 at x = 4"),
+    ],
+)
+def test_why_a_root_is_not_found(ends: list[float], said: str) -> None:
+    hand = Hand()
+    a, x = hand.input("a"), hand.unknown("x")
+    f = hand.expression(hand.root(hand.apply("add", hand.apply("mul", x, x), a), x, *ends))
+    run_ = f.gradient(a=1)
+    assert math.isnan(run_.value)
+    (first, *rest) = run_.diagnostics
+    assert (first.code, first.severity) == ("nan", "warning")
+    assert f"the root is not found: {said}" in first.message
+    assert first.help
+    assert not [one for one in rest if one.code == "lost-digits"]
+
+
+def test_a_slope_of_0_is_told() -> None:
+    found = kepler().gradient(M=0, e=1).diagnostics
+    assert "the slope of its equation is 0 at the root, E = 0" in found[0].message
+
+
+def test_an_unknown_is_called_otherwise_where_an_input_has_its_name() -> None:
+    hand = Hand()
+    e, x = hand.input("x"), hand.unknown("x")
+    square = hand.apply("mul", x, x)
+    f = hand.expression(hand.root(hand.apply("sub", square, hand.apply("mul", e, 2.0)), x, 1.0))
+    assert str(f) == "root(x_*x_ - x*2, x_, 1)"
+    assert f(x=8) == 4
+
+
+def test_latex() -> None:
+    assert kepler().latex() == r"\operatorname{root}_{E = M}(E - e \sin E - M)"
+
+
+def test_steps() -> None:
+    assert kepler().steps("e").startswith("1. implicit function theorem: minus the derivative")

@@ -191,7 +191,7 @@ class Maker:
     def root(self, node: int, operands: Sequence[int]) -> int:
         """The operation that finds a root: its operands are what the equation reads, and the ends."""
         body, unknown, *ends = operands
-        name = str(self.made.payloads[unknown])
+        name = self.unknown(node, str(self.made.payloads[unknown]))
         between = self.between(node, body, unknown)
         if not between:
             raise self.error(
@@ -214,6 +214,14 @@ class Maker:
         return self.made.append(
             op.name, (*params, *ends), None, self.graph.span(node), (*params.values(), *places)
         )
+
+    def unknown(self, node: int, name: str) -> str:
+        """What an unknown is called where its equation is written out: nothing else that it reads is."""
+        graph = self.graph
+        taken = {*graph.inputs, *(bound.name for bound in graph.bindings if bound.node < node)}
+        while name in taken:
+            name += "_"
+        return name
 
     def residual(self, body: int, between: Sequence[int]) -> tuple[Graph, dict[int, Span]]:
         """A graph of the unknown and of what else is read; and where that is written, by node."""

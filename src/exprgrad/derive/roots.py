@@ -20,11 +20,11 @@ from itertools import count
 from zlib import crc32
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import Rule, computed, shown, template
+from exprgrad.derive.rules import Rule, computed, shown, slots, template
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import Graph, Loop, Program
-from exprgrad.graph.op import Equation, Op
+from exprgrad.graph.graph import Graph, Loop, Program, dependents
+from exprgrad.graph.op import Equation, Op, Special
 from exprgrad.graph.ops import BY_NAME, EQUATIONS
 from exprgrad.language.write.infix import COMPARISON, Piece, pieces
 from exprgrad.language.write.infix import program as infix
@@ -204,6 +204,7 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
         f"the {unknown} at which {''.join(map(str, said))} is 0",
         shown=(*people, *none),
         latex=r"\operatorname{root}",
+        special=specials(residual),
         value_ulp=UNKNOWN,
         partial_ulp=UNKNOWN,
         equation=Equation(
@@ -269,6 +270,49 @@ def slopes(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
     if rule is shown and len(program.graph) <= LONGEST_SIMPLIFIED:
         program = simplify(program, residual)
     return [written(program.graph, output) for output in program.outputs]
+
+
+def specials(residual: Graph) -> tuple[Special, ...]:
+    """Where an equation has a kink or jumps, of its operations' rows; what is beside is not told."""
+    builder, varying = Builder(), dependents(residual, residual.inputs.values())
+    images = builder.include(residual)
+    met: dict[str, list[int]] = {"kink": [], "jump": []}
+    for node, kind in enumerate(residual.kinds):
+        op, operands = BY_NAME.get(kind), residual.operands[node]
+        if op is None or not varying[node]:
+            continue
+        for special in op.special:
+            met[special.code] += conditions(builder, op, special, node, operands, images, varying)
+    found = []
+    for code, why in (
+        ("kink", "its equation has one"),
+        ("jump", "its equation jumps"),
+    ):
+        if met[code]:
+            where = written(builder.graph, builder.total(met[code]))
+            found.append(Special(where, code, why, slope="nan", undecided="1"))
+    return tuple(found)
+
+
+def conditions(
+    builder: Builder,
+    op: Op,
+    special: Special,
+    node: int,
+    operands: Sequence[int],
+    images: Sequence[int],
+    varying: Sequence[int],
+) -> list[int]:
+    """Whether a node of an equation is at a kink or a jump, as nodes; nothing where it never is."""
+    flags = [builder.constant(float(varying[operand])) for operand in operands]
+    seen = [images[operand] for operand in operands]
+    if op.variadic:  # at two operands that are the greatest, or the least
+        equal = [builder.apply("eq", x, images[node]) for x in seen]
+        ties = builder.total(equal)
+        return [builder.apply("gt", ties, builder.constant(1.0))]
+    given = dict(zip(slots(op), [*seen, images[node], *flags], strict=True))
+    found = on(builder, special.where, given)
+    return [] if builder.value(found) == 0 else [found]
 
 
 def written(graph: Graph, output: int | None = None) -> str:

@@ -474,6 +474,8 @@ def rule_name(kind: str, varying: Sequence[int], *, direct: bool) -> str:
         return f"{which} rule" if direct else f"{which} and chain rule"
     if BY_NAME[kind].branches:
         return "branch by branch"
+    if BY_NAME[kind].equation is not None:
+        return "implicit function theorem"
     return "known derivative" if direct else "chain rule"
 
 
@@ -490,6 +492,8 @@ WORDS = {
     "that of the denominator, over the denominator squared",
     "reciprocal rule": "minus the numerator times the derivative of the denominator, over the "
     "denominator squared",
+    "implicit function theorem": "minus the derivative of the equation, over that with respect to its "
+    "unknown, at the root",
     "branch by branch": "the condition chooses, and is not differentiated",
     "chain rule": "the outer derivative times the inner one",
     "sum rule": "each term is differentiated on its own",
@@ -500,7 +504,7 @@ WORDS = {
 def notes_on(rule: str, kind: str = "") -> list[str]:
     """What a rule does; and of an operation, what it is and where it has kinks or jumps."""
     notes = [WORDS[rule]] if rule in WORDS else []
-    if not kind or BY_NAME[kind].branches:
+    if not kind or BY_NAME[kind].branches or BY_NAME[kind].equation is not None:
         return notes
     op = BY_NAME[kind]
     who = op.infix or op.prefix or op.name
