@@ -255,3 +255,19 @@ def test_a_derivative_that_has_a_name_is_called_by_it() -> None:
     assert [step.formulas for step in found] == [("h",), ("tanh(w*q)",)]
     (step, *_) = steps(parse("h = tanh(w*q); (x*h)^2"), "x")
     assert step.formulas == ("2*u*du/dx", "2*(x*h)*h", "2*x*h^2")
+
+
+def test_steps_of_a_long_formula_stay_as_the_rules_give_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only the whole is simplified, so that ten thousand factors take seconds."""
+    factors = [f"sin({number}*x)" for number in range(2, 40)]
+    graph = parse("*".join(factors))
+    assert steps(graph, "x")[0].formulas == ("cos(u)*du/dx", "cos(2*x)*2", "2*cos(2*x)")
+    monkeypatch.setattr("exprgrad.explain.derivations.steps.SIMPLIFIED", 100)
+    found, called = calls(lambda: steps(graph, "x"))
+    assert found[0].formulas == ("cos(u)*du/dx", "cos(2*x)*2")
+    assert found[-1].formulas[-1] == program(next(derivatives(graph, ["x"])))
+    hold_steps(found, graph, "x", {"x": 0.7})
+    _, often = calls(lambda: steps(parse("*".join(factors * 3)), "x"))
+    assert often < 3.3 * called

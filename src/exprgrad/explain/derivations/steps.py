@@ -26,6 +26,8 @@ __all__ = ["Part", "Step", "steps"]
 
 PUT_IN = "what the names stand for is put in, and the whole simplified"
 WHOLE_SIMPLIFIED = "the whole simplified, with a name for what is long and used twice"
+SIMPLIFIED = 2000
+"""In a formula of more nodes each step stays as its rule gives it, and only the whole is simplified."""
 SHORT_DERIVATIVE = 15
 """The longest derivative of what has a name that is written out, in characters."""
 MOST_LETTERS = 3
@@ -202,7 +204,7 @@ class Derivation:
         for leaf in sheet.inner(node):
             if leaf in self.open or (leaf in names and leaf != self.x and self.is_opaque(leaf)):
                 self.open.add(node)
-        found = self.simplified(node, whole)
+        found = self.simplified(node, whole) if sheet.size <= SIMPLIFIED else None
         if found is None or (node in self.open and len(label(found)) >= len(label(whole))):
             found = whole
         self.found[node] = found
