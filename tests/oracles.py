@@ -175,7 +175,9 @@ def evaluate(
             values.append(mpf(inputs[str(payload)]))
         elif kind == CONST:
             exact = CONSTANTS.get(graph.symbols.get(node, ""))
-            values.append(exact() if exact else number(payload))  # type: ignore[arg-type]
+            digits = graph.spelled.get(node) if number is decimal else None
+            typed = mpf(digits) if digits else number(payload)  # type: ignore[arg-type]
+            values.append(exact() if exact else typed)
         else:
             values.append(reference(kind, *[values[operand] for operand in graph.operands[node]]))
     return values

@@ -312,6 +312,9 @@ def test_numbers_of_many_digits_are_written_in_full() -> None:
     with mp.workdps(40):
         value = evaluate(found, {"x": mpf(1)}, decimal)[found.output]
     assert value == 10**6 * (10**6 - 1) * (10**6 - 2) * (10**6 - 3)
+    assert program(found) == "999994000010999994000000*x^999996"
+    assert program(parse(program(found))) == program(found)
+    assert program(nth("1/(1 - x)", 24)) == "620448401733239439360000/(1 - x)^25"
 
 
 @pytest.mark.parametrize(

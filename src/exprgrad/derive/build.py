@@ -86,12 +86,17 @@ class Builder:
         """A node's shape."""
         return self.graph.shapes[node]
 
-    def constant(self, value: float, symbol: str | None = None) -> int:
-        """The node of a constant; ``symbol`` is its spelling where it has a name, such as ``pi``."""
-        key = (CONST, value.hex(), symbol)
+    def constant(self, value: float, symbol: str | None = None, text: str | None = None) -> int:
+        """The node of a constant; ``symbol`` is its spelling where it has a name, such as ``pi``.
+
+        ``text`` are its digits where it has more of them than a double.
+        """
+        key = (CONST, value.hex(), symbol, text)
         node = self.known.get(key)
         if node is None:
             node = self.known[key] = self.append(CONST, (), value, ())
+            if text is not None:
+                self.graph.spelled[node] = text
             if symbol is not None:
                 self.graph.symbols[node] = symbol
             elif is_flag(value):

@@ -64,6 +64,7 @@ class Rules(NamedTuple):
     ``terms``       steps that gather terms of a sum
     ``shortest``    the shortest way to write a sum, given its terms and the sum as it is
     ``structural``  a shorter form of a structural operation, if there is one
+    ``call``        what a function of something is, if there is an identity
     """
 
     factors: tuple[tuple[Collection[Mark] | None, Callable[[Algebra, Powers, Exact], Exact]], ...]
@@ -71,6 +72,7 @@ class Rules(NamedTuple):
     terms: tuple[Callable[[Algebra, Terms], None], ...]
     shortest: Callable[[Algebra, list[tuple[int, Exact]], int], int]
     structural: Callable[[Algebra, str, tuple[Operand, ...], Settings], int | None]
+    call: Callable[[Algebra, str, int], int | None]
 
 
 class Algebra(Forms):
@@ -96,6 +98,10 @@ class Algebra(Forms):
         inner = self.forms[operands[0]]
         if isinstance(inner, Call) and inner.kind == BY_NAME[kind].inverse:
             return inner.operands[0]
+        if self.by_hand and self.order is not None:
+            better = self.rules.call(self, kind, operands[0])
+            if better is not None:
+                return better
         if kind in COMPARISONS and operands[0] == operands[1] and values[0] is None:
             return self.number(int(compared(kind, 0, 0)))
         if kind in COMPARISONS:

@@ -20,7 +20,9 @@ from exprgrad.derive.simplify.normal_form import Call, Leaf, Number, Product, Su
 from exprgrad.graph.graph import INPUT
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 
-__all__ = ["IDENTITIES", "Identity", "rewritten_products", "rewritten_sums"]
+__all__ = [
+    "IDENTITIES", "OF_INVERSES", "Identity", "rewritten_call", "rewritten_products", "rewritten_sums",
+]  # fmt: skip
 
 
 class Identity(NamedTuple):
@@ -60,11 +62,27 @@ IDENTITIES = (
     Identity("tanh(x)*cosh(x)", "sinh(x)"),
     Identity("sinh(x)/tanh(x)", "cosh(x)"),
     Identity("1/(1 + exp(-x))", "sigmoid(x)"),
-    Identity("exp(-x)/(1 + exp(-x))", "1 - sigmoid(x)"),
-    Identity("exp(-x)*sigmoid(x)", "1 - sigmoid(x)", usual=True),
+    Identity("exp(-x)/(1 + exp(-x))", "sigmoid(-x)"),
+    Identity("exp(-x)*sigmoid(x)", "sigmoid(-x)", usual=True),
+    Identity("exp(-x)/(1 + exp(-x))^2", "sigmoid(x)*(1 - sigmoid(x))", usual=True),
     Identity("exp(x)*exp(-x)", "1"),
     Identity("x*sign(x)", "abs(x)"),
+    Identity("sign(x)/abs(x)", "1/x"),
+    Identity("cbrt(x)^3", "x"),
 )
+OF_INVERSES = (
+    Identity("sin(asin(x))", "x"),
+    Identity("cos(asin(x))", "sqrt(1 - x^2)"),
+    Identity("cos(acos(x))", "x"),
+    Identity("sin(acos(x))", "sqrt(1 - x^2)"),
+    Identity("cos(atan(x))", "1/sqrt(1 + x^2)"),
+    Identity("sinh(asinh(x))", "x"),
+    Identity("cosh(asinh(x))", "sqrt(1 + x^2)"),
+    Identity("cosh(acosh(x))", "x"),
+    Identity("sinh(acosh(x))", "sqrt(x^2 - 1)"),
+    Identity("tanh(atanh(x))", "x"),
+)
+"""A function of an inverse one is always written so."""
 
 FEW = 3
 """The most terms of a sum that identities are looked for in where it is a factor."""
@@ -93,7 +111,9 @@ Bound = Mapping[str, int]
 @cache
 def patterns() -> Algebra:
     """The forms of the table: nothing is rewritten in them."""
-    nothing = Rules((), lambda *_: None, (), lambda forms, terms, plain: plain, lambda *_: None)
+    nothing = Rules(
+        (), lambda *_: None, (), lambda forms, terms, plain: plain, lambda *_: None, lambda *_: None
+    )
     return Algebra(nothing, decimals=False)
 
 
@@ -145,6 +165,24 @@ def built(forms: Algebra, text: str) -> int:
         else:
             images.append(forms.call(kind, tuple(given)))
     return images[graph.output]
+
+
+@cache
+def calls() -> dict[tuple[str, str], int]:
+    """By the two functions, what a function of an inverse one is."""
+    found = {}
+    for identity in OF_INVERSES:
+        outer, inner = re.findall(r"\w+(?=\()", identity.pattern)
+        found[outer, inner] = built(patterns(), identity.better)
+    return found
+
+
+def rewritten_call(forms: Algebra, kind: str, operand: int) -> int | None:
+    """What a function of something is, if that is an inverse function."""
+    inside = forms.forms[operand]
+    if not isinstance(inside, Call) or (kind, inside.kind) not in calls():
+        return None
+    return filled(forms, calls()[kind, inside.kind], {"x": inside.operands[0]})
 
 
 def rewritten_sums(forms: Algebra, terms: Terms) -> Iterator[int]:

@@ -60,8 +60,6 @@ HIGHEST_DEGREE = 200
 """The highest degree of a polynomial whose roots are looked for."""
 LARGEST_ROOT = 100
 """The largest rational root that is looked for."""
-DIGITS = 15
-"""A number with more digits is written as a sum: decimals of so many are read as they are written."""
 
 
 class Derivative(NamedTuple):
@@ -407,21 +405,11 @@ def scaled(forms: Algebra, factors: Factors, number: Exact) -> int:
         else:
             accumulate(powers, form, exponent)
     if not forms.writable(number):
-        accumulate(powers, digits(forms, abs(number.numerator)), ONE)
+        accumulate(powers, forms.number(abs(number.numerator)), ONE)
         if number.denominator != 1:
-            accumulate(powers, digits(forms, number.denominator), -ONE)
+            accumulate(powers, forms.number(number.denominator), -ONE)
         number = ONE if number > 0 else -ONE
     return forms.signed_product(number, [item for item in powers.items() if item[1]])
-
-
-def digits(forms: Algebra, number: int) -> int:
-    """A whole number as a sum of decimals: ``1.23456789012345e+20 + 67890``."""
-    pieces = []
-    while number:
-        scale = 10 ** max(len(str(number)) - DIGITS, 0)
-        pieces.append((forms.number(number // scale * scale), ONE))
-        number %= scale
-    return forms.plain_sum(pieces)
 
 
 def add(forms: Algebra, total: Terms, factors: Factors, number: Exact) -> None:

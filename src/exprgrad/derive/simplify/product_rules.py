@@ -26,7 +26,7 @@ from exprgrad.derive.simplify.normal_form import (
 from exprgrad.derive.simplify.write import length
 from exprgrad.graph.ops import BY_NAME, COMMON
 
-__all__ = ["MOST_FACTORS", "STEPS", "share_of_tie"]
+__all__ = ["MOST_FACTORS", "STEPS", "flattened", "share_of_tie"]
 
 QUOTIENTS = {op.quotient[0]: (op.quotient[1], op.name) for op in COMMON if op.quotient}
 """By the upper row of a quotient that is a row: the lower one, and what that is."""
@@ -242,8 +242,8 @@ def shorten(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
 
 
 def is_plain(forms: Algebra, powers: Powers) -> bool:
-    """Whether there is nothing to shorten: a product of names, or a power of one call."""
-    alone = Leaf if len(powers) > 1 else (Leaf, Call)
+    """Whether there is nothing to shorten: a product of names, or a lone call."""
+    alone = (Leaf, Call) if [*powers.values()] == [ONE] else Leaf
     return all(isinstance(forms.forms[base], alone) for base in powers)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from exprgrad.derive.constant_folding import ONE, Exact
 from exprgrad.derive.simplify.algebra import DEEPEST, Algebra, Rules
+from exprgrad.derive.simplify.identities import rewritten_call
 from exprgrad.derive.simplify.normal_form import Call, Forms, Product, Sum
 from exprgrad.derive.simplify.product_rules import MOST_FACTORS, STEPS, share_of_tie
 from exprgrad.derive.simplify.structural_rules import rewritten
@@ -18,7 +19,9 @@ from exprgrad.language.read.parse import CONSTANTS
 
 __all__ = ["SHORT", "forms_of", "formulas", "read", "simplify", "with_one_exponential"]
 
-RULES = Rules(STEPS, share_of_tie, (gather_choices, gather_opposites), shortest, rewritten)
+RULES = Rules(
+    STEPS, share_of_tie, (gather_choices, gather_opposites), shortest, rewritten, rewritten_call
+)
 NEGATIVES = frozenset(kind for kind in SUMS if BY_NAME[kind].signs == (-1,))
 CHAINS = {
     **dict.fromkeys(PRODUCTS | NEGATIVES, "product"),
@@ -93,12 +96,13 @@ def with_one_exponential(forms: Algebra, root: int) -> int:
 
 
 def exponentials(forms: Algebra, form: int) -> list[tuple[int, int, Exact]]:
-    """A product's exponentials above the line: each factor, what it is of, and its power."""
-    return [
+    """A product's exponentials, if one is above the line: each factor, what it is of, and its power."""
+    found = [
         (base, call.operands[0], q)
         for base, q in forms.factors_of(form).items()
-        if isinstance(call := forms.forms[base], Call) and call.kind == "exp" and q > 0
+        if isinstance(call := forms.forms[base], Call) and call.kind == "exp"
     ]
+    return sorted(found, key=lambda each: each[2] < 0) if any(q > 0 for _, _, q in found) else []
 
 
 def with_parts(forms: Algebra, form: int, images: Mapping[int, int]) -> int:

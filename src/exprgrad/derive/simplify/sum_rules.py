@@ -9,6 +9,7 @@ from exprgrad.derive.constant_folding import ONE, Exact, ratio, to_power
 from exprgrad.derive.simplify.algebra import WALKED, Algebra, Terms
 from exprgrad.derive.simplify.identities import rewritten_sums
 from exprgrad.derive.simplify.normal_form import Call, Form, Items, Leaf, Product, Sum
+from exprgrad.derive.simplify.product_rules import flattened
 from exprgrad.derive.simplify.write import length
 
 __all__ = ["gather_choices", "gather_opposites", "shortest"]
@@ -70,6 +71,9 @@ def shortest(forms: Algebra, terms: list[tuple[int, Exact]], plain: int) -> int:
     others = [multiplied_out(forms, terms), factored(forms, terms)]
     if forms.by_hand and forms.weights[plain] <= WALKED:
         others += [over_all_denominators(forms, terms), expanded(forms, terms)]
+        signed, plain_fractions = with_one_sign(forms, terms), with_plain_fractions(forms, terms)
+        others += [factored(forms, signed)] if dict(signed) != dict(terms) else []
+        others += [forms.sum(plain_fractions)] if plain_fractions != terms else []
         others += [*with_common_powers(forms, terms), *partly_factored(forms, terms)]
         others += rewritten_sums(forms, dict(terms))
     for other in others:
@@ -139,10 +143,22 @@ def with_one_sign(forms: Algebra, terms: list[tuple[int, Exact]]) -> list[tuple[
                 c *= to_power(-ONE, exponent)
             else:
                 met.add(base)
-        own = forms.forms[term]
-        scale = own.coefficient if isinstance(own, Product) else ONE
-        forms.add(gathered, forms.product(factors.items(), scale), c)
+        forms.add(gathered, forms.product(factors.items(), coefficient_of(forms, term)), c)
     return [item for item in gathered.items() if item[1]]
+
+
+def with_plain_fractions(forms: Algebra, terms: list[tuple[int, Exact]]) -> list[tuple[int, Exact]]:
+    """Terms in which no fraction stands in another: ``1/(1 + x/(1 + x))`` is ``(1 + x)/(1 + 2*x)``."""
+    return [
+        (next(flattened(forms, forms.factors_of(term), coefficient_of(forms, term)), term), c)
+        for term, c in terms
+    ]
+
+
+def coefficient_of(forms: Algebra, term: int) -> Exact:
+    """The number in a term."""
+    found = forms.forms[term]
+    return found.coefficient if isinstance(found, Product) else ONE
 
 
 def expanded(forms: Algebra, terms: list[tuple[int, Exact]]) -> int | None:
@@ -166,8 +182,7 @@ def fully_multiplied(
         if place is None:
             forms.add(gathered, term, c)
             continue
-        own, inside = forms.forms[term], forms.forms[place]
-        scale = own.coefficient if isinstance(own, Product) else ONE
+        inside, scale = forms.forms[place], coefficient_of(forms, term)
         rest = factors | {place: factors[place] - 1}
         assert isinstance(inside, Sum)
         pieces = [
@@ -350,7 +365,7 @@ def add_multiplied(
     """
     found = forms.forms[form]
     factors = forms.factors_of(form)
-    own = found.coefficient if isinstance(found, Product) else ONE
+    own = coefficient_of(forms, form)
     for base, exponent in factors.items():
         inside = forms.forms[base]
         if exponent != 1 or not isinstance(inside, Sum):

@@ -154,7 +154,8 @@ def quotient(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
 def constant_node(builder: Builder, value: Exact) -> int:
     """A constant; what is too large for a double is a product of several."""
     if magnitude(value) <= LARGE:
-        return builder.constant(float(value))
+        is_long = isinstance(value, int) and as_decimal(value) is None
+        return builder.constant(float(value), text=str(value) if is_long else None)
     rest = constant_node(builder, ratio(value, LARGE))
     return builder.apply("mul", rest, builder.constant(float(LARGE)))
 

@@ -224,7 +224,8 @@ def constant_text(graph: Graph, node: int) -> str:
     if isinstance(value, Literal):
         return literal(value)
     assert isinstance(value, float)
-    text = graph.symbols.get(node) or number(value)
+    digits = graph.spelled.get(node, "")
+    text = graph.symbols.get(node) or (digits if digits.isdecimal() else number(value))
     size = text.removeprefix("-")
     return "-" * (size != text) + CONSTANTS.get(size, numeral(size))
 
