@@ -16,7 +16,8 @@ from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.explain.derivations.steps import Step, steps
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS
-from exprgrad.language.read.parse import CONSTANTS, parse
+from exprgrad.language.read.builder import CONSTANTS
+from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import program
 from oracles import Real, graph_of, mp, mpf
 from slopes import Point

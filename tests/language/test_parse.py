@@ -11,7 +11,8 @@ from exprgrad import LanguageError
 from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import FUNCTIONS, OPS
 from exprgrad.graph.tensors import WORDS
-from exprgrad.language.read.parse import CONSTANTS, parse
+from exprgrad.language.read.builder import CONSTANTS
+from exprgrad.language.read.parse import parse
 from together import together
 
 

@@ -29,7 +29,7 @@ from exprgrad.errors import InputError, RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.graph.transform import transform
-from exprgrad.language.read.parse import CONSTANTS
+from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.naming import fresh, name_shared
 from exprgrad.run.evaluation import evaluator_for

@@ -120,7 +120,7 @@ class Group(click.Group):
         if word in self.names:
             return super().resolve_command(ctx, args)
         from exprgrad.language.mistakes.hints import guess
-        from exprgrad.language.read.parse import CONSTANTS
+        from exprgrad.language.read.builder import CONSTANTS
 
         help = ABSENT.get(word.casefold())
         known = None if help else guess(word, self.names)

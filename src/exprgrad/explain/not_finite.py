@@ -17,7 +17,7 @@ from exprgrad.explain.places import Found, at, label_of, nans, not_finite, where
 from exprgrad.explain.rewriting.mending import advice
 from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.language.read.parse import has_digits
+from exprgrad.language.read.builder import has_digits
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
 from exprgrad.run.balls.balls import enclose, has_balls
 from exprgrad.run.evaluation import Diagnostic, Edge, Run, is_finite

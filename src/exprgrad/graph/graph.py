@@ -160,7 +160,7 @@ class Graph:
     ``implicit``   the nodes that broadcasting put in: nobody wrote them
     ``origins``    of a derived graph: node → the node of the user's graph that it comes from
     ``slopes``     of a derived graph: the nodes that are local derivatives of rows that state second ones
-    ``calls``      what wrote nodes in short, such as a function of one's own, in the order of their results
+    ``calls``      what wrote nodes in short, such as a function of one's own, a call before those inside it
     ``called``     node → the number of the innermost call that it was made in; none for what is written out
     """
 
@@ -223,6 +223,10 @@ class Graph:
         if length == len(self):
             return
         edges = self.first_edge[length]
+        while self.calls and self.calls[-1].result >= length:
+            self.calls.pop()
+        for node in range(length, len(self) if self.called else length):
+            self.called.pop(node, None)
         for column in (
             self.kinds,
             self.operands,
@@ -240,7 +244,17 @@ class Graph:
         for column in (self.kinds, self.payloads, self.starts, self.ends, self.first_edge):
             del column[leaf]
         del self.operands[leaf]
-        self.operands = [tuple([at - (at > leaf) for at in each]) for each in self.operands]
+        self.operands[leaf:] = [
+            tuple([at - (at > leaf) for at in each]) for each in self.operands[leaf:]
+        ]
+        self.calls = [
+            call._replace(
+                operands=tuple([at - (at > leaf) for at in call.operands]),
+                result=call.result - (call.result > leaf),
+            )
+            for call in self.calls
+        ]
+        self.called = {node - (node > leaf): at for node, at in self.called.items() if node != leaf}
         self.inputs = {name: node - (node > leaf) for name, node in self.inputs.items()}
         self.symbols = {node - (node > leaf): name for node, name in self.symbols.items()}
         self.spelled = {

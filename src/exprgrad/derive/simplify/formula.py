@@ -15,7 +15,8 @@ from exprgrad.graph.op import having
 from exprgrad.graph.ops import BY_NAME, COMMON
 from exprgrad.graph.structural import shape_text
 from exprgrad.graph.transform import transform
-from exprgrad.language.read.parse import CONSTANTS, at_shapes, need_number
+from exprgrad.language.read.builder import CONSTANTS
+from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import label, leaf, length, operation_text, program
 from exprgrad.source import Source
 

@@ -15,7 +15,7 @@ from exprgrad.derive.simplify.sum_rules import gather_choices, gather_opposites,
 from exprgrad.derive.simplify.write import needed, parts, write
 from exprgrad.graph.graph import INPUT, Binding, Graph, Literal, Program
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
-from exprgrad.language.read.parse import CONSTANTS
+from exprgrad.language.read.builder import CONSTANTS
 
 __all__ = ["SHORT", "forms_of", "formulas", "read", "simplify", "with_one_exponential"]
 

@@ -15,7 +15,7 @@ from exprgrad.derive.sweeps.local import active_from, users_of, varying_operands
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.transform import copied, copies, transform
-from exprgrad.language.read.parse import CONSTANTS
+from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.write.infix import SUM, label, leaf, operation_text
 
 __all__ = ["LONGEST_PART", "Worksheet"]

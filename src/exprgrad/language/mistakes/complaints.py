@@ -38,7 +38,7 @@ from exprgrad.language.read.lalr import END, UNKNOWN, Unexpected
 from exprgrad.language.read.names import LOOK_ALIKES, SUPERSCRIPTS, begins_with_pi, plain
 from exprgrad.source import Span, depths, display_width
 
-__all__ = ["bad_name", "complaint", "double_bars", "unknown_function"]
+__all__ = ["bad_name", "complaint", "double_bars", "not_whole", "unknown_function"]
 
 BEGINNING = "BEGINNING"
 """What stands before the first token, as a kind of token."""
@@ -49,6 +49,8 @@ CLOSING = {"(": ")", "[": "]"}
 OPENING = {"RPAR": "(", "RSQB": "["}
 DATA = frozenset({"NUMBER", "SIGN", "NAME", "LSQB", "COLON", "COMMA", "RSQB", "RPAR"})
 """What an index or a setting is made of: where nothing else may stand, one of them is being read."""
+WHOLE = DATA | {"FACTOR", "LPAR", "RANGE", "FOR", "NEWLINE", "SEMICOLON", END}
+"""The same of an index, which is read as bounds are: what may follow a bound may follow it."""
 SETTING = r"[(,]\s*[^\W\d]\w*\s*=[\s\d,\[\]+-]*\w*\s*$"
 """What stands before a place in a setting: ``(…, axis=``, ``(…, axis=[0, ``."""
 DEFINITION = r"(?:^|[;\r\n])\s*[^\W\d]\w*\s*\([^()]{0,80}\)\s*$"
@@ -85,7 +87,7 @@ class Wrong(NamedTuple):
     @property
     def in_index(self) -> bool:
         """Whether an index is being read."""
-        return self.is_index and self.expected <= DATA
+        return self.is_index and self.expected <= WHOLE
 
     @property
     def in_setting(self) -> bool:
@@ -180,6 +182,25 @@ class Mistake(NamedTuple):
         )
 
 
+def not_whole(text: str, name: str, span: Span, *, is_known: bool) -> LanguageError:
+    """The error for a name in an index or a bound that is no whole number when the formula is read."""
+    bracket = open_bracket(text, span[0])
+    if bracket is not None and text[bracket] == "[":
+        place = "LSQB", bracket, bracket + 1
+        error = complaint(text, Unexpected("NAME", span, frozenset({"NUMBER", "NAME"}), place))
+        if "index" not in error.message or not is_known:
+            return error
+    if is_known:
+        help = "it is a whole number, an index of a 'for', or a name bound to a whole number"
+        return LanguageError("not-whole", f"'{name}' is not a whole number", span=span, help=help)
+    return LanguageError(
+        "not-whole",
+        f"'{name}' is not known when the formula is read",
+        span=span,
+        help=f"write the number, or bind it before: {name} = 10; a value from outside comes too late",
+    )
+
+
 def syntax(
     message: str, help: str | None, span: Span, related: tuple[tuple[str, Span], ...] = ()
 ) -> LanguageError:
@@ -191,6 +212,8 @@ def complaint(text: str, unexpected: Unexpected) -> LanguageError:
     """The error for the first token that cannot stand where it stands."""
     (start, end), (last, last_start, last_end) = unexpected.span, unexpected.last
     if unexpected.kind == UNKNOWN:
+        if text.startswith(".newaxis", start):
+            return not_whole(text, "", (last_start, last_end), is_known=False)
         return bad_character(text, (start, end))
     for kind, word in ((last, (last_start, last_end)), (unexpected.kind, (start, end))):
         if kind == "NAME" and not is_name(text[slice(*word)]):
@@ -676,6 +699,72 @@ def without_comma(wrong: Wrong) -> str:
     return foreign or f"write a list in square brackets: [{listed}]"
 
 
+# Ranges.
+
+COUNTED = "sum(x^k for k in 1..3)"
+"""What a range is for."""
+BESIDE = {
+    "if": "there is no 'if' beside a 'for': write where(condition, x, 0) as what is added",
+    ",": "there is no setting beside a 'for': what it joins are numbers, or tensors element by element",
+}
+
+
+def counted(wrong: Wrong) -> bool:
+    """Whether the bounds of a range stand before the token, and cannot go on."""
+    before = wrong.text[wrong.opened[0] : wrong.span[0]][-80:]
+    return wrong.expected <= WHOLE and bool(re.search(r"\bfor\s+\w+\s+in\b[^()\[\]]*$", before))
+
+
+def range_match(wrong: Wrong) -> re.Match[str] | None:
+    """Two whole numbers and the range between them, where nothing else is in the brackets."""
+    return re.match(r"\[\s*([0-9]{1,9})\s*\.\.\s*([0-9]{1,9})\s*\]", wrong.inside)
+
+
+def sliced(wrong: Wrong) -> str:
+    """``x[1..3]`` as a slice."""
+    ends = range_match(wrong)
+    return f"{indexed(wrong)}[{ends[1]}:{int(ends[2]) + 1}]" if ends else ""
+
+
+def slice_edit(wrong: Wrong) -> Edit | None:
+    """``x[1..3]`` as a slice."""
+    ends, start = range_match(wrong), wrong.opened[0]
+    return ends and (start, start + len(ends[0]), f"[{ends[1]}:{int(ends[2]) + 1}]")
+
+
+def ranged(wrong: Wrong) -> str:
+    """``[1..3]`` as a list."""
+    ends = range_match(wrong)
+    return f"[k for k in {ends[1]}..{ends[2]}]" if ends else ""
+
+
+def range_edit(wrong: Wrong) -> Edit | None:
+    """``[1..3]`` as a list."""
+    ends, start = range_match(wrong), wrong.opened[0]
+    return ends and (start, start + len(ends[0]), ranged(wrong))
+
+
+RANGE_CALL = re.compile(r"(?<=\bin)\s+range\(\s*(?:([\w+\-* ]{1,20}),\s*)?([\w+\-* ]{1,20})\)")
+"""Python's ``range(1, 11)``, which ends before its end."""
+
+
+def python_range(wrong: Wrong) -> str:
+    """Python's range as ours; "" where there is none."""
+    called = RANGE_CALL.search(wrong.text)
+    if not called or called.start() > wrong.span[0]:
+        return ""
+    low, high = (called[1] or "0").strip(), called[2].strip()
+    plus = re.fullmatch(r"(.+?)\s*\+\s*1", high)
+    last = str(int(high) - 1) if high.isdecimal() else plus[1] if plus else f"{high} - 1"
+    return f"{low}..{last}"
+
+
+def python_range_edit(wrong: Wrong) -> Edit | None:
+    """Python's range as ours."""
+    ours, called = python_range(wrong), RANGE_CALL.search(wrong.text)
+    return (*called.span(), f" {ours}") if called and ours else None
+
+
 # The table.
 
 NEVER_CLOSED = "this '{bracket}' is never closed"
@@ -775,11 +864,15 @@ MISTAKES = (
     ),
     Mistake(
         NOT_AN_INDEX, "to choose by a condition write where(condition, {indexed}, 0)",
-        kind="NAME", when=lambda wrong: wrong.in_index and re.match(r"\s*[<>=!]", wrong.rest[:8]),
+        kind="COMPARISON EQUALS", last="NAME", when=lambda wrong: wrong.in_index,
     ),
     Mistake(
         NOT_AN_INDEX, "an index is one whole number: work it out",
         kind="SIGN FACTOR POWER", last="NUMBER", when=lambda wrong: wrong.in_index,
+    ),
+    Mistake(
+        "a slice is written with ':'", lambda wrong: f"write {sliced(wrong)}: a slice ends before its end",
+        kind="RANGE", when=lambda wrong: wrong.in_index and sliced(wrong), mend=slice_edit,
     ),
     Mistake(NOT_AN_INDEX, AN_INDEX, when=lambda wrong: wrong.in_index),
     Mistake(
@@ -791,6 +884,26 @@ MISTAKES = (
         kind=f"COMMA RPAR RSQB {SEPARATORS}", when=lambda wrong: wrong.in_setting,
     ),
     Mistake(NOT_A_SETTING, A_SETTING, when=lambda wrong: wrong.in_setting),
+    # Ranges.
+    Mistake(
+        "a range stands only behind 'for … in'", lambda wrong: f"write {ranged(wrong) or COUNTED}",
+        kind="RANGE", bracket="[", when=lambda wrong: not wrong.is_index, mend=range_edit,
+    ),
+    Mistake(
+        "a range stands only behind 'for … in'", "a number has one decimal point",
+        kind="RANGE", last="NUMBER", when=lambda wrong: re.fullmatch("[0-9]", wrong.rest[:1]),
+    ),
+    Mistake("a range stands only behind 'for … in'", f"write {COUNTED}", kind="RANGE"),
+    Mistake(
+        "an index runs from one whole number up to another",
+        lambda wrong: f"write {python_range(wrong) or 'for k in 1..10'}",
+        when=lambda wrong: "RANGE" in wrong.expected and not wrong.is_index and wrong.last != "FOR",
+        mend=python_range_edit,
+    ),
+    Mistake(
+        "nothing can stand beside a 'for'", lambda w: BESIDE.get(w.word, "close the call behind the range"),
+        last=OPERAND_ENDS, when=counted,
+    ),
     # Lists.
     Mistake(
         "a ';' cannot stand in a list", lambda wrong: f"its rows are lists: {rows(wrong)}",

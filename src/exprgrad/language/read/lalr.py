@@ -19,11 +19,13 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 __all__ = [
-    "BRACKETS", "END", "START", "UNKNOWN", "Parser", "Tables", "Unexpected", "compile_grammar",
+    "BRACKETS", "END", "START", "UNKNOWN", "WORDS", "Parser", "Tables", "Unexpected", "compile_grammar",
     "grammar_text", "lark_parser", "load", "parser",
 ]  # fmt: skip
 
 START = "start"
+WORDS = {"for": "FOR", "in": "IN"}
+"""A name that is a word of the language where no name may stand → its terminal."""
 BRACKETS = {"LPAR": 1, "RPAR": -1, "LSQB": 1, "RSQB": -1}
 
 
@@ -193,8 +195,12 @@ def run(grammar: Parser, text: str, actions: Mapping[str, Callable[..., Any]]) -
         while True:
             step = states[state].get(kind)
             if step is None:
+                word = WORDS.get(text[slice(*span)]) if kind == "NAME" else None
+                if word in states[state]:
+                    kind = str(word)
+                    continue
                 expected = frozenset(s for s in states[state] if s.isupper() or s == END)
-                raise Unexpected(kind, span, expected, last)
+                raise Unexpected("NAME" if kind in WORDS.values() else kind, span, expected, last)
             if step >= 0:
                 stack.append(step)
                 values.append(span)

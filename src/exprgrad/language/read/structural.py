@@ -5,6 +5,7 @@ Each function takes the parse's graph and text.  Settings are plain data and no 
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -15,12 +16,28 @@ from exprgrad.graph.structural import MOST_AXES, Parameter, Structural
 from exprgrad.graph.tensors import WORDS
 from exprgrad.source import Span
 
-__all__ = ["ACTIONS", "Value", "call"]
+__all__ = [
+    "ACTIONS",
+    "Setting",
+    "Value",
+    "bad_setting",
+    "call",
+    "list_literal",
+    "subscript",
+    "whole_at",
+]
 
 LONGEST_WHOLE_NUMBER = 12
 """The most digits of a whole number in a setting."""
 SHORT_OPERAND = 40
 """The longest text of an operand that a hint repeats, in characters."""
+LARGEST_WHOLE = 2**53
+"""Up to here a double is every whole number."""
+WHOLE_OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    **dict.fromkeys("+", operator.add),
+    **dict.fromkeys("-−", operator.sub),
+    **dict.fromkeys("*·×⋅∗∙\u0387", operator.mul),
+}
 FLAGS = {"true": True, "false": False, "none": None}
 
 Value = tuple[int, ...]
@@ -57,7 +74,47 @@ def integer(graph: Graph, text: str, span: Span) -> Setting:
 def signed_integer(graph: Graph, text: str, sign: Span, span: Span) -> Setting:
     """A whole number behind a sign."""
     value = integer(graph, text, span).value
-    return Setting(-value if text[sign[0]] == "-" else value, sign[0], span[1])
+    return Setting(value if text[sign[0]] == "+" else -value, sign[0], span[1])
+
+
+def whole_signed(graph: Graph, text: str, sign: Span, given: Setting) -> Setting:
+    """A whole number in an index, behind a sign."""
+    value = given.value if text[sign[0]] == "+" else -given.value
+    return Setting(value, sign[0], given.end)
+
+
+def whole_infix(graph: Graph, text: str, left: Setting, symbol: Span, right: Setting) -> Setting:
+    """``k - 1``, ``2*k``."""
+    sign = text[symbol[0] : symbol[1]]
+    work = WHOLE_OPERATIONS.get(sign)
+    if work is None:
+        message = f"'{sign}' cannot stand in an index or a bound"
+        raise bad_setting(
+            message, symbol, "it is one whole number: work it out; + - * can stand there"
+        )
+    value = work(left.value, right.value)
+    if abs(value) > LARGEST_WHOLE:
+        raise bad_setting("this number is too large", (left.start, right.end))
+    return Setting(value, left.start, right.end)
+
+
+def whole_group(graph: Graph, text: str, left: Span, value: Setting, right: Span) -> Setting:
+    """Parentheses."""
+    return Setting(value.value, left[0], right[1])
+
+
+def whole_at(graph: Graph, node: int | None) -> int | None:
+    """The whole number that a node is as it is written; None for anything else."""
+    if node is None:
+        return None
+    sign = 1
+    while graph.kinds[node] in ("neg", "parameter"):
+        sign = -sign if graph.kinds[node] == "neg" else sign
+        node = graph.operands[node][0]
+    number = graph.payloads[node]
+    if graph.kinds[node] != CONST or node in graph.symbols or type(number) is not float:
+        return None
+    return sign * int(number) if number.is_integer() else None
 
 
 def word(graph: Graph, text: str, span: Span) -> Setting:
@@ -99,7 +156,7 @@ def empty_list(graph: Graph, text: str, left: Span, right: Span) -> NoReturn:
 def list_literal(graph: Graph, text: str, left: Span, elements: list[Value], right: Span) -> Value:
     """``[…]``: one constant where all in it are numbers, else a stack of its elements."""
     span = left[0], right[1]
-    literal = literal_of(graph, [element[0] for element in elements], left[0])
+    literal = literal_of(graph, [element[0] for element in elements], span)
     if literal is None:
         return append(graph, "stack", elements, (0,), span)
     graph.truncate(first_of_literal(graph, elements[0][0]))
@@ -115,9 +172,9 @@ def append(
     return graph.append(kind, nodes, settings, span, occurrences), *span
 
 
-def literal_of(graph: Graph, nodes: list[int], start: int) -> Literal | None:
+def literal_of(graph: Graph, nodes: list[int], span: Span) -> Literal | None:
     """Numbers, or literals of one shape, side by side; None where something else is among them."""
-    known = [part for node in nodes if (part := number_or_literal(graph, node, start)) is not None]
+    known = [part for node in nodes if (part := number_or_literal(graph, node, span)) is not None]
     if len(known) < len(nodes) or len({part.shape for part in known}) > 1:
         return None
     if len(known[0].shape) >= MOST_AXES:
@@ -126,11 +183,12 @@ def literal_of(graph: Graph, nodes: list[int], start: int) -> Literal | None:
     return Literal((len(known), *known[0].shape), numbers)
 
 
-def number_or_literal(graph: Graph, node: int, start: int) -> Literal | None:
-    """A number written behind ``start``, with or without a minus, or a list of them."""
+def number_or_literal(graph: Graph, node: int, place: Span) -> Literal | None:
+    """A number that is written in a place, with or without a minus, or a list of them."""
     first = first_of_literal(graph, node)
     payload = graph.payloads[first]
-    if graph.kinds[first] != CONST or first in graph.symbols or graph.starts[first] < start:
+    is_there = place[0] <= graph.starts[first] and graph.ends[first] <= place[1]
+    if graph.kinds[first] != CONST or first in graph.symbols or not is_there:
         return None
     if isinstance(payload, Literal):
         return payload if first == node else None
@@ -215,10 +273,12 @@ def are_settings(
         return False
     if not extra or not row.along_axes:
         return True
-    first = number_or_literal(graph, operands[0][0], operands[0][1])
+    first = number_or_literal(graph, operands[0][0], (operands[0][1], operands[0][2]))
     if first is not None and not first.shape:
         return False  # a number that is written out has no axes
-    return all(number_or_literal(graph, value[0], value[1]) is not None for value in extra)
+    return all(
+        number_or_literal(graph, value[0], (value[1], value[2])) is not None for value in extra
+    )
 
 
 def is_list(graph: Graph, text: str, value: Value) -> bool:
@@ -323,7 +383,7 @@ def keyword_hint(row: Structural, key: str, setting: Setting) -> str:
 def dropped(graph: Graph, row: Structural, value: Value) -> Setting:
     """A literal behind the operands, taken out of the graph again: it is a setting, and no node."""
     node, *span = value[:3]
-    literal = number_or_literal(graph, node, value[1])
+    literal = number_or_literal(graph, node, (value[1], value[2]))
     message = f"this is not a setting of {row.word}"
     if literal is None or not all(number.is_integer() for number in literal.numbers):
         help = f"settings come after its operands, such as {example(row.parameters[0])}"
@@ -426,6 +486,10 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "slice_to": slice_of,
     "subscript": subscript,
     "transposed": transposed,
+    "whole_group": whole_group,
+    "whole_infix": whole_infix,
+    "whole_number": integer,
+    "whole_signed": whole_signed,
     "whole_slice": slice_of,
     "word": word,
 }

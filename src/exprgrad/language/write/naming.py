@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain, count
 
 from exprgrad.graph.graph import Binding, Graph
-from exprgrad.language.read.parse import CONSTANTS
+from exprgrad.language.read.builder import CONSTANTS
 
 __all__ = ["fresh", "name_shared"]
 

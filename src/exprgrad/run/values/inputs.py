@@ -10,13 +10,8 @@ from typing import Any
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import ExprgradError, InputError, LanguageError, require, whole
 from exprgrad.graph.graph import Graph, Shape, size
-from exprgrad.language.read.parse import (
-    CONSTANTS,
-    LEAST_NORMAL,
-    SAFE_DIGITS,
-    at_shapes,
-    has_digits,
-)
+from exprgrad.language.read.builder import CONSTANTS, LEAST_NORMAL, SAFE_DIGITS, has_digits
+from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.evaluation import NOTHING, evaluator_for
 from exprgrad.source import Source, Span
 

@@ -1,0 +1,447 @@
+"""What each rule of the grammar builds, and what it refuses.
+
+The actions are called by the LALR loop as rules are recognised, operands first, so the nodes appear
+in topological order and nothing recurses.  The value of an expression is ``(node, start, end)``, its
+extent in the text; a parenthesised one adds the extent without the parentheses.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from exprgrad.errors import LanguageError
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
+from exprgrad.graph.op import Family, Op
+from exprgrad.graph.ops import BY_INFIX, COMMON, EQUATIONS, FAMILIES, FUNCTIONS, is_function, member
+from exprgrad.language.read import lalr
+from exprgrad.source import Span
+
+if TYPE_CHECKING:
+    from exprgrad.language.read.structural import Value
+
+__all__ = [
+    "CONSTANTS",
+    "LEAST_NORMAL",
+    "SAFE_DIGITS",
+    "SHORT",
+    "SIGNS",
+    "Builder",
+    "InShort",
+    "actions",
+    "built",
+    "has_digits",
+]  # fmt: skip
+
+CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
+SIGNS = {
+    **dict.fromkeys("·×⋅∗∙\u0387", "*"), "÷": "/", "−": "-", "≤": "<=", "≥": ">=", "≠": "!=", "**": "^",
+}  # fmt: skip
+"""An operator as it is also written → as we write it."""
+INFIX = (
+    {symbol: op.name for symbol, op in BY_INFIX.items()}
+    | {
+        "@": "matmul",  # the one structural row with a symbol; the others are looked up when they are met
+    }
+)
+INFIX |= {sign: INFIX[ours] for sign, ours in SIGNS.items()}
+SAFE_DIGITS = 15
+"""A decimal with so many digits is the shortest text of the double nearest to it."""
+LEAST_NORMAL = 2.0**-1022
+"""Doubles below have fewer digits."""
+TENSOR_RULES = (
+    "empty_list", "integer", "keyword", "list", "settings", "signed_integer", "slice", "slice_from",
+    "slice_to", "subscript", "transposed", "whole_group", "whole_infix", "whole_number", "whole_signed",
+    "whole_slice", "word",
+)  # fmt: skip
+SHORT_RULES = (
+    "clause", "definition", "first_clause", "list_over_index", "more_clauses", "over_index", "recurrence",
+    "term",
+)  # fmt: skip
+"""The rules of what is written in short, and is read in two steps: see ``expansion.py``."""
+SHORT = r"\bfor\b|(?<!\w)(?:d|root)\s*\(|[)\]]\s*=(?!=)"
+"""What a text has in which something is written in short."""
+PREFIX = {op.prefix: op.name for op in COMMON if op.prefix}
+PREFIX |= {sign: PREFIX[ours] for sign, ours in SIGNS.items() if ours in PREFIX}
+
+
+def built(text: str) -> Graph:
+    """The graph of a text that has nothing written in short; where something is, ``InShort`` is raised."""
+    builder = Builder(text)
+    lalr.run(lalr.parser(), text, actions(builder))
+    return builder.finish()
+
+
+class InShort(Exception):
+    """A text in which something is written in short."""
+
+
+def in_short(*_: object) -> NoReturn:
+    """What the rules of what is written in short build at first: nothing."""
+    raise InShort
+
+
+def actions(builder: Builder) -> dict[str, Callable[..., Any]]:
+    """What is built for each rule of the grammar."""
+    actions: dict[str, Callable[..., Any]] = {
+        "number": builder.number,
+        "name": builder.name,
+        "group": builder.group,
+        "call": builder.call,
+        "empty_call": builder.empty_call,
+        "first_argument": builder.first_argument,
+        "more_arguments": builder.more_arguments,
+        "infix": builder.infix,
+        "prefix": builder.prefix,
+        "superscript": builder.superscript,
+        "radical": builder.radical,
+        "absolute": builder.absolute,
+        "bind": builder.bind,
+        "result": builder.result,
+        "whole_name": builder.whole_name,
+    }
+    actions |= {rule: partial(tensor_action, rule, builder) for rule in TENSOR_RULES}
+    return actions | dict.fromkeys(SHORT_RULES, in_short)
+
+
+def has_digits(text: str) -> bool:
+    """Whether a number as it is typed is not 0."""
+    return bool(text.casefold().partition("e")[0].strip("+-0."))
+
+
+def tensor_action(rule: str, builder: Builder, *parts: Any) -> Any:
+    """What a rule of tensors builds; their module is imported when one is met."""
+    from exprgrad.language.read.structural import ACTIONS
+
+    return ACTIONS[rule](builder.graph, builder.text, *parts)
+
+
+def is_operand(value: Any) -> bool:
+    """Whether what stands in parentheses is an operand, and no setting such as ``axis=1``."""
+    return type(value) is tuple
+
+
+class Builder:
+    """The state of one parse: the graph so far, and what each name means."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.graph = Graph()
+        self.known: dict[str, int] = {}
+        self.constants_read: dict[str, Span] = {}
+        self.pending: Value | None = None
+
+    # Atoms.
+
+    def number(self, span: Span) -> Value:
+        """A literal."""
+        text = self.text[span[0] : span[1]]
+        try:
+            value = float(text)
+        except ValueError:  # 1e−3, with a minus that no keyboard has
+            text = text.replace("−", "-")
+            value = float(text)
+        return self.literal(text, value, span)
+
+    def literal(self, text: str, value: float, span: Span) -> Value:
+        """The node of a literal, and its digits where its double does not tell them."""
+        node = self.graph.append(CONST, (), value, span)
+        if len(text) > SAFE_DIGITS or not LEAST_NORMAL <= value < math.inf:
+            self.extreme(node, value, text)
+        return node, *span
+
+    def extreme(self, node: int, value: float, text: str) -> None:
+        """A literal whose double may not have it as its shortest text."""
+        if value == math.inf:  # 1e999 is written as what it is
+            self.graph.symbols[node] = "inf"
+        if value or has_digits(text):
+            self.graph.spelled[node] = text
+
+    def name(self, span: Span) -> Value:
+        """A name, read."""
+        text = self.text[span[0] : span[1]]
+        node = self.known.get(text)
+        if node is None:
+            node = self.new_name(text, span)
+        return node, *span
+
+    def new_name(self, text: str, span: Span) -> int:
+        """The node of a name that is not known as it is spelled."""
+        name = self.valid_name(text, span)
+        if name in self.known:
+            return self.known[name]
+        graph = self.graph
+        if name in CONSTANTS:
+            self.constants_read.setdefault(name, span)
+            node = graph.append(CONST, (), CONSTANTS[name], span)
+            graph.symbols[node] = name
+            return node
+        node = graph.append(INPUT, (), name, span)
+        graph.inputs[name] = self.known[name] = node
+        return node
+
+    def valid_name(self, text: str, span: Span) -> str:
+        """The name in NFC, or an error at the character that no name may hold."""
+        if text.isascii():
+            return text
+        from exprgrad.language.read.names import plain
+
+        name = plain(text)
+        if name is not None:
+            return name
+        from exprgrad.language.mistakes.complaints import bad_name
+
+        raise bad_name(self.text, text, span)
+
+    def whole_name(self, span: Span) -> Any:
+        """A name in an index, which stands for a whole number."""
+        from exprgrad.language.read.structural import Setting, whole_at
+
+        name = self.valid_name(self.text[span[0] : span[1]], span)
+        number = whole_at(self.graph, self.known.get(name))
+        if number is not None:
+            return Setting(number, *span)
+        if re.search(SHORT, self.text):
+            raise InShort
+        from exprgrad.language.mistakes.complaints import not_whole
+
+        is_known = name in self.known and name not in self.graph.inputs
+        raise not_whole(self.text, name, span, is_known=is_known)
+
+    def group(self, left: Span, value: Value, right: Span) -> Value:
+        """Parentheses."""
+        return value[0], left[0], right[1], value[-2], value[-1]
+
+    # Operations.
+
+    def infix(self, left: Value, symbol: Span, right: Value) -> Value:
+        """An operator between two operands."""
+        span = left[1], right[2]
+        kind = INFIX[self.text[symbol[0] : symbol[1]]]
+        node = self.graph.append(
+            kind,
+            (left[0], right[0]),
+            () if kind == "matmul" else None,
+            span,
+            (left[-2:], right[-2:]),  # type: ignore[arg-type]
+        )
+        return node, *span
+
+    def prefix(self, symbol: Span, value: Value) -> Value:
+        """A sign."""
+        kind = PREFIX.get(self.text[symbol[0] : symbol[1]])
+        span = symbol[0], value[2]
+        if kind is None:  # a unary plus is no operation
+            return value[0], *span, *value[-2:]
+        return self.unary(kind, value, span)
+
+    def superscript(self, base: Value, span: Span) -> Value:
+        """A power with a whole number above the line: a literal, and a sign if there is one."""
+        from exprgrad.language.read.names import SUPERSCRIPTS
+
+        start, end = span
+        digits = self.text[start:end].translate(SUPERSCRIPTS)
+        signed = digits[0] in "+-"
+        whole = digits.lstrip("+-")
+        exponent = self.literal(whole, float(whole), (start + signed, end))
+        if digits[0] == "-":
+            exponent = self.unary(PREFIX["-"], exponent, span)
+        node = self.graph.append(
+            INFIX["^"],
+            (base[0], exponent[0]),
+            None,
+            (base[1], end),
+            (base[-2:], exponent[-2:]),  # type: ignore[arg-type]
+        )
+        return node, base[1], end
+
+    def radical(self, sign: Span, value: Value) -> Value:
+        """A square root without parentheses."""
+        return self.unary("sqrt", value, (sign[0], value[2]))
+
+    def absolute(self, left: Span, value: Value, right: Span) -> Value:
+        """An absolute value between bars."""
+        start, end = value[1:3]
+        if (
+            (start, end) == (left[1], right[0])
+            and self.text[start] == "|" == self.text[end - 1]
+            and self.graph.kinds[value[0]] == "abs"
+        ):
+            from exprgrad.language.mistakes.complaints import double_bars
+
+            raise double_bars(self.text, (left[0], right[1]))
+        return self.unary("abs", value, (left[0], right[1]))
+
+    def unary(self, kind: str, value: Value, span: Span) -> Value:
+        """An operation on one operand."""
+        node = self.graph.append(kind, (value[0],), None, span, (value[-2:],))  # type: ignore[arg-type]
+        return node, *span
+
+    def first_argument(self, value: Value) -> list[Value]:
+        """The first operand of a call."""
+        return [value]
+
+    def more_arguments(self, values: list[Value], comma: Span, value: Value) -> list[Value]:
+        """A further operand of a call."""
+        values.append(value)
+        return values
+
+    def empty_call(self, name: Span, left: Span, right: Span) -> Value:
+        """A call without operands."""
+        return self.call(name, left, [], right)
+
+    def call(self, name: Span, left: Span, values: list[Any], right: Span) -> Value:
+        """A call."""
+        text = self.text[name[0] : name[1]]
+        op = FUNCTIONS.get(text) or EQUATIONS.get(text)
+        if op is None and is_function(text, rare=False):
+            op = FUNCTIONS.get(text)
+        if op is None and text in FAMILIES:
+            op, values = self.chosen(FAMILIES[text], values, (name[0], right[1]))
+        if op is None or (op.variadic and len(values) < 2) or not all(map(is_operand, values)):
+            from exprgrad.language.read import structural
+
+            found = structural.call(
+                self.graph, self.text, name, values, right, elementwise=op is not None
+            )
+            if found is not None:
+                return found
+        if op is None and is_function(text):  # its row is there now
+            return self.call(name, left, values, right)
+        if op is None:
+            from exprgrad.language.mistakes.complaints import unknown_function
+
+            known = self.known.keys() | CONSTANTS.keys()
+            raise unknown_function(self.text, self.valid_name(text, name), name, known)
+        count = len(values)
+        if op.of_two and count == 2:
+            meanings = dict(zip("xy", values, strict=True))
+            return self.expanded(built(op.of_two), meanings, (name[0], right[1]))
+        if count < 2 if op.variadic else count != len(op.names):
+            from exprgrad.language.mistakes.hints import arity_hint
+
+            signature = "x, y, …" if op.variadic else ", ".join(op.names)
+            if op.setting is not None:
+                signature = f"{op.setting[1]}, {signature}"
+            raise LanguageError(
+                "arity",
+                f"{text} takes {op.arity_words()}, but is given {count + (op.setting is not None)}",
+                span=(name[0], right[1]),
+                help=arity_hint(text, count, signature),
+            )
+        span = name[0], right[1]
+        operands = tuple([value[0] for value in values])
+        occurrences = tuple([(value[-2], value[-1]) for value in values])
+        node = self.graph.append(op.name, operands, None, span, occurrences)
+        return node, *span
+
+    def expanded(self, body: Graph, meanings: Mapping[str, Value], span: Span) -> Value:
+        """What a call stands for: a formula's nodes, its inputs replaced by operands."""
+        nodes: list[int] = []
+        for kind, operands, payload in zip(body.kinds, body.operands, body.payloads, strict=True):
+            if kind == INPUT:
+                nodes.append(meanings[str(payload)][0])
+                continue
+            places = tuple(
+                meanings[str(body.payloads[operand])][-2:] if body.kinds[operand] == INPUT else span
+                for operand in operands
+            )
+            inside = tuple(nodes[operand] for operand in operands)
+            nodes.append(self.graph.append(kind, inside, payload, span, places))  # type: ignore[arg-type]
+        return nodes[body.output], *span
+
+    def chosen(
+        self, family: Family, values: list[Any], span: Span
+    ) -> tuple[Op, list[tuple[Any, ...]]]:
+        """The row that a call's first operand, a whole number, chooses; and the other operands."""
+        first, *others = values or [None]
+        node = first[0] if is_operand(first) else -1
+        number = self.graph.payloads[node] if node >= 0 else None
+        if not isinstance(number, float) or not number.is_integer() or number < family.least:
+            raise LanguageError(
+                "bad-setting",
+                f"{family.name} needs a whole number from {family.least} up as its first operand",
+                span=first[1:3] if is_operand(first) else span,
+                help=f"such as {family.name}({family.least}, x)",
+            )
+        if node not in self.known.values():  # the number is part of the operation, and no node
+            self.graph.drop(node)
+            self.known = {name: at - (at > node) for name, at in self.known.items()}
+            others = [(at - (at > node), *spans) for at, *spans in others]
+        return member(family, int(number)), others
+
+    # Statements.
+
+    def bind(self, name_span: Span, equals: Span, value: Value) -> None:
+        """``name = expression``."""
+        self.refuse_pending()
+        text = self.text[name_span[0] : name_span[1]]
+        name = self.valid_name(text, name_span)
+        node, graph = value[0], self.graph
+        self.refuse_rebinding(name, name_span)
+        self.known[name] = node
+        graph.bindings.append(Binding(name, node, name_span))
+        graph.output, graph.output_name = node, name
+
+    def refuse_rebinding(self, name: str, span: Span) -> None:
+        """A name stands for one node, and is bound before it is read."""
+        graph = self.graph
+        how, note, first = "", "read here", span
+        help = f"bind '{name}' before its first use, or choose another name"
+        if name in graph.inputs:
+            how, first = (
+                "bound here, but was read as an input before",
+                graph.span(graph.inputs[name]),
+            )
+        elif name in self.known:
+            how, note = "bound twice", "first bound here"
+            first = next(b.span for b in graph.bindings if b.name == name)
+            help = "a name stands for one node: choose another name"
+        elif name in self.constants_read:
+            how, first = "bound here, but was read as a constant before", self.constants_read[name]
+        if how:
+            raise LanguageError(
+                "bound-twice", f"'{name}' is {how}", span=span, help=help, related=((note, first),)
+            )
+
+    def result(self, value: Value) -> None:
+        """An expression that is a statement of its own."""
+        self.refuse_pending()
+        self.pending = value
+
+    def refuse_pending(self) -> None:
+        """Only the last statement may be without a name."""
+        if self.pending is not None:
+            raise LanguageError(
+                "unused-statement",
+                "only the last statement may be without a name",
+                span=(self.pending[1], self.pending[2]),
+                help="name it (t = …), or put a formula that spans lines in parentheses",
+            )
+
+    def finish(self) -> Graph:
+        """The graph, once the text is read."""
+        graph = self.graph
+        if self.pending is not None:
+            graph.output = self.pending[0]
+            graph.output_name = graph.names().get(graph.output)
+            self.refuse_broken_formula(self.pending[1])
+        return graph
+
+    def refuse_broken_formula(self, start: int) -> None:
+        """A formula pasted over two lines must not be read as a binding and a signed output."""
+        if not self.graph.bindings or self.text[start] not in "+-":
+            return
+        above = self.graph.bindings[-1]
+        between = self.text[above.span[1] : start]
+        unused = not dependencies(self.graph, self.graph.output)[above.node]
+        if unused and ("\n" in between or "\r" in between):
+            raise LanguageError(
+                "unused-statement",
+                f"this line begins with '{self.text[start]}', and '{above.name}' above it is not used",
+                span=(start, start + 1),
+                help="put a formula that spans lines in parentheses",
+            )

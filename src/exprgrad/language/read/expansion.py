@@ -1,0 +1,713 @@
+"""What is written in short, written out: functions of one's own, sums over an index, recurrences.
+
+The graph is that of the text written out by hand, node by node; its ``calls`` say what each node was
+written by.  A derivative and a root are left as placeholders, which only a later pass can make nodes of:
+
+    ``derivative``  of (body, variable), its payload the order
+    ``parameter``   of (argument,): a parameter that a derivative is taken by, which is another node than
+                    what the function was given
+    ``unknown``     a leaf, its payload the name
+    ``root``        of (body, unknown, start) or (body, unknown, low, high)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from exprgrad.errors import LanguageError
+from exprgrad.graph.graph import Binding, Call, Graph
+from exprgrad.language.read import lalr
+from exprgrad.language.read.builder import CONSTANTS, Builder, actions
+from exprgrad.language.read.structural import (
+    Setting,
+    Value,
+    list_literal,
+    subscript,
+    whole_at,
+)
+from exprgrad.language.read.tape import (
+    Clause,
+    Code,
+    Job,
+    Recurrence,
+    Scope,
+    Step,
+    Tape,
+    Waiting,
+    outcome,
+    run,
+    steps,
+)
+from exprgrad.source import Span, cut
+
+__all__ = ["LARGEST", "read_in_short"]
+
+LARGEST = 1_000_000
+"""The most nodes that what is written in short may be when it is written out."""
+LONGEST_CALL = 60
+"""The longest text of a call, in characters."""
+BY_PAIRS = frozenset({"add", "mul"})
+"""Rows that join two terms; the others take all."""
+OWN_RULES = (
+    "definition", "derivative", "element", "list_over_index", "over_index", "recurrences", "root",
+    "term",
+)  # fmt: skip
+"""The rules and steps that are built here."""
+BUILT_IN = ("d", "root")
+"""What is called like a function, and is none of the table's."""
+GLOBAL = Scope({}, {})
+
+
+class Fold(NamedTuple):
+    """What a word makes of its terms: the row that joins two, or all; and what it is of none."""
+
+    row: str
+    of_none: float | None
+
+
+FOLDS = {
+    "sum": Fold("add", 0.0),
+    "prod": Fold("mul", 1.0),
+    "mean": Fold("add", None),
+    "max": Fold("max", None),
+    "min": Fold("min", None),
+}
+"""What goes over an index.  A sum is a chain, as a person writes it and a loop adds it up."""
+
+
+class Function(NamedTuple):
+    """A function of one's own: where its name stands, its parameters, those derivatives are taken by."""
+
+    span: Span
+    parameters: tuple[str, ...]
+    derived: frozenset[str]
+    body: Code
+
+
+class Progression(NamedTuple):
+    """A recurrence: where its name stands first, and its terms."""
+
+    span: Span
+    terms: dict[int, int]
+
+
+def read_in_short(text: str) -> Graph:
+    """Read a text in which something is written in short; what is wrong is raised as it is met."""
+    tape, expander = Tape(text), Expander(text)
+    lalr.run(lalr.parser(), text, tape.actions(actions(expander)))
+    run(tape.code, GLOBAL, expander.built, expander.enter)
+    refuse_no_result(tape.code[-1], expander)
+    return expander.finish()
+
+
+def refuse_no_result(last: Step, expander: Expander) -> None:
+    """The last statement is what a formula comes to, which a function or a recurrence is not."""
+    if last.rule == "definition":
+        name = expander.word(last.parts[0])
+        span = last.parts[0][0], last.parts[2][0]
+        message, meant = f"'{name}' is defined, and not called", expander.signature(name)
+    elif last.rule == "recurrences":
+        one = last.parts[0][-1]
+        name, span = expander.word(one.name), one.name
+        meant = f"{name}[{max(expander.sequences[name].terms)}]"
+        message = "the last statement is a recurrence, and does not say which term is meant"
+    else:
+        return
+    error = LanguageError("no-result", message, span=span, help=f"add a last statement: {meant}")
+    raise error.mended_by((len(expander.text), len(expander.text), f"; {meant}"))
+
+
+class Expander(Builder):
+    """The state of one parse: also its functions and recurrences, and the call that is being made."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.scope = GLOBAL
+        self.built = self.actions()
+        self.functions: dict[str, Function] = {}
+        self.sequences: dict[str, Progression] = {}
+        self.indices: dict[str, Span] = {}
+        self.read_inside: dict[str, Span] = {}
+        self.current = -1
+        self.marked = 0
+
+    def actions(self) -> dict[str, Any]:
+        """What each step of the tape builds."""
+        own = {rule: getattr(self, rule) for rule in OWN_RULES}
+        return {**actions(self), **own, "list": self.list_of}
+
+    def enter(self, scope: Scope) -> None:
+        """Local names mean this from now on."""
+        self.scope = scope
+
+    # Names.
+
+    def word(self, span: Span) -> str:
+        """A name, in NFC."""
+        return self.valid_name(self.text[span[0] : span[1]], span)
+
+    def name(self, span: Span) -> Value:
+        """A name, read."""
+        text, scope = self.text[span[0] : span[1]], self.scope
+        if scope.nodes or scope.wholes:
+            name = self.valid_name(text, span)
+            if name in scope.nodes:
+                return scope.nodes[name], *span
+            if name in scope.wholes:
+                return self.whole_literal(scope.wholes[name], span)
+        return super().name(span)
+
+    def whole_literal(self, number: int, span: Span) -> Value:
+        """An index, read: the literal that a person would write."""
+        value = self.literal(str(abs(number)), float(abs(number)), span)
+        return self.unary("neg", value, span) if number < 0 else value
+
+    def new_name(self, text: str, span: Span) -> int:
+        """The node of a name that is not known as it is spelled."""
+        name = self.valid_name(text, span)
+        if name in self.functions:
+            raise LanguageError(
+                "definition",
+                f"'{name}' is a function, and is read here without its operands",
+                span=span,
+                help=f"write {self.signature(name)}",
+                related=(("defined here", self.functions[name].span),),
+            )
+        if name in self.sequences:
+            least, greatest = min(self.sequences[name].terms), max(self.sequences[name].terms)
+            raise recurrence(
+                f"'{name}' is a recurrence, and has no value without an index",
+                span,
+                f"write the term that is meant, from {name}[{least}] to {name}[{greatest}]",
+            )
+        if name in self.indices:
+            raise taken(name, span, "an index", self.indices[name])
+        return super().new_name(text, span)
+
+    def refuse_rebinding(self, name: str, span: Span) -> None:
+        """A name stands for one thing, and is bound before it is read."""
+        for what, places in (
+            ("a function", {name: f.span for name, f in self.functions.items()}),
+            ("a recurrence", {name: s.span for name, s in self.sequences.items()}),
+            ("an index", self.indices),
+        ):
+            if name in places:
+                raise taken(name, span, what, places[name])
+        if name in self.read_inside:
+            raise LanguageError(
+                "bound-twice",
+                f"'{name}' is bound here, but a function before it reads it as an input",
+                span=span,
+                help=f"bind '{name}' before that function, or choose another name",
+                related=(("read here", self.read_inside[name]),),
+            )
+        super().refuse_rebinding(name, span)
+
+    # Calls.
+
+    def begin(
+        self, kind: str, name: str, text: str, span: Span, operands: Sequence[int] = ()
+    ) -> int:
+        """Begin a call: what is appended from now on was made in it."""
+        self.mark()
+        if len(self.graph) > LARGEST or len(self.graph.calls) > LARGEST:
+            raise self.too_large(span)
+        self.graph.calls.append(
+            Call(kind, name, cut(text, LONGEST_CALL), span, self.current, tuple(operands), -1)
+        )
+        self.current = len(self.graph.calls) - 1
+        return self.current
+
+    def end(self, number: int, result: int) -> None:
+        """End a call."""
+        self.mark()
+        call = self.graph.calls[number]
+        self.graph.calls[number] = call._replace(result=result)
+        self.current = call.parent
+
+    def mark(self) -> None:
+        """Note of the nodes since the last call began or ended which one they were made in."""
+        if self.current >= 0:
+            for node in range(self.marked, len(self.graph)):
+                self.graph.called.setdefault(node, self.current)
+        self.marked = len(self.graph)
+
+    def too_large(self, span: Span) -> LanguageError:
+        """The error for what is too large, at the call around all that are being made."""
+        number = self.current
+        while number >= 0:
+            span, number = self.graph.calls[number].span, self.graph.calls[number].parent
+        message = f"written out, this formula has more than {LARGEST:,} nodes"
+        return LanguageError("too-large", message, span=span, help="take fewer steps")
+
+    def written(self, span: Span) -> str:
+        """What is written at a place, in one line."""
+        return " ".join(self.text[span[0] : span[1]].split())
+
+    # Functions.
+
+    def signature(self, name: str) -> str:
+        """How a function is called."""
+        return f"{name}({', '.join(self.functions[name].parameters)})"
+
+    def definition(
+        self, name_span: Span, parameters: tuple[Span, ...] | None, equals: Span, body: Code
+    ) -> None:
+        """``f(x, y) = …``."""
+        self.refuse_pending()
+        name = self.word(name_span)
+        head = name_span[0], equals[0]
+        if parameters is None:
+            raise definition(
+                "the parameters of a function are names",
+                head,
+                f"such as {name}(x, y) = x*y; its operands are given where it is called",
+            )
+        self.refuse_definition(name, name_span, head, parameters)
+        names = tuple(map(self.word, parameters))
+        derived = frozenset(
+            self.word(step.parts[1]) for step in steps(body) if step.rule == "derivative"
+        )
+        self.note_inside(name, name_span, names, body)
+        self.functions[name] = Function(name_span, names, derived.intersection(names), body)
+
+    def refuse_definition(
+        self, name: str, span: Span, head: Span, parameters: Sequence[Span]
+    ) -> None:
+        """A function has a name that nothing else has, and distinct parameters."""
+        from exprgrad.language.mistakes.foreign import FUNCTION_WORDS
+
+        if name in FUNCTION_WORDS or name in BUILT_IN or name in CONSTANTS:
+            what = "a constant" if name in CONSTANTS else "a function"
+            raise definition(
+                f"'{name}' is {what} already", span, f"choose another name, such as {name}1"
+            )
+        if not parameters:
+            help = f"what has no parameters is a name: {name} = …"
+            raise definition("a function has at least one parameter", head, help)
+        self.refuse_rebinding(name, span)
+        seen: dict[str, Span] = {}
+        for place in parameters:
+            word = self.word(place)
+            if word in seen:
+                raise LanguageError(
+                    "definition",
+                    f"the parameter '{word}' is there twice",
+                    span=place,
+                    help="choose another name",
+                    related=(("first here", seen[word]),),
+                )
+            seen[word] = place
+
+    def note_inside(self, name: str, span: Span, parameters: tuple[str, ...], body: Code) -> None:
+        """What a function's body reads that is not known yet is an input, and is not bound later."""
+        inside = list(steps(body))
+        local = {*parameters}
+        for step in inside:
+            if step.rule in ("over_index", "list_over_index"):
+                local |= {self.word(clause.name) for clause in step.parts[2]}
+            if step.rule == "root":
+                local.add(self.word(step.parts[2]))
+        for step in inside:
+            if step.rule in ("call", "empty_call") and self.word(step.parts[0]) == name:
+                raise LanguageError(
+                    "definition",
+                    f"'{name}' calls itself",
+                    span=step.parts[0],
+                    help="a recurrence goes step by step: x[0] = a; x[k] = x[k - 1]/2 for k in 1..10",
+                    related=(("defined here", span),),
+                )
+            if step.rule in ("name", "whole_name", "element"):
+                word = self.word(step.parts[0])
+                if word not in local and word not in self.known and word not in self.sequences:
+                    self.read_inside.setdefault(word, step.parts[0])
+
+    def call(self, name: Span, left: Span, values: list[Any], right: Span) -> Any:
+        """A call."""
+        word = self.text[name[0] : name[1]]
+        if not word.isascii():
+            word = self.word(name)
+        if word in self.functions:
+            return self.applied(word, values, (name[0], right[1]))
+        if word in BUILT_IN and word not in self.known:
+            raise self.misused(word, (name[0], right[1]))
+        value = super().call(name, left, values, right)
+        self.marked = min(self.marked, value[0])
+        return value
+
+    def applied(self, name: str, values: list[Any], span: Span) -> Waiting:
+        """A call of a function of one's own: its body, with nodes in the places of its parameters."""
+        function, graph = self.functions[name], self.graph
+        count, wanted = len(values), len(function.parameters)
+        if count != wanted or not all(type(value) is tuple for value in values):
+            operands = "1 operand" if wanted == 1 else f"{wanted} operands"
+            raise LanguageError(
+                "arity",
+                f"{name} takes {operands}, but is given {count}",
+                span=span,
+                help=f"write {self.signature(name)}",
+                related=(("defined here", function.span),),
+            )
+        number = self.begin("function", name, self.written(span), span, [v[0] for v in values])
+        nodes: dict[str, int] = {}
+        for parameter, value in zip(function.parameters, values, strict=True):
+            nodes[parameter] = value[0]
+            if parameter in function.derived:
+                place = value[-2:]
+                nodes[parameter] = graph.append("parameter", (value[0],), None, place, (place,))
+        value = yield Job(function.body, Scope(nodes, {}))
+        self.end(number, value[0])
+        return value[0], *span
+
+    # Over an index.
+
+    def over_index(self, name: Span, body: Code, clauses: list[Clause], right: Span) -> Waiting:
+        """``sum(x^k for k in 1..10)``."""
+        word, span = self.word(name), (name[0], right[1])
+        if word not in FOLDS:
+            raise LanguageError(
+                "over-index",
+                f"'{word}' does not go over an index",
+                span=name,
+                help=f"{', '.join(FOLDS)} do; a list does, too: [x^k for k in 0..4]",
+            )
+        fold = FOLDS[word]
+        number = self.begin("index", word, self.written(span), span)
+        found: list[Value] = []
+        count = 0
+        for scope in self.turns(clauses):
+            value = yield from self.turn(word, body, clauses, scope, span)
+            count += 1
+            if found and fold.row in BY_PAIRS:
+                found = [self.joined(fold.row, [*found, value], span)]
+            else:
+                found.append(value)
+        if not count:
+            found = [self.of_none(word, span)]
+        elif len(found) > 1:
+            found = [self.joined(fold.row, found, span)]
+        if word == "mean" and count > 1:
+            by = self.whole_literal(count, span)
+            found = [self.joined("div", [*found, by], span)]
+        self.end(number, found[0][0])
+        return found[0][0], *span
+
+    def turn(
+        self, word: str, body: Code, clauses: Sequence[Clause], scope: Scope, span: Span
+    ) -> Waiting:
+        """One turn of an index: what the body is there."""
+        names = [self.word(clause.name) for clause in clauses]
+        text = ", ".join(f"{name} = {scope.wholes[name]}" for name in names)
+        number = self.begin("index", word, text, span)
+        value = yield Job(body, scope)
+        self.end(number, value[0])
+        return value
+
+    def joined(self, row: str, values: Sequence[Value], span: Span) -> Value:
+        """Terms joined by an operation."""
+        operands = tuple([value[0] for value in values])
+        places = tuple([value[-2:] for value in values])
+        return self.graph.append(row, operands, None, span, places), *span  # type: ignore[arg-type]
+
+    def of_none(self, word: str, span: Span) -> Value:
+        """What an operation is over an index that takes no value: 0 for a sum, 1 for a product."""
+        number = FOLDS[word].of_none
+        if number is None:
+            raise LanguageError(
+                "over-index",
+                f"there is no {word} of nothing: this index takes no value",
+                span=span,
+                help="a range runs upwards, and includes both its ends: 1..10",
+            )
+        return self.whole_literal(int(number), span)
+
+    def list_over_index(
+        self, left: Span, body: Code, clauses: list[Clause], right: Span
+    ) -> Waiting:
+        """``[x^k for k in 0..4]``."""
+        span = left[0], right[1]
+        number = self.begin("index", "list", self.written(span), span)
+        elements: list[Value] = []
+        for scope in self.turns(clauses):
+            elements.append((yield from self.turn("list", body, clauses, scope, span)))
+        if not elements:
+            raise LanguageError(
+                "empty-list",
+                "this list is empty: its index takes no value",
+                span=span,
+                help="a range runs upwards, and includes both its ends: 0..4",
+            )
+        value = self.list_of(left, elements, right)
+        self.end(number, value[0])
+        return value
+
+    def list_of(self, left: Span, elements: list[Value], right: Span) -> Value:
+        """``[…]``."""
+        value = list_literal(self.graph, self.text, left, elements, right)
+        self.marked = min(self.marked, value[0])
+        return value
+
+    def turns(self, clauses: Sequence[Clause]) -> Iterator[Scope]:
+        """The local names at each turn of some indices, of which the last runs fastest."""
+        scopes = [self.scope]
+        running = [self.places(clauses[0], self.scope)]
+        turns = 0
+        while running:
+            number = next(running[-1], None)
+            if number is None:
+                running.pop()
+                scopes.pop()
+                continue
+            turns += 1
+            if turns > LARGEST:
+                raise self.too_large(clauses[0].name)
+            name = self.word(clauses[len(running) - 1].name)
+            inside = Scope(scopes[-1].nodes, {**scopes[-1].wholes, name: number})
+            if len(running) == len(clauses):
+                yield inside
+            else:
+                scopes.append(inside)
+                running.append(self.places(clauses[len(running)], inside))
+
+    def places(self, clause: Clause, scope: Scope) -> Iterator[int]:
+        """The values of an index, from its lower bound to its upper one."""
+        self.claim(self.word(clause.name), clause.name, scope)
+        low, high = self.bound(clause.low, scope), self.bound(clause.high, scope)
+        return iter(range(low, high + 1))
+
+    def claim(self, name: str, span: Span, scope: Scope) -> None:
+        """An index is the name of nothing else."""
+        for what, places in (
+            (
+                "an index around this one",
+                {name: self.indices.get(name, span)} if name in scope.wholes else {},
+            ),
+            ("a parameter", {name: span} if name in scope.nodes else {}),
+            ("a function", {name: f.span for name, f in self.functions.items()}),
+            ("a recurrence", {name: s.span for name, s in self.sequences.items()}),
+            ("a constant", self.constants_read),
+            ("an input", {name: self.graph.span(node) for name, node in self.graph.inputs.items()}),
+            ("the name of a node", {b.name: b.span for b in self.graph.bindings}),
+        ):
+            if name in places:
+                raise taken(name, span, what, places[name])
+        self.indices.setdefault(name, span)
+
+    # Whole numbers that are known when they are read.
+
+    def bound(self, code: Code, scope: Scope) -> int:
+        """The whole number that some code is."""
+        before, self.scope = self.scope, scope
+        value = outcome(code, self.built).value
+        self.scope = before
+        return int(value)
+
+    def whole_name(self, span: Span) -> Setting:
+        """A name in an index or a bound: an index, or what stands for a whole number."""
+        name = self.word(span)
+        if name in self.scope.wholes:
+            return Setting(self.scope.wholes[name], *span)
+        number = whole_at(self.graph, self.scope.nodes.get(name, self.known.get(name)))
+        if number is None:
+            from exprgrad.language.mistakes.complaints import not_whole
+
+            is_known = name in {**self.known, **self.scope.nodes} and name not in self.graph.inputs
+            raise not_whole(self.text, name, span, is_known=is_known)
+        return Setting(number, *span)
+
+    # Recurrences.
+
+    def element(self, name_span: Span, left: Span, places: list[Setting], right: Span) -> Value:
+        """``x[k - 1]``: a term of a recurrence, or an element of a tensor."""
+        name, span = self.word(name_span), (name_span[0], right[1])
+        if name not in self.sequences or name in self.scope.nodes:
+            return subscript(self.graph, self.text, self.name(name_span), left, places, right)
+        terms, number = self.sequences[name].terms, places[0].value
+        if len(places) > 1 or type(number) is not int:
+            raise recurrence(
+                f"a term of '{name}' has one index",
+                span,
+                f"write each term: [{name}[0], {name}[1]]",
+            )
+        if number not in terms:
+            raise self.no_term(name, number, span)
+        return terms[number], *span
+
+    def no_term(self, name: str, number: int, span: Span) -> LanguageError:
+        """The error for a term that there is not, or not yet."""
+        terms = self.sequences[name].terms
+        if not terms:
+            return recurrence(
+                f"there is no {name}[{number}] to begin with",
+                span,
+                f"write {name}[{number}] = … before it",
+            )
+        least, greatest = min(terms), max(terms)
+        help = f"'{name}' goes from {name}[{least}] to {name}[{greatest}]"
+        if number < 0 <= least:
+            help += f"; its last term is written {name}[{greatest}]"
+        during = f", which {self.graph.calls[self.current].name} needs" if self.current >= 0 else ""
+        return recurrence(f"there is no {name}[{number}]{during}", span, help)
+
+    def term(self, name: Span, index: Code, equals: Span, value: Value) -> None:
+        """``x[0] = …``."""
+        self.refuse_pending()
+        self.declare(name)
+        self.bind_term(name, self.bound(index, GLOBAL), value[0], equals)
+
+    def declare(self, span: Span) -> None:
+        """From now on a name is a recurrence's."""
+        name = self.word(span)
+        if name not in self.sequences:
+            self.refuse_rebinding(name, span)
+            self.sequences[name] = Progression(span, {})
+
+    def bind_term(self, name_span: Span, number: int, node: int, equals: Span) -> None:
+        """Name a node as a term."""
+        name, graph = self.word(name_span), self.graph
+        span = name_span[0], name_span[0] + len(self.text[name_span[0] : equals[0]].rstrip())
+        terms, called = self.sequences[name].terms, f"{name}[{number}]"
+        if number in terms:
+            raise LanguageError(
+                "bound-twice",
+                f"'{called}' is bound twice",
+                span=span,
+                help="a name stands for one node: begin behind it",
+                related=(
+                    ("first bound here", next(b.span for b in graph.bindings if b.name == called)),
+                ),
+            )
+        terms[number] = node
+        graph.bindings.append(Binding(called, node, span))
+        graph.output, graph.output_name = node, called
+
+    def recurrences(self, several: list[Recurrence]) -> Waiting:
+        """Recurrences that follow each other: those over one index and the same bounds advance together."""
+        self.refuse_pending()
+        together: list[Recurrence] = []
+        before: tuple[str, range] | None = None
+        for one in several:
+            self.declare(one.name)
+        for one in several:
+            over = self.word(one.clause.name), self.range_of(one)
+            if over != before and together and before is not None:
+                yield from self.advanced(together, *before)
+                together = []
+            together.append(one)
+            before = over
+        if before is not None:
+            yield from self.advanced(together, *before)
+
+    def range_of(self, one: Recurrence) -> range:
+        """The values of a recurrence's index; at each, the term behind the one before is made."""
+        clause, name = one.clause, self.word(one.clause.name)
+        self.claim(name, clause.name, GLOBAL)
+        low, high = self.bound(clause.low, GLOBAL), self.bound(clause.high, GLOBAL)
+        if low > high:
+            raise LanguageError(
+                "over-index",
+                f"there is no whole number from {low} up to {high}",
+                span=clause.name,
+                help="a range runs upwards, and includes both its ends: 1..10",
+            )
+        first, second = (self.bound(one.place, Scope({}, {name: at})) for at in (low, low + 1))
+        if second != first + 1:
+            raise recurrence(
+                f"the index before '=' must be '{name}', or a whole number more or less",
+                one.name,
+                f"such as {self.word(one.name)}[{name}] or {self.word(one.name)}[{name} + 1]",
+            )
+        return range(low, high + 1)
+
+    def advanced(self, several: Sequence[Recurrence], index: str, values: range) -> Waiting:
+        """Recurrences step by step, in written order at each step."""
+        for value in values:
+            scope = Scope({}, {index: value})
+            for one in several:
+                number = self.bound(one.place, scope)
+                name = f"{self.word(one.name)}[{number}]"
+                call = self.begin(
+                    "term", name, f"{self.written(one.formula)}, {index} = {value}", one.name
+                )
+                result = yield Job(one.body, scope)
+                self.end(call, result[0])
+                self.bind_term(one.name, number, result[0], one.equals)
+
+    # Placeholders.
+
+    def derivative(self, name: Span, variable: Span, values: list[Value], right: Span) -> Value:
+        """``d(expr, x)``, ``d(expr, x, 2)``."""
+        body, by, *order = values
+        if self.word(variable) in self.scope.wholes:
+            raise LanguageError(
+                "bad-setting",
+                "an index is a whole number, and no derivative is taken by it",
+                span=variable,
+            )
+        number = self.order(order[0]) if order else 1
+        span = name[0], right[1]
+        places = body[-2:], by[-2:]
+        node = self.graph.append("derivative", (body[0], by[0]), (number,), span, places)  # type: ignore[arg-type]
+        return node, *span
+
+    def order(self, value: Value) -> int:
+        """The order of a derivative: a whole number, which is no node."""
+        graph, node = self.graph, value[0]
+        number = whole_at(graph, node)
+        if number is None or number < 1:
+            raise LanguageError(
+                "bad-setting",
+                "the order of a derivative is a whole number from 1 up",
+                span=value[1:3],  # type: ignore[arg-type]
+                help="such as d(x^3, x, 2)",
+            )
+        if node == len(graph) - 1 and value[1] <= graph.starts[node] < value[2]:
+            graph.truncate(node)
+        return number
+
+    def root(
+        self, name: Span, body: Code, unknown: Span, ends: list[Value], right: Span
+    ) -> Waiting:
+        """``root(expr, E, 1)``, ``root(expr, E, 0, 2)``: the unknown is local."""
+        word, span, scope = self.word(unknown), (name[0], right[1]), self.scope
+        sought = self.graph.append("unknown", (), word, unknown)
+        value = yield Job(body, Scope({**scope.nodes, word: sought}, scope.wholes))
+        operands = [value, (sought, *unknown), *ends]
+        return self.joined("root", operands, span)
+
+    def misused(self, word: str, span: Span) -> LanguageError:
+        """The error for a derivative or a root without what it needs."""
+        usual = {
+            "d": (
+                "d takes a formula, and the name that its derivative is taken by",
+                "d(x^3, x) or d(x^3, x, 2)",
+            ),
+            "root": (
+                "root takes a formula, the name of its unknown, and where the search starts, or two ends",
+                "root(x^2 - 2, x, 1) or root(x^2 - 2, x, 0, 2)",
+            ),
+        }
+        message, example = usual[word]
+        return LanguageError("arity", message, span=span, help=f"such as {example}")
+
+
+def taken(name: str, span: Span, what: str, first: Span) -> LanguageError:
+    """The error for a name that stands for something else."""
+    return LanguageError(
+        "name-taken",
+        f"'{name}' is {what} already",
+        span=span,
+        help="choose another name",
+        related=(("there", first),),
+    )
+
+
+def definition(message: str, span: Span, help: str) -> LanguageError:
+    """The error for a definition of a function."""
+    return LanguageError("definition", message, span=span, help=help)
+
+
+def recurrence(message: str, span: Span, help: str) -> LanguageError:
+    """The error for a recurrence."""
+    return LanguageError("recurrence", message, span=span, help=help)

@@ -1,0 +1,123 @@
+"""What is written in short is what a person writes out by hand, node by node."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from lark import Lark, logger
+
+from exprgrad.graph.graph import same
+from exprgrad.graph.invariants import check
+from exprgrad.language.read.lalr import START, WORDS, grammar_text, load
+from exprgrad.language.read.parse import parse
+
+BY_HAND = {
+    # Functions.
+    "f(x, y) = x*exp(-y); f(2, a) + f(a, b)": "2*exp(-a) + a*exp(-b)",
+    "f(x) = x^2; g(x) = f(f(x)) + 1; g(y)": "(y^2)^2 + 1",
+    "f(x) = x*a; f(1) + f(2)": "1*a + 2*a",
+    "b = 3*a; f(x) = b*x; f(y)": "b = 3*a; b*y",
+    "f(x) = x; f(x) + x": "x + x",
+    "f(x) = [x, y]; f(a)[1]": "[a, y][1]",
+    "f(e) = e^2; f(e)": "e^2",
+    "f(k) = w[1]*k; f(w[2])": None,
+    # Sums, products, lists.
+    "sum(x^k/k for k in 1..3)": "x^1/1 + x^2/2 + x^3/3",
+    "prod(x - k for k in -1..1)": "(x - -1)*(x - 0)*(x - 1)",
+    "max(k*x for k in 1..3)": "max(1*x, 2*x, 3*x)",
+    "min(k*x for k in 1..3)": "min(1*x, 2*x, 3*x)",
+    "mean(k*x for k in 1..4)": "(1*x + 2*x + 3*x + 4*x)/4",
+    "[x^k for k in 0..2]": "[x^0, x^1, x^2]",
+    "[k for k in 0..3]": "[0, 1, 2, 3]",
+    "[-k for k in 0..3]": "[-0, -1, -2, -3]",
+    "[[j*x, k] for j in 1..2 for k in j..2]": "[[1*x, 1], [1*x, 2], [2*x, 2]]",
+    "[[j*x for j in 0..1] for k in 0..1]": "[[0*x, 1*x], [0*x, 1*x]]",
+    "sum(j*k*x for j in 1..2 for k in j..2)": "1*1*x + 1*2*x + 2*2*x",
+    "sum(sum(x*j for j in 1..k - 1) for k in 1..3)": "0 + x*1 + (x*1 + x*2)",
+    "n = 3; sum(w[k]*x^k for k in 0..n - 1)": "n = 3; w[0]*x^0 + w[1]*x^1 + w[2]*x^2",
+    "sum(w[2*k - 1:2*k + 1] for k in 1..2)": "w[1:3] + w[3:5]",
+    "sum(x for k in 1..0)": "0",
+    "prod(x for k in 1..0)*y": "1*y",
+    "sum(x for k in 1..1)": "x",
+    "f(x, n) = sum(x^k for k in 0..n); f(y, 1)": None,
+    # Recurrences.
+    "x[0] = a; x[k] = x[k - 1]/2 for k in 1..2; x[2]": "p = a; q = a/2; r = q/2; r",
+    "S[0] = s; I[0] = i; S[k+1] = S[k] - I[k] for k in 0..1; I[k+1] = I[k]*S[k+1] for k in 0..1; I[2]":
+        "p = s; q = i; r = s - i; t = i*r; u = r - t; v = t*u; v",
+    # Names.
+    "for*in + d*root": "for*in + d*root",
+    "sum(for for for in 1..2)": "1 + 2",
+    "n = 2; x[n]": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BY_HAND)
+def test_what_is_short_is_what_is_written_out(text: str) -> None:
+    graph = parse(text)
+    check(graph)
+    by_hand = BY_HAND[text]
+    if by_hand is None:
+        return
+    other = parse(by_hand)
+    assert graph.kinds == other.kinds
+    assert graph.operands == other.operands
+    assert [repr(p) for p in graph.payloads] == [repr(p) for p in other.payloads]
+    assert [b.node for b in graph.bindings] == [b.node for b in other.bindings]
+    assert graph.output == other.output
+
+
+def test_every_node_knows_its_call() -> None:
+    graph = parse("f(x) = sum(x^k for k in 1..2); f(a + 1)*b")
+    assert [(c.kind, c.name, c.text, c.parent) for c in graph.calls] == [
+        ("function", "f", "f(a + 1)", -1),
+        ("index", "sum", "sum(x^k for k in 1..2)", 0),
+        ("index", "sum", "k = 1", 1),
+        ("index", "sum", "k = 2", 1),
+    ]
+    assert [graph.kinds[c.result] for c in graph.calls] == ["add", "add", "pow", "pow"]
+    inside = [graph.called.get(node, -1) for node in range(len(graph))]
+    assert [*zip(graph.kinds, inside, strict=True)] == [
+        ("input", -1), ("const", -1), ("add", -1), ("const", 2), ("pow", 2), ("const", 3), ("pow", 3),
+        ("add", 1), ("input", -1), ("mul", -1),
+    ]  # fmt: skip
+
+
+def test_a_recurrence_names_its_terms() -> None:
+    graph = parse("E[0] = M; E[k] = M + e*sin(E[k-1]) for k in 1..2; E[2]")
+    assert [b.name for b in graph.bindings] == ["E[0]", "E[1]", "E[2]"]
+    assert graph.output_name == "E[2]"
+    assert [(c.kind, c.name) for c in graph.calls] == [("term", "E[1]"), ("term", "E[2]")]
+    again = "E[0] = M; E[1] = M + e*sin(M); E[2] = M + e*sin(E[1])"
+    assert same(parse(again), graph)
+
+
+def test_placeholders() -> None:
+    graph = parse("f(r) = d(r*a, r, 2); f(a) + root(E - e*sin(E) - M, E, 0, 4)")
+    kinds = {kind: node for node, kind in enumerate(graph.kinds)}
+    assert graph.operands[kinds["parameter"]] == (graph.inputs["a"],)
+    body, variable = graph.operands[kinds["derivative"]]
+    assert graph.operands[body] == (kinds["parameter"], graph.inputs["a"])
+    assert variable == kinds["parameter"]
+    assert graph.payloads[kinds["derivative"]] == (2,)
+    assert graph.payloads[kinds["unknown"]] == "E"
+    body, unknown, low, high = graph.operands[kinds["root"]]
+    assert (unknown, graph.kinds[body]) == (kinds["unknown"], "sub")
+    assert (graph.payloads[low], graph.payloads[high]) == (0.0, 4.0)
+
+
+def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
+    """Lark settles a conflict between shifting and reducing by itself, and says so only when asked."""
+    level = logger.level
+    logger.setLevel(logging.DEBUG)
+    try:
+        with caplog.at_level(logging.DEBUG, logger.name):
+            Lark(grammar_text(), parser="lalr", lexer="basic", start=START, debug=True)
+    finally:
+        logger.setLevel(level)
+    assert "onflict" not in caplog.text
+
+
+def test_words_are_names_wherever_a_name_may_stand() -> None:
+    for state in load().states:
+        assert "NAME" not in state or not state.keys() & set(WORDS.values())
