@@ -147,6 +147,8 @@ def test_the_library_reads_latex() -> None:
         (r"\mathrm{ReLU}(x)", "relu(x)"),
         (r"\mathit{sin} x", "sin*x"),
         (r"\mathrm{rate} x", "rate*x"),
+        (r"\log\det A", "log(det(A))"),
+        (r"\operatorname{solve}(A, b)", "solve(A, b)"),
     ]
 )
 def test_an_upright_function_is_one(written: str, ours: str) -> None:

@@ -613,7 +613,7 @@ LINEAR_ALGEBRA = (
     Structural(
         "det", "x", "the determinant of a square matrix",
         det_shape, det_value, det_pull, det_push,
-        latex=r"\operatorname{det}(x)", gate="scaler, by the cofactors",
+        latex=r"\det(x)", gate="scaler, by the cofactors",
         definition=det_definition, bound=det_bound, elsewhere="Det MDETERM determinant",
     ),
     Structural(

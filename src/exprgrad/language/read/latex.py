@@ -58,7 +58,7 @@ FUNCTION_COMMANDS = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "ln": "log", "log": "log", "sum": "sum",
     "prod": "prod", "tg": "tan", "tr": "trace",
     **{name: name for name in ("sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "coth")},
-    **{name: name for name in ("exp", "max", "min")},
+    **{name: name for name in ("exp", "max", "min", "det")},
 }  # fmt: skip
 FONTS = {
     r"\mathrm", r"\mathit", r"\mathtt", r"\mathbf", r"\mathsf", r"\mathcal", r"\mathbb", r"\boldsymbol",
