@@ -102,7 +102,8 @@ def card_of(run: Run, node: int, digits: int) -> Card:
 def inside_text(run: Run, closed: Closed) -> str:
     """What is behind a closed card, in a few words."""
     count = sum(bool(run.graph.operands[node]) for node in closed.inside)
-    return f"{call_kind(closed.call)} of {count:,} operation{'s' * (count != 1)}"
+    kind = call_kind(closed.call)
+    return f"{kind} of {count:,} operations" if count > 1 else kind
 
 
 def heading(run: Run, node: int) -> tuple[Piece, ...]:

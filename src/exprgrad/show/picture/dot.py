@@ -5,7 +5,7 @@ Nothing is rendered here; ``draw.render`` does that.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from exprgrad.errors import RequestError, advice
@@ -15,7 +15,7 @@ from exprgrad.language.write.infix import program
 from exprgrad.run.evaluation import Run
 from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.cards import node_label, slot
-from exprgrad.show.picture.edge_labels import boxed, wires
+from exprgrad.show.picture.edge_labels import Wire, boxed, wires
 from exprgrad.show.picture.markup import quoted, shown
 from exprgrad.show.text.nodes import title
 
@@ -63,26 +63,33 @@ def source(
         place.node(f"n{node}", f"<{label}>", tooltip=tooltip)
     waiting = {*found.order} if room else ()
     for user in found.shown:
-        operands = found.operands(user)
         place = clusters.get(found.opened.get(user, -1), picture)
         drawn = wires(found, user, digits, all=user in waiting)
-        for position, (chip, flows) in enumerate(drawn):
-            start, end = f"n{operands[position]}:e", f"n{user}:{slot(len(operands), position)}"
-            manner = {} if flows else {**look.QUIET}
-            if room:
-                manner["id"] = f"w{user}_{position}"
-            if chip is None:
-                picture.edge(start, end, minlen="2", **manner)
-            else:
-                # A node, not an edge's label: Graphviz puts labels beside the wire, nodes on it.
-                middle = f"n{user}_{position}"
-                place.node(
-                    middle, f"<{boxed(chip, room)}>", **look.CHIP_NODE, tooltip=quoted(chip.tooltip)
-                )
-                picture.edge(start, f"{middle}:w", arrowhead="none", **manner)
-                picture.edge(f"{middle}:e", end, **manner)
+        draw_wires(found, user, drawn, room, picture, place)
     nest(graph, clusters, picture)
     return str(picture.source)
+
+
+def draw_wires(
+    run: Run, user: int, drawn: Iterable[Wire], room: int, picture: Digraph, place: Digraph
+) -> None:
+    """The wires to a node, and their chips in its ``place``."""
+    operands = run.operands(user)
+    for position, (chip, flows) in enumerate(drawn):
+        start, end = f"n{operands[position]}:e", f"n{user}:{slot(len(operands), position)}"
+        manner = {} if flows else {**look.QUIET}
+        if room:
+            manner["id"] = f"w{user}_{position}"
+        if chip is None:
+            picture.edge(start, end, minlen="2", **manner)
+        else:
+            # A node, not an edge's label: Graphviz puts labels beside the wire, nodes on it.
+            middle = f"n{user}_{position}"
+            place.node(
+                middle, f"<{boxed(chip, room)}>", **look.CHIP_NODE, tooltip=quoted(chip.tooltip)
+            )
+            picture.edge(start, f"{middle}:w", arrowhead="none", **manner)
+            picture.edge(f"{middle}:e", end, **manner)
 
 
 def cluster(graph: Graph, at: int) -> Digraph:

@@ -17,7 +17,7 @@ from exprgrad.source import bytes_text, display_width
 if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
-__all__ = ["Chip", "boxed", "wires"]
+__all__ = ["Chip", "Wire", "boxed", "wires"]
 
 RULE, MATRIX_RULE = 24, 40
 """The most characters shown of a rule, and of one in matrix form."""
