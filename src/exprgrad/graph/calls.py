@@ -39,8 +39,8 @@ class Fold(NamedTuple):
 
 
 def around(graph: Graph, node: int) -> Iterator[int]:
-    """The calls that a node was made in, the innermost first."""
-    at = graph.called.get(node, OUTSIDE)
+    """The calls that a node was made in, the innermost first; inputs belong to none."""
+    at = OUTSIDE if graph.kinds[node] == INPUT else graph.called.get(node, OUTSIDE)
     while at != OUTSIDE:
         yield at
         at = graph.calls[at].parent
@@ -134,7 +134,7 @@ def behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
         return user_homes.get(node, at) == at or graph.calls[at].result == node
 
     def home_of(node: int) -> int:
-        inner = graph.called.get(node, OUTSIDE)
+        inner = next(around(graph, node), OUTSIDE)
         if inner == OUTSIDE:  # what broadcasting put in is where its users are
             return user_homes.get(node, OUTSIDE) if node in graph.implicit else OUTSIDE
         if outer[inner] == OUTSIDE or holds(node, outer[inner]):
@@ -143,7 +143,7 @@ def behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
         return ways[-1] if ways else OUTSIDE
 
     for node in range(len(graph) - 1, -1, -1):
-        home = OUTSIDE if graph.kinds[node] == INPUT else home_of(node)
+        home = home_of(node)
         if home != OUTSIDE:
             homes[node] = home
         for operand in graph.operands[node]:

@@ -127,6 +127,11 @@ class Call(NamedTuple):
         return self.name.partition("[")[0]
 
     @property
+    def label(self) -> str:
+        """What stands on its card: of a term its name, for the text is that of all terms."""
+        return self.name if self.kind == "term" else self.text
+
+    @property
     def is_expression(self) -> bool:
         """Whether the text is one that can be an operand, and not one turn of a sum, ``k = 3``."""
         return self.text.startswith(self.name)

@@ -465,7 +465,7 @@ class Run:
                 self.values[node],
                 self.grad(node),
                 graph.told_shape(node),
-                graph.called.get(node),
+                None if kind == INPUT else graph.called.get(node),
             )
 
     @cached_property

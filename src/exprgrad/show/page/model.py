@@ -128,7 +128,7 @@ def node_fields(
     assert isinstance(run.adjoints, Adjoints)
     kind, name, called = run.graph.kinds[node], run.names.get(node), names[node]
     is_leaf, closed = kind in (INPUT, CONST), run.closed.get(node)
-    does = in_sentence(printable(operation(run, node) if closed is None else closed.call.text))
+    does = in_sentence(printable(operation(run, node) if closed is None else closed.call.label))
     fields: dict[str, Any] = {
         "id": places[node],
         "kind": kind if is_leaf else "op",
@@ -153,7 +153,7 @@ def node_fields(
             if node in run.opened
             else None
         )
-        fields |= {"call": in_sentence(printable(call.text))} if call else {}
+        fields |= {"call": in_sentence(printable(call.label))} if call else {}
     suspects = run.adjoints.tape.suspects
     still = not is_leaf and suspects is not None and not suspects.moving[node]
     return fields | flagged(active=run.adjoints.active[node], still=still)
@@ -225,7 +225,7 @@ def call_fields(run: Run, closed: Closed) -> dict[str, Any]:
     """What is told of a closed call: what an operation's row has, but for the form."""
     call = closed.call
     return {
-        "about": f"{in_sentence(printable(call.text))}: {inside_text(run, closed)}",
+        "about": f"{in_sentence(printable(call.label))}: {inside_text(run, closed)}",
         "gate": call_kind(call),
         "pattern": "each operand is passed the grad times its local derivative",
     }

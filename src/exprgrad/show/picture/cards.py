@@ -113,7 +113,7 @@ def heading(run: Run, node: int) -> tuple[Piece, ...]:
         return (Piece("name", shown(run.label(node), NAME)),)
     does = shown(operation(run, node), OPERATION)
     if node in run.closed:
-        does = shown(run.closed[node].call.text, NAME)
+        does = shown(run.closed[node].call.label, NAME)
     if name is not None and shown(name, NAME) != does:
         return Piece("name", shown(name, NAME)), Piece("plain", f"{NO_BREAK}= {does}")
     return (Piece("const" if kind == CONST else "name", does),)

@@ -96,7 +96,7 @@ def cluster(graph: Graph, at: int) -> Digraph:
     """The frame of an opened call, and its text."""
     from graphviz import Digraph
 
-    text = shown(graph.calls[at].text, TITLE)
+    text = shown(graph.calls[at].label, TITLE)
     return Digraph(f"cluster_{at}", graph_attr={**look.CLUSTER, "label": quoted(text)})
 
 

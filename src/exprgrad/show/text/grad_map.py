@@ -20,7 +20,7 @@ from exprgrad.language.read.lalr import parser
 from exprgrad.show.text.lines import all_shows, cells, directed
 from exprgrad.show.text.table import Screen
 from exprgrad.show.text.views import decimal
-from exprgrad.source import WIDTH, display_width, printable
+from exprgrad.source import WIDTH, Span, display_width, printable
 
 __all__ = ["grad_map"]
 
@@ -114,21 +114,59 @@ def owners(graph: Graph, text: str, end: int) -> list[int]:
             owner[at], free[at] = node, at + 1
             at = unpainted(at + 1)
 
+    written = calls_written(graph) if graph.calls else {}
+    if written:  # what is named in a call is no operand of what it stands in
+        for node, start, stop in names_in(graph, text[:end]):
+            paint(node, start, stop)
     for user, operands in enumerate(graph.operands):
+        if user in graph.called:  # what was written once may be in many calls
+            for part, span in written.get(user, ()):
+                paint(part, *span)
+            continue
         for position, operand in enumerate(operands):
             paint(operand, *graph.occurrence(user, position))
     for _, node, span in graph.bindings:
-        paint(node, *span)
-        paint(node, *graph.span(node))
-    paint(graph.output, *graph.span(graph.output))
+        if node not in graph.called:
+            paint(node, *span)
+            paint(node, *graph.span(node))
+        elif node in written:
+            paint(node, *span)
+    if graph.output not in graph.called:
+        paint(graph.output, *graph.span(graph.output))
     for node, start, stop in names_in(graph, text[:end]):
         paint(node, start, stop)
     return owner
 
 
+def calls_written(graph: Graph) -> dict[int, list[tuple[int, Span]]]:
+    """By the result of a call that stands in no other: it and its operands, each with where it is written.
+
+    Terms of a recurrence are written all at once, and so left out.
+    """
+    return {
+        call.result: [(o, graph.span(o)) for o in call.operands] + [(call.result, call.span)]
+        for call in graph.calls
+        if call.parent < 0 and call.kind != "term"
+    }
+
+
+def parameters_in(text: str) -> Iterator[tuple[int, int, set[str]]]:
+    """Where functions are defined in a text, and the names of their parameters."""
+    for found in re.finditer(r"(?:^|[;\n])\s*(\w+\s*\(([\w\s,]*)\)\s*=(?!=))", text):
+        depth, stop = 0, found.end()
+        while stop < len(text) and (depth > 0 or text[stop] not in ";\n"):
+            depth += (text[stop] in "([") - (text[stop] in ")]")
+            stop += 1
+        yield found.start(1), stop, {*re.findall(r"\w+", found[2])}
+
+
 def names_in(graph: Graph, text: str) -> Iterator[tuple[int, int, int]]:
-    """The names in a text that are those of nodes: another name for a node is no operand of anything."""
+    """The names in a text that are those of nodes: another name for a node is no operand of anything.
+
+    A parameter of a function is none of them.
+    """
     nodes = dict(graph.inputs) | {binding.name: binding.node for binding in graph.bindings}
+    definitions = [*parameters_in(text)] if graph.calls else []
     for token in parser().scan(text.isascii()).finditer(text):
         if token.lastgroup == "NAME":
             name = token["NAME"]
@@ -136,7 +174,10 @@ def names_in(graph: Graph, text: str) -> Iterator[tuple[int, int, int]]:
                 from unicodedata import normalize
 
                 name = normalize("NFC", name)
-            if name in nodes:
+            at = token.start("NAME")
+            if name in nodes and not any(
+                start <= at < stop and name in names for start, stop, names in definitions
+            ):
                 yield nodes[name], *token.span("NAME")
 
 

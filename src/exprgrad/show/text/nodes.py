@@ -98,7 +98,7 @@ def node_title(run: Run, node: int) -> str:
 
 def title(run: evaluation.Run, node: int) -> str:
     """A node's text, or that of the closed call that it is; after its name where it has one."""
-    text = run.closed[node].call.text if node in run.closed else run.texts[node]
+    text = run.closed[node].call.label if node in run.closed else run.texts[node]
     told = [run.names.get(node, text), text]
     if node in run.opened:
         from exprgrad.graph.calls import written

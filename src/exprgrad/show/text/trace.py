@@ -271,7 +271,7 @@ def define(run: Run, node: int, names: Names, limit: int = LONGEST_IN_COLUMN) ->
         text = node_title(run, node)
         own = None if own == text else own
     elif node in run.closed:
-        text = cut(run.closed[node].call.text, limit)
+        text = cut(run.closed[node].call.label, limit)
         own = None if own == text else own
     else:
         operands = [
