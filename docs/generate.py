@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
+from exprgrad import parse
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.group import Group
 from exprgrad.cli.request import load
@@ -15,6 +19,11 @@ from exprgrad.graph.ops import COMPARISONS, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.show.text.operations import details, usage
+from exprgrad.show.text.views import decimal
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from corpus import Formula, trades
 
 REFERENCE = Path(__file__).parent / "reference"
 METHODS = Path(__file__).parents[1] / "src" / "exprgrad" / "api" / "methods.pyi"
@@ -119,6 +128,46 @@ def linked(written: str, name: str) -> str:
     return f"[`{shown}`](#{name})"
 
 
+def formulas() -> str:
+    """The page on formulas of many trades: each as it is typed, with its gradient at a point."""
+    listed = [*trades()]
+    names = [*dict.fromkeys(one.trade for one in listed)]
+    parts = [
+        "# Formulas of many trades\n",
+        f"This page is generated: {len(listed)} formulas of {len(names)} trades, each as its people type "
+        "it, with a point and its gradient there.  In a file, or between quotes, each is what `exprgrad` "
+        "takes: `exprgrad grad -f formula.txt c=5 y=0.04`.  Every number is tested: each formula is "
+        "written again in mpmath, from the textbooks, and differentiated there.\n",
+        ", ".join(f"[{name}](#{name.lower().replace(' ', '-')})" for name in names) + "\n",
+    ]
+    for name in names:
+        parts.append(f"## {name}\n")
+        parts += [part for one in listed if one.trade == name for part in worked_out(one)]
+    return "\n".join(parts)
+
+
+def worked_out(one: Formula) -> Iterator[str]:
+    """A formula with its value, and a column for each input: its value and its derivative."""
+    run = parse(one.text).gradient(one.values)
+    output = run.graph.output_name
+    value = f"{f'`{output}`' if output else 'value'} = {in_cell(run.true.value)}"
+    rows = [
+        ["", *(f"`{name}`" for name in one.values)],
+        ["---"] * (1 + len(one.values)),
+        ["at", *(text.replace(",", ", ") for text in one.values.values())],
+        ["derivative", *(in_cell(run.true.gradient[name]) for name in one.values)],
+    ]
+    yield f"**{one.title}.**  {value}\n\n```text\n{one.text}\n```\n"
+    yield "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+
+
+def in_cell(value: Any) -> str:
+    """A number, or the numbers of a tensor, with 6 digits."""
+    if getattr(value, "ndim", 0):
+        return f"[{', '.join(map(in_cell, value))}]"
+    return decimal(float(value), 6)
+
+
 def schema() -> str:
     """The JSON Schema, in which the targets of ``code`` are those that there are."""
     text = (REFERENCE / "schema.json").read_text("utf-8")
@@ -150,6 +199,7 @@ def methods() -> str:
 
 
 PAGES = {
+    "formulas.md": formulas,
     "commands.md": commands,
     "operations.md": operations,
     "rewrites.md": rewrites,

@@ -96,7 +96,9 @@ def generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["commands.md", "operations.md", "rewrites.md", "schema.json"])
+@pytest.mark.parametrize(
+    "name", ["commands.md", "formulas.md", "operations.md", "rewrites.md", "schema.json"]
+)
 def test_generated_reference_is_current(name: str) -> None:
     path = ROOT / "docs" / "reference" / name
     assert path.read_text("utf-8") == generator().PAGES[name](), "run python docs/generate.py"

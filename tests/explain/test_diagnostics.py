@@ -160,3 +160,13 @@ def test_json_keeps_stderr_clean() -> None:
     status, out, err = command("grad", "--json", "--strict", "log(x)", "x=-1")
     assert (status, err) == (1, "")
     assert json.loads(out)["diagnostics"][0]["code"] == "nan"
+
+
+def test_a_recurrence_is_used_if_one_of_its_terms_is() -> None:
+    text = (
+        "x[0] = a; y[0] = 1; x[k] = x[k-1]*y[k-1] for k in 1..3; y[k] = y[k-1] + 1 for k in 1..3; "
+    )
+    assert parse(text + "x[3]").gradient(a=2).diagnostics == []
+    (told,) = parse(text + "z = 2*a; x[3]").gradient(a=2).diagnostics
+    assert told.message == "the output does not use 'z'"
+    assert {one.code for one in parse(text + "3*a").gradient(a=2).diagnostics} == {"unused"}

@@ -296,11 +296,13 @@ def ends_somewhere(run: evaluation.Run) -> bool:
 
 
 def unused_bindings(run: evaluation.Run) -> Iterator[Diagnostic]:
-    """The named statements that the output does not depend on."""
+    """The named statements that the output does not depend on; of a recurrence some term is enough."""
     if run.graph.bindings:
         needed = dependencies(run.graph, run.graph.output)
+        terms = [(name.partition("["), needed[node]) for name, node, _ in run.graph.bindings]
+        used = {name for (name, bracket, _), is_needed in terms if bracket and is_needed}
         for name, node, span in run.graph.bindings:
-            if not needed[node]:
+            if not needed[node] and name.partition("[")[0] not in used:
                 message = f"the output does not use '{name}'"
                 yield Diagnostic("unused", "note", message, node, span, None)
 
