@@ -6,6 +6,7 @@ The golden files in ``tests/cases/calls`` were looked at; see ``test_dot``.
 from __future__ import annotations
 
 import json
+import pickle
 import random
 import re
 from pathlib import Path
@@ -14,10 +15,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from calls import Part, with_calls
-from exprgrad.api import Expression, Run
+from exprgrad.api import Expression, Run, parse
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT
 from golden import agree
+from shell import command
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/reference/schema.json").read_text("utf-8"))
 F = "a*(2*x + 1) + tanh(2*b + 1)"
@@ -256,3 +258,64 @@ def test_nodes_behind_cards_are_not_counted_for_a_picture() -> None:
 def test_a_formula_has_inputs_in_calls_outside_of_them() -> None:
     run = nested().gradient(AT)
     assert all(node in run.shown for node, kind in enumerate(run.graph.kinds) if kind == INPUT)
+
+
+# As they are read.
+
+SHORT = "g(t) = 2*t + 1; f(x, b) = a*g(x) + tanh(g(b)); y = f(x, b); y*x"
+
+
+def test_what_is_read_is_what_the_tests_above_write_out() -> None:
+    read, made = parse(SHORT).gradient(AT), nested().gradient(AT)
+    assert [read.label(node) for node in read.shown] == ["x", "b", "a", "y", "y*x"]
+    assert sorted(read.values) == sorted(made.values) and read.gradient == made.gradient
+    opened = parse(SHORT).expand("f").gradient(AT)
+    assert str(opened).count("g(x)") == 3 and str(opened).count("function") == 2
+
+
+def test_runs_with_opened_calls_are_pickled_as_they_are_seen() -> None:
+    expression = parse(SHORT).expand(["g", "f"])
+    run = expression.gradient(AT)
+    assert str(pickle.loads(pickle.dumps(run))) == str(run)
+    assert pickle.loads(pickle.dumps(expression)).dot() == expression.dot()
+    assert expression.dot().startswith('digraph "g(t) = 2*t + 1; f(x, b)')
+
+
+def test_a_long_recurrence_is_read_by_its_terms() -> None:
+    text = "x[0] = a; x[k] = x[k-1] + h*x[k-1]*(1 - x[k-1]) for k in 1..2000; x[2000]"
+    run = parse(text).gradient(a=0.1, h=1e-3)
+    lines = str(run).splitlines()
+    assert [line.split()[1:3] for line in lines[3:5]] == [["x[1]", "term"], ["x[2]", "term"]]
+    assert "… 1,962 nodes left out; all=True shows them" in lines
+    with pytest.raises(RequestError, match="a picture of 2,002 nodes is too large to read"):
+        run.dot()
+    trace = run.trace()
+    assert "… 1,962 visits left out" in trace and "visit  x[1]     a += " in trace
+
+
+def test_a_map_shows_calls_where_they_are_written() -> None:
+    run = parse("f(x) = x^2*a; f(b) + f(3*b) + x + sum(k*q for k in 1..2)").gradient(
+        a=2, x=3, b=0.1, q=1
+    )
+    told, marks, *_ = run.map().splitlines()
+    assert told == "f(x) = x^2*a; f(b) + f(3*b) + x + sum(k*q for k in 1..2)"
+    # Of what is written once for all calls only a is something outside of them.
+    assert marks.index("▁") == told.index("a") and marks[: told.index("a")].strip() == ""
+    assert marks[told.index("b)")] == "▇" and marks[told.index("q")] == "▅"
+
+
+def test_what_has_no_such_calls_says_which_there_are() -> None:
+    done = command("grad", SHORT, "a=2", "x=3", "b=0.1", "--expand", "kk")
+    assert done.status == 2 and "there is no operation 'kk'" in done.err
+    done = command("grad", "f(x) = 2*x; f(a)", "a=1", "--expand", "f", "--json")
+    assert done.status == 0 and json.loads(done.out)["expression"] == "f(x) = 2*x; f(a)"
+    assert (
+        "nothing to take apart"
+        in command("grad", "f(x) = 2*x; f(a)", "a=1", "--expand", "tanh").err
+    )
+    assert command("grad", "f(x) = 2*x; f(a)", "a=1", "--expand", "f").err == ""
+
+
+def test_shapes_and_opened_calls_go_together() -> None:
+    done = command("dot", "f(x) = tanh(x@w); f(X)", "--shape", "X=3x2,w=2", "--expand", "f")
+    assert done.status == 0 and 'label="f(X)"' in done.out and "(3, 2)" in done.out

@@ -677,7 +677,7 @@ class Expression(Drawn):
         """The formula's graph as DOT source; above 500 nodes only with ``all``."""
         from exprgrad.show.picture.dot import source
 
-        return source(self.drawn, all=all)
+        return source(self.drawn, all=all, text=self.text)
 
     if not TYPE_CHECKING:
 

@@ -451,6 +451,13 @@ class Run:
         """What a node is called: its name, else its text."""
         return self.names.get(node, self.texts[node])
 
+    @property
+    def output_label(self) -> str:
+        """What the output is called: its name, else its text, or that of the call that it is."""
+        graph = self.graph
+        call = self.names.get(graph.output) if graph.calls else None
+        return graph.output_name or call or self.texts[graph.output]
+
     def iter_nodes(self) -> Iterator[Node]:
         """The nodes, one at a time."""
         graph, names = self.graph, self.graph.names()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from exprgrad.errors import InputError, advice
+from exprgrad.graph.calls import labels
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import LIMIT, number, texts
@@ -19,8 +20,10 @@ LISTED = 8
 
 
 def output_label(graph: Graph) -> str:
-    """What the output is called: its name, else its text."""
-    return graph.output_name or texts(graph, graph.names(), LIMIT)[graph.output]
+    """What the output is called: its name, else its text, or that of the call that it is."""
+    names = labels(graph) if graph.calls else graph.names()
+    call = names.get(graph.output) if graph.calls else None
+    return graph.output_name or call or texts(graph, names, LIMIT)[graph.output]
 
 
 def outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:

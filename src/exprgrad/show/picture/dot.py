@@ -32,13 +32,20 @@ TITLE = 200
 
 
 def source(
-    graph: Graph, run: Run | None = None, *, digits: int = 6, all: bool = False, room: int = 0
+    graph: Graph,
+    run: Run | None = None,
+    *,
+    digits: int = 6,
+    all: bool = False,
+    room: int = 0,
+    text: str = "",
 ) -> str:
     """The DOT source of a graph: of the formula alone, or with what a run found.
 
     ``digits`` is the number of significant digits shown; ``room`` the least number of digits that there
     is room for, where the numbers will be replaced by others; wires then have an id, ``w5_0`` for position
-    0 of node 5.  Raises ``RequestError`` above ``LARGEST`` nodes unless ``all`` is true.
+    0 of node 5.  ``text`` is what was typed, which names the picture where there are calls.  Raises
+    ``RequestError`` above ``LARGEST`` nodes unless ``all`` is true.
     """
     found = Run("", graph, {}, []) if run is None else run
     if len(found.shown) > LARGEST and not all:
@@ -49,8 +56,9 @@ def source(
         )
     from graphviz import Digraph
 
+    name = (text or found.text) if graph.calls else program(graph)
     picture = Digraph(
-        quoted(shown(program(graph), TITLE)),
+        quoted(shown(name, TITLE)),
         graph_attr=look.GRAPH,
         node_attr=look.NODE,
         edge_attr=look.EDGE,

@@ -67,7 +67,7 @@ def draw(what: Drawable | str, **options: Any) -> Picture:
         from exprgrad.derive.parsed import parsed
         from exprgrad.show.picture.dot import source
 
-        return Picture(source(parsed(what), **options))
+        return Picture(source(parsed(what), text=what, **options))
     if not callable(getattr(what, "dot", None)):
         raise TypeError(f"draw takes a formula, a run or a Value, not {type(what).__name__}")
     return Picture(what.dot(**options))

@@ -135,5 +135,5 @@ def check_foot(checks: Sequence[Check], run: Run | None, digits: int) -> str:
     count = f"{agreed:,} of {len(checks):,} agree"
     if run is None:
         return count
-    called = run.graph.output_name or run.texts[run.graph.output]
+    called = run.output_label
     return f"output  {printable(called)} = {decimal(run.value, digits)}\n{count}"

@@ -49,10 +49,9 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         ]
         return [node, title_within(run, node), operation(run, node), *shape, *shown]
 
-    name = graph.output_name or run.texts[graph.output]
     found = run.guarded(digits)
     explained = [f"{DOUBT} fewer right digits than shown"] if any(doubts) else []
-    answer = f"output  {answer_text(name, found.value, digits, whole=all_nodes)}"
+    answer = f"output  {answer_text(run.output_label, found.value, digits, whole=all_nodes)}"
     return tabulated(
         columns,
         run.shown,
