@@ -218,6 +218,16 @@ def test_what_underflows_is_seen() -> None:
     assert done.out.startswith("x x=[[-5.63") and "0.00335" in done.err
 
 
+@pytest.mark.parametrize("count", [3, 9, 11])
+def test_a_singular_matrix_has_its_determinant(count: int) -> None:
+    """Where elimination finds no pivot, the truth is found without division."""
+    matrix = np.add.outer(np.arange(count), 3.0 * np.arange(count))  # of rank 2
+    over, *_ = elements(parse("det(A)").evaluate(A=matrix))
+    true = enclose(over.graph, over.inputs, BITS)[over.graph.output]
+    assert true.is_finite() and abs(true).abs_upper() < 1e-60
+    assert parse("det(A)").evaluate(A=matrix + np.eye(count)).digits["value"] > 6
+
+
 def test_sums_of_zeros_are_exact() -> None:
     run = parse("sum(relu(b + X))").gradient(X=np.full(5000, -1.0), b=1, wrt=["b"])
     assert run.digits == {"value": 16, "gradient": {"b": 16}}

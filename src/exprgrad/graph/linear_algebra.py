@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations, product
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from exprgrad.graph.graph import Settings, Shape, size
 from exprgrad.graph.shapes import broadcast_shape, narrowed
@@ -33,6 +33,10 @@ BY_MINORS = 8
 """The largest matrices whose cofactors are the determinants of minors, which singular matrices have too."""
 BY_PRODUCTS = 4
 """The largest matrices whose determinants are sums of products."""
+MOST_LEFT = 20
+"""How many rows may be left without a pivot."""
+NO_PIVOT = 1e-12
+"""What a pivot is compared with the greatest number of its matrix, if it may be 0."""
 SINGULAR = "the matrix is singular"
 Entry = TypeVar("Entry")
 
@@ -228,7 +232,7 @@ def solve_definition(b: Numbers, operands: Sequence[int], settings: Settings) ->
     found = []
     for place in product(*map(range, leading(b.shape(x), b.shape(y)))):
         solution: list[int] = []
-        for pivot, row in reversed(eliminated(b, x, place, matrix_at(b, y, place))[0]):
+        for pivot, row in reversed(eliminated(b, x, place, matrix_at(b, y, place)).steps):
             right = after(b, row, len(solution))
             for at, known in enumerate(solution):
                 right = b.apply("sub", right, b.apply("mul", number_at(b, row, at), known))
@@ -237,49 +241,63 @@ def solve_definition(b: Numbers, operands: Sequence[int], settings: Settings) ->
     return b.apply("reshape", b.apply("stack", *found, settings=(0,)), settings=(shape,))
 
 
-def eliminated(
-    b: Numbers, x: int, place: Sequence[int], right: int | None = None
-) -> tuple[list[tuple[int, int]], float]:
-    """Each pivot of Gaussian elimination, with what stands behind it in its row; and the rows' sign.
+class Elimination(NamedTuple):
+    """What Gaussian elimination finds: each pivot with what stands behind it in its row, and what is left.
 
-    The rows come in the order of the greatest pivots, as far as x is known; ``right`` stands behind them.
+    ``turned``  whether the rows were put into an odd order
+    ``left``    the rows in which no pivot was found
+    """
+
+    steps: list[tuple[int, int]]
+    turned: bool
+    left: list[int]
+
+
+def eliminated(b: Numbers, x: int, place: Sequence[int], right: int | None = None) -> Elimination:
+    """The elimination of a matrix; ``right`` stands behind its rows, which then are all taken.
+
+    The rows come in the order of the greatest pivots, as far as x is known.
     """
     matrix, known = matrix_at(b, x, place), b.known(x)
-    count = b.shape(matrix)[0]
-    order = (
-        pivoted(known[at_place(place, b.shape(x))].tolist())
-        if known is not None
-        else [*range(count)]
-    )
+    order, rank = [*range(b.shape(matrix)[0])], b.shape(matrix)[0]
+    if known is not None:
+        order, rank = pivoted(known[at_place(place, b.shape(x))].tolist())
     rows = [number_at(b, matrix, at) for at in order]
     if right is not None:
-        ends = [number_at(b, right, at) for at in order]
+        ends, rank = [number_at(b, right, at) for at in order], len(order)
         rows = [b.apply("concat", *pair, settings=(0,)) for pair in zip(rows, ends, strict=True)]
-    found = []
-    while rows:
+    steps = []
+    for _ in range(rank):
         pivot, rest = number_at(b, rows[0], 0), after(b, rows[0], 1)
-        found.append((pivot, rest))
+        steps.append((pivot, rest))
         factors = [b.apply("div", number_at(b, row, 0), pivot) for row in rows[1:]]
         rows = [
             b.apply("sub", after(b, row, 1), b.apply("mul", factor, rest))
             for row, factor in zip(rows[1:], factors, strict=True)
         ]
-    turned = sum(one > other for one, other in combinations(order, 2))
-    return found, -1.0 if turned % 2 else 1.0
+    turned = sum(one > other for one, other in combinations(order, 2)) % 2 == 1
+    return Elimination(steps, turned, rows)
 
 
-def pivoted(rows: list[list[float]]) -> list[int]:
-    """The order of a matrix's rows in which elimination meets the greatest pivots."""
-    order, left = [], [*enumerate(rows)]
+def pivoted(rows: list[list[float]]) -> tuple[list[int], int]:
+    """The order of a matrix's rows in which elimination meets the greatest pivots; how many are not 0.
+
+    A few rows of which no double tells that they hold a pivot count as having none.
+    """
+    left, rank = [*enumerate(rows)], 0
+    order: list[int] = []
+    least = NO_PIVOT * max(abs(x) for row in rows for x in row)
     while left:
         best = max(range(len(left)), key=lambda at: abs(left[at][1][0]))
         place, (pivot, *rest) = left.pop(best)
+        if rank == len(order) and (abs(pivot) > least or len(left) >= MOST_LEFT):
+            rank += 1
         order.append(place)
         left = [
             (at, [x - first / (pivot or 1.0) * y for x, y in zip(row, rest, strict=True)])
             for at, (first, *row) in left
         ]
-    return order
+    return order, rank
 
 
 def at_place(place: Sequence[int], shape: Shape) -> tuple[int, ...]:
@@ -453,16 +471,8 @@ def logdet_bound(
 def det_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
     """Sums of products; of large matrices by elimination."""
     (x,) = operands
-    count, whole = b.shape(x)[-1], ((None, None),) * (len(b.shape(x)) - 2)
-    if count > BY_MINORS:
-        return of_pivots(b, x, "mul", "neg")
-
-    def number(row: int, column: int) -> int:
-        return b.apply("index", x, settings=((*whole, row, column),))
-
-    kinds = (partial(b.apply, kind) for kind in ("mul", "add", "sub"))
-    found: int = expanded(count, number, *kinds)
-    return found
+    is_large = b.shape(x)[-1] > BY_MINORS
+    return of_pivots(b, x, "mul", "neg") if is_large else by_expansion(b, x)
 
 
 def logdet_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
@@ -474,15 +484,56 @@ def of_pivots(b: Numbers, x: int, kind: str, turned: str, functions: Sequence[st
     """Functions of each matrix's pivots together; ``turned``: what an odd order of rows makes of it."""
     found = []
     for place in product(*map(range, b.shape(x)[:-2])):
-        steps, sign = eliminated(b, x, place)
-        nodes = [pivot for pivot, _ in steps]
+        elimination = eliminated(b, x, place)
+        nodes = [pivot for pivot, _ in elimination.steps]
+        if elimination.left:
+            nodes.append(without_division(b, elimination.left))
         for function in functions:
             nodes = [b.apply(function, node) for node in nodes]
         total = nodes[0]
         for node in nodes[1:]:
             total = b.apply(kind, total, node)
-        found.append(b.apply(turned, total) if turned and sign < 0 else total)
+        found.append(b.apply(turned, total) if turned and elimination.turned else total)
     return b.apply("reshape", b.apply("stack", *found, settings=(0,)), settings=(b.shape(x)[:-2],))
+
+
+def without_division(b: Numbers, rows: Sequence[int]) -> int:
+    """The determinant of rows.
+
+    R. S. Bird, A simple division-free algorithm for computing determinants (2011): of the product so far,
+    what is above the diagonal is kept, and on it stands the sum of what was below, with a minus.
+    """
+    count = len(rows)
+    found: list[int | None] = [*rows]
+    for _ in range(count - 1):
+        before, total = found, None
+        found = [None] * count
+        for at in reversed(range(count)):
+            row = before[at]
+            terms = [] if total is None else [b.apply("mul", b.apply("neg", total), rows[at])]
+            if row is not None:
+                if at < count - 1:
+                    below = b.apply("stack", *rows[at + 1 :], settings=(0,))
+                    terms.append(b.apply("matmul", after(b, row, at + 1), below))
+                own = number_at(b, row, at)
+                total = own if total is None else b.apply("add", total, own)
+            if terms:
+                found[at] = terms[0] if len(terms) == 1 else b.apply("add", *terms)
+    assert found[0] is not None
+    answer = number_at(b, found[0], 0)
+    return answer if count % 2 else b.apply("neg", answer)
+
+
+def by_expansion(b: Numbers, x: int) -> int:
+    """Determinants as sums of products."""
+    whole = ((None, None),) * (len(b.shape(x)) - 2)
+
+    def number(row: int, column: int) -> int:
+        return b.apply("index", x, settings=((*whole, row, column),))
+
+    kinds = (partial(b.apply, kind) for kind in ("mul", "add", "sub"))
+    found: int = expanded(b.shape(x)[-1], number, *kinds)
+    return found
 
 
 def for_each(b: Nodes, numbers: int) -> int:
