@@ -9,7 +9,7 @@ import pytest
 from exprgrad import parse
 from exprgrad.explain.diagnostics import diagnose_hessian
 from exprgrad.run.evaluation import evaluator_for
-from exprgrad.run.matrices import hessian
+from exprgrad.run.matrices import Point, hessian
 from shell import command
 
 
@@ -39,7 +39,8 @@ def test_a_kink_of_the_first_derivative_is_a_warning(
 ) -> None:
     evaluator = evaluator_for(parse(text).graph)
     wrt = tuple(point)
-    found = diagnose_hessian(text, evaluator, point, wrt, hessian(evaluator, point, wrt))
+    entries = hessian(Point(evaluator, point, {"": evaluator.graph.output}, wrt))
+    found = diagnose_hessian(text, evaluator, point, wrt, entries)
     assert [d.message for d in found if d.code == "kink" and d.severity == "warning"] == kinks
 
 

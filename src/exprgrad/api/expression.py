@@ -400,16 +400,16 @@ class Expression(Drawn):
         ``of`` names statements of the expression (``y1 = …; y2 = …``), and the answer is by their
         names, even for one: ``{"y1": {"a": 1.0}}``.  Values and ``wrt`` are as in ``gradient``.
         """
-        from exprgrad.api.displays import matrix
+        from exprgrad.api import displays
         from exprgrad.run import matrices
         from exprgrad.run.values import directions
 
         evaluator, given = self.at(values, inputs)
         outputs, chosen = directions.outputs(evaluator.graph, of), select(self.graph, wrt)
-        found = matrices.jacobian(evaluator, given, outputs, chosen)
+        found = matrices.jacobian(matrices.Point(evaluator, given, outputs, chosen))
         rows = found.whole()
         answer = next(iter(rows.values())) if of is None else rows
-        return matrix(answer, found, "d {row} / d {column}", bool(evaluator.graph.shapes))
+        return displays.matrix(answer, found, "d {row} / d {column}", bool(evaluator.graph.shapes))
 
     def hessian(
         self,
@@ -423,14 +423,15 @@ class Expression(Drawn):
 
         Values and ``wrt`` are as in ``gradient``.
         """
-        from exprgrad.api.displays import matrix
+        from exprgrad.api import displays
         from exprgrad.run import matrices
 
         evaluator, given = self.at(values, inputs)
         need_number(evaluator.graph, self.text, "hess")
-        found = matrices.hessian(evaluator, given, select(self.graph, wrt))
+        chosen = select(self.graph, wrt)
+        found = matrices.hessian(matrices.Point(evaluator, given, {}, chosen))
         shapes = bool(evaluator.graph.shapes)
-        return matrix(found.whole(), found, "d² / d {row} d {column}", shapes)
+        return displays.matrix(found.whole(), found, "d² / d {row} d {column}", shapes)
 
     def hessian_pattern(self, wrt: Iterable[str] | None = None) -> list[tuple[str, str]]:
         """The entries of the Hessian, (row, column), that are not 0 at every point by its structure."""
@@ -459,7 +460,7 @@ class Expression(Drawn):
         evaluator, given = self.at(values, inputs)
         outputs = directions.outputs(evaluator.graph, of)
         direction = directions.tangents(evaluator.graph, self.text, tangent)
-        found = matrices.jvp(evaluator, given, outputs, direction)
+        found = matrices.jvp(matrices.Point(evaluator, given, outputs, (), direction))
         return next(iter(found.values())) if of is None else found
 
     def vjp(
@@ -483,7 +484,8 @@ class Expression(Drawn):
         evaluator, given = self.at(values, inputs)
         outputs = directions.outputs(evaluator.graph, of)
         weights = directions.cotangents(evaluator.graph, self.text, outputs, cotangent)
-        return matrices.vjp(evaluator, given, outputs, weights, select(self.graph, wrt))
+        chosen = select(self.graph, wrt)
+        return matrices.vjp(matrices.Point(evaluator, given, outputs, chosen, weights))
 
     def check(
         self,

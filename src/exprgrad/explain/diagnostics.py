@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.digits.truths import Label, Source, Swept
     from exprgrad.explain.sides.kinks import OneSided
     from exprgrad.run.arrays.elements import Origin
-    from exprgrad.run.matrices import Matrix, Point, Question, Sweep
+    from exprgrad.run.matrices import Kind, Matrix, Point
 
 __all__ = [
     "COUNTED", "NOT_FINITE", "Run", "answered", "diagnose", "diagnose_hessian", "diagnose_outputs",
@@ -616,17 +616,16 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
 def answered(
     run: evaluation.Run,
     point: Point,
-    ask: Callable[[Point], Question],
+    kind: Kind,
     fields: Mapping[str, Any],
-    sweep: Sweep,
     label: Label,
     digits: int,
     unseen: Collection[str] = (),
 ) -> Settled:
     """What becomes of the numbers of an answer's ``fields``, which are shown with so many digits.
 
-    ``run`` is of the formula; ``ask`` makes the question that was answered, and ``sweep`` answers it;
-    ``label`` is what messages call numbers.  Fields that are ``unseen`` are not asked for.
+    ``run`` is of the formula, and ``kind`` what was asked for at the point; ``label`` is what messages call
+    numbers.  Fields that are ``unseen`` are not asked for.
     """
     from exprgrad.run.numbers.bounds import data_errors, typed_errors
 
@@ -636,10 +635,10 @@ def answered(
         seen = {field: answer for field, answer in fields.items() if field not in unseen}
         least = min(digits, MOST_COUNTED)
         return answered_tensors(
-            run, point, ask, seen, sweep, label, least,
+            run, point, kind, seen, label, least,
             lambda bounds, source: resolved(bounds, digits, source),
         )  # fmt: skip
-    question = ask(point)
+    question = kind.question(point)
     graph, nodes = question.derive(question.graph, computed, None)
     data = forward(graph, question.inputs)
     asked = {path: node for path, node in nodes.items() if path[0] not in unseen}

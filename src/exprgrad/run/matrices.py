@@ -19,10 +19,9 @@ from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import bytes_text
 
 __all__ = [
-    "BY_OUTPUT", "MATRICES", "MOST_PROGRAMS", "Derived", "Matrix", "Point", "Question", "Sweep", "along",
-    "blocks", "entry_data", "first", "gradient", "hessian", "hessian_question", "jacobian",
-    "jacobian_question", "jvp", "jvp_question", "moves", "pattern", "row_program", "second", "sweeps",
-    "vjp", "vjp_question", "weighted",
+    "BY_OUTPUT", "HESSIAN", "JACOBIAN", "JVP", "MATRICES", "MOST_PROGRAMS", "VJP", "Derived", "Kind",
+    "Matrix", "Point", "Question", "along", "blocks", "entry_data", "first", "hessian", "jacobian", "jvp",
+    "moves", "pattern", "row_program", "second", "sweeps", "vjp", "weighted",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -75,6 +74,21 @@ def is_zero(graph: Graph, node: int) -> bool:
     if graph.kinds[node] == "broadcast":
         (node,) = graph.operands[node]
     return graph.kinds[node] == CONST and graph.payloads[node] == 0
+
+
+class Point(NamedTuple):
+    """Where derivatives are asked for: of some outputs (name → node), with respect to some inputs.
+
+    ``direction`` is the inputs' tangents, or the outputs' cotangents, where there are any; ``spelled`` is
+    as in a run.
+    """
+
+    evaluator: Evaluator
+    inputs: Mapping[str, Any]
+    outputs: Mapping[str, int]
+    wrt: tuple[str, ...]
+    direction: Mapping[str, Any] = {}
+    spelled: Mapping[str, str] = NOTHING
 
 
 # Programs.
@@ -141,16 +155,12 @@ def weighted(
 # Matrices.
 
 
-def jacobian(
-    evaluator: Evaluator,
-    values: Mapping[str, Any],
-    outputs: Mapping[str, int],
-    wrt: Sequence[str],
-) -> Matrix:
-    """The derivatives of ``outputs`` (name → node) in the inputs ``wrt``: a row for each output."""
+def jacobian(point: Point) -> Matrix:
+    """The derivatives of the outputs: a row for each."""
+    evaluator, values, outputs, wrt, _, _ = point
     nodes = tuple(outputs.values())
     if evaluator.by_entries:
-        program = derived(evaluator, derive.jacobian, evaluator.graph, nodes, tuple(wrt), computed)
+        program = derived(evaluator, derive.jacobian, evaluator.graph, nodes, wrt, computed)
         return matrix(evaluator, outputs, wrt, entries(evaluator, program, values))
     from exprgrad.run.arrays import basis
 
@@ -163,8 +173,9 @@ def jacobian(
     return matrix(evaluator, outputs, wrt, blocks)
 
 
-def hessian(evaluator: Evaluator, values: Mapping[str, Any], wrt: Sequence[str]) -> Matrix:
+def hessian(point: Point) -> Matrix:
     """The second derivatives of the output, a number, with respect to each two of ``wrt``; symmetric."""
+    evaluator, values, wrt = point.evaluator, point.inputs, point.wrt
     nodes = {name: evaluator.graph.inputs[name] for name in wrt}
     if evaluator.by_entries:
         return matrix(evaluator, nodes, wrt, entries(evaluator, second(evaluator, wrt), values))
@@ -212,10 +223,9 @@ def matrix(
     found: dict[tuple[int, int], Any],
 ) -> Matrix:
     """Some blocks as a matrix, with the shapes of its rows and columns."""
-    graph = evaluator.graph
-    row_shapes = tuple([graph.shape(node) for node in rows.values()])
-    column_shapes = tuple([graph.shape(graph.inputs[name]) for name in wrt])
-    return Matrix(tuple(rows), tuple(wrt), found, row_shapes, column_shapes)
+    shape, inputs = evaluator.graph.shape, evaluator.graph.inputs
+    columns = tuple([shape(inputs[name]) for name in wrt])
+    return Matrix(tuple(rows), tuple(wrt), found, tuple(map(shape, rows.values())), columns)
 
 
 def pattern(evaluator: Evaluator, wrt: Sequence[str]) -> list[tuple[str, str]]:
@@ -252,28 +262,24 @@ def refuse_large(count: int) -> None:
 # Vectors.
 
 
-def gradient(evaluator: Evaluator, values: Mapping[str, Any], wrt: Sequence[str]) -> dict[str, Any]:
+def gradient(point: Point) -> dict[str, Any]:
     """The gradient, of which the Hessian is the derivative; the program of numbers' Hessian has it."""
+    evaluator, wrt = point.evaluator, point.wrt
     program = second(evaluator, wrt)[0] if evaluator.by_entries else first(evaluator, wrt)
-    slopes = evaluator.answers(program, values)[1 : 1 + len(wrt)]
+    slopes = evaluator.answers(program, point.inputs)[1 : 1 + len(wrt)]
     return dict(zip(wrt, slopes, strict=True))
 
 
-def jvp(
-    evaluator: Evaluator,
-    values: Mapping[str, Any],
-    outputs: Mapping[str, int],
-    tangents: Mapping[str, Any],
-) -> dict[str, Any]:
-    """By output, the derivative along the direction ``tangents``.
+def jvp(point: Point) -> dict[str, Any]:
+    """By output, the derivative along the direction.
 
     A number whose tangent is 0 is held fixed: its derivatives, which may be infinite, play no part.
     """
-    moving, masked = moving_inputs(tangents)
+    evaluator, outputs = point.evaluator, point.outputs
+    moving, masked = moving_inputs(point.direction)
     program = along(evaluator, tuple(moving), tuple(outputs.values()), masked=masked)
-    return dict(
-        zip(outputs, evaluator.answers(program, {**values, **tangents_named(moving)}), strict=True)
-    )
+    given = {**point.inputs, **tangents_named(moving)}
+    return dict(zip(outputs, evaluator.answers(program, given), strict=True))
 
 
 def moving_inputs(tangents: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -287,23 +293,18 @@ def tangents_named(moving: Mapping[str, Any]) -> dict[str, Any]:
     return {derive.tangent(name): tangent for name, tangent in moving.items()}
 
 
-def vjp(
-    evaluator: Evaluator,
-    values: Mapping[str, Any],
-    outputs: Mapping[str, int],
-    cotangents: Mapping[str, Any],
-    wrt: Sequence[str],
-) -> dict[str, Any]:
+def vjp(point: Point) -> dict[str, Any]:
     """By input of ``wrt``, the derivative of the outputs' sum, weighted by their cotangents.
 
     A number whose cotangent is 0 is left out: its derivatives, which may be infinite, play no part.
     """
+    evaluator, wrt = point.evaluator, point.wrt
     if not wrt:
         return {}
-    weights, masked = weighed(outputs, cotangents)
+    weights, masked = weighed(point.outputs, point.direction)
     program = weighted(evaluator, tuple(weights), wrt, masked=masked)
-    given = weights_named(weights)
-    return dict(zip(wrt, evaluator.answers(program, {**values, **given}), strict=True))
+    given = {**point.inputs, **weights_named(weights)}
+    return dict(zip(wrt, evaluator.answers(program, given), strict=True))
 
 
 def weighed(
@@ -340,25 +341,6 @@ def moves_everywhere(direction: Any) -> bool:
 Numbers = dict[tuple[str, ...], int]
 """Nodes by path: by the field of the answer, then the names by which a number is found there."""
 Paths = Iterable[tuple[str, ...]] | None
-
-
-class Point(NamedTuple):
-    """Where derivatives are asked for: of some outputs (name → node), with respect to some inputs.
-
-    ``direction`` is the inputs' tangents, or the outputs' cotangents, where there are any; ``spelled`` is
-    as in a run.
-    """
-
-    evaluator: Evaluator
-    inputs: Mapping[str, Any]
-    outputs: Mapping[str, int]
-    wrt: tuple[str, ...]
-    direction: Mapping[str, Any] = {}
-    spelled: Mapping[str, str] = NOTHING
-
-
-Sweep = Callable[[Evaluator], dict[str, Matrix | dict[str, Any]]]
-"""By field of an answer, the derivatives that an evaluator finds."""
 
 
 class Question(NamedTuple):
@@ -444,6 +426,21 @@ def vjp_question(point: Point) -> Question:
     return Question(
         point.evaluator.graph, {**point.inputs, **weights_named(weights)}, program, point.spelled
     )
+
+
+class Kind(NamedTuple):
+    """A kind of derivatives: what sweeps find of it at a point, by field of an answer, and the question."""
+
+    sweep: Callable[[Point], dict[str, Matrix | dict[str, Any]]]
+    question: Callable[[Point], Question]
+
+
+JACOBIAN = Kind(lambda point: {"jacobian": jacobian(point)}, jacobian_question)
+HESSIAN = Kind(
+    lambda point: {"gradient": gradient(point), "hessian": hessian(point)}, hessian_question
+)
+JVP = Kind(lambda point: {"jvp": jvp(point)}, jvp_question)
+VJP = Kind(lambda point: {"vjp": vjp(point)}, vjp_question)
 
 
 def values_of(names: Iterable[str], nodes: Iterable[int]) -> Numbers:

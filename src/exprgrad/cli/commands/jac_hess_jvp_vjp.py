@@ -27,7 +27,7 @@ from exprgrad.show.text import matrices as drawn
 if TYPE_CHECKING:
     from exprgrad.graph.graph import Graph
     from exprgrad.run.evaluation import Diagnostic, Evaluator, Settled
-    from exprgrad.run.matrices import Question, Sweep
+    from exprgrad.run.matrices import Kind
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = ["hess_command", "jac_command", "jvp_command", "vjp_command"]
@@ -65,10 +65,7 @@ class Asked(NamedTuple):
         return dict(found) if self.several else next(iter(found.values()))
 
     def guarded(
-        self,
-        question: Callable[[Point], Question],
-        sweep: Sweep,
-        direction: Mapping[str, Any] = {},
+        self, kind: Kind, direction: Mapping[str, Any] = {}
     ) -> tuple[Asked, dict[str, Any], Settled]:
         """The derivatives that were swept, by field, and what becomes of them.
 
@@ -77,14 +74,14 @@ class Asked(NamedTuple):
         from exprgrad.explain.diagnostics import answered
 
         (output, *_), options = self.outputs, self.options
-        swept: dict[str, Any] = sweep(self.evaluator)
-        run = Run(self.text, self.graph, self.inputs, self.data, spelled=self.spelled)
         point = Point(self.evaluator, self.inputs, self.outputs, self.wrt, direction, self.spelled)
+        swept: dict[str, Any] = kind.sweep(point)
+        run = Run(self.text, self.graph, self.inputs, self.data, spelled=self.spelled)
         label, digits = partial(drawn.number_label, output=output), digits_shown(options)
         unseen = {"value", "gradient"} if options["quiet"] or options["as_csv"] else {"gradient"}
         unseen = set() if options["as_json"] else unseen  # the gradient is in the document of hess
         fields = {"value": self.values, **swept}
-        found = answered(run, point, question, fields, sweep, label, digits, unseen)
+        found = answered(run, point, kind, fields, label, digits, unseen)
         outputs = {name: value for (name,), value in found.among("value").values.items()}
         return self._replace(values=self.values | outputs), swept, found
 
@@ -148,11 +145,7 @@ def diagnose(
 def jac_command(**options: Any) -> int:
     """Jacobian: each output's derivative with respect to each input."""
     asked, digits, whole = ask(options), options["digits"], options["show_all"]
-    point, several = (asked.inputs, asked.outputs, asked.wrt), asked.several
-    asked, fields, guard = asked.guarded(
-        matrices.jacobian_question,
-        lambda evaluator: {"jacobian": matrices.jacobian(evaluator, *point)},
-    )
+    several, (asked, fields, guard) = asked.several, asked.guarded(matrices.JACOBIAN)
     swept = fields["jacobian"]
     found = drawn.corrected_matrix(swept, guard, "jacobian")
     is_named = several or asked.graph.output_name is not None
@@ -186,13 +179,7 @@ def hess_command(**options: Any) -> int:
     asked, digits, whole = ask(options), options["digits"], options["show_all"]
     need_number(asked.graph, asked.text, "hess")
     point = asked.inputs, asked.wrt
-    asked, fields, guard = asked.guarded(
-        matrices.hessian_question,
-        lambda evaluator: {
-            "gradient": matrices.gradient(evaluator, *point),
-            "hessian": matrices.hessian(evaluator, *point),
-        },
-    )
+    asked, fields, guard = asked.guarded(matrices.HESSIAN)
     swept, gradient = fields["hessian"], fields["gradient"]
     by_sides = settled_by_sides(asked.text, asked.evaluator, *point, swept)
     guard = guard.joined(by_sides)
@@ -235,12 +222,7 @@ def jvp_command(**options: Any) -> int:
     asked, written = ask(options), options["tangent"]
     given = weights(written, "--tangent") if written.strip() else {}
     direction = tangents(asked.graph, asked.text, given)
-    point = asked.inputs, asked.outputs, direction
-    asked, fields, guard = asked.guarded(
-        matrices.jvp_question,
-        lambda evaluator: {"jvp": matrices.jvp(evaluator, *point)},
-        direction,
-    )
+    asked, fields, guard = asked.guarded(matrices.JVP, direction)
     swept = fields["jvp"]
     found = swept | {name: slope for (name,), slope in guard.among("jvp").values.items()}
     moving = [name for name, tangent in direction.items() if matrices.moves(tangent)]
@@ -268,12 +250,7 @@ def vjp_command(**options: Any) -> int:
     asked = ask(options)
     given = number_or_weights(options["cotangent"], "--cotangent")
     weight = cotangents(asked.graph, asked.text, asked.outputs, given)
-    point = asked.inputs, asked.outputs, weight, asked.wrt
-    asked, fields, guard = asked.guarded(
-        matrices.vjp_question,
-        lambda evaluator: {"vjp": matrices.vjp(evaluator, *point)},
-        weight,
-    )
+    asked, fields, guard = asked.guarded(matrices.VJP, weight)
     swept = fields["vjp"]
     found = swept | {name: slope for (name,), slope in guard.among("vjp").values.items()}
     weighed = [name for name, cotangent in weight.items() if matrices.moves(cotangent)]

@@ -19,7 +19,7 @@ from exprgrad.graph.graph import MOST_ELEMENTS, Shape, dependencies, place_of, s
 from exprgrad.run.arrays.arrays import stretched
 from exprgrad.run.arrays.bounds import data_errors, right_digits
 from exprgrad.run.evaluation import ArrayBounds, Arrays, Diagnostic, Guarded, Path, Run, Settled
-from exprgrad.run.matrices import BY_OUTPUT, Point, Question, Sweep, blocks
+from exprgrad.run.matrices import BY_OUTPUT, Kind, Point, blocks
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 
 __all__ = ["answered_tensors", "guarded_tensors"]
@@ -79,9 +79,8 @@ def guarded_tensors(
 def answered_tensors(
     run: Run,
     point: Point,
-    ask: Callable[[Point], Question],
+    kind: Kind,
     fields: Mapping[str, Any],
-    sweep: Sweep,
     label: Label,
     least: int,
     resolve: Resolve,
@@ -94,7 +93,7 @@ def answered_tensors(
     graph = run.graph
     data = data_errors(graph, run.values, point.outputs.values())
     off = {name: data[node] for name, node in point.outputs.items()}
-    bounds_of = sweep(ArrayBounds(point.evaluator))
+    bounds_of = kind.sweep(point._replace(evaluator=ArrayBounds(point.evaluator)))
     values, errors = blocks(fields), blocks({"value": off, **bounds_of})
 
     def blame(path: Path) -> tuple[str, int, str]:
@@ -111,7 +110,7 @@ def answered_tensors(
     def settled(bounds: Bounds) -> Settled | None:
         if len(bounds) > MOST_ELEMENTS:
             return None
-        source = Spread(run, point, ask, label)
+        source = Spread(run, point, kind, label)
         return resolve(bounds, lambda: source) if source.work(bounds) <= MOST_DERIVED else None
 
     return settled_tensors(run, values, errors, least, settled, blame)

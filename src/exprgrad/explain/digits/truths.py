@@ -29,7 +29,7 @@ from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.balls import Ball, Decimals, ball, either, enclose, undefined, working
 from exprgrad.run.balls.sweep import met
 from exprgrad.run.evaluation import Path, Run, evaluator_for
-from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Point, Question
+from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Kind, Point, Question
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import Span, cut
 
@@ -510,9 +510,7 @@ class Spread:
     ``("jacobian", "y", "X", "[0, 1]")``.
     """
 
-    def __init__(
-        self, run: Run, point: Point, ask: Callable[[Point], Question], label: Label
-    ) -> None:
+    def __init__(self, run: Run, point: Point, kind: Kind, label: Label) -> None:
         from exprgrad.run.arrays.elements import elements
 
         self.tensors = run
@@ -521,7 +519,7 @@ class Spread:
         self.inputs = {name: graph.shape(graph.inputs[name]) for name in point.wrt}
         self.outputs = {name: graph.shape(node) for name, node in point.outputs.items()}
         self.point = self.written(point)
-        question = ask(self.point)
+        question = kind.question(self.point)
         self.called = label
         self.numbers = Derived(question, self.elements.run, {}, label, has_mends=False)
 
