@@ -62,7 +62,8 @@ def resolved(graph: Graph, text: str) -> Graph:
         return again[made.operands[node][0]] if made.kinds[node] == PARAMETER else None
 
     found = transform(made, argument, wanted=kept)[0]
-    enclose(found, len(graph.calls))
+    without_idle(found)
+    enclose(found)
     return found
 
 
@@ -277,7 +278,7 @@ class Maker:
                     "no-tensors",
                     f"{word} is for formulas of numbers, and this is an operation on tensors",
                     made.span(inner),
-                    "write it for each number, with names of their own, such as sum(f(k) for k in 1..3)",
+                    "inside of a formula derivatives are of numbers; grad and jac have those of tensors",
                 )
 
     def error(self, code: str, message: str, span: Span, help: str) -> LanguageError:
@@ -285,22 +286,52 @@ class Maker:
         return LanguageError(code, message, source=Text(self.text), span=span, help=help)
 
 
-def enclose(graph: Graph, first: int) -> None:
-    """Count what only a derivative or a root reads among its nodes; those calls begin at ``first``."""
+def without_idle(graph: Graph) -> None:
+    """Drop the calls whose results nothing needs any more; their other nodes are of what is around them."""
+    places: dict[int, int] = {-1: -1}
+    kept: list[Call] = []
+    live = [at for at, call in enumerate(graph.calls) if call.result >= 0]
+    for place, at in enumerate(live):
+        places[at] = place
+    for start in range(len(graph.calls)):
+        way, at = [], start
+        while at not in places:
+            way.append(at)
+            at = graph.calls[at].parent
+        places.update(dict.fromkeys(way, places[at]))
+    for at in live:
+        call = graph.calls[at]
+        operands = tuple([operand for operand in call.operands if operand >= 0])
+        kept.append(call._replace(parent=places[call.parent], operands=operands))
+    graph.calls = kept
+    called = {node: places[at] for node, at in graph.called.items()}
+    graph.called = {node: at for node, at in called.items() if at >= 0}
+
+
+def enclose(graph: Graph) -> None:
+    """Count what only a derivative or a root reads among its nodes."""
     calls, called = graph.calls, graph.called
-    results = {call.result: at for at, call in enumerate(calls)}
-    outside = {*graph.inputs.values(), graph.output, *(binding.node for binding in graph.bindings)}
+    results = {call.result: at for at, call in enumerate(calls) if call.kind in WRITTEN}
+    named = {*graph.inputs.values(), *(binding.node for binding in graph.bindings)}
     readers: list[set[int]] = [set() for _ in graph.kinds]
     for node in range(len(graph) - 1, -1, -1):
-        mine, own = called.get(node, -1), results.get(node, -1)
-        inner = own >= 0 and mine == own
-        around = calls[own].parent if inner else mine
+        if (
+            node in results
+            and node not in named
+            and called.get(node, -1) == calls[results[node]].parent
+        ):
+            called[node] = results[node]
+        mine = called.get(node, -1)
+        inner = mine >= 0 and calls[mine].result == node
+        around = calls[mine].parent if inner else mine
         found = {child_of(calls, around, reader) for reader in readers[node]}
-        if node not in outside and len(found) == 1 and (whole := found.pop()) >= first:
-            if whole != own and inner:
-                calls[own] = calls[own]._replace(parent=whole)
-            elif not inner:
-                called[node] = whole
+        if node not in named and node != graph.output and len(found) == 1:
+            whole = found.pop()
+            if whole >= 0 and calls[whole].kind in WRITTEN:
+                if inner:
+                    calls[mine] = calls[mine]._replace(parent=whole)
+                else:
+                    called[node] = whole
         for operand in graph.operands[node]:
             readers[operand].add(called.get(node, -1))
 

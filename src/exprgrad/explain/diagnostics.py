@@ -7,6 +7,7 @@ smooth point there is nothing to find.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,7 @@ __all__ = [
 
 COUNTED = 6
 """So many digits of a number are right, or a warning says how many, where all its digits are printed."""
+WORD = re.compile(r"\w+")
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
 NO_NUMBER = NOT_FINITE | {"nan-hessian", "infinite-hessian"}
@@ -296,11 +298,16 @@ def ends_somewhere(run: evaluation.Run) -> bool:
 
 
 def unused_bindings(run: evaluation.Run) -> Iterator[Diagnostic]:
-    """The named statements that the output does not depend on; of a recurrence some term is enough."""
+    """The named statements that the output does not depend on; of a recurrence some term is enough.
+
+    What a derivative inside of the formula is of is used, though its nodes need not be.
+    """
     if run.graph.bindings:
         needed = dependencies(run.graph, run.graph.output)
         terms = [(name.partition("["), needed[node]) for name, node, _ in run.graph.bindings]
         used = {name for (name, bracket, _), is_needed in terms if bracket and is_needed}
+        inside = [call.span for call in run.graph.calls if call.kind == "derivative"]
+        used.update(word for place in inside for word in WORD.findall(run.text[slice(*place)]))
         for name, node, span in run.graph.bindings:
             if not needed[node] and name.partition("[")[0] not in used:
                 message = f"the output does not use '{name}'"

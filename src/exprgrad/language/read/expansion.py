@@ -642,7 +642,7 @@ class Expander(Builder):
         if self.word(variable) in self.scope.wholes:
             raise LanguageError(
                 "bad-setting",
-                "an index is a whole number, and no derivative is taken by it",
+                "an index is a whole number, and nothing is differentiated with respect to it",
                 span=variable,
             )
         number = self.order(order[0]) if order else 1
@@ -680,8 +680,8 @@ class Expander(Builder):
         """The error for a derivative or a root without what it needs."""
         usual = {
             "d": (
-                "d takes a formula, and the name that its derivative is taken by",
-                "d(x^3, x) or d(x^3, x, 2)",
+                "d needs a formula and a name to differentiate it with respect to",
+                "d(x^3, x) or d(x^3, x, 2); for more than a name, u = x + y; d(u^2, u)",
             ),
             "root": (
                 "root takes a formula, the name of its unknown, and where the search starts, or two ends",
