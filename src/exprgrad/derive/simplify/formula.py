@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
 
-from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify.simplify import formulas
-from exprgrad.derive.sweeps.gradient import gradient
+from exprgrad.derive.sweeps.gradient import unsimplified
 from exprgrad.errors import RequestError, advice
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal
 from exprgrad.graph.op import having
 from exprgrad.graph.ops import BY_NAME, COMMON
 from exprgrad.graph.structural import shape_text
@@ -46,8 +45,7 @@ def derivatives(
     known.
     """
     graph = without_repeats(graph)
-    found = gradient(graph, wrt, shown)
-    made = Program(found.graph, found.outputs[1:])
+    made = unsimplified(graph, wrt)
     if not steps:
         for formula, names in formulas(made, graph, by_hand=by_hand):
             yield reshaped(with_names(formula, names), graph)

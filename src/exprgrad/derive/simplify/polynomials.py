@@ -12,11 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from exprgrad.derive.constant_folding import ONE, Exact, magnitude, ratio, to_power
-from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify.normal_form import Call, Number, Product, Sum
 from exprgrad.derive.simplify.simplify import SHORT, forms_of, read
 from exprgrad.derive.simplify.write import write
-from exprgrad.derive.sweeps.gradient import gradient
+from exprgrad.derive.sweeps.gradient import unsimplified
 from exprgrad.graph.graph import Binding, Graph, Literal, Numbers
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 
@@ -327,8 +326,8 @@ class Polynomials:
                 x, y = [self.form(self.slope(self.element(b), name)) for b in branches]
                 return self.element(self.forms.where(condition, x, y))
         program, _ = write(self.forms, [form], self.graph)
-        derived = gradient(program.graph, [name], shown)
-        return self.image(derived.graph, derived.outputs[1])
+        derived = unsimplified(program.graph, [name])
+        return self.image(derived.graph, derived.outputs[0])
 
     def form(self, element: Element) -> int:
         """A form that stands for an element, the sum of all its terms."""

@@ -18,7 +18,8 @@ from exprgrad.derive.sweeps.reverse import pull_back
 from exprgrad.graph.graph import Graph, Program, dependents
 
 __all__ = [
-    "Entries", "adjoints", "cotangent", "gradient", "hessian", "jacobian", "jvp", "tangent", "vjp",
+    "Entries", "adjoints", "cotangent", "gradient", "hessian", "jacobian", "jvp", "tangent",
+    "unsimplified", "vjp",
 ]  # fmt: skip
 
 Entries = dict[tuple[int, int], int]
@@ -29,24 +30,43 @@ def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program
     """The output, then its derivative with respect to each of the inputs ``wrt``.
 
     ``rule`` chooses the rules (see ``derive.rules``): in all that is derived here, those that are computed.
-    What is made of those that are shown is read by people: its constants are the decimals typed, and
-    nodes that nothing needs stay, as whoever simplifies it passes over them.
+    What is made of those that are shown is read by people: its constants are the decimals typed.
     """
     source = Source(Builder(graph.empty(), typed=rule is shown), graph, rule)
     derivatives = pulled(source, {graph.output: source.builder.constant(1.0)}, wrt)
-    outputs = [source.image[graph.output], *derivatives]
-    if rule is not shown:
-        return source.builder.program(outputs)
-    source.builder.graph.output = outputs[0]
-    return Program(source.builder.graph, tuple(outputs))
+    return source.builder.program([source.image[graph.output], *derivatives])
+
+
+def unsimplified(graph: Graph, wrt: Sequence[str]) -> Program:
+    """The derivatives alone, for whoever simplifies them: by the rules that are shown.
+
+    Nodes that nothing needs stay, as simplifying passes over them; of the formula only what a rule
+    mentions is built.
+    """
+    active = reached(graph, [graph.output], wrt)
+    source = Source(Builder(graph.empty(), typed=True), graph, shown, active)
+    seeds = {graph.output: source.builder.constant(1.0)}
+    derivatives = pulled(source, seeds, wrt, active=active)
+    source.builder.graph.output = derivatives[0] if derivatives else -1
+    return Program(source.builder.graph, tuple(derivatives))
+
+
+def reached(graph: Graph, outputs: Sequence[int], wrt: Sequence[str]) -> set[int]:
+    """The nodes between some inputs and outputs: see ``active_from``."""
+    return set(active_from(users_of(graph, outputs), [graph.inputs[name] for name in wrt]))
 
 
 def pulled(
-    source: Source, seeds: Mapping[int, int], wrt: Sequence[str], *, masked: bool = False
+    source: Source,
+    seeds: Mapping[int, int],
+    wrt: Sequence[str],
+    *,
+    masked: bool = False,
+    active: set[int] | None = None,
 ) -> list[int]:
-    """The adjoints of the inputs ``wrt``, given those of outputs."""
+    """The adjoints of the inputs ``wrt``, given those of outputs; ``active`` are the nodes between."""
     nodes = [source.graph.inputs[name] for name in wrt]
-    active = set(active_from(users_of(source.graph, [*seeds]), nodes))
+    active = reached(source.graph, [*seeds], wrt) if active is None else active
     found = pull_back(source, seeds, set(nodes), active, masked=masked)
     return [found[node] if node in found else source.zero(node) for node in nodes]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 
 from exprgrad.derive.build import Builder
@@ -10,6 +10,7 @@ from exprgrad.derive.rules import Rule, balanced, computed, shown, slots, templa
 from exprgrad.graph.graph import Graph, Shape, Slope, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, VARIADIC, Op
 from exprgrad.graph.structural import Pass, Structural
+from exprgrad.graph.transform import MISSING
 
 __all__ = ["Edge", "Source", "active_from", "specialised", "users_of", "varying_operands"]
 
@@ -52,6 +53,34 @@ def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
     return tuple([(position, operands[position]) for position in passing(kind)])
 
 
+@cache
+def mentions(kind: str, rule: str) -> tuple[int, ...]:
+    """The places of the operands that a rule mentions, and behind these that of the node itself."""
+    operands = len(BY_NAME[kind].names)
+    each = [places(kind)[name] for name in template(rule).inputs]
+    return tuple([place for place in each if place <= operands])
+
+
+def mentioned(graph: Graph, active: Collection[int], rule: Rule) -> bytearray:
+    """A flag for each node that is mentioned by a rule of those that are active, or that these need."""
+    found = bytearray(len(graph))
+    for user in active:
+        kind, own = graph.kinds[user], (*graph.operands[user], user)
+        if kind not in BY_NAME or kind in VARIADIC:
+            for node in own:
+                found[node] = 1
+            continue
+        for position, operand in varying_operands(graph, user):
+            if operand in active:
+                for place in mentions(kind, rule(BY_NAME[kind], position)):
+                    found[own[place]] = 1
+    for user in range(len(graph) - 1, -1, -1):
+        if found[user]:
+            for operand in graph.operands[user]:
+                found[operand] = 1
+    return found
+
+
 def users_of(graph: Graph, outputs: Sequence[int]) -> list[list[int]]:
     """By node: the users to which it passes a derivative, of those that the outputs depend on."""
     users: list[list[int]] = [[] for _ in graph.kinds]
@@ -88,14 +117,23 @@ def specialised(rule: str, numbers: tuple[tuple[str, str], ...], *, typed: bool 
 class Source:
     """A graph to differentiate, built into a ``Builder``: ``image`` has the node for each of its nodes.
 
-    ``rule`` chooses an edge's rule: see ``derive.rules``.
+    ``rule`` chooses an edge's rule: see ``derive.rules``.  If it is known which nodes will be
+    differentiated, the ``active`` ones, only what their rules mention is built: the others have no image.
     """
 
-    def __init__(self, builder: Builder, graph: Graph, rule: Rule = computed) -> None:
+    def __init__(
+        self,
+        builder: Builder,
+        graph: Graph,
+        rule: Rule = computed,
+        active: Collection[int] | None = None,
+    ) -> None:
         self.builder = builder
         self.graph = graph
         self.rule = rule
-        self.image = builder.include(graph)
+        wanted = mentioned(graph, active, rule) if active is not None else None
+        left_out = None if wanted is None else lambda node, _: None if wanted[node] else MISSING
+        self.image = builder.include(graph, rule=left_out)
         self.varying = dependents(graph, graph.inputs.values())
 
     def edges(self, user: int, active: Container[int]) -> list[Edge]:

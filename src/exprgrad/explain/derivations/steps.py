@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import shown, template
+from exprgrad.derive.rules import template
 from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.derive.simplify.simplify import formulas
-from exprgrad.derive.sweeps.gradient import gradient
+from exprgrad.derive.sweeps.gradient import unsimplified
 from exprgrad.errors import RequestError, advice
 from exprgrad.explain.derivations.worksheet import LONGEST_PART, Worksheet
 from exprgrad.graph.graph import CONST, Graph, Program, numbers_only
@@ -407,8 +407,7 @@ class Derivation:
         key = (self.sheet.texts[model], *names)
         if key not in self.laws:
             typed = self.sheet.part(model)
-            found = gradient(typed, names, shown)
-            self.laws[key] = tidy(Program(found.graph, found.outputs[1:]), typed)
+            self.laws[key] = tidy(unsimplified(typed, names), typed)
         return self.laws[key]
 
     def said(self, model: int, names: Sequence[str]) -> str:
@@ -429,12 +428,12 @@ class Derivation:
             raw = sheet.formula(whole)
             return sheet.filled(tidy(Program(raw, (raw.output,)), typed)[0], {})
         names = [name for name in typed.inputs if name == self.wrt or name in self.nodes]
-        found = gradient(typed, names, shown)
+        found = unsimplified(typed, names)
         builder = Builder(typed=True)
         images = builder.include(found.graph)
         total = builder.constant(0.0)
         opaque: dict[str, int] = {}
-        for name, output in zip(names, found.outputs[1:], strict=True):
+        for name, output in zip(names, found.outputs, strict=True):
             local = images[output]
             if name != self.wrt and self.is_opaque(self.nodes[name]):
                 opaque[name] = local
