@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from exprgrad.graph.graph import INPUT, Binding, Call, Graph, Slope
 
-__all__ = ["Rule", "copied", "copies", "transform"]
+__all__ = ["MISSING", "Rule", "copied", "copies", "transform"]
 
 Rule = Callable[[int, Sequence[int]], int | None]
 """What becomes of a node: a new node, or None for a copy; given the new nodes of those before it."""
