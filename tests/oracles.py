@@ -75,6 +75,20 @@ def between(x: Real, low: Real, high: Real) -> Real:
     return sorted((x, low, high))[1] if low <= high else high
 
 
+def log_gamma(x: Real) -> Real:
+    """log(abs(gamma(x))), by reflection where x is negative."""
+    if x > 0 or mp.isnan(x):
+        return mp.loggamma(x)
+    return mp.inf if mp.isint(x) else mp.log(mp.pi / abs(x * mp.sinpi(x))) - mp.loggamma(-x)
+
+
+def gamma(x: Real) -> Real:
+    """The gamma function; beyond 10,000 it is far beyond every double, or far below."""
+    if abs(x) < 10**4 or mp.isnan(x):
+        return mp.gamma(x)
+    return mp.ldexp(x, 10**6) if x > 0 else mp.nan if mp.isint(x) else mpf(0)
+
+
 CORE: dict[str, Callable[..., Real]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -115,6 +129,9 @@ CORE: dict[str, Callable[..., Real]] = {
     "sigmoid": logistic,
     "silu": lambda x: x * logistic(x),
     "softplus": log_one_plus_exp,
+    "gamma": gamma,
+    "factorial": lambda x: gamma(1 + x),
+    "lgamma": log_gamma,
     "logsigmoid": lambda x: -log_one_plus_exp(-x),
 }
 

@@ -624,7 +624,7 @@ def test_compositions_of_infinities(block: int) -> None:
     """What is decided in spite of an infinity on the way is right, too."""
     found: Counter[str] = Counter()
     held = 0
-    for number in range(250):
+    for number in range(400):
         text, point = infinite(Random(f"infinite {block} {number}"))
         run = parse(text).gradient(point)
         if math.isfinite(run.value):

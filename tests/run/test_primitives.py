@@ -231,6 +231,7 @@ EDGES: dict[str, list[tuple[float, ...]]] = {
     "div": [(0.0, 0.0), (0.0, -0.0)],
     "mod": [(0.0, 0.0), (1.0, 0.0), (-5.0, -0.0)],
     **{name: [(math.inf,), (-math.inf,)] for name in ("sin", "cos", "tan", "sec", "csc", "cot")},
+    "lgamma": [(-math.inf,)],
 }
 
 CORNERS = (0.0, -1.0, 1.0, 2.0, -2.0, 3.0, -0.5, 5e-324, -5e-324, 1e308, -1e308)
@@ -243,7 +244,8 @@ def test_poles_have_the_stated_value(op: Op) -> None:
     for args in found:
         stated = next(value for where, value in op.poles if holds(where, op.names, args))
         x, ends = args[0], {"inf": math.inf, "-inf": -math.inf}
-        ends |= {"x*inf": x * math.inf, "-x*inf": -x * math.inf, "1/x": math.copysign(math.inf, x)}
+        ends |= {"x*inf": x * math.inf, "-x*inf": -x * math.inf}
+        ends |= {"1/x": math.copysign(math.inf, x), "-1/x": -math.copysign(math.inf, x)}
         assert computed(op, args)[0] == ends[stated]
 
 
@@ -292,6 +294,7 @@ def test_infinite_operands_give_the_limit(name: str) -> None:
 
 
 AWAY: dict[str, tuple[Callable[[float], bool], float]] = {
+    **{name: (lambda x: x > 0.6, 150.0) for name in ("gamma", "lgamma", "factorial")},
     "gelu": (lambda x: not -1.3 < x < -0.4, 40.0),
     "sinc": (lambda x: abs(x) < 3 or abs(x * math.cos(x)) > 3, 1e18),
 }
@@ -306,7 +309,7 @@ def test_an_absolute_bound_is_for_zeros_alone(name: str, count: int) -> None:
     tried = [random.uniform(-end, end) for _ in range(count)]
     tried += [random.choice((-1, 1)) * end ** random.uniform(-2, 1) for _ in range(count)]
     far = [x for x in tried if away(x)]
-    assert len(far) > count
+    assert len(far) > count / 3
     for x in far:
         found, true = computed(op, (x,))[1][0], true_partial(name, 0, (x,))
         assert ulps(found, true) <= op.partial_ulp + SETTLED, (x, found, mp.nstr(true, 20))

@@ -21,6 +21,7 @@ from exprgrad.language.mistakes.foreign import (
     arguments,
     bare,
     closing,
+    enclosed,
     factor,
     new_axis_hint,
     owner_before,
@@ -596,6 +597,8 @@ def character_edit(text: str, span: Span) -> Edit | None:
         return choice_edit(text)
     if character == "\\":
         return division_from_the_left(text, start)
+    if character == "!":
+        return factorial_edit(text, start)
     run = re.compile(r"[₀-₉]+").match(text, start)
     if run:
         more = "*" if text[run.end() : run.end() + 1].isalpha() else ""
@@ -633,6 +636,17 @@ def division_from_the_left(text: str, start: int) -> Edit | None:
     if not (right and is_alone and divisor and text.startswith(divisor, begin)):
         return None
     return begin, right.end(1), f"solve({bare(divisor)}, {bare(right[1])})"
+
+
+def factorial_edit(text: str, at: int) -> Edit | None:
+    """``n!`` as a call, where it is certain what its operand is."""
+    operand = owner_before(text, at)
+    start = at - len(operand)
+    is_part = text[:start][-1:] == "." or (operand[:1].isdigit() and not operand.isdigit())
+    if operand in ("", "(…)") or is_part or text[at + 1 : at + 2] in ("!", "="):
+        return None
+    inside = operand[1:-1] if enclosed(operand) else operand
+    return start, at + 1, f"factorial({inside})"
 
 
 def is_above(character: str) -> bool:

@@ -86,6 +86,7 @@ FORMS = {
     "ravel": "reshape({x}, -1)",
     "rdivide": "{x_factor}/{y_factor}",
     "row_stack": "for vectors write [{all}], for matrices concat({all})",
+    "trigamma": "polygamma(1, {x})",
     "sinc": "sinc(pi*{x_factor})",  # elsewhere the zeros are the whole numbers
     "sqr": "{x_factor}^2",
     "square": "{x_factor}^2",

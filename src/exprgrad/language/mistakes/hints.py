@@ -69,7 +69,7 @@ CHARACTERS = {
 CHARACTER_HINTS = {
     **{character: f"write {ours}" for character, ours in CHARACTERS.items()},
     "&": WORD_HINTS["and"].replace("a and b", "a & b"),
-    "!": "'not equal' is !=; there is no factorial",
+    "!": "'not equal' is !=; the factorial of x is factorial(x)",
     "?": WHERE,
     **dict.fromkeys('"`“”', "write names and numbers without quotes"),
     **dict.fromkeys("'‘’", "write names and numbers without quotes"),

@@ -77,7 +77,8 @@ REFUSED = {
     **dict.fromkeys(("'", r"\prime"), "a derivative has no sign of its own"),
     **dict.fromkeys((r"\approx", r"\sim", r"\propto", r"\equiv"), "write an equality"),
     **dict.fromkeys((r"\pm", r"\mp"), "a formula has one value: write + or -"),
-    "!": "there is no factorial", r"\int": "there are no integrals", r"\lim": "there are no limits",
+    "!": r"the factorial of x is \operatorname{factorial}(x)",
+    r"\int": "there are no integrals", r"\lim": "there are no limits",
     r"\in": "sets are not part of the language", ":": "a choice is written as cases",
     ";": "write one formula at a time", r"\circ": "write one function of the other",
     r"\langle": "write dot(x, y) in our language",
@@ -323,6 +324,8 @@ def simple(text: str, word: str, start: int, end: int) -> Item:
         return Item("operator", OPERATORS[word], start, end)
     if word in CONSTANT_COMMANDS:
         return Item("operand", CONSTANT_COMMANDS[word], start, end)
+    if word == r"\Gamma" and re.compile(r"\s*(?:\\left)?\(").match(text, end):
+        return Item("function", "gamma", start, end)
     if word[0] == "\\" and name in FUNCTION_COMMANDS:
         return Item("function", FUNCTION_COMMANDS[name], start, end)
     if word in (r"\frac", r"\dfrac", r"\tfrac", r"\sqrt", *ACCENTS):

@@ -16,7 +16,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import cache, lru_cache, reduce
+from functools import cache, lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any, cast
 
 from exprgrad.derive.roots import OUT
@@ -440,9 +440,17 @@ CARE: dict[str, Callable[..., Ball]] = {
     "atan2": lambda y, x: flint().arb.atan2(y, x),
     "hypot": lambda x, y: (x * x + y * y).nonnegative_part().sqrt(),
     "logsumexp": logsumexp,
+    "lgamma": lambda x: x.lgamma() if x > 0 else abs(x.gamma()).log(),
+    "factorial": lambda x: (x + 1).gamma(),
     "rad": lambda x: x * flint().arb.pi() / 180,  # arb's is a ball's radius
     "softplus": lambda x: x.exp().log1p(),
 }
+
+
+FAMILIES: dict[str, Callable[[int, Ball], Ball]] = {
+    "polygamma": lambda n, x: flint().acb(x).polygamma(n).real,
+}
+"""What members of a family are, by the whole number."""
 
 
 def defined(op: Op) -> Callable[..., Ball]:
@@ -556,7 +564,11 @@ class Functions(dict[str, Callable[..., Ball]]):
 
     def __missing__(self, name: str) -> Callable[..., Ball]:
         op = BY_NAME[name]
-        made = CARE.get(name) or getattr(flint().arb, name, None) or defined(op)
+        known = CARE.get(name) or getattr(flint().arb, name, None)
+        if op.setting is not None:
+            word, number = op.setting
+            known = partial(FAMILIES[word], number)
+        made: Callable[..., Ball] = known or defined(op)
         made = root(op) if op.equation is not None else made
         if op.value and op.domain and not op.definition:
             made = within(op, made)
