@@ -319,3 +319,22 @@ def test_what_has_no_such_calls_says_which_there_are() -> None:
 def test_shapes_and_opened_calls_go_together() -> None:
     done = command("dot", "f(x) = tanh(x@w); f(X)", "--shape", "X=3x2,w=2", "--expand", "f")
     assert done.status == 0 and 'label="f(X)"' in done.out and "(3, 2)" in done.out
+
+
+def test_operations_are_taken_apart_within_their_calls() -> None:
+    expression = parse("f(x, w) = tanh(w*x); L = f(f(a, -2), w) + sum(k*a for k in 1..2)")
+    values = {"a": 0.5, "w": -1}
+    closed = expression.expand("tanh").gradient(values)
+    labels = [closed.label(node) for node in closed.shown]
+    assert [x for x in labels if "(" in x] == [
+        "f(a, -2)",
+        "f(f(a, -2), w)",
+        "sum(k*a for k in 1..2)",
+    ]
+    assert "tanh" not in closed.graph.kinds and "exp" in closed.graph.kinds
+    assert closed.gradient == pytest.approx(expression.gradient(values).gradient, rel=1e-14)
+    opened = expression.expand(["tanh", "f"]).gradient(values)
+    assert "     t1 = exp(" in str(opened) and [c.call.name for c in opened.closed.values()] == [
+        "sum"
+    ]
+    assert not expression.expand("all").gradient(values).closed

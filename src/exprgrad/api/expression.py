@@ -657,7 +657,7 @@ class Expression(Drawn):
         what is in them; so do ``sum``, ``d``, ``root`` and a recurrence's name.  Raises ``RequestError``
         for what is no operation, or has no definition.
         """
-        from exprgrad.derive.lower.expand import ALL, expanded, rows_to_expand
+        from exprgrad.derive.lower.expand import ALL, expanded, expanded_in_calls, rows_to_expand
         from exprgrad.graph.calls import opened
 
         listed = [names] if isinstance(names, str) else names
@@ -669,8 +669,7 @@ class Expression(Drawn):
             return derived(expanded(graph, kinds), self.known, self.shapes)
         text = self.text
         if not set(kinds).isdisjoint(graph.kinds):
-            text = expanded(graph, kinds)
-            graph = parsed(text)
+            text, graph = expanded_in_calls(graph, kinds)
         return Expression(
             text, opened(graph, None if ALL in listed else {*listed}), self.known, self.shapes
         )

@@ -128,7 +128,7 @@ def behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
     """Node → the closed call whose card it stands behind, in the order of the reverse sweep's visits."""
     outer = outermost(graph.calls, closed)
     homes: dict[int, int] = {}
-    user_homes = dict.fromkeys([graph.output, *(b.node for b in graph.bindings)], OUTSIDE)
+    user_homes = {graph.output: OUTSIDE}
 
     def holds(node: int, at: int) -> bool:
         return user_homes.get(node, at) == at or graph.calls[at].result == node

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
+from itertools import repeat
 
+from exprgrad.derive.parsed import parsed
 from exprgrad.derive.rules import template
 from exprgrad.errors import RequestError, advice
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
-from exprgrad.graph.transform import copied, copies, transform
+from exprgrad.graph.transform import MISSING, copied, copies, transform
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.naming import name_shared
 
-__all__ = ["ALL", "expanded", "rows_to_expand"]
+__all__ = ["ALL", "expanded", "expanded_in_calls", "rows_to_expand"]
 
 ALL = "all"
 """The word for every row that has a definition."""
@@ -72,24 +74,72 @@ def expanded(graph: Graph, kinds: Collection[str]) -> str:
     ``graph`` is as a text was read, without shapes.  Statements keep their names; what a definition uses
     more than once becomes a statement of its own, t1, t2, ….
     """
+    return program(taken_apart(graph, kinds))
+
+
+def expanded_in_calls(graph: Graph, kinds: Collection[str]) -> tuple[str, Graph]:
+    """The same of a formula with calls, and the graph of that text, whose nodes keep their calls."""
+    made = taken_apart(graph, kinds)
+    text = program(made)
+    found = parsed(text)
+    adopt_calls(found, made)
+    return text, found
+
+
+def taken_apart(graph: Graph, kinds: Collection[str]) -> Graph:
+    """A graph with operations taken apart, and names for what is used more than once."""
     while not set(kinds).isdisjoint(graph.kinds):
         graph = once(graph, kinds)
     name_shared(graph)
-    return program(graph)
+    return graph
+
+
+def adopt_calls(graph: Graph, made: Graph) -> None:
+    """Give a graph the calls of the one that its text was written for."""
+    nodes = {binding.name: binding.node for binding in made.bindings}
+    pairs = [(binding.node, nodes[binding.name]) for binding in graph.bindings]
+    pairs.append((graph.output, made.output))
+    origin: dict[int, int] = {}
+    image: dict[int, int] = {}
+    while pairs:
+        node, old = pairs.pop()
+        if node in origin:
+            continue
+        origin[node] = old
+        image.setdefault(old, node)
+        # A negative number is an operation on one, once it is read.
+        olds = made.operands[old] or repeat(old)
+        pairs += zip(graph.operands[node], olds, strict=False)
+    graph.called = {n: made.called[old] for n, old in origin.items() if old in made.called}
+    graph.calls = [
+        call._replace(
+            operands=tuple([image[operand] for operand in call.operands if operand in image]),
+            result=image.get(call.result, MISSING),
+            span=graph.span(image.get(call.result, graph.output)),
+        )
+        for call in made.calls
+    ]
 
 
 def once(graph: Graph, kinds: Collection[str]) -> Graph:
     """A graph with every operation of ``kinds`` replaced by its definition."""
     bound = {binding.name for binding in graph.bindings}
+    called: dict[int, int] = {}
 
     def rule(made: Graph, node: int, images: Sequence[int]) -> int | None:
         kind = graph.kinds[node]
         if kind not in kinds:
             return None
         operands = [images[operand] for operand in graph.operands[node]]
-        return defined(made, BY_NAME[kind], operands, bound)
+        start = len(made)
+        image = defined(made, BY_NAME[kind], operands, bound)
+        if node in graph.called:
+            called.update(dict.fromkeys(range(start, len(made)), graph.called[node]))
+        return image
 
-    return transform(graph, rule)[0]
+    made, _ = transform(graph, rule)
+    made.called |= called
+    return made
 
 
 def defined(made: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
