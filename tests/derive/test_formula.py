@@ -342,6 +342,9 @@ def test_what_divides_a_numerator_is_divided_out(text: str, expected: str) -> No
         ("cosh(asinh(2*x))", "4*x/sqrt(1 + 4*x^2)"),
         ("log(1 + exp(-x))", "-sigmoid(-x)"),
         ("1/(1 + exp(-x))", "sigmoid(x)*(1 - sigmoid(x))"),
+        ("(x - 1)*(x - 2)*(x - 3)", "3*x^2 - 12*x + 11"),
+        ("x*(1 - x)*(2 + x)", "2 - 2*x - 3*x^2"),
+        ("(x^3 + 2*x)/(1 + x^2)", "(x^4 + x^2 + 2)/(1 + x^2)^2"),
     ]
 )
 def test_a_derivative_as_by_hand(text: str, expected: str) -> None:

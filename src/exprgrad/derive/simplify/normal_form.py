@@ -251,7 +251,29 @@ class Forms:
         weight = len(terms) - 1
         for term, coefficient in terms:
             weight += self.weights[term] + (coefficient not in UNITS and term != self.one)
-        return self.intern(Sum(tuple(terms)), ("sum", frozenset(terms)), weight)
+        key = ("sum", frozenset(terms))
+        if self.by_hand and self.order is not None and key not in self.known:
+            terms = self.by_degree(terms)
+        return self.intern(Sum(tuple(terms)), key, weight)
+
+    def by_degree(self, terms: Sequence[tuple[int, Exact]]) -> Sequence[tuple[int, Exact]]:
+        """A polynomial in one name, its powers falling; rising, where only so it begins without a minus."""
+        degrees = [self.degree(term) for term, _ in terms]
+        names = {name for name, _ in degrees if name >= 0}
+        if len(terms) < 3 or len(names) != 1 or any(power < 0 for _, power in degrees):
+            return terms
+        placed = sorted(zip(degrees, terms, strict=True), key=lambda each: -each[0][1])
+        if placed[0][1][1] < 0 < placed[-1][1][1]:
+            placed.reverse()
+        return [term for _, term in placed]
+
+    def degree(self, term: int) -> tuple[int, Exact]:
+        """The name that a term is a power of, and the power; -1 if it is no power of a name."""
+        if term == self.one:
+            return -1, 0
+        ((base, power), *more) = self.factors_of(term).items()
+        is_power = isinstance(self.forms[base], Leaf) and power.denominator == 1 and not more
+        return (base, power) if is_power else (-1, -1)
 
     def rank(self, factor: tuple[int, Exact]) -> tuple[int, int, int]:
         """Where a factor stands: constants, names and their powers, other powers and calls, sums."""
