@@ -164,3 +164,32 @@ def test_one_number_or_none_is_asked_for(browse: Any) -> None:
     assert not page.get_by_role("button", name="Hint").is_visible()
     press(page, "Data")
     assert reply(page).startswith("1 number to find")
+
+
+def test_the_number_is_named_and_the_score_is_kept(browse: Any) -> None:
+    page = browse.show(lesson_html("square"))
+    press(page, "Grads")
+    asked = panel(page, "Ask me")
+    assert asked.get_by_role("heading", level=3).inner_text() == "What is the grad of y?"
+    answer(page, "grad of y", "1")
+    assert asked.get_by_role("heading", level=3).inner_text() == "What is the grad of u?"
+    answer(page, "grad of u", "3")
+    answer(page, "grad of u", "6,0")
+    press(page, "Show this one")
+    answer(page, "grad of a", "6")
+    score = asked.locator(".score").inner_text()
+    assert score == "3 of 4 found, 2 at the first try, 1 shown."
+    assert not asked.get_by_role("button", name="Hint").count()
+    press(page, "Data")
+    assert asked.get_by_role("heading", level=3).inner_text() == "What is the data of u?"
+
+
+def test_a_comma_may_be_a_point(browse: Any) -> None:
+    """Where it cannot part thousands: 1,234 may be either."""
+    page = browse.show(lesson_html("square"))
+    for typed, meant in (("1,5", 1.5), ("0,125", 0.125), ("−2,25", -2.25), ("12,3456", 12.3456)):
+        edit(page, "b", typed)
+        assert read(page).data[1] == meant
+    edit(page, "b", "1,234")
+    assert read(page).data[1] == 12.3456
+    assert panel(page, "Inputs").get_by_text("not a number").is_visible()

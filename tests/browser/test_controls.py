@@ -224,3 +224,75 @@ def test_a_window_of_another_size(browse: Any) -> None:
     assert panel(page, "Visit order").is_visible() and not panel(page, "Inputs").count()
     tabs.get_by_role("button", name="Steps").click()
     assert page.locator("#sentence").is_visible() and not panel(page, "Visit order").count()
+
+
+def ticked(page: Any) -> list[int]:
+    """Which tasks are done, by number."""
+    boxes = panel(page, "Try this").get_by_role("checkbox").all()
+    return [number for number, box in enumerate(boxes, 1) if box.is_checked()]
+
+
+def choose(page: Any, name: str) -> None:
+    """One of the choices of the visit order."""
+    panel(page, "Visit order").get_by_role("radio", name=name, exact=True).check()
+
+
+def find_all(page: Any, kind: str) -> None:
+    """Have all numbers of a kind shown, and go on."""
+    press(page, kind)
+    press(page, "Show all")
+    press(page, "Stop asking")
+
+
+def test_tasks_tick_themselves(browse: Any) -> None:
+    """And tell then what there was to see; a task of two parts is done after both."""
+    page = browse.show(lesson_html("neuron"))
+    tasks = panel(page, "Try this")
+    assert not ticked(page) and "w1: it gets 1" not in tasks.inner_text()
+    last(page)
+    assert ticked(page) == [1] and "w1: it gets 1" in tasks.inner_text()
+    assert "Done: task 1." in page.locator("#told").inner_text()
+    edit(page, "b", "10")
+    assert ticked(page) == [1]
+    edit(page, "b", "6")
+    assert ticked(page) == [1, 4]
+    edit(page, "x2", "1")
+    assert ticked(page) == [1, 3, 4]
+    for name in ("preorder", "breadth first", "naive"):
+        choose(page, name)
+    assert ticked(page) == [1, 3, 4, 5]
+    find_all(page, "Local derivatives")
+    assert ticked(page) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.slow
+def test_every_task_can_be_done(browse: Any) -> None:
+    page = browse.show(lesson_html("graph"))
+    last(page)
+    page.locator("#c6_0").click()
+    edit(page, "b", "-2.999")
+    press(page, "e earlier")
+    find_all(page, "Grads")
+    assert ticked(page) == [1, 2, 3, 5], "the order of e and d is right still"
+    while "✓ right" in panel(page, "Visit order").locator("[data-input=a]").inner_text():
+        press(page, "e earlier")
+    assert ticked(page) == [1, 2, 3, 4, 5]
+    page = browse.show(lesson_html("square"))
+    last(page)
+    choose(page, "= overwrite")
+    choose(page, "+= add up")
+    choose(page, "naive")
+    edit(page, "b", "-2")
+    find_all(page, "Grads")
+    assert ticked(page) == [1, 2, 3, 4, 5]
+    page = browse.show(lesson_html("diamond"))
+    last(page)
+    for spot in ("#c5_0", "#c5_1"):
+        page.locator(spot).click()
+        page.keyboard.press("Escape")
+    press(page, "a earlier")
+    choose(page, "right")
+    choose(page, "= overwrite")
+    edit(page, "a", "-0.5")
+    find_all(page, "Grads")
+    assert ticked(page) == [1, 2, 3, 4, 5]

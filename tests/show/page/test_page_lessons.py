@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
 
 import pytest
 
 from exprgrad.api import Run, parse
-from exprgrad.show.page.lessons import LESSONS
+from exprgrad.errors import RequestError
+from exprgrad.show.page.lessons import LESSONS, read_lesson, tasks_of
 from exprgrad.show.text.views import signed as number
 
 NUMBER = re.compile(r"(?<![\w^])−?\d+(?:\.\d+)?")
@@ -59,7 +60,7 @@ def graph_claims() -> Iterator[tuple[int, list[float]]]:
 def neuron_claims() -> Iterator[tuple[int, list[float]]]:
     """What the tasks of ``neuron`` say, task by task."""
     here = run("neuron")
-    yield 0, [data(here, "n"), here.value, grad(here, "x1"), grad(here, "w1")]
+    yield 0, [data(here, "n"), here.value, *(grad(here, name) for name in ("x1", "w1", "w2"))]
     assert local(here, "n", "o") == pytest.approx(1 - here.value**2, rel=1e-15)
     yield 1, [1, local(here, "n", "o")]
     assert local(here, "w2", "x2*w2") == here.inputs["x2"] and grad(run("neuron", x2=1), "w2") > 0
@@ -120,12 +121,13 @@ CLAIMS = {
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_number_in_a_task_is_found(name: str) -> None:
-    tasks = LESSONS[name].tasks
+    tasks = tasks_of(LESSONS[name])
     found = dict(CLAIMS[name]())
     assert sorted(found) == list(range(len(tasks)))
     for task, claimed in found.items():
-        named = set(NUMBER.findall(FORMULA.sub("", tasks[task])))
-        assert named == {number(value, 6) for value in claimed}, tasks[task]
+        told = f"{tasks[task].text} {tasks[task].seen}"
+        named = set(NUMBER.findall(FORMULA.sub("", told)))
+        assert named == {number(value, 6) for value in claimed}, told
 
 
 def test_the_lessons() -> None:
@@ -134,5 +136,38 @@ def test_the_lessons() -> None:
         assert lesson.name == name
         assert 3 <= len(lesson.tasks) <= 5
         assert run(name).inputs == lesson.values and run(name).diagnostics == []
-        texts: list[Any] = [lesson.title, lesson.about, *lesson.tasks]
+        told = [text for task in tasks_of(lesson) for text in (task.text, task.seen)]
+        texts = [lesson.title, lesson.about, lesson.question, *told]
         assert all("  " not in text and "-" not in text for text in texts)
+
+
+GOOD = """
+title = "A gate that closes"
+expression = "y = relu(w*x)"
+values = {w = 2, x = -1}
+tasks = [{text = "Set x to 1.", goals = [{inputs = {x = 1}}]}]
+"""
+BAD = {
+    "title": "is not TOML",
+    GOOD.replace("title", "titel"): "has no field 'titel'",
+    GOOD.replace("values = {w = 2, x = -1}", ""): "has no 'values'",
+    GOOD.replace("= -1", "= 'one'"): "the 'values' of the lesson is not a table of numbers",
+    GOOD.replace("text =", "txt ="): "task 1 has no field 'txt'",
+    GOOD.replace("inputs =", "given ="): "a goal of task 1 has no field 'given'",
+    GOOD.replace("inputs = {x = 1}", "step = 3"): "the 'step' of a goal of task 1 is not 'end'",
+}
+
+
+def test_a_lesson_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "relu.toml"
+    path.write_text(GOOD, encoding="utf-8")
+    lesson = read_lesson(path)
+    assert lesson.name == "relu" and lesson.values == {"w": 2.0, "x": -1.0}
+    (task,) = tasks_of(lesson)
+    assert task.goals == ({"inputs": {"x": 1}},) and not lesson.question
+    for text, message in BAD.items():
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(RequestError, match=re.escape(message)):
+            read_lesson(path)
+    with pytest.raises(RequestError, match="cannot be read"):
+        read_lesson(tmp_path / "none.toml")

@@ -19,7 +19,7 @@ from typing import Any
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.calls import opened
 from exprgrad.show.page.arithmetic import SPECIAL, arithmetic
-from exprgrad.show.page.lessons import Lesson
+from exprgrad.show.page.lessons import Lesson, tasks_of
 from exprgrad.show.page.model import call_key, call_program, model
 from exprgrad.show.page.picture import picture
 from exprgrad.show.picture import theme as look
@@ -41,6 +41,7 @@ VIEWS = (
     "conventions",
     "order",
     "ask",
+    "goals",
     "tables",
     "address",
     "start",
@@ -51,6 +52,8 @@ AT_KINKS = {"kinks", "conventions"}
 """Those for formulas that can meet a kink or a jump, or a number that is not finite, and lessons do not."""
 AT_CALLS = {"sheets", "calls"}
 """Those for formulas with calls."""
+IN_LESSONS = {"goals"}
+"""Those for lessons."""
 MOST_NAMES = 3
 """The most names of calls of which each can be opened by itself."""
 POLICY = (
@@ -82,7 +85,7 @@ def document(
     ``MissingExtraError`` without Graphviz.
     """
     sheets = [run] if not run.graph.calls else sheets_of(run, most)
-    script = script_of(sheets, digits)
+    script = script_of(sheets, digits, lesson)
     digest = b64encode(sha256(script.encode()).digest()).decode()
     parts = {
         "policy": POLICY.format(digest),
@@ -106,13 +109,15 @@ def asset(name: str) -> str:
 # The script.
 
 
-def script_of(sheets: Sequence[Run], digits: int) -> str:
+def script_of(sheets: Sequence[Run], digits: int, lesson: Lesson | None) -> str:
     """All of the script: the operations, the page's data, the sweeps, the views."""
     run = sheets[0]
     told, operations = model(run, digits=digits), arithmetic(run)
     left_out = set() if "corrected" in told or SPECIAL in operations else {*AT_KINKS}
     has_calls = bool(run.graph.calls)
-    left_out |= set() if has_calls else AT_CALLS
+    left_out |= (set() if has_calls else AT_CALLS) | (set() if lesson else IN_LESSONS)
+    goals = {"goals": [task.goals for task in tasks_of(lesson)]} if lesson else {}
+    told |= goals
     sweeps, views = (
         "\n".join(asset(f"{name}.js") for name in names if name not in left_out)
         for names in (SWEEPS, VIEWS)
@@ -122,7 +127,7 @@ def script_of(sheets: Sequence[Run], digits: int) -> str:
         return SURROGATE.sub("\ufffd", f'"use strict";\nconst PAGE={in_script(told)};\n{code}')
     models = [told, *(model(other, digits=digits) for other in sheets[1:])]
     for at, (sheet, other) in enumerate(zip(models, sheets, strict=True)):
-        sheet |= {"sheet": at, "ways": ways(other, sheets)}
+        sheet |= {"sheet": at, "ways": ways(other, sheets)} | goals
     calls = {
         call_key(node): call_program(other, closed)
         for other in sheets
@@ -275,8 +280,10 @@ def code(text: str) -> str:
 def tasks(lesson: Lesson) -> str:
     """What a lesson is about, and what to try, to be ticked off."""
     items = "".join(
-        f'<li><label><input type="checkbox"> <span>{escape(task)}</span></label></li>\n'
-        for task in lesson.tasks
+        f'<li><label><input type="checkbox"> <span>{escape(task.text)}</span></label>'
+        + (f'<p class="seen">{escape(task.seen)}</p>' if task.seen else "")
+        + "</li>\n"
+        for task in tasks_of(lesson)
     )
     head = (
         f'<section id="tasks" data-tab="Try this"><h2>Try this</h2>\n<p>{escape(lesson.about)}</p>'

@@ -1,29 +1,51 @@
-"""The lessons that are built in: a formula, its inputs, and what to try with them.
+"""Lessons: a formula, its inputs, and what to try with them.  Each is a file that a teacher can write.
 
-Each shows one thing that the others do not.  ``graph``: how the two sweeps go.  ``neuron``: an operation
-whose local derivative changes with its operand.  ``square``: a node used twice by one operation, where
-``=`` for ``+=`` gives half the gradient and recursion without a visited set twice of it.  ``diamond``: a
-node used by two operations, where an order that reads it too early loses a path.
+Those that are built in stand in ``assets/lessons``; each shows one thing that the others do not.
+``graph``: how the two sweeps go.  ``neuron``: an operation whose local derivative changes with its operand.
+``square``: a node used twice by one operation, where ``=`` for ``+=`` gives half the gradient and recursion
+without a visited set twice of it.  ``diamond``: a node used by two operations, where an order that reads it
+too early loses a path.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import tomllib
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from exprgrad.errors import RequestError
 
-__all__ = ["LESSONS", "Lesson", "lesson_named"]
+__all__ = ["ENDING", "LESSONS", "Lesson", "Task", "lesson_named", "read_lesson", "tasks_of"]
+
+ENDING = ".toml"
+"""How the name of a lesson's file ends."""
+
+
+class Task(NamedTuple):
+    """Something to try.
+
+    ``text``   what to do, or a question
+    ``seen``   what one sees then: the page shows it once the task is done
+    ``goals``  states of the page, each of which has to be reached once: facts by name (see ``FACTS``)
+               that hold together.  Without any, the reader ticks the task off
+    """
+
+    text: str
+    seen: str = ""
+    goals: tuple[Mapping[str, Any], ...] = ()
 
 
 class Lesson(NamedTuple):
-    """A formula with its inputs, and what the page says above it.
+    """A formula with its inputs, and what the page says about it.
 
     ``name``        what the command calls it
     ``title``       a heading of a few words
     ``expression``  the formula
     ``values``      a number for each input
     ``about``       two or three sentences
-    ``tasks``       what to try, in order
+    ``tasks``       what to try, in order: tasks, or their texts
     ``question``    what it asks, in a line: the page leads with it
     """
 
@@ -32,99 +54,158 @@ class Lesson(NamedTuple):
     expression: str
     values: dict[str, float]
     about: str
-    tasks: tuple[str, ...]
+    tasks: tuple[str | Task, ...]
     question: str = ""
 
 
-BUILT_IN = (
-    Lesson(
-        "graph",
-        "A formula is a graph",
-        "e = a*b; d = e + c; L = d*f",
-        {"a": 2.0, "b": -3.0, "c": 10.0, "f": -2.0},
-        "The forward sweep works out each node's data from its operands. The reverse sweep then goes from "
-        "L back to the inputs and finds each node's grad: how many times as far L moves as the node does.",
-        (
-            "Step to the end. Forward, each node gets its data: L is −8. In reverse, each node gets its "
-            "grad: L gets 1, the seed, and at the end a has 6 and b has −4.",
-            "Click the edge from d to L. L moves f times as far as d does, and f is −2: that is the edge's "
-            "local derivative.",
-            "Set b to −2.999. L goes from −8 to −8.004: the grad of b, −4, times the step of 0.001.",
-            "Under Visit order, move e above d. Now a and b get 0: e is visited before d has passed "
-            "anything to it.",
-            "Choose the grads under Ask me, and find them all. Begin at L.",
-        ),
-        "When a moves a little, how far does L move?",
-    ),
-    Lesson(
-        "neuron",
-        "A neuron",
-        "n = x1*w1 + x2*w2 + b; o = tanh(n)",
-        {"x1": 2.0, "w1": -3.0, "x2": 0.0, "w2": 1.0, "b": 6.8813735870195432},
-        "Two inputs, each times its weight, and a bias make n; tanh squashes it to a number between −1 and "
-        "1. This bias is chosen such that the grads are numbers to remember.",
-        (
-            "Step to the end. n is 0.881374 and o is 0.707107; x1 gets −1.5 and w1 gets 1.",
-            "Choose the local derivatives under Ask me, and find them all. That of tanh needs nothing but "
-            "its own result: 1 − o^2 is 0.5.",
-            "The grad of w2 is 0: it is multiplied by x2, which is 0, so it cannot move o. Set x2 to 1, "
-            "and it can.",
-            "Set b to 10. n is 4, where tanh is nearly flat, and no input's grad is as large as 0.005. "
-            "Set b to 6. n is 0, where tanh is steepest, and w1 gets 2.",
-            "Under Visit order, try preorder, breadth first and naive. All three are right here, for no "
-            "node has two users.",
-        ),
-        "Which of its inputs moves the neuron's output most?",
-    ),
-    Lesson(
-        "square",
-        "A node used twice",
-        "u = a + b; y = u*u",
-        {"a": 2.0, "b": 1.0},
-        "Both operands of the product y are the node u, so two edges lead from u to y. y passes something "
-        "to u along each of them, and it adds up.",
-        (
-            "Step to the end. u gets 3 along one edge and 3 along the other: its grad is 6, and 2*u is 6, "
-            "too.",
-            "Under Visit order, choose = instead of +=. The second 3 overwrites the first: a gets 3, half "
-            "of the true 6.",
-            "Choose += again, and naive. u is visited once for each edge, and each time passes on all that "
-            "it has: a gets 12, twice the true 6.",
-            "Set b to −2. u is 0, at the bottom of the parabola, and both grads are 0.",
-            "Set a and b to numbers of your own. Then choose the grads under Ask me, and find them.",
-        ),
-        "y uses u twice: how far does y move when u does?",
-    ),
-    Lesson(
-        "diamond",
-        "Two paths to one input",
-        "b = a + 1; c = a*3; d = b*c",
-        {"a": 2.0},
-        "d depends on a along two paths, one through b and one through c. The grad of a is the sum of what "
-        "both are worth, so a must not be read before both have passed something to it.",
-        (
-            "Step to the end and watch a. Its grad is 9 when c has been visited, and 15 when b has, too.",
-            "Click the edges. The path through c is worth 3 × 3, which is 9; that through b is worth "
-            "6 × 1, which is 6.",
-            "Under Visit order, arrange d, b, a, c. Now a is read at 6 of the true 15: the path d → c → a, "
-            "worth 9, is lost.",
-            "Choose the right order again, with = instead of +=. The 6 from b overwrites the 9 from c.",
-            "Set a to −0.5, and find the grads under Ask me. That of a is 0, though each path is worth "
-            "something: 1.5 and −1.5 add up to 0.",
-        ),
-        "Two paths lead from a to d: what if one of them comes too late?",
-    ),
-)
+def tasks_of(lesson: Lesson) -> list[Task]:
+    """A lesson's tasks, those that are mere texts too."""
+    return [Task(task) if isinstance(task, str) else task for task in lesson.tasks]
 
-LESSONS = {lesson.name: lesson for lesson in BUILT_IN}
-"""The lessons by name, in the order in which to take them."""
+
+def is_text(value: object) -> bool:
+    """Whether it is a text."""
+    return isinstance(value, str)
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def are_numbers(value: object) -> bool:
+    """Whether it is a table of numbers."""
+    return isinstance(value, dict) and all(map(is_number, value.values()))
+
+
+def is_pair(value: object) -> bool:
+    """Whether it is a list of two texts."""
+    return isinstance(value, list) and len(value) == 2 and all(map(is_text, value))
+
+
+def one_of(*words: str) -> Callable[[object], bool]:
+    """Whether it is one of some words."""
+    return words.__contains__
+
+
+def are_tables(value: object) -> bool:
+    """Whether it is a list of tables."""
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
+Fields = Mapping[str, tuple[str, Callable[[object], bool]]]
+"""By name what a field has to be, in words, and whether it is."""
+
+FACTS: Fields = {
+    "step": ("'end': all steps are done", one_of("end")),
+    "node": ("the name of a node that is looked at", is_text),
+    "edge": ("the names of the operand and the user whose edge is looked at", is_pair),
+    "inputs": ("a table of inputs and the numbers they have", are_numbers),
+    "order": (
+        "'right', 'preorder', 'bfs' or 'naive'",
+        one_of("right", "preorder", "bfs", "naive"),
+    ),
+    "first": ("the names of two nodes, the first of which is visited first", is_pair),
+    "sign": ("'+=' or '='", one_of("+=", "=")),
+    "found": (
+        "'data', 'local' or 'grad': all of them have been found under Ask me",
+        one_of("data", "local", "grad"),
+    ),
+}
+"""What a goal may ask of the page."""
+
+TASK_FIELDS: Fields = {
+    "text": ("a text", is_text),
+    "seen": ("a text", is_text),
+    "goals": ("a list of tables", are_tables),
+}
+LESSON_FIELDS: Fields = {
+    "title": ("a text", is_text),
+    "expression": ("a text", is_text),
+    "values": ("a table of numbers", are_numbers),
+    "about": ("a text", is_text),
+    "question": ("a text", is_text),
+    "tasks": ("a list of tables", are_tables),
+}
+NEEDED = {"title", "expression", "values"}
+"""What a lesson's file cannot do without; a task cannot without its text."""
+
+
+def lesson_of(text: str, name: str) -> Lesson:
+    """A lesson from the text of its file.  Raises ``RequestError`` where that is wrong, and says where."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise wrong(name, f"is not TOML: {error}") from None
+    checked(table, LESSON_FIELDS, NEEDED, name, "the lesson")
+    tasks = []
+    for number, task in enumerate(table.get("tasks", ()), 1):
+        checked(task, TASK_FIELDS, {"text"}, name, f"task {number}")
+        for goal in task.get("goals", ()):
+            checked(goal, FACTS, set(), name, f"a goal of task {number}")
+        tasks.append(Task(task["text"], task.get("seen", ""), tuple(task.get("goals", ()))))
+    values = {key: float(value) for key, value in table["values"].items()}
+    about, question = (flowing(table.get(field, "")) for field in ("about", "question"))
+    title, expression = table["title"], table["expression"]
+    return Lesson(Path(name).stem, title, expression, values, about, tuple(tasks), question)
+
+
+def checked(
+    table: Mapping[str, Any], fields: Fields, needed: set[str], name: str, where: str
+) -> None:
+    """Raise ``RequestError`` unless a table has the fields it needs and no others, and each is right."""
+    from exprgrad.language.mistakes.hints import meant
+
+    for field, value in table.items():
+        if field not in fields:
+            known = f"the fields are {', '.join(fields)}"
+            raise wrong(name, f"{where} has no field '{field}'", meant(field, fields, known))
+        words, is_right = fields[field]
+        if not is_right(value):
+            raise wrong(name, f"the '{field}' of {where} is not {words}")
+    for field in sorted(needed - table.keys()):
+        raise wrong(name, f"{where} has no '{field}'")
+
+
+def flowing(text: str) -> str:
+    """A text without its line breaks."""
+    return " ".join(text.split())
+
+
+def wrong(name: str, what: str, help: str = "") -> RequestError:
+    """The error for a lesson's file."""
+    advice = help or "docs/how-to/write-a-lesson.md tells what such a file holds"
+    return RequestError("bad-lesson", f"'{name}': {what}", help=advice).about(name)
+
+
+def read_lesson(path: str | Path) -> Lesson:
+    """The lesson in a file.  Raises ``RequestError`` where it cannot be read or is not a lesson."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise wrong(str(path), f"cannot be read: {reason}") from None
+    return lesson_of(text, str(path))
+
+
+def built_in(name: str) -> Lesson:
+    """One of the lessons that come with the program."""
+    path = files("exprgrad.show.page").joinpath("assets", "lessons", name + ENDING)
+    return lesson_of(path.read_text(encoding="utf-8"), name)
+
+
+LESSONS = {name: built_in(name) for name in ("graph", "neuron", "square", "diamond")}
+"""The lessons that are built in by name, in the order in which to take them."""
 
 
 def lesson_named(name: str) -> Lesson:
-    """The built-in lesson of this name.  Raises ``RequestError`` if there is none."""
+    """The built-in lesson of a name, or the one in a file.  Raises ``RequestError`` if there is none."""
     if name in LESSONS:
         return LESSONS[name]
+    if name.endswith(ENDING):
+        return read_lesson(name)
     from exprgrad.language.mistakes.hints import meant
 
-    help = meant(name, LESSONS, f"the lessons are {', '.join(LESSONS)}")
+    known = f"the lessons are {', '.join(LESSONS)}, or a file that ends in {ENDING}"
+    help = meant(name, LESSONS, known)
     raise RequestError("usage", f"there is no lesson '{name}'", help=help).about(name)

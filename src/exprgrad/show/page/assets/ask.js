@@ -3,6 +3,8 @@
 const ASKED = {data: "data", local: "local derivatives", grad: "grads"};
 const layer = draw(graph, "g", {class: "fields"});
 let questions = [], latest = null, from = 0;
+// What is asked for, and how it goes so far.
+const wanted = make("h3"), score = make("p", {class: "score"});
 
 const offer = make("div", {class: "row"}, ...Object.entries(ASKED).map(([kind, words]) => button(capital(words), () => ask(kind))));
 const reply = make("p", {role: "status"});
@@ -11,7 +13,7 @@ const tools = make("div", {class: "row", hidden: true},
   button("Show this one", () => settle(latest, false)),
   button("Show all", () => { for (const question of unknown()) settle(question, false); }),
   button("Stop asking", () => ask("")));
-$("ask").append(line("Numbers are hidden in the graph; you work them out."), offer, reply, tools);
+$("ask").append(line("Numbers are hidden in the graph; you work them out."), offer, wanted, reply, tools, score);
 
 const answer = words => { reply.textContent = words; };
 const unknown = () => questions.filter(({open}) => open);
@@ -26,11 +28,12 @@ function ask(kind) {
   Object.assign(app, {asking: kind, picked: null, at: kind ? kind === "data" ? 0 : forwards() : from});
   document.body.classList.toggle("asking", Boolean(kind));
   offer.hidden = kind;
-  tools.hidden = !kind;
+  tools.hidden = wanted.hidden = score.hidden = !kind;
   if (kind) turnTo("Ask me"), $("told").textContent = "";
   questions = !kind ? [] : asked.map(at => kind === "local" ? onChip(at) : onCard(at, kind, kind === "data" ? app.data[at] : app.right.grads[at] ?? 0));
   show();
   answer(kind ? `${asked.length} number${asked.length > 1 ? "s" : ""} to find. Enter checks one.` : "");
+  tally();
   if (kind) questions[0].field.focus();
   else offer.children[Object.keys(ASKED).indexOf(back)]?.focus();
 }
@@ -46,10 +49,10 @@ function onChip(edge) {
 }
 
 function question(asked, width) {
-  const {x, y} = asked, made = {...asked, open: true};
+  const {x, y} = asked, made = {...asked, open: true, tries: 0};
   made.place = draw(layer, "foreignObject", {x, y, width, height: 16});
-  made.field = make("input", {"aria-label": asked.name, inputmode: "decimal", autocomplete: "off", placeholder: "?",
-    onfocus: () => { latest = made; },
+  made.field = make("input", {"aria-label": asked.name, autocomplete: "off", placeholder: "?",
+    onfocus: () => { latest = made; nameIt(); },
     onchange: () => checked(made),
     onkeydown: event => { if (event.key === "Enter") event.preventDefault(), checked(made) && (unknown()[0]?.field ?? tools.lastChild).focus(); },
   });
@@ -59,7 +62,7 @@ function question(asked, width) {
 
 // What is typed is right if it is the number as shown, or as far as it goes, from so many digits on.
 function isRight(words, truth, least = 3) {
-  const x = parse(words), [, typed = ""] = words.match(/^[-+−]?([\d.]+)(e.*)?$/i) ?? [];
+  const x = parse(words), [, typed = ""] = pointed(words).match(/^[-+−]?([\d.]+)(e.*)?$/i) ?? [];
   const size = typed.replace(/\D/g, "").replace(/^0+/, "").length;
   return [PAGE.digits, ...size >= least ? [Math.min(size, 17)] : []].some(digits => number(x, digits) === number(truth, digits));
 }
@@ -67,6 +70,7 @@ function isRight(words, truth, least = 3) {
 function checked(asked) {
   const words = asked.field.value.trim(), x = parse(words);
   if (!asked.open || !words) return false;
+  if (x !== null) asked.tries++;
   if (x !== null && isRight(words, asked.truth)) return settle(asked, true);
   set(asked.field, {"aria-invalid": "true"}).select();
   const near = x !== null && isRight(num(-x), asked.truth) ? "✗ The size is right, the sign is not."
@@ -77,7 +81,7 @@ function checked(asked) {
 
 function settle(asked, right) {
   if (!asked?.open) return false;
-  asked.open = false;
+  Object.assign(asked, {open: false, right});
   asked.place.remove();
   if (right) draw(layer, "text", {class: "tick", x: asked.x, y: asked.y + 11.5}).textContent = "✓";
   show();
@@ -85,7 +89,23 @@ function settle(asked, right) {
   const more = rest.length ? `${rest.length} to go.` : "That was the last one.";
   answer(`${right ? "✓ Right" : "Shown"}: the ${asked.name} is ${num(asked.truth)}. ${more}`);
   if (latest === asked) latest = rest[0];
+  tally();
   return true;
+}
+
+function nameIt() {
+  wanted.textContent = latest?.open ? `What is the ${latest.name}?` : "";
+}
+
+// How many were found, and how many of them at the first try; at the end, what to do next.
+function tally() {
+  const of = which => questions.filter(which).length, total = questions.length, found = of(({right}) => right);
+  const first = of(({right, tries}) => right && tries === 1), told = of(({open, right}) => !open && !right);
+  nameIt();
+  score.textContent = `${found} of ${total} found${first ? `, ${first} at the first try` : ""}${told ? `, ${told} shown` : ""}.`;
+  const over = app.asking && !unknown().length;
+  for (const tool of [...tools.children].slice(0, -1)) tool.hidden = over;
+  offer.hidden = Boolean(app.asking) && !over;
 }
 
 function hintOf(asked) {

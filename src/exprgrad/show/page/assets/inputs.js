@@ -4,7 +4,7 @@
 const exact = x => String(x).replace("Infinity", "inf").replaceAll("-", "−");
 const START_DATA = forward(PAGE);
 const fields = PAGE.inputs.map(([name, id]) => {
-  const field = make("input", {id: `field${id}`, inputmode: "decimal", autocomplete: "off", spellcheck: "false"});
+  const field = make("input", {id: `field${id}`, autocomplete: "off", spellcheck: "false"});
   const slide = make("input", {type: "range", "aria-label": `${name}, by a slider`});
   const said = make("p", {id: `said${id}`});
   set(field, {"aria-describedby": said.id});

@@ -19,10 +19,13 @@ function number(x, digits = 6) {
   return sign + (exponent < 0 ? point("0".repeat(-exponent) + mantissa, 1) : point(mantissa, exponent + 1));
 }
 
-// The number that a person means, be it 1/3 or -2*pi; else null.
+// A decimal comma as a point, but where it may as well part thousands, as in 1,234.
+const pointed = text => text.replace(/^([-+−]?\d+),(\d+)$/, (all, whole, part) => part.length === 3 && Number(whole) ? all : `${whole}.${part}`);
+
+// The number that a person means, be it 1/3, 0,5 or -2*pi; else null.
 function parse(text) {
   const next = /\s*([*/]?)\s*([+-]?)(?:((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(pi|tau|inf|nan))\s*/y;
-  const plain = text.trim().replaceAll("−", "-").replaceAll("×", "*").toLowerCase();
+  const plain = pointed(text.trim()).replaceAll("−", "-").replaceAll("×", "*").toLowerCase();
   let found = null;
   while (next.lastIndex < plain.length) {
     const match = next.exec(plain);
