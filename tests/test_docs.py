@@ -22,7 +22,7 @@ from together import together
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
-BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(console|python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def page_id(path: Path) -> str:
@@ -66,6 +66,8 @@ def test_console_examples(
     monkeypatch.chdir(tmp_path)
     for name in ("values.json", "neuron.txt"):
         (tmp_path / name).write_bytes((ROOT / "tests" / "cases" / "docs" / name).read_bytes())
+    for body in blocks(path, "toml"):
+        (tmp_path / "relu.toml").write_text(body, "utf-8")
     text = path.read_text("utf-8")
     for body in blocks(path, "console"):
         actual = "".join(f"$ {line}\n{printed_by(line, capsys)}" for line, _ in commands_of(body))

@@ -171,3 +171,12 @@ def test_a_lesson_in_a_file(tmp_path: Path) -> None:
             read_lesson(path)
     with pytest.raises(RequestError, match="cannot be read"):
         read_lesson(tmp_path / "none.toml")
+
+
+def test_a_task_speaks_of_nodes_that_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "relu.toml"
+    path.write_text(GOOD.replace("inputs = {x = 1}", 'node = "z"'), encoding="utf-8")
+    lesson = read_lesson(path)
+    run_of = parse(lesson.expression).gradient(lesson.values)
+    with pytest.raises(RequestError, match="'z', of which task 1 speaks, is not a node"):
+        run_of.explore(lesson=lesson)

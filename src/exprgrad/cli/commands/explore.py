@@ -47,7 +47,7 @@ class ExploreCommand(FormulaCommand):
 @click.option(
     "--lesson",
     metavar="NAME",
-    help="Take a lesson instead of EXPR: graph, neuron, square or diamond.",
+    help="Take a lesson instead of EXPR: graph, neuron, square, diamond, or a .toml file.",
 )
 @click.option("-o", "--output", "path", metavar="FILE", help="Write an .html file.")
 @click.option("--open", "show", is_flag=True, help="Show the page in a browser.")

@@ -117,7 +117,8 @@ def script_of(sheets: Sequence[Run], digits: int, lesson: Lesson | None) -> str:
     has_calls = bool(run.graph.calls)
     left_out |= (set() if has_calls else AT_CALLS) | (set() if lesson else IN_LESSONS)
     goals = {"goals": [task.goals for task in tasks_of(lesson)]} if lesson else {}
-    told |= goals
+    if lesson:
+        told |= goals
     sweeps, views = (
         "\n".join(asset(f"{name}.js") for name in names if name not in left_out)
         for names in (SWEEPS, VIEWS)

@@ -17,7 +17,16 @@ from typing import Any, NamedTuple
 
 from exprgrad.errors import RequestError
 
-__all__ = ["ENDING", "LESSONS", "Lesson", "Task", "lesson_named", "read_lesson", "tasks_of"]
+__all__ = [
+    "ENDING",
+    "LESSONS",
+    "Lesson",
+    "Task",
+    "lesson_named",
+    "nodes_of",
+    "read_lesson",
+    "tasks_of",
+]
 
 ENDING = ".toml"
 """How the name of a lesson's file ends."""
@@ -61,6 +70,12 @@ class Lesson(NamedTuple):
 def tasks_of(lesson: Lesson) -> list[Task]:
     """A lesson's tasks, those that are mere texts too."""
     return [Task(task) if isinstance(task, str) else task for task in lesson.tasks]
+
+
+def nodes_of(goal: Mapping[str, Any]) -> list[str]:
+    """The names of the nodes that a goal speaks of."""
+    node = [goal["node"]] if "node" in goal else []
+    return [*node, *goal.get("edge", ()), *goal.get("first", ()), *goal.get("inputs", ())]
 
 
 def is_text(value: object) -> bool:

@@ -9,7 +9,7 @@ from exprgrad.errors import RequestError, advice, require
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import significant
 from exprgrad.graph.graph import numbers_only
-from exprgrad.show.page.lessons import Lesson, lesson_named
+from exprgrad.show.page.lessons import Lesson, lesson_named, nodes_of, tasks_of
 from exprgrad.show.picture.dot import LARGEST
 from exprgrad.show.picture.picture import misnamed, put
 from exprgrad.source import cut, printable
@@ -21,6 +21,9 @@ ENDINGS = (".html", ".htm")
 
 SHOWN = 60
 """The most characters of a formula in an error."""
+
+SHOWN_NAMES = 12
+"""The most names of nodes in an error."""
 
 FRAME = (
     '<iframe title="exprgrad: step through a formula" sandbox="allow-scripts" '
@@ -97,10 +100,23 @@ def check_lesson(lesson: Lesson, run: Run) -> None:
             for found in (run.inputs, lesson.values)
         )
     else:
-        return
+        return check_goals(lesson, run)
     message = f"the lesson '{lesson.name}' is about {what}: {own} instead of {given}"
     help = "its run is parse(lesson.expression).gradient(lesson.values)"
     raise RequestError("usage", message, help=help)
+
+
+def check_goals(lesson: Lesson, run: Run) -> None:
+    """Raise ``RequestError`` where a task speaks of a node that the page does not have."""
+    from exprgrad.language.mistakes.hints import meant
+    from exprgrad.show.page.model import short_names
+
+    names = list(short_names(run).values())
+    for number, task in enumerate(tasks_of(lesson), 1):
+        for name in (name for goal in task.goals for name in nodes_of(goal) if name not in names):
+            message = f"'{name}', of which task {number} speaks, is not a node of the formula"
+            help = meant(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}")
+            raise RequestError("bad-lesson", message, help=help).about(name)
 
 
 def no_tensors(node: int) -> RequestError:

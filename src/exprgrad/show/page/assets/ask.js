@@ -4,7 +4,7 @@ const ASKED = {data: "data", local: "local derivatives", grad: "grads"};
 const layer = draw(graph, "g", {class: "fields"});
 let questions = [], latest = null, from = 0;
 // What is asked for, and how it goes so far.
-const wanted = make("h3"), score = make("p", {class: "score"});
+const wanted = make("p", {class: "wanted"}), score = make("p", {class: "score"});
 
 const offer = make("div", {class: "row"}, ...Object.entries(ASKED).map(([kind, words]) => button(capital(words), () => ask(kind))));
 const reply = make("p", {role: "status"});
@@ -28,7 +28,7 @@ function ask(kind) {
   Object.assign(app, {asking: kind, picked: null, at: kind ? kind === "data" ? 0 : forwards() : from});
   document.body.classList.toggle("asking", Boolean(kind));
   offer.hidden = kind;
-  tools.hidden = wanted.hidden = score.hidden = !kind;
+  tools.hidden = score.hidden = !kind;
   if (kind) turnTo("Ask me"), $("told").textContent = "";
   questions = !kind ? [] : asked.map(at => kind === "local" ? onChip(at) : onCard(at, kind, kind === "data" ? app.data[at] : app.right.grads[at] ?? 0));
   show();
@@ -94,7 +94,8 @@ function settle(asked, right) {
 }
 
 function nameIt() {
-  wanted.textContent = latest?.open ? `What is the ${latest.name}?` : "";
+  wanted.hidden = !app.asking || !latest?.open;
+  wanted.textContent = wanted.hidden ? "" : `What is the ${latest.name}?`;
 }
 
 // How many were found, and how many of them at the first try; at the end, what to do next.
@@ -102,7 +103,8 @@ function tally() {
   const of = which => questions.filter(which).length, total = questions.length, found = of(({right}) => right);
   const first = of(({right, tries}) => right && tries === 1), told = of(({open, right}) => !open && !right);
   nameIt();
-  score.textContent = `${found} of ${total} found${first ? `, ${first} at the first try` : ""}${told ? `, ${told} shown` : ""}.`;
+  const parts = [`${found} of ${total} found`, first && `${first} at the first try`, told && `${told} shown`];
+  score.textContent = `${parts.filter(Boolean).join(", ")}.`;
   const over = app.asking && !unknown().length;
   for (const tool of [...tools.children].slice(0, -1)) tool.hidden = over;
   offer.hidden = Boolean(app.asking) && !over;

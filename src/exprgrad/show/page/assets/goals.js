@@ -1,5 +1,7 @@
 // A lesson's tasks tick themselves: each of a task's goals has to hold once, all facts of a goal together.
 
+const done = make("p", {class: "unseen", role: "status"});
+$("tasks").append(done);
 const byName = new Map(NODES.map(({id}) => [called(id), id]));
 const picked = (node, edge) => app.picked && app.picked.node === node && app.picked.edge === edge;
 const FACTS = {
@@ -21,6 +23,7 @@ views.push(() => ahead.forEach((goals, task) => {
       goals.delete(goal);
       if (goals.size) continue;
       ticks[task].checked = true;
-      $("told").textContent = `Done: task ${task + 1}. ${ticks[task].closest("li").querySelector(".seen")?.textContent ?? ""}`;
+      const seen = ticks[task].closest("li").querySelector(".seen");
+      done.textContent = [`Task ${task + 1} is done.`, seen?.textContent].filter(Boolean).join(" ");
     }
 }));
