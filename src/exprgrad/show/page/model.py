@@ -33,7 +33,7 @@ from exprgrad.source import cut, printable
 if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
-__all__ = ["call_key", "call_program", "edges", "model", "places_of", "rule_math"]
+__all__ = ["call_key", "call_program", "edges", "model", "places_of", "rule_math", "short_names"]
 
 SHORT_NAME = 24
 """The most characters of what a node without a name is called."""
