@@ -190,7 +190,7 @@ def flowing(text: str) -> str:
 def wrong(name: str, what: str, help: str = "") -> RequestError:
     """The error for a lesson's file."""
     advice = help or "docs/how-to/write-a-lesson.md tells what such a file holds"
-    return RequestError("bad-lesson", f"'{name}': {what}", help=advice).about(name)
+    return RequestError("usage", f"'{name}': {what}", help=advice).about(name)
 
 
 def read_lesson(path: str | Path) -> Lesson:

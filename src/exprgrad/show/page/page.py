@@ -116,7 +116,7 @@ def check_goals(lesson: Lesson, run: Run) -> None:
         for name in (name for goal in task.goals for name in nodes_of(goal) if name not in names):
             message = f"'{name}', of which task {number} speaks, is not a node of the formula"
             help = meant(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}")
-            raise RequestError("bad-lesson", message, help=help).about(name)
+            raise RequestError("usage", message, help=help).about(name)
 
 
 def no_tensors(node: int) -> RequestError:
