@@ -191,10 +191,14 @@ def test_what_cannot_be_read_is_left_out(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "help"),
     [
-        (r"\frac{a}{b}", "write a/b"),
-        (r"\sqrt{x}", r"write sqrt\(x\)"),
-        (r"a \cdot b", r"write \*"),
-        (r"\alpha", "write alpha"),
+        (r"\frac{a}{b}", "write a/b;"),
+        (r"\sqrt{x}", r"write sqrt\(x\);"),
+        (r"2\cdot x", r"write 2\*x;"),
+        (r"a \cdot b", r"write a\*b;"),
+        (r"\alpha", "write alpha;"),
+        (r"\foo x", "this is LaTeX; .* reads LaTeX"),
+        (r"\frac{1}{2}*" + "x" * 200, "this is LaTeX; .* reads LaTeX"),
+        (r"a\n", "solve"),
     ],
 )
 def test_latex_is_not_our_language(text: str, help: str) -> None:

@@ -122,7 +122,7 @@ def test_a_notation_can_be_said() -> None:
     assert command("eval", "-q", "--from", "latex", "ab", "a=2", "b=3").out == "6.0\n"
     assert command("eval", "-q", "ab", "ab=2").out == "2.0\n"
     done = command("eval", "--from", "exprgrad", r"\sqrt{x}", "x=4")
-    assert done.status == 2 and "not LaTeX" in done.err
+    assert done.status == 2 and "this is LaTeX: write sqrt(x); --from latex reads" in done.err
 
 
 def test_an_error_points_into_the_latex() -> None:

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import (
     InputError,
-    LanguageError,
     RequestError,
     ShapeError,
-    advice,
     require,
     whole,
 )  # fmt: skip
@@ -62,16 +60,7 @@ def parse(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Ex
     """
     if not isinstance(text, str):
         raise not_a_text(text)
-    try:
-        graph = parsed(text)
-    except LanguageError as error:
-        if "\\" in text:
-            from exprgrad.language.read.latex import is_latex
-
-            if is_latex(text):
-                reader = advice("--from latex", "exprgrad.from_latex(r'…')")
-                error.help = f"{error.help}; {reader} reads LaTeX"
-        raise
+    graph = parsed(text)
     return Expression(text, graph, shapes=declared(graph, shapes))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import PLACEHOLDERS, Graph
 from exprgrad.language.read.parse import parse
 
@@ -13,7 +14,14 @@ def parsed(text: str, *, is_expression: bool = True) -> Graph:
 
     ``is_expression`` says whether it is the formula itself, and no value or claim about it.
     """
-    graph = parse(text, is_expression=is_expression)
+    try:
+        graph = parse(text, is_expression=is_expression)
+    except LanguageError as error:
+        if "\\" in text:
+            from exprgrad.language.read.latex import with_reading
+
+            error.help = with_reading(error.help, text)
+        raise
     if PLACEHOLDERS.isdisjoint(graph.kinds):
         return graph
     from exprgrad.derive.placeholders import resolved

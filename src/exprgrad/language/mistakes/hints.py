@@ -85,12 +85,6 @@ CHARACTER_HINTS = {
     "∏": "a product of all is prod(x)",
     "⊗": "the outer product is outer(x, y)",
 }
-COMMANDS = {
-    "frac": "(a)/(b)", "dfrac": "(a)/(b)", "cdot": "*", "times": "*", "div": "/", "left": "(",
-    "right": ")", "infty": "inf", "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!=",
-    "neq": "!=", "bmod": "%",
-}  # fmt: skip
-"""What a command of LaTeX is here."""
 ELSEWHERE = {
     # Commands.
     "grad": "gradient backward backprop backpropagate backpropagation autograd autodiff ad nabla slope",
@@ -269,19 +263,6 @@ def transpose_hint(mark: re.Match[str]) -> str:
     return f"the transpose is written {name}.T; a derivative has no sign of its own"
 
 
-def fraction_hint(command: re.Match[str]) -> str:
-    """A quotient; what is more than a word stands in parentheses."""
-    above, below = (s if re.fullmatch(r"\w+", s) else f"({s})" for s in command.groups())
-    return f"this is not LaTeX: write {above}/{below}"
-
-
-def command_hint(command: re.Match[str]) -> str:
-    """Our spelling of a command of LaTeX."""
-    word = NAMES_HERE.get(command[1], command[1])
-    ours = COMMANDS.get(command[1]) or (f"{word}(x)" if word in FUNCTION_WORDS else word)
-    return f"this is not LaTeX: write {ours}"
-
-
 BEGINNINGS: Hints = {
     "[ᵀᵗ]": "the transpose is written .T, a power ^t",
     "[ⁱʲᵏᵐⁿᵖˣʸᶻ]": "a power is written ^",
@@ -290,8 +271,7 @@ BEGINNINGS: Hints = {
     "~=": "'not equal' is !=",
     r"(?<=[\w)\]])(?:'[(']|[′″])": "a derivative has no sign of its own; name a node, say, dx",
     r"(?<=[\w)\]])['’]": transpose_hint,
-    r"\\d?frac\{([^{}]{1,20})\}\{([^{}]{1,20})\}": fraction_hint,
-    r"(?<![\w)\]])\\([A-Za-z]+)|\\((?!b\b)[A-Za-z]{2,})": command_hint,
+    r"\\[A-Za-z]{2,}": "this is LaTeX",
     r"(?<=[\w)\]])\s*\\": "the solution of A x = b is written solve(A, b)",
     r"\\": "a backslash means nothing here",
 }

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from exprgrad.errors import LanguageError
+from exprgrad.errors import LanguageError, advice
 from exprgrad.graph.ops import is_function
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.parse import parse
@@ -19,10 +20,12 @@ from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex_names import GREEK
 from exprgrad.source import Source, Span
 
-__all__ = ["from_latex", "is_latex", "translated"]
+__all__ = ["from_latex", "is_latex", "translated", "with_reading"]
 
 COMMAND = re.compile(r"\\[A-Za-z]{2}|\\[\[(]")
 """What only LaTeX has: a command, or a formula's delimiter."""
+LONGEST_SHOWN = 160
+"""The longest text that help shows as it is written here, in characters."""
 LONGEST_PRODUCT = 3
 """The most letters side by side that are read as a product: ``mgh`` is one, ``rate`` may be."""
 IGNORED = (
@@ -135,6 +138,17 @@ def wrong(message: str, help: str, span: Span) -> LanguageError:
 def from_latex(text: str) -> str:
     """The formula as we write it; raises ``LanguageError`` for what cannot be read."""
     return program(parse(translated(text)))
+
+
+def with_reading(help: str | None, text: str) -> str | None:
+    """Help for a text that is not in our language; of LaTeX how it is written here, and what reads it."""
+    if not is_latex(text):
+        return help
+    with suppress(LanguageError):
+        if len(text) <= LONGEST_SHOWN:
+            help = f"this is LaTeX: write {from_latex(text)}"
+    reader = advice("--from latex", "exprgrad.from_latex(r'…')")
+    return f"{help}; {reader} reads LaTeX"
 
 
 def translated(text: str) -> str:
