@@ -1,6 +1,6 @@
 """What it takes to write programs in a language: a value of plain data, which the generator reads.
 
-Each target is a file in ``targets/``; what several of them share is here, and in ``arrays.py`` for those
+Each target is a file in ``targets/``; what several of them share is here, and in ``numpy.py`` for those
 that compute with arrays.  A row of the op table is spelled as a form (an operator), as a call of a library
 function, or as a call of a helper, which is written out where it is used.  What a target does not spell is
 lowered to what it does (``derive/lower/lower.py``), so a new row needs no change in any target.

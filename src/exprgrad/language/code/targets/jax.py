@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from exprgrad.language.code.arrays import elementwise, operands_alone, structural, taking
 from exprgrad.language.code.target import Arrays, Form, Repeat, Target, named
-from exprgrad.language.code.targets.numpy import ABOUT, FUNCTIONS
+from exprgrad.language.code.targets.numpy import (
+    ABOUT,
+    FUNCTIONS,
+    elementwise,
+    operands_alone,
+    structural,
+    taking,
+)
 from exprgrad.language.code.targets.python import RESERVED, layout
 
 __all__ = ["JAX"]

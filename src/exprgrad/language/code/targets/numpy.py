@@ -1,12 +1,37 @@
-"""NumPy: numbers and arrays of doubles."""
+"""NumPy: numbers and arrays of doubles; and how libraries like it write operations on tensors.
+
+A structural row that is not in the table is lowered to others by its own ``formula`` and becomes a
+function: a new row needs nothing here.
+"""
 
 from __future__ import annotations
 
-from exprgrad.language.code.arrays import elementwise, in_all_places, reshape, structural, taking
-from exprgrad.language.code.target import Arrays, Form, Target, named
+from exprgrad.graph.movement import place_text, placed
+from exprgrad.graph.shapes import axes_of, axis_of
+from exprgrad.graph.structural import shape_text
+from exprgrad.language.code.target import (
+    AND,
+    ARITHMETIC,
+    ATOM,
+    MATMUL,
+    OR,
+    SIGN,
+    Arrays,
+    Form,
+    Repeat,
+    Spelling,
+    Structure,
+    Target,
+    application,
+    named,
+    operator,
+)  # fmt: skip
 from exprgrad.language.code.targets.python import RESERVED, layout
 
-__all__ = ["ABOUT", "FUNCTIONS", "NUMPY"]
+__all__ = [
+    "ABOUT", "FUNCTIONS", "ITSELF", "NUMPY", "broadcast", "elementwise", "in_all_places", "operands_alone",
+    "padded", "structural", "taking",
+]  # fmt: skip
 
 FUNCTIONS = (
     "sqrt exp expm1 log log2 log10 log1p sin cos tan tanh asin=arcsin acos=arccos atan=arctan "
@@ -15,6 +40,169 @@ FUNCTIONS = (
 )
 """Rows that NumPy and what follows it have, by their names there."""
 ABOUT = "Inputs are numbers or arrays that broadcast; all that is returned has their common shape."
+ITSELF = Form("{0}", ATOM, (ATOM,))
+"""An operand that is the result."""
+NAMES = named(
+    "",
+    "dot outer trace diag sum mean prod reduce_max=max reduce_min=min transpose reshape "
+    "broadcast=broadcast_to concat=concatenate stack cumsum cumprod flip",
+)
+"""What NumPy calls structural rows."""
+
+
+def taking(array: str, about: str) -> str:
+    """The function that takes an input of a program of tensors."""
+    return f'''def F_input(x, shape):
+    """x as {about}."""
+    x = {array}
+    if x.shape != shape:
+        raise ValueError(f"an input has shape {{tuple(x.shape)}}, and the program is for {{shape}}")
+    return x
+'''
+
+
+def elementwise(library: str, flag: Form) -> dict[str, Form]:
+    """Operators and conditions on arrays, number by number."""
+    return {
+        **ARITHMETIC,
+        "where": application(f"{library}.where", 3),
+        "and": operator(" & ", AND, ATOM, ATOM),
+        "or": operator(" | ", OR, ATOM, ATOM),
+        "not": Form("~{0}", SIGN, (ATOM,)),
+        "flag": flag,
+    }
+
+
+def in_all_places(library: str, any: str) -> Repeat:
+    """A program that is repeated in all places of arrays, until it is done in the last."""
+    return Repeat(
+        f"{{name}} = {library}.broadcast_to({{text}}, {{first}}.shape)",
+        f"while {library}.{any}({{go}}):",
+        f"{{name}} = {library}.where({{go}}, {{text}}, {{name}})",
+        before=f"{{operands}} = {library}.broadcast_arrays({{operands}})",
+    )
+
+
+def structural(
+    library: str, others: str = "", *, axis: str = "axis", keep: str = "keepdims"
+) -> dict[str, Spelling]:
+    """Structural rows as NumPy writes them, for a library like it.
+
+    ``others`` are functions that have other names there; ``axis`` and ``keep`` are what reductions and
+    joins call their settings.
+    """
+    names = {**NAMES, **named("", others)}
+    function = {row: f"{library}.{name}" for row, name in names.items()}
+    reductions = ("sum", "mean", "prod", "reduce_max", "reduce_min")
+    return {
+        "matmul": lambda o: Form("{0} @ {1}", MATMUL, (MATMUL, SIGN)),
+        "index": index,
+        "transpose": transpose(function["transpose"]),
+        "reshape": reshape(function["reshape"]),
+        "broadcast": broadcast(function["broadcast"], f"{library}.full({{shape}}, {{0}})"),
+        "place": padded(f"{library}.pad", function["reshape"]),
+        **{row: operands_alone(function[row]) for row in ("dot", "outer", "trace", "diag")},
+        "det": operands_alone(f"{library}.linalg.det"),
+        "logdet": lambda o: Form(f"{library}.linalg.slogdet({{0}})[1]"),
+        **{row: reduction(function[row], axis, keep) for row in reductions},
+        **{row: running(function[row], function["flip"], axis) for row in ("cumsum", "cumprod")},
+        **{row: side_by_side(function[row], axis) for row in ("concat", "stack")},
+    }
+
+
+def operands_alone(function: str) -> Spelling:
+    """A function of operands and nothing else."""
+    return lambda o: application(function, len(o.operands))
+
+
+def index(o: Structure) -> Form:
+    """A part of an operand."""
+    places = ", ".join(map(place_text, o.settings[0]))
+    return Form(f"{{0}}[{places}]", ATOM, (ATOM,)) if places else ITSELF
+
+
+def transpose(function: str) -> Spelling:
+    """A matrix's ``.T``; else the axes in their new order."""
+
+    def spelled(o: Structure) -> Form:
+        rank = len(o.shape)
+        axes = range(rank)[::-1] if o.settings[0] is None else [a % rank for a in o.settings[0]]
+        order = tuple(axes)
+        return (
+            Form("{0}.T", ATOM, (ATOM,)) if order == (1, 0) else Form(f"{function}({{0}}, {order})")
+        )
+
+    return spelled
+
+
+def reshape(function: str, *, number: str = "") -> Spelling:
+    """An operand in the result's shape; ``number`` makes a number of an array without axes."""
+    return lambda o: Form(f"{function}({{0}}, {o.shape}){shape_text(o.shape, '', number)}")
+
+
+def broadcast(function: str, full: str) -> Spelling:
+    """An operand repeated; a number that is written out fills a new tensor."""
+
+    def spelled(o: Structure) -> Form:
+        text = full if o.literal else f"{function}({{0}}, {{shape}})"
+        return Form(text.replace("{shape}", str(o.shape)))
+
+    return spelled
+
+
+def reduction(function: str, axis: str, keep: str) -> Spelling:
+    """A reduction; all axes need no mention where none is kept."""
+
+    def spelled(o: Structure) -> Form:
+        axes, kept = axes_of(o.settings[0], o.operands[0]), bool(o.settings[1])
+        whole = len(axes) == len(o.operands[0]) and not kept
+        along = "" if whole else f", {axis}={axes[0] if len(axes) == 1 else axes}"
+        text = f"{function}({{0}}{along}{f', {keep}=True' if kept else ''})"
+        return Form(text) if axes else ITSELF
+
+    return spelled
+
+
+def running(function: str, flip: str, axis: str) -> Spelling:
+    """A running sum or product; one from the end is that of what is turned round, and turned back."""
+
+    def spelled(o: Structure) -> Form:
+        at, reverse = axis_of(o.settings[0] or 0, o.shape), o.settings[1]
+        text = f"{function}({{0}}, {axis}={at})"
+        if reverse:
+            text = f"{flip}({text.replace('{0}', f'{flip}({{0}}, ({at},))')}, ({at},))"
+        return Form(text)
+
+    return spelled
+
+
+def side_by_side(function: str, axis: str) -> Spelling:
+    """Operands in a tuple, joined along an axis."""
+
+    def spelled(o: Structure) -> Form:
+        at, count = axis_of(o.settings[0], o.shape), len(o.operands)
+        listed = application("", count).text if count > 1 else "({0},)"
+        return Form(f"{function}({listed}{f', {axis}={at}' if at else ''})")
+
+    return spelled
+
+
+def padded(function: str, reshaping: str, *, flat: bool = False) -> Spelling:
+    """Zeros around an operand, to put it in place; ``flat``: in one list, the last axis first."""
+
+    def spelled(o: Structure) -> Form:
+        shape, places = o.settings
+        ends = placed(shape, places)
+        if o.shape == o.operands[0]:
+            return ITSELF
+        full = tuple([stop - start for start, stop in ends])
+        zeros = [(start, length - stop) for (start, stop), length in zip(ends, shape, strict=True)]
+        listed = tuple([z for pair in zeros[::-1] for z in pair]) if flat else tuple(zeros)
+        inner = "{0}" if full == o.operands[0] else f"{reshaping}({{0}}, {full})"
+        return Form(f"{function}({inner}, {listed})")
+
+    return spelled
+
 
 NUMPY = Target(
     name="numpy",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from exprgrad.graph.shapes import axes_of
-from exprgrad.language.code.arrays import (
+from exprgrad.language.code.target import ATOM, LIKE, Arrays, Form, Repeat, Structure, Target, named
+from exprgrad.language.code.targets.numpy import (
     ITSELF,
     broadcast,
     elementwise,
@@ -11,7 +12,6 @@ from exprgrad.language.code.arrays import (
     structural,
     taking,
 )
-from exprgrad.language.code.target import ATOM, LIKE, Arrays, Form, Repeat, Structure, Target, named
 from exprgrad.language.code.targets.python import RESERVED, layout
 
 __all__ = ["TORCH"]
