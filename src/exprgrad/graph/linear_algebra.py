@@ -50,9 +50,8 @@ def unfit(needed: str, shape: Shape, help: str) -> Mismatch:
 
 def matmul_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     x, y = shapes
-    for shape in shapes:
-        if not shape:
-            raise unfit("vectors or matrices", shape, "")
+    if () in shapes:
+        raise unfit("vectors or matrices", (), "")
     if x[-1] != y[-2:][0]:
         raise Mismatch("{op} needs inner sizes to match", transposed_instead(x, y))
     return (*leading(x, y), *x[-2:-1], *y[-2:][1:])
@@ -154,10 +153,12 @@ def outer_pull(b: Nodes, p: Pass) -> int:
 # Linear systems and inverses.
 
 
-def refuse_not_square(shape: Shape, number: str, tensor: str | None = None) -> None:
+def refuse_not_square(shape: Shape, number: str, tensor: str = "") -> None:
     """Refuse what is not a square matrix, or a stack of them; with help for a number, and for a tensor."""
     if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise Mismatch("{op} needs a square matrix", tensor if shape else number, (0,))
+        raise Mismatch(
+            "{op} needs a square matrix", shape_text(shape, tensor, number) or None, (0,)
+        )
 
 
 def as_columns(b: Nodes, node: int) -> int:
@@ -169,7 +170,7 @@ def solve_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     x, y = shapes
     is_turned = len(y) > 1 and y[-2:] == x[-2:][:1] * 2
     refuse_not_square(
-        x, "of numbers write {1}/{0}", "did you mean solve({1}, {0})?" if is_turned else None
+        x, "of numbers write {1}/{0}", "did you mean solve({1}, {0})?" if is_turned else ""
     )
     if not y:
         raise Mismatch("{op} needs a vector or a matrix on the right", None, (1,))
