@@ -19,6 +19,7 @@ from together import together
 from trades import TRUTHS, slopes
 
 FORMULAS = [*trades()]
+OF_NUMBERS = [formula for formula in FORMULAS if "[" not in "".join(formula.values.values())]
 FEWEST = 12
 """Every number has so many right digits, whatever bounds make of it."""
 
@@ -55,3 +56,28 @@ def test_nothing_needs_more_lines_than_on_paper() -> None:
 @pytest.mark.parametrize("trade", sorted({formula.trade for formula in FORMULAS}))
 def test_every_trade_has_several(trade: str) -> None:
     assert sum(formula.trade == trade for formula in FORMULAS) >= 2
+
+
+@pytest.mark.slow
+@together(OF_NUMBERS)
+def test_all_programs_formulas_and_second_derivatives_agree(formula: Formula) -> None:
+    agree(formula)
+
+
+@together(OF_NUMBERS[::6])
+def test_programs_formulas_and_second_derivatives_agree(formula: Formula) -> None:
+    agree(formula)
+
+
+def agree(formula: Formula) -> None:
+    """A program finds what the sweep does, a derivative is a formula again, and there is a Hessian."""
+    f, at = parse(formula.text), {name: float(text) for name, text in formula.values.items()}
+    run = f.gradient(at)
+    names: dict[str, Any] = {}
+    exec(f.code("python"), names)
+    value, slopes_found = names["f"](**at)
+    assert [value, *slopes_found] == pytest.approx([run.value, *run.gradient.values()], rel=1e-11)
+    name = [*at][-1]
+    true = run.true.gradient[name]
+    assert f.derivative(name).evaluate(at).true.value == pytest.approx(true, rel=1e-10, abs=0)
+    assert f.hessian(at).keys() == at.keys()

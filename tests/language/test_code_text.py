@@ -236,3 +236,11 @@ def test_a_file_is_written(tmp_path: Path) -> None:
 def test_wrong_requests_are_refused(argv: list[str], message: str) -> None:
     done = command("code", *argv)
     assert done.status == 2 and done.out == "" and message in done.err
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_terms_of_recurrences_have_names(target: str) -> None:
+    """``x[2]`` is no name there; one that is taken is not given again."""
+    code = parse("x[0] = a; x[k] = x[k-1]^2 + x_1*x[k-1] for k in 1..2; x[2]*x[1]").code(target)
+    assert "[1]" not in code.split("Inputs")[1].replace("gradient[1]", "")
+    assert re.search(r"\bx_1_ = ", code) and re.search(r"\bx_2 = ", code)

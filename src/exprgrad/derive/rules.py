@@ -5,6 +5,7 @@ A template is an ordinary graph whose inputs are the names that a rule may use (
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeVar
@@ -79,7 +80,8 @@ def real(op: Op, position: int) -> str:
     *statements, rule = op.partial(position).split(";")
     if op.shown:
         shown = op.shown_partial(position)
-        statements = [f"slope = {shown}", *statements]
+        *before, slope = set_apart(shown).split(";")
+        statements = [*before, f"slope = {slope.strip()}", *statements]
         apart = [f"({name} != 0)" for name in op.names if f"{name} == 0," in shown]
         bends = [f"(({one.where}) == 0)" for one in op.special]
         smooth = " * ".join(["(0*slope == 0)", *apart, *bends])
@@ -88,6 +90,13 @@ def real(op: Op, position: int) -> str:
         outside = "*".join(["nan", *op.names])  # whose derivatives are nan too
         rule = f"where(out == out, {rule}, {outside})"
     return "; ".join([*statements, rule])
+
+
+def set_apart(rule: str) -> str:
+    """A rule whose statements have names that stand in no other."""
+    for name in re.findall(r"(?:^|;)\s*(\w+) =(?!=)", rule):
+        rule = re.sub(rf"\b{name}\b", f"{name}_shown", rule)
+    return rule
 
 
 def fewest(op: Op, position: int) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 __all__ = ["Names", "is_plain"]
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+BRACKETS = str.maketrans({"[": "_", "-": "m", "]": ""})
+"""What becomes of the index in the name of a recurrence's term."""
 GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?([A-Z]+)")
 
 
@@ -24,7 +26,9 @@ class Names:
         self.count = 0
 
     def claim(self, wanted: str) -> str:
-        """The name itself, or one like it where it is taken or cannot be written."""
+        """The name itself, or one like it where it is taken or cannot be written: x_1 for x[1]."""
+        if "[" in wanted:
+            wanted = wanted.translate(BRACKETS)
         name = in_ascii(wanted) if self.ascii else unicodedata.normalize("NFKC", wanted)
         while name in self.taken:
             name += "_"
