@@ -321,6 +321,15 @@ def test_shapes_and_opened_calls_go_together() -> None:
     assert done.status == 0 and 'label="f(X)"' in done.out and "(3, 2)" in done.out
 
 
+def test_a_list_over_an_index_is_called_as_it_is_written() -> None:
+    run = parse("sum([x^k for k in 0..2])").gradient(x=2)
+    assert [run.label(node) for node in run.shown][1:3] == [
+        "[x^k for k in 0..2]",
+        "sum([x^k for k in 0..2])",
+    ]
+    assert "  list " in str(run) and "list of 4 operations" in run.dot()
+
+
 def test_operations_are_taken_apart_within_their_calls() -> None:
     expression = parse("f(x, w) = tanh(w*x); L = f(f(a, -2), w) + sum(k*a for k in 1..2)")
     values = {"a": 0.5, "w": -1}

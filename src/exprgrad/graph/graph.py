@@ -134,7 +134,7 @@ class Call(NamedTuple):
     @property
     def is_expression(self) -> bool:
         """Whether the text is one that can be an operand, and not one turn of a sum, ``k = 3``."""
-        return self.text.startswith(self.name)
+        return self.text.startswith((self.name, "["))
 
 
 class Slope(NamedTuple):

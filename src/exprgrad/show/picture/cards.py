@@ -101,7 +101,8 @@ def card_of(run: Run, node: int, digits: int) -> Card:
 
 def inside_text(run: Run, closed: Closed) -> str:
     """What is behind a closed card, in a few words."""
-    count = sum(bool(run.graph.operands[node]) for node in closed.inside)
+    graph = run.graph
+    count = sum(bool(graph.operands[n]) and n not in graph.implicit for n in closed.inside)
     kind = call_kind(closed.call)
     return f"{kind} of {count:,} operations" if count > 1 else kind
 
