@@ -30,7 +30,9 @@ from exprgrad.language.mistakes.foreign import (
 )
 from exprgrad.language.mistakes.hints import (
     CHARACTERS,
+    COMPARED,
     COMPOUNDS,
+    SPOKEN,
     WORD_HINTS,
     character_hint,
     operation_meant,
@@ -457,8 +459,6 @@ def call_of(wrong: Wrong) -> str:
 
 ALONE = re.compile(r"\s*(?:$|[-+−=;,)\]<>≤≥|])")
 """What follows an operand that is all that a function without parentheses can mean."""
-SPOKEN = {"minus": "-", "mod": "%", "plus": "+", "squared": "^2", "times": "*"}
-"""A word for an operator → the operator."""
 HEAD = re.compile(
     r"\s*(?:(?:lambda|λ)\s*[\w\s,]*[:.]|@\([\w\s,]*\)|def\s+\w+\([\w\s,]*\)\s*:\s*return\b"
     r"|function\s*\([\w\s,]*\)|\w+\s*(?:->|↦|\|->)|\([\w\s,]*\)\s*(?:->|=>|↦)"
@@ -525,8 +525,8 @@ def chained(wrong: Wrong) -> Edit | None:
 
 def compound(wrong: Wrong) -> Edit | None:
     """``<>`` and other languages' signs for comparisons."""
-    ours = {"<>": "!=", "===": "==", "!==": "!=", "=<": "<="}.get(wrong.before + wrong.word)
-    return None if ours is None else (wrong.place[0], wrong.span[1], ours)
+    _, ours = COMPARED.get(wrong.before + wrong.word, ("", ""))
+    return (wrong.place[0], wrong.span[1], ours) if ours else None
 
 
 CHOICES = (
@@ -540,7 +540,7 @@ CHOICES = (
 def word_edit(wrong: Wrong) -> Edit | None:
     """``lambda x:`` taken away, ``x mod y`` with our sign, ``x if c else y`` as ``where``."""
     if wrong.word in SPOKEN:
-        return *wrong.span, SPOKEN[wrong.word]
+        return *wrong.span, SPOKEN[wrong.word][1]
     return choice_edit(wrong.text)
 
 

@@ -25,14 +25,22 @@ from exprgrad.language.read.names import LOOK_ALIKES
 from exprgrad.source import Span
 
 __all__ = [
-    "CHARACTERS", "COMPOUNDS", "WORD_HINTS", "all_listed", "arity_hint", "character_hint", "guess",
-    "meant", "nearest", "operation_meant", "synonym", "value_hint",
+    "CHARACTERS", "COMPARED", "COMPOUNDS", "SPOKEN", "WORD_HINTS", "all_listed", "arity_hint",
+    "character_hint", "guess", "meant", "nearest", "operation_meant", "synonym", "value_hint",
 ]  # fmt: skip
 
 Hints = dict[str, str | Callable[[re.Match[str]], str]]
 """Patterns, and what to say where one fits; the first counts."""
 WHERE = "a choice is where(condition, x, y)"
 FORMULA_ALONE = "write the formula alone: its names are its inputs"
+SPOKEN = {
+    "minus": ("a difference", "-"),
+    "mod": ("the modulus", "%"),
+    "plus": ("a sum", "+"),
+    "squared": ("a square", "^2"),
+    "times": ("a product", "*"),
+}
+"""A word for an operator → what it makes, and the operator."""
 WORD_HINTS = {
     "and": "for 'a and b' write a*b on comparisons: (x > 0)*(y > 0)",
     "or": "for 'a or b' write max(a, b) on comparisons: max(x > 0, y > 0)",
@@ -40,23 +48,23 @@ WORD_HINTS = {
     "if": WHERE,
     "then": WHERE,
     "else": WHERE,
-    "mod": "the modulus is written %",
     "div": "the whole part of a quotient is floor(a/b)",
-    "plus": "a sum is written +",
-    "minus": "a difference is written -",
-    "times": "a product is written *",
-    "squared": "a square is written ^2",
     "for": "there are no loops: operations work on whole tensors, as sum(x) and x^2 do",
     "lambda": FORMULA_ALONE,
     "def": FORMULA_ALONE,
     "return": FORMULA_ALONE,
+    **{word: f"{what} is written {sign}" for word, (what, sign) in SPOKEN.items()},
 }
+COMPARED = {
+    "<>": ("'not equal' is", "!="),
+    "===": ("to compare, write", "=="),
+    "!==": ("'not equal' is", "!="),
+    "=<": ("'at most' is", "<="),
+}
+"""A comparison elsewhere → what to say of it, and ours."""
 COMPOUNDS = {
+    **{elsewhere: f"{what} {ours}" for elsewhere, (what, ours) in COMPARED.items()},
     "//": "the whole part of a quotient is floor(a/b)",
-    "<>": "'not equal' is !=",
-    "===": "to compare, write ==",
-    "!==": "'not equal' is !=",
-    "=<": "'at most' is <=",
     "=>": "'at least' is >=; of a function write the formula alone: its names are its inputs",
     "->": FORMULA_ALONE,
 }
