@@ -9,10 +9,12 @@ from functools import cache
 import pytest
 
 import golden
+from counting import calls
+from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.explain.derivations.steps import Step, steps
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.parse import parse
-from exprgrad.show.text.formulas import step_fields, step_lines
+from exprgrad.show.text.formulas import answer_lines, formula_lines, step_fields, step_lines
 from exprgrad.source import display_width
 
 OPTION = (
@@ -115,3 +117,26 @@ def test_the_fields_of_one_step() -> None:
         "node": 3,
         "span": [0, 8],
     }
+
+
+def test_a_derivative_fits_a_narrow_terminal() -> None:
+    graph = parse("(x^3 + 2*x)/(1 + x^2)*exp(-x)*sin(y*x)")
+    (found,) = derivatives(graph, ["x"])
+    (whole,) = formula_lines(graph, ("x",), found, "infix", None, None)
+    lines = [*formula_lines(graph, ("x",), found, "infix", None, 40)]
+    assert max(map(display_width, lines)) <= 40 and len(lines) == 6
+    assert "".join(whole.split()) == "".join("".join(lines).split())
+
+
+def test_letters_are_parted_where_one_ends() -> None:
+    assert "with u = (x^3 + 2*x)/(1 + x^2);\n            v = exp(-x)" in drawn(
+        "(x^3 + 2*x)/(1 + x^2)*exp(-x)", "x", 40
+    )
+
+
+def test_a_long_formula_is_broken_in_linear_work() -> None:
+    def work(terms: int) -> int:
+        text = " + ".join(["sin(x)"] * terms)
+        return calls(lambda: [*answer_lines("d/dx", text, 40)])[1]
+
+    assert work(2000) < 2.2 * work(1000)

@@ -122,7 +122,7 @@ def formulas_answer(
     def shown(screen: Screen) -> Iterator[str]:
         if not show_steps:
             for inputs, formula in found:
-                yield from formulas.formula_lines(graph, inputs, formula, to, tell)
+                yield from formulas.formula_lines(graph, inputs, formula, to, tell, screen.width)
             return
         for place, name in enumerate(wrt):
             if place:

@@ -15,8 +15,8 @@ from exprgrad.show.text.lines import broken
 from exprgrad.source import depths, display_width, printable
 
 __all__ = [
-    "formula_lines", "formula_rows", "infix_name", "latex_name", "nest", "step_fields", "step_lines",
-    "written",
+    "answer_lines", "formula_lines", "formula_rows", "infix_name", "latex_name", "nest", "step_fields",
+    "step_lines", "written",
 ]  # fmt: skip
 
 OUTPUTS = ("f", "F", "y", "g", "h", "z")
@@ -28,6 +28,8 @@ Tell = Callable[[str, int, int], None]
 MARGIN = "     "
 LONGEST_LETTERS = 60
 """How many characters of letters and what they stand for are on one line."""
+NEAR = 8
+"""In how many times a line's width a place to break it is looked for."""
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -62,20 +64,28 @@ def power(base: str, raised: str, times: int) -> str:
 
 
 def formula_lines(
-    graph: Graph, inputs: Orders, formula: Graph, to: str, tell: Tell | None
+    graph: Graph, inputs: Orders, formula: Graph, to: str, tell: Tell | None, width: int | None
 ) -> Iterator[str]:
-    """For people: a derivative after its name, its named steps on lines of their own."""
+    """For people: a derivative after its name, its named steps on lines of their own.
+
+    What is longer than ``width`` cells is broken, but for LaTeX; with no width, nothing is.
+    """
     name = infix_name(graph, inputs)
     text = latex(formula, latex_name(graph, inputs)) if to == "latex" else program(formula)
     if tell is not None:
         tell(name, len(text), len(inputs))
     if to == "latex":
         yield text
-    elif not formula.bindings:
-        yield f"{name} = {text}"
     else:
-        yield name
-        yield from (f"  {statement}" for statement in text.split("; "))
+        yield from answer_lines(name, text, width)
+
+
+def answer_lines(name: str, text: str, width: int | None) -> Iterator[str]:
+    """A formula after its name, or below it its statements."""
+    first, *others = text.split("; ")
+    yield from [name] if others else equation_lines(f"{name} = ", text, width)
+    for statement in (first, *others) if others else ():
+        yield from equation_lines("  ", statement, width)
 
 
 def formula_rows(found: Iterable[tuple[Orders, Graph]], to: str) -> Iterator[list[str]]:
@@ -122,10 +132,7 @@ def step_lines(
             yield from equations(step, wrt, width)
         yield ""
     name, answer = infix_name(graph, (wrt,)), steps[-1].formulas[-1]
-    statements = answer.split("; ")
-    final = list(equation_lines(f"{name} = ", answer, width))
-    if len(statements) > 1:
-        final = [name, *(piece for s in statements for piece in equation_lines("  ", s, width))]
+    final = answer_lines(name, answer, width)
     yield from (bold(piece, piece) for piece in final) if color else final
 
 
@@ -152,15 +159,19 @@ def equations(step: Step, wrt: str, width: int | None) -> Iterator[str]:
 
 def equation_lines(start: str, formula: str, width: int | None) -> Iterator[str]:
     """A formula behind ``start``, in lines no wider than ``width`` where it can be broken."""
-    formula = printable(formula)
+    formula, done = printable(formula), 0
     indent = " " * (display_width(start) + 2)
-    while width is not None and display_width(start + formula) > width:
-        at = break_at(formula, len(beginning(formula, width - display_width(start))))
+    while width is not None:
+        near = formula[done : done + NEAR * width]  # a formula may be long, and takes linear work
+        if display_width(start + near) <= width:
+            break
+        at = break_at(near, len(beginning(near, width - display_width(start))))
         if at is None:
             break
-        yield start + formula[:at].rstrip()
-        start, formula = indent, formula[at:].lstrip()
-    yield start + formula
+        yield start + near[:at].rstrip()
+        done += at + len(near[at:]) - len(near[at:].lstrip())
+        start = indent
+    yield start + formula[done:]
 
 
 def beginning(text: str, width: int) -> str:
@@ -174,8 +185,8 @@ def beginning(text: str, width: int) -> str:
 def break_at(formula: str, room: int) -> int | None:
     """Where a formula is best broken, at most ``room`` characters in, if it can be; else further on.
 
-    Outer sums come first, then outer products; what comes late is best.  A break is in front of a
-    symbol, or behind a comma.
+    Ends of statements come first, then outer sums, then outer products; what comes late is best.
+    A break is in front of a symbol, or behind a comma.
     """
     best, late, early = (0, 0), None, None
     for at, (character, depth) in enumerate(zip(formula, depths(formula), strict=True)):
@@ -184,7 +195,7 @@ def break_at(formula: str, room: int) -> int | None:
         factor = character == "*" or (character == "/" and after != "d")  # not within du/dx
         if at == 0 or not (blank or factor):
             continue
-        cost = 2 * depth + (not blank), -at
+        cost = 2 * depth + (not blank) - (before == ";"), -at
         if at > room:
             return late or early or at
         if at <= room // 3:
