@@ -19,7 +19,7 @@ ABSENT = {
     "plot": "no curves are drawn; 'dot' draws a formula's graph, and 'explore' makes a page of it",
     "integrate": "there are no integrals here, only derivatives",
     "simplify": "only derivatives are simplified: 'diff' writes them",
-    "solve": "no equations are solved here; 'descend' goes towards a minimum",
+    "solve": "a formula finds a root, as in eval 'root(x^2 - 2, x, 1)'; 'descend' goes towards a minimum",
 }
 """Commands that people may expect and that are not there, and what to say of them."""
 

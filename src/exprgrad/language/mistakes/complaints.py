@@ -13,11 +13,11 @@ from typing import NamedTuple
 from exprgrad.errors import LanguageError
 from exprgrad.language.mistakes.foreign import (
     ABSENT,
+    DERIVATIVES,
     FORMS,
     FUNCTION_WORDS,
     MODULES,
     NAMES_HERE,
-    ONLY_A_FORMULA,
     arguments,
     bare,
     closing,
@@ -975,7 +975,7 @@ MISTAKES = (
         kind="LPAR", last="TRANSPOSE", when=lambda wrong: wrong.follows(r"\s*\)"),
     ),
     Mistake(
-        NO_OPERATOR, ONLY_A_FORMULA, kind=OPERANDS, last="NAME RPAR",
+        NO_OPERATOR, DERIVATIVES, kind=OPERANDS, last="NAME RPAR",
         when=lambda w: re.match(r"\s*d\s*/\s*d\w|(?i:derivative|gradient|diff)\b", w.text),
     ),
     Mistake(

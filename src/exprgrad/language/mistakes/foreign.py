@@ -17,11 +17,11 @@ from exprgrad.source import depths, pieces
 
 __all__ = [
     "ABSENT",
+    "DERIVATIVES",
     "FORMS",
     "FUNCTION_WORDS",
     "MODULES",
     "NAMES_HERE",
-    "ONLY_A_FORMULA",
     "SETTINGS",
     "arguments",
     "attribute_hint",
@@ -114,11 +114,29 @@ EXAMPLES = {
     "unsqueeze": "reshape(x, [-1, 1])", "vstack": "concat(x, y), for vectors [x, y]",
 }  # fmt: skip
 """A function elsewhere → how what it does is written here, where its operands are not told."""
-ONLY_A_FORMULA = "no derivative is taken inside a formula: ask for diff of the formula alone"
+DERIVATIVES = (
+    "inside a formula a derivative is d(x^3, x), the second one d(x^3, x, 2); "
+    "diff gives the formula's own"
+)
+ROOTS = "a root is root(x^2 - 2, x, 1), searched for from 1, or root(x^2 - 2, x, 0, 2), between two ends"
 ABSENT = {
     "argmax": "the place of the greatest has no derivative; max(x) is the greatest itself",
     "argmin": "the place of the least has no derivative; min(x) is the least itself",
-    **dict.fromkeys(("D", "Derivative", "derivative", "diff", "grad", "gradient"), ONLY_A_FORMULA),
+    **dict.fromkeys(("D", "Derivative", "derivative", "diff", "grad", "gradient"), DERIVATIVES),
+    **dict.fromkeys(
+        (
+            "FindRoot",
+            "brentq",
+            "find_root",
+            "findroot",
+            "fsolve",
+            "fzero",
+            "newton",
+            "nsolve",
+            "uniroot",
+        ),
+        ROOTS,
+    ),
     **dict.fromkeys(("double", "float"), "numbers are doubles: leave it out"),
     **dict.fromkeys(
         ("cholesky", "eig", "eigh", "eigvals", "eigvalsh", "lu", "qr", "svd"),

@@ -10,10 +10,10 @@ from itertools import islice
 from exprgrad.errors import advice
 from exprgrad.graph.ops import BY_NAME, FUNCTIONS
 from exprgrad.language.mistakes.foreign import (
+    DERIVATIVES,
     FUNCTION_WORDS,
     MODULES,
     NAMES_HERE,
-    ONLY_A_FORMULA,
     arguments,
     attribute_hint,
     owner_before,
@@ -86,7 +86,7 @@ CHARACTER_HINTS = {
     "⌊": "the whole part is floor(x)",
     "⌈": "the next whole number is ceil(x)",
     "±": "a formula has one value: write + or -",
-    "∂": ONLY_A_FORMULA,
+    "∂": DERIVATIVES,
     "∫": "there are no integrals",
     "$": "write the formula without '$'",
     "∑": "a sum is sum(x)",
