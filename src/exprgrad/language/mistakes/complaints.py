@@ -625,13 +625,17 @@ def character_edit(text: str, span: Span) -> Edit | None:
     return *span, f"*{sign}" if joins else sign
 
 
+DIVIDEND = re.compile(
+    r"\s*((?:(?<=\s)[^\W\d]\w*|[^\W\d](?![A-Za-z])\w*)(?:\.T)?|\([^()]{1,40}\))\s*(?=$|[-+,;)])"
+)
+"""What may stand behind MATLAB's backslash; without a blank several letters are a command of LaTeX."""
+
+
 def division_from_the_left(text: str, start: int) -> Edit | None:
     """MATLAB's ``A\\b`` as a call, where nothing beside it binds as tightly."""
-    divisor = owner_before(text, len(text[:start].rstrip()))
-    begin = len(text[:start].rstrip()) - len(divisor)
-    right = re.compile(r"\s*([^\W\d]\w*(?:\.T)?|\([^()]{1,40}\))\s*(?=$|[-+,;)])").match(
-        text, start + 1
-    )
+    end = len(text[:start].rstrip())
+    divisor = owner_before(text, end)
+    begin, right = end - len(divisor), DIVIDEND.match(text, start + 1)
     is_alone = re.search(r"(?:^|[-+,;(=])\s*$", text[:begin])
     if not (right and is_alone and divisor and text.startswith(divisor, begin)):
         return None

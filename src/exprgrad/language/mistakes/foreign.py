@@ -142,6 +142,10 @@ ABSENT = {
         ("cholesky", "eig", "eigh", "eigvals", "eigvalsh", "lu", "qr", "svd"),
         "matrices are not factorized here: solve, inv, det and logdet take them whole",
     ),
+    **dict.fromkeys(
+        ("expm", "logm", "sqrtm"),
+        "functions go element by element, and matrices have none of their own",
+    ),
     "einsum": "write it with @, sum, outer, trace and x.T",
     "lg": "lg is log10(x) to some and log2(x) to others: write the one that is meant",
     "len": "sizes are not part of a formula; mean(x) is the sum over the count",
@@ -162,12 +166,13 @@ MODULES = frozenset({
 })  # fmt: skip
 """What stands before the dot of a function that is not a method."""
 TRANSPOSE = "the transpose is written {0}.T"
+OF_MANY = TRANSPOSE + ", of a stack of matrices transpose({0}, axes=[0, 2, 1])"
 SHAPES = "shapes are not part of a formula; {eval} shows every node's"
 GRADIENT = "{grad} gives the gradient; write the formula alone"
 DOUBLES = "write {0} alone: all is a tensor of doubles"
 ATTRIBUTES = {
     "H": TRANSPOSE, "I": "the inverse is written inv({0})", "backward": GRADIENT, "dtype": SHAPES,
-    "grad": GRADIENT, "mH": TRANSPOSE, "mT": TRANSPOSE, "ndim": SHAPES, "numel": SHAPES, "shape": SHAPES,
+    "grad": GRADIENT, "mH": OF_MANY, "mT": OF_MANY, "ndim": SHAPES, "numel": SHAPES, "shape": SHAPES,
     "size": SHAPES,
 }  # fmt: skip
 """What stands behind a dot elsewhere → what to write here of what stands before it."""

@@ -280,7 +280,7 @@ BEGINNINGS: Hints = {
     r"(?<=[\w)\]])(?:'[(']|[′″])": "a derivative has no sign of its own; name a node, say, dx",
     r"(?<=[\w)\]])['’]": transpose_hint,
     r"\\[A-Za-z]{2,}": "this is LaTeX",
-    r"(?<=[\w)\]])\s*\\": "the solution of A x = b is written solve(A, b)",
+    r"(?:(?<=[\w)\]])|(?<=[\w)\]] ))\\(?=\s*[\w(])": "the solution of A x = b is written solve(A, b)",
     r"\\": "a backslash means nothing here",
 }
 """What begins with a foreign character, and the mend."""
