@@ -50,7 +50,6 @@ __all__ = [
 
 COUNTED = 6
 """So many digits of a number are right, or a warning says how many, where all its digits are printed."""
-WORD = re.compile(r"\w+")
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
 NO_NUMBER = NOT_FINITE | {"nan-hessian", "infinite-hessian"}
@@ -307,7 +306,9 @@ def unused_bindings(run: evaluation.Run) -> Iterator[Diagnostic]:
         terms = [(name.partition("["), needed[node]) for name, node, _ in run.graph.bindings]
         used = {name for (name, bracket, _), is_needed in terms if bracket and is_needed}
         inside = [call.span for call in run.graph.calls if call.kind == "derivative"]
-        used.update(word for place in inside for word in WORD.findall(run.text[slice(*place)]))
+        used.update(
+            word for place in inside for word in re.findall(r"\w+", run.text[slice(*place)])
+        )
         for name, node, span in run.graph.bindings:
             if not needed[node] and name.partition("[")[0] not in used:
                 message = f"the output does not use '{name}'"
