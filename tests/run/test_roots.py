@@ -10,7 +10,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from exprgrad.derive.roots import OUT, root_row
+from exprgrad.derive.roots import root_row
+from exprgrad.derive.search import OUT
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.language.code.targets import TARGETS

@@ -13,8 +13,9 @@ from collections.abc import Container, Iterable, Sequence
 from typing import cast
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.roots import OUT, depth, root_row
+from exprgrad.derive.roots import depth, root_row
 from exprgrad.derive.rules import computed
+from exprgrad.derive.search import OUT
 from exprgrad.derive.sweeps.forward import push_forward
 from exprgrad.derive.sweeps.local import Edge, Source
 from exprgrad.derive.sweeps.reverse import pull_back

@@ -1,178 +1,33 @@
-"""Roots: the row that an equation makes, and the search for its solution as a program that is repeated.
+"""The rows of roots, each made of its equation.
 
 A root is an operation of what its equation reads, and of where the search starts.  So it has a row of the
 op table, made when the equation is met, and everything follows from that as from any other row: its local
 derivatives are the implicit function theorem's, -g_p/g_E for a residual g that is 0 at E, in terms of the
 operands and of ``out``, so that derivatives of any order are right.
-
-The search is Newton's method, safeguarded: a step is taken only if it makes the residual smaller; once the
-residual changes its sign between two points it stays between these, and halves where Newton's method leaves
-them or is slow (W. H. Press et al., Numerical Recipes, 3rd ed. (2007), section 9.4).  It ends where no
-double lies between the two points, or where the residual is 0.  Every evaluator and target repeats the same
-text, ``TURN``, in its own arithmetic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from itertools import count
 from zlib import crc32
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, shown, slots, template
+from exprgrad.derive.search import OUT, on
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import Graph, Loop, Program, dependents
+from exprgrad.graph.graph import Graph, dependents
 from exprgrad.graph.op import Equation, Op, Special
 from exprgrad.graph.ops import BY_NAME, EQUATIONS
 from exprgrad.language.write.infix import COMPARISON, Piece, pieces
 from exprgrad.language.write.infix import program as infix
 from exprgrad.language.write.naming import name_shared
 
-__all__ = ["OUT", "depth", "root_row", "search"]
+__all__ = ["depth", "root_row"]
 
-OUT = "out"
-"""What the texts of a row call its result: here, the unknown."""
-MOST_TURNS = 1200
-"""After so many turns the search is given up; bisection alone, over all doubles, takes 1,100."""
 LONGEST_SIMPLIFIED = 100
 """Of how many operations the derivatives are written as a person would write them."""
-
-# What is known between two turns.
-STATE = ("x", "g", "s", "y", "h", "t", "e", "k", "n", "top")
-"""
-``x``    where the residual is smallest so far, or one end; ``g`` is the residual there
-``s``    the slope where it was last asked
-``y``    the other end, where the residual has the other sign, ``h``; nan: there is none yet
-``t``    where the residual is asked next
-``e``    how long the last step was
-``k``    how many ulps the next step is, where Newton's are shorter
-``n``    how many turns there were
-``top``  the residual at the start
-"""
-OPEN = (
-    "x = nan; g = nan; s = nan; y = nan; h = nan; t = start; e = inf; k = 1; n = 0; top = nan; top"
-)
-BRACKETED = (
-    "x = low; g = r; s = nan; y = nan; h = nan; t = where(r == 0, low, high); e = inf; k = 1; n = 0; "
-    "top = abs(r); top"
-)
-"""Before the first turn; ``r`` is the residual at ``low``."""
-TURN = """
-crosses = where(g < 0, r > 0, where(g > 0, r < 0, 0))
-taken = (r == r)*max(g != g, crosses, y == y, abs(r) < abs(g))
-leaves = taken*crosses
-x1 = where(taken, t, x)
-g1 = where(taken, r, g)
-s1 = where(taken, d, s)
-y1 = where(leaves, x, y)
-h1 = where(leaves, g, h)
-between = y1 == y1
-reach = 10000*max(abs(t), 1)
-newton = t - max(min(r/d, reach), -reach)
-tiny = max(abs(x1)*2.220446049250313e-16, 5e-324)
-step = abs(newton - x1)
-is_short = step <= 4*tiny
-way = where(between, where(y1 > x1, 1, -1), where((r > 0) == (d > 0), -1, 1))
-aim = where(is_short, x1 + way*k*tiny, newton)
-middle = x1/2 + y1/2
-inside = (min(x1, y1) < aim)*(aim < max(x1, y1))
-closer = where(inside*max(is_short, step <= e/2), aim, middle)
-t1 = where(taken, where(between, closer, aim), x + (t - x)/4)
-e1 = where(taken, abs(t1 - x1), e)
-k1 = where(taken*is_short, 4*k, k)
-n1 = n + 1
-top1 = where(top == top, top, abs(r))
-room = where(between, (middle != x1)*(middle != y1), (abs(t1) < inf)*(t1 != x1)*(k1 < 1e12))
-go = (g1 != 0)*room*(n1 < MOST)
-go
-"""
-"""One turn; ``r`` is the residual at ``t``, and ``d`` its slope there.  It goes on while ``go`` is 1."""
-FOUND = """
-tiny = max(abs(x)*2.220446049250313e-16, 5e-324)
-least = min(abs(g), where(h == h, abs(h), inf))
-rises = (h > g) == (y > x)
-is_pole = where(y == y, where(s > 0, rises == 0, where(s < 0, rises, 0)), 0)
-touches = abs(t - x) <= 1e-6*abs(x)
-is_small = max(least <= abs(s)*4096*tiny, least <= top*where(y == y, 1e-6, where(touches, FLAT, 0)))
-where(max(g == 0, is_small*(is_pole == 0)), where(abs(h) < abs(g), y, x), nan)
-"""
-"""The root, or nan.  Where the residual leaps over 0, or has a pole, its sign changes too."""
-FLAT = 1e-13
-"""By how much the residual must shrink where it only touches 0."""
-
-
-@cache
-def search(kind: str) -> Loop:
-    """The search that a root's row asks for: the root, or nan, comes of its last state."""
-    op = BY_NAME[kind]
-    return Loop(tuple(NAMES.values()), begun(op), turned(op), ended(op))
-
-
-NAMES = {state: f"{state} of the search" for state in STATE}
-"""What programs call the state: no input can bear a name with a blank."""
-
-
-def begun(op: Op) -> Program:
-    """The program that makes the first state."""
-    builder, equation = Builder(), equation_of(op)
-    operands = {name: builder.input(name) for name in op.names}
-    if not equation.is_bracketed:
-        given = {"start": operands[op.names[-1]]}
-        return builder.program(outcomes(builder, OPEN, given, STATE))
-    low, high = (operands[name] for name in op.names[-2:])
-    residual = on(builder, equation.residual, {**operands, OUT: low})
-    given = {"low": low, "high": high, "r": residual}
-    return builder.program(outcomes(builder, BRACKETED, given, STATE))
-
-
-def turned(op: Op) -> Program:
-    """The program that makes the next state, and says whether it is the last."""
-    builder, equation = Builder(), equation_of(op)
-    operands = {name: builder.input(name) for name in op.names}
-    states = {state: builder.input(name) for state, name in NAMES.items()}
-    at = {**operands, OUT: states["t"]}
-    residual, slope = (on(builder, text, at) for text in (equation.residual, equation.slope))
-    text = TURN.replace("MOST", str(MOST_TURNS))
-    if equation.is_bracketed:
-        text = text.replace("room*", "between*room*")
-    after = [f"{state}1" if f"{state}1 =" in text else state for state in STATE]
-    given = {**states, "r": residual, "d": slope}
-    return builder.program(outcomes(builder, text, given, (*after, "go")))
-
-
-def ended(op: Op) -> Program:
-    """The program that makes the root of the last state."""
-    builder = Builder()
-    states = {state: builder.input(name) for state, name in NAMES.items()}
-    flat = "0" if equation_of(op).is_bracketed else repr(FLAT)
-    return builder.program([on(builder, FOUND.replace("FLAT", flat), states)])
-
-
-def equation_of(op: Op) -> Equation:
-    """What a root's row solves."""
-    assert op.equation is not None
-    return op.equation
-
-
-def on(builder: Builder, text: str, given: dict[str, int]) -> int:
-    """A text of a row on nodes."""
-    graph = template(text.strip())
-    return builder.include(graph, given)[graph.output]
-
-
-def outcomes(
-    builder: Builder, text: str, given: dict[str, int], wanted: Sequence[str]
-) -> list[int]:
-    """What some statements of a text come to; what it does not state is as given."""
-    graph = template(text.strip())
-    images = builder.include(graph, given)
-    stated = {name: images[node] for name, node, _ in graph.bindings}
-    return [stated[name] if name in stated else given[name] for name in wanted]
-
-
-# The row.
 
 
 def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracketed: bool) -> Op:

@@ -12,8 +12,8 @@ from collections.abc import Container, Sequence
 from math import copysign, isnan
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.roots import search
 from exprgrad.derive.rules import operation_count, template
+from exprgrad.derive.search import search
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Loop, Program
 from exprgrad.graph.ops import BY_NAME

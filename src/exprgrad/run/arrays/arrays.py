@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from exprgrad.derive.lower.lower import formula_of
-from exprgrad.derive.roots import search
 from exprgrad.derive.rules import template
+from exprgrad.derive.search import search
 from exprgrad.graph.graph import Algebra, Graph, Literal, Program, Settings, Shape, interpret
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Structural

@@ -19,8 +19,8 @@ from contextlib import AbstractContextManager
 from functools import cache, lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any, cast
 
-from exprgrad.derive.roots import OUT
 from exprgrad.derive.rules import slots, template
+from exprgrad.derive.search import OUT
 from exprgrad.errors import MissingExtraError, install
 from exprgrad.graph.graph import Algebra, Graph, dependents, interpret, is_scalar
 from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, Op

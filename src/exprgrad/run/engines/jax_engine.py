@@ -16,7 +16,7 @@ import numpy as np
 
 from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.lower.lower import formula_of
-from exprgrad.derive.roots import search
+from exprgrad.derive.search import search
 from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.graph.graph import Algebra, Program, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS

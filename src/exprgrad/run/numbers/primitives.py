@@ -158,7 +158,7 @@ def function(op: Op) -> Function:
 
 def root(op: Op) -> Function:
     """A root as a function of its operands: nan where none is found."""
-    from exprgrad.derive.roots import search
+    from exprgrad.derive.search import search
 
     state, *programs = search(op.name)
     inputs = (*op.names, *state)
