@@ -45,6 +45,12 @@ exprgrad jacobian "x*y; x+y" x=1 y=2
 exprgrad solve "x^2 = 4"
 exprgrad "2+3*4"
 exprgrad pi
+exprgrad "sum(k^2 for k in 1:10)"
+exprgrad "sum(k^2 for k=1..10)"
+exprgrad "f(x) = x^2; f(3)"
+exprgrad "integral(x^2, x, 0, 1)"
+exprgrad "fsolve(x^2 - 2, 1)"
+exprgrad "diff(x^2, x)" x=3
 exprgrad "P*(1+r)^n" P=1000 r=5% n=10
 exprgrad "x => x^2" x=3
 exprgrad -q "x^2" x=3

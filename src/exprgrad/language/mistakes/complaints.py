@@ -842,6 +842,17 @@ MISTAKES = (
         "there is nothing inside these parentheses", "add an operand, or drop them",
         kind="RPAR", last="LPAR", place="both",
     ),
+    # Ranges as others write them.
+    Mistake(
+        "a range is written with '..'", "write {before}..10, which includes its end",
+        kind="COLON", last="NUMBER NAME", when=lambda wrong: "RANGE" in wrong.expected,
+        mend=lambda wrong: (*wrong.span, ".."),
+    ),
+    Mistake(
+        "an index is chosen with 'in'", "write for {before} in 1..10",
+        kind="EQUALS", last="NAME", when=lambda w: re.search(r"\bfor\s+\w+\s*$", w.text[: w.span[0]]),
+        mend=lambda wrong: (*wrong.span, " in "),
+    ),
     # Colons.
     Mistake(
         "a slice has no step", "a slice is start:stop, and takes every index between",

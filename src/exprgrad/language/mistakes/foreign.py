@@ -146,6 +146,10 @@ ABSENT = {
         ("expm", "logm", "sqrtm"),
         "functions go element by element, and matrices have none of their own",
     ),
+    **dict.fromkeys(
+        ("integral", "integrate", "quad"),
+        "there are no integrals; a sum is sum(k^2 for k in 1..10)",
+    ),
     "einsum": "write it with @, sum, outer, trace and x.T",
     "lg": "lg is log10(x) to some and log2(x) to others: write the one that is meant",
     "len": "sizes are not part of a formula; mean(x) is the sum over the count",

@@ -49,7 +49,7 @@ WORD_HINTS = {
     "then": WHERE,
     "else": WHERE,
     "div": "the whole part of a quotient is floor(a/b)",
-    "for": "there are no loops: operations work on whole tensors, as sum(x) and x^2 do",
+    "for": "an index is counted in sum(k^2 for k in 1..10), in a list, or behind x[k] = …",
     "lambda": FORMULA_ALONE,
     "def": FORMULA_ALONE,
     "return": FORMULA_ALONE,
