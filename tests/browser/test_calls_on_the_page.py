@@ -9,7 +9,7 @@ import pytest
 
 from browsers import axe
 from calls import Part, with_calls
-from exprgrad.api import Run
+from exprgrad.api import Run, parse
 from pages import edit, last, press, read
 
 F = "a*(2*x + 1) + tanh(2*b + 1)"
@@ -84,6 +84,23 @@ def test_keys_open_a_card_and_step_through_it(browse: Any) -> None:
     assert "g(x)" in page.evaluate("() => document.activeElement.getAttribute('aria-label')")
     page.keyboard.press("?")
     assert page.get_by_text("open a call, close it").is_visible()
+
+
+def test_a_link_shows_what_was_open(browse: Any) -> None:
+    page = browse.show(html())
+    page.evaluate("() => { location.hash = 'open=1&step=3' }")
+    page.locator(".frame").wait_for()
+    assert read(page).sentence == "g(b) = 1.2"
+    assert page.locator(".call").count() == 2
+
+
+def test_kinks_in_a_closed_call_are_told(browse: Any) -> None:
+    run = parse("f(x) = max(x, 1)*2; f(a) + b").gradient(a=2, b=1)
+    page = browse.show(run.explore().html)
+    edit(page, "a", "1")
+    assert "f(a) has a kink here: operands tie" in page.locator("#notes + section").text_content()
+    edit(page, "a", "0.5")
+    assert not page.get_by_text("has a kink here").count()
 
 
 @pytest.mark.slow

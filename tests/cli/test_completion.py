@@ -76,6 +76,7 @@ def offered(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("exprgrad code x --to ja", ["javascript ", "jax "]),
         ("exprgrad grad x --color n", ["never "]), ("exprgrad explore --lesson n", ["neuron "]),
         ("exprgrad ops tan", ["tan ", "tanh "]), ("exprgrad grad x --expand al", ["all "]),
+        ("exprgrad grad 'fall(x)=x^2; fall(a)' --expand fal", ["fall "]),
         ("exprgrad grad a a=@da", ["a=@data.csv ", "a=@dawn.npy ", "a=@days/"]),
         ("exprgrad grad a a=@data.csv:", ["a=@data.csv:K ", "a=@data.csv:S "]),
         ("exprgrad grad a --inputs v", ["values.json "]), ("exprgrad grad -f no", ["notes.txt "]),

@@ -147,14 +147,15 @@ def calls(typed: str) -> Iterator[str]:
         yield from (f"{typed[:start]}{word}(" for word in sorted(FUNCTION_WORDS))
 
 
-def names(formula: str) -> tuple[list[str], list[str]]:
-    """A formula's inputs, and its named statements; none while it is no formula."""
+def names(formula: str) -> tuple[list[str], list[str], list[str]]:
+    """A formula's inputs, its named statements, and what it calls; none while it is no formula."""
     from exprgrad.api import parse
 
     with suppress(ExprgradError):
         graph = parse(formula).graph
-        return [*graph.inputs], [binding.name for binding in graph.bindings]
-    return [], []
+        calls = dict.fromkeys(call.word for call in graph.calls)
+        return [*graph.inputs], [binding.name for binding in graph.bindings], [*calls]
+    return [], [], []
 
 
 def values(typed: str, formula: str, others: Sequence[str]) -> Iterator[str]:
@@ -184,9 +185,12 @@ def values_of(option: click.Option, typed: str, formula: str) -> Iterator[str]:
     from exprgrad.show.page.lessons import LESSONS
 
     key = option.opts[-1]
-    inputs, statements = names(formula) if key in ("--wrt", "--of") else ([], [])
+    inputs, statements, calls = (
+        names(formula) if key in ("--wrt", "--of", "--expand") else ([], [], [])
+    )
     listed = {
-        "--lesson": LESSONS, "--expand": ["all", *functions()], "--wrt": inputs, "--of": statements,
+        "--lesson": LESSONS, "--expand": [*calls, "all", *functions()], "--wrt": inputs,
+        "--of": statements,
     }  # fmt: skip
     before = typed[: typed.rfind(",") + 1]
     if isinstance(option.type, Words):

@@ -103,9 +103,10 @@ def fold(graph: Graph) -> Fold:
 
 
 def closable(graph: Graph) -> list[bool]:
-    """By call: whether it is closed.  One that comes to a node of before cannot be: it has no card."""
+    """By call: whether it is closed.  One that comes to a constant, or a node of before, has no card."""
     return [
-        not call.opened and at in around(graph, call.result) for at, call in enumerate(graph.calls)
+        not call.opened and at in around(graph, call.result) and bool(graph.operands[call.result])
+        for at, call in enumerate(graph.calls)
     ]
 
 

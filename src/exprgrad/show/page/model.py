@@ -258,6 +258,7 @@ def call_program(run: Run, closed: Closed) -> dict[str, Any]:
     ]
     return {
         "output": places[closed.call.result],
+        "count": len(closed.operands),
         "nodes": [fields(node) for node in places],
         "edges": passing,
         "wrt": [places[operand] for operand in closed.operands if active[operand]],

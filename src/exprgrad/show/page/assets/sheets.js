@@ -11,6 +11,12 @@ for (const [key, inner] of Object.entries(CALLS.calls)) {
       const {got} = simulate(inner, localDerivatives(inner, data(operands)), ORDERS.right(inner));
       return operands.map((operand, id) => got[id] ?? 0);
     },
+    // The kinks and jumps that are met in it.
+    special: (...seen) => {
+      const all = data(seen.slice(0, inner.count)), moves = id => Number(id < inner.count || Boolean(inner.nodes[id].row));
+      return inner.nodes.flatMap(({id, row, operands}) =>
+        OPS[row]?.special?.(...operands.map(at => all[at]), all[id], ...operands.map(moves)) ?? []);
+    },
   };
 }
 
