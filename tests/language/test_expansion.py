@@ -7,6 +7,7 @@ import logging
 import pytest
 from lark import Lark, logger
 
+import exprgrad
 from exprgrad.graph.graph import same
 from exprgrad.graph.invariants import check
 from exprgrad.language.read.lalr import START, WORDS, grammar_text, load
@@ -121,3 +122,23 @@ def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
 def test_words_are_names_wherever_a_name_may_stand() -> None:
     for state in load().states:
         assert "NAME" not in state or not state.keys() & set(WORDS.values())
+
+
+SIR = (
+    "S[0] = s; I[0] = i; R[0] = 0; S[k] = S[k-1] - b*S[k-1]*I[k-1] for k in 1..{0}; "
+    "I[k] = I[k-1] + b*S[k-1]*I[k-1] - g*I[k-1] for k in 1..{0}; R[k] = R[k-1] + g*I[k-1] for k in 1..{0}; "
+    "I[{0}]"
+)
+
+
+def test_thousands_of_steps_are_read() -> None:
+    graph = parse(SIR.format(2000))
+    assert len(graph.calls) == 6000
+    assert graph.output_name == "I[2000]"
+    f = exprgrad.parse(SIR.format(2000))
+    assert 0 < f.evaluate(s=0.99, i=0.01, b=0.3, g=0.1).value < 1
+
+
+def test_terms_that_are_not_used_are_noted_once() -> None:
+    run = exprgrad.parse(SIR.format(5)).evaluate(s=0.99, i=0.01, b=0.3, g=0.1)
+    assert [d.message for d in run.diagnostics] == ["the output does not use 'R'"]

@@ -47,7 +47,8 @@ def lark_says(text: str) -> tuple[str, int] | None:
 
 def we_say(text: str, parser: lalr.Parser | None = None) -> tuple[str, int] | None:
     try:
-        lalr.run(parser or lalr.parser(), text, {})
+        grammar = parser or lalr.parser()
+        lalr.run(grammar, text, lalr.acting(grammar, {}), None)
     except lalr.Unexpected as error:
         return error.kind, error.span[0]
     return None
@@ -123,7 +124,7 @@ def test_known_texts(text: str, expected: tuple[str, int] | None) -> None:
 
 def test_an_error_says_what_could_stand_there() -> None:
     with pytest.raises(lalr.Unexpected) as caught:
-        lalr.run(lalr.parser(), "a + )", {})
+        lalr.run(lalr.parser(), "a + )", lalr.acting(lalr.parser(), {}), None)
     assert caught.value.last == ("SIGN", 2, 3)
     assert caught.value.expected == {"NAME", "NUMBER", "LPAR", "LSQB", "SIGN", "ROOT", "BAR"}
 

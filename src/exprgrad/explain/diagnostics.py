@@ -297,20 +297,21 @@ def ends_somewhere(run: evaluation.Run) -> bool:
 
 
 def unused_bindings(run: evaluation.Run) -> Iterator[Diagnostic]:
-    """The named statements that the output does not depend on; of a recurrence some term is enough.
+    """The named statements that the output does not depend on; a recurrence's terms count as one.
 
     What a derivative inside of the formula is of is used, though its nodes need not be.
     """
     if run.graph.bindings:
         needed = dependencies(run.graph, run.graph.output)
-        terms = [(name.partition("["), needed[node]) for name, node, _ in run.graph.bindings]
-        used = {name for (name, bracket, _), is_needed in terms if bracket and is_needed}
+        whole = [binding.name.partition("[")[0] for binding in run.graph.bindings]
+        told = {name for name, b in zip(whole, run.graph.bindings, strict=True) if needed[b.node]}
         inside = [call.span for call in run.graph.calls if call.kind == "derivative"]
-        used.update(
+        told.update(
             word for place in inside for word in re.findall(r"\w+", run.text[slice(*place)])
         )
-        for name, node, span in run.graph.bindings:
-            if not needed[node] and name.partition("[")[0] not in used:
+        for name, (_, node, span) in zip(whole, run.graph.bindings, strict=True):
+            if name not in told:
+                told.add(name)
                 message = f"the output does not use '{name}'"
                 yield Diagnostic("unused", "note", message, node, span, None)
 

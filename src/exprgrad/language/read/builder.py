@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from exprgrad.errors import LanguageError
@@ -24,16 +24,8 @@ if TYPE_CHECKING:
     from exprgrad.language.read.structural import Value
 
 __all__ = [
-    "CONSTANTS",
-    "LEAST_NORMAL",
-    "SAFE_DIGITS",
-    "SHORT",
-    "SIGNS",
-    "Builder",
-    "InShort",
-    "actions",
-    "built",
-    "has_digits",
+    "CONSTANTS", "LEAST_NORMAL", "RULES", "SAFE_DIGITS", "SHORT", "SIGNS", "TENSOR_RULES", "Builder",
+    "InShort", "built", "has_digits",
 ]  # fmt: skip
 
 CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
@@ -52,6 +44,11 @@ SAFE_DIGITS = 15
 """A decimal with so many digits is the shortest text of the double nearest to it."""
 LEAST_NORMAL = 2.0**-1022
 """Doubles below have fewer digits."""
+RULES = (
+    "absolute", "bind", "call", "empty_call", "first_argument", "group", "infix", "more_arguments", "name",
+    "number", "prefix", "radical", "result", "superscript", "whole_name",
+)  # fmt: skip
+"""The rules that methods of the builder are for, which are called so."""
 TENSOR_RULES = (
     "empty_list", "integer", "keyword", "list", "settings", "signed_integer", "slice", "slice_from",
     "slice_to", "subscript", "transposed", "whole_group", "whole_infix", "whole_number", "whole_signed",
@@ -71,7 +68,7 @@ PREFIX |= {sign: PREFIX[ours] for sign, ours in SIGNS.items() if ours in PREFIX}
 def built(text: str) -> Graph:
     """The graph of a text that has nothing written in short; where something is, ``InShort`` is raised."""
     builder = Builder(text)
-    lalr.run(lalr.parser(), text, actions(builder))
+    lalr.run(lalr.parser(), text, rules(), builder)
     return builder.finish()
 
 
@@ -84,39 +81,20 @@ def in_short(*_: object) -> NoReturn:
     raise InShort
 
 
-def actions(builder: Builder) -> dict[str, Callable[..., Any]]:
-    """What is built for each rule of the grammar."""
-    actions: dict[str, Callable[..., Any]] = {
-        "number": builder.number,
-        "name": builder.name,
-        "group": builder.group,
-        "call": builder.call,
-        "empty_call": builder.empty_call,
-        "first_argument": builder.first_argument,
-        "more_arguments": builder.more_arguments,
-        "infix": builder.infix,
-        "prefix": builder.prefix,
-        "superscript": builder.superscript,
-        "radical": builder.radical,
-        "absolute": builder.absolute,
-        "bind": builder.bind,
-        "result": builder.result,
-        "whole_name": builder.whole_name,
-    }
-    actions |= {rule: partial(tensor_action, rule, builder) for rule in TENSOR_RULES}
-    return actions | dict.fromkeys(SHORT_RULES, in_short)
-
-
 def has_digits(text: str) -> bool:
     """Whether a number as it is typed is not 0."""
     return bool(text.casefold().partition("e")[0].strip("+-0."))
 
 
-def tensor_action(rule: str, builder: Builder, *parts: Any) -> Any:
+def tensor_action(rule: str) -> lalr.Action:
     """What a rule of tensors builds; their module is imported when one is met."""
-    from exprgrad.language.read.structural import ACTIONS
 
-    return ACTIONS[rule](builder.graph, builder.text, *parts)
+    def action(builder: Builder, *parts: Any) -> Any:
+        from exprgrad.language.read.structural import ACTIONS
+
+        return ACTIONS[rule](builder.graph, builder.text, *parts)
+
+    return action
 
 
 def is_operand(value: Any) -> bool:
@@ -445,3 +423,17 @@ class Builder:
                 span=(start, start + 1),
                 help="put a formula that spans lines in parentheses",
             )
+
+
+ACTIONS: dict[str, lalr.Action] = {
+    **{rule: getattr(Builder, rule) for rule in RULES},
+    **{rule: tensor_action(rule) for rule in TENSOR_RULES},
+    **dict.fromkeys(SHORT_RULES, in_short),
+}
+"""What is built for each rule of the grammar."""
+
+
+@cache
+def rules() -> list[lalr.Rule]:
+    """The grammar's rules, with what is built for each."""
+    return lalr.acting(lalr.parser(), ACTIONS)

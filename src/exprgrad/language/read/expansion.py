@@ -13,13 +13,15 @@ written by.  A derivative and a root are left as placeholders, which only a late
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import Binding, Call, Graph
 from exprgrad.language.read import lalr
-from exprgrad.language.read.builder import CONSTANTS, Builder, actions
+from exprgrad.language.read.builder import CONSTANTS, RULES, TENSOR_RULES, Builder
 from exprgrad.language.read.structural import (
+    ACTIONS,
     Setting,
     Value,
     list_literal,
@@ -38,6 +40,7 @@ from exprgrad.language.read.tape import (
     outcome,
     run,
     steps,
+    tape_actions,
 )
 from exprgrad.source import Span, cut
 
@@ -95,10 +98,16 @@ class Progression(NamedTuple):
 def read_in_short(text: str) -> Graph:
     """Read a text in which something is written in short; what is wrong is raised as it is met."""
     tape, expander = Tape(text), Expander(text)
-    lalr.run(lalr.parser(), text, tape.actions(actions(expander)))
+    lalr.run(lalr.parser(), text, recorded(), tape)
     run(tape.code, GLOBAL, expander.built, expander.enter)
     refuse_no_result(tape.code[-1], expander)
     return expander.finish()
+
+
+@cache
+def recorded() -> list[lalr.Rule]:
+    """The grammar's rules, each of which writes to a tape."""
+    return lalr.acting(lalr.parser(), tape_actions())
 
 
 def refuse_no_result(last: Step, expander: Expander) -> None:
@@ -134,8 +143,9 @@ class Expander(Builder):
 
     def actions(self) -> dict[str, Any]:
         """What each step of the tape builds."""
-        own = {rule: getattr(self, rule) for rule in OWN_RULES}
-        return {**actions(self), **own, "list": self.list_of}
+        tensors = {rule: partial(ACTIONS[rule], self.graph, self.text) for rule in TENSOR_RULES}
+        own = {rule: getattr(self, rule) for rule in (*RULES, *OWN_RULES)}
+        return {**tensors, **own, "list": self.list_of}
 
     def enter(self, scope: Scope) -> None:
         """Local names mean this from now on."""

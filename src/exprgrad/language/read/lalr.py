@@ -14,13 +14,13 @@ remembered.  Nothing here recurses, so 100,000 nested parentheses are just a lon
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 __all__ = [
-    "BRACKETS", "END", "START", "UNKNOWN", "WORDS", "Parser", "Tables", "Unexpected", "compile_grammar",
-    "grammar_text", "lark_parser", "load", "parser",
+    "BRACKETS", "END", "START", "UNKNOWN", "WORDS", "Parser", "Tables", "Unexpected", "acting",
+    "compile_grammar", "grammar_text", "lark_parser", "load", "parser",
 ]  # fmt: skip
 
 START = "start"
@@ -124,6 +124,9 @@ def lark_parser(text: str) -> Any:
 
 # The loop.
 
+Action = Callable[..., Any]
+Rule = tuple[str, int, Action | None]
+"""What a rule makes, of how many symbols, and its action: None where it makes nothing, or passes on."""
 END = "$END"
 UNKNOWN = "UNKNOWN"
 
@@ -176,13 +179,17 @@ def prepare(tables: Tables) -> Parser:
     return Parser(scan, tables.states, tables.rules, tables.initial, {})
 
 
-def run(grammar: Parser, text: str, actions: Mapping[str, Callable[..., Any]]) -> Any:
-    """Parse a text.  An action gets the values of its rule's symbols; a token's value is its span."""
+def acting(grammar: Parser, actions: Mapping[str, Action]) -> list[Rule]:
+    """The rules of a grammar with their actions, for ``run``."""
+    return [(origin, size, actions.get(name or "")) for origin, size, name in grammar.rules]
+
+
+def run(grammar: Parser, text: str, rules: Sequence[Rule], builder: Any) -> Any:
+    """Parse a text.  An action gets the builder and the values of its symbols; a token's is its span."""
     states, settled, initial = grammar.states, grammar.settled, grammar.initial
-    rules = [(origin, size, actions.get(name or "")) for origin, size, name in grammar.rules]
     stack = [initial]
     values: list[Any] = []
-    state, depth, last = initial, 0, ("", 0, 0)
+    state, depth, last, place = initial, 0, "", (0, 0)
     for token in grammar.scan(text.isascii()).finditer(text):
         kind: str = token.lastgroup or UNKNOWN
         span = token.span(kind)
@@ -199,8 +206,7 @@ def run(grammar: Parser, text: str, actions: Mapping[str, Callable[..., Any]]) -
                 if word in states[state]:
                     kind = str(word)
                     continue
-                expected = frozenset(s for s in states[state] if s.isupper() or s == END)
-                raise Unexpected("NAME" if kind in WORDS.values() else kind, span, expected, last)
+                raise refusal(states[state], kind, span, (last, *place))
             if step >= 0:
                 stack.append(step)
                 values.append(span)
@@ -209,12 +215,12 @@ def run(grammar: Parser, text: str, actions: Mapping[str, Callable[..., Any]]) -
             origin, size, action = rules[-1 - step]
             if size == 1:
                 if action is not None:
-                    values[-1] = action(values[-1])
+                    values[-1] = action(builder, values[-1])
                 stack.pop()
             else:
-                arguments = values[-size:]
-                del values[-size:], stack[-size:]
-                values.append(None if action is None else action(*arguments))
+                made = None if action is None else action(builder, *values[-size:])
+                values[-size:] = (made,)
+                del stack[-size:]
             if origin == START:
                 return values[-1]
             key = (stack[-1], origin, kind)
@@ -223,8 +229,16 @@ def run(grammar: Parser, text: str, actions: Mapping[str, Callable[..., Any]]) -
                 found = settled[key] = settle(grammar, key)
             state = found
             stack.append(state)
-        last = (kind, *span)
+        last, place = kind, span
     raise AssertionError("the tokens ended without an end")
+
+
+def refusal(
+    state: Mapping[str, int], kind: str, span: tuple[int, int], last: tuple[str, int, int]
+) -> Unexpected:
+    """The error for a token that cannot stand in a state; a word that is no name there is told as one."""
+    expected = frozenset(symbol for symbol in state if symbol.isupper() or symbol == END)
+    return Unexpected("NAME" if kind in WORDS.values() else kind, span, expected, last)
 
 
 def settle(grammar: Parser, key: tuple[int, str, str]) -> int:

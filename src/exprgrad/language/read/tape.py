@@ -8,12 +8,12 @@ has code to run asks for it by yielding, so that nothing recurses however deep a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Generator, Iterator, Mapping
 from types import GeneratorType
 from typing import Any, NamedTuple
 
 from exprgrad.errors import LanguageError
+from exprgrad.language.read.lalr import START, Action, parser
 from exprgrad.source import Span
 
 __all__ = [
@@ -28,10 +28,15 @@ __all__ = [
     "outcome",
     "run",
     "steps",
+    "tape_actions",
 ]
 
 WHOLE = ("whole_group", "whole_infix", "whole_name", "whole_number", "whole_signed")
 """The rules of whole numbers that are known when they are read."""
+BY_HAND = (
+    "call", "clause", "definition", "list_over_index", "over_index", "recurrence", "subscript", "term",
+)  # fmt: skip
+"""The rules that methods of the tape are for."""
 
 
 class Step(NamedTuple):
@@ -207,21 +212,25 @@ class Tape:
             )
         return element.parts[0], index
 
-    def actions(self, rules: Iterable[str]) -> dict[str, Callable[..., Any]]:
-        """What to do for each rule: most write a step down."""
-        return {
-            **{rule: partial(self.step, rule) for rule in rules},
-            **dict.fromkeys(("first_argument", "first_clause"), self.first),
-            **dict.fromkeys(("more_arguments", "more_clauses"), self.more),
-            "call": self.call,
-            "clause": self.clause,
-            "definition": self.definition,
-            "list_over_index": self.list_over_index,
-            "over_index": self.over_index,
-            "recurrence": self.recurrence,
-            "subscript": self.subscript,
-            "term": self.term,
-        }
+
+def tape_actions() -> dict[str, Action]:
+    """What each rule of the grammar does: most write a step down."""
+    names = (rule for _, _, rule in parser().rules if rule not in (None, START))
+    return {
+        **{rule: writing(rule) for rule in names},
+        **dict.fromkeys(("first_argument", "first_clause"), Tape.first),
+        **dict.fromkeys(("more_arguments", "more_clauses"), Tape.more),
+        **{rule: getattr(Tape, rule) for rule in BY_HAND},
+    }
+
+
+def writing(rule: str) -> Action:
+    """The action that writes down a step of a rule."""
+
+    def action(tape: Tape, *parts: Any) -> int:
+        return tape.step(rule, *parts)
+
+    return action
 
 
 def is_value(part: Any) -> bool:
