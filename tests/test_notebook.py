@@ -137,3 +137,11 @@ def test_an_error_says_where_it_comes_from() -> None:
     assert message.startswith("InputError: inputs 'w1'") and "help: give each" in message
     assert line.endswith(": NEURON.gradient(x1=2)")
     assert exprgrad.InputError("a", "b")._render_traceback_() == ["InputError: b"]
+
+
+def test_warnings_stand_below_a_picture() -> None:
+    """A run that has none is its picture alone; no digit that it shows is silently wrong."""
+    pytest.importorskip("pygraphviz", reason="pip install 'exprgrad[draw]'")
+    assert [*NEURON.gradient(AT)._repr_mimebundle_()] == ["text/plain", "image/svg+xml"]
+    shown = parse("(1 - cos(x))/x^2").gradient(x=1e-7)._repr_mimebundle_()["text/html"]
+    assert shown.startswith("<svg") and "x.grad none: 0.4996 is corrected to 0.5" in shown

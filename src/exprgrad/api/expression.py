@@ -847,12 +847,16 @@ class Run(Drawn, diagnostics.Run):
         return page(self, digits=digits, all=all, lesson=lesson)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        shown = super()._repr_mimebundle_()
-        if "image/svg+xml" not in shown:
-            from exprgrad.show.text.nodes import node_table
-            from exprgrad.show.text.table import in_html
+        from exprgrad.api.displays import warnings
+        from exprgrad.show.text.nodes import node_table
+        from exprgrad.show.text.table import in_html
 
-            shown["text/html"] = in_html([node_table(self)])
+        shown, told = super()._repr_mimebundle_(), "\n".join(warnings(self, self.true))
+        picture = shown.get("image/svg+xml")
+        if picture is None:
+            shown["text/html"] = in_html([node_table(self), told])
+        elif told:
+            shown["text/html"] = picture + in_html([told])
         return shown
 
     def __reduce__(self) -> tuple[Any, ...]:
