@@ -8,6 +8,7 @@ stack of matrices, the last two being theirs; the others broadcast.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations, product
@@ -233,23 +234,34 @@ def solve_definition(b: Numbers, operands: Sequence[int], settings: Settings) ->
     found = []
     for place in product(*map(range, leading(b.shape(x), b.shape(y)))):
         solution: list[int] = []
-        for pivot, row in reversed(eliminated(b, x, place, matrix_at(b, y, place)).steps):
+        elimination = eliminated(b, x, place, matrix_at(b, y, place))
+        for pivot, row in reversed(elimination.steps):
             right = after(b, row, len(solution))
             for at, known in enumerate(solution):
                 right = b.apply("sub", right, b.apply("mul", number_at(b, row, at), known))
-            solution.insert(0, b.apply("div", right, pivot))
+            is_sure = len(elimination.steps) - len(solution) <= elimination.sure
+            quotient = b.apply("div", right, pivot) if is_sure else quotient_or_nan(b, right, pivot)
+            solution.insert(0, quotient)
         found.append(b.apply("stack", *solution, settings=(0,)))
     return b.apply("reshape", b.apply("stack", *found, settings=(0,)), settings=(shape,))
+
+
+def quotient_or_nan(b: Numbers, right: int, pivot: int) -> int:
+    """A quotient; nan with all its derivatives where the pivot is 0, and not infinite."""
+    nothing = b.apply("mul", b.apply("mul", right, pivot), b.constant(math.nan))
+    return b.apply("where", pivot, b.apply("div", right, pivot), nothing)
 
 
 class Elimination(NamedTuple):
     """What Gaussian elimination finds: each pivot with what stands behind it in its row, and what is left.
 
+    ``sure``    how many pivots are not 0 by far
     ``turned``  whether the rows were put into an odd order
-    ``left``    the rows in which no pivot was found
+    ``left``    the rows of which no pivot was taken
     """
 
     steps: list[tuple[int, int]]
+    sure: int
     turned: bool
     left: list[int]
 
@@ -260,15 +272,17 @@ def eliminated(b: Numbers, x: int, place: Sequence[int], right: int | None = Non
     The rows come in the order of the greatest pivots, as far as x is known.
     """
     matrix, known = matrix_at(b, x, place), b.known(x)
-    order, rank = [*range(b.shape(matrix)[0])], b.shape(matrix)[0]
+    count = b.shape(matrix)[0]
+    order, sure = [*range(count)], 0
     if known is not None:
-        order, rank = pivoted(known[at_place(place, b.shape(x))].tolist())
+        order, sure = pivoted(known[at_place(place, b.shape(x))].tolist())
     rows = [number_at(b, matrix, at) for at in order]
     if right is not None:
-        ends, rank = [number_at(b, right, at) for at in order], len(order)
+        ends = [number_at(b, right, at) for at in order]
         rows = [b.apply("concat", *pair, settings=(0,)) for pair in zip(rows, ends, strict=True)]
+    is_partial = right is None and known is not None and count - sure <= MOST_LEFT
     steps = []
-    for _ in range(rank):
+    for _ in range(sure if is_partial else count):
         pivot, rest = number_at(b, rows[0], 0), after(b, rows[0], 1)
         steps.append((pivot, rest))
         factors = [b.apply("div", number_at(b, row, 0), pivot) for row in rows[1:]]
@@ -277,22 +291,18 @@ def eliminated(b: Numbers, x: int, place: Sequence[int], right: int | None = Non
             for row, factor in zip(rows[1:], factors, strict=True)
         ]
     turned = sum(one > other for one, other in combinations(order, 2)) % 2 == 1
-    return Elimination(steps, turned, rows)
+    return Elimination(steps, sure, turned, rows)
 
 
 def pivoted(rows: list[list[float]]) -> tuple[list[int], int]:
-    """The order of a matrix's rows in which elimination meets the greatest pivots; how many are not 0.
-
-    A few rows of which no double tells that they hold a pivot count as having none.
-    """
+    """The order of rows in which elimination meets the greatest pivots; how many are surely not 0."""
     left, rank = [*enumerate(rows)], 0
     order: list[int] = []
     least = NO_PIVOT * max(abs(x) for row in rows for x in row)
     while left:
         best = max(range(len(left)), key=lambda at: abs(left[at][1][0]))
         place, (pivot, *rest) = left.pop(best)
-        if rank == len(order) and (abs(pivot) > least or len(left) >= MOST_LEFT):
-            rank += 1
+        rank += rank == len(order) and abs(pivot) > least
         order.append(place)
         left = [
             (at, [x - first / (pivot or 1.0) * y for x, y in zip(row, rest, strict=True)])

@@ -136,7 +136,7 @@ def guarded(found: Settled, poor: Sequence[Path], least: int, source: Source) ->
     for path in poor:
         value, (true, typed) = found.values[path], source.truth(path)
         one = decided(value, least, true, typed, source.bits)
-        turn = source.turn if one.state == "right" else None
+        turn = source.turn if one.state == "right" and not math.isnan(value) else None
         if turn is not None and turn.counts and not (turn.is_kink and path[0] == "value"):
             one = one._replace(state="hanging")
         found.digits[path] = one.digits
