@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from exprgrad.run.matrices import Matrix
 
 __all__ = [
-    "Course", "Gradient", "Listed", "Named", "Parts", "Text", "by_input", "checked", "matrix", "traced",
+    "Course", "Gradient", "Listed", "Named", "Parts", "Text", "as_checks", "by_input", "matrix", "traced",
     "warnings",
 ]  # fmt: skip
 
@@ -119,7 +119,7 @@ def warnings(run: Run, answer: Guarded) -> list[str]:
     return lines
 
 
-def checked(found: Sequence[Check], run: Run | None) -> list[Check]:
+def as_checks(found: Sequence[Check], run: Run | None) -> list[Check]:
     """Checks, a line each; of claims there is no ``run``."""
 
     def parts() -> Iterable[str | Table]:

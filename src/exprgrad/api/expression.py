@@ -495,7 +495,7 @@ class Expression(Drawn):
         for the others, and raise ``MissingExtraError`` without python-flint.  Values and ``wrt`` are as in
         ``gradient``.
         """
-        from exprgrad.api.displays import checked
+        from exprgrad.api.displays import as_checks
         from exprgrad.explain.checking.check import check_run
 
         if claims is not None:
@@ -504,13 +504,13 @@ class Expression(Drawn):
             require(claims, Mapping, "claims are a mapping, such as {'a': 'b*c'}")
             texts = {normal(name): str(claim) for name, claim in claims.items()}
             given = self.given(values, inputs, partly=True)
-            return checked(check_claims(self.graph, texts, given), None)
+            return as_checks(check_claims(self.graph, texts, given), None)
         step = None if h is None else as_number(h, "h")
         wrt = None if nodes is not None else wrt
         if nodes is not None:
             require(nodes, Iterable, "nodes are a list of names, numbers or texts")
         run = self.gradient(self.named(values, inputs), wrt=wrt)
-        return checked(check_run(run, nodes, step), run)
+        return as_checks(check_run(run, nodes, step), run)
 
     def derivative(
         self, name: str | None = None, order: int = 1, *, wrt: str | None = None

@@ -107,7 +107,7 @@ def formulas_answer(
     tell = None if options["document"] else tell_size
 
     def fields() -> Iterator[tuple[str, Any]]:
-        texts = {inputs: formulas.written(formula, to) for inputs, formula in found}
+        texts = {inputs: formulas.formula_text(formula, to) for inputs, formula in found}
         output = {"node": graph.output, "name": graph.output_name}
         derivatives = formulas.nest(texts, wrt, order)
         given = {"output": output, "order": order, "to": to, "derivatives": derivatives}
@@ -117,7 +117,7 @@ def formulas_answer(
 
     def lines() -> Iterator[tuple[str, str]]:
         for inputs, formula in found:
-            yield ("" if len(wrt) == 1 else ",".join(inputs)), formulas.written(formula, to)
+            yield ("" if len(wrt) == 1 else ",".join(inputs)), formulas.formula_text(formula, to)
 
     def shown(screen: Screen) -> Iterator[str]:
         if not show_steps:

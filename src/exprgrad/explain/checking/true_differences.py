@@ -32,7 +32,7 @@ STEPS = frozenset(op.name for op in COMMON if op.gate == "blocker")
 """The functions that do nothing but jump, and are flat between."""
 SETTLED = 2.0**-24
 """By how much, of itself, a quotient may change from step to step if it has a limit."""
-NEAR = 2.0**-40
+AGREEING = 2.0**-40
 """How near the number that is checked must be to the limit at the first step, for that to be believed."""
 APART = 32
 """The steps' ratio, in bits: what changes with the step changes by 2^32, far beyond what noise explains."""
@@ -125,7 +125,7 @@ def is_expected(limit: Ball, expected: float | None) -> bool:
     """Whether a limit is near the number that is expected, if there is one."""
     if expected is None or (expected == 0 and below_doubles(limit)):
         return True
-    return bool(abs(limit - expected) <= abs(limit) * NEAR)
+    return bool(abs(limit - expected) <= abs(limit) * AGREEING)
 
 
 def told_by_steps(found: Quotients, far: list[Ball], close: list[Ball], output: int) -> Truth:

@@ -76,7 +76,7 @@ def guess(run: Run, name: str, sign: int, *, typed: Typed) -> Guess:
             steps = unit * 2**APART, unit
             far, close = (beside(run, name, step, bits, typed=typed) for step in steps)
             if math.isnan(run.value):
-                told = Guess(limit=number(limit(far, close, 1)))
+                told = Guess(limit=number_of(limit(far, close, 1)))
             else:
                 here = beside(run, name, ball(0), bits, typed=typed)
                 if not here.is_finite():
@@ -102,11 +102,11 @@ def against(value: float, here: Ball, there: Pair, steps: Pair) -> Guess:
     if rise.kind != "found" or rise.ball is None:
         return Guess()
     if bool(rise.ball != 0) and not bool(abs(close) * 2 < abs(far)):
-        return Guess(limit=number(limit(there[0], there[1], 1)))
-    return Guess(number(limit(far / steps[0], close / steps[1], 1), steep=True))
+        return Guess(limit=number_of(limit(there[0], there[1], 1)))
+    return Guess(number_of(limit(far / steps[0], close / steps[1], 1), steep=True))
 
 
-def number(found: Limit, *, steep: bool = False) -> float | None:
+def number_of(found: Limit, *, steep: bool = False) -> float | None:
     """The double nearest to a limit; None where there is none, or an infinite one that is not ``steep``."""
     if found.ball is None or not (found.kind == "found" or steep):
         return None

@@ -44,7 +44,7 @@ from exprgrad.language.write.latex_forms import (
     leaf_look,
     letters,
     parenthesised,
-    places,
+    places_text,
 )  # fmt: skip
 from exprgrad.language.write.latex_names import lettered, literal, numeral, symbol
 
@@ -111,7 +111,7 @@ def symbols(graph: Graph) -> dict[str, str]:
     for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
         if kind == "index" and operands[0] in names:
             (at,) = cast(Settings, payload)
-            taken.add(symbol(names[operands[0]]) + below(places(at)))
+            taken.add(symbol(names[operands[0]]) + below(places_text(at)))
     called: dict[str, str] = {}
     for name in (*graph.inputs, *(binding.name for binding in graph.bindings)):
         text = symbol(name)

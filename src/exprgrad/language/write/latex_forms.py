@@ -39,7 +39,7 @@ __all__ = [
     "leaf_look",
     "letters",
     "parenthesised",
-    "places",
+    "places_text",
 ]  # fmt: skip
 
 RELATION, WHOLE, SUM, QUOTIENT, PRODUCT, APPLIED, POWER, CALL, ATOM = range(9)
@@ -182,7 +182,7 @@ def structural_text(kind: str, settings: Settings) -> str:
     row = STRUCTURAL[kind]
     text = row.latex
     if kind == "index":
-        return text.replace(below("at"), below(places(settings[0])))
+        return text.replace(below("at"), below(places_text(settings[0])))
     given = [setting(parameter, value) for parameter, value in row.given(settings)]
     if not given:
         return text
@@ -215,7 +215,7 @@ def listed(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def places(listed: Any) -> str:
+def places_text(listed: Any) -> str:
     """What an index takes, axis by axis."""
     return ", ".join(place_text(place).replace(":", "{:}") for place in listed)
 
@@ -223,7 +223,7 @@ def places(listed: Any) -> str:
 SETTINGS: dict[str, Callable[[Parameter, Any], str]] = {
     "flag": lambda parameter, value: rf"\text{{{parameter.name}}}",
     "order": lambda parameter, value: listed(value),
-    "places": lambda parameter, value: f"[{places(value)}]",
+    "places": lambda parameter, value: f"[{places_text(value)}]",
     "shape": lambda parameter, value: r" \times ".join(map(str, value)),
     "size": lambda parameter, value: listed(value),
 }

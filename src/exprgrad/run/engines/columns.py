@@ -18,7 +18,7 @@ __all__ = ["Note", "Taken", "is_ready", "take"]
 
 NUMBERS = "fiub"
 """The kinds of NumPy's types that are real numbers."""
-WHOLE = 2**53
+LAST_WHOLE = 2**53
 """Up to here every whole number is a double."""
 
 
@@ -220,9 +220,9 @@ def rounded(array: Any, listed: Any) -> str:
         return "; its numbers are rounded" if any(float(x) != x for x in array) else ""
     beyond = False
     if kind in "iu" and array.dtype.itemsize == 8 and len(array):
-        beyond = array.max() > WHOLE or array.min() < -WHOLE
+        beyond = array.max() > LAST_WHOLE or array.min() < -LAST_WHOLE
     elif kind == "f" and isinstance(listed, list | tuple):
-        beyond = any(isinstance(x, int) and abs(x) > WHOLE for x in listed)
+        beyond = any(isinstance(x, int) and abs(x) > LAST_WHOLE for x in listed)
     return "; numbers beyond 2^53 are rounded" if beyond else ""
 
 

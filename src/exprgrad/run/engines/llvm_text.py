@@ -51,7 +51,7 @@ INSTRUCTIONS = {
     **{name: f"{name} $I {{0}}, {{1}}" for name in ("shl", "lshr")},
 }
 """The opcodes of ``vector_math.py``; ``fmod`` is the C library's, row by row."""
-WHOLE = frozenset(("iadd", "isub", "iand", "ior", "shl", "lshr"))
+ON_INTEGERS = frozenset(("iadd", "isub", "iand", "ior", "shl", "lshr"))
 """Opcodes on the bits of doubles: numbers among their operands are whole."""
 OPERANDS = ("x", "y", "z")
 LIBRARY = "library."
@@ -125,7 +125,7 @@ class Instruction(NamedTuple):
 
 
 @cache
-def steps(text: str) -> tuple[Instruction, ...]:
+def instructions(text: str) -> tuple[Instruction, ...]:
     """The steps of a text."""
     found = []
     for number, line in enumerate(part.strip() for part in re.split("[;\n]", text)):
@@ -327,8 +327,8 @@ class Writer:
         """A text's result for its operands."""
         known = dict(zip(OPERANDS, operands, strict=False))
         found = ""
-        for result, opcode, names in steps(text):
-            whole = opcode in WHOLE
+        for result, opcode, names in instructions(text):
+            whole = opcode in ON_INTEGERS
             given = [known[name] if name in known else literal(name, whole) for name in names]
             instruction = self.instructions.get(opcode)
             if instruction is not None:

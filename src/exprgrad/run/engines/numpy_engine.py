@@ -28,7 +28,7 @@ from exprgrad.run.numbers.primitives import functions
 
 __all__ = ["Kernel", "build"]
 
-Function = Callable[..., object]
+Operation = Callable[..., object]
 """An operation on blocks: the operands, then where the result goes."""
 
 MOST_ROWS, FEW_ROWS, LEAST_ROWS = 2**15, 2**11, 2**8
@@ -67,7 +67,7 @@ def choose(c: Any, x: Any, y: Any, out: Any) -> None:
     np.putmask(out, c, x)
 
 
-SPECIAL: dict[str, Function] = {
+SPECIAL: dict[str, Operation] = {
     "where": choose,
     "fill": lambda c, x, y, out: np.putmask(out, c, x),
     "mask": lambda x, out: np.not_equal(x, 0.0, out),
@@ -89,7 +89,7 @@ SPECIAL: dict[str, Function] = {
     "sign": sign,
     "pow": power,
 }
-TABLE: dict[str, Function] = {**NATIVE, **SPECIAL}
+TABLE: dict[str, Operation] = {**NATIVE, **SPECIAL}
 """Every row that NumPy has, and the steps about masks."""
 SEVERAL = {"sign"}
 """What writes its result before it has read all of its operands."""
@@ -116,7 +116,7 @@ def primitives() -> frozenset[str]:
     ) - {*FIRST_OF_TWO}
 
 
-def quickly(kind: str) -> Function:
+def quickly(kind: str) -> Operation:
     """A row, or a step about masks, as NumPy has it; a root is looked for in all rows at once."""
     if kind in TABLE:
         return TABLE[kind]
@@ -124,7 +124,7 @@ def quickly(kind: str) -> Function:
     return lambda *cells: np.copyto(cells[-1], search(*cells[:-1]))
 
 
-def exactly(kind: str) -> Function:
+def exactly(kind: str) -> Operation:
     """A row, or a step about masks, as the engine for single numbers has it."""
     return TABLE[kind] if kind in EXACT or kind not in BY_NAME else partial(each, functions[kind])
 
@@ -156,7 +156,7 @@ class Kernel:
 
     work = WORK
 
-    def __init__(self, plan: Plan, function: Callable[[str], Function]) -> None:
+    def __init__(self, plan: Plan, function: Callable[[str], Operation]) -> None:
         self.plan = plan
         table = {kind: function(kind) for kind in {step.kind for step in plan.steps}}
         self.steps = [(table[kind], itemgetter(*cells)) for kind, cells in plan.steps]

@@ -34,7 +34,7 @@ class MultiplyAdd(NamedTuple):
 def contracted(program: Program) -> Program:
     """The program with ``x*y + c``, ``x*y - c`` and ``c - x*y`` within polynomials as single steps."""
     graph, outputs = program
-    steps = chosen(program)
+    steps = contractions(program)
     gone = {step.product for step in steps.values()}
     builder = Builder()
 
@@ -51,7 +51,7 @@ def contracted(program: Program) -> Program:
     return builder.program([made[output] for output in outputs])
 
 
-def chosen(program: Program) -> dict[int, MultiplyAdd]:
+def contractions(program: Program) -> dict[int, MultiplyAdd]:
     """The nodes that become single steps."""
     graph, outputs = program
     uses = Counter(operand for operands in graph.operands for operand in operands)

@@ -39,16 +39,16 @@ def as_tensor(value: object, name: str, as_number: Number) -> Any:
         found = as_doubles(found)
         if found is None:
             kind = str(getattr(value, "dtype", type(value).__name__))
-            raise wrong(f"the value of '{name}' is not an array of real numbers: {kind}")
+            raise bad_value(f"the value of '{name}' is not an array of real numbers: {kind}")
     if 0 in found.shape:
         its_shape = f": its shape is {found.shape}" if len(found.shape) > 1 else ""
-        raise wrong(
+        raise bad_value(
             f"the value of '{name}' is empty{its_shape}", "a tensor holds at least one number"
         )
     return arrays.plain(arrays.as_array(found))
 
 
-def wrong(message: str, help: str | None = None) -> InputError:
+def bad_value(message: str, help: str | None = None) -> InputError:
     """The error for a value that is no tensor."""
     return InputError("bad-value", message, help=help)
 
@@ -60,7 +60,7 @@ def refuse_depth(value: object, name: str) -> None:
         part, depth = part[0], depth + 1
         if depth > MOST_AXES:
             message = f"the value of '{name}' is nested too deeply"
-            raise wrong(message, f"a tensor has at most {MOST_AXES} axes")
+            raise bad_value(message, f"a tensor has at most {MOST_AXES} axes")
 
 
 def array_of(value: object) -> Any:
@@ -95,7 +95,7 @@ def number_by_number(value: object, name: str, as_number: Number) -> Any:
         shape.append(len(lists[0] or ()))
         level = [part for parts in lists for part in parts or ()]
         if len(shape) > MOST_AXES:
-            raise wrong(f"the value of '{name}' is nested too deeply")
+            raise bad_value(f"the value of '{name}' is nested too deeply")
     sizes = tuple(shape)
     numbers = [
         as_number(part, element_name(name, place_of(at, sizes))) for at, part in enumerate(level)
@@ -125,4 +125,4 @@ def ragged(lengths: Sequence[int | None], shape: Sequence[int], name: str) -> In
     message = (
         f"the lists in the value of '{name}' are ragged: {one} is {first}, and {another} {other}"
     )
-    return wrong(message, "lists side by side have one length")
+    return bad_value(message, "lists side by side have one length")

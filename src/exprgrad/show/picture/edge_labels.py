@@ -104,13 +104,13 @@ def rule_chip(run: Run, user: int, position: int, rule: str, *, is_whole: bool) 
 
 def number_chip(rule: str, local: float | None, digits: int) -> Chip:
     """A local derivative as formula and number, or as one where they are the same; None: not known."""
-    if is_number(rule) and local in (None, float(rule)):
+    if is_numeral(rule) and local in (None, float(rule)):
         return Chip(shown(rule, RULE) if local is None else signed(local, digits))
     formula = f"{shown(rule, RULE)} = "
     return Chip(formula + ("–" if local is None else signed(local, digits)), formula=formula)
 
 
-def is_number(rule: str) -> bool:
+def is_numeral(rule: str) -> bool:
     """Whether a rule is nothing but a number."""
     try:
         float(rule)

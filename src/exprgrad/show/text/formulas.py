@@ -15,8 +15,8 @@ from exprgrad.show.text.lines import broken
 from exprgrad.source import depths, display_width, printable
 
 __all__ = [
-    "answer_lines", "formula_lines", "formula_rows", "infix_name", "latex_name", "nest", "step_fields",
-    "step_lines", "written",
+    "answer_lines", "formula_lines", "formula_rows", "formula_text", "infix_name", "latex_name",
+    "nest", "step_fields", "step_lines",
 ]  # fmt: skip
 
 OUTPUTS = ("f", "F", "y", "g", "h", "z")
@@ -33,7 +33,7 @@ NEAR = 8
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
-def written(formula: Graph, to: str) -> str:
+def formula_text(formula: Graph, to: str) -> str:
     """A formula on one line, in our language or in LaTeX."""
     return latex(formula) if to == "latex" else program(formula)
 
@@ -92,7 +92,7 @@ def formula_rows(found: Iterable[tuple[Orders, Graph]], to: str) -> Iterator[lis
     """The derivatives as CSV: the inputs, and the formula."""
     yield ["wrt", "derivative"]
     for inputs, formula in found:
-        yield [",".join(inputs), written(formula, to)]
+        yield [",".join(inputs), formula_text(formula, to)]
 
 
 def nest(texts: Mapping[Orders, str], wrt: Sequence[str], order: int) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
             [f"{text}{DOUBT}" for text in ways(number, digits, how)] if node in doubted else number
             for number, doubted in zip(numbers, doubts, strict=False)
         ]
-        return [node, title_within(run, node), operation(run, node), *shape, *shown]
+        return [node, title_within(run, node), operation_cell(run, node), *shape, *shown]
 
     found = run.guarded(digits)
     explained = [f"{DOUBT} fewer right digits than shown"] if any(doubts) else []
@@ -65,7 +65,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     )
 
 
-def operation(run: Run, node: int) -> str:
+def operation_cell(run: Run, node: int) -> str:
     """What makes a node: its row's name, or what kind of call it is."""
     if node in run.closed:
         return call_kind(run.closed[node].call)

@@ -57,7 +57,7 @@ LONGEST_IN_COLUMN, LONGEST_FORMULA = 40, 60
 """Where a definition or a formula is cut, in characters: in a column, and where it has more room."""
 LONGEST_UNNAMED = 12
 """A node without a name whose text is longer is called by its number; one that broadcasts, if 4 longer."""
-LONGEST_CALL = 24
+LONGEST_CALL_NAME = 24
 """The same of the result of a call: its text is one that was written."""
 NOTHING = "passes nothing on"
 CHANGING = View(20, ends=False)
@@ -256,7 +256,7 @@ def short_names(run: Run) -> Names:
         names[node] = text if len(text) <= LONGEST_UNNAMED + 4 else f"#{node}"
     names |= run.names
     calls = run.names.keys() - run.graph.names().keys() if run.graph.calls else ()
-    return names | {node: f"#{node}" for node in calls if len(names[node]) > LONGEST_CALL}
+    return names | {node: f"#{node}" for node in calls if len(names[node]) > LONGEST_CALL_NAME}
 
 
 def called(run: Run, node: int, names: Names) -> str:
