@@ -250,3 +250,30 @@ def test_tensors_of_roots() -> None:
     assert list(run.gradient["M"]) == pytest.approx(
         [g.grad(M=m, e=0.3)["M"] for m in (1, 2)], rel=1e-15
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "said"),
+    [
+        ("d(abs(x), x)", {"x": 0}, "abs(x) has a kink here, and d(abs(x), x) is taken there"),
+        ("d(abs(x), x)", {"x": 1}, ""),
+        ("d(floor(x)*x, x)", {"x": 2}, "floor(x) jumps here, and d(floor(x)*x, x) is taken there"),
+        ("d(max(x, y), x)", {"x": 1, "y": 1}, "max(x, y) has a kink here"),
+        ("d(max(x, y), x)", {"x": 2, "y": 1}, ""),
+        ("d(x^3, x)", {"x": 0}, ""),
+        (
+            "f(x) = relu(x); d(f(y), y)",
+            {"y": 0},
+            "f(y) has a kink here, and d(f(y), y) is taken there",
+        ),
+        ("sum(d(abs(x), x))", {"x": [1, 0]}, "abs(x) has a kink here"),
+    ],
+)
+def test_a_derivative_at_a_kink_says_so(text: str, values: dict[str, Any], said: str) -> None:
+    run = exprgrad.parse(text).evaluate(values)
+    messages = [one.message for one in run.diagnostics]
+    assert len(messages) == bool(said)
+    assert not said or messages[0].startswith(said)
+    assert (
+        len(run.shown) < 6 if "sum" not in text else True
+    )  # what is only asked for kinks is on the card

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Sequence
 from typing import cast
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.roots import depth, root_row
+from exprgrad.derive.roots import conditions, depth, root_row
 from exprgrad.derive.rules import computed
 from exprgrad.derive.search import OUT
 from exprgrad.derive.sweeps.forward import push_forward
@@ -57,6 +57,10 @@ def resolved(graph: Graph, text: str) -> Graph:
     maker.write_calls()
     named = [binding.node for binding in made.bindings]
     kept = dependencies(made, made.output, *named, *made.inputs.values())
+    bends = [
+        node for call in made.calls if call.result >= 0 and kept[call.result] for node in call.bends
+    ]
+    kept = dependencies(made, made.output, *named, *made.inputs.values(), *bends)
 
     def argument(_: Graph, node: int, again: Sequence[int]) -> int | None:
         """A parameter is what it was given."""
@@ -109,6 +113,7 @@ class Maker:
         self.source = Growing(self.builder)
         self.named = {binding.node for binding in graph.bindings}
         self.calls: list[tuple[Call, range]] = []
+        self.bends: tuple[int, ...] = ()
 
     def rule(self, made: Graph, node: int, images: Sequence[int]) -> int | None:
         """What becomes of a node: a placeholder is replaced, any other stays as it is."""
@@ -135,6 +140,8 @@ class Maker:
         builder.known.clear()
         for turn in range(order):
             between = self.between(node, body, variable)
+            if not turn:
+                self.bends = self.bent(between)
             one = builder.constant(1.0)
             if turn:
                 found = push_forward(self.source, {variable: one}, between).get(body)
@@ -169,6 +176,26 @@ class Maker:
                 found.add(other)
         self.refuse_tensors(node, found - {variable})
         return sorted(found)
+
+    def bent(self, between: Sequence[int]) -> tuple[int, ...]:
+        """The nodes that may have a kink, or jump, as what is between a body and its variable moves."""
+        made, moving, found = self.made, {*between}, []
+        for node in between[1:]:
+            op = BY_NAME.get(made.kinds[node])
+            if op is None or not op.special:
+                continue
+            builder, operands = Builder(), made.operands[node]
+            seen = [
+                builder.constant(value)
+                if isinstance(value := made.payloads[operand], float)
+                else builder.input(str(operand))
+                for operand in operands
+            ]
+            flags = [float(operand in moving) for operand in operands]
+            out = builder.input(OUT)
+            if any(conditions(builder, op, special, seen, out, flags) for special in op.special):
+                found.append(node)
+        return tuple(found)
 
     def check_variable(self, node: int) -> None:
         """Raise ``LanguageError`` unless the variable of a derivative is a name, and can vary."""
@@ -259,7 +286,8 @@ class Maker:
         kind, parent = graph.kinds[node], graph.called.get(node, -1)
         text = cut(" ".join(self.text[slice(*span)].split()), LONGEST_CALL)
         given = tuple(operands[1:2]) if kind == "derivative" else self.made.operands[result]
-        call = Call(kind, WRITTEN[kind], text, span, parent, given, result)
+        call = Call(kind, WRITTEN[kind], text, span, parent, given, result, bends=self.bends)
+        self.bends = ()
         self.calls.append((call, inside))
 
     def write_calls(self) -> None:
@@ -302,8 +330,10 @@ def without_idle(graph: Graph) -> None:
         places.update(dict.fromkeys(way, places[at]))
     for at in live:
         call = graph.calls[at]
-        operands = tuple([operand for operand in call.operands if operand >= 0])
-        kept.append(call._replace(parent=places[call.parent], operands=operands))
+        operands, bends = (
+            tuple([node for node in nodes if node >= 0]) for nodes in (call.operands, call.bends)
+        )
+        kept.append(call._replace(parent=places[call.parent], operands=operands, bends=bends))
     graph.calls = kept
     called = {node: places[at] for node, at in graph.called.items()}
     graph.called = {node: at for node, at in called.items() if at >= 0}
@@ -315,6 +345,9 @@ def enclose(graph: Graph) -> None:
     results = {call.result: at for at, call in enumerate(calls) if call.kind in WRITTEN}
     named = {*graph.inputs.values(), *(binding.node for binding in graph.bindings)}
     readers: list[set[int]] = [set() for _ in graph.kinds]
+    for at, call in enumerate(calls):
+        for node in call.bends:
+            readers[node].add(at)
     for node in range(len(graph) - 1, -1, -1):
         if (
             node in results

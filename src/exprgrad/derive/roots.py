@@ -24,7 +24,7 @@ from exprgrad.language.write.infix import COMPARISON, Piece, pieces
 from exprgrad.language.write.infix import program as infix
 from exprgrad.language.write.naming import name_shared
 
-__all__ = ["depth", "root_row"]
+__all__ = ["conditions", "depth", "root_row"]
 
 LONGEST_SIMPLIFIED = 100
 """Of how many operations the derivatives are written as a person would write them."""
@@ -136,8 +136,10 @@ def specials(residual: Graph) -> tuple[Special, ...]:
         op, operands = BY_NAME.get(kind), residual.operands[node]
         if op is None or not varying[node]:
             continue
+        flags = [float(varying[operand]) for operand in operands]
+        seen = [images[operand] for operand in operands]
         for special in op.special:
-            met[special.code] += conditions(builder, op, special, node, operands, images, varying)
+            met[special.code] += conditions(builder, op, special, seen, images[node], flags)
     found = []
     for code, why in (
         ("kink", "its equation has one"),
@@ -153,19 +155,20 @@ def conditions(
     builder: Builder,
     op: Op,
     special: Special,
-    node: int,
-    operands: Sequence[int],
-    images: Sequence[int],
-    varying: Sequence[int],
+    seen: Sequence[int],
+    out: int,
+    moves: Sequence[float],
 ) -> list[int]:
-    """Whether a node of an equation is at a kink or a jump, as nodes; nothing where it never is."""
-    flags = [builder.constant(float(varying[operand])) for operand in operands]
-    seen = [images[operand] for operand in operands]
+    """Whether an operation is at a kink or a jump, as nodes; nothing where it never is.
+
+    ``seen`` are its operands, ``out`` its result, and ``moves`` are 1 for the operands that move, else 0.
+    """
     if op.variadic:  # at two operands that are the greatest, or the least
-        equal = [builder.apply("eq", x, images[node]) for x in seen]
+        equal = [builder.apply("eq", x, out) for x in seen]
         ties = builder.total(equal)
         return [builder.apply("gt", ties, builder.constant(1.0))]
-    given = dict(zip(slots(op), [*seen, images[node], *flags], strict=True))
+    flags = [builder.constant(flag) for flag in moves]
+    given = dict(zip(slots(op), [*seen, out, *flags], strict=True))
     found = on(builder, special.where, given)
     return [] if builder.value(found) == 0 else [found]
 

@@ -247,6 +247,10 @@ def diagnose(
     said of ``rounded_kinks``, nodes that rounding alone has put there.
     """
     found = [*unused_bindings(run)]
+    if any(call.bends for call in run.graph.calls):
+        from exprgrad.explain.kinks_met import inside
+
+        found += inside(run)
     grads = run.adjoints.grads if run.adjoints is not None else ()
     forward = not all(map(is_finite, run.values))
     special = run.adjoints is not None and not run.adjoints.quiet

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from exprgrad.derive.rules import slots
 from exprgrad.errors import advice
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import live, where
 from exprgrad.explain.sides.movement import met, movement, views
-from exprgrad.graph.graph import dependents
+from exprgrad.graph.graph import dependencies, dependents
 from exprgrad.graph.ops import BENT, BY_NAME
-from exprgrad.run.evaluation import Diagnostic, Flag, Run
+from exprgrad.run.evaluation import Diagnostic, Flag, Run, evaluator_for
 from exprgrad.run.numbers.sweeps import Adjoints
 
-__all__ = ["bends", "flagged", "special_points", "special_words"]
+__all__ = ["bends", "flagged", "inside", "special_points", "special_words"]
 
 
 def special_words(code: str) -> tuple[str, str]:
@@ -23,6 +24,28 @@ def special_words(code: str) -> tuple[str, str]:
         return "has a kink", help
     help = "there is no derivative at a jump; the answer is that of the side that has the value"
     return "jumps", help
+
+
+def inside(run: Run) -> Iterator[Diagnostic]:
+    """The kinks and jumps that derivatives inside of the formula meet: there they are conventions."""
+    graph, values = run.graph, run.values
+    needed, evaluator = dependencies(graph, graph.output), evaluator_for(graph)
+    for call in graph.calls:
+        for node in call.bends if needed[call.result] else ():
+            op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
+            seen = [values[operand] for operand in operands]
+            for special in op.special:
+                if op.variadic:
+                    numbers = [[x, values[node], 1.0, 2.0] for x in seen]
+                    met = sum(evaluator.holds(special.where, slots(op), one) for one in numbers) > 1
+                else:
+                    view = [*seen, values[node], *[1.0] * len(seen)]
+                    met = evaluator.holds(special.where, slots(op), view)
+                if met:
+                    does, help = special_words(special.code)
+                    name = run.texts[node] if node == call.result else run.label(node)
+                    message = f"{name} {does} here, and {call.text} is taken there"
+                    yield Diagnostic(special.code, "warning", message, call.result, call.span, help)
 
 
 def flagged(run: Run, used: bytearray | None = None) -> list[int]:

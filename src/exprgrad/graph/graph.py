@@ -110,6 +110,7 @@ class Call(NamedTuple):
     ``operands``  the nodes that it was given
     ``result``    the node that it is
     ``opened``    whether people see what is in it, and not one card
+    ``bends``     of a derivative: the nodes that may have kinks or jump as its variable moves
     """
 
     kind: str
@@ -120,6 +121,7 @@ class Call(NamedTuple):
     operands: tuple[int, ...]
     result: int
     opened: bool = False
+    bends: tuple[int, ...] = ()
 
     @property
     def word(self) -> str:

@@ -48,6 +48,7 @@ def calls_moved(graph: Graph, images: Sequence[int]) -> tuple[list[Call], dict[i
         call._replace(
             operands=tuple([images[operand] for operand in call.operands]),
             result=images[call.result],
+            bends=tuple([images[node] for node in call.bends]),
         )
         for call in graph.calls
     ]

@@ -100,7 +100,7 @@ def node_fields(node: Node, *, with_grad: bool) -> dict[str, Any]:
 def call_fields(call: Call) -> dict[str, Any]:
     """A call's fields as JSON has them."""
     fields: dict[str, Any] = call._asdict()
-    del fields["opened"]
+    del fields["opened"], fields["bends"]
     return fields | {"parent": None if call.parent < 0 else call.parent}
 
 
