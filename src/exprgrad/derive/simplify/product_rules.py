@@ -61,16 +61,20 @@ def take_out(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
         common = {n: q for n, q in least.items() if q > 0 and isinstance(forms.forms[n], Leaf)}
         if len(powers) < 2 or (not common and number == 1):
             continue
-        out = [(name, -q) for name, q in common.items()]
-        inner = forms.sum(
-            [(forms.product([(t, ONE), *out]), ratio(c, number)) for t, c in found.terms]
-        )
+        inner = without(forms, found, common, number)
         del powers[base]
         accumulate(powers, inner, exponent)
         for name, q in common.items():
             accumulate(powers, name, q * exponent)
         coefficient *= to_power(number, exponent)
     return coefficient
+
+
+def without(forms: Algebra, found: Sum, common: Powers, number: Exact = ONE) -> int:
+    """A sum without what all its terms have."""
+    out = [(name, -q) for name, q in common.items()]
+    terms = [(forms.product([(term, ONE), *out]), ratio(c, number)) for term, c in found.terms]
+    return forms.sum(terms)
 
 
 def unify_signs(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
@@ -253,7 +257,7 @@ def shortest(forms: Algebra, powers: Powers, coefficient: Exact, plain: int) -> 
     for other, is_usual in rewritten_products(forms, powers, coefficient):
         if is_usual or length(forms, other) < least:
             best, least = other, length(forms, other)
-    for way in (flattened, shifted, counted_out, paired):
+    for way in (flattened, shifted, counted_out, paired, cancelled):
         for other in way(forms, powers, coefficient):
             if length(forms, other) < least:
                 best, least = other, length(forms, other)
@@ -305,6 +309,23 @@ def shifted(forms: Algebra, powers: Powers, coefficient: Exact) -> Iterator[int]
         if all(q >= min(powers.get(inner, 0), 0) for inner, q in moved.items()):
             scale = coefficient * to_power(found.coefficient, -by)
             yield forms.product([*(powers | {base: exponent + by} | moved).items()], scale)
+
+
+def cancelled(forms: Algebra, powers: Powers, coefficient: Exact) -> Iterator[int]:
+    """``x^2/(x^2 - x)^2`` is ``1/(x - 1)^2``: what all terms below the line have, and what is above."""
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if not isinstance(found, Sum) or base in forms.named or exponent.denominator != 1:
+            continue
+        common = {
+            name: min(each)
+            for name, each in forms.shared_factors(found.terms).items()
+            if isinstance(forms.forms[name], Leaf) and powers.get(name) == -min(each) * exponent
+        }
+        if common:
+            rest = [item for item in powers.items() if item[0] != base]
+            rest += [(name, q * exponent) for name, q in common.items()]
+            yield forms.product([*rest, (without(forms, found, common), exponent)], coefficient)
 
 
 def has_log(forms: Algebra, powers: Powers, form: int) -> bool:

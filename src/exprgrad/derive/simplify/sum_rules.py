@@ -8,12 +8,22 @@ from itertools import chain
 from exprgrad.derive.constant_folding import ONE, Exact, ratio, to_power
 from exprgrad.derive.simplify.algebra import WALKED, Algebra, Terms
 from exprgrad.derive.simplify.identities import rewritten_sums
-from exprgrad.derive.simplify.normal_form import Call, Form, Items, Leaf, Product, Sum
+from exprgrad.derive.simplify.normal_form import (
+    Call,
+    Items,
+    Leaf,
+    Product,
+    Sum,
+    accumulate,
+    content,
+)
 from exprgrad.derive.simplify.product_rules import flattened
 from exprgrad.derive.simplify.write import length
 
 __all__ = ["gather_choices", "gather_opposites", "shortest"]
 
+Coefficients = dict[int, Exact]
+"""A polynomial in one name, by degree."""
 FEW = 6
 """The most terms of a sum that others ways are tried for."""
 HIGHEST = 12
@@ -123,7 +133,7 @@ def over_all_denominators(forms: Algebra, terms: list[tuple[int, Exact]]) -> int
     above = fully_multiplied(forms, [(forms.product([(t, ONE), *up]), c) for t, c in terms])
     if above is None:
         return None
-    return forms.product([(forms.sum_of(above), ONE), *below.items()])
+    return whole_fraction(forms, dict(above), below)
 
 
 def with_one_sign(forms: Algebra, terms: list[tuple[int, Exact]]) -> list[tuple[int, Exact]]:
@@ -212,45 +222,82 @@ def over(forms: Algebra, terms: list[tuple[int, Exact]], below: dict[int, Exact]
         add_multiplied(forms, above, forms.product([(term, ONE), *up]), coefficient, only=below)
     if len(above) > len(terms) + 2:
         return None
-    above = {term: c for term, c in above.items() if c}
-    left = dict(below)
-    for base, exponent in below.items():
-        while above and exponent.denominator == 1 and left[base] < 0:
-            quotient = divided(forms, above, forms.forms[base])
-            if quotient is None:
-                break
-            above = quotient
-            left[base] += 1
-    numerator = forms.sum_of(list(above.items()))
-    return forms.product([(numerator, ONE), *left.items()])
+    return whole_fraction(forms, {term: c for term, c in above.items() if c}, below)
 
 
-def divided(forms: Algebra, above: Terms, below: Form) -> Terms | None:
-    """``x^2 - 2*x + 1`` by ``x - 1``: a polynomial by one that divides it, both of one name.
+def whole_fraction(forms: Algebra, above: Terms, below: dict[int, Exact]) -> int:
+    """A sum over a denominator, without what they have in common."""
+    above, below = cancelled(forms, above, below)
+    return forms.product([(forms.sum_of([*above.items()]), ONE), *below.items()])
 
-    Else None.
+
+def cancelled(
+    forms: Algebra, above: Terms, below: dict[int, Exact]
+) -> tuple[Terms, dict[int, Exact]]:
+    """``(x - 1)^2/(x^2 - 1)^2`` as ``1/(x + 1)^2``: polynomials of one name without a common factor."""
+    left: dict[int, Exact] = {}
+    todo = [*below.items()]
+    while todo:
+        base, exponent = todo.pop()
+        found = forms.forms[base]
+        one = polynomial(forms, above.items())
+        other = polynomial(forms, found.terms) if isinstance(found, Sum) else None
+        is_whole = exponent.denominator == 1 and exponent < 0
+        if not is_whole or one is None or other is None or one[0] != other[0]:
+            accumulate(left, base, exponent)
+            continue
+        shared = common_factor(one[1], other[1])
+        parts = [division(each[1], shared)[0] for each in (one, other)]
+        if len(shared) < 2 or not all(forms.writable(c) for each in parts for c in each.values()):
+            accumulate(left, base, exponent)
+            continue
+        above, rest, factor = [terms_of(forms, one[0], each) for each in (*parts, shared)]
+        todo += [(forms.sum_of([*factor.items()]), exponent + 1)] if exponent < -1 else []
+        todo += (
+            [(forms.sum_of([*rest.items()]), exponent)]
+            if [*rest.items()] != [(forms.one, 1)]
+            else []
+        )
+    return above, left
+
+
+def common_factor(one: Coefficients, other: Coefficients) -> Coefficients:
+    """The greatest common divisor of two polynomials, by Euclid; the other itself, if that is one.
+
+    Its coefficients are whole, and what it leaves of the other begins with a positive one.
     """
-    divisor = polynomial(forms, below.terms) if isinstance(below, Sum) else None
-    dividend = polynomial(forms, above.items())
-    if divisor is None or dividend is None or divisor[0] != dividend[0]:
-        return None
-    (name, by), (_, rest) = divisor, dividend
-    top, quotient = max(by), dict[int, Exact]()
+    first, rest = other, division(one, other)[1]
+    while rest:
+        first, rest = rest, division(first, rest)[1]
+    if max(first) == max(other):
+        return other
+    number = content([*first.values()])
+    if first[max(first)] * other[max(other)] < 0:
+        number = -number
+    return {power: ratio(c, number) for power, c in first.items()}
+
+
+def division(dividend: Coefficients, divisor: Coefficients) -> tuple[Coefficients, Coefficients]:
+    """The quotient of two polynomials, and the remainder."""
+    quotient, rest, top = Coefficients(), dividend, max(divisor)
     while rest and max(rest) >= top:
-        degree = max(rest)
-        times = quotient[degree - top] = ratio(rest[degree], by[top])
-        for power, c in by.items():
-            place = degree - top + power
-            rest[place] = rest.get(place, 0) - times * c
-        rest = {power: c for power, c in rest.items() if c}
-    if rest or not all(map(forms.writable, quotient.values())):
-        return None
-    return {forms.product([(name, power)]): c for power, c in quotient.items()}
+        shift = max(rest) - top
+        times = quotient[shift] = ratio(rest[max(rest)], divisor[top])
+        taken = {power + shift: times * c for power, c in divisor.items()}
+        left = {power: rest.get(power, 0) - taken.get(power, 0) for power in {*rest, *taken}}
+        rest = {power: c for power, c in left.items() if c}
+    return quotient, rest
 
 
-def polynomial(forms: Algebra, terms: Items) -> tuple[int, dict[int, Exact]] | None:
+def terms_of(forms: Algebra, name: int, polynomial: Coefficients) -> Terms:
+    """A polynomial as the terms of a sum, the highest power first."""
+    powers = sorted(polynomial, reverse=True)
+    return {forms.product([(name, power)]): polynomial[power] for power in powers}
+
+
+def polynomial(forms: Algebra, terms: Items) -> tuple[int, Coefficients] | None:
     """A sum as a polynomial: the name it is of, and its coefficients by degree; None if it is none."""
-    names, found = set[int](), dict[int, Exact]()
+    names, found = set[int](), Coefficients()
     for term, c in terms:
         degree = 0
         if term != forms.one:
