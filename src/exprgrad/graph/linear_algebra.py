@@ -606,9 +606,9 @@ def signed(b: Nodes, x: int) -> int:
 def minors(b: Nodes, x: int) -> int:
     """Of each matrix, at each place, what is left without the row and the column of the place."""
     count, rank = b.shape(x)[-1], len(b.shape(x))
-    for axis in (rank - 2, rank):
+    for axis, place in ((rank - 2, rank - 2), (rank, rank - 1)):
         parts = [without(b, x, at, axis) for at in range(count)]
-        x = b.apply("stack", *parts, settings=(rank - 2 if axis == rank - 2 else rank - 1,))
+        x = b.apply("stack", *parts, settings=(place,))
     return x
 
 
