@@ -18,6 +18,7 @@ from calls import Part, with_calls
 from exprgrad.api import Expression, Run, parse
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT
+from exprgrad.show.picture.dot import DEEPEST
 from golden import agree
 from shell import command
 
@@ -319,6 +320,14 @@ def test_what_has_no_such_calls_says_which_there_are() -> None:
 def test_shapes_and_opened_calls_go_together() -> None:
     done = command("dot", "f(x) = tanh(x@w); f(X)", "--shape", "X=3x2,w=2", "--expand", "f")
     assert done.status == 0 and 'label="f(X)"' in done.out and "(3, 2)" in done.out
+
+
+def test_frames_in_frames_have_an_end() -> None:
+    functions = "; ".join(f"f{k}(x) = f{k - 1}(x)*a + 1" for k in range(1, 100))
+    expression = parse(f"f0(x) = x + 1; {functions}; f99(b)")
+    assert len(expression.gradient(a=2, b=1).shown) == 3
+    dot = expression.expand("all").dot()
+    assert len(re.findall(r"subgraph cluster_", dot)) == DEEPEST and dot.count("tooltip=") > 300
 
 
 def test_a_list_over_an_index_is_called_as_it_is_written() -> None:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from exprgrad.graph.graph import INPUT, Call, Graph, view_of
+from exprgrad.graph.graph import INPUT, OUTSIDE, Call, Graph, view_of
 
 __all__ = ["Closed", "Fold", "around", "fold", "indent", "labels", "opened", "written"]
-
-OUTSIDE = -1
-"""The call of what stands in none."""
 
 
 class Closed(NamedTuple):

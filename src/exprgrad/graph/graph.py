@@ -20,6 +20,7 @@ __all__ = [
     "INPUT",
     "MOST_ELEMENTS",
     "NUMBERS",
+    "OUTSIDE",
     "PLACEHOLDERS",
     "Algebra",
     "Binding",
@@ -137,6 +138,10 @@ class Call(NamedTuple):
     def is_expression(self) -> bool:
         """Whether the text is one that can be an operand, and not one turn of a sum, ``k = 3``."""
         return self.text.startswith((self.name, "["))
+
+
+OUTSIDE = -1
+"""The call of what stands in none."""
 
 
 class Slope(NamedTuple):

@@ -5,11 +5,11 @@ Nothing is rendered here; ``draw.render`` does that.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from exprgrad.errors import RequestError, advice
-from exprgrad.graph.graph import Graph
+from exprgrad.graph.graph import OUTSIDE, Graph
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import program
 from exprgrad.run.evaluation import Run
@@ -22,11 +22,13 @@ from exprgrad.show.text.nodes import title
 if TYPE_CHECKING:
     from graphviz import Digraph
 
-__all__ = ["LARGEST", "source"]
+__all__ = ["DEEPEST", "LARGEST", "source"]
 
 LARGEST = 500
 """The most nodes that are drawn without being asked twice."""
 
+DEEPEST = 12
+"""The most frames around a node."""
 TITLE = 200
 """The most characters shown of a whole expression."""
 
@@ -63,18 +65,22 @@ def source(
         node_attr=look.NODE,
         edge_attr=look.EDGE,
     )
-    clusters = {at: cluster(graph, at) for at in found.opened.values()}
+    frames = frames_of(graph) if found.opened else {OUTSIDE: (0, OUTSIDE)}
+    clusters = clusters_of(found, frames, picture)
+
+    def place(node: int) -> Digraph:
+        return clusters[frames[found.opened.get(node, OUTSIDE)][1]]
+
     for node in found.shown:
         tooltip = quoted(shown(in_full(found, node), TITLE))
         label = node_label(found, node, digits, room)
-        place = clusters.get(found.opened.get(node, -1), picture)
-        place.node(f"n{node}", f"<{label}>", tooltip=tooltip)
+        place(node).node(f"n{node}", f"<{label}>", tooltip=tooltip)
     waiting = {*found.order} if room else ()
     for user in found.shown:
-        place = clusters.get(found.opened.get(user, -1), picture)
         drawn = wires(found, user, digits, all=user in waiting)
-        draw_wires(found, user, drawn, room, picture, place)
-    nest(graph, clusters, picture)
+        draw_wires(found, user, drawn, room, picture, place(user))
+    for at in sorted(clusters.keys() - {OUTSIDE}, key=lambda at: (-frames[at][0], at)):
+        clusters[frames[graph.calls[at].parent][1]].subgraph(clusters[at])
     return str(picture.source)
 
 
@@ -108,20 +114,31 @@ def cluster(graph: Graph, at: int) -> Digraph:
     return Digraph(f"cluster_{at}", graph_attr={**look.CLUSTER, "label": quoted(text)})
 
 
-def nest(graph: Graph, clusters: Mapping[int, Digraph], picture: Digraph) -> None:
-    """Put each frame into the next one around it, the innermost first."""
-    around = {at: frames(graph, at, clusters) for at in clusters}
-    for at in sorted(clusters, key=lambda at: -len(around[at])):
-        outer = clusters[around[at][0]] if around[at] else picture
-        outer.subgraph(clusters[at])
+def clusters_of(
+    run: Run, frames: Mapping[int, tuple[int, int]], picture: Digraph
+) -> dict[int, Digraph]:
+    """The frames that are needed, by call, and the picture around them."""
+    found = {OUTSIDE: picture}
+    for at in dict.fromkeys(run.opened.values()):
+        while (at := frames[at][1]) not in found:
+            found[at] = cluster(run.graph, at)
+            at = run.graph.calls[at].parent
+    return found
 
 
-def frames(graph: Graph, at: int, clusters: Collection[int]) -> list[int]:
-    """The frames around a call, the innermost first."""
-    found = []
-    while (at := graph.calls[at].parent) >= 0:
-        if at in clusters:
-            found.append(at)
+def frames_of(graph: Graph) -> dict[int, tuple[int, int]]:
+    """By call, how many frames are around what is in it, and the innermost of them."""
+    found = {OUTSIDE: (0, OUTSIDE)}
+    for start in range(len(graph.calls)):
+        way = []
+        at = start
+        while at not in found:
+            way.append(at)
+            at = graph.calls[at].parent
+        for each in reversed(way):
+            count, frame = found[graph.calls[each].parent]
+            is_frame = graph.calls[each].opened and count < DEEPEST
+            found[each] = (count + 1, each) if is_frame else (count, frame)
     return found
 
 
