@@ -297,3 +297,23 @@ def test_every_task_can_be_done(browse: Any) -> None:
     edit(page, "a", "-0.5")
     find_all(page, "Grads")
     assert ticked(page) == [1, 2, 3, 4, 5]
+
+
+FLYING = "document.querySelector('.travellers').childElementCount"
+
+
+def test_numbers_run_along_the_lit_edges(browse: Any) -> None:
+    """On a step ahead alone, and not for those who want less motion; what is shown at last is the same."""
+    page = browse.show(lesson_html("neuron"), reduced_motion="no-preference")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(FLYING) == 2
+    page.wait_for_function(f"{FLYING} === 0")
+    assert not page.locator(".coming").count()
+    shown = read(page)
+    last(page)
+    assert page.evaluate(FLYING) == 0
+    press(page, "Speed 1×")
+    assert page.get_by_role("button", name="Speed 2×", exact=True).inner_text() == "2×"
+    page = browse.show(lesson_html("neuron"))
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(FLYING) == 0 and read(page) == shown

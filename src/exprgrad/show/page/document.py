@@ -36,6 +36,7 @@ VIEWS = (
     "graph",
     "marks",
     "steps",
+    "motion",
     "inputs",
     "closer",
     "conventions",

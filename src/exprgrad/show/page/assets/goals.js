@@ -15,9 +15,9 @@ const FACTS = {
   sign: sign => app.overwrite === (sign === "="),
   found: kind => app.asking === kind && !unknown().length,
 };
-const ahead = PAGE.goals.map(goals => new Set(goals)), ticks = $("tasks").querySelectorAll("input");
+const todo = PAGE.goals.map(goals => new Set(goals)), ticks = $("tasks").querySelectorAll("input");
 
-views.push(() => ahead.forEach((goals, task) => {
+views.push(() => todo.forEach((goals, task) => {
   for (const goal of goals)
     if (Object.entries(goal).every(([fact, wanted]) => FACTS[fact](wanted))) {
       goals.delete(goal);

@@ -1,15 +1,22 @@
 // The steps: the sentence, the buttons, the slider and the keys.
 
 const slider = $("slider");
+const BEAT = 1400;
 let playing = 0;
+// Play on: the next step after a beat, as long as there is one.
+function ahead() {
+  if (app.at === app.steps.length) return stop();
+  go(app.at + 1);
+  playing = setTimeout(ahead, BEAT / speed);
+}
 const play = button("Play", () => {
   if (playing) return stop();
   if (app.at === app.steps.length) go(0);
-  playing = setInterval(() => app.at < app.steps.length ? go(app.at + 1) : stop(), 1400);
+  playing = setTimeout(ahead, BEAT / speed);
   play.textContent = "Pause";
 });
 function stop() {
-  clearInterval(playing);
+  clearTimeout(playing);
   playing = 0;
   play.textContent = "Play";
 }
