@@ -307,7 +307,7 @@ def test_numbers_run_along_the_lit_edges(browse: Any) -> None:
     page = browse.show(lesson_html("neuron"), reduced_motion="no-preference")
     page.keyboard.press("ArrowRight")
     assert page.evaluate(FLYING) == 2
-    page.wait_for_function(f"{FLYING} === 0")
+    page.wait_for_selector(".travellers text", state="detached")
     assert not page.locator(".coming").count()
     shown = read(page)
     last(page)
