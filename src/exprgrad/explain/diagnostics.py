@@ -300,6 +300,10 @@ def ends_somewhere(run: evaluation.Run) -> bool:
     )
 
 
+BOUNDS = re.compile(r"\bin\b[^;=\[\],]*\.\.[^;=\[\],]*|\[[^\[\]=;]*\]")
+"""The bounds of an index, and indices: a whole number that is bound before is used by them."""
+
+
 def unused_bindings(run: evaluation.Run) -> Iterator[Diagnostic]:
     """The named statements that the output does not depend on; a recurrence's terms count as one.
 
@@ -312,6 +316,9 @@ def unused_bindings(run: evaluation.Run) -> Iterator[Diagnostic]:
         inside = [call.span for call in run.graph.calls if call.kind == "derivative"]
         told.update(
             word for place in inside for word in re.findall(r"\w+", run.text[slice(*place)])
+        )
+        told.update(
+            word for bound in BOUNDS.findall(run.text) for word in re.findall(r"\w+", bound)
         )
         for name, (_, node, span) in zip(whole, run.graph.bindings, strict=True):
             if name not in told:

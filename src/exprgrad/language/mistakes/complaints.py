@@ -664,7 +664,10 @@ MODULE_BEFORE = re.compile(
 
 
 def dot_edit(text: str, start: int) -> Edit | None:
-    """``.^`` without its dot, ``np.exp`` without its module, ``x.sum()`` as a call."""
+    """``.^`` without its dot, ``np.exp`` without its module, ``x.sum()`` as a call, ``1...3`` with two."""
+    if text.startswith("...", start):
+        is_range = re.search(r"\bin\b[^;()]*$", text[:start])
+        return (start, start + 3, "..") if is_range else None
     if text[start + 1 : start + 2] in ("*", "^", "/") and re.search(r"[\w)\]']$", text[:start]):
         return start, start + 1, ""
     constant = re.compile(r"\.(e|E|pi|PI|inf|nan|tau)\b(?!\()").match(text, start)
@@ -730,7 +733,9 @@ BESIDE = {
 def counted(wrong: Wrong) -> bool:
     """Whether the bounds of a range stand before the token, and cannot go on."""
     before = wrong.text[wrong.opened[0] : wrong.span[0]][-80:]
-    return wrong.expected <= WHOLE and bool(re.search(r"\bfor\s+\w+\s+in\b[^()\[\]]*$", before))
+    return wrong.expected <= WHOLE and bool(
+        re.search(r"\bfor\s+\w+\s+in\b[^()\[\]]*\.\.[^()\[\]]*$", before)
+    )
 
 
 def range_match(wrong: Wrong) -> re.Match[str] | None:
@@ -861,6 +866,7 @@ MISTAKES = (
     Mistake(
         "':=' is not an operator", "a name is bound with =",
         kind="COLON", last=f"{OPERAND_ENDS} COLON", when=lambda wrong: wrong.follows("="), place="longer",
+        mend=lambda wrong: (*wrong.longer, "="),
     ),
     Mistake(
         NO_SLICE, "the numbers of a list are written out: [1, 2, 3]",
@@ -924,14 +930,14 @@ MISTAKES = (
     ),
     Mistake("a range stands only behind 'for … in'", f"write {COUNTED}", kind="RANGE"),
     Mistake(
+        "nothing can stand beside a 'for'", lambda w: BESIDE.get(w.word, "close the call behind the range"),
+        last=OPERAND_ENDS, when=counted,
+    ),
+    Mistake(
         "an index runs from one whole number up to another",
         lambda wrong: f"write {python_range(wrong) or 'for k in 1..10'}",
         when=lambda wrong: "RANGE" in wrong.expected and not wrong.is_index and wrong.last != "FOR",
         mend=python_range_edit,
-    ),
-    Mistake(
-        "nothing can stand beside a 'for'", lambda w: BESIDE.get(w.word, "close the call behind the range"),
-        last=OPERAND_ENDS, when=counted,
     ),
     # Lists.
     Mistake(

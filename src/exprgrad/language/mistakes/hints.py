@@ -288,6 +288,8 @@ BEGINNINGS: Hints = {
 
 def dot_hint(text: str, span: Span) -> str:
     """Our spelling of ``np.exp(x)`` or ``x.sum()``, or what a lone dot should be."""
+    if text[span[0] : span[0] + 3] == "..." and re.search(r"\bin\b[^;()]*$", text[: span[0]]):
+        return "a range has two dots: 1..10"
     if text[span[0] : span[0] + 3] == "...":
         return "there is no ellipsis: in an index write : for each axis"
     owner = owner_before(text, span[0])

@@ -12,9 +12,10 @@ written by.  A derivative and a root are left as placeholders, which only a late
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import Binding, Call, Graph
@@ -24,6 +25,7 @@ from exprgrad.language.read.structural import (
     ACTIONS,
     Setting,
     Value,
+    bad_setting,
     list_literal,
     subscript,
     whole_at,
@@ -99,9 +101,36 @@ def read_in_short(text: str) -> Graph:
     """Read a text in which something is written in short; what is wrong is raised as it is met."""
     tape, expander = Tape(text), Expander(text)
     lalr.run(lalr.parser(), text, recorded(), tape)
+    refuse_no_range(tape)
     run(tape.code, GLOBAL, expander.built, expander.enter)
     refuse_no_result(tape.code[-1], expander)
     return expander.finish()
+
+
+def refuse_no_range(tape: Tape) -> None:
+    """Every recurrence says over which index it goes, also where others follow over the same."""
+    ranges = {
+        tape.word(one.clause.name): tape.text[one.clause.start : one.clause.end]
+        for step in tape.code
+        if step.rule == "recurrences"
+        for one in step.parts[0]
+    }
+    bound = {tape.word(step.parts[0]) for step in tape.code if step.rule == "bind"}
+    for step in tape.code:
+        if step.rule != "term":
+            continue
+        names = [tape.word(part.parts[0]) for part in step.parts[1] if part.rule == "whole_name"]
+        for name in names:
+            if name not in bound:
+                place = step.parts[2][1]
+                end = place + len(re.match(r"[^;#\r\n]*", tape.text[place:])[0].rstrip())  # type: ignore[index]
+                wanted = ranges.get(name, f"for {name} in 1..10")
+                error = recurrence(
+                    "this recurrence does not say over which index it goes",
+                    (step.parts[0][0], step.parts[2][0]),
+                    f"each has its own 'for': add {wanted}",
+                )
+                raise error.mended_by((end, end, f" {wanted}") if name in ranges else None)
 
 
 @cache
@@ -138,6 +167,7 @@ class Expander(Builder):
         self.sequences: dict[str, Progression] = {}
         self.indices: dict[str, Span] = {}
         self.read_inside: dict[str, Span] = {}
+        self.called_inside: dict[str, Span] = {}
         self.current = -1
         self.marked = 0
 
@@ -262,13 +292,17 @@ class Expander(Builder):
         return f"{name}({', '.join(self.functions[name].parameters)})"
 
     def definition(
-        self, name_span: Span, parameters: tuple[Span, ...] | None, equals: Span, body: Code
+        self,
+        name_span: Span,
+        parameters: tuple[Span, ...] | Literal[False],
+        equals: Span,
+        body: Code,
     ) -> None:
         """``f(x, y) = …``."""
         self.refuse_pending()
         name = self.word(name_span)
         head = name_span[0], equals[0]
-        if parameters is None:
+        if parameters is False:
             raise definition(
                 "the parameters of a function are names",
                 head,
@@ -297,6 +331,14 @@ class Expander(Builder):
             help = f"what has no parameters is a name: {name} = …"
             raise definition("a function has at least one parameter", head, help)
         self.refuse_rebinding(name, span)
+        if name in self.called_inside:
+            raise LanguageError(
+                "definition",
+                f"'{name}' is defined here, but a function before it calls it",
+                span=span,
+                help=f"define '{name}' before that function",
+                related=(("called here", self.called_inside[name]),),
+            )
         seen: dict[str, Span] = {}
         for place in parameters:
             word = self.word(place)
@@ -328,6 +370,10 @@ class Expander(Builder):
                     help="a recurrence goes step by step: x[0] = a; x[k] = x[k - 1]/2 for k in 1..10",
                     related=(("defined here", span),),
                 )
+            if step.rule in ("call", "empty_call"):
+                word = self.word(step.parts[0])
+                if word not in self.functions:
+                    self.called_inside.setdefault(word, step.parts[0])
             if step.rule in ("name", "whole_name", "element"):
                 word = self.word(step.parts[0])
                 if word not in local and word not in self.known and word not in self.sequences:
@@ -350,7 +396,14 @@ class Expander(Builder):
         """A call of a function of one's own: its body, with nodes in the places of its parameters."""
         function, graph = self.functions[name], self.graph
         count, wanted = len(values), len(function.parameters)
-        if count != wanted or not all(type(value) is tuple for value in values):
+        for value in values:
+            if type(value) is not tuple:
+                raise bad_setting(
+                    f"{name} takes no setting",
+                    value.name,
+                    "its operands are given in order, without names; to compare, write ==",
+                )
+        if count != wanted:
             operands = "1 operand" if wanted == 1 else f"{wanted} operands"
             raise LanguageError(
                 "arity",
@@ -484,6 +537,8 @@ class Expander(Builder):
         """The values of an index, from its lower bound to its upper one."""
         self.claim(self.word(clause.name), clause.name, scope)
         low, high = self.bound(clause.low, scope), self.bound(clause.high, scope)
+        if high - low > LARGEST:
+            raise self.too_large(clause.name)
         return iter(range(low, high + 1))
 
     def claim(self, name: str, span: Span, scope: Scope) -> None:
@@ -621,6 +676,8 @@ class Expander(Builder):
                 span=clause.name,
                 help="a range runs upwards, and includes both its ends: 1..10",
             )
+        if high - low > LARGEST:
+            raise self.too_large(one.name)
         first, second = (self.bound(one.place, Scope({}, {name: at})) for at in (low, low + 1))
         if second != first + 1:
             raise recurrence(

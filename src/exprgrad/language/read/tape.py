@@ -53,9 +53,10 @@ Code = list[Step]
 
 
 class Clause(NamedTuple):
-    """``for k in 1..10``: where it begins, where the index is written, and the code of both bounds."""
+    """``for k in 1..10``: where it begins and ends, where its index is written, and the bounds."""
 
     start: int
+    end: int
     name: Span
     low: Code
     high: Code
@@ -129,17 +130,35 @@ class Tape:
     ) -> Clause:
         """``for k in 1..10``."""
         last = self.cut(high)
-        return Clause(begin[0], name, self.cut(low), last)
+        end = max(part[1] for step in last for part in step.parts if type(part) is tuple)
+        return Clause(begin[0], end, name, self.cut(low), last)
 
     def over_index(
         self, name: Span, _left: Span, body: int, clauses: list[Clause], right: Span
     ) -> int:
         """``sum(x^k for k in 1..10)``."""
-        return self.step("over_index", name, self.cut(body), clauses, right)
+        return self.step("over_index", name, self.body(body, clauses), clauses, right)
 
     def list_over_index(self, left: Span, body: int, clauses: list[Clause], right: Span) -> int:
         """``[x^k for k in 1..10]``."""
-        return self.step("list_over_index", left, self.cut(body), clauses, right)
+        return self.step("list_over_index", left, self.body(body, clauses), clauses, right)
+
+    def body(self, start: int, clauses: list[Clause]) -> Code:
+        """What stands before a ``for``: its names do not end in an index, for ``x_k`` is one name."""
+        code = self.cut(start)
+        below = tuple([f"_{self.word(clause.name)}" for clause in clauses])
+        for step in code:
+            if step.rule == "name" and self.word(step.parts[0]).endswith(below):
+                place = step.parts[0]
+                name, _, index = self.word(place).rpartition("_")
+                error = LanguageError(
+                    "over-index",
+                    f"'{name}_{index}' is one name, and does not change with {index}",
+                    span=place,
+                    help=f"write {name}[{index}]",
+                )
+                raise error.mended_by((*place, f"{name}[{index}]"))
+        return code
 
     # What is told by a name.
 
@@ -180,7 +199,7 @@ class Tape:
         inside = self.cut(body)
         *parameters, called = self.cut(head)
         plain = called.rule in ("call", "empty_call") and all(p.rule == "name" for p in parameters)
-        names = tuple([p.parts[0] for p in parameters]) if plain else None
+        names = tuple([p.parts[0] for p in parameters]) if plain else False
         return self.step("definition", called.parts[0], names, equals, inside)
 
     def term(self, head: int, equals: Span, body: int) -> int:
@@ -192,7 +211,7 @@ class Tape:
 
     def recurrence(self, head: int, equals: Span, body: int, clause: Clause) -> int:
         """``x[k] = … for k in 1..10``; several that follow each other make one step."""
-        inside = self.cut(body)
+        inside = self.body(body, [clause])
         formula = equals[1], clause.start
         one = Recurrence(*self.indexed(head, equals), equals, formula, inside, clause)
         if self.code and self.code[-1].rule == "recurrences":
