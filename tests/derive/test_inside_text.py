@@ -277,3 +277,25 @@ def test_a_derivative_at_a_kink_says_so(text: str, values: dict[str, Any], said:
     assert (
         len(run.shown) < 6 if "sum" not in text else True
     )  # what is only asked for kinks is on the card
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "root(E - e*sin(E) - M, E, M)",
+        "root(x^2 - a, x, 0, a*b)*a^2",
+        "root(x/(a + 1) - b^x, x, 0, 2*a)",
+        "root(root(y^3 - x, y, 1) - a, x, 1) + 1",
+        "sin(root(cos(x_1) - x_1, x_1, 1/2))",
+    ],
+)
+def test_a_root_in_latex_reads_back_as_itself(text: str) -> None:
+    f = exprgrad.parse(text)
+    assert exprgrad.from_latex(f.latex()) == f
+
+
+def test_a_root_in_latex_needs_what_is_below_it() -> None:
+    with pytest.raises(
+        LanguageError, match="a root needs its unknown, and where it is searched for"
+    ):
+        exprgrad.from_latex(r"\operatorname{root}(x^2 - 2)")

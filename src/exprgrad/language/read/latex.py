@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from exprgrad.errors import LanguageError, advice
+from exprgrad.graph.graph import PLACEHOLDERS
 from exprgrad.graph.ops import is_function
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.parse import parse
@@ -137,7 +138,9 @@ def wrong(message: str, help: str, span: Span) -> LanguageError:
 
 def from_latex(text: str) -> str:
     """The formula as we write it; raises ``LanguageError`` for what cannot be read."""
-    return program(parse(translated(text)))
+    ours = translated(text)
+    graph = parse(ours)
+    return program(graph) if PLACEHOLDERS.isdisjoint(graph.kinds) else ours
 
 
 def with_reading(help: str | None, text: str) -> str | None:
@@ -610,6 +613,8 @@ def function(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     """A function: its call, or where its operand has no parentheses what opens and what closes the call."""
     item = items[at]
     name, place = item.text, (item.start, item.end)
+    if name == ROOT:
+        return root(items, at)
     if not is_function(name) and name not in WORDS:
         from exprgrad.language.mistakes.hints import all_listed
 
@@ -634,6 +639,28 @@ def function(items: Sequence[Item], at: int) -> tuple[str, str, int]:
             return f"{name}(({inside})^{wrapped(exponent)}{ending}", "", after
         return f"{name}({inside}{ending}", "", at + 1
     return f"{name}(", ending, at
+
+
+ROOT = "root"
+"""What is searched for stands below it: ``E = 1``, or ``0 \\le E \\le 2``."""
+
+
+def root(items: Sequence[Item], at: int) -> tuple[str, str, int]:
+    """A root, as we write it in LaTeX, with its unknown and where that is searched for below."""
+    place = items[at].start, items[at].end
+    below, inside = items[at + 2 : at + 3], items[at + 3 : at + 4]
+    found = below and SEARCHED.fullmatch(below[0].text)
+    if not found or not inside or inside[0].kind != "paren":
+        help = r"a root is \operatorname{root}_{x = 1}(x^2 - 2), or _{0 \le x \le 2}"
+        raise wrong("a root needs its unknown, and where it is searched for", help, place)
+    ends = [end for end in (found["start"], found["low"], found["high"]) if end]
+    unknown, *ends = (formula(part) for part in (found["one"] or found["other"], *ends))
+    return f"{ROOT}({', '.join([inside[0].text, unknown, *ends])})", "", at + 4
+
+
+SEARCHED = re.compile(
+    r"(?P<one>[^=<]+)=(?P<start>.+)|(?P<low>.+?)\\le(?![a-z])(?P<other>.+)\\le(?![a-z])(?P<high>.+)"
+)
 
 
 def subscript_of(items: Sequence[Item], at: int, name: str) -> str:
