@@ -86,6 +86,7 @@ f.eval(x=1, y=2)
 f.simplify()
 f.free_symbols
 f.lambdify()
+f.compile()(x=[1.0, 2.0], y=[3.0, 4.0])
 f.backward()
 f.hessian(x=1, y=2)
 f + 1

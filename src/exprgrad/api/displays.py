@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from exprgrad.run.matrices import Matrix
 
 __all__ = [
-    "Course", "Gradient", "Listed", "Named", "Parts", "Text", "as_checks", "by_input", "matrix", "traced",
-    "warnings",
+    "Course", "Listed", "Named", "Parts", "Text", "as_checks", "by_input", "gradient_text", "matrix",
+    "traced", "warnings",
 ]  # fmt: skip
 
 Item = TypeVar("Item")
@@ -58,24 +58,6 @@ class Named(dict[str, Item]):
         return in_html(self.parts())
 
 
-class Gradient(dict[str, Any]):
-    """A gradient, which prints with the warnings of its run; copied or pickled it is a dictionary."""
-
-    def __init__(self, run: Run) -> None:
-        super().__init__(run.gradient)
-        self.run = run
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, ({**self},)
-
-    def __repr__(self) -> str:
-        true = self.run.guarded(COUNTED, has_value=False)
-        lines = warnings(self.run, true)
-        if true.corrected.keys() != self.run.corrected.keys():
-            lines.append("the numbers above are the sweep's; f.gradient(…).true has corrected ones")
-        return "\n".join([super().__repr__(), *lines])
-
-
 class Text(str):
     """A text whose lines stand below each other in a notebook, too; or which is a table there."""
 
@@ -107,6 +89,15 @@ class Course(Descent[R]):
         from exprgrad.show.text.descent import descent_table
 
         return in_html([descent_table(self, DIGITS)])
+
+
+def gradient_text(run: Run, gradient: str) -> str:
+    """A gradient, and the warnings of its run; nothing is asked of the value."""
+    true = run.guarded(COUNTED, has_value=False)
+    lines = [gradient, *warnings(run, true)]
+    if true.corrected.keys() != run.corrected.keys():
+        lines.append("the numbers above are the sweep's; f.gradient(…).true has corrected ones")
+    return "\n".join(lines)
 
 
 def warnings(run: Run, answer: Guarded) -> list[str]:

@@ -121,6 +121,21 @@ def with_opened(graph: Graph, names: Collection[str]) -> Graph:
     return opened(graph, names)
 
 
+class Gradient(dict[str, Any]):
+    """A gradient, which prints with the warnings of its run; copied or pickled it is a dictionary."""
+
+    __slots__ = ("run",)
+    run: Run
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, ({**self},)
+
+    def __repr__(self) -> str:
+        from exprgrad.api.displays import gradient_text
+
+        return gradient_text(self.run, super().__repr__())
+
+
 class Drawn:
     """What has a picture: in a file, and in a notebook where Graphviz is at hand."""
 
@@ -251,9 +266,10 @@ class Expression(Drawn):
         """
         merged = self.named(values, inputs)
         if not self.in_rows(merged):
-            from exprgrad.api.displays import Gradient
-
-            return Gradient(self.gradient(merged, wrt=wrt))
+            run = self.gradient(merged, wrt=wrt)
+            gradient = Gradient(run.gradient)
+            gradient.run = run
+            return gradient
         chosen, found = select(self.graph, wrt), self.columns(merged).gradient
         return {name: found[name] for name in chosen}
 

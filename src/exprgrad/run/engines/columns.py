@@ -14,7 +14,7 @@ from exprgrad.errors import InputError
 from exprgrad.graph.graph import Graph
 from exprgrad.run.values.inputs import absent, as_number, detached, normal, surplus
 
-__all__ = ["Note", "Taken", "is_ready", "take"]
+__all__ = ["Note", "Taken", "is_ready", "refuse_keywords", "take"]
 
 NUMBERS = "fiub"
 """The kinds of NumPy's types that are real numbers."""
@@ -84,6 +84,13 @@ def looked_up(
         error.help = f"give {many}, or a number for every row: columns['{missing[0]}'] = …"
         raise error
     return given, unread
+
+
+def refuse_keywords(named: Iterable[str]) -> None:
+    """The error for columns as keywords."""
+    names = ", ".join(f"'{name}': {name}" for name in named)
+    message = "columns are given in a dictionary, not as keywords"
+    raise InputError("bad-columns", message, help=f"g({{{names}}})")
 
 
 def by_name(columns: Any, graph: Graph) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from exprgrad.derive.parsed import parsed
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import ExprgradError, RequestError, whole
 from exprgrad.graph.graph import Graph, Program, numbers_only
-from exprgrad.run.engines.columns import Note, take
+from exprgrad.run.engines.columns import Note, refuse_keywords, take
 from exprgrad.run.engines.memory import reused, staggered
 from exprgrad.run.values.inputs import select
 from exprgrad.source import Source, Span
@@ -90,14 +90,16 @@ class Compiled:
         self.engine, self.kernel, self.note = built(program, self.inputs, engine, self.precise)
         self.size: int = len(program.graph)
 
-    def __call__(self, columns: Any, out: Any = None) -> Rows:
+    def __call__(self, columns: Any = None, out: Any = None, **named: object) -> Rows:
         """The value and the gradient of every row.
 
         ``columns`` maps each input to its column, an array or a list; a number stands for itself in every
         row.  ``out`` is an earlier answer, of as many rows: its memory is written again, which spares the
-        system to find new.  Raises ``InputError`` for columns that do not fit, ``RequestError`` for an
-        ``out`` that does not.
+        system to find new.  Raises ``InputError`` for columns that do not fit, or are ``named`` as keywords
+        (one may be called ``out``), ``RequestError`` for an ``out`` that does not.
         """
+        if named:
+            refuse_keywords(named)
         taken = take(columns, self.graph, self.text, self.known)
         if out is None:
             outputs = staggered(1 + len(self.wrt), taken.rows)
