@@ -621,7 +621,7 @@ def character_edit(text: str, span: Span) -> Edit | None:
     sign = CHARACTERS.get(character) or LOOK_ALIKES.get(character) or plain_form
     if sign is None:
         return None
-    joins = sign[0].isalpha() and text[:start][-1:].isalnum()  # x∞ is no name xinf
+    joins = sign[0].isalpha() and text[:start][-1:].isalnum()  # x∞ is not the name xinf
     return *span, f"*{sign}" if joins else sign
 
 
