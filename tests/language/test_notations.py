@@ -97,6 +97,9 @@ def test_the_power_of_a_matrix_has_two_meanings() -> None:
             parse(inverse).evaluate(A=[[1, 2], [3, 4]], b=[1, 2])
         assert "the inverse is inv(A)" in str(caught.value)
     assert parse("v^-1").evaluate(v=[1, 2]).value.tolist() == [1, 0.5]
+    with pytest.raises(ShapeError, match="the determinant is det"):
+        parse("|A|*2").evaluate(A=[[1, 2], [3, 4]])
+    assert parse("|v| + |-2|").evaluate(v=[1, -2]).value.tolist() == [3, 4]
 
 
 def test_a_sign_does_not_become_a_part_of_a_name() -> None:

@@ -171,7 +171,9 @@ def solve_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     x, y = shapes
     is_turned = len(y) > 1 and y[-2:] == x[-2:][:1] * 2
     refuse_not_square(
-        x, "of numbers write {1}/{0}", "did you mean solve({1}, {0})?" if is_turned else ""
+        x,
+        "of numbers write {1}/{0}",
+        "did you mean solve({bare[1]}, {bare[0]})?" if is_turned else "",
     )
     if not y:
         raise Mismatch("{op} needs a vector or a matrix on the right", None, (1,))
@@ -389,7 +391,7 @@ def det_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def logdet_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    refuse_not_square(shapes[0], "of a number write log(abs({0}))")
+    refuse_not_square(shapes[0], "of a number write log(abs({bare[0]}))")
     return shapes[0][:-2]
 
 

@@ -32,7 +32,8 @@ class Mismatch(Exception):
 
     ``why`` is what the shapes of the operands follow, as in "matmul needs inner sizes to match: X is …".
     In it and in ``help``, ``{op}`` stands for what the operation is called, ``{0}`` and ``{1}`` for what
-    its operands are.  ``operands`` are the positions whose shapes matter, all if it is None.
+    its operands are; in ``help``, ``{bare[0]}`` for one that needs no parentheses.  ``operands`` are the
+    positions whose shapes matter, all if it is None.
     """
 
     def __init__(

@@ -51,7 +51,7 @@ def shaped(
             elif kind in STRUCTURAL:
                 shape = bounded(STRUCTURAL[kind].shape(given, cast(Settings, payload)))
             else:
-                refuse_matrix_power(graph, text, node, given)
+                refuse_two_meanings(graph, text, node, given)
                 shape = bounded(broadcast_shape(given))
                 operands = [
                     stretched_to(made, operand, shape, graph.occurrence(node, position))
@@ -94,18 +94,26 @@ def stretched_to(made: Graph, operand: int, shape: Shape, span: Span) -> int:
     return node
 
 
-def refuse_matrix_power(graph: Graph, text: str, node: int, given: Sequence[Shape]) -> None:
-    """``A²`` and ``A^-1`` of a matrix are products to some, and go element by element to others."""
-    if graph.kinds[node] != "pow" or len(given[0]) < 2:
+def refuse_two_meanings(graph: Graph, text: str, node: int, given: Sequence[Shape]) -> None:
+    """``A²``, ``A^-1`` and ``|A|`` are of a matrix to some, and go element by element to others."""
+    if len(given[0]) < 2:
+        return
+    is_square, sign = given[0][-1] == given[0][-2], text[graph.ends[node] - 1 : graph.ends[node]]
+    if graph.kinds[node] == "abs" and sign == "|" and is_square:
+        help = (
+            "the determinant is det({bare[0]}); abs({bare[0]}) is the size of each of its elements"
+        )
+        raise Mismatch("a matrix between bars has two meanings", help, (0,))
+    if graph.kinds[node] != "pow":
         return
     exponent = graph.operands[node][1]
     turned = graph.operands[exponent] if graph.kinds[exponent] == "neg" else ()
     is_inverse = graph.payloads[exponent] == -1 or [graph.payloads[at] for at in turned] == [1]
     why = "the power of a matrix has two meanings"
-    if is_inverse and given[0][-1] == given[0][-2]:
-        help = "the inverse is inv({0}); 1/{0} is one over each of its elements"
+    if is_inverse and is_square:
+        help = "the inverse is inv({bare[0]}); 1/{0} is one over each of its elements"
         raise Mismatch(why, help, (0,))
-    if text[graph.ends[node] - 1 : graph.ends[node]] in tuple("⁰¹²³⁴⁵⁶⁷⁸⁹"):
+    if sign in tuple("⁰¹²³⁴⁵⁶⁷⁸⁹"):
         help = "write {0} @ {0} for the product of matrices, {0}^2 for the squares of its elements"
         raise Mismatch(why, help, (0,))
 
@@ -183,13 +191,16 @@ def elementwise_hint(kind: str, given: Sequence[Shape], apart: Sequence[int]) ->
 
 
 def mended(help: str, called: Sequence[str], levels: Sequence[int]) -> str:
-    """A hint with the operands' texts in it, in parentheses where an operator would tear them apart."""
+    """A hint with the operands' texts in it, in parentheses where an operator would tear them apart.
+
+    ``bare[0]`` in a hint is an operand that needs none.
+    """
     pairs = zip(called, levels, strict=True)
     atoms = [
         "(…)" if text[-1] == "…" else text if level == ATOM else f"({text})"
         for text, level in pairs
     ]
-    found = help.format(*atoms)
+    found = help.format(*atoms, bare=called)
     for text in called:
         if text.endswith(".T"):
             found = found.replace(f"{text}.T", text.removesuffix(".T"))
