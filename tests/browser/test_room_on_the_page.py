@@ -106,7 +106,7 @@ def test_an_address_shows_the_same(browse: Any) -> None:
     press(page, "b earlier")
     press(page, "Back a step")
     shown = read(page)
-    page.wait_for_url("**#step=*")
+    page.wait_for_url(f"**#step={page.locator('#slider').input_value()}&*order=*")
     address = page.url
     assert "with=a%3D3" in address and "sign=" in address
     page.goto("about:blank")
