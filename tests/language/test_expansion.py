@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lark import Lark, logger
 
 import exprgrad
@@ -142,3 +145,62 @@ def test_thousands_of_steps_are_read() -> None:
 def test_terms_that_are_not_used_are_noted_once() -> None:
     run = exprgrad.parse(SIR.format(5)).evaluate(s=0.99, i=0.01, b=0.3, g=0.1)
     assert [d.message for d in run.diagnostics] == ["the output does not use 'R'"]
+
+
+# Texts that hypothesis writes in short, and out: ``{k}`` stands for the index.
+
+leaves = st.sampled_from(["{k}", "x", "y", "2", "w[0]"])
+bodies = st.recursive(
+    leaves,
+    lambda inside: st.one_of(
+        st.tuples(inside, st.sampled_from("+-*/^"), inside).map(lambda t: f"({' '.join(t)})"),
+        inside.map(lambda text: f"sin({text})"),
+        st.tuples(inside, inside).map(lambda t: f"max({t[0]}, {t[1]})"),
+        inside.map(lambda text: f"-{text}"),
+    ),
+    max_leaves=6,
+)
+
+
+def written_out(body: str, numbers: range) -> list[str]:
+    """A body at each number of a range, as a person writes it."""
+    return [body.format(k=number if number >= 0 else f"({number})") for number in numbers]
+
+
+@given(bodies, st.integers(-3, 3), st.integers(1, 4))
+@settings(derandomize=True, deadline=None, max_examples=60)
+def test_terms_over_an_index_are_those_written_by_hand(body: str, low: int, count: int) -> None:
+    over = f"{body.format(k='k')} for k in {low}..{low + count - 1}"
+    terms = written_out(body, range(low, low + count))
+    chain = " + ".join(f"({term})" for term in terms)
+    texts = {
+        f"sum({over})": chain,
+        f"prod({over})": "*".join(f"({term})" for term in terms),
+        f"[{over}]": f"[{', '.join(terms)}]",
+        f"f(x) = x + sum({over}); f(y)": re.sub(r"\bx\b", "y", f"y + ({chain})"),
+    }
+    if count > 1:
+        texts[f"min({over})"] = f"min({', '.join(terms)})"
+        texts[f"mean({over})"] = f"({chain})/{count}"
+    for short, by_hand in texts.items():
+        one, other = parse(short), parse(by_hand)
+        check(one)
+        assert same(one, other), short
+
+
+def of_x(text: str, index: object) -> str:
+    """A text with an index behind each x that is a name."""
+    return re.sub(r"\bx\b", f"x[{index}]", text)
+
+
+@given(bodies, st.integers(0, 2), st.integers(1, 3))
+@settings(derandomize=True, deadline=None, max_examples=40)
+def test_a_recurrence_is_its_steps_written_by_hand(body: str, low: int, count: int) -> None:
+    step = of_x(body.format(k="k"), "k")
+    short = (
+        f"x[{low}] = a; x[k + 1] = {step} for k in {low}..{low + count - 1}; x[{low + count}] + 1"
+    )
+    statements = [f"x[{low}] = a"]
+    for at, text in enumerate(written_out(body, range(low, low + count)), low):
+        statements.append(f"x[{at + 1}] = {of_x(text, at)}")
+    assert same(parse(short), parse("; ".join([*statements, f"x[{low + count}] + 1"])))
