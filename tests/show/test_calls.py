@@ -356,3 +356,8 @@ def test_operations_are_taken_apart_within_their_calls() -> None:
         "sum"
     ]
     assert not expression.expand("all").gradient(values).closed
+
+
+def test_what_holds_an_opened_call_is_opened_too() -> None:
+    formula = parse("f(x) = x^2; g(x) = f(x)*2; h(x) = x + 1; g(a)*h(a)").expand(["f"])
+    assert [call.word for call in formula.graph.calls if call.opened] == ["g", "f"]

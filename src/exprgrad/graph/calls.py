@@ -67,14 +67,27 @@ def labels(graph: Graph) -> dict[int, str]:
 def opened(graph: Graph, names: Collection[str] | None, *, others: bool = True) -> Graph:
     """The same graph with the calls of some names opened; None: all of them.
 
-    ``others`` are left as they are, or else closed.
+    With ``others``, those are left as they are, but what holds an opened call is opened too; without, they
+    are closed.
     """
+    chosen = [at for at, call in enumerate(graph.calls) if names is None or call.word in names]
+    wanted = holding(graph.calls, chosen) if others else {*chosen}
     view = view_of(graph)
     view.calls = [
-        call._replace(opened=(others and call.opened) or names is None or call.word in names)
-        for call in graph.calls
+        call._replace(opened=(others and call.opened) or at in wanted)
+        for at, call in enumerate(graph.calls)
     ]
     return view
+
+
+def holding(calls: Sequence[Call], chosen: Iterable[int]) -> set[int]:
+    """Some calls, and all that they are in."""
+    found: set[int] = set()
+    for at in chosen:
+        while at != OUTSIDE and at not in found:
+            found.add(at)
+            at = calls[at].parent
+    return found
 
 
 # What a closed card hides.
