@@ -9,7 +9,7 @@ from itertools import repeat
 from exprgrad.derive.parsed import parsed
 from exprgrad.derive.rules import template
 from exprgrad.errors import RequestError, advice
-from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.graph.graph import INPUT, Graph, view_of
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.graph.transform import MISSING, copied, copies, transform
@@ -90,8 +90,9 @@ def taken_apart(graph: Graph, kinds: Collection[str]) -> Graph:
     """A graph with operations taken apart, and names for what is used more than once."""
     while not set(kinds).isdisjoint(graph.kinds):
         graph = once(graph, kinds)
-    name_shared(graph)
-    return graph
+    named = view_of(graph)
+    name_shared(named)
+    return named
 
 
 def adopt_calls(graph: Graph, made: Graph) -> None:
