@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -210,3 +211,18 @@ def test_how_many_paths_are_listed_at_most() -> None:
 def test_the_name_of_an_order_among_nodes() -> None:
     status, _, err = command("grad", "a*b", "a=1", "b=2", "--order", "naive,a")
     assert status == 2 and "'naive' is an order, not a node" in err and "did you mean" not in err
+
+
+def test_the_page_of_a_lesson_in_a_file_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder is none of the new one."""
+    from exprgrad.cli.commands import explore
+
+    folder = tmp_path / "lessons"
+    folder.mkdir()
+    text = 'title = "Mine"\nexpression = "a*b"\n[values]\na = 2\nb = 3\n'
+    (folder / "mine.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(explore, "open_in_browser", lambda path: None)
+    status, out, _ = command("explore", "--lesson", str(folder / "mine.toml"), "--open", "--json")
+    assert status == 0 and Path(json.loads(out)["file"]).name == "mine.html"

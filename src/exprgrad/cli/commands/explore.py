@@ -69,7 +69,7 @@ def explore_command(path: str | None, show: bool, lesson: str | None, **options:
     taken = None if lesson is None else lesson_alone(lesson, options)
     run = formula_run(options) if taken is None else parse(taken.expression).gradient(taken.values)
     page = run.explore(digits=options["digits"], all=options["show_all"], lesson=taken)
-    file_written = None if to_pipe else path or new_file(lesson or "page")
+    file_written = None if to_pipe else path or new_file(Path(lesson or "page").stem)
     if file_written is not None:
         page.save(file_written)
     if options["as_json"]:

@@ -266,6 +266,8 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
         foreign = translated(lower, *given)
     if foreign and foreign != only:
         help, mend = foreign, call_edit(text, span, foreign)
+        if mend and ABSENT.get(name) == DERIVATIVES:
+            help += "; diff gives the formula's own"
     elif name in NAMES_HERE and name not in names:
         help, mend = f"here it is called '{NAMES_HERE[name]}'", (*span, NAMES_HERE[name])
     elif spelled_here(name):

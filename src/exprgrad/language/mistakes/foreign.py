@@ -322,6 +322,8 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
     """
     if not operands:
         return None
+    if ABSENT.get(word) == DERIVATIVES and [*map(str.isidentifier, operands[1:])] == [True]:
+        return f"write d({bare(operands[0])}, {operands[1]})"
     if word in ABSENT:
         return ABSENT[word]
     name = NAMES_HERE.get(word, word)
