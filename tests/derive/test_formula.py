@@ -348,6 +348,7 @@ def test_what_divides_a_numerator_is_divided_out(text: str, expected: str) -> No
         ("(x^2 - 3*x + 2)/(x^2 - 1)", "3/(x + 1)^2"),
         ("(x^3 - 1)/(1 - x)^2", "(x^2 - 2*x - 2)/(1 - x)^2"),
         ("x/(x^2 - x)", "-1/(x - 1)^2"),
+        ("(-x - x^2 - (2 - x)^2)*exp(x)*(2*x - 1)", "exp(x)*(5*x - 4*x^3 - 4*x^2 - 7)"),
         ("(x^3 + 2*x)/(1 + x^2)", "(x^4 + x^2 + 2)/(1 + x^2)^2"),
     ]
 )

@@ -64,7 +64,7 @@ def gather_opposites(forms: Algebra, terms: Terms) -> None:
             if not isinstance(inside, Sum) or exponent.denominator != 1:
                 continue
             negative = forms.known.get(("sum", frozenset((t, -c) for t, c in inside.terms)))
-            if negative is None:
+            if negative is None or negative in dict(factors):
                 continue
             flipped = frozenset([*factors[:place], (negative, exponent), *factors[place + 1 :]])
             other = forms.known.get(("product", ONE, flipped))
@@ -86,10 +86,19 @@ def shortest(forms: Algebra, terms: list[tuple[int, Exact]], plain: int) -> int:
         others += [forms.sum(plain_fractions)] if plain_fractions != terms else []
         others += [*with_common_powers(forms, terms), *partly_factored(forms, terms)]
         others += rewritten_sums(forms, dict(terms))
+    best = least(forms, best, others)
+    found = forms.forms[best]
+    if best == plain or not isinstance(found, Sum) or best in forms.named:
+        return best
+    return least(forms, best, [factored(forms, [*found.terms])])
+
+
+def least(forms: Algebra, form: int, others: list[int | None]) -> int:
+    """The smallest of some forms, the first of those that are alike."""
     for other in others:
-        if other is not None and size(forms, other) < size(forms, best):
-            best = other
-    return best
+        if other is not None and size(forms, other) < size(forms, form):
+            form = other
+    return form
 
 
 def size(forms: Algebra, form: int) -> tuple[int, int]:
