@@ -157,10 +157,12 @@ def test_arrays_are_solved_all_at_once() -> None:
     ).all()
 
 
-@pytest.mark.parametrize("engine", ["numpy", "jax", None])
+@pytest.mark.parametrize("engine", ["numpy", "jax", "native", None])
 def test_columns(engine: str | None) -> None:
     if engine == "jax":
         pytest.importorskip("jax")
+    if engine == "native":
+        pytest.importorskip("llvmlite")
     f, rng = kepler(), np.random.default_rng(3)
     columns = {"M": rng.uniform(-3, 3, 500), "e": rng.uniform(0, 0.9, 500)}
     value, slopes = f.compile(engine)(columns)
@@ -168,7 +170,11 @@ def test_columns(engine: str | None) -> None:
         one = f.gradient(M=columns["M"][at], e=columns["e"][at])
         assert value[at] == pytest.approx(one.value, rel=4e-16)
         assert slopes["e"][at] == pytest.approx(one.gradient["e"], rel=1e-13, abs=1e-15)
-    if engine != "jax":
+    assert (
+        value[:3].tolist()
+        == f.compile(engine)({k: c[:3] for k, c in columns.items()}).value.tolist()
+    )
+    if engine in ("numpy", None):
         exact, _ = f.compile(engine, precise=True)(columns)
         assert exact[0] == f(M=columns["M"][0], e=columns["e"][0])
 
@@ -269,3 +275,24 @@ def test_latex() -> None:
 
 def test_steps() -> None:
     assert kepler().steps("e").startswith("1. implicit function theorem: minus the derivative")
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_columns_of_several_roots_in_one_another(engine: str) -> None:
+    pytest.importorskip("llvmlite" if engine == "native" else "numpy")
+    hand = Hand()
+    a, b, x, y = hand.input("a"), hand.input("b"), hand.unknown("x"), hand.unknown("y")
+    inner = hand.root(hand.apply("sub", hand.apply("mul", y, y), hand.apply("exp", x)), y, 1.0)
+    outer = hand.root(hand.apply("sub", inner, a), x, 0.0)  # exp(x/2) = a
+    scaled = hand.apply("mul", outer, b)
+    z = hand.unknown("z")
+    last = hand.root(
+        hand.apply("sub", hand.apply("add", z, hand.apply("sinh", z)), scaled), z, -9.0, 9.0
+    )
+    f = hand.expression(last)
+    columns = {"a": np.linspace(0.5, 3, 40), "b": np.linspace(-1, 1, 40)}
+    value, slopes = f.compile(engine)(columns)
+    for at in range(0, 40, 13):
+        one = f.gradient(a=columns["a"][at], b=columns["b"][at])
+        assert value[at] == pytest.approx(one.value, rel=1e-14, abs=1e-15)
+        assert slopes["a"][at] == pytest.approx(one.gradient["a"], rel=1e-12)

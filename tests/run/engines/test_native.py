@@ -284,7 +284,7 @@ def compiled(text: str) -> tuple[native.NativeKernel, Program, list[str]]:
     inputs = list(graph.inputs)
     program = gradient(graph, inputs)
     kernel = native.build(program, inputs)
-    assert not isinstance(kernel, str)
+    assert isinstance(kernel, native.NativeKernel)
     return kernel, program, inputs
 
 

@@ -25,6 +25,7 @@ from exprgrad.run.engines.llvm_text import ENTRY, Dialect, module, streamed
 from exprgrad.run.engines.memory import address
 from exprgrad.run.engines.polynomials import FMA, contracted
 from exprgrad.run.engines.rows import written_out
+from exprgrad.run.engines.staged import StagedKernel, roots_of, staged
 from exprgrad.run.engines.vector_math import EXACT, FAST, LIBRARY, VECTOR_LIBRARY, WRITTEN
 
 __all__ = ["NativeKernel", "build"]
@@ -32,6 +33,7 @@ __all__ = ["NativeKernel", "build"]
 MOST_LINES = 10_000
 """The most lines that are compiled, at 25 to 110 microseconds each: it takes a second, or little more."""
 TOO_LARGE = "too large for native code"
+NO_PRECISE_ROOTS = "native code searches for no roots to the bit"
 MEMORY = 2_000
 """Formulas of so many lines compute for longer than memory takes, and have no other stores for it."""
 LARGE = 2**24
@@ -130,7 +132,9 @@ def first_aligned(outputs: Iterable[int], start: int, width: int) -> int | None:
     return None if past % 8 else start + -(past // 8) % width
 
 
-def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> NativeKernel | str:
+def build(
+    program: Program, inputs: Sequence[str], *, precise: bool = False
+) -> NativeKernel | StagedKernel | str:
     """Compile a program of numbers; ``inputs`` are the names of the columns, in order.
 
     With ``precise`` its answers are the scalar engine's to the bit.  That cannot be where Python's own
@@ -141,6 +145,8 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
     found = machine()
     if len(program.graph) > MOST_LINES:
         return TOO_LARGE
+    if roots_of(program):
+        return NO_PRECISE_ROOTS if precise else staged(program, inputs, build)
     dialect = exact(found) if precise else fast(found)
     rows = spelled = frozenset((*dialect.texts, *dialect.scalar, *dialect.vector))
     if precise:
@@ -150,8 +156,6 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
         program = fused(program, read=read)
     program = written_out(program, rows, exact=precise, read=read)
     lacking = {*program.graph.kinds} & {*BY_NAME} - spelled
-    if any(BY_NAME[kind].equation is not None for kind in lacking):
-        return "native code does not search for roots"
     if lacking:
         return f"native code has no precise {min(lacking)}"
     text, called = module(program, inputs, dialect)
