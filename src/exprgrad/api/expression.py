@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import (
@@ -50,6 +51,8 @@ MOST_SHAPES = 8
 """For how many shapes of the inputs evaluators are kept."""
 HIGHEST = 100
 """The highest order of a derivative: formulas grow with it."""
+OWN_OUTPUTS: WeakKeyDictionary[Evaluator, Mapping[str, int]] = WeakKeyDictionary()
+"""By evaluator, what its formula's own output is called, and its node."""
 
 
 def parse(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Expression:
@@ -407,10 +410,9 @@ class Expression(Drawn):
         """
         from exprgrad.api import displays
         from exprgrad.run import matrices
-        from exprgrad.run.values import directions
 
         evaluator, given = self.at(values, inputs)
-        outputs, chosen = directions.outputs(evaluator.graph, of), select(self.graph, wrt)
+        outputs, chosen = outputs_of(evaluator, of), select(self.graph, wrt)
         found = matrices.jacobian(matrices.Point(evaluator, given, outputs, chosen))
         rows = found.whole()
         answer = next(iter(rows.values())) if of is None else rows
@@ -463,7 +465,7 @@ class Expression(Drawn):
         from exprgrad.run.values import directions
 
         evaluator, given = self.at(values, inputs)
-        outputs = directions.outputs(evaluator.graph, of)
+        outputs = outputs_of(evaluator, of)
         direction = directions.tangents(evaluator.graph, self.text, tangent)
         found = matrices.jvp(matrices.Point(evaluator, given, outputs, (), direction))
         return next(iter(found.values())) if of is None else found
@@ -487,7 +489,7 @@ class Expression(Drawn):
         from exprgrad.run.values import directions
 
         evaluator, given = self.at(values, inputs)
-        outputs = directions.outputs(evaluator.graph, of)
+        outputs = outputs_of(evaluator, of)
         weights = directions.cotangents(evaluator.graph, self.text, outputs, cotangent)
         chosen = select(self.graph, wrt)
         return matrices.vjp(matrices.Point(evaluator, given, outputs, chosen, weights))
@@ -720,6 +722,17 @@ class Expression(Drawn):
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {**super()._repr_mimebundle_(), "text/latex": self._repr_latex_()}
+
+
+def outputs_of(evaluator: Evaluator, of: Iterable[str] | None) -> Mapping[str, int]:
+    """The outputs to answer about, name → node; what the formula's own is called is worked out once."""
+    from exprgrad.run.values.directions import outputs
+
+    if of is not None:
+        return outputs(evaluator.graph, of)
+    if evaluator not in OWN_OUTPUTS:
+        OWN_OUTPUTS[evaluator] = outputs(evaluator.graph, None)
+    return OWN_OUTPUTS[evaluator]
 
 
 def run_again(

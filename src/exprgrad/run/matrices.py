@@ -223,6 +223,8 @@ def matrix(
     found: dict[tuple[int, int], Any],
 ) -> Matrix:
     """Some blocks as a matrix, with the shapes of its rows and columns."""
+    if evaluator.by_entries:
+        return Matrix(tuple(rows), tuple(wrt), found, ((),) * len(rows), ((),) * len(wrt))
     shape, inputs = evaluator.graph.shape, evaluator.graph.inputs
     columns = tuple([shape(inputs[name]) for name in wrt])
     return Matrix(tuple(rows), tuple(wrt), found, tuple(map(shape, rows.values())), columns)
