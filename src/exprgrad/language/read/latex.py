@@ -140,7 +140,8 @@ def from_latex(text: str) -> str:
     """The formula as we write it; raises ``LanguageError`` for what cannot be read."""
     ours = translated(text)
     graph = parse(ours)
-    return program(graph) if PLACEHOLDERS.isdisjoint(graph.kinds) else ours
+    is_plain = PLACEHOLDERS.isdisjoint(graph.kinds) and not graph.calls
+    return program(graph) if is_plain else ours
 
 
 def with_reading(help: str | None, text: str) -> str | None:
@@ -383,8 +384,9 @@ def row(text: str, items: Sequence[Item], span: Span) -> str:
         if item.kind in ENDS:
             if closers:
                 refuse_function(item, ended)
-                pieces += reversed(closers)
-                closers = []
+                kept = over_indices(closers) if item.text == "*" else 0
+                pieces += reversed(closers[kept:])
+                del closers[kept:]
             pieces.append(
                 f"{item.text} "
                 if item.kind == "comma"
@@ -395,8 +397,9 @@ def row(text: str, items: Sequence[Item], span: Span) -> str:
             ended, divides, at = False, item.text if item.text in ("/", "%") else "", at + 1
             continue
         if ended and item.kind == "function" and closers:
-            pieces += reversed(closers)
-            closers = []
+            kept = over_indices(closers)
+            pieces += reversed(closers[kept:])
+            del closers[kept:]
         if ended:
             refuse_neighbours(items[at - 1], item, divides=divides)
             pieces.append("*")
@@ -417,6 +420,11 @@ def row(text: str, items: Sequence[Item], span: Span) -> str:
     if not ended:
         raise wrong("an operand is missing here", "write the whole formula", span)
     return "".join(pieces + closers[::-1])
+
+
+def over_indices(closers: Sequence[str]) -> int:
+    """How many of the open functions a product belongs to: those up to the last sum over an index."""
+    return max((at + 1 for at, closer in enumerate(closers) if closer.startswith(FOR)), default=0)
 
 
 def refuse_function(item: Item, ended: bool) -> None:
@@ -499,6 +507,10 @@ def suffixed(text: str, items: Sequence[Item], at: int, item: Item) -> tuple[str
                 raise wrong(
                     "only a name has something below it", "write a name", (mark.start, mark.end)
                 )
+            part = element(text, written, mark, items[at + 1]) if at + 1 < len(items) else None
+            if part is not None:
+                written, at, item = part, at + 2, item._replace(kind="operand", text=part)
+                continue
             written, at = below_name(text, written, subscript(items, at)), at + 2
             item = item._replace(text=written)
             continue
@@ -619,14 +631,24 @@ def function(items: Sequence[Item], at: int) -> tuple[str, str, int]:
         from exprgrad.language.mistakes.hints import all_listed
 
         raise wrong(f"there is no function '{name}'", all_listed("functions"), place)
-    at, ending, power = at + 1, ")", ""
+    at, ending, power, index = at + 1, ")", "", None
     while at < len(items) and items[at].kind in ("below", "above"):
         if items[at].kind == "above":
             power, at = argument(items, at, "^")
             continue
+        if name in ("sum", "prod") and at + 1 < len(items):
+            index = index or INDEX.fullmatch(items[at + 1].text)
+            if index:
+                at += 2
+                continue
         below = subscript_of(items, at, name)
         name, ending = (below, ")") if is_function(below) else (name, below)
         at += 2
+    if index:
+        if not WHOLE.fullmatch(power):
+            help = r"such as \sum_{k=1}^{10}; a sum over all of a vector has nothing below it"
+            raise wrong("an index runs from one whole number up to another", help, place)
+        return f"{name}(", f"{FOR}{index[1]} in {index[2]}..{power})", at
     if power == "-1":
         if name not in INVERSE:
             raise wrong("is this the inverse, or the reciprocal?", f"write 1/{name}(x)", place)
@@ -639,6 +661,28 @@ def function(items: Sequence[Item], at: int) -> tuple[str, str, int]:
             return f"{name}(({inside})^{wrapped(exponent)}{ending}", "", after
         return f"{name}({inside}{ending}", "", at + 1
     return f"{name}(", ending, at
+
+
+FOR = " for "
+INDEX = re.compile(r"\s*([A-Za-z])\s*=\s*(-?[0-9]+)\s*")
+WHOLE = re.compile(r"-?[0-9]+")
+INDICES = re.compile(
+    r"\\(?:sum|prod)(?![A-Za-z])\s*(?:\\limits\s*)?(?:\^\s*(?:\{[^{}]*\}|\w)\s*)?_\s*\{\s*([A-Za-z])\s*=\s*([-\w]+)"
+)
+"""An index of a sum or a product, and where it begins."""
+
+
+def element(text: str, name: str, mark: Item, below: Item) -> str | None:
+    """``a_k`` in a sum over k from 0; where it begins at 1, elements may be counted from 1, too."""
+    letters = re.findall(r"[A-Za-z]+", below.text)
+    found = [(k, low) for k, low in INDICES.findall(text) if k in letters]
+    if not found:
+        return None
+    index, low = found[0]
+    if below.text.strip() == index and all(other == low == "0" for _, other in found):
+        return f"{name}[{index}]"
+    help = f"the first element is {name}[0] here: write sum({name}[{index}] for {index} in 0..3)"
+    raise wrong(f"which element is '{name}' here?", help, (mark.start, below.end))
 
 
 ROOT = "root"
@@ -679,9 +723,8 @@ def subscript_of(items: Sequence[Item], at: int, name: str) -> str:
         settings = f"axis=[{axes[1]}]" if several else f"axis={axes[1]}"
         return f", {settings}{', keepdims=True' if axes[2] else ''})"
     if "=" in below.text or name in ("sum", "prod"):
-        raise wrong(
-            "sums and products over an index are not read yet", "write the terms out", place
-        )
+        help = r"such as \sum_{k=1}^{10}; a sum over all of a vector has nothing below it"
+        raise wrong("an index runs from one whole number up to another", help, place)
     raise wrong(
         f"what stands below '{name}' has no meaning here", "write the function alone", place
     )
