@@ -76,17 +76,82 @@ def between(x: Real, low: Real, high: Real) -> Real:
 
 
 def log_gamma(x: Real) -> Real:
-    """log(abs(gamma(x))), by reflection where x is negative."""
-    if x > 0 or mp.isnan(x):
-        return mp.loggamma(x)
-    return mp.inf if mp.isint(x) else mp.log(mp.pi / abs(x * mp.sinpi(x))) - mp.loggamma(-x)
+    """log(abs(gamma(x))): by reflection where x is negative, beside its zeros 1 and 2 a Taylor series."""
+    if x < 0:
+        return mp.inf if mp.isint(x) else mp.log(mp.pi / abs(x * mp.sinpi(x))) - log_gamma(-x)
+    zero = 1 if x < 1.5 else 2
+    step = x - zero
+    if abs(step) < mp.ldexp(1, -60):
+        terms = range(1, 2 + mp.prec // 60)
+        return mp.fsum(step**k / mp.factorial(k) * mp.polygamma(k - 1, zero) for k in terms)
+    return mp.loggamma(x)
 
 
 def gamma(x: Real) -> Real:
-    """The gamma function; beyond 10,000 it is far beyond every double, or far below."""
-    if abs(x) < 10**4 or mp.isnan(x):
+    """The gamma function; beyond 1,000 it is far beyond every double, or far below."""
+    if abs(x) < 1000 or mp.isnan(x):
         return mp.gamma(x)
-    return mp.ldexp(x, 10**6) if x > 0 else mp.nan if mp.isint(x) else mpf(0)
+    return mp.ldexp(x, 3000) if x > 0 else mp.nan if mp.isint(x) else mpf(0)
+
+
+def scaled_complement(x: Real) -> Real:
+    """exp(x^2)*erfc(x): far out an asymptotic series, and far to the left beyond every double."""
+    if mp.isnan(x) or -(10**4) < x < 100:
+        return mp.exp(x * x) * mp.erfc(x)
+    if x < 0:
+        return mp.ldexp(-x, 3000)
+    if mp.isinf(x):
+        return mpf(0)
+    terms = [mp.fac2(2 * k - 1) / (-2 * x * x) ** k for k in range(60)]
+    return mp.fsum(terms) / (x * mp.sqrt(mp.pi))
+
+
+def tail_quantile(q: Real) -> Real:
+    """The y from 0 up for which erfc(y) is q, by Newton's steps for the logarithm."""
+    if q == 1:
+        return mpf(0)
+    w = -mp.log(q * (2 - q))
+    y = mp.sqrt(max(w - mp.log(mp.pi * max(w, 1)) / 2, w / 4))
+    for _ in range(200):
+        other = complement(y)
+        step = mp.log(other / q) * other * mp.sqrt(mp.pi) / 2 * mp.exp(y * y)
+        y += step
+        if abs(step) <= abs(y) * mp.ldexp(1, 8 - mp.prec):
+            return y
+    raise mp.NoConvergence
+
+
+def inverse_erf(x: Real) -> Real:
+    if abs(x) < 0.5:
+        return mp.erfinv(x)
+    if not abs(x) < 1:
+        return x * mp.inf if abs(x) == 1 else mp.nan
+    return mp.sign(x) * tail_quantile(1 - abs(x))
+
+
+def quantile(p: Real) -> Real:
+    if not 0 < p < 1:
+        return mp.nan if not 0 <= p <= 1 else mp.inf if p else -mp.inf
+    y = mp.sqrt(2) * tail_quantile(2 * min(p, 1 - p))
+    return y if p > 0.5 else -y
+
+
+def bessel(order: int, x: Real) -> Real:
+    """A Bessel function of the first kind: Hankel's expansion where the operand is large."""
+    if mp.isnan(x) or abs(x) < 10**4:
+        return mp.besselj(order, x)
+    if mp.isinf(x):
+        return mpf(0)
+    if mp.mag(x) > 10**4:
+        return mp.nan
+    with mp.extraprec(20 + max(0, mp.mag(x))):
+        z, mu, term, sums = abs(x), 4 * order * order, mpf(1), [mpf(0), mpf(0)]
+        for k in range(40):
+            sums[k % 2] += term * (-1) ** (k // 2)
+            term *= (mu - (2 * k + 1) ** 2) / ((k + 1) * 8 * z)
+        angle = z - (2 * order + 1) * mp.pi / 4
+        wave = sums[0] * mp.cos(angle) - sums[1] * mp.sin(angle)
+        return mp.sqrt(2 / (mp.pi * z)) * wave * (mp.sign(x) if order % 2 else 1)
 
 
 CORE: dict[str, Callable[..., Real]] = {
@@ -129,6 +194,13 @@ CORE: dict[str, Callable[..., Real]] = {
     "sigmoid": logistic,
     "silu": lambda x: x * logistic(x),
     "softplus": log_one_plus_exp,
+    "normpdf": lambda x: mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi) if abs(x) < 10**4 else mpf(0),
+    "normcdf": lambda x: complement(-x / mp.sqrt(2)) / 2,
+    "norminv": quantile,
+    "erfinv": inverse_erf,
+    "erfcx": scaled_complement,
+    "j0": lambda x: bessel(0, x),
+    "j1": lambda x: bessel(1, x),
     "gamma": gamma,
     "factorial": lambda x: gamma(1 + x),
     "lgamma": log_gamma,

@@ -9,7 +9,7 @@ from exprgrad.derive.rules import operation_count, slots, template
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward, reverse
-from oracles import Real, computed, evaluate, holds, is_special, mp, mpf, reference
+from oracles import Real, computed, evaluate, holds, is_special, mp, mpf, reference, ulp
 from strategies import points
 from together import together
 
@@ -25,6 +25,7 @@ def gradient(text: str, inputs: dict[str, float], wrt: str | None = None) -> dic
 
 @together([op for op in OPS if op.shown])
 def test_shown_and_computed_partials_are_equal_in_real_arithmetic(op: Op) -> None:
+    """Where a row is an approximation, its partial may be one too."""
     tried = 0
     for args in points(Random(f"{op.name} shown"), 3 if op.variadic else len(op.names), 80):
         if not holds(op.domain, op.names, args) or is_special(op, args):
@@ -34,7 +35,14 @@ def test_shown_and_computed_partials_are_equal_in_real_arithmetic(op: Op) -> Non
                 given = seen(op, position, [*map(mpf, args)])
                 one = evaluate(template(op.partial(position)), given)[-1]
                 other = evaluate(template(op.shown_partial(position)), given)[-1]
-                assert equal(one, other), (args, position, mp.nstr(one, 20), mp.nstr(other, 20))
+                within = op.partial_ulp * ulp(other) + op.partial_abs
+                near = op.value and not op.definition and abs(one - other) <= within
+                assert near or equal(one, other), (
+                    args,
+                    position,
+                    mp.nstr(one, 20),
+                    mp.nstr(other, 20),
+                )
                 tried += 1
         if tried > 12:
             break

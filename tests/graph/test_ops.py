@@ -105,7 +105,7 @@ def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
     A value without a definition may be an approximation: it is within the accuracy that the row states.
     """
     tried = 0
-    for args in points(Random(f"{op.name} formula"), len(op.formula_names), 40):
+    for args in points(Random(f"{op.name} formula"), len(op.formula_names), 80):
         if not holds(op.domain, op.names, args) or any(abs(x) > 1e4 for x in args):
             continue
         with mp.workprec(2400):

@@ -195,7 +195,7 @@ def one_expression(seed: int, told: Counter[str]) -> None:
                 assert math.isnan(number), (seed, true)
                 continue
             place = (seed, number, true, said)
-            assert inside(true, slope.error, enclosure), place
+            assert inside(true, 2 * slope.error, enclosure), place
             assert holds_digits(number, said.digits, slope), place
             assert not said.exact or number == true or slope.error, place
             told[said.verdict] += 1

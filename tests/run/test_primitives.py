@@ -276,6 +276,8 @@ LIMITS = {
     "sech": (0.0, 0.0), "csch": (0.0, 0.0), "coth": (-1.0, 1.0), "asec": (math.pi / 2, math.pi / 2),
     "acsc": (0.0, 0.0), "acot": (0.0, 0.0), "acsch": (0.0, 0.0), "acoth": (0.0, 0.0),
     "softsign": (-1.0, 1.0), "hardtanh": (-1.0, 1.0), "relu6": (0.0, 6.0),
+    "normpdf": (0.0, 0.0), "normcdf": (0.0, 1.0), "erfcx": (math.inf, 0.0), "j0": (0.0, 0.0),
+    "j1": (0.0, 0.0),
 }  # fmt: skip
 SLOPES = dict.fromkeys(("tanh", "sigmoid", "erf", "erfc", "atan", "asinh", "cbrt", "sinc"), (0, 0))
 SLOPES |= dict.fromkeys(("sech", "csch", "coth", "asec", "acsc", "acot", "acsch", "acoth"), (0, 0))
@@ -295,6 +297,8 @@ def test_infinite_operands_give_the_limit(name: str) -> None:
 
 AWAY: dict[str, tuple[Callable[[float], bool], float]] = {
     **{name: (lambda x: x > 0.6, 150.0) for name in ("gamma", "lgamma", "factorial")},
+    "j0": (lambda x: abs(x) < 3, 5.0),
+    "j1": (lambda x: abs(x) < 1.2, 5.0),
     "gelu": (lambda x: not -1.3 < x < -0.4, 40.0),
     "sinc": (lambda x: abs(x) < 3 or abs(x * math.cos(x)) > 3, 1e18),
 }

@@ -442,6 +442,12 @@ CARE: dict[str, Callable[..., Ball]] = {
     "logsumexp": logsumexp,
     "lgamma": lambda x: x.lgamma() if x > 0 else abs(x.gamma()).log(),
     "factorial": lambda x: (x + 1).gamma(),
+    "normpdf": lambda x: (-x * x / 2).exp() / (2 * flint().arb.pi()).sqrt(),
+    "normcdf": lambda x: (-x / flint().arb(2).sqrt()).erfc() / 2,
+    "norminv": lambda x: -(2 * x).erfcinv() * flint().arb(2).sqrt(),
+    "erfcx": lambda x: (x * x).exp() * x.erfc(),
+    "j0": lambda x: x.bessel_j(0),
+    "j1": lambda x: x.bessel_j(1),
     "rad": lambda x: x * flint().arb.pi() / 180,  # arb's is a ball's radius
     "softplus": lambda x: x.exp().log1p(),
 }
