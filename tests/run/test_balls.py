@@ -113,7 +113,8 @@ def quotient(name: str, args: Sequence[Real], position: int) -> Slope:
     if not mp.isfinite(half) or not abs(value - half) <= mp.ldexp(abs(half), -100):
         return Slope(mpf(0), mp.ldexp(1, 10 * PRECISION))  # no idea; and 0 times it is 0
     apart = abs(value - half)
-    rounding = mp.ldexp(max(abs(left), abs(right)), 100 - PRECISION) / step
+    largest = max(abs(left), abs(right), abs(args[position] * half))  # the operand is rounded, too
+    rounding = mp.ldexp(largest, 100 - PRECISION) / step
     return Slope(half, rounding + apart)
 
 
@@ -195,7 +196,7 @@ def one_expression(seed: int, told: Counter[str]) -> None:
                 assert math.isnan(number), (seed, true)
                 continue
             place = (seed, number, true, said)
-            assert inside(true, 2 * slope.error, enclosure), place
+            assert inside(true, slope.error, enclosure), place
             assert holds_digits(number, said.digits, slope), place
             assert not said.exact or number == true or slope.error, place
             told[said.verdict] += 1

@@ -9,7 +9,7 @@ import math
 
 from exprgrad.graph.op import Family, Op, Special, bell, horner
 
-__all__ = ["FAMILIES", "ROWS"]
+__all__ = ["DENSITY", "FAMILIES", "FAR", "NORMAL", "ROWS", "WHOLE"]
 
 SILU_SLOPE = (
     "t = x + 1.2784645427610737 + 1.0946994183093437e-16; w = 0.2784645427610738 - 1.552360632e-18; "
