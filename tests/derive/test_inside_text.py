@@ -299,3 +299,14 @@ def test_a_root_in_latex_needs_what_is_below_it() -> None:
         LanguageError, match="a root needs its unknown, and where it is searched for"
     ):
         exprgrad.from_latex(r"\operatorname{root}(x^2 - 2)")
+
+
+def test_they_are_no_operations_of_the_table_and_told_as_what_they_are() -> None:
+    from exprgrad.show.text.operations import find
+
+    for name, said in (("root", "a root is root("), ("d", "inside a formula a derivative is d(")):
+        with pytest.raises(
+            exprgrad.RequestError, match=f"there is no operation '{name}'"
+        ) as caught:
+            find(name)
+        assert caught.value.help is not None and caught.value.help.startswith(said)

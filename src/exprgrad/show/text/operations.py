@@ -73,13 +73,19 @@ def find(name: str | None) -> Sequence[Row]:
     found: list[Row] = [op, *structural] if op else [*structural]
     if found:
         return found
-    from exprgrad.language.mistakes.foreign import NAMES_HERE, spelled_here
+    from exprgrad.language.mistakes.foreign import (
+        DERIVATIVES,
+        NAMES_HERE,
+        ROOTS,
+        spelled_here,
+    )
     from exprgrad.language.mistakes.hints import operation_meant
 
     word = NAMES_HERE.get(name, name)
     help = operation_meant(word.partition("(")[0], [*BY_NAME, *WORDS], "operations")
     if spelled_here(name):
         help = f"that is written {spelled_here(name)}"
+    help = {"d": DERIVATIVES, "root": ROOTS}.get(name, help)
     message = f"there is no operation '{name}'"
     raise RequestError("unknown-operation", message, help=help).about(name)
 
