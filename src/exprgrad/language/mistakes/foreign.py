@@ -22,6 +22,7 @@ __all__ = [
     "FUNCTION_WORDS",
     "MODULES",
     "NAMES_HERE",
+    "ROOTS",
     "SETTINGS",
     "arguments",
     "attribute_hint",
