@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONSTANTS", "LEAST_NORMAL", "RULES", "SAFE_DIGITS", "SHORT", "SIGNS", "TENSOR_RULES", "Builder",
-    "InShort", "built", "has_digits",
+    "InShort", "built", "has_digits", "is_operand",
 ]  # fmt: skip
 
 CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import Binding, Call, Graph
 from exprgrad.language.read import lalr
-from exprgrad.language.read.builder import CONSTANTS, RULES, TENSOR_RULES, Builder
+from exprgrad.language.read.builder import CONSTANTS, RULES, TENSOR_RULES, Builder, is_operand
 from exprgrad.language.read.structural import (
     ACTIONS,
     Setting,
@@ -215,12 +215,10 @@ class Expander(Builder):
                 related=(("defined here", self.functions[name].span),),
             )
         if name in self.sequences:
-            least, greatest = min(self.sequences[name].terms), max(self.sequences[name].terms)
-            raise recurrence(
-                f"'{name}' is a recurrence, and has no value without an index",
-                span,
-                f"write the term that is meant, from {name}[{least}] to {name}[{greatest}]",
-            )
+            terms = self.sequences[name].terms
+            ends = f", from {name}[{min(terms)}] to {name}[{max(terms)}]" if terms else ""
+            message = f"'{name}' is a recurrence, and has no value without an index"
+            raise recurrence(message, span, f"write the term that is meant{ends}")
         if name in self.indices:
             raise taken(name, span, "an index", self.indices[name])
         return super().new_name(text, span)
@@ -705,6 +703,8 @@ class Expander(Builder):
 
     def derivative(self, name: Span, variable: Span, values: list[Value], right: Span) -> Value:
         """``d(expr, x)``, ``d(expr, x, 2)``."""
+        if not all(map(is_operand, values)):
+            raise self.misused("d", (name[0], right[1]))
         body, by, *order = values
         if self.word(variable) in self.scope.wholes:
             raise LanguageError(
@@ -741,6 +741,8 @@ class Expander(Builder):
         sought = self.graph.append("unknown", (), word, unknown)
         value = yield Job(body, Scope({**scope.nodes, word: sought}, scope.wholes))
         operands = [value, (sought, *unknown), *ends]
+        if not all(map(is_operand, operands)):
+            raise self.misused("root", span)
         return self.joined("root", operands, span)
 
     def misused(self, word: str, span: Span) -> LanguageError:

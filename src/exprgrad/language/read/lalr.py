@@ -236,7 +236,7 @@ def run(grammar: Parser, text: str, rules: Sequence[Rule], builder: Any) -> Any:
 def refusal(
     state: Mapping[str, int], kind: str, span: tuple[int, int], last: tuple[str, int, int]
 ) -> Unexpected:
-    """The error for a token that cannot stand in a state; a word that is no name there is told as one."""
+    """The error for a token that cannot stand in a state; a word is a name there, too."""
     expected = frozenset(symbol for symbol in state if symbol.isupper() or symbol == END)
     return Unexpected("NAME" if kind in WORDS.values() else kind, span, expected, last)
 
