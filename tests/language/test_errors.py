@@ -33,6 +33,7 @@ GROUPS: dict[str, list[str]] = {
         "12,345,678", "1,5", "sin**2 (x)", "x (y)",
     ],
     "short": [
+        "2*sum(x^k, k, 1, 10)", "prod(k, 1, 10, x + k)", "sum(a, b, c, d)",
         "d(r=2, r)", "root(E=2, E, 1)", "a[k] = [a] for k in 1..3; a[1]",
         "f(x) = g(x); g(x) = f(x); f(2)",
         "f(x) = f(x-1) + 1; f(3)",

@@ -245,6 +245,9 @@ def call(
     extra = [] if elementwise else operands[count:]
     if len(operands) < max(count, 1) or not are_settings(graph, row, operands, extra):
         message = f"{row.word} takes {row.arity_words()}, but is given {len(operands)}"
+        ours = over_index(text, row.word, operands)
+        if ours:
+            raise arity(message, span, f"over an index write {ours}").mended_by((*span, ours))
         raise arity(message, span, call_hint(text, row, operands[:count], extra))
     if row.variadic and count == 1 and is_list(graph, text, operands[0]):
         inside = text[operands[0][-2] + 1 : operands[0][-1] - 1].strip()
@@ -258,6 +261,17 @@ def call(
         settings_of(graph, text, row, span, extra, keywords),
         span,
     )
+
+
+def over_index(text: str, word: str, operands: Sequence[Value]) -> str:
+    """``sum(x^k, k, 1, 10)`` and ``sum(k, 1, 10, x^k)`` of other tools in our words, else ""."""
+    parts = [text[value[1] : value[2]] for value in operands]
+    if len(parts) != 4 or word not in ("sum", "prod", "mean"):
+        return ""
+    body, index, low, high = parts if parts[1].isidentifier() else (parts[3], *parts[:3])
+    whole = re.fullmatch(r"-?\w+", low) and re.fullmatch(r"-?\w+", high)
+    named = index.isidentifier() and re.search(rf"\b{index}\b", body)
+    return f"{word}({body} for {index} in {low}..{high})" if whole and named else ""
 
 
 def arity(message: str, span: Span, help: str) -> LanguageError:
