@@ -204,3 +204,8 @@ def test_a_recurrence_is_its_steps_written_by_hand(body: str, low: int, count: i
     for at, text in enumerate(written_out(body, range(low, low + count)), low):
         statements.append(f"x[{at + 1}] = {of_x(text, at)}")
     assert same(parse(short), parse("; ".join([*statements, f"x[{low + count}] + 1"])))
+
+
+def test_a_minus_that_no_keyboard_has_is_one_in_an_index() -> None:
+    assert same(parse("x[−1] + sum(y, axis=−1)"), parse("x[-1] + sum(y, axis=-1)"))
+    assert same(parse("sum(x for k in −1..1)"), parse("x + x + x"))
