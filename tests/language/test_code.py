@@ -79,9 +79,9 @@ class Truth(NamedTuple):
 def truths(op: Op, count: int) -> list[Truth]:
     """A row at points of its domain at which its derivatives are no convention."""
     found: list[Truth] = []
-    for point in points(Random(f"{op.name} code"), arity(op), 8 * count):
-        if len(found) >= (count / 2 if op.domain else count):
-            break  # few points are in a narrow domain
+    for tried, point in enumerate(points(Random(f"{op.name} code"), arity(op), 8 * count)):
+        if tried >= count and len(found) >= count / 2:
+            break  # in a narrow domain there are few
         if not holds(op.domain, op.names, point) or is_special(op, point):
             continue
         numbers = [true_value(op.name, *point)]
