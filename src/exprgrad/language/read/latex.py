@@ -76,7 +76,7 @@ CONSTANT_COMMANDS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
 ANGLES = ("sin", "cos", "tan", "sec", "csc", "cot")
 INVERSE = {f"{name}{h}": f"a{name}{h}" for name in ANGLES for h in ("", "h")}
 REFUSED = {
-    **dict.fromkeys((r"\partial", r"\nabla"), "no derivative is taken inside a formula"),
+    **dict.fromkeys((r"\partial", r"\nabla"), r"write a derivative as \frac{d}{dx}\left(…\right)"),
     **dict.fromkeys((r"\ldots", r"\dots", r"\cdots"), "write out what is left out"),
     **dict.fromkeys(("'", r"\prime"), "a derivative has no sign of its own"),
     **dict.fromkeys((r"\approx", r"\sim", r"\propto", r"\equiv"), "write an equality"),
@@ -303,7 +303,7 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
     if word == r"\operatorname" or upright or (is_function(name) and before_group):
         items.append(Item("function", FUNCTION_COMMANDS.get(name, called), start, group.end()))
     elif name == "d" and word in UPRIGHT:
-        help = "no derivative or integral is taken inside a formula"
+        help = "a derivative is \\frac{d}{dx}\\left(…\\right); no integral is taken"
         raise wrong("this is the sign of a differential", help, (start, group.end()))
     elif name == "NaN":
         items.append(Item("operand", "nan", start, group.end()))
@@ -611,9 +611,28 @@ def macro(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
     else:
         above, at = argument(items, at, word)
         below, at = argument(items, at - 1, word)
-    if above == "d" or (above.startswith("d*") and below.startswith("d*")):
-        raise wrong("no derivative is taken inside a formula", "write the formula alone", place)
+    if DIFFERENTIAL.match(above) and below.startswith("d*"):
+        return derivative(items, at, (above, below), place)
     return f"({wrapped(above)}/{wrapped(below)})", at
+
+
+DIFFERENTIAL = re.compile(r"d(?:\^(?P<order>[1-9]))?(?:\*|$)")
+"""What stands above the line in a derivative."""
+BY = re.compile(r"d\*(?P<name>[^\W\d]\w*)(?:\^(?P<order>[1-9]))?")
+"""What stands below it."""
+
+
+def derivative(
+    items: Sequence[Item], at: int, parts: tuple[str, str], place: Span
+) -> tuple[str, int]:
+    """A derivative of what stands in parentheses behind it; others say too little of what they are of."""
+    above, by = DIFFERENTIAL.fullmatch(parts[0]), BY.fullmatch(parts[1])
+    is_operator = above and by and above["order"] == by["order"]
+    if not (is_operator and by and at < len(items) and items[at].kind in ("paren", "brace")):
+        help = r"write \frac{d}{dx}\left(…\right), or d(…, x) in our own language"
+        raise wrong("what is differentiated stands in parentheses", help, place)
+    order = f", {by['order']}" if by["order"] else ""
+    return f"d({items[at].text}, {by['name']}{order})", at + 1
 
 
 def wrapped(text: str) -> str:
