@@ -93,10 +93,10 @@ FLAT = 1e-13
 def search(kind: str) -> Loop:
     """The search that a root's row asks for: the root, or nan, comes of its last state."""
     op = BY_NAME[kind]
-    return Loop(tuple(NAMES.values()), begun(op), turned(op), ended(op))
+    return Loop(tuple(STATE_NAMES.values()), begun(op), turned(op), ended(op))
 
 
-NAMES = {state: f"{state} of the search" for state in STATE}
+STATE_NAMES = {state: f"{state} of the search" for state in STATE}
 """What programs call the state: no input can bear a name with a blank."""
 
 
@@ -117,7 +117,7 @@ def turned(op: Op) -> Program:
     """The program that makes the next state, and says whether it is the last."""
     builder, equation = Builder(), equation_of(op)
     operands = {name: builder.input(name) for name in op.names}
-    states = {state: builder.input(name) for state, name in NAMES.items()}
+    states = {state: builder.input(name) for state, name in STATE_NAMES.items()}
     at = {**operands, OUT: states["t"]}
     residual, slope = (on(builder, text, at) for text in (equation.residual, equation.slope))
     text = TURN.replace("MOST", str(MOST_TURNS))
@@ -131,7 +131,7 @@ def turned(op: Op) -> Program:
 def ended(op: Op) -> Program:
     """The program that makes the root of the last state."""
     builder = Builder()
-    states = {state: builder.input(name) for state, name in NAMES.items()}
+    states = {state: builder.input(name) for state, name in STATE_NAMES.items()}
     flat = "0" if equation_of(op).is_bracketed else repr(FLAT)
     return builder.program([on(builder, FOUND.replace("FLAT", flat), states)])
 

@@ -46,9 +46,9 @@ from exprgrad.language.read.tape import (
 )
 from exprgrad.source import Span, cut
 
-__all__ = ["LARGEST", "read_in_short"]
+__all__ = ["MOST_NODES", "read_in_short"]
 
-LARGEST = 1_000_000
+MOST_NODES = 1_000_000
 """The most nodes that what is written in short may be when it is written out."""
 LONGEST_CALL = 60
 """The longest text of a call, in characters."""
@@ -220,7 +220,7 @@ class Expander(Builder):
             message = f"'{name}' is a recurrence, and has no value without an index"
             raise recurrence(message, span, f"write the term that is meant{ends}")
         if name in self.indices:
-            raise taken(name, span, "an index", self.indices[name])
+            raise name_taken(name, span, "an index", self.indices[name])
         return super().new_name(text, span)
 
     def refuse_rebinding(self, name: str, span: Span) -> None:
@@ -231,7 +231,7 @@ class Expander(Builder):
             ("an index", self.indices),
         ):
             if name in places:
-                raise taken(name, span, what, places[name])
+                raise name_taken(name, span, what, places[name])
         if name in self.read_inside:
             raise LanguageError(
                 "bound-twice",
@@ -249,7 +249,7 @@ class Expander(Builder):
     ) -> int:
         """Begin a call: what is appended from now on was made in it."""
         self.mark()
-        if len(self.graph) > LARGEST or len(self.graph.calls) > LARGEST:
+        if len(self.graph) > MOST_NODES or len(self.graph.calls) > MOST_NODES:
             raise self.too_large(span)
         self.graph.calls.append(
             Call(kind, name, cut(text, LONGEST_CALL), span, self.current, tuple(operands), -1)
@@ -276,7 +276,7 @@ class Expander(Builder):
         number = self.current
         while number >= 0:
             span, number = self.graph.calls[number].span, self.graph.calls[number].parent
-        message = f"written out, this formula has more than {LARGEST:,} nodes"
+        message = f"written out, this formula has more than {MOST_NODES:,} nodes"
         return LanguageError("too-large", message, span=span, help="take fewer steps")
 
     def written(self, span: Span) -> str:
@@ -521,7 +521,7 @@ class Expander(Builder):
                 scopes.pop()
                 continue
             turns += 1
-            if turns > LARGEST:
+            if turns > MOST_NODES:
                 raise self.too_large(clauses[0].name)
             name = self.word(clauses[len(running) - 1].name)
             inside = Scope(scopes[-1].nodes, {**scopes[-1].wholes, name: number})
@@ -535,7 +535,7 @@ class Expander(Builder):
         """The values of an index, from its lower bound to its upper one."""
         self.claim(self.word(clause.name), clause.name, scope)
         low, high = self.bound(clause.low, scope), self.bound(clause.high, scope)
-        if high - low > LARGEST:
+        if high - low > MOST_NODES:
             raise self.too_large(clause.name)
         return iter(range(low, high + 1))
 
@@ -554,7 +554,7 @@ class Expander(Builder):
             ("the name of a node", {b.name: b.span for b in self.graph.bindings}),
         ):
             if name in places:
-                raise taken(name, span, what, places[name])
+                raise name_taken(name, span, what, places[name])
         self.indices.setdefault(name, span)
 
     # Whole numbers that are known when they are read.
@@ -674,7 +674,7 @@ class Expander(Builder):
                 span=clause.name,
                 help="a range runs upwards, and includes both its ends: 1..10",
             )
-        if high - low > LARGEST:
+        if high - low > MOST_NODES:
             raise self.too_large(one.name)
         first, second = (self.bound(one.place, Scope({}, {name: at})) for at in (low, low + 1))
         if second != first + 1:
@@ -761,7 +761,7 @@ class Expander(Builder):
         return LanguageError("arity", message, span=span, help=f"such as {example}")
 
 
-def taken(name: str, span: Span, what: str, first: Span) -> LanguageError:
+def name_taken(name: str, span: Span, what: str, first: Span) -> LanguageError:
     """The error for a name that stands for something else."""
     return LanguageError(
         "name-taken",

@@ -404,7 +404,7 @@ def row(text: str, items: Sequence[Item], span: Span) -> str:
             refuse_neighbours(items[at - 1], item, divides=divides)
             pieces.append("*")
         if item.kind == "function":
-            opened, closer, at = function(items, at)
+            opened, closer, at = function_call(items, at)
             pieces.append(opened)
             if closer:
                 closers.append(closer)
@@ -640,7 +640,7 @@ def wrapped(text: str) -> str:
     return text if SIMPLE.fullmatch(text) else f"({text})"
 
 
-def function(items: Sequence[Item], at: int) -> tuple[str, str, int]:
+def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     """A function: its call, or where its operand has no parentheses what opens and what closes the call."""
     item = items[at]
     name, place = item.text, (item.start, item.end)
@@ -664,7 +664,7 @@ def function(items: Sequence[Item], at: int) -> tuple[str, str, int]:
         name, ending = (below, ")") if is_function(below) else (name, below)
         at += 2
     if index:
-        if not WHOLE.fullmatch(power):
+        if not WHOLE_NUMBER.fullmatch(power):
             help = r"such as \sum_{k=1}^{10}; a sum over all of a vector has nothing below it"
             raise wrong("an index runs from one whole number up to another", help, place)
         return f"{name}(", f"{FOR}{index[1]} in {index[2]}..{power})", at
@@ -684,7 +684,7 @@ def function(items: Sequence[Item], at: int) -> tuple[str, str, int]:
 
 FOR = " for "
 INDEX = re.compile(r"\s*([A-Za-z])\s*=\s*(-?[0-9]+)\s*")
-WHOLE = re.compile(r"-?[0-9]+")
+WHOLE_NUMBER = re.compile(r"-?[0-9]+")
 INDICES = re.compile(
     r"\\(?:sum|prod)(?![A-Za-z])\s*(?:\\limits\s*)?(?:\^\s*(?:\{[^{}]*\}|\w)\s*)?_\s*\{\s*([A-Za-z])\s*=\s*([-\w]+)"
 )

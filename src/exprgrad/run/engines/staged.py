@@ -6,7 +6,7 @@ A root's rows leave the search as they are found, so that each turn is for those
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,25 +14,13 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.search import search
 from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.run.engines.compiled import Kernel
 from exprgrad.run.numbers.primitives import functions
 
 __all__ = ["StagedKernel", "roots_of", "staged"]
 
 BLOCK = 2**13
 """The rows of a block: what is known of a search stays in a cache."""
-
-
-class Kernel(Protocol):
-    """A program that is ready: see ``compiled.Kernel``."""
-
-    threads: int
-    chunk: int
-    work: int
-
-    def __call__(
-        self, columns: Sequence[np.ndarray], outputs: Sequence[np.ndarray], start: int, stop: int
-    ) -> None:
-        """Compute some rows of every output."""
 
 
 Build = Callable[[Program, Sequence[str]], Kernel | str]
