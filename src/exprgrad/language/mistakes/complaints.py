@@ -802,6 +802,8 @@ AN_INDEX = (
 LESS_OR_MORE = "drop the ',' or add an index; ':' takes a whole axis"
 NOT_A_SETTING = "'{word}' cannot stand in a setting"
 A_SETTING = "a setting is a whole number, a list of them, True or False"
+OVER = {"Σ": "sum", "Π": "prod"}
+"""Greek capitals that stand for a sum and a product."""
 NO_OPERATOR = "an operator is missing between '{before}' and '{word}'"
 OPERANDS = "NUMBER NAME LPAR"
 
@@ -1004,6 +1006,10 @@ MISTAKES = (
     Mistake(
         NO_OPERATOR, "a value is given apart from the formula, as x=3",
         kind="NAME", last=OPERAND_ENDS, when=lambda wrong: wrong.word == "at",
+    ),
+    Mistake(
+        NO_OPERATOR, lambda wrong: f"over an index, write {OVER[wrong.before]}(… for k in 1..10)",
+        kind=OPERANDS, last="NAME", when=lambda wrong: wrong.before in OVER,
     ),
     Mistake(
         "'|' has two meanings here", "write abs(…) for absolute values that stand side by side",

@@ -89,8 +89,8 @@ CHARACTER_HINTS = {
     "∂": DERIVATIVES,
     "∫": "there are no integrals",
     "$": "write the formula without '$'",
-    "∑": "a sum is sum(x)",
-    "∏": "a product of all is prod(x)",
+    "∑": "a sum is sum(x), over an index sum(… for k in 1..10)",
+    "∏": "a product of all is prod(x), over an index prod(… for k in 1..10)",
     "⊗": "the outer product is outer(x, y)",
 }
 ELSEWHERE = {
