@@ -76,9 +76,11 @@ def between(x: Real, low: Real, high: Real) -> Real:
 
 
 def log_gamma(x: Real) -> Real:
-    """log(abs(gamma(x))): by reflection where x is negative, beside its zeros 1 and 2 a Taylor series."""
-    if x < 0:
-        return mp.inf if mp.isint(x) else mp.log(mp.pi / abs(x * mp.sinpi(x))) - log_gamma(-x)
+    """log(gamma(x)) from 0 up: beside its zeros 1 and 2 a Taylor series."""
+    if not x >= 0:
+        return mp.nan
+    if x == 0:
+        return mp.inf
     zero = 1 if x < 1.5 else 2
     step = x - zero
     if abs(step) < mp.ldexp(1, -60):
@@ -88,10 +90,12 @@ def log_gamma(x: Real) -> Real:
 
 
 def gamma(x: Real) -> Real:
-    """The gamma function; beyond 1,000 it is far beyond every double, or far below."""
-    if abs(x) < 1000 or mp.isnan(x):
-        return mp.gamma(x)
-    return mp.ldexp(x, 3000) if x > 0 else mp.nan if mp.isint(x) else mpf(0)
+    """The gamma function from 0 up; beyond 1,000 it is far beyond every double."""
+    if not x >= 0:
+        return mp.nan
+    if x == 0:
+        return mp.inf
+    return mp.gamma(x) if x < 1000 else mp.ldexp(x, 3000)
 
 
 def scaled_complement(x: Real) -> Real:
@@ -112,6 +116,10 @@ def tail_quantile(q: Real) -> Real:
         return mpf(0)
     w = -mp.log(q * (2 - q))
     y = mp.sqrt(max(w - mp.log(mp.pi * max(w, 1)) / 2, w / 4))
+    with mp.workprec(80):  # so near that few of the long steps are left
+        for _ in range(30):
+            other = complement(y)
+            y += mp.log(other / q) * other * mp.sqrt(mp.pi) / 2 * mp.exp(y * y)
     for _ in range(200):
         other = complement(y)
         step = mp.log(other / q) * other * mp.sqrt(mp.pi) / 2 * mp.exp(y * y)
@@ -204,6 +212,7 @@ CORE: dict[str, Callable[..., Real]] = {
     "gamma": gamma,
     "factorial": lambda x: gamma(1 + x),
     "lgamma": log_gamma,
+    "softsign": lambda x: x / (1 + abs(x)) if mp.isfinite(x) else mp.sign(x),
     "logsigmoid": lambda x: -log_one_plus_exp(-x),
 }
 

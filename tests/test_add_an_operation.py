@@ -67,15 +67,14 @@ def test_members_of_a_family_are_accurate(order: int) -> None:
     random, formula = Random(order), parse(f"polygamma({order}, x)")
     row = BY_NAME[formula.graph.kinds[-1]]
     tried = [10 ** random.uniform(-3, 8) for _ in range(40)]
-    tried += [random.uniform(-30, 0) for _ in range(20)]
     for x in tried:
         run = formula.gradient(x=x)
         for found, true, bound in (
             (run.value, mp.polygamma(order, x), row.value_ulp),
             (run.gradient["x"], mp.polygamma(order + 1, x), row.partial_ulp),
         ):
-            assert ulps(found, true) <= bound or (x < 0 and abs(found - true) <= row.value_abs), x
-        if x > 0 and order == 1 and has_balls():
+            assert ulps(found, true) <= bound, x
+        if order == 1 and has_balls():
             assert run.digits["value"] >= 13
 
 

@@ -296,7 +296,7 @@ def test_infinite_operands_give_the_limit(name: str) -> None:
 
 
 AWAY: dict[str, tuple[Callable[[float], bool], float]] = {
-    **{name: (lambda x: x > 0.6, 150.0) for name in ("gamma", "lgamma", "factorial")},
+    "factorial": (lambda x: x > 0.6, 150.0),
     "j0": (lambda x: abs(x) < 3, 5.0),
     "j1": (lambda x: abs(x) < 1.2, 5.0),
     "gelu": (lambda x: not -1.3 < x < -0.4, 40.0),

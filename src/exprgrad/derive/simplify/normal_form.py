@@ -205,6 +205,8 @@ class Forms:
 
     def shared_factors(self, terms: Items) -> dict[int, list[Exact]]:
         """The factors that all of some terms have, and their powers term by term."""
+        if not terms:
+            return {}
         each = [self.factors_of(term) for term, _ in terms]
         alike = [base for base in each[0] if all(base in factors for factors in each)]
         return {base: [factors[base] for factors in each] for base in alike}

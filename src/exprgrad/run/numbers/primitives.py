@@ -48,7 +48,9 @@ def mod(x: float, y: float) -> float:
 
 
 def power(x: float, y: float) -> float:
-    """IEEE pow; nan for a negative base with a fractional exponent."""
+    """IEEE pow; nan for a negative base with a fractional exponent.  A square is rounded but once."""
+    if y == 2:
+        return x * x
     try:
         return math.pow(x, y)
     except OverflowError:

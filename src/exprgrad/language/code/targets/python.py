@@ -110,6 +110,8 @@ HELPERS = {
 ''',
     "pow": '''def F_pow(x, y):
     """IEEE's x to the power y."""
+    if y == 2.0:
+        return x*x
     try:
         return math.pow(x, y)
     except OverflowError:
