@@ -8,6 +8,7 @@ decides between π and -π, in real arithmetic a zero has none.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
@@ -141,13 +142,17 @@ def digits_of(x: float, true: Ball, found: Enclosed) -> int | None:
         return min(right_digits(x, true), bounds.DOUBLE_DIGITS)
 
 
+POLE = re.compile(r"\b(?:csc|cot)\(pi\)")
+"""What has no value, where doubles have one: whatever rests on it is rightly warned about."""
+
+
 def may_be_right(number: Number) -> bool:
     """Whether a number that balls do not decide may be right, as far as mpmath tells.
 
     ``sin(pi)`` is 0, which no ball proves; what mpmath cannot say, such as ``exp(exp(exp(100)))``, and
     derivatives may be right.
     """
-    if not math.isfinite(number.sweep):
+    if not math.isfinite(number.sweep) or POLE.search(number.formula):
         return False
     graph = parse(number.formula).graph
     for digits in (60, 120):

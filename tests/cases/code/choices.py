@@ -46,6 +46,8 @@ def f_mod(x, y):
 
 def f_pow(x, y):
     """IEEE's x to the power y."""
+    if y == 2.0:
+        return x*x
     try:
         return math.pow(x, y)
     except OverflowError:

@@ -245,7 +245,8 @@ class Statements:
             for position, (operand, condition) in enumerate(needs)
             if self.arrays and self.is_number(operand) and not condition
         ]
-        if not takes_arrays and len(literals) == len(needs) and spelling.level != ATOM:
+        divides = spelling.level != ATOM or self.is_lowered(node, form)
+        if not takes_arrays and len(literals) == len(needs) and divides:
             takes_arrays, literals = True, literals[:1]
         for position in literals if takes_arrays else ():
             operands[position] = self.array(operands[position])
@@ -267,6 +268,10 @@ class Statements:
         if form in target.forms and (form not in target.helpers or self.nonzero[operands[-1]]):
             return target.forms[form], strict and form == "where"
         return application(target.calls.get(form) or self.helper(form), count), strict
+
+    def is_lowered(self, node: int, form: str) -> bool:
+        """Whether an operation is a helper made of others, which may divide by 0."""
+        return self.graph.kinds[node] in BY_NAME and form not in self.target.calls
 
     def helper(self, row: Routine) -> str:
         """The name of a helper, which is noted."""
