@@ -207,12 +207,11 @@ class Expander(Builder):
         """The node of a name that is not known as it is spelled."""
         name = self.valid_name(text, span)
         if name in self.functions:
-            raise LanguageError(
-                "definition",
+            raise definition(
                 f"'{name}' is a function, and is read here without its operands",
-                span=span,
-                help=f"write {self.signature(name)}",
-                related=(("defined here", self.functions[name].span),),
+                span,
+                f"write {self.signature(name)}",
+                ("defined here", self.functions[name].span),
             )
         if name in self.sequences:
             terms = self.sequences[name].terms
@@ -330,23 +329,21 @@ class Expander(Builder):
             raise definition("a function has at least one parameter", head, help)
         self.refuse_rebinding(name, span)
         if name in self.called_inside:
-            raise LanguageError(
-                "definition",
+            raise definition(
                 f"'{name}' is defined here, but a function before it calls it",
-                span=span,
-                help=f"define '{name}' before that function",
-                related=(("called here", self.called_inside[name]),),
+                span,
+                f"define '{name}' before that function",
+                ("called here", self.called_inside[name]),
             )
         seen: dict[str, Span] = {}
         for place in parameters:
             word = self.word(place)
             if word in seen:
-                raise LanguageError(
-                    "definition",
+                raise definition(
                     f"the parameter '{word}' is there twice",
-                    span=place,
-                    help="choose another name",
-                    related=(("first here", seen[word]),),
+                    place,
+                    "choose another name",
+                    ("first here", seen[word]),
                 )
             seen[word] = place
 
@@ -361,12 +358,11 @@ class Expander(Builder):
                 local.add(self.word(step.parts[2]))
         for step in inside:
             if step.rule in ("call", "empty_call") and self.word(step.parts[0]) == name:
-                raise LanguageError(
-                    "definition",
+                raise definition(
                     f"'{name}' calls itself",
-                    span=step.parts[0],
-                    help="a recurrence goes step by step: x[0] = a; x[k] = x[k - 1]/2 for k in 1..10",
-                    related=(("defined here", span),),
+                    step.parts[0],
+                    "a recurrence goes step by step: x[0] = a; x[k] = x[k - 1]/2 for k in 1..10",
+                    ("defined here", span),
                 )
             if step.rule in ("call", "empty_call"):
                 word = self.word(step.parts[0])
@@ -772,9 +768,9 @@ def name_taken(name: str, span: Span, what: str, first: Span) -> LanguageError:
     )
 
 
-def definition(message: str, span: Span, help: str) -> LanguageError:
+def definition(message: str, span: Span, help: str, *related: tuple[str, Span]) -> LanguageError:
     """The error for a definition of a function."""
-    return LanguageError("definition", message, span=span, help=help)
+    return LanguageError("definition", message, span=span, help=help, related=related)
 
 
 def recurrence(message: str, span: Span, help: str) -> LanguageError:

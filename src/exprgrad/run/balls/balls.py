@@ -440,7 +440,7 @@ CARE: dict[str, Callable[..., Ball]] = {
     "atan2": lambda y, x: flint().arb.atan2(y, x),
     "hypot": lambda x, y: (x * x + y * y).nonnegative_part().sqrt(),
     "logsumexp": logsumexp,
-    "lgamma": lambda x: x.lgamma() if x > 0 else abs(x.gamma()).log(),
+    "lgamma": lambda x: x.lgamma(),
     "factorial": lambda x: (x + 1).gamma(),
     "normpdf": lambda x: (-x * x / 2).exp() / (2 * flint().arb.pi()).sqrt(),
     "normcdf": lambda x: (-x / flint().arb(2).sqrt()).erfc() / 2,

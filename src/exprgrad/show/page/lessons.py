@@ -9,11 +9,10 @@ too early loses a path.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.errors import RequestError
 
@@ -28,6 +27,8 @@ __all__ = [
     "tasks_of",
 ]
 
+BUILT_IN = ("graph", "neuron", "square", "diamond")
+"""The lessons that are built in, in the order in which to take them."""
 ENDING = ".toml"
 """How the name of a lesson's file ends."""
 
@@ -148,6 +149,8 @@ NEEDED = {"title", "expression", "values"}
 
 def lesson_of(text: str, name: str) -> Lesson:
     """A lesson from the text of its file.  Raises ``RequestError`` where that is wrong, and says where."""
+    import tomllib
+
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -209,18 +212,27 @@ def built_in(name: str) -> Lesson:
     return lesson_of(path.read_text(encoding="utf-8"), name)
 
 
-LESSONS = {name: built_in(name) for name in ("graph", "neuron", "square", "diamond")}
-"""The lessons that are built in by name, in the order in which to take them."""
+if TYPE_CHECKING:
+    LESSONS: dict[str, Lesson]
+    """The lessons that are built in by name, in the order in which to take them."""
+else:
+
+    def __getattr__(name: str) -> Any:
+        """``LESSONS``, read when it is first asked for: a page of a formula has none."""
+        if name != "LESSONS":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()["LESSONS"] = {each: built_in(each) for each in BUILT_IN}
+        return globals()["LESSONS"]
 
 
 def lesson_named(name: str) -> Lesson:
     """The built-in lesson of a name, or the one in a file.  Raises ``RequestError`` if there is none."""
-    if name in LESSONS:
-        return LESSONS[name]
+    if name in BUILT_IN:
+        return built_in(name)
     if name.endswith(ENDING):
         return read_lesson(name)
     from exprgrad.language.mistakes.hints import meant
 
-    known = f"the lessons are {', '.join(LESSONS)}, or a file that ends in {ENDING}"
-    help = meant(name, LESSONS, known)
+    known = f"the lessons are {', '.join(BUILT_IN)}, or a file that ends in {ENDING}"
+    help = meant(name, BUILT_IN, known)
     raise RequestError("usage", f"there is no lesson '{name}'", help=help).about(name)

@@ -22,11 +22,11 @@ function recall() {
     const [, id] = PAGE.inputs.find(([name]) => name === words.slice(0, at)) ?? [];
     if (known(id) && x !== null) app.given.set(id, x);
   }
-  const right = ORDERS.right(PAGE), sorted = ids => String([...ids].sort());
-  const preset = told.get("order") in ORDERS ? told.get("order") : "own";
-  const visits = ORDERS[preset]?.(PAGE) ?? told.get("order")?.split(".").map(Number) ?? [];
-  const isOne = preset !== "own" || sorted(visits) === sorted(right);
-  Object.assign(app, {preset: isOne ? preset : "right", visits: isOne ? visits : right, overwrite: told.get("sign") === "="});
+  // An order is one of the presets that this page can offer, or has the nodes of the right one.
+  const order = told.get("order") ?? "right", right = ORDERS.right(PAGE), sorted = ids => String([...ids].sort());
+  const own = order.split(".").map(Number), isOwn = sorted(own) === sorted(right);
+  const visits = isOwn ? own : Object.hasOwn(ORDERS, order) && ORDERS[order](PAGE);
+  Object.assign(app, {preset: !visits ? "right" : isOwn ? "own" : order, visits: visits || right, overwrite: told.get("sign") === "="});
   compute();
   app.at = Math.max(0, Math.min(app.steps.length, Math.trunc(told.get("step")) || 0));
 }
