@@ -56,7 +56,7 @@ def rational_power(base: Fraction, exponent: Fraction) -> Fraction | None:
     return base ** int(exponent)
 
 
-WRAPS = "q = round(x/y); falls = (dx - q*dy)*sign(y) < 0"
+WRAPS = "q = round(x/y); pull = where(q == 0, 0, q*dy); falls = (dx - pull)*sign(y) < 0"
 """Beside a whole quotient q: whether the quotient falls below it, for it moves by (dx - q*dy)/y."""
 
 
@@ -176,7 +176,7 @@ COMMON: tuple[Op, ...] = (
             Special(
                 "out == 0", "jump", "the remainder wraps around",
                 side=f"{WRAPS}; where(falls, y, 0)", slope=f"{WRAPS}; dx - dy*where(falls, q - 1, q)",
-                undecided=f"{WRAPS}; (abs(dx - q*dy) <= 2^-52*abs(q*dy))*(1 - same)",
+                undecided=f"{WRAPS}; (1 - (abs(dx - pull) > 2^-52*abs(pull)))*(1 - same)",
             ),
         ),
     ),
@@ -348,7 +348,7 @@ COMMON: tuple[Op, ...] = (
                 "(y == 0)*(x <= 0)", "jump", "the point is on the cut, where the angle leaps by 2*pi",
                 side="where(x < 0, where(moves_y, sign(dy)*pi, out), atan2(where(moves_y, dy, y), dx))",
                 slope="where(x < 0, dy/x, where(moves_x*moves_y, nan, 0))",
-                undecided="(dy == 0)*moves_y*where(x < 0, 1, dx <= 0) + (x == 0)*(dx == 0)*(dy == 0)",
+                undecided="(dy == 0)*moves_y*where(x < 0, 1, dx <= 0) + (x == 0)*(dx == 0)*(dy == 0) + (x == 0)*(abs(dx) == inf)*(abs(dy) == inf)",
             ),
         ), elsewhere="arctan2",
     ),
