@@ -548,7 +548,7 @@ def against_quotients(run: Run, point: Mapping[str, float]) -> Iterator[str]:
 
 
 def hold_all(run: Run, point: Mapping[str, float]) -> None:
-    """Hold every side against quotients, as far as mpmath can: it gives up on numbers too long to write out."""
+    """Hold every side against quotients, but where mpmath gives up on numbers too long to write out."""
     with suppress(RecursionError):
         list(against_quotients(run, point))
 
