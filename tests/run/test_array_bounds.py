@@ -242,3 +242,13 @@ def test_an_extremum_beside_what_may_be_anything_may_be_anything(word: str) -> N
         errors = [np.array([0.5, 0.25, 0.125]), np.array([0.0, off, 0.0])]
         found = [row.bound(np, [x], [error], 1.0, (None, False)) for error in errors]
         assert found[0] == (0.125 if word == "max" else 0.5) and not found[1] < inf
+
+
+@pytest.mark.parametrize(
+    "row", ["normpdf({})", "tanh({})", "atan2(1, {})", "relu6({})", "gelu({})"]
+)
+def test_a_hump_between_two_ends_that_are_flat(row: str) -> None:
+    """``x + 1e20`` is off by 8,000: a row is flat where the sweep finds it, and may be anywhere."""
+    formula = f"sum({row.format('(x + 1e20 - 1e20 - 6400)')})"
+    run = parse(formula).gradient(x=[6401, 2])
+    assert min(run.errors[1][run.graph.inputs["x"]]) > 0.1

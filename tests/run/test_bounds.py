@@ -7,6 +7,7 @@ import math
 import pytest
 
 from exprgrad import parse
+from exprgrad.graph.op import Op
 from exprgrad.graph.ops import OPS
 from exprgrad.run.numbers.bounds import NEEDED, TINY, UNIT, data_errors, grad_errors
 from exprgrad.run.numbers.sweeps import Adjoints
@@ -77,3 +78,44 @@ def test_a_term_of_logsumexp_that_may_be_the_greatest() -> None:
     run = parse("logsumexp(x + 1e18 - 1e18, 50)").evaluate(x=60)
     assert run.value == 50
     assert data_errors(run.graph, run.values)[-1] > 10
+
+
+@pytest.mark.parametrize(
+    "formula", ["normpdf({})", "sech({})", "tanh({})", "atan2(1, {})", "relu6({})"]
+)
+def test_a_hump_between_two_ends_that_are_flat(formula: str) -> None:
+    """``x + 1e20`` is off by 8,000: the row is flat where the sweep finds it, and may be anywhere."""
+    _, slopes = errors(formula.format("(x + 1e20 - 1e20 - 6400)"), x=6401)
+    assert slopes["x"] > 0.1
+
+
+def test_no_hump_is_missed_where_a_remainder_may_be_any() -> None:
+    value, slopes = errors("normpdf((x - y)%(-1))", x=1e200, y=1)
+    assert value > 0.1 and slopes["x"] > 0.2
+
+
+AROUND = [(100.0, 300.0), (-100.0, 300.0), (40.0, 60.0), (-40.0, 60.0), (-0.4, 9.0), (1e9, 3e9)]
+"""Numbers that may be off by much."""
+
+
+@pytest.mark.parametrize("op", [op for op in OPS if not op.variadic], ids=lambda op: op.name)
+def test_rows_of_numbers_that_may_be_off_by_much(op: Op) -> None:
+    """Where a row, or a local derivative, may be another number, the bound leaves one digit at most."""
+    names = op.names
+    text = f"x{op.infix}y" if op.infix else f"{op.prefix or op.name}({', '.join(names)})"
+    expression = parse(text)
+    for moved in names:
+        for x, d in AROUND:
+            given = dict.fromkeys(names, 0.7) | {moved: x}
+            run = expression.gradient(given)
+            data = data_errors(run.graph, run.values, {run.graph.inputs[moved]: d})
+            assert isinstance(run.adjoints, Adjoints)
+            slopes = grad_errors(run.adjoints, data)
+            bounds = [data[run.graph.output], *[slopes[run.graph.inputs[name]] for name in names]]
+            here = [run.value, *run.gradient.values()]
+            for step in range(-10, 11):
+                place = expression.gradient(given | {moved: x + step / 10 * d})
+                there = [place.value, *place.gradient.values()]
+                for bound, one, another in zip(bounds, here, there, strict=True):
+                    apart = min(abs(one - another), abs(one) or 1.0)
+                    assert not apart > 4 * bound + 1e-4 * abs(one), (given, place.inputs)

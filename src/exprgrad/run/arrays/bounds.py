@@ -41,6 +41,7 @@ from exprgrad.run.numbers.bounds import (
     DOUBLE_DIGITS,
     EXACT_BELOW,
     FAR,
+    HUMPS,
     MOST_ENDS,
     NEEDED,
     NORMAL,
@@ -173,11 +174,18 @@ def carried(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> 
         far = (d > FAR * np.minimum(np.abs(x), 1.0)) | ((slope < NORMAL) & np.not_equal(d, 0))
         slope = unless_zero(d, slope)
         if np.any(far):
-            ends = [[*seen[:position], end, *seen[position + 1 :]] for end in (x - d, x + d)]
-            apart = np.maximum(*(np.abs(function(*place) - out) for place in ends))
+            others = [*seen[:position], *seen[position + 1 :]]
+            places = [(*others[:position], end, *others[position:]) for end in within(x, d, others)]
+            apart = reduce(np.maximum, [np.abs(function(*place) - out) for place in places])
             slope = np.where(far, np.maximum(slope, apart), slope)
         error = error + slope
     return error
+
+
+def within(x: Array, d: Error, others: Sequence[Array]) -> list[Array]:
+    """Where a row is asked of numbers that may be off by much: see ``run/numbers/bounds.py``."""
+    turns = [*HUMPS, *others, *[-other for other in others]]
+    return [x - d, x + d, *[np.where(np.abs(turn - x) < d, turn, x) for turn in turns]]
 
 
 def own_error(op: Op, out: Array, seen: Sequence[Array], *, is_exact: bool) -> Error:
@@ -255,6 +263,10 @@ def at_ends(
     apart: Error = 0.0
     if len(uncertain) <= MOST_ENDS:
         ends = [ends_of(seen[at], off[at]) for at in uncertain]
+        if len(uncertain) == 1 and np.any(np.greater_equal(off[uncertain[0]], FAR)):
+            [at] = uncertain
+            others = [*seen[:at], *seen[at + 1 : len(off)]]
+            ends = [[*ends[0], *within(seen[at], off[at], others)]]
         moves = [dict(zip(uncertain, chosen, strict=True)) for chosen in product(*ends)]
     else:
         moves = [{at: end} for at in uncertain for end in ends_of(seen[at], 2 * off[at])]
@@ -531,12 +543,14 @@ def along(
     x = seen[position]
     far = d > FAR * np.minimum(np.abs(x), 1.0)
 
+    others = [*seen[:position], *seen[position + 1 :]]
+
     def apart(end: Array) -> Array:
-        return np.abs(rule([*seen[:position], end, *seen[position + 1 :]]) - here)
+        return np.abs(rule([*others[:position], end, *others[position:]]) - here)
 
     if not np.any(far):
         return apart(x + STRETCH * d) / STRETCH
     ahead = apart(x + np.where(far, d, STRETCH * d))
-    both = np.maximum(ahead, apart(x - d))
+    both = reduce(np.maximum, [ahead, *map(apart, within(x, d, others))])
     both = np.where(both > BENT * np.abs(here), both + np.abs(here), both)
     return np.where(far, both, ahead / STRETCH)

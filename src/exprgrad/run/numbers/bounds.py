@@ -3,7 +3,8 @@
 Each operation adds what it rounds, as its row states, to what its operands were off by (J. H. Wilkinson's
 running error analysis, Rounding Errors in Algebraic Processes, 1963).  Where all numbers are whole nothing
 is rounded.  The bounds are of first order in the errors, but where an error is large, or a row has kinks or
-jumps: there the row is asked at both ends.  What is not finite may be off by anything.
+jumps: there the row is asked at both ends, and where there may be a hump between.  What is not finite may
+be off by anything.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from exprgrad.run.numbers.primitives import Template, functions, reader, sides
 from exprgrad.run.numbers.sweeps import Adjoints, Tape, Visits, forward, row
 
 __all__ = [
-    "BENT", "DOUBLE_DIGITS", "EXACT_BELOW", "FAR", "MOST_ENDS", "NEEDED", "NORMAL", "STRETCH", "TINY",
-    "UNIT", "data_errors", "grad_errors", "has_only_kinks", "right_digits", "typed_errors",
+    "BENT", "DOUBLE_DIGITS", "EXACT_BELOW", "FAR", "HUMPS", "MOST_ENDS", "NEEDED", "NORMAL", "STRETCH",
+    "TINY", "UNIT", "data_errors", "grad_errors", "has_only_kinks", "right_digits", "typed_errors",
 ]  # fmt: skip
 
 inf = math.inf
@@ -42,6 +43,11 @@ BENT = 0.125
 """A local derivative that changes by such a part within an error is not of first order any more."""
 STRETCH = 256.0
 """How many errors away a smooth rule is asked, so that what it rounds itself does not count."""
+HUMPS = 0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0
+"""Where a row and its local derivatives are asked if the operand may be there, for both ends may be flat.
+
+Every row is made on the scale of 1: what turns back, as a bell does, is seen from one of these.
+"""
 DOUBLE_DIGITS = 16
 """The digits that a double can have right."""
 MOST_ENDS = 3
@@ -352,10 +358,26 @@ def carried(kind: Kind, out: float, seen: Sequence[float], off: Sequence[float])
             apart = slope * d
             is_near = d < FAR and d < FAR * abs(x)
             if not (is_near and (slope >= NORMAL or (kind.flat and not slope))):
-                ends = [[*seen[:position], end, *seen[position + 1 :]] for end in (x - d, x + d)]
-                apart = max(apart, *(abs(kind.function(*place) - out) for place in ends))
+                others = [*seen[:position], *seen[position + 1 :]]
+                for end in within(x, d, others):
+                    place = *others[:position], end, *others[position:]
+                    apart = worse(apart, abs(kind.function(*place) - out))
             error += apart if apart == apart else inf
     return error
+
+
+def within(x: float, d: float, others: Sequence[float]) -> list[float]:
+    """Where a row is asked of a number that may be off by much: both ends, and where it may turn between.
+
+    A row of several operands may turn where two are equal, or opposite.
+    """
+    turns = [*HUMPS, *others, *[-other for other in others]]
+    return [x - d, x + d, *[turn for turn in turns if abs(turn - x) < d]]
+
+
+def worse(error: float, other: float) -> float:
+    """The larger of two errors; infinite if one is not a number."""
+    return other if other > error else error if other == other else inf
 
 
 def at_ends(
@@ -371,13 +393,16 @@ def at_ends(
     """
     place, apart = [*seen], 0.0
     ends = {at: ends_of(seen[at], d) for at, d in enumerate(off) if d}
+    if len(ends) == 1:
+        [(at, chosen)] = ends.items()
+        if off[at] >= FAR:
+            others = [*seen[:at], *seen[at + 1 : len(off)]]
+            ends[at] = *chosen, *within(seen[at], off[at], others)
     every = product(*ends.values()) if len(ends) <= MOST_ENDS else zip(*ends.values(), strict=False)
     for chosen in every:
         for at, end in zip(ends, chosen, strict=True):
             place[at] = end
-        distance = abs(function(place) - here)
-        if not distance <= apart:
-            apart = distance if distance == distance else inf
+        apart = worse(apart, abs(function(place) - here))
     return apart
 
 
@@ -570,10 +595,10 @@ def along(
         place[at] = x + STRETCH * d
         apart = abs(function(place) - here) / STRETCH
     elif d < inf:
-        place[at] = x + d
-        ahead = abs(function(place) - here)
-        place[at] = x - d
-        apart = max(ahead, abs(function(place) - here))
+        apart = 0.0
+        for end in within(x, d, [*place[:at], *place[at + 1 :]]):
+            place[at] = end
+            apart = worse(apart, abs(function(place) - here))
         apart = apart if apart <= BENT * abs(here) else apart + abs(here)
     else:
         apart = inf
