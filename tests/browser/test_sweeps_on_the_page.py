@@ -188,10 +188,12 @@ def test_an_edit_onto_a_kink_is_noted(browse: Any) -> None:
     assert not notes.count() and "✓ right" in order.inner_text()
     edit(page, "x", "0")
     assert "relu(x) has a kink here: its operand is 0" in notes.inner_text()
+    assert "the sweep's numbers" in notes.inner_text()
     assert (
-        "the sweep's numbers" in notes.inner_text()
-        and "right" not in order.locator("tbody").inner_text()
+        "the derivative along x is 1 from both sides; the sweep's 0 is wrong" in notes.inner_text()
     )
+    verdict = order.locator("[data-input=x] td:last-child").inner_text()
+    assert verdict == "⚠ the sweep's; the derivative is 1"
     edit(page, "x", "3")
     assert not notes.count()
 

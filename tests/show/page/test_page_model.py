@@ -27,7 +27,7 @@ def test_a_model() -> None:
     assert found["edges"] == [
         {"user": 6, "position": 0, "operand": 4, "rule": "k"},
         {"user": 4, "position": 0, "operand": 2, "rule": "1"},
-        {"user": 2, "position": 0, "operand": 0, "rule": "2*a", "math": math_},
+        {"user": 2, "position": 0, "operand": 0, "rule": "2·a", "math": math_},
     ]
     assert found["rows"]["pow/x,2"] == {
         "about": "x ^ y: x to the power y; 0^0 is 1",
@@ -35,6 +35,9 @@ def test_a_model() -> None:
         "pattern": "it passes its grad on times the slope of the power",
         "form": ["", " ^ ", ""],
         "signs": [1, 0],
+        "domain": [
+            "the base is positive, or 0 with an exponent from 0 up, or negative with a whole exponent"
+        ],
     }
     assert found["rows"]["sub"]["signs"] == [0, 1]
     assert found["rows"]["mul"]["form"] == ["", " × ", ""]
@@ -91,6 +94,22 @@ def test_a_derivative_that_is_not_the_sweep_s() -> None:
     found = model(parse("y + relu(x) - relu(-x)").gradient(x=0, y=2))
     assert found["corrected"] == [(1, 1.0)]
     assert "corrected" not in model(parse("relu(x)").gradient(x=0))
+
+
+def test_where_digits_are_lost() -> None:
+    found = model(parse("y + (1 - cos(x))/x^2").gradient(x=1e-7, y=1))
+    labels = [node["label"] for node in found["nodes"]]
+    ((blamed, text),) = [(one["node"], one["text"]) for one in found["losses"]]
+    assert labels[blamed] == "1 − cos(x)" and "right digits in doubles" in text
+    assert labels.index("x") in found["vague"]["grad"] and blamed in found["vague"]["data"]
+    assert [place for place, _ in found["corrected"]] == [labels.index("x")]
+    assert not {"losses", "vague"} & {*model(parse("x*y").gradient(x=1, y=2))}
+
+
+def test_where_an_operation_is_defined() -> None:
+    rows = model(parse("log(x)/y*sqrt(x) + asin(y) + x").gradient(x=0.5, y=0.25))["rows"]
+    assert rows["log"]["domain"] == [0, " > 0"] and rows["div"]["domain"] == [1, " ≠ 0"]
+    assert rows["asin"]["domain"] == ["|", 0, "| ≤ 1"] and "domain" not in rows["add"]
 
 
 def test_what_no_small_step_can_move() -> None:

@@ -140,7 +140,7 @@ def test_hints() -> None:
         patterns[1] == "swap multiplier: it passes to each operand its grad times the other operand"
     )
     assert rules[-3:] == [
-        "the local derivative of x / z for z is −x/z^2 (scaler)",
+        "the local derivative of x / z for z is −x/z² (scaler)",
         "the local derivative of u * u for u is u (swap multiplier)",
         "the local derivative of u * u for u is u (swap multiplier)",
     ]

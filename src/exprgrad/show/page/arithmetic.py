@@ -72,7 +72,7 @@ def arithmetic(run: Run) -> str:
     ``partials``, one of the operands and ``out`` that returns the list of local derivatives.  Those for
     operands that are nowhere differentiated are 0, and never computed.  Where the row has kinks or jumps,
     ``special`` returns the list of what to say of those that are met; it is also given, as 1 or 0, which
-    operands a small step may move.
+    operands a small step may move.  Where it has poles, ``pole`` says whether the operands are at one.
     """
     assert run.adjoints is not None
     graph, active = run.graph, run.adjoints.active
@@ -97,6 +97,7 @@ def arithmetic(run: Run) -> str:
         names = names_of(op, len(known))
         seen = {
             "value": names,
+            "pole": names,
             "partials": (*names, OUT),
             "special": (*names, OUT, *map(varies, names)),
         }
@@ -151,7 +152,23 @@ def functions(
         special = specials(op, graph, positions)
         if special is not None:
             found["special"] = special
+    if op.poles:
+        pole = poles(op, graph)
+        if pole is not None:
+            found["pole"] = pole
     return found
+
+
+def poles(op: Op, graph: Graph) -> Program | None:
+    """Whether the operands are at one of a row's poles: not 0 if so.  None where they never are."""
+    builder = Builder()
+    source = Source(builder, graph)
+    given = {
+        name: source.image[operand]
+        for name, operand in zip(op.names, graph.operands[graph.output], strict=True)
+    }
+    met = builder.total([source.instantiate(where, given) for where, _ in op.poles])
+    return None if builder.value(met) == 0 else builder.program([met])
 
 
 def specials(op: Op, graph: Graph, positions: Sequence[int]) -> Program | None:
@@ -197,7 +214,7 @@ def function(
         both = zip(answers, told, strict=True)
         answers = [f"({met}) && {json.dumps(words)}" for met, words in both]
     answer = ", ".join(answers)
-    if field != "value":
+    if field not in ("value", "pole"):
         answer = f"[{answer}]"
     head = f"({', '.join(parameters.values())}) => "
     if not body.lines:

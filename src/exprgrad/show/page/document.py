@@ -18,6 +18,7 @@ from typing import Any
 
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.calls import opened
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.arithmetic import SPECIAL, arithmetic
 from exprgrad.show.page.lessons import Lesson, tasks_of
 from exprgrad.show.page.model import call_key, call_program, model
@@ -28,7 +29,7 @@ from exprgrad.source import cut, printable
 
 __all__ = ["document", "sheets_of", "squeezed_script", "squeezed_style", "ways"]
 
-SWEEPS = ("numbers", "engine", "paths", "timeline", "kinks")
+SWEEPS = ("numbers", "engine", "paths", "timeline", "blame", "kinks", "sides")
 VIEWS = (
     "sheets",
     "dom",
@@ -39,6 +40,7 @@ VIEWS = (
     "motion",
     "inputs",
     "closer",
+    "trouble",
     "conventions",
     "order",
     "ask",
@@ -49,8 +51,8 @@ VIEWS = (
     "calls",
 )
 """The files of the script, in an order in which each knows those before it; the views share a block."""
-AT_KINKS = {"kinks", "conventions"}
-"""Those for formulas that can meet a kink or a jump, or a number that is not finite, and lessons do not."""
+AT_KINKS = {"kinks", "sides", "conventions"}
+"""Those for formulas that can meet a kink, a jump or the edge of a domain, as lessons do not."""
 AT_CALLS = {"sheets", "calls"}
 """Those for formulas with calls."""
 IN_LESSONS = {"goals"}
@@ -114,7 +116,8 @@ def script_of(sheets: Sequence[Run], digits: int, lesson: Lesson | None) -> str:
     """All of the script: the operations, the page's data, the sweeps, the views."""
     run = sheets[0]
     told, operations = model(run, digits=digits), arithmetic(run)
-    left_out = set() if "corrected" in told or SPECIAL in operations else {*AT_KINKS}
+    has_edges = any(BY_NAME[kind].domain for kind in run.graph.kinds if kind in BY_NAME)
+    left_out = set() if has_edges or "corrected" in told or SPECIAL in operations else {*AT_KINKS}
     has_calls = bool(run.graph.calls)
     left_out |= (set() if has_calls else AT_CALLS) | (set() if lesson else IN_LESSONS)
     goals = {"goals": [task.goals for task in tasks_of(lesson)]} if lesson else {}
@@ -214,7 +217,7 @@ def squeezed_script(script: str) -> str:
     template stands in another; not for any script there is.
     """
     lines = [line.strip() for line in script.split("\n")]
-    text = "\n".join(line for line in lines if line and not line.startswith("//"))
+    text = "\n".join(line for line in lines if line and not line.startswith(("//", "/**")))
     text = re.sub(r"\bconst (?=[\w$\[{])", "let ", text)
     text = re.sub(r"(?m)^(let [^;\n]*);\n(?=let )", r"\1,\n", text)
     text = IDLE.sub(lambda part: part[1] or part[2] or part[3] or "", text.replace(",\nlet ", ","))

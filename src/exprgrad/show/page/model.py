@@ -6,15 +6,16 @@ all that the script starts from: it works out the rest.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import LanguageError
-from exprgrad.explain.diagnostics import Run, diagnose
+from exprgrad.explain.diagnostics import Run, doubtful
 from exprgrad.graph.graph import CONST, INPUT
-from exprgrad.graph.op import GATES
+from exprgrad.graph.op import GATES, Op
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
 from exprgrad.language.write.latex import node_latex
@@ -25,6 +26,7 @@ from exprgrad.show.documents.document import finite
 from exprgrad.show.page.arithmetic import rows
 from exprgrad.show.picture.cards import inside_text, operation
 from exprgrad.show.text.lines import directed
+from exprgrad.show.text.mathematics import mathematics
 from exprgrad.show.text.nodes import call_kind
 from exprgrad.show.text.operations import usage
 from exprgrad.show.text.views import minus
@@ -55,6 +57,8 @@ def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
     ``inputs``  their names and nodes, in pairs, for a name may be ``__proto__``; ``wrt`` are the nodes of
                 those that are differentiated
     ``notes``   the run's diagnostics: they are about the inputs as given
+    ``losses``  the nodes that lose digits, and what is said of it, and ``vague`` the numbers that have lost
+                some; both are about the inputs as given
     ``corrected``  the derivatives that exist and are not what the sweep finds there, by node, in pairs
 
     What does not hold, or is empty, is left out of a node, an edge, a row or all of it.
@@ -70,7 +74,8 @@ def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
     }
     kinds |= {call_key(node): call_fields(run, closed) for node, closed in run.closed.items()}
     inputs = {name: places[node] for name, node in graph.inputs.items()}
-    corrected = [(inputs[name], finite(x)) for name, (_, x) in run.corrected.items()]
+    both = {**run.corrected, **run.true.corrected}
+    corrected = [(inputs[name], finite(x)) for name, (_, x) in both.items() if name in inputs]
     told = {
         "output": places[graph.output],
         "digits": digits,
@@ -85,10 +90,25 @@ def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
                 "message": directed(found.message),
                 "help": directed(found.help or ""),
             }
-            for found in diagnose(run, run.one_sided)
+            for found in run.diagnostics
         ],
     }
-    return told | ({"corrected": corrected} if corrected else {})
+    return told | ({"corrected": corrected} if corrected else {}) | losses(run, places, digits)
+
+
+def losses(run: Run, places: Mapping[int, int], digits: int) -> dict[str, Any]:
+    """The nodes that lose digits, ``losses``, and the numbers that are left with too few, ``vague``."""
+    data, grad = doubtful(run, run.shown, digits)
+    blamed = [
+        {"node": places[found.node], "text": in_sentence(found.message)}
+        for found in run.diagnostics
+        if found.code == "lost-digits" and found.node in places
+    ]
+    vague = {
+        name: sorted(map(places.__getitem__, nodes))
+        for name, nodes in (("data", data), ("grad", grad))
+    }
+    return ({"losses": blamed} if blamed else {}) | ({"vague": vague} if data or grad else {})
 
 
 def places_of(run: Run) -> dict[int, int]:
@@ -192,7 +212,7 @@ def edge_fields(
         by = called[operand] if operand in run.names else f"({called[operand]})"
         return {**ends, "rule": f"∂{name}/∂{by}", "call": 1}
     text, level = rule_of(graph, user, position, run.names, run.texts)
-    fields: dict[str, Any] = {**ends, "rule": in_sentence(printable(text))}
+    fields: dict[str, Any] = {**ends, "rule": mathematics(in_sentence(printable(text)))}
     if not text.removeprefix("-").replace(".", "").isalnum():
         fields["math"] = rule_math(run, user, position)
     op = BY_NAME[graph.kinds[user]]
@@ -285,4 +305,16 @@ def row_fields(kind: str, count: int) -> dict[str, Any]:
         "pattern": GATES[op.gate],
         "form": minus(text).replace(" * ", " × ").split(MARK),
     }
-    return fields | ({"signs": signs} if any(signs) else {})
+    return (
+        fields
+        | ({"signs": signs} if any(signs) else {})
+        | ({"domain": domain_parts(op)} if op.domain else {})
+    )
+
+
+def domain_parts(op: Op) -> list[str | int]:
+    """Where an operation is defined, in words, with an operand's position for each operand."""
+    parts = re.split(
+        rf"\b({'|'.join(op.names)})\b", mathematics(minus(op.domain_words or op.domain))
+    )
+    return [op.names.index(part) if part in op.names else part for part in parts if part]

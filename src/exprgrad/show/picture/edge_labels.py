@@ -11,6 +11,7 @@ from exprgrad.run.evaluation import Run
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.markup import cell, row, shown, table, text
+from exprgrad.show.text.mathematics import mathematics
 from exprgrad.show.text.views import signed
 from exprgrad.source import bytes_text, display_width
 
@@ -127,6 +128,8 @@ def vanishes(local: Any) -> bool:
 def boxed(chip: Chip, room: int = 0) -> str:
     """A label on an edge, on a ground of its own; ``room``: for so many digits of a changing number."""
     width = ""
+    if room:
+        chip = chip._replace(text=mathematics(chip.text))
     if room and chip.formula is not None:
         width = look.digits_width(display_width(chip.formula) + room, look.CHIP_NODE, PADDING)
     lines = [row(cell(text(chip.text), width=width))]

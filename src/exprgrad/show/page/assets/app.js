@@ -6,6 +6,7 @@
 // `picked`  what is looked at closer, {node} or {edge}; null: what the step is about
 // `flows`   the edges that pass something on
 // `right`, `result`  what the right order finds, and the chosen one
+// `blamed`  where the numbers stop being finite
 // `steps`, `done`    all steps, and those that are done
 // `now`     what they have found so far, and what is lit
 // `asking`  what the reader is asked for, and `reveal` what has been found of it
@@ -30,6 +31,7 @@ function compute() {
   app.locals = localDerivatives(PAGE, app.data);
   app.flows = new Set(webOf(PAGE, app.locals).edges);
   app.right = simulate(PAGE, app.locals, ORDERS.right(PAGE));
+  app.blamed = blame(PAGE, app.data, app.locals);
   app.result = simulate(PAGE, app.locals, app.visits, app.overwrite);
   app.steps = timeline(PAGE, app.data, app.locals, app.visits, app.overwrite);
   app.at = ended ? app.steps.length : Math.min(at, app.steps.length);

@@ -20,7 +20,9 @@ const unknown = () => questions.filter(({open}) => open);
 
 function ask(kind) {
   const back = app.asking;
-  const asked = kind === "data" ? NODES.filter(({row}) => row).map(({id}) => id) : kind === "grad" ? ORDERS.right(PAGE) : [...app.flows];
+  const truthOf = at => kind === "local" ? app.locals[at] : kind === "data" ? app.data[at] : app.right.grads[at] ?? 0;
+  // What is no number cannot be found.
+  const asked = (kind === "data" ? NODES.filter(({row}) => row).map(({id}) => id) : kind === "grad" ? ORDERS.right(PAGE) : [...app.flows]).filter(at => isFinite(truthOf(at)));
   stop();
   if (kind && !asked.length) return answer(`There are no ${ASKED[kind]} to find.`);
   layer.replaceChildren();
@@ -30,7 +32,7 @@ function ask(kind) {
   offer.hidden = kind;
   tools.hidden = score.hidden = !kind;
   if (kind) turnTo("Ask me"), $("told").textContent = "";
-  questions = !kind ? [] : asked.map(at => kind === "local" ? onChip(at) : onCard(at, kind, kind === "data" ? app.data[at] : app.right.grads[at] ?? 0));
+  questions = !kind ? [] : asked.map(at => kind === "local" ? onChip(at) : onCard(at, kind, truthOf(at)));
   show();
   answer(kind ? `${asked.length} number${asked.length > 1 ? "s" : ""} to find. Enter checks one.` : "");
   tally();

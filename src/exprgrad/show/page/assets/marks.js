@@ -21,14 +21,14 @@ views.push(() => {
   }
   const sign = app.overwrite ? "=" : "+=";
   chips.forEach(({group, wire, box}, edge) => {
-    const lost = gone.has(edge), room = Math.max(ROOM_BELOW, box.width), digits = Math.min(PAGE.digits, Math.floor(room / DIGIT));
-    fill(passedOn[edge], last.has(edge) ? `${lost ? "✗ " : ""}${sign} ${number(last.get(edge), digits)}` : "", room);
+    const lost = gone.has(edge), mark = lost ? "✗ " : app.blamed.some(one => one.edge === edge) ? "⚠ " : "", room = Math.max(ROOM_BELOW, box.width), digits = Math.min(PAGE.digits, Math.floor(room / DIGIT));
+    fill(passedOn[edge], last.has(edge) ? `${mark}${sign} ${number(last.get(edge), digits)}` : "", room);
     for (const part of [group, wire]) part.classList.toggle("lost", lost);
     wire.classList.toggle("flown", last.has(edge) && !lost);
   });
   cards.forEach(({group}, id) => {
     const got = app.now.grads[id], due = app.right.grads[id] ?? 0;
-    const wrong = known(got) && (app.now.done || visited.has(id)) && num(got) !== num(due);
+    const wrong = known(got) && (app.now.done || visited.has(id)) && isFinite(due) && num(got) !== num(due);
     group.classList.toggle("wrong", wrong);
     fill(truths[id], wrong ? `✗ true ${num(due)}` : "", 1e3);
   });

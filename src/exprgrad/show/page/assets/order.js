@@ -83,7 +83,7 @@ function moveTo(id, at) {
 const isWrong = ({lost, again}) => lost.count + again.count > 0;
 function outcomeRow(found) {
   const {id, got, true: due} = found, wrong = isWrong(found);
-  return row([called(id), num(got), num(due), !wrong ? app.verdict?.(id) ?? "✓ right" : Object.is(got, due) ? "right by chance" : "✗ wrong"],
+  return row([called(id), num(got), num(due), wrong && isFinite(due) ? Object.is(got, due) ? "right by chance" : "✗ wrong" : verdict(id) ?? "✓ right"],
     {"data-input": called(id), "data-got": String(got), "data-true": String(due), class: wrong && "wrong"});
 }
 
@@ -94,13 +94,14 @@ const way = ({nodes, edges}) => nodes.map((node, at) => called(node) + (which[ed
 // What became of the paths to one input, as a list.
 function fates({id, got, true: due, counted, lost, again, counts, losses}) {
   const every = counted.count + lost.count, items = [
-    ...counts.map(path => path.times > 1 ? `${path.times}× ${way(path)}: ${product(path)}, counted ${path.times} times` : `✓ ${way(path)}: ${product(path)}`),
+    ...counts.map(path => path.times > 1 ? `${path.times}× ${way(path)}: ${product(path)}, counted ${path.times} times` : `${isFinite(path.product) ? "✓" : "⚠"} ${way(path)}: ${product(path)}`),
     ...losses.map(path => `✗ ${way(path)}: ${product(path)}, ${lossText(PAGE, path)}`),
   ];
   const more = every - BigInt(items.length), magnitude = `about 10^${String(more).length - 1}`;
   if (more > 0n) items.push(`and ${num(Number(more)).replace("inf", magnitude)} more`);
   const sum = lost.count ? `${num(counted.sum)} counted, ${num(lost.sum)} lost: ${num(due)} is the true grad.`
     : again.count ? `${num(due)} is true; ${num(again.sum)} was counted again: ${num(got)}.`
+    : every && !isFinite(due) ? `Every path counts once, and they add up to ${num(due)}.`
     : every ? `Every path counts once: ${num(due)}.` : `No path leads to ${called(id)}.`;
   return [make("h3", null, `Paths to ${called(id)}`), make("ul", {class: "paths"}, ...items.map(item => make("li", null, item))), line(sum)];
 }

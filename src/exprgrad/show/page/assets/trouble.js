@@ -1,0 +1,55 @@
+// Wrong numbers explained: what is not finite, or has lost its digits, is marked where it begins, told with the step
+// that makes it and where one looks closer, and never called right.
+
+const said = make("div", {role: "status"}), remarks = [];
+const edited = make("section", {"aria-label": "Notes"}, make("h2", null, "Notes"), said);
+$("notes").after(edited);
+
+const isVague = (id, kind) => !app.given.size && PAGE.vague?.[kind].includes(id);
+// Lost digits are known of the numbers that the page was made for, and of no others.
+const lossesNow = () => app.given.size ? [] : PAGE.losses ?? [];
+const begins = cards.map(card => below(card, "true"));
+const isBlamed = ({node, edge}) => known(edge) ? app.done.some(step => step.edge === edge) : known(app.now.data[node]);
+const spotText = ({text}) => `${text}.`;
+let seen = null;
+
+views.push(() => {
+  const {blamed, given, data, now: {step}, picked} = app, shownNow = blamed.filter(isBlamed), losses = lossesNow();
+  const lossAt = id => known(app.now.data[id]) && losses.find(({node}) => node === id);
+  cards.forEach(({group, data: text, grad}, id) => {
+    const own = shownNow.find(({node}) => node === id), lost = lossAt(id);
+    group.classList.toggle("blamed", Boolean(own ?? lost));
+    fill(begins[id], own ? `⚠ ${num(own.x)} begins here` : lost ? "⚠ loses digits" : "", 1e3);
+    for (const [kind, part] of [["data", text], ["grad", grad]]) {
+      const x = app.now[kind === "grad" ? "grads" : kind][id];
+      part?.classList.toggle("bad", known(x) && (!Number.isFinite(x) || Boolean(isVague(id, kind))));
+    }
+  });
+  chips.forEach(({group}, at) => group.classList.toggle("blamed", shownNow.some(({edge}) => edge === at)));
+  const about = (spot, key) => [...blamed, ...losses].filter(one => known(one[key]) && one[key] === spot[key]).map(spotText);
+  const why = !step ? [] : known(step.edge) ? about(step, "edge") : step.kind === "value" ? about(step, "node") : [];
+  if (why.length) $("why").textContent = why.join(" ");
+  if (picked) {
+    const here = about(picked, known(picked.edge) ? "edge" : "node").map(words => make("p", {class: "bad"}, `⚠ ${words}`));
+    $("close").firstChild.after(...here);
+  }
+  if (seen === data) return;
+  seen = data;
+  const notes = given.size ? [...blamed.map(spotText), ...remarks.flatMap(told => told())] : [];
+  if (given.size && (PAGE.losses || PAGE.vague)) notes.push("How many digits are right is known of the numbers that the page was made for, and of no others.");
+  edited.hidden = !notes.length;
+  said.replaceChildren(...notes.map(words => line(words)));
+});
+
+// What is said instead of "right".
+function verdict(id) {
+  const due = app.right.got[id];
+  const beside = app.sideVerdict?.(id);
+  if (!isFinite(due) && !beside?.startsWith("⚠")) return `⚠ no number: ${num(due)} begins at ${startOf(due)}`;
+  return beside ?? (isVague(id, "grad") ? "⚠ the sweep's, with digits lost" : null);
+}
+
+function startOf(x) {
+  const {node, edge} = app.blamed.findLast(one => Object.is(one.x, x)) ?? app.blamed[0] ?? {};
+  return known(edge) ? `the edge from ${called(EDGES[edge].operand)} to ${called(EDGES[edge].user)}` : called(node ?? PAGE.output);
+}
