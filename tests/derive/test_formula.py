@@ -357,3 +357,22 @@ def test_a_derivative_as_by_hand(text: str, expected: str) -> None:
     assert program(found) == expected
     points = [{"x": x} for x in (0.3, -0.7, 0.9)]
     assert hold_equal(text, points)
+
+
+LOOPS = (
+    "y[0] = 0; s[0] = 0; e[0] = r; u[k] = kp*e[k-1] + ki*s[k-1]*dt for k in 1..{n}; "
+    "y[k] = y[k-1] + dt*(u[k] - y[k-1])/lag for k in 1..{n}; e[k] = r - y[k] for k in 1..{n}; "
+    "s[k] = s[k-1] + e[k] for k in 1..{n}; y[{n}]",
+    "y[0] = 0; v[0] = 0; s[0] = 0; e[0] = 1; "
+    "v[k] = v[k-1] + dt*(kp*e[k-1] + ki*s[k-1] - c*v[k-1] - w*y[k-1])/m for k in 1..{n}; "
+    "y[k] = y[k-1] + dt*v[k] for k in 1..{n}; e[k] = 1 - y[k] for k in 1..{n}; "
+    "s[k] = s[k-1] + e[k]*dt for k in 1..{n}; sum(abs(e[k])*k*dt for k in 0..{n})",
+)
+"""Loops of control, of coupled recurrences."""
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_derivatives_of_recurrences_grow_with_their_steps(loop: str) -> None:
+    """A step's formula uses the names of those before it, and writes none of them out."""
+    sizes = [len(next(derivatives(parse(loop.format(n=n)), ["ki"]))) for n in (30, 60, 120)]
+    assert sizes[2] - sizes[1] < 2.1 * (sizes[1] - sizes[0])

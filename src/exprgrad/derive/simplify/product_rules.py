@@ -71,10 +71,19 @@ def take_out(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
 
 
 def without(forms: Algebra, found: Sum, common: Powers, number: Exact = ONE) -> int:
-    """A sum without what all its terms have."""
+    """A sum without what all its terms have.  A term that is a long sum then stays one.
+
+    So a sum that grows step by step, as in a recurrence, is not written out again at each step.
+    """
     out = [(name, -q) for name, q in common.items()]
     terms = [(forms.product([(term, ONE), *out]), ratio(c, number)) for term, c in found.terms]
-    return forms.sum(terms)
+    return forms.sum(terms, [term for term, _ in terms if is_long(forms, term)])
+
+
+def is_long(forms: Algebra, form: int) -> bool:
+    """Whether a form is a sum of so many terms that nothing is taken out of it any more."""
+    found = forms.forms[form]
+    return isinstance(found, Sum) and len(found.terms) > MOST
 
 
 def unify_signs(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
