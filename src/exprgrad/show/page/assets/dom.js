@@ -21,6 +21,16 @@ const draw = (parent, tag, attributes) =>
 
 const button = (words, onclick, label) => make("button", {type: "button", onclick, "aria-label": label}, words);
 
+// Whether something is not as it was: large pages write only what is new.
+function changes() {
+  const before = new Map;
+  return (key, ...now) => {
+    const last = before.get(key);
+    before.set(key, now);
+    return !last || now.some((x, at) => !Object.is(x, last[at]));
+  };
+}
+
 // A text in the graph that takes no more than its room, whatever the font.
 function fill(text, words, room) {
   if (text.textContent === words) return;
@@ -29,11 +39,12 @@ function fill(text, words, room) {
   written.add(text);
 }
 
-const rooms = new Map, written = new Set;
+const rooms = new Map, written = new Set, WIDEST = 8;
 // All are measured together: each change would have the next measure lay out the whole graph again.
 function fit(texts) {
-  for (const text of texts) set(text, {textLength: false});
-  const wide = [...texts].filter(text => text.getComputedTextLength() > rooms.get(text));
+  for (const text of texts) if (text.hasAttribute("textLength")) set(text, {textLength: false});
+  // No character of a number is wider than so: most are not measured.
+  const wide = [...texts].filter(text => text.textContent.length * WIDEST > rooms.get(text) && text.getComputedTextLength() > rooms.get(text));
   for (const text of wide) set(text, {textLength: rooms.get(text), lengthAdjust: "spacingAndGlyphs"});
   written.clear();
 }

@@ -25,14 +25,21 @@ const chips = EDGES.map(edge => {
 for (const name of graph.querySelectorAll(".mid"))
   rooms.set(name, boxOf(name.parentNode).width - 10);
 // Nothing can be measured before it is seen.
-new ResizeObserver(() => fit([...rooms.keys()])).observe(frame);
+let isSeen = false;
+new ResizeObserver(() => {
+  const wasSeen = isSeen;
+  isSeen = frame.clientWidth > 0;
+  if (isSeen && !wasSeen) fit([...rooms.keys()]);
+}).observe(frame);
 
+const cardChanges = changes(), chipChanges = changes();
 views.push(() => {
-  const {data, grads, locals, nodes, wires} = app.now;
+  const {data, grads, locals, nodes, wires} = app.now, litNodes = new Set(nodes), litWires = new Set(wires);
   cards.forEach(({group, data: text, grad, room}, id) => {
-    const {label, active} = NODES[id], [x, g] = [data[id], grads[id]];
-    group.classList.toggle("now", nodes.includes(id));
-    group.classList.toggle("picked", app.picked?.node === id);
+    const {label, active} = NODES[id], [x, g] = [data[id], grads[id]], isLit = litNodes.has(id), isPicked = app.picked?.node === id;
+    if (!cardChanges(id, x, g, isLit, isPicked)) return;
+    group.classList.toggle("now", isLit);
+    group.classList.toggle("picked", isPicked);
     if (text) {
       fill(text, shown(x), room);
       fill(grad, known(g) || !active ? num(g) : "", room);
@@ -41,11 +48,13 @@ views.push(() => {
     set(group, {"aria-label": told.filter(Boolean).join(", ")});
   });
   chips.forEach(({group, text, wire, key, rule, room}, at) => {
-    const {operand, user} = EDGES[at], local = shown(locals[at]);
+    const {operand, user} = EDGES[at], isLit = litWires.has(key), isPicked = app.picked?.edge === at, isStill = !app.flows.has(at);
+    if (!chipChanges(at, locals[at], isLit, isPicked, isStill)) return;
+    const local = shown(locals[at]);
     if (known(rule)) fill(text, rule + local, room);
-    for (const part of [group, wire]) part.classList.toggle("now", wires.includes(key));
-    group.classList.toggle("picked", app.picked?.edge === at);
-    wire.classList.toggle("still", !app.flows.has(at));
+    for (const part of [group, wire]) part.classList.toggle("now", isLit);
+    group.classList.toggle("picked", isPicked);
+    wire.classList.toggle("still", isStill);
     const slope = local && `, local derivative ${rule ?? ""}${local}`;
     set(group, {"aria-label": `edge from ${called(operand)} to ${called(user)}${which[at]}${slope}`});
   });

@@ -33,6 +33,7 @@ $("inputs").append(button("Reset", () => {
   show();
 }));
 
+const inputChanges = changes();
 const tidy = x => Number(x.toPrecision(12));
 
 // A small step of a number: about a hundredth of it.
@@ -42,7 +43,8 @@ function stepOf(x) {
 
 views.push(() => {
   for (const {id, field, slide, said} of fields) {
-    const x = app.data[id];
+    const x = app.data[id], isHere = [field, slide].includes(document.activeElement);
+    if (!inputChanges(id, app.data, known(app.now.grads[id]), isHere) && !isHere) continue;
     if (field !== document.activeElement) {
       field.value = exact(x);
       field.removeAttribute("aria-invalid");
@@ -61,13 +63,17 @@ function range(slide, start, x) {
   slide.disabled = !isFinite(Math.abs(middle) + far);
 }
 
+// What a small step does is worked out once for each point.
+const nudged = {};
 const brief = x => number(x, 3);
 
 function moves(id, x) {
   if (!PAGE.wrt.includes(id)) return "not differentiated";
   const h = stepOf(x);
   if (!isFinite(x) || !h) return "";
-  const {moved, predicted} = nudges(PAGE, app.data, app.right.grads, id, h);
+  if (nudged.data !== app.data) Object.assign(nudged, {data: app.data, found: new Map});
+  if (!nudged.found.has(id)) nudged.found.set(id, nudges(PAGE, app.data, app.right.grads, id, h));
+  const {moved, predicted} = nudged.found.get(id);
   const due = known(app.now.grads[id]) ? `; grad × step is ${brief(predicted)}` : "";
   const way = moved > 0 ? `up by ${brief(moved)}` : moved < 0 ? `down by ${brief(-moved)}` : moved === 0 ? "nowhere" : "to no number";
   return `${brief(h)} more moves ${called(PAGE.output)} ${way}${due}`;

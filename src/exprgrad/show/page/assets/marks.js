@@ -7,7 +7,7 @@ function below({group}, name) {
 const passedOn = chips.map(chip => below(chip, "passed"));
 const truths = cards.map(card => below(card, "true"));
 // Below a chip there is room for so much at least; a digit is not narrower than so.
-const ROOM_BELOW = 56, DIGIT = 7;
+const ROOM_BELOW = 56, DIGIT = 7, chipMarks = changes(), cardMarks = changes();
 
 views.push(() => {
   const last = new Map, gone = new Set, visited = new Set;
@@ -20,14 +20,18 @@ views.push(() => {
     if (known(replaced)) gone.add(replaced);
   }
   const sign = app.overwrite ? "=" : "+=";
+  const begun = new Set(app.blamed.map(({edge}) => edge));
   chips.forEach(({group, wire, box}, edge) => {
-    const lost = gone.has(edge), mark = lost ? "✗ " : app.blamed.some(one => one.edge === edge) ? "⚠ " : "", room = Math.max(ROOM_BELOW, box.width), digits = Math.min(PAGE.digits, Math.floor(room / DIGIT));
+    const lost = gone.has(edge), mark = lost ? "✗ " : begun.has(edge) ? "⚠ " : "";
+    if (!chipMarks(edge, last.get(edge), mark, sign)) return;
+    const room = Math.max(ROOM_BELOW, box.width), digits = Math.min(PAGE.digits, Math.floor(room / DIGIT));
     fill(passedOn[edge], last.has(edge) ? `${mark}${sign} ${number(last.get(edge), digits)}` : "", room);
     for (const part of [group, wire]) part.classList.toggle("lost", lost);
     wire.classList.toggle("flown", last.has(edge) && !lost);
   });
   cards.forEach(({group}, id) => {
     const got = app.now.grads[id], due = app.right.grads[id] ?? 0;
+    if (!cardMarks(id, got, due, app.now.done || visited.has(id))) return;
     const wrong = known(got) && (app.now.done || visited.has(id)) && isFinite(due) && num(got) !== num(due);
     group.classList.toggle("wrong", wrong);
     fill(truths[id], wrong ? `✗ true ${num(due)}` : "", 1e3);

@@ -14,7 +14,8 @@ story.onclick = event => {
   const at = [...story.children].indexOf(event.target.closest("li"));
   if (at >= 0 && !app.asking) go(at + 1);
 };
-let told = null;
+const nodeChanges = changes(), edgeChanges = changes();
+let told = null, wasAt = 0;
 
 function write(cell, words) {
   if (cell.textContent !== words) cell.textContent = words;
@@ -23,18 +24,23 @@ function write(cell, words) {
 views.push(() => {
   const {data, grads, locals} = app.now, last = new Map(app.done.filter(({edge}) => known(edge)).map(step => [step.edge, step.value]));
   nodeRows.forEach((made, id) => {
+    if (!nodeChanges(id, data[id], grads[id])) return;
     const [, one, other] = made.children;
     write(one, shown(data[id]));
     write(other, known(grads[id]) ? num(grads[id]) : NODES[id].active ? "" : "–");
     set(made, {"data-data": known(data[id]) && String(data[id]), "data-grad": known(grads[id]) && String(grads[id])});
   });
   edgeRows.forEach((made, at) => {
+    if (!edgeChanges(at, locals[at], last.get(at))) return;
     write(made.children[2], shown(locals[at]));
     write(made.children[3], shown(last.get(at)));
   });
   if (told !== app.steps) {
     told = app.steps;
-    story.replaceChildren(...told.map(({text}) => make("li", null, text)));
+    story.replaceChildren(...told.map(({text}) => make("li", {class: "later"}, text)));
+    wasAt = 0;
   }
-  [...story.children].forEach((item, at) => set(item, {"aria-current": at === app.at - 1 && "step", class: at >= app.at && "later"}));
+  const from = Math.max(0, Math.min(wasAt, app.at) - 1), to = Math.max(wasAt, app.at), items = story.children;
+  for (let at = from; at < to; at++) set(items[at], {"aria-current": at === app.at - 1 && "step", class: at >= app.at && "later"});
+  wasAt = app.at;
 });

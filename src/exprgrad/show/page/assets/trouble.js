@@ -2,7 +2,7 @@
 // that makes it and where one looks closer, and never called right.
 
 const said = make("div", {role: "status"}), remarks = [];
-const edited = make("section", {"aria-label": "Notes"}, make("h2", null, "Notes"), said);
+const edited = make("section", {"aria-label": "Notes", "data-tab": "Inputs"}, make("h2", null, "Notes"), said);
 $("notes").after(edited);
 
 const isVague = (id, kind) => !app.given.size && PAGE.vague?.[kind].includes(id);
