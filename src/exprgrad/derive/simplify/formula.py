@@ -56,7 +56,8 @@ def derivatives(
         *[formulas(made, graph, names, by_hand=by_hand) for names in ways], strict=True
     ):
         texts = [with_steps(formula, known, graph.output_name) for formula, known in same]
-        yield min(texts, key=lambda formula: length(program(formula))) if inner else texts[0]
+        several = len(texts) > 1
+        yield min(texts, key=lambda formula: length(program(formula))) if several else texts[0]
 
 
 def without_repeats(graph: Graph) -> Graph:

@@ -98,6 +98,7 @@ class Forms:
     ``names_by_factor``  products that are used as a whole, by their longest factor
     ``attempts``  how many attempts to shorten something are under way, one within the other
     ``sums``, ``products``  the shortest way to write a sum, by its terms, and a product, by its factors
+    ``readings``  the form of each sum and product that was read, for the derivatives with respect to others
     ``order``     the inputs' places in the formula; while it is None, what is read is left as it was typed
     ``typed``     the number of forms that were there when the order became known
     ``inputs``    the shapes of the inputs that are tensors
@@ -115,6 +116,7 @@ class Forms:
         self.attempts = 0
         self.sums: dict[frozenset[tuple[int, Exact]], int] = {}
         self.products: dict[tuple[Exact, frozenset[tuple[int, Exact]]], int] = {}
+        self.readings: dict[tuple[object, ...], int] = {}
         self.order: dict[int, int] | None = None
         self.typed = 0
         self.named: dict[int, Form] = {}

@@ -200,9 +200,7 @@ def form_of(
     if kind in CHAINS:
         leaves, sign = chain(graph, node, absorbed)
         items = [(images[leaf], power) for leaf, power in leaves]
-        if CHAINS[kind] == "sum":
-            return forms.sum(items, whole)
-        return forms.product(items, sign, whole)
+        return form_of_chain(forms, CHAINS[kind], items, sign, whole)
     operands = tuple([images[operand] for operand in graph.operands[node]])
     if kind == "pow":
         return forms.power(operands[0], operands[1], whole)
@@ -210,6 +208,24 @@ def form_of(
         shapes = [graph.shape(operand) for operand in graph.operands[node]]
         return forms.structural(kind, tuple(zip(operands, shapes, strict=True)), payload)
     return forms.call(kind, operands)
+
+
+def form_of_chain(
+    forms: Algebra,
+    link: str,
+    items: list[tuple[int, Exact]],
+    sign: Exact,
+    whole: Collection[int],
+) -> int:
+    """A sum or a product of what was read; one that another derivative has too is looked up."""
+    is_kept = forms.order is not None and not forms.share
+    key = (link, sign, *items, *[form for form, _ in items if form in whole]) if is_kept else ()
+    found = forms.readings.get(key)
+    if found is None:
+        found = forms.sum(items, whole) if link == "sum" else forms.product(items, sign, whole)
+        if is_kept:
+            forms.readings[key] = found
+    return found
 
 
 def is_long(forms: Forms, form: int, short: int) -> bool:

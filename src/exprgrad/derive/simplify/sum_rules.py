@@ -78,8 +78,10 @@ def shortest(forms: Algebra, terms: list[tuple[int, Exact]], plain: int) -> int:
     if forms.order is None or len(terms) > FEW:
         return plain
     best = over_common_denominator(forms, terms, plain)
-    others = [multiplied_out(forms, terms), factored(forms, terms)]
-    if forms.by_hand and forms.weights[plain] <= WALKED:
+    is_large = forms.weights[plain] > WALKED
+    others = [] if is_large and not may_meet(forms, terms) else [multiplied_out(forms, terms)]
+    others.append(factored(forms, terms))
+    if forms.by_hand and not is_large:
         others += [over_all_denominators(forms, terms), expanded(forms, terms)]
         signed, plain_fractions = with_one_sign(forms, terms), with_plain_fractions(forms, terms)
         others += [factored(forms, signed)] if dict(signed) != dict(terms) else []
@@ -408,6 +410,42 @@ def multiplied_out(forms: Algebra, terms: list[tuple[int, Exact]]) -> int | None
     return forms.sum_of(left)
 
 
+def may_meet(forms: Algebra, terms: list[tuple[int, Exact]]) -> bool:
+    """Whether multiplying out the sums among terms' factors, once, gives terms with the same factors.
+
+    This is for what is large: of each product only the factors are worked out.
+    """
+    met: set[frozenset[tuple[int, Exact]]] = set()
+    pieces = 0
+    for term, _ in terms:
+        factors = forms.factors_of(term)
+        base = opened_factor(forms, term, factors, None)
+        inside = forms.forms[term if base is None else base]
+        rest = {} if base is None else factors | {base: 0}
+        for inner, _ in inside.terms if isinstance(inside, Sum) else [(term, ONE)]:
+            powers = {**rest}
+            for factor, exponent in forms.factors_of(inner).items() if inner != forms.one else ():
+                accumulate(powers, factor, exponent)
+            met.add(frozenset((factor, q) for factor, q in powers.items() if q))
+            pieces += 1
+    return len(met) < pieces
+
+
+def opened_factor(
+    forms: Algebra, form: int, factors: dict[int, Exact], only: Collection[int] | None
+) -> int | None:
+    """The factor of a form that is multiplied out: a first power of a sum of few terms."""
+    for base, exponent in factors.items():
+        inside = forms.forms[base]
+        if exponent != 1 or not isinstance(inside, Sum):
+            continue
+        if base in forms.named or (only is not None and base not in only):
+            continue
+        if len(inside.terms) <= FEW and base != form:
+            return base
+    return None
+
+
 def add_multiplied(
     forms: Algebra,
     terms: Terms,
@@ -422,16 +460,13 @@ def add_multiplied(
     found = forms.forms[form]
     factors = forms.factors_of(form)
     own = coefficient_of(forms, form)
-    for base, exponent in factors.items():
+    base = opened_factor(forms, form, factors, only)
+    if base is not None:
         inside = forms.forms[base]
-        if exponent != 1 or not isinstance(inside, Sum):
-            continue
-        if base in forms.named or (only is not None and base not in only):
-            continue
-        if len(inside.terms) <= FEW and base != form:
-            rest = [item for item in factors.items() if item[0] != base]
-            for term, inner in inside.terms:
-                forms.add(terms, forms.product([*rest, (term, ONE)], own), inner * coefficient)
-            return len(inside.terms)
+        assert isinstance(inside, Sum)
+        rest = [item for item in factors.items() if item[0] != base]
+        for term, inner in inside.terms:
+            forms.add(terms, forms.product([*rest, (term, ONE)], own), inner * coefficient)
+        return len(inside.terms)
     forms.add(terms, form, coefficient)
     return len(found.terms) if isinstance(found, Sum) else 1
