@@ -34,7 +34,6 @@ from exprgrad.source import Span
 __all__ = ["Builder"]
 
 COMMUTATIVE = frozenset(name for name, row in BY_NAME.items() if row.commutes)
-Key = tuple[object, ...]
 
 
 class Builder:
@@ -53,7 +52,7 @@ class Builder:
         self.typed = typed
         self.graph = Graph() if graph is None else graph
         self.shapes = not isinstance(self.graph.shapes, Numbers)
-        self.known: dict[Key, int] = {}
+        self.known: dict[object, int] = {}
         self.span: Span = (0, 0)
         self.origin = -1
         self.flags: set[int] = set()
@@ -70,7 +69,8 @@ class Builder:
 
     def append(self, kind: str, operands: tuple[int, ...], payload: Payload, shape: Shape) -> int:
         """A new node."""
-        self.graph.shapes.append(shape)
+        if self.shapes:
+            self.graph.shapes.append(shape)
         spans = (self.span,) * len(operands)
         node = self.graph.append(kind, operands, payload, self.span, spans)
         if self.origin >= 0:
@@ -79,7 +79,7 @@ class Builder:
 
     def derive_from(self, graph: Graph, node: int) -> None:
         """Say what is built next comes from: a node of the user's graph, or of one derived from it."""
-        self.span = graph.span(node)
+        self.span = graph.starts[node], graph.ends[node]
         self.origin = graph.origins.get(node, -1) if graph.origins else node
 
     def shape(self, node: int) -> Shape:
@@ -91,7 +91,9 @@ class Builder:
 
         ``text`` are its digits where it has more of them than a double.
         """
-        key = (CONST, value.hex(), symbol, text)
+        key: object = (CONST, value.hex(), symbol, text)
+        if symbol is None and text is None and value and value == value:
+            key = value  # as most are, which takes no text to tell: not 0, which has a sign, or nan
         node = self.known.get(key)
         if node is None:
             node = self.known[key] = self.append(CONST, (), value, ())
@@ -225,10 +227,14 @@ class Builder:
 
     def value(self, node: int) -> float | None:
         """A plain constant's value, stretched or not; None for a named one, which keeps its name."""
-        if self.graph.kinds[node] == "broadcast":
-            (node,) = self.graph.operands[node]
-        payload = self.graph.payloads[node]
-        return payload if isinstance(payload, float) and node not in self.graph.symbols else None
+        graph = self.graph
+        payload = graph.payloads[node]
+        if payload is None:  # an elementwise operation, as most nodes are
+            return None
+        if graph.kinds[node] == "broadcast":
+            (node,) = graph.operands[node]
+            payload = graph.payloads[node]
+        return payload if isinstance(payload, float) and node not in graph.symbols else None
 
     # Shortcuts.
 
@@ -240,8 +246,11 @@ class Builder:
         if kind == "where":
             return self.choice(*operands)
         values = [self.value(operand) for operand in operands]
-        if row.unit is not None and values[-1] == row.unit:
-            return operands[0]
+        if row.unit is not None:
+            if values[-1] == row.unit:
+                return operands[0]
+            if values[0] == row.unit and row.commutes:
+                return operands[1]
         if None not in values:
             number = folded(kind, values, typed=self.typed)  # type: ignore[arg-type]
             if number is not None:
@@ -254,8 +263,6 @@ class Builder:
         (x, y), (first, second) = operands, values
         if x == y and kind in COMPARISONS:  # x < x is 0, be x nan or a number
             return None if compared(kind, 0, 0) or compared(kind, nan, nan) else self.constant(0.0)
-        if row.unit is not None and first == row.unit and row.commutes:
-            return y
         if kind == "pow" and second == 0:
             return self.constant(1.0)
         for value, other in ((first, y), (second, x)):

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from exprgrad.graph.ops import BY_NAME, COMPARISONS
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, PRODUCTS, SUMS
 
 __all__ = [
     "EXACT_BELOW", "HALF", "ONE", "Exact", "as_decimal", "as_double", "as_typed", "compared", "folded",
@@ -24,6 +24,8 @@ Exact = int | Fraction
 
 ONE: Exact = 1
 HALF = Fraction(1, 2)
+WHOLE = frozenset(kind for kind in SUMS | PRODUCTS if -1 not in BY_NAME[kind].powers)
+"""What is whole of whole numbers; a quotient of ints would be a double."""
 EXACT_BELOW = 2**53
 """Whole numbers up to here are doubles, and written as they are."""
 
@@ -86,9 +88,8 @@ def result(kind: str, values: Sequence[Exact]) -> Exact | None:
     row = BY_NAME[kind]
     if row.exact is None:
         return None
-    is_division = row.powers or not row.signs  # of ints, it would give a double
     try:
-        found = row.exact(*map(Fraction, values) if is_division else values)
+        found = row.exact(*values if kind in WHOLE else map(Fraction, values))
     except ZeroDivisionError:
         return None
     return found if found is None else simplest(found)

@@ -83,6 +83,9 @@ class Algebra(Forms):
     ) -> None:
         super().__init__(decimals=decimals, share=share, by_hand=by_hand)
         self.rules = rules
+        # Most products have no factor that any step is about, and are spared all those steps at once.
+        self.about = {mark for about, _ in rules.factors for mark in about or ()}
+        self.anyway = tuple([each for each in rules.factors if each[0] is None])
 
     def call(self, kind: str, operands: tuple[int, ...]) -> int:
         """Any operation but sums, products and powers of numbers."""
@@ -106,7 +109,7 @@ class Algebra(Forms):
             return self.number(int(compared(kind, 0, 0)))
         if kind in COMPARISONS:
             kind, operands = self.comparison(kind, operands)
-        weight = 1 + sum(self.weights[operand] for operand in operands)
+        weight = 1 + sum([self.weights[operand] for operand in operands])
         return self.intern(Call(kind, operands), (kind, operands), weight)
 
     def structural(self, kind: str, operands: tuple[Operand, ...], settings: Settings) -> int:
@@ -240,7 +243,8 @@ class Algebra(Forms):
         if not coefficient and not any(map(self.is_infinite, powers)):
             return self.zero
         marks, marked = self.marks(powers), [*powers]
-        for about, step in self.rules.factors:
+        steps = self.anyway if marks.isdisjoint(self.about) else self.rules.factors
+        for about, step in steps:
             if about is None or not marks.isdisjoint(about):
                 coefficient = step(self, powers, coefficient)
                 if [*powers] != marked:
@@ -258,8 +262,8 @@ class Algebra(Forms):
 
     def marks(self, forms: Iterable[int]) -> set[Mark]:
         """What kinds of forms there are among some."""
-        each = [self.forms[form] for form in forms]
-        return {form.kind if type(form) is Call else type(form) for form in each}
+        table = self.forms
+        return {found.kind if type(found := table[form]) is Call else type(found) for form in forms}
 
     def chosen_product(self, coefficient: Exact, factors: list[tuple[int, Exact]]) -> int | None:
         """A product with a choice that may be 0: the other factors go into its branches."""
@@ -298,17 +302,23 @@ class Algebra(Forms):
         alone = len(factors) == 1 and coefficient == -1 and exponent == 1
         if alone and is_mixed(inside) and base not in self.named:
             return self.sum(inside.terms, scale=-ONE)
-        weight = sum(self.weights[base] + 1 + (q not in UNITS) for base, q in factors) - 1
+        weight = len(factors) - 1
+        for base, q in factors:
+            weight += self.weights[base] + (q not in UNITS)
         weight += abs(coefficient.numerator) != 1
         weight += coefficient.denominator != 1 and not self.decimals
         key = ("product", coefficient, frozenset(factors))
-        if self.order is not None:
+        if self.order is not None and len(factors) > 1:
             factors.sort(key=self.rank)
         return self.intern(Product(coefficient, tuple(factors)), key, weight)
 
     def multiply(self, powers: Powers, coefficient: Exact, form: int, exponent: Exact) -> Exact:
         """Multiply a product in the making by a power of a form; return the new coefficient."""
         found = self.forms[form]
+        if not isinstance(found, Number | Product):
+            if exponent:
+                accumulate(powers, form, exponent)
+            return coefficient
         whole = exponent.denominator == 1
         if isinstance(found, Number) and exponent.denominator == 2:
             exact = root(found.value) if found.value > 0 else None
@@ -362,12 +372,11 @@ class Algebra(Forms):
     def add(self, terms: Terms, form: int, coefficient: Exact) -> None:
         """Add a multiple of a form to a sum in the making."""
         found = self.forms[form]
-        own = (
-            found.terms
-            if isinstance(found, Sum) and form not in self.named
-            else (self.split(form),)
-        )
-        for term, inner in own:
+        if not isinstance(found, Sum) or form in self.named:
+            term, inner = self.split(form)
+            self.add_term(terms, term, coefficient if inner == 1 else inner * coefficient)
+            return
+        for term, inner in found.terms:
             self.add_term(terms, term, coefficient if inner == 1 else inner * coefficient)
 
     def split(self, form: int) -> tuple[int, Exact]:

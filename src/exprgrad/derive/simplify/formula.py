@@ -129,7 +129,9 @@ def naming(
     names = {node: name for name, node in graph.inputs.items()}
     found: set[int] = set()
     written: list[str] = []
-    for node, kind in enumerate(graph.kinds):
+    shared = [node for node, times in uses.items() if times > 1 and graph.operands[node]]
+    last = max([*own, *shared], default=-1)  # none behind it can be worth a name
+    for node, kind in enumerate(graph.kinds[: last + 1]):
         operands = graph.operands[node]
         if kind in (INPUT, CONST):
             payload = graph.payloads[node]

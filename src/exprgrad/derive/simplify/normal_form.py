@@ -98,6 +98,7 @@ class Forms:
     ``names_by_factor``  products that are used as a whole, by their longest factor
     ``attempts``  how many attempts to shorten something are under way, one within the other
     ``sums``, ``products``  the shortest way to write a sum, by its terms, and a product, by its factors
+    ``several``   whether several derivatives are read, one after the other
     ``readings``  the form of each sum and product that was read, for the derivatives with respect to others
     ``order``     the inputs' places in the formula; while it is None, what is read is left as it was typed
     ``typed``     the number of forms that were there when the order became known
@@ -116,6 +117,7 @@ class Forms:
         self.attempts = 0
         self.sums: dict[frozenset[tuple[int, Exact]], int] = {}
         self.products: dict[tuple[Exact, frozenset[tuple[int, Exact]]], int] = {}
+        self.several = False
         self.readings: dict[tuple[object, ...], int] = {}
         self.order: dict[int, int] | None = None
         self.typed = 0
@@ -132,7 +134,7 @@ class Forms:
         if found is None:
             found = self.known[key] = len(self.forms)
             self.forms.append(form)
-            self.weights.append(min(weight, MOST))
+            self.weights.append(weight if weight < MOST else MOST)
         return found
 
     def name(self, form: int) -> None:
@@ -155,6 +157,9 @@ class Forms:
 
     def number(self, value: Exact) -> int:
         """An exact number."""
+        found = self.known.get(value)
+        if found is not None:
+            return found
         weight = 0 if value.denominator == 1 or self.decimals else 1
         return self.intern(Number(value), value, weight)
 
@@ -262,9 +267,15 @@ class Forms:
 
     def by_degree(self, terms: Sequence[tuple[int, Exact]]) -> Sequence[tuple[int, Exact]]:
         """A polynomial in one name, its powers falling; rising, where only so it begins without a minus."""
-        degrees = [self.degree(term) for term, _ in terms]
-        names = {name for name, _ in degrees if name >= 0}
-        if len(terms) < 3 or len(names) != 1 or any(power < 0 for _, power in degrees):
+        if len(terms) < 3:
+            return terms
+        degrees: list[tuple[int, Exact]] = []
+        for term, _ in terms:
+            degree = self.degree(term)
+            if degree[1] < 0:
+                return terms
+            degrees.append(degree)
+        if len({name for name, _ in degrees if name >= 0}) != 1:
             return terms
         placed = sorted(zip(degrees, terms, strict=True), key=lambda each: -each[0][1])
         if placed[0][1][1] < 0 < placed[-1][1][1]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from exprgrad.derive.constant_folding import ONE, Exact
 from exprgrad.derive.simplify.algebra import DEEPEST, Algebra, Rules
@@ -66,6 +66,7 @@ def formulas(
     """
     bindings = typed.bindings if bindings is None else bindings
     forms, names = forms_of(typed, bindings, by_hand=by_hand)
+    forms.several = len(program.outputs) > 1
     for output in program.outputs:
         form = read(forms, program.graph, (output,), SHORT)[output]
         form = with_one_exponential(forms, form) if by_hand else form
@@ -80,7 +81,8 @@ def with_one_exponential(forms: Algebra, root: int) -> int:
     This comes last, as a sum's terms have a factor in common that is no longer one then.
     """
     used = needed(forms, [root])
-    apart = {form: found for form in used if len(found := exponentials(forms, form)) > 1}
+    products = [form for form in used if isinstance(forms.forms[form], Product)]
+    apart = {form: found for form in products if len(found := exponentials(forms, form)) > 1}
     images: dict[int, int] = {}
     attempts, forms.attempts = forms.attempts, DEEPEST  # it is short already
     for form in used if apart else ():
@@ -166,10 +168,8 @@ def read(
     uses = count_uses(graph, outputs)
     absorbed = find_absorbed(graph, uses)
     images: dict[int, int] = {}
-    whole = set(forms.named)
-    for node in range(len(graph)):
-        if not uses[node] or absorbed[node]:
-            continue
+    whole, bound = set(forms.named), frozenset(bound)
+    for node in sorted(uses.keys() - absorbed):
         images[node] = form = form_of(forms, graph, node, images, absorbed, whole)
         if forms.share:
             forms.remember(form)
@@ -186,21 +186,22 @@ def form_of(
     graph: Graph,
     node: int,
     images: Mapping[int, int],
-    absorbed: bytearray,
+    absorbed: Set[int],
     whole: Collection[int],
 ) -> int:
     """The form of one node; the forms in ``whole`` are not taken apart."""
     kind, payload = graph.kinds[node], graph.payloads[node]
     if kind == INPUT:
         return forms.leaf(str(payload), None)
+    link = CHAINS.get(kind)
+    if link is not None:
+        leaves, sign = chain(graph, node, absorbed)
+        items = [(images[leaf], power) for leaf, power in leaves]
+        return form_of_chain(forms, link, items, sign, whole)
     if isinstance(payload, Literal):
         return forms.literal(payload)
     if isinstance(payload, float):
         return forms.constant(payload, graph.symbols.get(node))
-    if kind in CHAINS:
-        leaves, sign = chain(graph, node, absorbed)
-        items = [(images[leaf], power) for leaf, power in leaves]
-        return form_of_chain(forms, CHAINS[kind], items, sign, whole)
     operands = tuple([images[operand] for operand in graph.operands[node]])
     if kind == "pow":
         return forms.power(operands[0], operands[1], whole)
@@ -218,7 +219,7 @@ def form_of_chain(
     whole: Collection[int],
 ) -> int:
     """A sum or a product of what was read; one that another derivative has too is looked up."""
-    is_kept = forms.order is not None and not forms.share
+    is_kept = forms.several and forms.order is not None and not forms.share
     key = (link, sign, *items, *[form for form, _ in items if form in whole]) if is_kept else ()
     found = forms.readings.get(key)
     if found is None:
@@ -236,41 +237,53 @@ def is_long(forms: Forms, form: int, short: int) -> bool:
     return forms.weights[form] > short
 
 
-def count_uses(graph: Graph, outputs: tuple[int, ...]) -> list[int]:
-    """By node: how many edges and outputs lead to it, from what the outputs need."""
-    uses = [0] * len(graph)
+def count_uses(graph: Graph, outputs: tuple[int, ...]) -> dict[int, int]:
+    """By node that the outputs need: how many edges and outputs lead to it.
+
+    No other node is looked at, for of a formula of many inputs each derivative may need few.
+    """
+    uses: dict[int, int] = {}
     for output in outputs:
-        uses[output] += 1
-    for user in range(len(graph) - 1, -1, -1):
-        if uses[user]:
-            for operand in graph.operands[user]:
+        uses[output] = uses.get(output, 0) + 1
+    todo = [*uses]
+    while todo:
+        for operand in graph.operands[todo.pop()]:
+            if operand in uses:
                 uses[operand] += 1
+            else:
+                uses[operand] = 1
+                todo.append(operand)
     return uses
 
 
-def find_absorbed(graph: Graph, uses: list[int]) -> bytearray:
-    """By node: whether it is a link in its only user's chain."""
-    absorbed = bytearray(len(graph))
-    for user, kind in enumerate(graph.kinds):
-        link = CHAINS.get(kind)
-        for operand in graph.operands[user] if link and uses[user] else ():
-            if uses[operand] == 1 and CHAINS.get(graph.kinds[operand]) == link:
-                absorbed[operand] = 1
+def find_absorbed(graph: Graph, uses: Mapping[int, int]) -> set[int]:
+    """The nodes that are links in their only user's chain."""
+    kinds, absorbed = graph.kinds, set[int]()
+    for user in uses:
+        link = CHAINS.get(kinds[user])
+        if link is not None:
+            for operand in graph.operands[user]:
+                if uses[operand] == 1 and CHAINS.get(kinds[operand]) == link:
+                    absorbed.add(operand)
     return absorbed
 
 
-def chain(graph: Graph, root: int, absorbed: bytearray) -> tuple[list[tuple[int, Exact]], Exact]:
+def chain(graph: Graph, root: int, absorbed: Set[int]) -> tuple[list[tuple[int, Exact]], Exact]:
     """The leaves of a chain in order, each with its sign or its power, and the sign of the whole."""
+    kinds, operands = graph.kinds, graph.operands
+    sign: Exact = -ONE if kinds[root] in NEGATIVES else ONE
+    links = zip(operands[root], LINKS[kinds[root]], strict=True)
+    if absorbed.isdisjoint(operands[root]):
+        return [*links], sign
     leaves: list[tuple[int, Exact]] = []
-    sign, todo = ONE, [(root, 1)]
+    todo = [*links][::-1]
     while todo:
         node, power = todo.pop()
-        if node != root and not absorbed[node]:
+        if node not in absorbed:
             leaves.append((node, power))
             continue
-        kind = graph.kinds[node]
-        if kind in NEGATIVES:
+        if kinds[node] in NEGATIVES:
             sign = -sign
-        links = [*zip(graph.operands[node], LINKS[kind], strict=True)]
-        todo += [(operand, own * power) for operand, own in reversed(links)]
+        links = zip(operands[node], LINKS[kinds[node]], strict=True)
+        todo += [(operand, own * power) for operand, own in links][::-1]
     return leaves, sign

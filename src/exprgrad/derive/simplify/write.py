@@ -154,7 +154,7 @@ def quotient(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
 def constant_node(builder: Builder, value: Exact) -> int:
     """A constant; what is too large for a double is a product of several."""
     if magnitude(value) <= LARGE:
-        is_long = isinstance(value, int) and as_decimal(value) is None
+        is_long = isinstance(value, int) and abs(value) > EXACT_BELOW and as_decimal(value) is None
         return builder.constant(float(value), text=str(value) if is_long else None)
     rest = constant_node(builder, ratio(value, LARGE))
     return builder.apply("mul", rest, builder.constant(float(LARGE)))
@@ -178,7 +178,9 @@ def write_product(
     roots: dict[Exact, list[int]] = {}
     for base, exponent in factors:
         side = above if exponent > 0 else below
-        if magnitude(exponent) == HALF and forms.is_positive(base):
+        if exponent == 1:
+            above.append(nodes[base])
+        elif magnitude(exponent) == HALF and forms.is_positive(base):
             roots.setdefault(exponent, []).append(nodes[base])
         elif above and not below and len(factors) == 1 and stays_above(forms, exponent):
             above.append(write_power(forms, builder, nodes[base], exponent))
@@ -216,6 +218,8 @@ def multiplied(builder: Builder, factors: list[int]) -> int:
     """The product of some nodes, from the left; 1 if there are none."""
     if not factors:
         return builder.constant(1.0)
+    if len(factors) == 2:
+        return builder.apply("mul", *factors)
     return reduce(partial(builder.apply, "mul"), factors)
 
 
@@ -292,11 +296,11 @@ def product_length(forms: Forms, coefficient: Exact, factors: tuple[tuple[int, E
 def power_length(forms: Forms, base: int, exponent: Exact) -> int:
     """The length of a factor, with the brackets that it needs."""
     inside = forms.lengths[base]
+    if exponent == 1:
+        return inside + 2 * is_loose(forms, base, exponent)
     if exponent == HALF:
         return inside + 3
     inside += 2 * is_loose(forms, base, exponent)
-    if exponent == 1:
-        return inside
     return inside + (2 if quotient(forms, exponent)[1] == 1 else 6)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, shown
 from exprgrad.derive.sweeps.forward import push_forward
-from exprgrad.derive.sweeps.local import Source, active_from, users_of
+from exprgrad.derive.sweeps.local import Source, active_between, active_from, users_of
 from exprgrad.derive.sweeps.reverse import pull_back
 from exprgrad.graph.graph import Graph, Program, dependents
 
@@ -43,17 +43,12 @@ def unsimplified(graph: Graph, wrt: Sequence[str]) -> Program:
     Nodes that nothing needs stay, as simplifying passes over them; of the formula only what a rule
     mentions is built.
     """
-    active = reached(graph, [graph.output], wrt)
+    active = active_between(graph, [graph.inputs[name] for name in wrt], [graph.output])
     source = Source(Builder(graph.empty(), typed=True), graph, shown, active)
     seeds = {graph.output: source.builder.constant(1.0)}
     derivatives = pulled(source, seeds, wrt, active=active)
     source.builder.graph.output = derivatives[0] if derivatives else -1
     return Program(source.builder.graph, tuple(derivatives))
-
-
-def reached(graph: Graph, outputs: Sequence[int], wrt: Sequence[str]) -> set[int]:
-    """The nodes between some inputs and outputs: see ``active_from``."""
-    return set(active_from(users_of(graph, outputs), [graph.inputs[name] for name in wrt]))
 
 
 def pulled(
@@ -66,7 +61,7 @@ def pulled(
 ) -> list[int]:
     """The adjoints of the inputs ``wrt``, given those of outputs; ``active`` are the nodes between."""
     nodes = [source.graph.inputs[name] for name in wrt]
-    active = reached(source.graph, [*seeds], wrt) if active is None else active
+    active = active_between(source.graph, nodes, [*seeds]) if active is None else active
     found = pull_back(source, seeds, set(nodes), active, masked=masked)
     return [found[node] if node in found else source.zero(node) for node in nodes]
 

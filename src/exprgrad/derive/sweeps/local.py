@@ -8,15 +8,25 @@ from functools import cache, lru_cache, partial
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, balanced, computed, shown, slots, template
 from exprgrad.graph.graph import Graph, Shape, Slope, dependencies, dependents
-from exprgrad.graph.ops import BY_NAME, VARIADIC, Op
+from exprgrad.graph.ops import BY_NAME, SUMS, VARIADIC, Op
 from exprgrad.graph.structural import Pass, Structural
 from exprgrad.graph.transform import MISSING
 
-__all__ = ["Edge", "Source", "active_from", "specialised", "users_of", "varying_operands"]
+__all__ = [
+    "Edge",
+    "Source",
+    "active_between",
+    "active_from",
+    "specialised",
+    "users_of",
+    "varying_operands",
+]
 
 
 Edge = tuple[int, int, bool]
 """An operand, its local derivative as a node, and whether that is a branch's condition, which gates it."""
+SIGNS = {kind: BY_NAME[kind].signs for kind in SUMS}
+"""By sum: each operand's sign."""
 LONG = 16
 """From so many nodes on it pays to keep what a rule becomes where some of its names are numbers."""
 
@@ -26,6 +36,11 @@ def passing(kind: str) -> tuple[int, ...]:
     """The positions through which an operation passes a derivative; a variadic row's only one is 0."""
     op = BY_NAME[kind]
     return tuple(i for i in range(len(op.names)) if op.partial(i) != "0")
+
+
+def passes_all(kind: str) -> bool:
+    """Whether an operation passes a derivative through all of its operands."""
+    return len(passing(kind)) == len(BY_NAME[kind].names)
 
 
 @cache
@@ -54,6 +69,13 @@ def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
 
 
 @cache
+def passage(rule: Rule, kind: str, position: int) -> tuple[str, tuple[tuple[str, int], ...]]:
+    """The rule for an operand, and the names in it, each with its place."""
+    text = rule(BY_NAME[kind], position)
+    return text, tuple([(name, places(kind)[name]) for name in template(text).inputs])
+
+
+@cache
 def mentions(kind: str, rule: str) -> tuple[int, ...]:
     """The places of the operands that a rule mentions, and behind these that of the node itself."""
     operands = len(BY_NAME[kind].names)
@@ -64,20 +86,36 @@ def mentions(kind: str, rule: str) -> tuple[int, ...]:
 def mentioned(graph: Graph, active: Collection[int], rule: Rule) -> bytearray:
     """A flag for each node that is mentioned by a rule of those that are active, or that these need."""
     found = bytearray(len(graph))
+    said: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
+    for kind in {*graph.kinds} & BY_NAME.keys() - VARIADIC:
+        each = [(at, mentions(kind, rule(BY_NAME[kind], at))) for at in passing(kind)]
+        said[kind] = [(at, places) for at, places in each if places]
     for user in active:
-        kind, own = graph.kinds[user], (*graph.operands[user], user)
-        if kind not in BY_NAME or kind in VARIADIC:
-            for node in own:
+        kind, operands = graph.kinds[user], graph.operands[user]
+        if kind not in said:
+            for node in (*operands, user):
                 found[node] = 1
             continue
-        for position, operand in varying_operands(graph, user):
-            if operand in active:
-                for place in mentions(kind, rule(BY_NAME[kind], position)):
-                    found[own[place]] = 1
+        for position, places in said[kind]:
+            if operands[position] in active:
+                for place in places:
+                    found[operands[place] if place < len(operands) else user] = 1
     for user in range(len(graph) - 1, -1, -1):
         if found[user]:
             for operand in graph.operands[user]:
                 found[operand] = 1
+    return found
+
+
+def active_between(graph: Graph, nodes: Iterable[int], outputs: Sequence[int]) -> set[int]:
+    """The nodes that depend on one of ``nodes``, of those that the outputs depend on; and ``nodes``."""
+    found, wanted = set(nodes), dependencies(graph, *outputs)
+    whole = {kind for kind in {*graph.kinds} & BY_NAME.keys() if passes_all(kind)}
+    for user, operands in enumerate(graph.operands):
+        if user in graph.slopes or (graph.kinds[user] not in whole and operands):
+            operands = tuple([operand for _, operand in varying_operands(graph, user)])
+        if wanted[user] and not found.isdisjoint(operands):
+            found.add(user)
     return found
 
 
@@ -152,11 +190,11 @@ class Source:
                 rule = op.second(slope.position, position)
                 edges.append((operand, self.instantiate(rule, shared), False))
                 continue
-            rule = self.rule(op, position)
+            rule, names = passage(self.rule, op.name, position)
             if op.name in VARIADIC:
                 given = self.seen_by(op, user, position, shared)
             else:
-                given = self.slots(op, user, template(rule).inputs)
+                given = self.slots(user, names)
             local = self.instantiate(rule, given)
             if op.seconds and self.rule is computed:
                 self.take_down(local, user, position)
@@ -184,9 +222,7 @@ class Source:
     def signs(self, user: int) -> tuple[int, ...]:
         """Each operand's sign, of a node that is a sum of them; none of any other."""
         graph = self.graph
-        if not graph.operands[user] or user in graph.slopes:
-            return ()
-        return BY_NAME[graph.kinds[user]].signs
+        return () if user in graph.slopes else SIGNS.get(graph.kinds[user], ())
 
     def structural(self, user: int) -> Structural | None:
         """The row of a structural node; None for any other."""
@@ -263,7 +299,7 @@ class Source:
         """A rule of the table on nodes."""
         builder = self.builder
         graph = template(rule)
-        if len(graph) == 1:  # a number, or one of the operands
+        if len(graph.kinds) == 1:  # a number, or one of the operands
             (only,) = graph.payloads
             return builder.constant(only) if isinstance(only, float) else given[str(only)]
         if len(graph) > LONG and not builder.plain:
@@ -272,12 +308,11 @@ class Source:
             graph = specialised(rule, numbers, typed=builder.typed) if numbers else graph
         return builder.include(graph, given)[graph.output]
 
-    def slots(self, op: Op, user: int, names: Iterable[str]) -> dict[str, int]:
-        """The nodes that a rule's names stand for."""
-        operands, own = self.graph.operands[user], places(op.name)
+    def slots(self, user: int, names: Iterable[tuple[str, int]]) -> dict[str, int]:
+        """The nodes that a rule's names stand for, given the places of these."""
+        operands = self.graph.operands[user]
         found: dict[str, int] = {}
-        for name in names:
-            place = own[name]
+        for name, place in names:
             if place < len(operands):
                 found[name] = self.image[operands[place]]
             elif place == len(operands):

@@ -8,13 +8,14 @@ infinity; so an adjoint carries the condition under which anything arrives at al
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import shown
 from exprgrad.derive.sweeps.local import Source
+from exprgrad.graph.structural import Structural
 
 __all__ = ["Adjoint", "contribution", "pull_back", "seeded", "settled", "total"]
 
@@ -75,33 +76,42 @@ def seeded(builder: Builder, seed: int, masked: bool) -> Adjoint:
 
 def contributions(
     source: Source, user: int, adjoint: Adjoint, active: Container[int]
-) -> Iterator[tuple[int, Adjoint]]:
+) -> Iterable[tuple[int, Adjoint]]:
     """What a node passes on to each of its active operands."""
     builder = source.builder
-    row = source.structural(user)
-    if row is not None:
-        value = settled(builder, adjoint)
-        for operand, passed, position in source.pulled(row, user, value, active):
-            mask = adjoint.mask
-            if mask is None and row.picks and source.rule is not shown:
-                mask = builder.constant(1.0)
-            if mask is not None and source.graph.operands[operand]:
-                mask = source.pulled_mask(row, user, position, mask)
-                yield operand, Adjoint(passed, mask, True)
-            else:  # an input has no local derivatives that the mask could keep out
-                yield operand, Adjoint(passed, None)
-        return
     signs = source.signs(user)
     if signs:  # a sum passes on what arrives
         builder.derive_from(source.graph, user)
-        for sign, operand in zip(signs, source.graph.operands[user], strict=True):
-            if operand in active:
-                yield operand, adjoint if sign > 0 else negative(builder, adjoint)
-        return
-    for operand, local, is_branch in source.edges(user, active):
-        passed_on = contribution(builder, adjoint, local, is_branch=is_branch)
-        if passed_on is not None:
-            yield operand, passed_on
+        return [
+            (operand, adjoint if sign > 0 else negative(builder, adjoint))
+            for sign, operand in zip(signs, source.graph.operands[user], strict=True)
+            if operand in active
+        ]
+    row = source.structural(user)
+    if row is not None:
+        return moved(source, row, user, adjoint, active)
+    each = [
+        (operand, contribution(builder, adjoint, local, is_branch=is_branch))
+        for operand, local, is_branch in source.edges(user, active)
+    ]
+    return [(operand, passed) for operand, passed in each if passed is not None]
+
+
+def moved(
+    source: Source, row: Structural, user: int, adjoint: Adjoint, active: Container[int]
+) -> Iterator[tuple[int, Adjoint]]:
+    """The same of a structural node."""
+    builder = source.builder
+    value = settled(builder, adjoint)
+    for operand, passed, position in source.pulled(row, user, value, active):
+        mask = adjoint.mask
+        if mask is None and row.picks and source.rule is not shown:
+            mask = builder.constant(1.0)
+        if mask is not None and source.graph.operands[operand]:
+            mask = source.pulled_mask(row, user, position, mask)
+            yield operand, Adjoint(passed, mask, True)
+        else:  # an input has no local derivatives that the mask could keep out
+            yield operand, Adjoint(passed, None)
 
 
 def contribution(
@@ -140,11 +150,11 @@ def settled(builder: Builder, adjoint: Adjoint) -> int:
 
 def total(builder: Builder, contributions: list[Adjoint], *, ascending: bool) -> Adjoint:
     """The sum of what arrived, in that order; or, for people, in the order in which it is written."""
+    if len(contributions) == 1:
+        return contributions[0]
     if ascending:
         contributions = contributions[::-1]
     first = contributions[0]
-    if len(contributions) == 1:
-        return first
     mask = first.mask
     alike = all(adjoint.mask == mask for adjoint in contributions)
     value = first.value if alike else settled(builder, first)
