@@ -194,3 +194,12 @@ def test_a_derivative_that_exists_is_not_corrected_to_nan() -> None:
     true = parse("cbrt(x*y)").gradient(x=1, y=0).true
     assert true.gradient["x"] == 0
     assert true.digits["gradient"]["x"] == 16
+
+
+def test_a_long_recurrence_is_known_to_be_right() -> None:
+    """Each step takes 1.6 bits of the balls, which know nothing of what cancels."""
+    run = parse("x[0] = a; x[k] = x[k-1] + h*(1 - x[k-1]) for k in 1..1500; x[1500]").gradient(
+        a=0.5, h=1.999
+    )
+    assert run.digits == {"value": 14, "gradient": {"a": 14, "h": 13}}
+    assert "lost-digits" not in {one.code for one in run.diagnostics}

@@ -6,10 +6,12 @@ What is said of digits comes from the upper bound of the relative error that an 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from exprgrad.graph.graph import Graph, Shape, element_name
+from exprgrad.graph.graph import CONST, INPUT, Graph, Shape, element_name
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number as number_text
 from exprgrad.run.balls.balls import Ball, ball, enclose, is_infinite, working
 from exprgrad.run.balls.sweep import Sweep, sweep
@@ -31,6 +33,8 @@ NEAREST = ("exact", "rounded", "overflow", "underflow")
 """Verdicts on numbers to which no double is nearer."""
 MOST_WORK = 2**22
 """The most bits times nodes."""
+CHEAPER = 2**8
+"""How many times as many bits sums, products and quotients may have: they take little longer for them."""
 TIGHT = 80
 """An enclosure with so many bits is tight: beyond what any double could tell."""
 NEGLIGIBLE_BITS = 1024
@@ -150,14 +154,15 @@ def enclosed(
     *,
     typed: Mapping[str, str] | None = None,
     outputs: Sequence[int] | None = None,
+    bits: int = FIRST_BITS,
 ) -> Enclosed:
     """The true numbers, in a precision that makes the value and the gradient tight if any does.
 
     Inputs and literals are the doubles that they were read as, or the decimals, as ``enclose`` says of
-    ``typed``.  With ``outputs`` those nodes are made tight, instead of the graph's output.
+    ``typed``.  With ``outputs`` those nodes are made tight, instead of the graph's output.  ``bits`` are
+    tried first.
     """
-    most = max(2 * FIRST_BITS, min(MOST_BITS, MOST_WORK // len(graph)))
-    bits = FIRST_BITS
+    plain, most = most_bits(graph)
     while True:
         values = enclose(graph, inputs, bits, typed=typed)
         nodes = [graph.inputs[name] for name in wrt or ()]
@@ -167,7 +172,22 @@ def enclosed(
         asked += [derivative(found, graph, name) for name in wrt or ()]
         if bits >= most or all(is_tight(x, bits) for x in asked):
             return found
-        bits = min(2 * bits, most)
+        bits = min(2 * bits if bits < plain else 4 * bits, most)
+
+
+def most_bits(graph: Graph) -> tuple[int, int]:
+    """The most bits for a graph: of any operations; and of its own, sums and products being cheap.
+
+    Up to the first the bits are doubled.
+    """
+    kinds = Counter(graph.kinds)
+    rational = sum(kinds[kind] for kind in kinds if kind in BY_NAME and BY_NAME[kind].exact)
+    leaves = kinds[INPUT] + kinds[CONST]
+    work = len(graph) - (rational + leaves) * (1 - 1 / CHEAPER)
+    plain, most = (
+        max(2 * FIRST_BITS, min(MOST_BITS, int(MOST_WORK // count))) for count in (len(graph), work)
+    )
+    return plain, most
 
 
 def derivative(found: Enclosed, graph: Graph, name: str) -> Ball:

@@ -198,7 +198,8 @@ class Swept:
         run = self.run
         if not self.decimals:
             return self.found
-        return enclosed(run.graph, run.inputs, run.wrt, typed=run.spelled, outputs=self.outputs)
+        given, bits = (run.graph, run.inputs, run.wrt), self.bits
+        return enclosed(*given, typed=run.spelled, outputs=self.outputs, bits=bits)
 
     @cached_property
     def evidence(self) -> Evidence:
