@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.walks.orders import Visited
     from exprgrad.explain.walks.paths import Paths
     from exprgrad.run.engines.compiled import Compiled
-    from exprgrad.show.page.lessons import Lesson
+    from exprgrad.show.page.lessons import Formula, Lesson
     from exprgrad.show.page.page import Page
 
 __all__ = ["Expression", "Run", "from_latex", "parse"]
@@ -747,6 +747,13 @@ def run_again(
     return Run.of(text, evaluator_for(graph), inputs, wrt, spelled)
 
 
+def run_of_formula(formula: Formula) -> Run:
+    """The run of one of a lesson's formulas."""
+    expression = parse(formula.expression)
+    opened = expression.expand(formula.expand) if formula.expand else expression
+    return opened.gradient(formula.values)
+
+
 class Run(Drawn, diagnostics.Run):
     """One evaluation: ``value``, ``gradient``, ``nodes``, ``edges``, ``order`` and ``diagnostics``.
 
@@ -873,7 +880,7 @@ class Run(Drawn, diagnostics.Run):
         """
         from exprgrad.show.page.page import page
 
-        return page(self, digits=digits, all=all, lesson=lesson)
+        return page(self, digits=digits, all=all, lesson=lesson, run_of=run_of_formula)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         from exprgrad.api.displays import warnings

@@ -132,14 +132,18 @@ def test_a_lone_surrogate_can_be_written() -> None:
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_is_small_and_told_on_its_page(name: str) -> None:
     lesson = LESSONS[name]
-    html = document(parse(lesson.expression).gradient(lesson.values), lesson=lesson)
+    html = parse(lesson.expression).gradient(lesson.values).explore(lesson=lesson).html
     assert len(html.encode()) < LARGEST
     page = Reader(html)
     assert ("h1", lesson.title) in page.texts
-    assert {lesson.question, lesson.about} <= {text for _, text in page.texts}
+    assert {lesson.question, lesson.about} - {""} <= {text for _, text in page.texts}
     tasks = tasks_of(lesson)
     told = [text for task in tasks for text in (task.text, task.seen) if text]
     assert [text for tag, text in page.texts if tag in ("span", "p") and text in told] == told
+    shown = "".join(text for tag, text in page.texts if tag in ("p", "code", "summary"))
+    for part in lesson.parts:
+        paragraphs = re.split(r"\n\s*\n", part.text.replace("`", ""))
+        assert all(" ".join(text.split()) in shown for text in (part.title, *paragraphs))
 
 
 def test_a_lesson_is_text_too() -> None:
@@ -184,4 +188,4 @@ def test_every_asset_is_used() -> None:
     folder = files("exprgrad.show.page").joinpath("assets")
     assets = {path.name for path in folder.iterdir() if path.is_file()}
     scripts = {f"{name}.js" for name in (*SWEEPS, *VIEWS)}
-    assert assets == {"page.html", "page.css", "calls.css", *scripts}
+    assert assets == {"page.html", "page.css", "calls.css", "lesson.css", *scripts}

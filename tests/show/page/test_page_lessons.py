@@ -119,7 +119,176 @@ CLAIMS = {
 }
 
 
-@pytest.mark.parametrize("name", LESSONS)
+def of(name: str, at: int = 0, **changed: float) -> Run:
+    """A formula of a lesson on several, with some inputs changed."""
+    formula = LESSONS[name].formulas[at]
+    expression = parse(formula.expression)
+    opened = expression.expand(formula.expand) if formula.expand else expression
+    return opened.gradient({**formula.values, **changed})
+
+
+def start_numbers() -> list[float]:
+    """Those that the answers of ``start`` name, as for the lessons below."""
+    product, moved, square, diamond = (
+        of("start"),
+        of("start", a=2.1),
+        of("start", 2),
+        of("start", 3),
+    )
+    early = diamond.visited(["d", "b", "a", "c"])
+    assert moved.value - product.value == pytest.approx(product.gradient["a"] * 0.1)
+    assert product.gradient["a"] == product.gradient["b"] == early.got["a"] + 4
+    neuron, half = of("start", 1), square.visited(accumulate="set").got["a"]
+    assert grad(neuron, "w1") == pytest.approx(1) and grad(neuron, "w2") == neuron.inputs["x2"] == 0
+    lost = early.inputs["a"].lost.sum
+    assert half == grad(square, "a") / 2
+    return [
+        *product.gradient.values(), product.value, moved.value, 0.1, 1, 0, grad(square, "a"), half,
+        2, early.got["a"], early.true["a"], lost,
+    ]  # fmt: skip
+
+
+def chain_numbers() -> list[float]:
+    here, near = run("chain"), run("chain", x=2.01)
+    locals_ = [local(here, *ends) for ends in (("x", "u"), ("u", "v"), ("v", "y"))]
+    fallen = here.value - near.value
+    assert grad(run("chain", x=0), "x") == 0 and grad(run("chain", x=-2), "x") == 36
+    grads = [grad(here, name) for name in "xuv"]
+    return [
+        *locals_,
+        *grads,
+        here.value,
+        near.value,
+        fallen,
+        0.36,
+        2,
+        0,
+        -2,
+        0.9**50,
+        1.1**50,
+        1,
+        50,
+        0.9,
+        1.1,
+    ]
+
+
+def paths_numbers() -> list[float]:
+    here = run("paths")
+    count, edges = here.paths()["a"].count, len(here.edges)
+    work = [n * count ** (n - 1) * count * 4 / 1e9 for n in (10, 11)]
+    assert round(work[0] / 3600) == 12 and 8.5 < work[1] / 86400 < 9
+    assert grad(here, "a") == count and local(here, "a", "b") == 1 and 9 * 100 * 100 == 90_000
+    return [count, edges, count * 4, 1, 10, 12, 11, 9, 8, 100, 90_000]
+
+
+def order_numbers() -> list[float]:
+    here, early = run("order"), run("order").visited(["y", "b", "c", "a"])
+    assert here.visited("preorder").got == early.got and run("order", a=-1).gradient == {"a": 0}
+    assert here.visited("bfs").got == early.got
+    return [
+        early.got["a"],
+        early.true["a"],
+        local(here, "b", "y"),
+        here.visited("naive").got["a"],
+        0,
+    ]
+
+
+def accumulate_numbers() -> list[float]:
+    here, even = run("accumulate"), run("accumulate", a=0)
+    arrived = [edge.contribution for edge in here.edges if edge.operand == here.graph.inputs["a"]]
+    assert sum(arrived) == grad(here, "a") and even.visited(accumulate="set").got == even.gradient
+    return [*arrived, grad(here, "a"), grad(even, "a"), 0, 64]
+
+
+def gates_numbers() -> list[float]:
+    here, switched, lost, large = (
+        run("gates", **c) for c in ({}, {"d": 13}, {"c": -4}, {"c": 4000})
+    )
+    assert [grad(here, name) for name in "ympsdcab"] == [1, 1, 1, 5, 0, 3, 5, 5]
+    assert [grad(switched, name) for name in "dcs"] == [1, 0, 1] and grad(lost, "c") == 0
+    given = [data(here, name) for name in "sp"]
+    return [*given, 0, 1, 4, 5, 13, data(lost, "p"), grad(large, "a"), grad(large, "c")]
+
+
+def tanh_numbers() -> list[float]:
+    whole, parts = of("tanh"), of("tanh", 1)
+    assert whole.gradient == pytest.approx(parts.gradient, rel=1e-15)
+    assert math.isnan(of("tanh", 1, b=400).value) and of("tanh", b=400).gradient == dict.fromkeys(
+        "xwb", 0
+    )
+    shares = [edge.contribution for edge in parts.edges if edge.operand == 7]
+    return [
+        *whole.gradient.values(), whole.value, *shares, grad(parts, "t1"), 1, 788, 0,
+        of("tanh", b=400).value,
+    ]  # fmt: skip
+
+
+def check_numbers() -> list[float]:
+    assert grad(of("check"), "x") == 12
+    neuron = of("check", 1)
+    parse_, due = parse(LESSONS["check"].formulas[1].expression), grad(neuron, "x")
+
+    def off(h: float, both: bool) -> float:
+        low, high = (
+            parse_.evaluate({**neuron.inputs, "x": 2 + d}).value for d in (-h if both else 0, h)
+        )
+        return abs(float(high - low) / (2 * h if both else h) - due)
+
+    best = [min(range(1, 16), key=lambda n: off(10.0**-n, both)) for both in (False, True)]
+    assert abs(best[0] - 8) <= 1 and abs(best[1] - 5) <= 1 and 2 + 1e-16 == 2
+    return [10, 8, 5, 0, 1, 4, 0.001]
+
+
+def vanish_numbers() -> list[float]:
+    half, one, three = (of("vanish", w=w) for w in (0.5, 1.0, 3.0))
+    straight = [grad(of("vanish", 1, w=w), "x") for w in (1.0, 2.0)]
+    found = [float(f"{grad(each, 'x'):.3g}") for each in (half, one, three)]
+    assert all(0.45 < grad(half, f"h{n}") / grad(half, f"h{n + 1}") < 0.55 for n in range(1, 6))
+    return [*found, *straight, 0.5, 1, 3, 2, 7]
+
+
+def descent_numbers() -> list[float]:
+    def verdict(at: int, rate: float) -> str:
+        formula = LESSONS["descent"].formulas[at]
+        return str(parse(formula.expression).descend(formula.values, rate=rate, steps=300).verdict)
+
+    assert [verdict(0, rate) for rate in (0.1, 0.5, 0.9)] == [
+        "converged",
+        "converged",
+        "oscillates",
+    ]
+    assert verdict(0, 1.1) == verdict(1, 0.11) == "diverged" != verdict(1, 0.09)
+    ends = {
+        round(step.inputs["x"], 9)
+        for step in parse("abs(x - 1)").descend({"x": -2}, rate=0.4, steps=20).steps[-2:]
+    }
+    return [1, -1, 0, 0.5, 0.9, 1.1, 0.1, 20, *ends]
+
+
+ANSWERS = {
+    "start": start_numbers, "chain": chain_numbers, "paths": paths_numbers, "order": order_numbers,
+    "accumulate": accumulate_numbers, "gates": gates_numbers, "tanh": tanh_numbers, "check": check_numbers,
+    "vanish": vanish_numbers, "descent": descent_numbers,
+}  # fmt: skip
+"""By lesson with prose, the numbers that its answers may name: each as the library finds it."""
+NAMED = re.compile(r"(?<![\w^.])−?\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?(?!\w)")
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_number_in_an_answer_is_found(name: str) -> None:
+    lesson = LESSONS[name]
+    told = " ".join(task.seen for task in tasks_of(lesson))
+    named = {
+        text.rstrip(",").replace(",", "")
+        for text in NAMED.findall(re.sub(r"10\^−?\d+|0\.9\^50|1\.1\^50", "", told))
+    }
+    found = {number(value, digits) for value in ANSWERS[name]() for digits in (1, 3, 6)}
+    assert named <= found
+
+
+@pytest.mark.parametrize("name", CLAIMS)
 def test_every_number_in_a_task_is_found(name: str) -> None:
     tasks = tasks_of(LESSONS[name])
     found = dict(CLAIMS[name]())
@@ -131,14 +300,28 @@ def test_every_number_in_a_task_is_found(name: str) -> None:
 
 
 def test_the_lessons() -> None:
-    assert list(LESSONS) == ["graph", "neuron", "square", "diamond"]
+    assert {*LESSONS} == {*CLAIMS, *ANSWERS}
     for name, lesson in LESSONS.items():
         assert lesson.name == name
-        assert 3 <= len(lesson.tasks) <= 5
+        assert 3 <= len(tasks_of(lesson)) <= (7 if lesson.parts else 5)
         assert run(name).inputs == lesson.values and run(name).diagnostics == []
         told = [text for task in tasks_of(lesson) for text in (task.text, task.seen)]
         texts = [lesson.title, lesson.about, lesson.question, *told]
         assert all("  " not in text and "-" not in text for text in texts)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_lesson_with_prose(name: str) -> None:
+    """5 to 10 minutes: at most 600 words.  It ends in a question that transfers, and answers it."""
+    lesson = LESSONS[name]
+    texts = [text for part in lesson.parts for text in (part.title, part.text)]
+    texts += [text for task in tasks_of(lesson) for text in (task.text, task.seen)]
+    assert 250 <= sum(len(text.split()) for text in texts) <= 600
+    last = lesson.parts[-1].tasks[-1]
+    assert last.text.endswith("?") and last.seen and not last.goals
+    prose = [re.sub("`[^`]*`", "code", text) for text in texts]
+    assert not [text for text in prose if re.search(r"-\d| -|  ", text)], "a minus is a −"
+    assert all(task.goals for part in lesson.parts[:2] for task in part.tasks)
 
 
 GOOD = """

@@ -18,6 +18,7 @@ from exprgrad.show.page.document import SWEEPS, VIEWS, asset, squeezed_script, s
         ("let x = a + +b - -c;", "let x=a + +b - -c;"),
         ("// note\nf();\n\n  // more\ng();", "f();g();"),
         ("const f = x => {\n  return x;\n}\nconst g = 1;", "let f=x=>{return x}\nlet g=1;"),
+        ("/** IEEE's power. */\nsay('it =  ');", "say('it =  ');"),
         ("a =\n  b;", "a=b;"),
         ("say(\"a  : b\", 'it =  ');", "say(\"a  : b\",'it =  ');"),
         ("`a  ${b  +  c} : e` ? 1 : 2;", "`a  ${b  +  c} : e`?1:2;"),

@@ -23,7 +23,11 @@ Point = tuple[str, dict[str, float]]
 TWICE: Point = ("t = a*b; y = t + t*a", {"a": 2, "b": -3})
 DIAMOND: Point = ("b = a + 1; c = a*3; d = b*c", {"a": 2})
 SHOWN: tuple[tuple[str, dict[str, float], Any, bool], ...] = (
-    *[(lesson.expression, lesson.values, "right", False) for lesson in LESSONS.values()],
+    *[
+        (lesson.expression, lesson.values, "right", False)
+        for lesson in LESSONS.values()
+        if not lesson.parts
+    ],
     (*DIAMOND, [5, 2, 0, 4], False),
     (*DIAMOND, "right", True),
     (*TWICE, "preorder", False),

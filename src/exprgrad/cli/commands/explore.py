@@ -47,7 +47,8 @@ class ExploreCommand(FormulaCommand):
 @click.option(
     "--lesson",
     metavar="NAME",
-    help="Take a lesson instead of EXPR: graph, neuron, square, diamond, or a .toml file.",
+    help="Take a lesson instead of EXPR: start, graph, chain, neuron, tanh, gates, square, accumulate, "
+    "diamond, paths, order, check, vanish, descent, or a .toml file.",
 )
 @click.option("-o", "--output", "path", metavar="FILE", help="Write an .html file.")
 @click.option("--open", "show", is_flag=True, help="Show the page in a browser.")
@@ -109,7 +110,7 @@ def formula_run(options: Mapping[str, Any]) -> Run:
         expression, request = start(options)
     except RequestError as error:
         if not options["arguments"] and options["file"] is None:
-            error.help = f"type one, or take a lesson, {', '.join(LESSONS)}: --lesson neuron"
+            error.help = "type one, or take a lesson: --lesson start"
         raise
     try:
         evaluator, _ = evaluator_of(expression, request)

@@ -65,25 +65,28 @@ def knows_operands(op: Op) -> bool:
     return bool(names - {*op.names, "out", "ties"})
 
 
-def arithmetic(run: Run) -> str:
+def arithmetic(*runs: Run) -> str:
     """The object ``OPS``, in JavaScript, with the functions that it needs before it.
 
-    By the key of each row that the run's formula uses: ``value``, a function of the operands, and
+    By the key of each row that the runs' formulas use: ``value``, a function of the operands, and
     ``partials``, one of the operands and ``out`` that returns the list of local derivatives.  Those for
     operands that are nowhere differentiated are 0, and never computed.  Where the row has kinks or jumps,
     ``special`` returns the list of what to say of those that are met; it is also given, as 1 or 0, which
     operands a small step may move.  Where it has poles, ``pole`` says whether the operands are at one.
     """
-    assert run.adjoints is not None
-    graph, active = run.graph, run.adjoints.active
-    nodes: dict[str, int] = {}
+    nodes: dict[str, tuple[Run, int]] = {}
     wanted: dict[str, set[int]] = {}
-    for node, row in enumerate(rows(run)):
-        if row:
-            nodes.setdefault(row, node)
-            places = enumerate(graph.operands[node])
-            wanted.setdefault(row, set()).update(at for at, operand in places if active[operand])
-    varying = dependents(graph, graph.inputs.values())
+    for run in runs:
+        assert run.adjoints is not None
+        active = run.adjoints.active
+        for node, row in enumerate(rows(run)):
+            if row:
+                nodes.setdefault(row, (run, node))
+                places = enumerate(run.graph.operands[node])
+                wanted.setdefault(row, set()).update(
+                    at for at, operand in places if active[operand]
+                )
+    varying = {id(run): dependents(run.graph, run.graph.inputs.values()) for run in runs}
     layout = JAVASCRIPT.layout._replace(
         helper="function {name}({parameters}) {{\n{body}\n}}\n", gaps=("", "")
     )
@@ -91,9 +94,9 @@ def arithmetic(run: Run) -> str:
     called: dict[Routine, None] = {}
     programs: dict[Routine, Program | Loop] = {}
     entries = []
-    for row, node in nodes.items():
-        op = BY_NAME[graph.kinds[node]]
-        known = [None if varying[o] else float(run.values[o]) for o in graph.operands[node]]
+    for row, (run, node) in nodes.items():
+        op, operands = BY_NAME[run.graph.kinds[node]], run.graph.operands[node]
+        known = [None if varying[id(run)][o] else float(run.values[o]) for o in operands]
         names = names_of(op, len(known))
         seen = {
             "value": names,

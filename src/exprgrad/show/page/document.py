@@ -20,7 +20,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.calls import opened
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.arithmetic import SPECIAL, arithmetic
-from exprgrad.show.page.lessons import Lesson, tasks_of
+from exprgrad.show.page.lessons import LIVE, Lesson, Part, Task, goals_of, tasks_of
 from exprgrad.show.page.model import call_key, call_program, model
 from exprgrad.show.page.picture import picture
 from exprgrad.show.picture import theme as look
@@ -47,16 +47,18 @@ VIEWS = (
     "goals",
     "tables",
     "address",
+    "formulas",
+    "live",
+    *(f"live-{name}" for name in LIVE),
+    "lesson",
     "start",
     "calls",
 )
 """The files of the script, in an order in which each knows those before it; the views share a block."""
 AT_KINKS = {"kinks", "sides", "conventions"}
-"""Those for formulas that can meet a kink, a jump or the edge of a domain, as lessons do not."""
-AT_CALLS = {"sheets", "calls"}
-"""Those for formulas with calls."""
-IN_LESSONS = {"goals"}
-"""Those for lessons."""
+"""Those for formulas that can meet a kink, a jump or the edge of a domain, as most lessons do not."""
+IN_LESSONS = {"goals", "lesson"}
+"""Those for lessons; what moves in their parts has a file each."""
 MOST_NAMES = 3
 """The most names of calls of which each can be opened by itself."""
 POLICY = (
@@ -80,23 +82,25 @@ SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def document(
-    run: Run, *, digits: int = 6, lesson: Lesson | None = None, most: int | None = None
+    *runs: Run, digits: int = 6, lesson: Lesson | None = None, most: int | None = None
 ) -> str:
-    """The page of a run of numbers with its reverse sweep.
+    """The page of a run of numbers with its reverse sweep, or of several, the formulas of a lesson.
 
     Calls can be opened and closed on it, as long as it has at most so many nodes then.  Raises
     ``MissingExtraError`` without Graphviz.
     """
-    sheets = [run] if not run.graph.calls else sheets_of(run, most)
-    script = script_of(sheets, digits, lesson)
+    groups = [[run] if not run.graph.calls else sheets_of(run, most) for run in runs]
+    has_calls = any(run.graph.calls for run in runs)
+    script = script_of(groups, digits, lesson)
     digest = b64encode(sha256(script.encode()).digest()).decode()
+    text = runs[0].text
     parts = {
         "policy": POLICY.format(digest),
-        "title": escape(lesson.title if lesson else cut(printable(run.text), HEAD)),
-        "style": style(has_calls=bool(run.graph.calls)),
-        "head": head(run.text, lesson),
+        "title": escape(lesson.title if lesson else cut(printable(text), HEAD)),
+        "style": style(*with_styles(lesson, has_calls=has_calls)),
+        "head": head([run.text for run in runs], lesson),
         "tasks": tasks(lesson) if lesson else "",
-        "picture": pictures(sheets, digits),
+        "picture": pictures([sheet for group in groups for sheet in group], digits),
         "script": script,
     }
     html = "\n".join(line.strip() for line in asset("page.html").splitlines())
@@ -112,35 +116,52 @@ def asset(name: str) -> str:
 # The script.
 
 
-def script_of(sheets: Sequence[Run], digits: int, lesson: Lesson | None) -> str:
-    """All of the script: the operations, the page's data, the sweeps, the views."""
-    run = sheets[0]
-    told, operations = model(run, digits=digits), arithmetic(run)
-    has_edges = any(BY_NAME[kind].domain for kind in run.graph.kinds if kind in BY_NAME)
-    left_out = set() if has_edges or "corrected" in told or SPECIAL in operations else {*AT_KINKS}
-    has_calls = bool(run.graph.calls)
-    left_out |= (set() if has_calls else AT_CALLS) | (set() if lesson else IN_LESSONS)
-    goals = {"goals": [task.goals for task in tasks_of(lesson)]} if lesson else {}
-    if lesson:
-        told |= goals
+def script_of(groups: Sequence[Sequence[Run]], digits: int, lesson: Lesson | None) -> str:
+    """All of the script: the operations, the page's data, the sweeps, the views.
+
+    A group has the sheets of a formula: it as it is, and with calls opened.
+    """
+    runs = [group[0] for group in groups]
+    models = [[model(sheet, digits=digits) for sheet in group] for group in groups]
+    operations, has_calls = arithmetic(*runs), any(run.graph.calls for run in runs)
+    kinds = {kind for run in runs for kind in run.graph.kinds if kind in BY_NAME}
+    has_edges = any(BY_NAME[kind].domain for kind in kinds)
+    corrected = any("corrected" in group[0] for group in models)
+    has_kinks = has_edges or corrected or SPECIAL in operations
+    live = {f"live-{part.live}" for part in lesson.parts if part.live} if lesson else set()
+    optional = {
+        "sheets": has_calls or len(runs) > 1,
+        "calls": has_calls,
+        "formulas": len(runs) > 1,
+        "live": bool(live),
+        **dict.fromkeys(AT_KINKS, has_kinks),
+        **dict.fromkeys(IN_LESSONS, lesson is not None),
+        **{f"live-{name}": f"live-{name}" in live for name in LIVE},
+    }
     sweeps, views = (
-        "\n".join(asset(f"{name}.js") for name in names if name not in left_out)
+        "\n".join(asset(f"{name}.js") for name in names if optional.get(name, True))
         for names in (SWEEPS, VIEWS)
     )
-    if not has_calls:
+    data = "" if lesson is None else f"const LESSON={in_script({'goals': goals_of(lesson)})};\n"
+    if not optional["sheets"]:
         code = squeezed_script("\n".join([operations, sweeps, "{", views, "}"]))
-        return SURROGATE.sub("\ufffd", f'"use strict";\nconst PAGE={in_script(told)};\n{code}')
-    models = [told, *(model(other, digits=digits) for other in sheets[1:])]
-    for at, (sheet, other) in enumerate(zip(models, sheets, strict=True)):
-        sheet |= {"sheet": at, "ways": ways(other, sheets)} | goals
+        data += f"const PAGE={in_script(models[0][0])};\n"
+        return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
+    for place, (group, sheets) in enumerate(zip(models, groups, strict=True)):
+        before = sum(map(len, groups[:place]))
+        for at, (sheet, run) in enumerate(zip(group, sheets, strict=True)):
+            turns = [(node, before + to) for node, to in ways(run, sheets)]
+            sheet |= {"sheet": before + at, "formula": place, "ways": turns}
     calls = {
         call_key(node): call_program(other, closed)
-        for other in sheets
+        for group in groups
+        for other in group
         for node, closed in other.closed.items()
     }
-    data = {"sheets": models, "calls": calls}
+    all_models = [sheet for group in models for sheet in group]
+    data += f"const CALLS={in_script({'sheets': all_models, 'calls': calls})};\n"
     code = squeezed_script("\n".join([operations, sweeps, views, "}", "lay(asked());"]))
-    return SURROGATE.sub("\ufffd", f'"use strict";\nconst CALLS={in_script(data)};\n{code}')
+    return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
 
 
 def in_script(data: Any) -> str:
@@ -227,8 +248,14 @@ def squeezed_script(script: str) -> str:
 # The style.
 
 
-def style(*, has_calls: bool = False) -> str:
-    """The style sheet, with the picture's colours as properties: light, and dark where preferred."""
+def with_styles(lesson: Lesson | None, *, has_calls: bool) -> list[str]:
+    """The style sheets beside the page's own that a page needs."""
+    needs = {"calls.css": has_calls, "lesson.css": lesson and (lesson.parts or lesson.formulas)}
+    return [name for name, is_needed in needs.items() if is_needed]
+
+
+def style(*more: str) -> str:
+    """The style sheets, with the picture's colours as properties: light, and dark where preferred."""
     names = {
         "data": look.DATA, "grad": look.GRAD, "ink": look.INK, "muted": look.MUTED, "card": look.CARD,
         "line": look.LINE, "pill": look.PILL, "pill-line": look.PILL_LINE, "constant": look.CONSTANT,
@@ -238,7 +265,7 @@ def style(*, has_calls: bool = False) -> str:
         "light": properties(names.items()),
         "dark": properties((name, look.DARK[c]) for name, c in names.items() if c in look.DARK),
     }
-    sheet = asset("page.css") + (asset("calls.css") if has_calls else "")
+    sheet = "".join(map(asset, ("page.css", *more)))
     return SLOT.sub(lambda slot: colours[slot[1]], squeezed_style(sheet))
 
 
@@ -258,12 +285,22 @@ def properties(colours: Iterable[tuple[str, str]]) -> str:
 # The head.
 
 
-def head(text: str, lesson: Lesson | None) -> str:
-    """The formula, and a lesson's title and its question; a long formula is folded away."""
-    formula = code(text)
+def head(texts: Sequence[str], lesson: Lesson | None) -> str:
+    """The formula, and a lesson's title and its question; a long formula is folded away.
+
+    Of several formulas one is shown at a time.
+    """
+    text = texts[0]
     if lesson:
         question = f"<p>{escape(lesson.question)}</p>" if lesson.question else ""
-        return f"<h1>{escape(lesson.title)}</h1>\n<div>{formula}</div>\n{question}"
+        shown = "".join(
+            f"<div{' hidden' if at else ''}>{code(one)}</div>" for at, one in enumerate(texts)
+        )
+        if len(texts) > 1:
+            names = json.dumps([formula.name for formula in lesson.formulas], ensure_ascii=False)
+            shown = f'<div id="formulas" data-names="{escape(names)}">{shown}</div>'
+        return f"<h1>{escape(lesson.title)}</h1>\n{shown}\n{question}"
+    formula = code(text)
     if len(text) <= LONG:
         return f"<h1>{formula}</h1>"
     whole = f"<details><summary>All {len(text):,} characters</summary>{formula}</details>"
@@ -283,14 +320,58 @@ def code(text: str) -> str:
 
 
 def tasks(lesson: Lesson) -> str:
-    """What a lesson is about, and what to try, to be ticked off."""
-    items = "".join(
-        f'<li><label><input type="checkbox"> <span>{escape(task.text)}</span></label>'
-        + (f'<p class="seen">{escape(task.seen)}</p>' if task.seen else "")
+    """What a lesson is about, its parts, and what to try, to be ticked off."""
+    name = "Lesson" if lesson.parts else "Try this"
+    places = {formula.name: place for place, formula in enumerate(lesson.formulas)}
+    about = f"<p>{escape(lesson.about)}</p>" if lesson.about else ""
+    parts = "".join(
+        part_of(part, places.get(part.formula), is_open=not at)
+        for at, part in enumerate(lesson.parts)
+    )
+    own = items(tasks_of(lesson._replace(parts=())))
+    return f'<section id="tasks" data-tab="{name}"><h2>{name}</h2>\n{about}\n{own}{parts}</section>'
+
+
+def items(listed: Sequence[Task]) -> str:
+    """Tasks as a list; what one sees stands below each."""
+    rows = "".join(
+        f'<li><label><input type="checkbox"> <span>{spelled(task.text)}</span></label>'
+        + (f'<p class="seen">{spelled(task.seen)}</p>' if task.seen else "")
         + "</li>\n"
-        for task in tasks_of(lesson)
+        for task in listed
     )
-    head = (
-        f'<section id="tasks" data-tab="Try this"><h2>Try this</h2>\n<p>{escape(lesson.about)}</p>'
+    return f"<ol>\n{rows}</ol>" if rows else ""
+
+
+def part_of(part: Part, formula: int | None, *, is_open: bool) -> str:
+    """A part of a lesson, which opens where its title is clicked."""
+    attributes = (" open" if is_open else "") + (
+        "" if formula is None else f' data-formula="{formula}"'
     )
-    return f"{head}\n<ol>\n{items}</ol></section>"
+    paragraphs = [
+        " ".join(lines.split()) for lines in re.split(r"\n\s*\n", part.text) if lines.strip()
+    ]
+    return "\n".join(
+        [
+            f'<details name="part"{attributes}><summary>{escape(part.title)}</summary>',
+            *(f"<p>{spelled(paragraph)}</p>" for paragraph in paragraphs),
+            program(part.code.strip()) if part.code else "",
+            f'<div class="moving" data-live="{part.live}"></div>' if part.live else "",
+            items(part.tasks),
+            "</details>\n",
+        ]
+    )
+
+
+def program(text: str) -> str:
+    """A program to read; where it is too wide, the keyboard can scroll it."""
+    return f'<pre tabindex="0" role="group" aria-label="Code"><code>{escape(text)}</code></pre>'
+
+
+def spelled(text: str) -> str:
+    """A text as HTML; what stands between backticks is code."""
+    pieces = [escape(piece) for piece in text.split("`")]
+    if len(pieces) % 2 == 0:
+        return escape(text)
+    pieces[1::2] = [f"<code>{piece}</code>" for piece in pieces[1::2]]
+    return "".join(pieces)

@@ -1,15 +1,12 @@
 """Lessons: a formula, its inputs, and what to try with them.  Each is a file that a teacher can write.
 
-Those that are built in stand in ``assets/lessons``; each shows one thing that the others do not.
-``graph``: how the two sweeps go.  ``neuron``: an operation whose local derivative changes with its operand.
-``square``: a node used twice by one operation, where ``=`` for ``+=`` gives half the gradient and recursion
-without a visited set twice of it.  ``diamond``: a node used by two operations, where an order that reads it
-too early loses a path.
+Those that are built in stand in ``assets/lessons``.  Some are exercises: a formula, and what to try.
+Others have their prose, in parts that open one after the other, several formulas, and parts that move.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,15 +16,22 @@ from exprgrad.errors import RequestError
 __all__ = [
     "ENDING",
     "LESSONS",
+    "LIVE",
+    "Formula",
     "Lesson",
+    "Part",
     "Task",
+    "goals_of",
     "lesson_named",
     "nodes_of",
     "read_lesson",
     "tasks_of",
 ]
 
-BUILT_IN = ("graph", "neuron", "square", "diamond")
+BUILT_IN = (
+    "start", "graph", "chain", "neuron", "tanh", "gates", "square", "accumulate", "diamond", "paths",
+    "order", "check", "vanish", "descent",
+)  # fmt: skip
 """The lessons that are built in, in the order in which to take them."""
 ENDING = ".toml"
 """How the name of a lesson's file ends."""
@@ -47,6 +51,34 @@ class Task(NamedTuple):
     goals: tuple[Mapping[str, Any], ...] = ()
 
 
+class Part(NamedTuple):
+    """A part of a lesson, which opens by itself: prose, and what goes with it.
+
+    ``title``    a heading of a few words
+    ``text``     paragraphs, parted by empty lines; what stands between backticks is code
+    ``formula``  the name of the formula that the page shows with it; empty: whichever is there
+    ``code``     a program to read
+    ``live``     what moves in it, one of ``LIVE``
+    ``tasks``    what to try
+    """
+
+    title: str
+    text: str = ""
+    formula: str = ""
+    code: str = ""
+    live: str = ""
+    tasks: tuple[Task, ...] = ()
+
+
+class Formula(NamedTuple):
+    """One of several formulas among which a lesson's page switches, and the operations to take apart."""
+
+    name: str
+    expression: str
+    values: dict[str, float]
+    expand: tuple[str, ...] = ()
+
+
 class Lesson(NamedTuple):
     """A formula with its inputs, and what the page says about it.
 
@@ -57,6 +89,8 @@ class Lesson(NamedTuple):
     ``about``       two or three sentences
     ``tasks``       what to try, in order: tasks, or their texts
     ``question``    what it asks, in a line: the page leads with it
+    ``parts``       prose in parts, each with tasks of its own
+    ``formulas``    the formulas, if there are several; the first is ``expression`` with its values
     """
 
     name: str
@@ -66,11 +100,25 @@ class Lesson(NamedTuple):
     about: str
     tasks: tuple[str | Task, ...]
     question: str = ""
+    parts: tuple[Part, ...] = ()
+    formulas: tuple[Formula, ...] = ()
 
 
-def tasks_of(lesson: Lesson) -> list[Task]:
-    """A lesson's tasks, those that are mere texts too."""
-    return [Task(task) if isinstance(task, str) else task for task in lesson.tasks]
+def tasks_of(lesson: Lesson | Part) -> list[Task]:
+    """The tasks of a lesson, those in its parts too, or of a part."""
+    own = [Task(task) if isinstance(task, str) else task for task in lesson.tasks]
+    parts = lesson.parts if isinstance(lesson, Lesson) else ()
+    return [*own, *(task for part in parts for task in part.tasks)]
+
+
+def goals_of(lesson: Lesson) -> list[list[dict[str, Any]]]:
+    """By task its goals; a part's hold while its formula is shown, told by its place."""
+    places = {formula.name: place for place, formula in enumerate(lesson.formulas)}
+    found = [[dict(goal) for goal in task.goals] for task in tasks_of(lesson._replace(parts=()))]
+    for part in lesson.parts:
+        with_it = {"formula": places[part.formula]} if part.formula else {}
+        found += [[{**goal, **with_it} for goal in task.goals] for task in part.tasks]
+    return found
 
 
 def nodes_of(goal: Mapping[str, Any]) -> list[str]:
@@ -109,6 +157,11 @@ def are_tables(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
+def are_texts(value: object) -> bool:
+    """Whether it is a list of texts."""
+    return isinstance(value, list) and all(is_text(each) for each in value)
+
+
 Fields = Mapping[str, tuple[str, Callable[[object], bool]]]
 """By name what a field has to be, in words, and whether it is."""
 
@@ -127,6 +180,10 @@ FACTS: Fields = {
         "'data', 'local' or 'grad': all of them have been found under Ask me",
         one_of("data", "local", "grad"),
     ),
+    "live": (
+        "'end', 'reached', 'diverged' or 'zigzags': what moves in the part got there",
+        one_of("end", "reached", "diverged", "zigzags"),
+    ),
 }
 """What a goal may ask of the page."""
 
@@ -135,16 +192,41 @@ TASK_FIELDS: Fields = {
     "seen": ("a text", is_text),
     "goals": ("a list of tables", are_tables),
 }
+FORMULA_FIELDS: Fields = {
+    "name": ("a text", is_text),
+    "expression": ("a text", is_text),
+    "values": ("a table of numbers", are_numbers),
+    "expand": ("a list of operations", are_texts),
+}
+LIVE = {
+    "paths": "counts paths beside the sweep's edges, for copies of the formula in a chain",
+    "search": "finds the order by a depth-first search, step by step, with its code",
+    "differences": "divides differences by smaller and smaller steps h",
+    "gates": "lists what each operation does with a grad",
+    "sizes": "draws how large the grad of each operation is",
+    "descent": "goes down the gradient",
+}
+"""What can move in a part, and what it does."""
+PART_FIELDS: Fields = {
+    "title": ("a text", is_text),
+    "text": ("a text", is_text),
+    "formula": ("the name of one of the formulas", is_text),
+    "code": ("a text", is_text),
+    "live": (f"one of {', '.join(LIVE)}", one_of(*LIVE)),
+    "tasks": ("a list of tables", are_tables),
+}
 LESSON_FIELDS: Fields = {
     "title": ("a text", is_text),
     "expression": ("a text", is_text),
     "values": ("a table of numbers", are_numbers),
+    "formulas": ("a list of tables", are_tables),
     "about": ("a text", is_text),
     "question": ("a text", is_text),
+    "parts": ("a list of tables", are_tables),
     "tasks": ("a list of tables", are_tables),
 }
-NEEDED = {"title", "expression", "values"}
-"""What a lesson's file cannot do without; a task cannot without its text."""
+ONE, SEVERAL = {"title", "expression", "values"}, {"title", "formulas"}
+"""What the file of a lesson on one formula, or on several, cannot do without."""
 
 
 def lesson_of(text: str, name: str) -> Lesson:
@@ -155,17 +237,54 @@ def lesson_of(text: str, name: str) -> Lesson:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise wrong(name, f"is not TOML: {error}") from None
-    checked(table, LESSON_FIELDS, NEEDED, name, "the lesson")
-    tasks = []
-    for number, task in enumerate(table.get("tasks", ()), 1):
+    checked(table, LESSON_FIELDS, SEVERAL if "formulas" in table else ONE, name, "the lesson")
+    tasks = [*tasks_in(table, name)]
+    formulas = tuple(formulas_in(table, name))
+    for field in {"expression", "values"} & table.keys() if formulas else ():
+        raise wrong(name, f"the lesson has formulas, and '{field}' beside them")
+    parts: list[Part] = []
+    for number, part in enumerate(table.get("parts", ()), 1):
+        checked(part, PART_FIELDS, {"title"}, name, f"part {number}")
+        if part.get("formula", "") not in ["", *(formula.name for formula in formulas)]:
+            raise wrong(
+                name, f"part {number} is about '{part['formula']}', which is no formula's name"
+            )
+        own = tuple(tasks_in(part, name, len(tasks) + sum(len(one.tasks) for one in parts)))
+        parts.append(Part(**{**part, "tasks": own}))
+    first = formulas[0] if formulas else formula_of(table)
+    about, question = (flowing(table.get(field, "")) for field in ("about", "question"))
+    return Lesson(
+        Path(name).stem, table["title"], first.expression, first.values, about, tuple(tasks), question,
+        tuple(parts), formulas,
+    )  # fmt: skip
+
+
+def tasks_in(table: Mapping[str, Any], name: str, before: int = 0) -> Iterator[Task]:
+    """The tasks of a lesson or a part; so many stand before them."""
+    for number, task in enumerate(table.get("tasks", ()), before + 1):
         checked(task, TASK_FIELDS, {"text"}, name, f"task {number}")
         for goal in task.get("goals", ()):
             checked(goal, FACTS, set(), name, f"a goal of task {number}")
-        tasks.append(Task(task["text"], task.get("seen", ""), tuple(task.get("goals", ()))))
+        yield Task(task["text"], task.get("seen", ""), tuple(task.get("goals", ())))
+
+
+def formulas_in(table: Mapping[str, Any], name: str) -> Iterator[Formula]:
+    """The formulas of a lesson on several."""
+    if not table.get("formulas", True):
+        raise wrong(name, "the lesson has an empty list of formulas")
+    for number, formula in enumerate(table.get("formulas", ()), 1):
+        needed = {"name", "expression", "values"}
+        checked(formula, FORMULA_FIELDS, needed, name, f"formula {number}")
+        if number == 1 and "expand" in formula:
+            raise wrong(name, "the first formula is shown as it is, and not expanded")
+        yield formula_of(formula)
+
+
+def formula_of(table: Mapping[str, Any]) -> Formula:
+    """A formula from its table, or a lesson's."""
     values = {key: float(value) for key, value in table["values"].items()}
-    about, question = (flowing(table.get(field, "")) for field in ("about", "question"))
-    title, expression = table["title"], table["expression"]
-    return Lesson(Path(name).stem, title, expression, values, about, tuple(tasks), question)
+    expand = tuple(table.get("expand", ()))
+    return Formula(table.get("name", ""), table["expression"], values, expand)
 
 
 def checked(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from exprgrad.errors import RequestError, advice, require
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import significant
 from exprgrad.graph.graph import numbers_only
-from exprgrad.show.page.lessons import Lesson, lesson_named, nodes_of, tasks_of
+from exprgrad.show.page.lessons import Formula, Lesson, lesson_named, nodes_of, tasks_of
 from exprgrad.show.picture.dot import LARGEST
 from exprgrad.show.picture.picture import misnamed, put
 from exprgrad.source import cut, printable
@@ -61,10 +62,16 @@ def check_path(path: str | Path) -> None:
 
 
 def page(
-    run: Run, *, digits: int = 6, all: bool = False, lesson: Lesson | str | None = None
+    run: Run,
+    *,
+    digits: int = 6,
+    all: bool = False,
+    lesson: Lesson | str | None = None,
+    run_of: Callable[[Formula], Run] | None = None,
 ) -> Page:
     """The page of a run of ``gradient``, of numbers; with a lesson, its texts and tasks.
 
+    ``run_of`` runs the further formulas of a lesson on several.
     Raises ``RequestError`` for other runs, for a number of digits that is none, for a lesson on something
     else, and above ``LARGEST`` nodes unless ``all`` is true; ``MissingExtraError`` without Graphviz.
     """
@@ -74,18 +81,23 @@ def page(
     digits = significant(digits)
     if isinstance(lesson, str):
         lesson = lesson_named(lesson)
+    runs = [run]
     if lesson is not None:
         require(lesson, Lesson, "a lesson is a Lesson, or the name of one")
         check_lesson(lesson, run)
-    if len(run.shown) > LARGEST and not all:
-        raise RequestError(
-            "too-large",
-            f"a page of {len(run.shown):,} nodes is too large to read: the limit is {LARGEST}",
-            help=advice("--all", "all=True") + " makes it anyway",
-        )
+        if run_of is not None:
+            runs += map(run_of, lesson.formulas[1:])
+        check_goals(lesson, runs)
+    for one in runs:
+        if len(one.shown) > LARGEST and not all:
+            raise RequestError(
+                "too-large",
+                f"a page of {len(one.shown):,} nodes is too large to read: the limit is {LARGEST}",
+                help=advice("--all", "all=True") + " makes it anyway",
+            )
     from exprgrad.show.page.document import document
 
-    return Page(document(run, digits=digits, lesson=lesson, most=None if all else LARGEST))
+    return Page(document(*runs, digits=digits, lesson=lesson, most=None if all else LARGEST))
 
 
 def check_lesson(lesson: Lesson, run: Run) -> None:
@@ -100,18 +112,18 @@ def check_lesson(lesson: Lesson, run: Run) -> None:
             for found in (run.inputs, lesson.values)
         )
     else:
-        return check_goals(lesson, run)
+        return
     message = f"the lesson '{lesson.name}' is about {what}: {own} instead of {given}"
     help = "its run is parse(lesson.expression).gradient(lesson.values)"
     raise RequestError("usage", message, help=help)
 
 
-def check_goals(lesson: Lesson, run: Run) -> None:
-    """Raise ``RequestError`` where a task speaks of a node that the page does not have."""
+def check_goals(lesson: Lesson, runs: Sequence[Run]) -> None:
+    """Raise ``RequestError`` where a task speaks of a node that no formula of the page has."""
     from exprgrad.language.mistakes.hints import meant
     from exprgrad.show.page.model import short_names
 
-    names = list(short_names(run).values())
+    names = [name for run in runs for name in short_names(run).values()]
     for number, task in enumerate(tasks_of(lesson), 1):
         for name in (name for goal in task.goals for name in nodes_of(goal) if name not in names):
             message = f"'{name}', of which task {number} speaks, is not a node of the formula"

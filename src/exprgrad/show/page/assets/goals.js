@@ -1,7 +1,11 @@
 // A lesson's tasks tick themselves: each of a task's goals has to hold once, all facts of a goal together.
+// What has been reached stays so, whichever formula is shown.
 
-const done = make("p", {class: "unseen", role: "status"});
-$("tasks").append(done);
+const {done, todo, ticks} = LESSON.panel ??= {
+  done: $("tasks").appendChild(make("p", {class: "unseen", role: "status"})),
+  todo: LESSON.goals.map(goals => new Set(goals)),
+  ticks: $("tasks").querySelectorAll("li > label input"),
+};
 const byName = new Map(NODES.map(({id}) => [called(id), id]));
 const picked = (node, edge) => app.picked && app.picked.node === node && app.picked.edge === edge;
 const FACTS = {
@@ -14,12 +18,14 @@ const FACTS = {
   first: ids => app.visits.indexOf(byName.get(ids[0])) < app.visits.indexOf(byName.get(ids[1])),
   sign: sign => app.overwrite === (sign === "="),
   found: kind => app.asking === kind && !unknown().length,
+  formula: place => PAGE.formula === place,
+  live: state => app.live === state,
 };
-const todo = PAGE.goals.map(goals => new Set(goals)), ticks = $("tasks").querySelectorAll("input");
 
 views.push(() => todo.forEach((goals, task) => {
+  const part = ticks[task].closest("details");
   for (const goal of goals)
-    if (Object.entries(goal).every(([fact, wanted]) => FACTS[fact](wanted))) {
+    if ((!goal.live || part?.open) && Object.entries(goal).every(([fact, wanted]) => FACTS[fact](wanted))) {
       goals.delete(goal);
       if (goals.size) continue;
       ticks[task].checked = true;

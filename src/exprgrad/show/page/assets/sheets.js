@@ -1,4 +1,5 @@
-// A page whose calls open and close is a page for each choice of them, a sheet: all views are built anew.
+// A page whose calls open and close is a page for each choice of them, a sheet, and so is one of several
+// formulas: all views are built anew, but for a lesson's panel.
 //
 // What a call does is what the sweeps find on a page of its own, whose inputs are its operands.
 
@@ -23,7 +24,7 @@ for (const [key, inner] of Object.entries(CALLS.calls)) {
 const blank = document.querySelector("main").cloneNode(true);
 const pictures = [...blank.querySelectorAll("#graph, template")].flatMap(part => part.content ? [...part.content.children] : [part.cloneNode(true)]);
 blank.querySelector("template")?.remove();
-document.querySelector("#keys dl").insertAdjacentHTML("beforeend", "<dt>o</dt><dd>open a call, close it</dd>");
+if (Object.keys(CALLS.calls).length) document.querySelector("#keys dl").insertAdjacentHTML("beforeend", "<dt>o</dt><dd>open a call, close it</dd>");
 // The sheet that the address asks for.
 const asked = () => Math.min(CALLS.sheets.length - 1, Number(new URLSearchParams(location.hash.slice(1)).get("open")) || 0);
 let leaving = new AbortController;
@@ -34,6 +35,8 @@ function lay(at, kept = {}) {
   leaving = new AbortController;
   const fresh = blank.cloneNode(true);
   fresh.querySelector("#graph").replaceWith(pictures[at].cloneNode(true));
+  const lesson = document.querySelector("#tasks");
+  if (lesson) fresh.querySelector("#tasks").replaceWith(lesson);
   document.querySelector("main").replaceWith(fresh);
   build(CALLS.sheets[at], kept, leaving.signal);
 }

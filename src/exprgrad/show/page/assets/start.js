@@ -16,7 +16,7 @@ function turnTo(name) {
 for (const name of new Set(["Steps", ...[...$("panels").children].map(panel => panel.dataset.tab)]))
   tabs.append(button(name, () => turnTo(name)));
 $("told").before(tabs);
-turnTo("Steps");
+turnTo(page.dataset.tab ?? "Steps");
 page.classList.add("live");
 
 // On paper everything has happened, unless it is asked for.

@@ -1,0 +1,203 @@
+"""Lessons with prose, played: every task can be done, every part moves, the numbers are the library's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from browsers import axe
+from exprgrad.api import parse
+from exprgrad.show.page.lessons import LESSONS, Lesson, Part
+from pages import edit, last, panel, press, read
+
+PROSE = [name for name, lesson in LESSONS.items() if lesson.parts]
+ORDERS = {"right": "right", "preorder": "preorder", "bfs": "breadth first", "naive": "naive"}
+SIGNS = {"+=": "+= add up", "=": "= overwrite"}
+RATES = {"reached": ["0.1"], "zigzags": ["0.09", "0.4", "0.9"], "diverged": ["1.1"]}
+
+
+def lesson_page(browse: Any, name: str, **how: Any) -> Any:
+    """The page of a lesson, at its beginning."""
+    lesson = LESSONS[name]
+    run = parse(lesson.expression).gradient(lesson.values)
+    return browse.show(run.explore(lesson=name).html, **how)
+
+
+def open_part(page: Any, at: int) -> Any:
+    """Open a part of the lesson, if it is not open."""
+    part = page.locator("#tasks details").nth(at)
+    if part.get_attribute("open") is None:
+        part.locator("summary").click()
+    assert page.locator("#tasks details[open]").count() == 1
+    return part
+
+
+def formula_of(lesson: Lesson, part: Part) -> Any:
+    """The run of the formula that a part shows."""
+    for formula in lesson.formulas:
+        if formula.name == part.formula:
+            read_ = parse(formula.expression)
+            return (read_.expand(formula.expand) if formula.expand else read_), formula.values
+    return parse(lesson.expression), lesson.values
+
+
+def move(part: Any, state: str) -> None:
+    """Have what moves in a part get to a state."""
+    place = part.locator("[data-live]")
+    kind = place.get_attribute("data-live")
+    if kind == "search":
+        while not place.get_by_text("Sweep in this order").is_visible():
+            place.get_by_role("button", name="Next in the search").click()
+    elif kind == "paths":
+        place.get_by_role("slider").press("End")
+    elif kind == "differences":
+        place.get_by_role("button", name="Down to").click()
+    else:
+        for rate in RATES[state]:
+            place.get_by_role("button", name="Back to the start").click()
+            place.get_by_role("textbox", name="Rate").fill(rate)
+            for _ in range(40):
+                place.get_by_role("button", name="A step down").click()
+
+
+def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
+    """Do what a goal asks for."""
+    for name, number in goal.get("inputs", {}).items():
+        edit(page, name, str(number))
+    if "order" in goal:
+        panel(page, "Visit order").get_by_label(ORDERS[goal["order"]], exact=True).check()
+    if "sign" in goal:
+        panel(page, "Visit order").get_by_label(SIGNS[goal["sign"]], exact=True).check()
+    if "edge" in goal:
+        operand, user = goal["edge"]
+        page.get_by_role("button", name=f"edge from {operand} to {user}").first.click()
+    if "first" in goal:
+        first, second = goal["first"]
+        listed = page.locator("#order li bdi")
+        while (names := listed.all_inner_texts()).index(first) > names.index(second):
+            press(page, f"{first} earlier")
+    if "step" in goal:
+        last(page)
+    if "live" in goal:
+        move(part, goal["live"])
+
+
+@pytest.mark.parametrize(
+    "name", [n if n == "paths" else pytest.param(n, marks=pytest.mark.slow) for n in PROSE]
+)
+def test_every_task_can_be_done(name: str, browse: Any) -> None:
+    """Each part shows its formula, with the library's gradient, and leads to the next; all get a tick."""
+    page, lesson = lesson_page(browse, name), LESSONS[name]
+    for at, part in enumerate(lesson.parts):
+        opened = open_part(page, at)
+        expression, values = formula_of(lesson, part)
+        if part.formula:
+            assert page.locator("#formulas [aria-pressed=true]").inner_text() == part.formula
+            run, shown = expression.gradient(values), last(page)
+            assert {shown.grad[run.graph.inputs[n]] for n in values} == {*run.gradient.values()}
+            page.keyboard.press("Home")
+        boxes = opened.locator("li > label input")
+        for task, box in zip(part.tasks, boxes.all(), strict=True):
+            for goal in task.goals:
+                reach(page, opened, dict(goal))
+            if not task.goals:
+                box.check()
+            assert box.is_checked(), task.text
+            assert not task.seen or opened.get_by_text(task.seen[:20]).first.is_visible()
+        if at + 1 < len(lesson.parts):
+            opened.get_by_role("button", name="On: ").click()
+            assert page.locator("#tasks details").nth(at + 1).get_attribute("open") is not None
+    assert page.locator("#tasks li > label input:not(:checked)").count() == 0
+
+
+@pytest.mark.parametrize(
+    "name", [n if n == "order" else pytest.param(n, marks=pytest.mark.slow) for n in PROSE]
+)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_nothing_against_any_part(name: str, scheme: str, browse: Any) -> None:
+    if scheme == "dark" and name not in ("order", "descent"):
+        pytest.skip("the colours are those of the others")
+    page = lesson_page(browse, name, color_scheme=scheme)
+    for at in range(len(LESSONS[name].parts)):
+        opened = open_part(page, at)
+        last(page)
+        for button in opened.locator("[data-live] button:enabled").all()[:2]:
+            button.click()
+        assert axe(page, scheme) == []
+
+
+def test_the_search_finds_an_order_that_is_right(browse: Any) -> None:
+    page = lesson_page(browse, "order")
+    part = open_part(page, 1)
+    move(part, "end")
+    assert part.locator(".facts dd").all_inner_texts()[1:] == ["y, b, a, 1, c", "a, 1, b, c, y"]
+    part.get_by_text("Sweep in this order").click()
+    assert page.locator("#order li bdi").all_inner_texts() == ["y", "c", "b", "a"]
+    assert last(page).grad[0] == 21
+
+
+@pytest.mark.parametrize("place, rate", [(0, 0.3), (1, 0.09), (1, 0.11), (2, 0.4)])
+def test_descent_takes_the_steps_of_descend(place: int, rate: float, browse: Any) -> None:
+    """To the last bit, along a parabola, in a valley, beyond all bounds, across a kink."""
+    page, lesson = lesson_page(browse, "descent"), LESSONS["descent"]
+    expression, values = formula_of(lesson, lesson.parts[place])
+    part = open_part(page, place)
+    part.get_by_role("textbox", name="Rate").fill(str(rate))
+    steps = expression.descend(values, rate=rate, steps=12).steps
+    for step in steps[1:10]:
+        part.get_by_role("button", name="A step down").click()
+        shown = read(page)
+        for name, x in step.inputs.items():
+            node = expression.graph.inputs[name]
+            assert shown.data[node] == x and shown.grad[node] == step.gradient[name]
+    assert part.locator("svg.plot").count() == 2
+    if place == 1:
+        part.locator("svg.plot").first.click()
+        assert "Choose a rate" in part.inner_text()
+
+
+def test_differences_are_those_of_the_formula(browse: Any) -> None:
+    page = lesson_page(browse, "check")
+    part = open_part(page, 0)
+    part.get_by_role("button", name="Down to").click()
+    rows = part.locator("[data-live] tbody tr")
+    assert rows.count() == 17
+    for at in (0, 3, 6):
+        h = float(f"1e-{at}")
+        one, both = ((2 + h) ** 3 - 8) / h, ((2 + h) ** 3 - (2 - h) ** 3) / (2 * h)
+        shown = rows.nth(at).locator("td").all_inner_texts()
+        assert [float(cell) for cell in shown] == pytest.approx([one, both], rel=1e-9)
+
+
+def test_paths_are_counted(browse: Any) -> None:
+    page = lesson_page(browse, "paths")
+    part = open_part(page, 2)
+    assert "Here 16 paths lead from a to y. The sweep has passed 0 of 8 edges." in part.inner_text()
+    last(page)
+    assert "passed 8 of 8 edges" in part.inner_text()
+    assert part.locator(".bars span").all_inner_texts()[1::2] == ["64", "8"]
+    for _ in range(9):
+        part.get_by_role("slider").press("ArrowRight")
+    assert "10 copies: 1,099,511,627,776 paths" in part.inner_text()
+    assert "takes 12 hours, and the sweep a moment" in part.inner_text()
+
+
+def test_a_lesson_lasts_when_its_formula_changes(browse: Any) -> None:
+    """Ticks stay; the address names the formula, and leads back to it."""
+    page = lesson_page(browse, "start", viewport={"width": 390, "height": 664})
+    page.get_by_role("button", name="Lesson", exact=True).click()
+    page.keyboard.press("End")
+    assert page.locator("#tasks li > label input:checked").count() == 1
+    page.get_by_role("button", name="a·a", exact=True).click()
+    assert page.evaluate("document.activeElement.textContent") == "a·a"
+    assert page.locator("html").get_attribute("data-tab") == "Lesson"
+    assert page.locator("#tasks li > label input:checked").count() == 1
+    page.keyboard.press("End")
+    page.wait_for_url("**#open=2&step=*")
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    browse.asked.clear()
+    assert page.locator("#formulas code").filter(visible=True).all_inner_texts() == ["y = a*a"]
+    assert read(page).grad[0] == 6
