@@ -96,12 +96,9 @@ LIVE.descent = place => {
   const inside = x => Math.max(-SIDE, Math.min(2 * SIDE, x)), across = (x, n) => inside(SIDE * (x - low[n]) / far[n]);
   const valueAt = at => forward(PAGE, new Map([...app.given, ...ids.map((id, n) => [id, at[n]])]))[PAGE.output];
 
-  // The map does not change with the inputs that move.
-  let mapped = null, kept = null;
-  const others = () => PAGE.inputs.filter(([, id]) => !ids.includes(id)).map(([, id]) => app.data[id]).join();
+  let kept = null;
   function map() {
-    if (mapped === others()) return kept;
-    mapped = others();
+    if (kept) return kept;
     const grid = Array.from({length: CELLS + 1}, (_, n) => n / CELLS);
     if (ids.length === 1) return kept = grid.flatMap(n => [n, n + .5 / CELLS]).slice(0, -1).map(n => [SIDE * n, valueAt([low[0] + n * far[0]])]);
     const values = grid.map(x => grid.map(y => valueAt([low[0] + x * far[0], low[1] + (1 - y) * far[1]])));
