@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -87,6 +87,37 @@ def log_gamma(x: Real) -> Real:
         terms = range(1, 2 + mp.prec // 60)
         return mp.fsum(step**k / mp.factorial(k) * mp.polygamma(k - 1, zero) for k in terms)
     return mp.loggamma(x)
+
+
+def log_beta(a: Real, b: Real) -> Real:
+    """log(beta(a, b)) from 0 up, with the digits that the sum and the difference of the logarithms lose."""
+    if not min(a, b) >= 0:
+        return mp.nan
+    if min(a, b) == 0 or mp.isinf(max(a, b)):
+        return mp.inf if min(a, b) == 0 else -mp.inf
+    x, y = max(a, b), min(a, b)
+    is_far = y < mp.ldexp(x, -mp.prec // 3)
+    with mp.extraprec(20 + mp.mag(x) - mp.mag(y) + max(0, mp.mag(x))):
+        first = log_gamma_once(y, mp.prec)
+        if not is_far:
+            return first + (mp.loggamma(x) - mp.loggamma(x + y))
+    with mp.extraprec(20):
+        rest = y * (mp.digamma(x) + y * mp.polygamma(1, x) / 2)
+    with mp.extraprec(20 + mp.mag(x) - mp.mag(y)):
+        return first - rest
+
+
+@lru_cache(maxsize=8)
+def log_gamma_once(x: Real, bits: int) -> Real:
+    """Of the operand that a difference quotient leaves as it is, to so many bits."""
+    with mp.workprec(bits):
+        return mp.loggamma(x)
+
+
+def beta(a: Real, b: Real) -> Real:
+    """The beta function from 0 up."""
+    with mp.extraprec(20):
+        return mp.exp(log_beta(a, b))
 
 
 def gamma(x: Real) -> Real:
@@ -212,6 +243,8 @@ CORE: dict[str, Callable[..., Real]] = {
     "gamma": gamma,
     "factorial": lambda x: gamma(1 + x),
     "lgamma": log_gamma,
+    "beta": beta,
+    "lbeta": log_beta,
     "softsign": lambda x: x / (1 + abs(x)) if mp.isfinite(x) else mp.sign(x),
     "logsigmoid": lambda x: -log_one_plus_exp(-x),
 }
@@ -234,6 +267,8 @@ def known(name: str, *args: Real) -> Real:
         poles = [value for at, value in row.poles if evaluate(template(at), given)[-1]]
         return evaluate(template(poles[0]), given)[-1] if poles else mp.nan
     word, *setting = row.setting or (name,)
+    if word == "besselj":
+        return bessel(int(setting[0]), *args)
     return getattr(mp, str(word))(*setting, *args)
 
 

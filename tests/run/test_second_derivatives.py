@@ -22,7 +22,16 @@ SEEDS = [pytest.param(0, 12), pytest.param(1, 250, marks=pytest.mark.slow)]
 
 
 def beside_zero(op: Op, place: tuple[int, int], args: tuple[float, ...]) -> bool:
-    """Where x^(y - 1)*(1 + y*log(x)), a second derivative of x^y, is the difference of two near numbers."""
+    """Where x^(y - 1)*(1 + y*log(x)), a second derivative of x^y, is the difference of two near numbers.
+
+    So is that of beta for both operands, where one of them is small.
+    """
+    if op.name == "beta" and place == (0, 1):
+        a, b = map(mpf, args)
+        with mp.workprec(2400):
+            slopes = [mp.digamma(a + b) - mp.digamma(x) for x in (a, b)]
+            other = mp.polygamma(1, a + b)
+            return bool(abs(slopes[0] * slopes[1] - other) < other / 2)
     if op.name != "pow" or place != (0, 1) or args[0] <= 0:
         return False
     return abs(1 + args[1] * math.log(args[0])) < 0.5

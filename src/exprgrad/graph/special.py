@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from exprgrad.graph import bessel, beta
+from exprgrad.graph.beta import scaled_gamma
 from exprgrad.graph.functions import DENSITY, FAR, NORMAL, WHOLE
 from exprgrad.graph.op import Family, Op, Special, bell, horner
 
@@ -153,14 +155,6 @@ GAMMA_NEAR = (
 )  # fmt: skip
 """gamma(1 + t) for t from 0 to 1."""
 
-GAMMA_FAR = (
-    -0.008992618444225591, 0.04184723288258449, -0.08674841307392517, 0.10281988767030592, -0.07190143747763929,
-    0.023258698006122413, 0.005773293114918177, -0.008423016346084916, 0.0012656028698115297, 0.0018874392863300216,
-    -9.882411322706569e-05, -0.001487493772474963, 0.00017501234091204344, 0.0019652832868850443,
-    -0.0005752008531241252, -0.006721090481777799, 0.008703570398106302, 0.20888568955258302, 2.5066282746310007,
-)  # fmt: skip
-"""gamma(z)*exp(z)*z^(1/2 - z), of w = 1/z, for z from 2 on."""
-
 DIGAMMA_NEAR = (
     -3.8404871886247865e-05, 0.000537668230234603, -0.0035956565115888186, 0.015328347484972252,
     -0.04695162158771375, 0.11060189062804769, -0.2098825324668846, 0.33280158211439415, -0.4555464268893212,
@@ -202,7 +196,7 @@ LGAMMA_NEXT = (
 """log(gamma(2 + t))/t for t from -0.5 to 1.5."""
 
 NEAR_GAMMA = horner(GAMMA_NEAR, "t")
-STIRLING = f"z = min(a, 300); w = 1/z; p = z^(z/2 - 0.25); f = {horner(GAMMA_FAR, 'w')}*exp(-z)"
+STIRLING = f"z = min(a, 300); w = 1/z; p = z^(z/2 - 0.25); f = {scaled_gamma('w')}*exp(-z)"
 """gamma(a) is p*f*p from 2 on: both powers and the exponential have exact operands.  At 300 it overflows."""
 GAMMA = (
     f"a = abs(x); {STIRLING}; t = where(a < 1, a, a - 1); near = {NEAR_GAMMA}; whole = round(p*f*p); "
@@ -483,7 +477,7 @@ LAMBERTW_SLOPE = (
 )
 
 
-def bessel(order: int, zeros: Sequence[tuple[float, float]]) -> str:
+def bessel_first(order: int, zeros: Sequence[tuple[float, float]]) -> str:
     """A Bessel function: near 0 its first zeros, each in two pieces, are factors; far out P. Hankel's form."""
     odd = order % 2
     near, above, below = (
@@ -522,17 +516,22 @@ OTHERS: tuple[Op, ...] = (
         latex=r"\operatorname{lambertw}(x)", value_ulp=4.0, elsewhere="productlog lambertw0",
     ),
     Op(
-        "j0", "x", ("-j1(x)",), "the Bessel function of the first kind of order 0", value=bessel(0, FIRST_ZEROS[0]),
+        "j0", "x", ("-j1(x)",), "the Bessel function of the first kind of order 0", value=bessel_first(0, FIRST_ZEROS[0]),
         latex=r"\operatorname{j0}(x)", value_ulp=6.0, value_abs=2e-16, partial_ulp=8.0, partial_abs=2e-16, second_abs=1e-15, elsewhere="besselj0 bessel_j0",
     ),
     Op(
-        "j1", "x", (J1_SLOPE,), "the Bessel function of the first kind of order 1", shown=("j0(x) - out/x",), value=bessel(1, FIRST_ZEROS[1]),
+        "j1", "x", (J1_SLOPE,), "the Bessel function of the first kind of order 1", shown=("j0(x) - out/x",), value=bessel_first(1, FIRST_ZEROS[1]),
         seconds=(f"s = x*x; where(abs(x) < 1, x*{horner(J1_SERIES, 's')}, out*(1/x/x - 1) - ({J1_SLOPE})/x)",),
         latex=r"\operatorname{j1}(x)", value_ulp=8.0, value_abs=2e-16, partial_ulp=10.0, partial_abs=4e-16, second_abs=2e-15, elsewhere="besselj1 bessel_j1",
     ),
 )
 # fmt: on
 
-FAMILIES: tuple[Family, ...] = (Family("polygamma", "the derivatives of digamma", 1, polygamma),)
+FAMILIES: tuple[Family, ...] = (
+    Family("polygamma", "the derivatives of digamma", 1, polygamma),
+    *bessel.FAMILIES,
+)
 """Families of rows with a whole-number setting."""
-ROWS: tuple[Op, ...] = (*RECIPROCALS, *RECTIFIERS, *GAMMAS, *NORMALS, *OTHERS)
+ROWS: tuple[Op, ...] = (
+    *RECIPROCALS, *RECTIFIERS, *GAMMAS, *beta.ROWS, *NORMALS, *OTHERS,
+)  # fmt: skip

@@ -441,6 +441,8 @@ CARE: dict[str, Callable[..., Ball]] = {
     "hypot": lambda x, y: (x * x + y * y).nonnegative_part().sqrt(),
     "logsumexp": logsumexp,
     "lgamma": lambda x: x.lgamma(),
+    "beta": lambda a, b: a.gamma() * b.gamma() * (a + b).rgamma(),
+    "lbeta": lambda a, b: a.lgamma() + b.lgamma() - (a + b).lgamma(),
     "factorial": lambda x: (x + 1).gamma(),
     "normpdf": lambda x: (-x * x / 2).exp() / (2 * flint().arb.pi()).sqrt(),
     "normcdf": lambda x: (-x / flint().arb(2).sqrt()).erfc() / 2,
@@ -455,6 +457,7 @@ CARE: dict[str, Callable[..., Ball]] = {
 
 FAMILIES: dict[str, Callable[[int, Ball], Ball]] = {
     "polygamma": lambda n, x: flint().acb(x).polygamma(n).real,
+    "besselj": lambda n, x: x.bessel_j(n),
 }
 """What members of a family are, by the whole number."""
 

@@ -1,0 +1,77 @@
+"""Bessel functions of whole order against mpmath: values and derivatives, beside their zeros too."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+
+from exprgrad import parse
+from exprgrad.errors import LanguageError
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.run.balls.balls import has_balls
+from oracles import mp, true_partial, true_value, ulps
+
+ORDERS = [0, 1, 2, 3, 5, 12, 40]
+
+
+def operands(random: Random, order: int, count: int) -> list[float]:
+    """Small ones, ones about the order, where one rule takes over from another, and large ones."""
+    ends = [1e-300, 1e-20, math.sqrt(2 * (order + 1)), float(order) or 1.0]
+    drawn = [
+        random.choice((random.uniform(0, 3 * order + 30), 10 ** random.uniform(-3, 6)))
+        for _ in range(count)
+    ]
+    return [*ends, *drawn]
+
+
+@pytest.mark.parametrize("word", ["besselj"])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("count", [8, pytest.param(150, marks=pytest.mark.slow)])
+def test_members_are_within_the_stated_bounds(word: str, order: int, count: int) -> None:
+    formula = parse(f"{word}({order}, x)")
+    op = BY_NAME[formula.graph.kinds[-1]]
+    for x in operands(Random(f"{word} {order}"), order, count):
+        run = formula.gradient(x=x)
+        for given, true, bound, near in (
+            (run.value, true_value(op.name, x), op.value_ulp, op.value_abs),
+            (run.gradient["x"], true_partial(op.name, 0, (x,)), op.partial_ulp, op.partial_abs),
+        ):
+            beside_zero = (
+                x > order and abs(given - true) <= near
+            )  # the first zero is beyond the order
+            assert beside_zero or ulps(given, true) <= bound, (x, given, mp.nstr(true, 20))
+
+
+@pytest.mark.parametrize(
+    ("text", "slope"),
+    [
+        ("besselj(0, x)", "-besselj(1, x)"),
+        ("besselj(3, x)", "(besselj(2, x) - besselj(4, x))/2"),
+    ],
+)
+def test_a_chain_of_derivatives_closes(text: str, slope: str) -> None:
+    assert parse(text).derivative("x").text == slope
+    assert parse(text).derivative("x", order=3).evaluate(x=2.5).value == pytest.approx(
+        float(mp.diff(lambda x: mp.besselj(int(text[8]), x), 2.5, 3)), rel=1e-13
+    )
+
+
+@pytest.mark.parametrize("target", ["python", "numpy", "c", "javascript", "jax", "torch"])
+def test_targets_write_members_as_functions(target: str) -> None:
+    assert "besselj_2(" in parse("besselj(2, x)").code(target)
+
+
+def test_negative_operands_and_no_order() -> None:
+    for order in (2, 3):
+        formula = parse(f"besselj({order}, x)")
+        assert formula.evaluate(x=-7.0).value == (-1) ** order * formula.evaluate(x=7.0).value
+    with pytest.raises(LanguageError, match="besselj needs a whole number from 0 up"):
+        parse("besselj(x, 2)")
+
+
+def test_digits_are_trusted_where_balls_know_the_function() -> None:
+    run = parse("besselj(4, x)").gradient(x=3.0)
+    if has_balls():
+        assert run.digits["value"] >= 13
