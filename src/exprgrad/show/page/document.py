@@ -356,11 +356,17 @@ def part_of(part: Part, formula: int | None, *, is_open: bool) -> str:
             f'<details name="part"{attributes}><summary>{escape(part.title)}</summary>',
             *(f"<p>{spelled(paragraph)}</p>" for paragraph in paragraphs),
             program(part.code.strip()) if part.code else "",
-            f'<div class="moving" data-live="{part.live}"></div>' if part.live else "",
+            moving(part) if part.live else "",
             items(part.tasks),
             "</details>\n",
         ]
     )
+
+
+def moving(part: Part) -> str:
+    """The place of what moves in a part."""
+    rate = f' data-rate="{part.rate:g}"' if part.live == "descent" else ""
+    return f'<div class="moving" data-live="{part.live}"{rate}></div>'
 
 
 def program(text: str) -> str:

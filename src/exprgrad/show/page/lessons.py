@@ -60,6 +60,7 @@ class Part(NamedTuple):
     ``code``     a program to read
     ``live``     what moves in it, one of ``LIVE``
     ``tasks``    what to try
+    ``rate``     that of a descent, at the start
     """
 
     title: str
@@ -68,6 +69,7 @@ class Part(NamedTuple):
     code: str = ""
     live: str = ""
     tasks: tuple[Task, ...] = ()
+    rate: float = 0.1
 
 
 class Formula(NamedTuple):
@@ -213,6 +215,7 @@ PART_FIELDS: Fields = {
     "formula": ("the name of one of the formulas", is_text),
     "code": ("a text", is_text),
     "live": (f"one of {', '.join(LIVE)}", one_of(*LIVE)),
+    "rate": ("a number", is_number),
     "tasks": ("a list of tables", are_tables),
 }
 LESSON_FIELDS: Fields = {

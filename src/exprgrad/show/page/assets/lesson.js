@@ -4,15 +4,15 @@ const lessonParts = [...$("tasks").querySelectorAll("details")];
 if (typeof LIVE !== "undefined") for (const place of lives) LIVE[place.dataset.live](place);
 lessonParts.forEach((part, at) => {
   const [head] = part.children, {formula} = part.dataset, next = lessonParts[at + 1];
-  const turn = () => {
-    for (const other of lessonParts) other.open = other === part;
+  const turn = isOpen => {
+    for (const other of lessonParts) other.open = isOpen && other === part;
     app.live = "";
-    if (known(formula) && Number(formula) !== PAGE.formula) return turnToFormula(Number(formula));
+    if (isOpen && known(formula) && Number(formula) !== PAGE.formula) return turnToFormula(Number(formula));
     show();
   };
   head.onclick = event => {
     event.preventDefault();
-    part.open ? (part.open = false) : turn();
+    turn(!part.open);
   };
   if (!next) return;
   part.querySelector(".on")?.remove();

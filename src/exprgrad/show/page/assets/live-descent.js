@@ -21,7 +21,7 @@ function contour(values, level) {
 
 LIVE.descent = place => {
   const ids = PAGE.wrt, output = called(PAGE.output);
-  const rate = make("input", {class: "rate", value: "0.1", autocomplete: "off"});
+  const rate = make("input", {class: "rate", value: place.dataset.rate, autocomplete: "off"});
   const said = make("p", {class: "wanted", role: "status"}), figures = make("div", {class: "figures"});
   const start = ids.map(id => START_DATA[id]);
   let points = [], timer = 0;

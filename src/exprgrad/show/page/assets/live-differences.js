@@ -2,7 +2,7 @@
 
 LIVE.differences = place => {
   const LEAST = 16, DIGITS = 10, pick = make("select", {"aria-label": "Input"}, ...PAGE.wrt.map(id => make("option", {value: id}, called(id))));
-  const said = make("p"), space = make("div", {class: "long", tabindex: 0, role: "group", "aria-label": "Quotients of differences"});
+  const said = make("p"), space = make("div", {class: "long numbers", tabindex: 0, role: "group", "aria-label": "Quotients of differences"});
   let rows = 1;
   const turn = to => {
     rows = Math.min(LEAST + 1, to);

@@ -58,6 +58,7 @@ LIVE.search = place => {
   const turn = to => {
     at = Math.max(0, Math.min(events.length, to));
     at === events.length ? reach("end") : show();
+    if (at) cards[events[at - 1].node].group.scrollIntoView({block: "nearest", inline: "nearest"});
   };
   const beat = () => {
     turn(at + 1);
@@ -87,7 +88,7 @@ LIVE.search = place => {
     cards.forEach(({group}, id) => {
       group.classList.toggle("visited", open && Boolean(event?.visited.includes(id)));
       group.classList.toggle("ordered", open && Boolean(event?.order.includes(id)));
-      if (open && event) group.classList.toggle("now", event.node === id && at < events.length);
+      group.classList.toggle("searching", open && event?.node === id && at < events.length);
     });
   });
 };
