@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus import table
+from counting import calls
 from exprgrad.derive.rules import fewest, shown
 from exprgrad.derive.simplify.formula import derivatives, with_steps
 from exprgrad.derive.simplify.identities import IDENTITIES, OF_INVERSES, Identity
@@ -73,7 +74,7 @@ def exactly(graph: Graph, inputs: dict[str, float]) -> list[Real]:
 def tidied(graph: Graph) -> Graph:
     """The formula itself, simplified as its derivatives are."""
     formula, names = next(formulas(Program(graph, (graph.output,)), graph))
-    return with_steps(formula, names, graph.output_name)
+    return with_steps(formula, names, graph)
 
 
 def comparable(values: list[Real]) -> bool:
@@ -376,3 +377,15 @@ def test_derivatives_of_recurrences_grow_with_their_steps(loop: str) -> None:
     """A step's formula uses the names of those before it, and writes none of them out."""
     sizes = [len(next(derivatives(parse(loop.format(n=n)), ["ki"]))) for n in (40, 55, 70)]
     assert sizes[2] - sizes[1] < 1.1 * (sizes[1] - sizes[0])
+
+
+@pytest.mark.parametrize("term", ["{0}*x", "sin({0}*x)", "{0}*x^{0}", "x{0}*x", "x{0}*y{0}"])
+def test_work_grows_with_the_number_of_terms_and_inputs(term: str) -> None:
+    """Four times the terms take four times the work, of whatever they are the sum."""
+
+    def work(count: int) -> int:
+        graph = parse(" + ".join([term.format(k) for k in range(1, count + 1)]))
+        return calls(lambda: [*derivatives(graph, list(graph.inputs))])[1]
+
+    work(10)
+    assert work(800) < 4.4 * work(200)

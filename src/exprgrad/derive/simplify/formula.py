@@ -53,9 +53,10 @@ def derivatives(
     inner = [binding for binding in graph.bindings if binding.node != graph.output]
     ways = [inner, []] if inner and len(graph) <= SMALL else [inner]
     for same in zip(
-        *[formulas(made, graph, names, by_hand=by_hand) for names in ways], strict=True
+        *[formulas(made, graph, way, by_hand=by_hand, all_inputs=False) for way in ways],
+        strict=True,
     ):
-        texts = [with_steps(formula, known, graph.output_name) for formula, known in same]
+        texts = [with_steps(formula, known, graph) for formula, known in same]
         several = len(texts) > 1
         yield min(texts, key=lambda formula: length(program(formula))) if several else texts[0]
 
@@ -97,17 +98,16 @@ def with_names(graph: Graph, known: dict[int, str]) -> Graph:
     return graph
 
 
-def with_steps(graph: Graph, known: dict[int, str], whole: str | None) -> Graph:
+def with_steps(graph: Graph, known: dict[int, str], typed: Graph) -> Graph:
     """A formula in which what is long and used more than once is a named statement.
 
-    ``known`` are names that a person gave to some of its nodes; the others are t1, t2, …, but not
-    ``whole``, the name of what was derived.  If one of a person's names is kept, all are.
+    ``known`` are names that a person gave to some of its nodes; the others are t1, t2, …, but none that
+    an input or the output of ``typed`` has, what was derived.  If one of a person's names is kept, all are.
     """
     own = {node for node in known if graph.operands[node]}
-    taken = {*graph.inputs, *known.values(), *CONSTANTS, whole}
-    if own and not naming(graph, known, own, taken, WORTH_ITS_NAME) & own:
+    if own and not naming(graph, known, own, typed, WORTH_ITS_NAME) & own:
         own = set()
-    naming(graph, known, own, taken, 0, bind=True)
+    naming(graph, known, own, typed, 0, bind=True)
     return graph
 
 
@@ -115,17 +115,18 @@ def naming(
     graph: Graph,
     known: dict[int, str],
     own: set[int],
-    taken: set[str | None],
+    typed: Graph,
     short: int,
     *,
     bind: bool = False,
 ) -> set[int]:
     """The nodes that get a name: those of ``own`` that are not ``short``, and what is worth one.
 
-    New names are none of those ``taken``.  With ``bind`` the nodes become statements of the graph.
+    New names are none that are known or in ``typed``.  With ``bind`` the nodes become statements.
     """
     uses = Counter(chain.from_iterable(graph.operands))
-    fresh = (name for number in count(1) if (name := f"t{number}") not in taken)
+    taken = {*known.values(), *CONSTANTS, typed.output_name}
+    fresh = (n for at in count(1) if (n := f"t{at}") not in taken and n not in typed.inputs)
     names = {node: name for name, node in graph.inputs.items()}
     found: set[int] = set()
     written: list[str] = []

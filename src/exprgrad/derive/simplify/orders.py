@@ -183,11 +183,11 @@ def readable(polynomials: Polynomials, element: Element, is_last: bool) -> Deriv
 
     def copy(names: Mapping[int, str]) -> tuple[Graph, dict[int, str]]:
         """The formula, and those of its nodes that have names."""
-        made, nodes = write(polynomials.forms, [form], graph)
+        made, nodes = write(polynomials.forms, [form], graph.inputs)
         return made.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
 
     ways: list[Mapping[int, str]] = [polynomials.names, {}] if polynomials.names else [{}]
-    shown = [with_steps(*copy(names), graph.output_name) for names in ways]
+    shown = [with_steps(*copy(names), graph) for names in ways]
     plain = None if is_last else reshaped(with_names(*copy(polynomials.names)), graph)
     return Derivative(element, plain, min(shown, key=reading_length))
 

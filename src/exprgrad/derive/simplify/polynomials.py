@@ -325,7 +325,7 @@ class Polynomials:
             case Call("where", (condition, *branches)):
                 x, y = [self.form(self.slope(self.element(b), name)) for b in branches]
                 return self.element(self.forms.where(condition, x, y))
-        program, _ = write(self.forms, [form], self.graph)
+        program, _ = write(self.forms, [form], self.graph.inputs)
         derived = unsimplified(program.graph, [name])
         return self.image(derived.graph, derived.outputs[0])
 

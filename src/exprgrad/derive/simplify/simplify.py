@@ -49,7 +49,7 @@ def simplify(program: Program, typed: Graph | None = None) -> Program:
     typed = program.graph if typed is None else typed
     forms, _ = forms_of(typed, typed.bindings, share=True)
     found = read(forms, program.graph, program.outputs, 0)
-    return write(forms, [found[output] for output in program.outputs], program.graph)[0]
+    return write(forms, [found[output] for output in program.outputs], program.graph.inputs)[0]
 
 
 def formulas(
@@ -58,20 +58,23 @@ def formulas(
     bindings: Sequence[Binding] | None = None,
     *,
     by_hand: bool = True,
+    all_inputs: bool = True,
 ) -> Iterator[tuple[Graph, dict[int, str]]]:
     """Each output as a formula of its own, with those of its nodes that the typed graph has names for.
 
     Only the names of ``bindings`` count, if given; what has another is written out.  Unless ``by_hand``,
-    the formulas stay closer to what the rules give: no identity is used.
+    the formulas stay closer to what the rules give: no identity is used.  Unless ``all_inputs``,
+    each has only those that are in it: where there are many, it takes long to list them for each formula.
     """
     bindings = typed.bindings if bindings is None else bindings
     forms, names = forms_of(typed, bindings, by_hand=by_hand)
     forms.several = len(program.outputs) > 1
+    inputs = program.graph.inputs if all_inputs else ()
     for output in program.outputs:
         form = read(forms, program.graph, (output,), SHORT)[output]
         form = with_one_exponential(forms, form) if by_hand else form
         form = forms.stretched(form, program.graph.shape(output))
-        written, nodes = write(forms, [form], program.graph)
+        written, nodes = write(forms, [form], inputs)
         yield written.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial, reduce
 
 from exprgrad.derive.build import Builder
@@ -24,7 +24,7 @@ from exprgrad.derive.simplify.normal_form import (
     Product,
     Sum,
 )
-from exprgrad.graph.graph import Graph, Literal, Program
+from exprgrad.graph.graph import Literal, Program
 from exprgrad.graph.ops import BY_NAME
 
 __all__ = ["length", "needed", "parts", "write"]
@@ -33,10 +33,12 @@ LARGE = 10**300
 """A number above what doubles hold is written as a product with this."""
 
 
-def write(forms: Forms, outputs: list[int], inputs: Graph) -> tuple[Program, dict[int, int]]:
-    """The program of some forms, with all of a graph's inputs; and the node of each form in it."""
+def write(
+    forms: Forms, outputs: list[int], inputs: Iterable[str]
+) -> tuple[Program, dict[int, int]]:
+    """The program of some forms, with ``inputs``, needed or not; and the node of each form in it."""
     builder = Builder(plain=not forms.share, typed=True)
-    for name in inputs.inputs:
+    for name in inputs:
         builder.input(name)
     nodes: dict[int, int] = {}
     for form in needed(forms, outputs, written=True):
