@@ -170,3 +170,22 @@ def test_a_recurrence_is_used_if_one_of_its_terms_is() -> None:
     (told,) = parse(text + "z = 2*a; x[3]").gradient(a=2).diagnostics
     assert told.message == "the output does not use 'z'"
     assert {one.code for one in parse(text + "3*a").gradient(a=2).diagnostics} == {"unused"}
+
+
+@pytest.mark.parametrize(
+    ("text", "unused"),
+    [
+        ("n = 3; k = 2; sum(x^j for j in 1..n)", ["k"]),
+        ("n = 3; m = 2; sum(x^j*i for j in 1..n for i in m..j)", []),
+        ("n = 2; m = 1; v = [x, x^2, x^3]; v[n - 1]", ["m"]),
+        ("n = 4; a[0] = x; a[k] = a[k - 1]/2 for k in 1..n; a[n]", []),
+        ("u = x*2; v = u + x; w = 3; d(sin(v)*u, u)", ["w"]),
+        ("n = 1; a = 2; y = [a*x, a]; sum(y) + x", ["n"]),
+        ("n = 2; f(t) = sum(t^k for k in 1..n); f(x)", []),
+        ("n = 2; m = 3; v = [n, x]; sum(v)", ["m"]),
+    ],
+)
+def test_what_a_bound_or_a_derivative_reads_is_used(text: str, unused: list[str]) -> None:
+    """A name in a bound, an index, or what is differentiated becomes no operand."""
+    told = parse(text).gradient(x=2).diagnostics
+    assert [one.message for one in told] == [f"the output does not use '{name}'" for name in unused]

@@ -49,6 +49,8 @@ def resolved(graph: Graph, text: str) -> Graph:
     maker = Maker(graph, text)
     made, images = transform(graph, maker.rule, into=maker.made)
     made.origins = {}
+    used = dependencies(graph, graph.output)
+    made.mentioned |= {binding.name for binding in graph.bindings if used[binding.node]}
     made.called = {
         images[node]: at
         for node, at in graph.called.items()

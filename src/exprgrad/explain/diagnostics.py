@@ -7,7 +7,6 @@ smooth point there is nothing to find.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -300,27 +299,15 @@ def ends_somewhere(run: evaluation.Run) -> bool:
     )
 
 
-BOUNDS = re.compile(r"\bin\b[^;=\[\],]*\.\.[^;=\[\],]*|\[[^\[\]=;]*\]")
-"""The bounds of an index, and indices: a whole number that is bound before is used by them."""
-
-
 def unused_bindings(run: evaluation.Run) -> Iterator[Diagnostic]:
-    """The named statements that the output does not depend on; a recurrence's terms count as one.
-
-    What a derivative inside of the formula is of is used, though its nodes need not be.
-    """
-    if run.graph.bindings:
-        needed = dependencies(run.graph, run.graph.output)
-        whole = [binding.name.partition("[")[0] for binding in run.graph.bindings]
-        told = {name for name, b in zip(whole, run.graph.bindings, strict=True) if needed[b.node]}
-        inside = [call.span for call in run.graph.calls if call.kind == "derivative"]
-        told.update(
-            word for place in inside for word in re.findall(r"\w+", run.text[slice(*place)])
-        )
-        told.update(
-            word for bound in BOUNDS.findall(run.text) for word in re.findall(r"\w+", bound)
-        )
-        for name, (_, node, span) in zip(whole, run.graph.bindings, strict=True):
+    """The named statements that the output does not depend on; a recurrence's terms count as one."""
+    graph = run.graph
+    if graph.bindings:
+        needed = dependencies(graph, graph.output)
+        used = [b.name for b in graph.bindings if needed[b.node] or b.name in graph.mentioned]
+        told = {name.partition("[")[0] for name in used}
+        for called, node, span in graph.bindings:
+            name = called.partition("[")[0]
             if name not in told:
                 told.add(name)
                 message = f"the output does not use '{name}'"

@@ -174,11 +174,13 @@ class Graph:
     ``slopes``     of a derived graph: the nodes that are local derivatives of rows that state second ones
     ``calls``      what wrote nodes in short, such as a function of one's own, a call before those inside it
     ``called``     node → the number of the innermost call that it was made in; none for what is written out
+    ``mentioned``  what bears a name and is read by no operation: whole numbers in bounds and indices, and
+                   what a derivative inside is of
     """
 
     __slots__ = (
         "bindings", "called", "calls", "edge_ends", "edge_starts", "ends", "first_edge", "implicit",
-        "inputs", "kinds", "operands", "origins", "output", "output_name", "payloads", "shapes", "slopes",
+        "inputs", "kinds", "mentioned", "operands", "origins", "output", "output_name", "payloads", "shapes", "slopes",
         "spelled", "starts", "symbols",
     )  # fmt: skip
 
@@ -203,6 +205,7 @@ class Graph:
         self.slopes: dict[int, Slope] = {}
         self.calls: list[Call] = []
         self.called: dict[int, int] = {}
+        self.mentioned: set[str] = set()
 
     def __repr__(self) -> str:
         return f"<Graph: {len(self)} nodes, {len(self.inputs)} of them inputs>"

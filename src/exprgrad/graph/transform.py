@@ -33,6 +33,7 @@ def transform(
     made.bindings = [
         Binding(b.name, images[b.node], b.span) for b in graph.bindings if images[b.node] >= 0
     ]
+    made.mentioned |= graph.mentioned
     if graph.calls:
         made.calls, made.called = calls_moved(graph, images)
     made.implicit |= {images[node] for node in graph.implicit if images[node] >= 0}

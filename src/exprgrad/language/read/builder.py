@@ -181,6 +181,7 @@ class Builder:
         name = self.valid_name(self.text[span[0] : span[1]], span)
         number = whole_at(self.graph, self.known.get(name))
         if number is not None:
+            self.graph.mentioned.add(name)
             return Setting(number, *span)
         if re.search(SHORT, self.text):
             raise InShort

@@ -573,6 +573,7 @@ class Expander(Builder):
 
             is_known = name in {**self.known, **self.scope.nodes} and name not in self.graph.inputs
             raise not_whole(self.text, name, span, is_known=is_known)
+        self.graph.mentioned.add(name)
         return Setting(number, *span)
 
     # Recurrences.
