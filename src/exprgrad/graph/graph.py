@@ -180,8 +180,8 @@ class Graph:
 
     __slots__ = (
         "bindings", "called", "calls", "edge_ends", "edge_starts", "ends", "first_edge", "implicit",
-        "inputs", "kinds", "mentioned", "operands", "origins", "output", "output_name", "payloads", "shapes",
-        "slopes", "spelled", "starts", "symbols",
+        "inputs", "kinds", "mentioned", "operands", "origins", "output", "output_name", "payloads",
+        "shapes", "slopes", "spelled", "starts", "symbols",
     )  # fmt: skip
 
     def __init__(self, shapes: list[Shape] = NUMBERS) -> None:
