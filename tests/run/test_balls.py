@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import product
+from itertools import pairwise, product
 from random import Random
 from typing import Any, NamedTuple
 
@@ -77,10 +77,10 @@ def inside(true: Real, error: Real, found: Ball) -> bool:
 
 
 def is_moderate(found: Ball) -> bool:
-    """Whether a true number is finite and of a size that mpmath can carry through a formula."""
+    """Whether a true number is finite and mpmath can carry it, and its square, through a formula."""
     if not found.is_finite():
         return False
-    edge = ball(2) ** 5000
+    edge = ball(2) ** (PRECISION // 4)
     return bool(found.is_zero()) or (bool(1 / edge < abs(found)) and bool(abs(found) < edge))
 
 
@@ -96,13 +96,18 @@ class Slope(NamedTuple):
         return Slope(self.value * other.value, error + self.error * other.error)
 
 
+def step_of(name: str, args: Sequence[Real]) -> Real:
+    """How far from its operands an operation's quotient is taken."""
+    return mp.ldexp(min([mpf(1), *(abs(x) for x in args if x)]), -(STEP[name] or 400))
+
+
 def quotient(name: str, args: Sequence[Real], position: int) -> Slope:
     """A central difference, with what rounding and truncation may have done to it.
 
     Truncation is of the order of the step's square, so half the step leaves a quarter of it; a step across
     a jump gives quotients that have nothing to do with each other.
     """
-    step = mp.ldexp(min([mpf(1), *(abs(x) for x in args if x)]), -(STEP[name] or 400))
+    step = step_of(name, args)
 
     def at(shift: Real) -> Real:
         return reference(name, *args[:position], args[position] + shift, *args[position + 1 :])
@@ -125,7 +130,8 @@ def meets_special(graph: Graph, values: Sequence[Real]) -> bool:
         if op is None or not op.special:
             continue
         exact = [values[operand] for operand in operands]
-        if op.variadic and len(set(exact)) < len(exact):
+        gaps = [high - low for low, high in pairwise(sorted(exact))]
+        if any(gap <= 2 * step_of(op.name, exact) for gap in gaps if gap or op.variadic):
             return True
         seen = [*exact, values[node], *[mpf(1)] * len(exact)]
         if not op.variadic and any(holds(s.where, slots(op), seen) for s in op.special):
