@@ -53,6 +53,9 @@ def move(part: Any, state: str) -> None:
         place.get_by_role("slider").press("End")
     elif kind == "differences":
         place.get_by_role("button", name="Down to").click()
+    elif kind == "training":
+        step = place.get_by_role("button", name="One step")
+        step.evaluate("button => { for (let n = 0; n < 60; n++) button.click(); }")
     else:
         for rate in RATES[state]:
             place.get_by_role("button", name="Back to the start").click()
@@ -172,6 +175,30 @@ def test_descent_takes_the_steps_of_descend(
     if place == 1:
         part.locator("svg.plot").first.click()
         assert "Choose a rate" in part.inner_text()
+
+
+def test_training_is_the_library_s(browse: Any) -> None:
+    """Ten steps over all points: the weights are those of the library's gradients, to rounding."""
+    page, lesson = lesson_page(browse, "network"), LESSONS["network"]
+    expression, (points,) = parse(lesson.expression), [p.data for p in lesson.parts if p.data]
+    values, count = dict(lesson.values), len(points["x"])
+    part = open_part(page, 1)
+    for _ in range(10):
+        part.get_by_role("button", name="One step").click()
+        sums = dict.fromkeys(values.keys() - points.keys(), 0.0)
+        for row in range(count):
+            at = values | {name: column[row] for name, column in points.items()}
+            gradient = expression.gradient(at).gradient
+            sums = {name: total + gradient[name] for name, total in sums.items()}
+        values |= {name: values[name] - 0.5 * (total / count) for name, total in sums.items()}
+    for name in ("u1", "v2", "b3", "w1", "c"):
+        shown = page.get_by_role("textbox", name=name, exact=True).input_value()
+        assert float(shown.replace("−", "-")) == pytest.approx(values[name], rel=1e-12)
+    assert "After 10 steps" in part.inner_text()
+    page.locator(".call .knob").first.click()
+    assert page.locator(".frame").count() == 3 and "After 10 steps" in part.inner_text()
+    page.locator(".mark").nth(8).click()
+    assert page.get_by_role("textbox", name="y", exact=True).input_value() == "1.48"
 
 
 def test_differences_are_those_of_the_formula(browse: Any) -> None:

@@ -275,10 +275,19 @@ def kink_numbers() -> list[float]:
     return [*found, 0.4, 3, 0, steep, steep * 0.2, flat * 0.2]
 
 
+def network_numbers() -> list[float]:
+    here = run("network")
+    sizes = {name: abs(grad(here, name)) for name in ("w1", "w2", "w3")}
+    assert max(sizes, key=lambda name: sizes[name]) == "w1"
+    still = run("network", w1=0, w2=0, w3=0)
+    assert all(still.gradient[name] == 0 for name in ("u1", "v2", "b3")) and grad(still, "c")
+    return [sizes["w1"], 0]
+
+
 ANSWERS = {
     "start": start_numbers, "chain": chain_numbers, "paths": paths_numbers, "order": order_numbers,
     "accumulate": accumulate_numbers, "gates": gates_numbers, "tanh": tanh_numbers, "check": check_numbers,
-    "vanish": vanish_numbers, "descent": descent_numbers, "kink": kink_numbers,
+    "vanish": vanish_numbers, "descent": descent_numbers, "kink": kink_numbers, "network": network_numbers,
 }  # fmt: skip
 """By lesson with prose, the numbers that its answers may name: each as the library finds it."""
 NAMED = re.compile(r"(?<![\w^.])−?\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?(?!\w)")

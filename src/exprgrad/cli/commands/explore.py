@@ -48,7 +48,7 @@ class ExploreCommand(FormulaCommand):
     "--lesson",
     metavar="NAME",
     help="Take a lesson instead of EXPR: start, graph, chain, neuron, tanh, gates, square, accumulate, "
-    "diamond, paths, order, check, vanish, descent, kink, or a .toml file.",
+    "diamond, paths, order, check, vanish, descent, kink, network, or a .toml file.",
 )
 @click.option("-o", "--output", "path", metavar="FILE", help="Write an .html file.")
 @click.option("--open", "show", is_flag=True, help="Show the page in a browser.")

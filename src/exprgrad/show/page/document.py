@@ -49,6 +49,7 @@ VIEWS = (
     "address",
     "formulas",
     "live",
+    "plots",
     *(f"live-{name}" for name in LIVE),
     "lesson",
     "start",
@@ -134,6 +135,7 @@ def script_of(groups: Sequence[Sequence[Run]], digits: int, lesson: Lesson | Non
         "calls": has_calls,
         "formulas": len(runs) > 1,
         "live": bool(live),
+        "plots": bool(live & {"live-descent", "live-training"}),
         **dict.fromkeys(AT_KINKS, has_kinks),
         **dict.fromkeys(IN_LESSONS, lesson is not None),
         **{f"live-{name}": f"live-{name}" in live for name in LIVE},
@@ -142,7 +144,7 @@ def script_of(groups: Sequence[Sequence[Run]], digits: int, lesson: Lesson | Non
         "\n".join(asset(f"{name}.js") for name in names if optional.get(name, True))
         for names in (SWEEPS, VIEWS)
     )
-    data = "" if lesson is None else f"const LESSON={in_script({'goals': goals_of(lesson)})};\n"
+    data = "" if lesson is None else f"const LESSON={in_script(told_of(lesson))};\n"
     if not optional["sheets"]:
         code = squeezed_script("\n".join([operations, sweeps, "{", views, "}"]))
         data += f"const PAGE={in_script(models[0][0])};\n"
@@ -162,6 +164,12 @@ def script_of(groups: Sequence[Sequence[Run]], digits: int, lesson: Lesson | Non
     data += f"const CALLS={in_script({'sheets': all_models, 'calls': calls})};\n"
     code = squeezed_script("\n".join([operations, sweeps, views, "}", "lay(asked());"]))
     return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
+
+
+def told_of(lesson: Lesson) -> dict[str, Any]:
+    """What the script is told of a lesson: its goals, and the points to train on."""
+    points = [{"data": part.data, "shows": part.shows} for part in lesson.parts if part.data]
+    return {"goals": goals_of(lesson), **(points[0] if points else {})}
 
 
 def in_script(data: Any) -> str:
@@ -365,7 +373,7 @@ def part_of(part: Part, formula: int | None, *, is_open: bool) -> str:
 
 def moving(part: Part) -> str:
     """The place of what moves in a part."""
-    rate = f' data-rate="{part.rate:g}"' if part.live == "descent" else ""
+    rate = f' data-rate="{part.rate:g}"' if part.live in ("descent", "training") else ""
     return f'<div class="moving" data-live="{part.live}"{rate}></div>'
 
 

@@ -6,7 +6,7 @@ Others have their prose, in parts that open one after the other, several formula
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +31,7 @@ __all__ = [
 BUILT_IN = (
     "start", "graph", "chain", "neuron", "tanh", "gates", "square", "accumulate", "diamond", "paths",
     "order", "check", "vanish", "descent", "kink",
+    "network",
 )  # fmt: skip
 """The lessons that are built in, in the order in which to take them."""
 ENDING = ".toml"
@@ -61,6 +62,8 @@ class Part(NamedTuple):
     ``live``     what moves in it, one of ``LIVE``
     ``tasks``    what to try
     ``rate``     that of a descent, at the start
+    ``data``     for training: columns of numbers by input, two for the plane and one for the targets
+    ``shows``    for training: the node that is positive on one side
     """
 
     title: str
@@ -70,6 +73,8 @@ class Part(NamedTuple):
     live: str = ""
     tasks: tuple[Task, ...] = ()
     rate: float = 0.1
+    data: Mapping[str, Sequence[float]] = {}
+    shows: str = ""
 
 
 class Formula(NamedTuple):
@@ -159,6 +164,18 @@ def are_tables(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
+def are_columns(value: object) -> bool:
+    """Whether it is a table of three lists of as many numbers."""
+    if not isinstance(value, dict) or len(value) != 3:
+        return False
+    columns = [*value.values()]
+    return (
+        all(isinstance(column, list) and all(map(is_number, column)) for column in columns)
+        and len({len(column) for column in columns}) == 1
+        and bool(columns[0])
+    )
+
+
 def are_texts(value: object) -> bool:
     """Whether it is a list of texts."""
     return isinstance(value, list) and all(is_text(each) for each in value)
@@ -207,6 +224,7 @@ LIVE = {
     "gates": "lists what each operation does with a grad",
     "sizes": "draws how large the grad of each operation is",
     "descent": "goes down the gradient",
+    "training": "trains a network on points in the plane",
 }
 """What can move in a part, and what it does."""
 PART_FIELDS: Fields = {
@@ -216,6 +234,8 @@ PART_FIELDS: Fields = {
     "code": ("a text", is_text),
     "live": (f"one of {', '.join(LIVE)}", one_of(*LIVE)),
     "rate": ("a number", is_number),
+    "data": ("a table of three lists of numbers, of the same length", are_columns),
+    "shows": ("the name of a node", is_text),
     "tasks": ("a list of tables", are_tables),
 }
 LESSON_FIELDS: Fields = {
@@ -252,6 +272,8 @@ def lesson_of(text: str, name: str) -> Lesson:
             raise wrong(
                 name, f"part {number} is about '{part['formula']}', which is no formula's name"
             )
+        if part.get("live") == "training":
+            checked(part, PART_FIELDS, {"title", "data", "shows"}, name, f"part {number}")
         own = tuple(tasks_in(part, name, len(tasks) + sum(len(one.tasks) for one in parts)))
         parts.append(Part(**{**part, "tasks": own}))
     first = formulas[0] if formulas else formula_of(table)

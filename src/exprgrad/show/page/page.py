@@ -124,6 +124,11 @@ def check_goals(lesson: Lesson, runs: Sequence[Run]) -> None:
     from exprgrad.show.page.model import short_names
 
     names = [name for run in runs for name in short_names(run).values()]
+    for part in lesson.parts:
+        for name in [name for name in [*part.data, part.shows] if name and name not in names]:
+            help = meant(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}")
+            message = f"'{name}', of which '{part.title}' speaks, is not a node of the formula"
+            raise RequestError("usage", message, help=help).about(name)
     for number, task in enumerate(tasks_of(lesson), 1):
         for name in (name for goal in task.goals for name in nodes_of(goal) if name not in names):
             message = f"'{name}', of which task {number} speaks, is not a node of the formula"

@@ -1,6 +1,6 @@
-// Descent: each step adds -rate times the gradient to the inputs.  Loss curve, and a map for one or two inputs.
+// Descent: each step adds -rate times the gradient to the inputs.  A map for one or two inputs.
 
-const SIDE = 200, CELLS = 40, LEVELS = 12, STEPS = 200;
+const CELLS = 40, LEVELS = 12, STEPS = 200;
 
 // Where the lines of a height run through a grid of values, as a path: marching squares.
 function contour(values, level) {
@@ -82,15 +82,6 @@ LIVE.descent = place => {
     return [`${told}.`, ""];
   }
 
-  // A picture of so many units, with a frame.
-  const plot = (words, high) => {
-    const drawn = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    set(drawn, {viewBox: `0 0 ${SIDE} ${high}`, role: "img", "aria-label": words, class: "plot"});
-    figures.append(make("figure", null, drawn, make("figcaption", null, words)));
-    return drawn;
-  };
-  const polyline = (svg, spots, name) => draw(svg, "polyline", {points: spots.map(([x, y]) => `${x},${y}`).join(" "), class: name});
-  const dots = (svg, spots) => spots.forEach(([x, y], at) => draw(svg, "circle", {cx: x, cy: y, r: at === spots.length - 1 ? 4 : 2, class: "dot"}));
   // As far as the sliders go.
   const reachOf = x => 2 * Math.max(1, Math.abs(x)), low = start.map(x => x - reachOf(x)), far = start.map(x => 2 * reachOf(x));
   const inside = x => Math.max(-SIDE, Math.min(2 * SIDE, x)), across = (x, n) => inside(SIDE * (x - low[n]) / far[n]);
@@ -109,7 +100,7 @@ LIVE.descent = place => {
   function drawMap() {
     const names = ids.map(called);
     if (ids.length === 2) {
-      const svg = plot(`${output} as a map: ${names[0]} to the right, ${names[1]} up. Click to start elsewhere.`, SIDE);
+      const svg = plot(figures, `${output} as a map: ${names[0]} to the right, ${names[1]} up. Click to start elsewhere.`, SIDE);
       for (const line of map()) draw(svg, "path", {d: line, class: "level"});
       const spots = points.map(({at: [x, y]}) => [across(x, 0), SIDE - across(y, 1)]);
       polyline(svg, spots, "way");
@@ -123,23 +114,13 @@ LIVE.descent = place => {
       };
     }
     if (ids.length === 1) {
-      const svg = plot(`${output} over ${names[0]}, and the steps on it`, SIDE * .6), curve = map(), heights = curve.map(([, y]) => y).filter(Number.isFinite);
+      const svg = plot(figures, `${output} over ${names[0]}, and the steps on it`, SIDE * .6), curve = map(), heights = curve.map(([, y]) => y).filter(Number.isFinite);
       const least = Math.min(...heights), up = y => inside(SIDE * .6 * (.94 - .88 * (y - least) / (Math.max(...heights) - least || 1)));
       polyline(svg, curve.filter(([, y]) => isFinite(y)).map(([x, y]) => [x, up(y)]), "curve");
       const spots = points.filter(({value}) => isFinite(value)).map(({at: [x], value}) => [across(x, 0), up(value)]);
       polyline(svg, spots, "way");
       dots(svg, spots);
     }
-  }
-
-  function drawLoss() {
-    const values = points.map(({value}) => value).filter(Number.isFinite), isLog = values.every(x => x > 0);
-    if (values.length < 2) return;
-    const of = isLog ? Math.log : x => x, scaled = values.map(of), least = Math.min(...scaled), most = Math.max(...scaled);
-    const svg = plot(`${output} after each step${isLog ? ", by its size (logarithmic)" : ""}: from ${num(values[0])} to ${num(values.at(-1))}`, SIDE * .4);
-    const spots = scaled.map((y, n) => [4 + (SIDE - 8) * n / (values.length - 1), SIDE * .4 * (.92 - .84 * (y - least) / (most - least || 1))]);
-    polyline(svg, spots, "curve");
-    dots(svg, spots.slice(-1));
   }
 
   views.push(() => {
@@ -149,6 +130,6 @@ LIVE.descent = place => {
     said.textContent = verdict()[0];
     figures.replaceChildren();
     drawMap();
-    drawLoss();
+    drawLoss(figures, output, points.map(({value}) => value));
   });
 };
