@@ -20,6 +20,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.calls import opened
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.arithmetic import SPECIAL, arithmetic
+from exprgrad.show.page.layers import layers
 from exprgrad.show.page.lessons import LIVE, Lesson, Part, Task, goals_of, tasks_of
 from exprgrad.show.page.model import call_key, call_program, model
 from exprgrad.show.page.picture import picture
@@ -38,6 +39,8 @@ VIEWS = (
     "marks",
     "steps",
     "motion",
+    "map",
+    "layers",
     "inputs",
     "closer",
     "trouble",
@@ -133,6 +136,7 @@ def script_of(groups: Sequence[Sequence[Run]], digits: int, lesson: Lesson | Non
     optional = {
         "sheets": has_calls or len(runs) > 1,
         "calls": has_calls,
+        "layers": any(layers(run) for run in runs),
         "formulas": len(runs) > 1,
         "live": bool(live),
         "plots": bool(live & {"live-descent", "live-training"}),

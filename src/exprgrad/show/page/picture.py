@@ -7,7 +7,7 @@ of colours, one outline for a box, and texts tied to places that do not depend o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from math import ceil
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.show.page.layers import layers
 from exprgrad.show.page.model import places_of
 from exprgrad.show.picture.cards import Piece, card_of
 from exprgrad.show.picture.dot import source
@@ -42,6 +43,7 @@ NODE = re.compile(r"n(\d+)")
 CHIP = re.compile(r"n(\d+)_(\d+)")
 WIRE = re.compile(r"w(\d+)_(\d+)")
 FRAME = re.compile(r"cluster_(\d+)")
+GROUP = "cluster_in_"
 KINDS = {INPUT: "input", CONST: "const"}
 
 Point = tuple[float, float]
@@ -82,13 +84,15 @@ def picture(run: Run, digits: int) -> str:
     place among those that are seen; opened calls are frames.  Raises ``MissingExtraError`` without
     Graphviz.
     """
-    dot = source(run.graph, run, digits=digits, all=True, room=ROOM)
+    within = layers(run)
+    dot = source(run.graph, run, digits=digits, all=True, room=ROOM, within=within)
     root = ElementTree.fromstring(graphviz(command("svg", NEEDED), dot))
     width, height = (float(size) for size in root.attrib["viewBox"].split()[2:])
     nodes: dict[int, Shape] = {}
     chips: dict[tuple[int, int], Shape] = {}
     wires: dict[tuple[int, int], list[Shape]] = {}
     frames: dict[int, Shape] = {}
+    groups: list[Shape] = []
     places = places_of(run)
     for shape in shapes(root[0]):
         if place := WIRE.fullmatch(shape.name):
@@ -97,10 +101,13 @@ def picture(run: Run, digits: int) -> str:
             chips[int(place[1]), int(place[2])] = shape
         elif place := FRAME.fullmatch(shape.name):
             frames[int(place[1])] = shape
+        elif shape.name.startswith(GROUP):
+            groups.append(shape)
         elif place := NODE.fullmatch(shape.name):
             nodes[int(place[1])] = shape
     outer = sorted(frames, key=lambda at: -area(frames[at].box))
     parts = [frame(frames[at]) for at in outer]
+    parts += [frame(shape, knobbed=False) for shape in sorted(groups, key=lambda s: -area(s.box))]
     parts += [
         wire((places[user], position), pieces) for (user, position), pieces in sorted(wires.items())
     ]
@@ -109,6 +116,7 @@ def picture(run: Run, digits: int) -> str:
         edges = [(node, position) for position in range(len(run.operands(node)))]
         parts += [chip((places[node], edge[1]), chips[edge]) for edge in edges if edge in chips]
         parts.append(card(run, node, places[node], card_of(run, node, digits).pieces, shape))
+    parts += covers(run, groups, within, places)
     head = (
         f'<svg id="graph" viewBox="0 0 {tenths(width)} {tenths(height)}" role="group" '
         f'aria-label="The graph" style="--w:{tenths(width)}px;--h:{tenths(height)}px">'
@@ -187,12 +195,35 @@ def area(box: Box) -> float:
     return (right - left) * (bottom - top)
 
 
-def frame(shape: Shape) -> str:
-    """The frame of an opened call, with its text behind a knob that closes it."""
+def frame(shape: Shape, *, knobbed: bool = True) -> str:
+    """A frame: of an opened call, with its text behind a knob that closes it, or of a layer or neuron."""
     (text,) = shape.texts
     left, top, *_ = shape.box
-    said = f'<text x="{tenths(left + 24)}" y="{round(text.y)}">{escape(text.content)}</text>'
-    return f'<g class="frame">{rectangle(shape.box)}{knob(left + 13, top + 12, "−")}{said}</g>'
+    closing, start = (knob(left + 13, top + 12, "−"), left + 24) if knobbed else ("", left + 8)
+    said = f'<text x="{tenths(start)}" y="{round(text.y)}">{escape(text.content)}</text>'
+    return f'<g class="frame">{rectangle(shape.box)}{closing}{said}</g>'
+
+
+def covers(
+    run: Run,
+    groups: Iterable[Shape],
+    within: Mapping[int, tuple[str, ...]],
+    places: Mapping[int, int],
+) -> Iterator[str]:
+    """What is seen of layers and neurons from afar: cards over them, layers above neurons.
+
+    A neuron's has the place of its node, whose numbers the script writes onto it.
+    """
+    results = {within[b.node][-1]: b.node for b in run.graph.bindings if b.node in within}
+    for shape in sorted(groups, key=lambda shape: area(shape.box)):
+        *_, name = names = shape.name.removeprefix(GROUP).split("/")
+        own = [way for way in within.values() if way[: len(names)] == tuple(names)]
+        inner = {way[len(names)] for way in own if len(way) > len(names)}
+        kind = "layer" if inner else "neuron"
+        count = f"{len(inner)} neurons" if inner else f"{len(own)} nodes"
+        place = "" if inner else f' data-result="{places[results[name]]}"'
+        said = f"<text>{escape(name)}</text><text>{count}</text><text></text><text></text>"
+        yield f'<g class="cover {kind}"{place}>{rectangle(shape.box)}{said}</g>'
 
 
 def knob(x: float, y: float, sign: str) -> str:

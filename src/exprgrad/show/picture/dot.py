@@ -41,13 +41,15 @@ def source(
     all: bool = False,
     room: int = 0,
     text: str = "",
+    within: Mapping[int, tuple[str, ...]] | None = None,
 ) -> str:
     """The DOT source of a graph: of the formula alone, or with what a run found.
 
     ``digits`` is the number of significant digits shown; ``room`` the least number of digits that there
     is room for, where the numbers will be replaced by others; wires then have an id, ``w5_0`` for position
-    0 of node 5.  ``text`` is what was typed, which names the picture where there are calls.  Raises
-    ``RequestError`` above ``LARGEST`` nodes unless ``all`` is true.
+    0 of node 5.  ``text`` is what was typed, which names the picture where there are calls.  ``within`` are
+    names of frames around nodes, from the outside in.  Raises ``RequestError`` above ``LARGEST`` nodes
+    unless ``all`` is true.
     """
     found = Run("", graph, {}, []) if run is None else run
     if len(found.shown) > LARGEST and not all:
@@ -67,8 +69,11 @@ def source(
     )
     frames = frames_of(graph) if found.opened else {OUTSIDE: (0, OUTSIDE)}
     clusters = clusters_of(found, frames, picture)
+    groups = {(): picture} | {names: group(names) for names in nested(within or {})}
 
     def place(node: int) -> Digraph:
+        if within:
+            return groups[within.get(node, ())]
         return clusters[frames[found.opened.get(node, OUTSIDE)][1]]
 
     for node in found.shown:
@@ -81,6 +86,8 @@ def source(
         draw_wires(found, user, drawn, room, picture, place(user))
     for at in sorted(clusters.keys() - {OUTSIDE}, key=lambda at: (-frames[at][0], at)):
         clusters[frames[graph.calls[at].parent][1]].subgraph(clusters[at])
+    for names in sorted(groups.keys() - {()}, key=len, reverse=True):
+        groups[names[:-1]].subgraph(groups[names])
     return str(picture.source)
 
 
@@ -104,6 +111,22 @@ def draw_wires(
             )
             picture.edge(start, f"{middle}:w", arrowhead="none", **manner)
             picture.edge(f"{middle}:e", end, **manner)
+
+
+def nested(within: Mapping[int, tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """All frames around nodes, each by the names from the outside in."""
+    ways = {*within.values()}
+    return sorted({names[:depth] for names in ways for depth in range(1, len(names) + 1)})
+
+
+def group(names: tuple[str, ...]) -> Digraph:
+    """The frame of a layer or a neuron."""
+    from graphviz import Digraph
+
+    text = quoted(shown(names[-1], TITLE))
+    return Digraph(
+        quoted("cluster_in_" + "/".join(names)), graph_attr={**look.CLUSTER, "label": text}
+    )
 
 
 def cluster(graph: Graph, at: int) -> Digraph:

@@ -61,7 +61,7 @@ views.push(() => {
 });
 
 // What the step is about is kept in sight, where the graph is larger than its frame.
-function follow() {
+function follow(centred = false) {
   const seen = frame.getBoundingClientRect(), lit = [...graph.querySelectorAll(app.picked ? ".picked" : ".now")];
   if (!lit.length || frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
   const boxes = lit.map(part => part.getBoundingClientRect());
@@ -69,7 +69,7 @@ function follow() {
   const off = (start, end) => {
     let from = Math.min(...boxes.map(at => at[start])), to = Math.max(...boxes.map(at => at[end]));
     if (to - from > seen[end] - seen[start]) from = own[start], to = own[end];
-    return from < seen[start] + 8 || to > seen[end] - 8 ? (from + to - seen[start] - seen[end]) / 2 : 0;
+    return centred || from < seen[start] + 8 || to > seen[end] - 8 ? (from + to - seen[start] - seen[end]) / 2 : 0;
   };
   frame.scrollBy(off("left", "right"), off("top", "bottom"));
 }
@@ -80,19 +80,19 @@ let zoom = null;
 function zoomTo(factor) {
   const size = () => graph.getBoundingClientRect().width, {clientWidth, clientHeight} = frame;
   const was = size(), middle = [frame.scrollLeft + clientWidth / 2, frame.scrollTop + clientHeight / 2];
-  zoom = factor && Math.max(.2, Math.min(4, factor));
+  zoom = factor && Math.max(Math.min(.2, whole()), Math.min(4, factor));
   Object.assign(graph.style, zoom ? {width: `calc(var(--w) * ${zoom})`, minWidth: 0, maxHeight: "none"} : {width: "", minWidth: "", maxHeight: ""});
   const by = size() / was;
   frame.scrollTo({left: middle[0] * by - clientWidth / 2, top: middle[1] * by - clientHeight / 2, behavior: "instant"});
 }
 const scale = () => graph.getBoundingClientRect().width / graph.viewBox.baseVal.width;
-const zooms = {"+": () => zoomTo(scale() * FASTER), "−": () => zoomTo(scale() / FASTER), "Fit": () => zoomTo(zoom ? null : whole())};
+const zooms = {"+": () => zoomTo(scale() * FASTER), "−": () => zoomTo(scale() / FASTER), "Fit": () => zoomTo(zoom && !graph.querySelector(".cover") ? null : whole())};
 const whole = () => Math.min((frame.clientWidth - 32) / graph.viewBox.baseVal.width, (frame.clientHeight - 32) / graph.viewBox.baseVal.height);
 frame.append(make("div", {id: "zoom"}, ...Object.entries(zooms).map(([words, by]) => button(words, by, {"+": "Zoom in", "−": "Zoom out"}[words]))));
 
 // Panning by the mouse, from where nothing is.
 frame.onpointerdown = event => {
-  if (event.pointerType !== "mouse" || event.button || event.target.closest("button, input, .node, .chip, .wire, .knob")) return;
+  if (event.pointerType !== "mouse" || event.button || event.target.closest("button, input, .node, .chip, .wire, .knob, .cover")) return;
   const {clientX, clientY} = event, {scrollLeft, scrollTop} = frame;
   frame.setPointerCapture(event.pointerId);
   frame.onpointermove = to => frame.scrollTo({left: scrollLeft + clientX - to.clientX, top: scrollTop + clientY - to.clientY, behavior: "instant"});

@@ -27,5 +27,9 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => app.asking || go(before));
 
+// A long formula scrolls in its head, by the keys, too.
+const head = document.querySelector("header");
+new ResizeObserver(() => set(head, {tabindex: head.scrollHeight > head.clientHeight && 0})).observe(head);
+
 recall();
 show();

@@ -1,0 +1,36 @@
+// Where am I: a small map of a graph that is larger than its frame, with what is in sight and what the step is about.
+
+const map = make("div", {id: "map"}), {width: W, height: H} = graph.viewBox.baseVal;
+const PER = Math.max(W / 160, H / 110);
+const chart = draw(map, "svg", {viewBox: `0 0 ${W} ${H}`, width: W / PER, height: H / PER, "aria-hidden": "true"});
+chart.style.setProperty("--u", PER);
+const outlines = ids => ids.map(id => {
+  const {x, y, width, height} = boxOf(cards[id].group);
+  return `M${x},${y}h${width}v${height}h${-width}z`;
+}).join("");
+draw(chart, "path", {d: outlines(NODES.map(({id}) => id))});
+const litOnMap = draw(chart, "path", {class: "lit"}), sight = draw(chart, "rect", {});
+map.prepend(button("◎", () => follow(true), "To the step's node"));
+frame.append(map);
+
+function drawSight() {
+  const by = scale(), {left, top} = graph.getBoundingClientRect(), own = frame.getBoundingClientRect();
+  const wide = frame.clientWidth / by, high = frame.clientHeight / by, isWhole = W <= wide * 1.02 && H <= high * 1.02;
+  map.hidden = isWhole || !by;
+  set(sight, {x: (own.left - left) / by, y: (own.top - top) / by, width: wide, height: high});
+}
+const toPlace = event => {
+  const {left, top, width} = chart.getBoundingClientRect(), by = scale() * W / width;
+  frame.scrollTo({left: (event.clientX - left) * by - frame.clientWidth / 2, top: (event.clientY - top) * by - frame.clientHeight / 2, behavior: "instant"});
+};
+chart.onpointerdown = event => {
+  event.stopPropagation();
+  chart.setPointerCapture(event.pointerId);
+  chart.onpointermove = toPlace;
+  toPlace(event);
+};
+chart.onpointerup = chart.onpointercancel = () => { chart.onpointermove = null; };
+frame.addEventListener("scroll", drawSight);
+new ResizeObserver(drawSight).observe(frame);
+new ResizeObserver(drawSight).observe(graph);
+views.push(() => set(litOnMap, {d: outlines(app.now.nodes)}));
