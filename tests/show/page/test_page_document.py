@@ -191,4 +191,4 @@ def test_every_asset_is_used() -> None:
     folder = files("exprgrad.show.page").joinpath("assets")
     assets = {path.name for path in folder.iterdir() if path.is_file()}
     scripts = {f"{name}.js" for name in (*SWEEPS, *VIEWS)}
-    assert assets == {"page.html", "page.css", "calls.css", "lesson.css", *scripts}
+    assert assets == {"page.html", "page.css", "calls.css", "lesson.css", "map.css", *scripts}

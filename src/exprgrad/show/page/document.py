@@ -63,6 +63,8 @@ AT_KINKS = {"kinks", "sides", "conventions"}
 """Those for formulas that can meet a kink, a jump or the edge of a domain, as most lessons do not."""
 IN_LESSONS = {"goals", "lesson"}
 """Those for lessons; what moves in their parts has a file each."""
+MANY = 30
+"""A graph of so many nodes has a map."""
 MOST_NAMES = 3
 """The most names of calls of which each can be opened by itself."""
 POLICY = (
@@ -101,7 +103,7 @@ def document(
     parts = {
         "policy": POLICY.format(digest),
         "title": escape(lesson.title if lesson else cut(printable(text), HEAD)),
-        "style": style(*with_styles(lesson, has_calls=has_calls)),
+        "style": style(*with_styles(lesson, has_calls=has_calls, has_map=has_map(groups))),
         "head": head([run.text for run in runs], lesson),
         "tasks": tasks(lesson) if lesson else "",
         "picture": pictures([sheet for group in groups for sheet in group], digits),
@@ -136,6 +138,7 @@ def script_of(groups: Sequence[Sequence[Run]], digits: int, lesson: Lesson | Non
     optional = {
         "sheets": has_calls or len(runs) > 1,
         "calls": has_calls,
+        "map": has_map(groups),
         "layers": any(layers(run) for run in runs),
         "formulas": len(runs) > 1,
         "live": bool(live),
@@ -260,9 +263,18 @@ def squeezed_script(script: str) -> str:
 # The style.
 
 
-def with_styles(lesson: Lesson | None, *, has_calls: bool) -> list[str]:
+def has_map(groups: Sequence[Sequence[Run]]) -> bool:
+    """Whether a graph is so large that one may lose one's way in it."""
+    return any(len(run.shown) >= MANY for group in groups for run in group)
+
+
+def with_styles(lesson: Lesson | None, *, has_calls: bool, has_map: bool) -> list[str]:
     """The style sheets beside the page's own that a page needs."""
-    needs = {"calls.css": has_calls, "lesson.css": lesson and (lesson.parts or lesson.formulas)}
+    needs = {
+        "calls.css": has_calls,
+        "map.css": has_map,
+        "lesson.css": lesson and (lesson.parts or lesson.formulas),
+    }
     return [name for name, is_needed in needs.items() if is_needed]
 
 

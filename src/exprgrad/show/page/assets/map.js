@@ -14,9 +14,11 @@ map.prepend(button("◎", () => follow(true), "To the step's node"));
 frame.append(map);
 
 function drawSight() {
-  const by = scale(), {left, top} = graph.getBoundingClientRect(), own = frame.getBoundingClientRect();
+  const by = scale();
+  if (!by) return;
+  const {left, top} = graph.getBoundingClientRect(), own = frame.getBoundingClientRect();
   const wide = frame.clientWidth / by, high = frame.clientHeight / by, isWhole = W <= wide * 1.02 && H <= high * 1.02;
-  map.hidden = isWhole || !by;
+  map.hidden = isWhole;
   set(sight, {x: (own.left - left) / by, y: (own.top - top) / by, width: wide, height: high});
 }
 const toPlace = event => {
