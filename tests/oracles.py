@@ -198,6 +198,44 @@ def bessel(order: int, x: Real) -> Real:
         return mp.sqrt(2 / (mp.pi * z)) * wave * (mp.sign(x) if order % 2 else 1)
 
 
+def exponential_integral(x: Real) -> Real:
+    """Ei: beyond 10^4 it is far beyond every double, and on the left far below."""
+    if mp.isnan(x) or abs(x) < 10**4:
+        return mp.ei(x)
+    return mp.ldexp(x, 10**4) if x > 0 else -mp.ldexp(-1 / x, -(10**4))
+
+
+def hyperbolic_integral(sign: int, x: Real) -> Real:
+    """Shi, or with a sign of -1 Chi; beyond 10^4 they are far beyond every double."""
+    if mp.isnan(x) or (x < 0 and sign < 0):
+        return mp.nan
+    if abs(x) > 10**4:
+        return mp.ldexp(x, 10**4)
+    return mp.shi(x) if sign > 0 else mp.chi(x)
+
+
+def fresnel(function: Callable[[Real], Real], x: Real) -> Real:
+    """Fresnel's sine or cosine integral: far out the first terms of the asymptotic series."""
+    if mp.isnan(x) or abs(x) < 10**4:
+        return function(x)
+    if mp.isinf(x):
+        return mp.sign(x) / 2
+    if mp.mag(x) > 10**4:
+        return mp.nan
+    with mp.extraprec(20 + 2 * mp.mag(x)):
+        z = mp.pi * x * x
+        sums = [
+            mp.fsum((-1) ** k * mp.fac2(4 * k + odd) / z ** (2 * k + (odd > 0)) for k in range(40))
+            for odd in (-1, 1)
+        ]
+        sine, cosine = mp.sin(z / 2), mp.cos(z / 2)
+        if function == mp.fresnels:
+            waves = -sums[0] * cosine - sums[1] * sine
+        else:
+            waves = sums[0] * sine - sums[1] * cosine
+        return mp.sign(x) / 2 + waves / (mp.pi * x)
+
+
 CORE: dict[str, Callable[..., Real]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -250,6 +288,15 @@ CORE: dict[str, Callable[..., Real]] = {
     "lgamma": log_gamma,
     "beta": beta,
     "lbeta": log_beta,
+    "Ei": exponential_integral,
+    "E1": lambda x: mp.nan if not x >= 0 else mp.e1(x) if x else mp.inf,
+    "li": lambda x: mp.nan if not x >= 0 else mp.li(x),
+    "Si": lambda x: mp.si(x),
+    "Ci": lambda x: mp.nan if not x >= 0 else mp.ci(x),
+    "Shi": lambda x: hyperbolic_integral(1, x),
+    "Chi": lambda x: hyperbolic_integral(-1, x),
+    "fresnels": lambda x: fresnel(mp.fresnels, x),
+    "fresnelc": lambda x: fresnel(mp.fresnelc, x),
     "softsign": lambda x: x / (1 + abs(x)) if mp.isfinite(x) else mp.sign(x),
     "logsigmoid": lambda x: -log_one_plus_exp(-x),
 }

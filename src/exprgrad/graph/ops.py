@@ -436,7 +436,7 @@ PRODUCTS = having(COMMON, "powers")
 
 # The rows that are not always there.
 
-FURTHER = ["functions", "special"]
+FURTHER = ["functions", "special", "integrals"]
 """The modules whose rows are not in the table yet, in the order in which they are loaded."""
 
 
@@ -454,9 +454,11 @@ def load_next() -> None:
 def is_function(word: str, *, rare: bool = True) -> bool:
     """Whether a word is read as a function's or a family's name; rows are loaded until it is.
 
-    Without ``rare`` the last module, of rare functions, is left aside.
+    Without ``rare`` the modules after the first, of rare functions, are left aside.
     """
-    while len(FURTHER) >= (1 if rare else 2) and word not in FUNCTIONS and word not in FAMILIES:
+    while FURTHER and word not in FUNCTIONS and word not in FAMILIES:
+        if FURTHER[0] != "functions" and not rare:
+            break
         load_next()
     return word in FUNCTIONS or word in FAMILIES
 

@@ -450,6 +450,14 @@ CARE: dict[str, Callable[..., Ball]] = {
     "erfcx": lambda x: (x * x).exp() * x.erfc(),
     "j0": lambda x: x.bessel_j(0),
     "j1": lambda x: x.bessel_j(1),
+    "Ei": lambda x: x.ei(),
+    "E1": lambda x: x.expint(1),
+    "Si": lambda x: x.si(),
+    "Ci": lambda x: x.ci(),
+    "Shi": lambda x: x.shi(),
+    "Chi": lambda x: x.chi(),
+    "fresnels": lambda x: x.fresnel_s(),
+    "fresnelc": lambda x: x.fresnel_c(),
     "rad": lambda x: x * flint().arb.pi() / 180,  # arb's is a ball's radius
     "softplus": lambda x: x.exp().log1p(),
 }
