@@ -215,19 +215,18 @@ def hyperbolic_integral(sign: int, x: Real) -> Real:
 
 
 def fresnel(function: Callable[[Real], Real], x: Real) -> Real:
-    """Fresnel's sine or cosine integral: far out the first terms of the asymptotic series."""
-    if mp.isnan(x) or abs(x) < 10**4:
+    """Fresnel's sine or cosine integral: far out the asymptotic series, down to its least terms."""
+    if mp.isnan(x) or 2 * x * x < mp.prec + 200:
         return function(x)
     if mp.isinf(x):
         return mp.sign(x) / 2
     if mp.mag(x) > 10**4:
         return mp.nan
-    with mp.extraprec(20 + 2 * mp.mag(x)):
-        z = mp.pi * x * x
-        sums = [
-            mp.fsum((-1) ** k * mp.fac2(4 * k + odd) / z ** (2 * k + (odd > 0)) for k in range(40))
-            for odd in (-1, 1)
-        ]
+    with mp.extraprec(20 + max(0, 2 * mp.mag(x))):
+        z, k, term, sums = mp.pi * x * x, 0, mpf(1), [mpf(0), mpf(0)]
+        while abs(term) > mp.ldexp(1, -mp.prec):
+            sums[k % 2] += term * (-1) ** (k // 2)
+            k, term = k + 1, term * (2 * k + 1) / z
         sine, cosine = mp.sin(z / 2), mp.cos(z / 2)
         if function == mp.fresnels:
             waves = -sums[0] * cosine - sums[1] * sine
@@ -397,10 +396,10 @@ def true_partial(name: str, position: int, args: Sequence[float]) -> Real:
     or a jump the answer means nothing: callers leave those out; where a row has such, steps begin shorter.
     """
     bits = 600 if not has_own_reference(name) else 100 if BY_NAME[name].special else 45
-    quotient = mp.nan
+    quotient, large = mp.nan, max(0, *[math.frexp(x)[1] for x in args], 0)
     while bits <= (3200 if quotient else 1600):
         before = quotient
-        with mp.workprec(4 * bits):
+        with mp.workprec(4 * bits + large):  # so that a small step from a large operand is a step
             quotient = difference_quotient(name, position, [mpf(x) for x in args], bits)
             if quotient != 0 and agree(before, quotient, 64):
                 return quotient
@@ -414,7 +413,7 @@ def true_partial(name: str, position: int, args: Sequence[float]) -> Real:
 def difference_quotient(name: str, position: int, args: list[Real], bits: int) -> Real:
     x = args[position]
     scale = abs(x) or min([abs(other) for other in args if other], default=mpf(1))
-    step = mp.ldexp(min(scale, 1), -bits)
+    step = mp.ldexp(min(scale, 1), -bits) * mp.pi / 4  # no whole number of periods
 
     def at(shift: Real) -> Real:
         return reference(name, *args[:position], x + shift, *args[position + 1 :])
@@ -546,7 +545,7 @@ def true_second(name: str, positions: tuple[int, int], args: Sequence[float]) ->
 
 def second_quotient(name: str, positions: tuple[int, int], args: list[Real], bits: int) -> Real:
     scales = [abs(x) or min([abs(other) for other in args if other], default=mpf(1)) for x in args]
-    steps = [mp.ldexp(min(scale, 1), -bits) for scale in scales]
+    steps = [mp.ldexp(min(scale, 1), -bits) * mp.pi / 4 for scale in scales]
     first, second = positions
 
     def at(*signs: int) -> Real:

@@ -116,7 +116,9 @@ def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
                 found = evaluate(template(text), given)[-1]
                 apart = abs(found - true)
                 near = apart <= op.value_abs or apart <= op.value_ulp * ulp(true)
-                near = near or min(abs(found), abs(true)) > mp.ldexp(1, 1024)  # what is no double is infinite
+                near = near or min(abs(found), abs(true)) > mp.ldexp(
+                    1, 1024
+                )  # what is no double is infinite
                 assert same_real(found, true) or (near and not op.definition), (text, args)
                 tried += 1
         if tried > 8:

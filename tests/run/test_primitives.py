@@ -277,10 +277,12 @@ LIMITS = {
     "acsc": (0.0, 0.0), "acot": (0.0, 0.0), "acsch": (0.0, 0.0), "acoth": (0.0, 0.0),
     "softsign": (-1.0, 1.0), "hardtanh": (-1.0, 1.0), "relu6": (0.0, 6.0),
     "normpdf": (0.0, 0.0), "normcdf": (0.0, 1.0), "erfcx": (math.inf, 0.0), "j0": (0.0, 0.0),
-    "j1": (0.0, 0.0), "Ei": (0.0, math.inf), "Shi": (-math.inf, math.inf), "Si": (-math.pi / 2, math.pi / 2),
-    "fresnels": (-0.5, 0.5), "fresnelc": (-0.5, 0.5),
+    "j1": (0.0, 0.0), "Ei": (0.0, math.inf), "Shi": (-math.inf, math.inf),
+    "Si": (-math.pi / 2, math.pi / 2), "fresnels": (-0.5, 0.5), "fresnelc": (-0.5, 0.5),
 }  # fmt: skip
-SLOPES = dict.fromkeys(("tanh", "sigmoid", "erf", "erfc", "atan", "asinh", "cbrt", "sinc"), (0, 0))
+SLOPES: dict[str, tuple[float, float]] = dict.fromkeys(
+    ("tanh", "sigmoid", "erf", "erfc", "atan", "asinh", "cbrt", "sinc"), (0, 0)
+)
 SLOPES |= dict.fromkeys(("sech", "csch", "coth", "asec", "acsc", "acot", "acsch", "acoth"), (0, 0))
 SLOPES |= (
     dict.fromkeys(("elu", "silu", "gelu"), (0, 1)) | {"softsign": (0, 0)} | {"logsigmoid": (1, 0)}

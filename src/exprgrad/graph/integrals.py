@@ -92,6 +92,16 @@ CI_NEAR = (
 )  # fmt: skip
 """(Ci(z) - log(z) - Euler's constant)/z^2, of z^2/8 - 1, up to 4."""
 
+CI_ZERO = (
+    -2.378299679577127e-12, 7.263256675675226e-12, -9.74679048138647e-12, 3.191158308770913e-11,
+    -1.3245431386186088e-10, 4.1833676010213325e-10, -1.291572075593783e-09, 4.1380184576949226e-09,
+    -1.3341998597868886e-08, 4.3124778562544795e-08, -1.4039845155097122e-07, 4.6008423457350984e-07,
+    -1.4922448014314585e-06, 4.9468349644138425e-06, -1.9799120328179083e-05, 7.07921852266191e-05,
+    -1.803326755921287e-05, -7.929918062173105e-05, -0.010071495211275242, 0.044134849235999536,
+    0.04843532682987723, -0.3113895945389081,
+)  # fmt: skip
+"""Ci(z)/(z - z1), of z - 3, from 2 to 4, where z1 is a zero of Ci."""
+
 SICI_COSINE = (
     5.925321570913439e-05, -0.0005324225566666088, 0.002103526714969102, -0.004740820479780557,
     0.0065806426463064895, -0.005669506850829782, 0.003209773205444879, -0.0025130595039932415,
@@ -176,9 +186,7 @@ RIGHT = (
     f"where(m < 10, {horner(EI_FIRST, '((m - 6)/(m + 6))')}, "
     f"where(m < 24, {horner(EI_SECOND, '((m - 15)/(m + 15))')}, {horner(EI_LAST, '(24/m)')}))"
 )
-LEFT = (
-    f"where(m < 3, {horner(EI_LEFT, '((m - 1)/(m + 1))')}, {horner(EI_FAR_LEFT, '((m - 12)/(m + 12))')})"
-)
+LEFT = f"where(m < 3, {horner(EI_LEFT, '((m - 1)/(m + 1))')}, {horner(EI_FAR_LEFT, '((m - 12)/(m + 12))')})"
 
 
 def exponential_integral(grown: str) -> str:
@@ -300,9 +308,10 @@ WAVES: tuple[Op, ...] = (
         "the cosine integral: Euler's constant, log(x) and the integral of (cos(t) - 1)/t from 0 to x",
         shown=("cos(x)/x",),
         value=f"z = x; {WAVE}; t = z*z/8 - 1; near = {EULER} + log(x) + z*z*{horner(CI_NEAR, 't')}; "
-        "where(x >= 0, where(z < 4, near, f*s - g*c), nan)",
+        f"zero = ((z - 3.3841804225511862) - 1.972125462363411e-16)*{horner(CI_ZERO, '(z - 3)')}; "
+        "where(x >= 0, where(z < 2, near, where(z < 4, zero, f*s - g*c)), nan)",
         domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Ci}(x)", magnifies="period",
-        value_ulp=4.0, value_abs=6e-16, second_abs=1e-15, elsewhere="cosint CosIntegral",
+        value_ulp=4.0, value_abs=3e-16, second_abs=1e-15, elsewhere="cosint CosIntegral",
     ),
     Op(
         "fresnels", "x", (f"{PHASE}; where(abs(x) == inf, nan, s)",), "Fresnel's sine integral: the integral of sin(pi/2*t^2) from 0 to x",
