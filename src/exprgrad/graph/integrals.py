@@ -269,7 +269,7 @@ EXPONENTIAL: tuple[Op, ...] = (
     ),
     Op(
         "E1", "x", ("where(x >= 0, -exp(-x)/x, nan)",), "the exponential integral E_1: that of exp(-t)/t from x on",
-        shown=("-exp(-x)/x",), value=E1, domain="x > 0", poles=(("x == 0", "inf"),), latex=r"\operatorname{E_1}(x)",
+        shown=("-exp(-x)/x",), value=E1, domain="x > 0", poles=(("x == 0", "inf"),), latex=r"\operatorname{E1}(x)",
         not_negative=True, value_ulp=4.0, elsewhere="exp1 expint_E1",
     ),
     Op(
