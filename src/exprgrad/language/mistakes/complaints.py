@@ -331,7 +331,9 @@ def bad_character(text: str, span: Span) -> LanguageError:
     alone = character.isprintable() and display_width(character)
     name = f"'{character}'" if alone else f"U+{ord(character):04X}"
     message = f"the character {name} is not part of the language"
-    return syntax(message, character_hint(text, span), span).mended_by(character_edit(text, span))
+    over = text[span[0]] == "{" and re.search(r"(?:[ΣΠ∑∏]|\b(?:sum|prod))\s*_\s*$", text[: span[0]])
+    hint = f"over an index write {COUNTED}" if over else character_hint(text, span)
+    return syntax(message, hint, span).mended_by(character_edit(text, span))
 
 
 def double_bars(text: str, span: Span) -> LanguageError:
@@ -531,6 +533,37 @@ def compound(wrong: Wrong) -> Edit | None:
     return (wrong.place[0], wrong.span[1], ours) if ours else None
 
 
+NAMED_FUNCTION = re.compile(r"\b(\w+)\s*=\s*(?:lambda|λ)\s+([\w\s,]{1,60})[:.]\s*")
+"""A function with a name, as Python writes it in a line."""
+OVER_INDEX = re.compile(
+    r"(?P<word>Sum|Product|Table)\[(?P<body>[^\[\]{};]{1,200}),\s*"
+    r"\{\s*(?P<k>\w+)\s*,\s*(?P<low>-?\w+)\s*,\s*(?P<high>-?\w+)\s*\}\s*\]"
+)
+"""A sum, a product or a list over an index, as Mathematica writes it."""
+WITH_BOUNDS = re.compile(
+    r"(?P<word>Σ|Π|∑|∏|sum|prod)\s*_\s*\{?\s*(?P<k>\w+)\s*=\s*(?P<low>-?\w+)\s*\}?"
+    r"\s*\^\s*\{?\s*(?P<high>-?\w+)\s*\}?\s*(?P<body>[^\s{}\[\]+=<>;,−-][^{}\[\]+=<>;,−-]*)$"
+)
+"""A sum or a product with its bounds below and above: of all that follows, if nothing is added there."""
+OVER_WORDS = {"Σ": "sum", "∑": "sum", "Π": "prod", "∏": "prod", "Sum": "sum", "Product": "prod"}
+
+
+def over_index_edit(pattern: re.Pattern[str], text: str, place: int) -> Edit | None:
+    """A sum over an index as other languages write it, if one is around a place."""
+    found = next((m for m in pattern.finditer(text) if m.start() <= place < m.end()), None)
+    if found is None:
+        return None
+    word, body, *range_ = found.group("word", "body", "k", "low", "high")
+    inside = "{} for {} in {}..{}".format(body.strip(), *range_)
+    called = f"[{inside}]" if word == "Table" else f"{OVER_WORDS.get(word, word)}({inside})"
+    return *found.span(), called
+
+
+def over_index(wrong: Wrong) -> Edit | None:
+    """``Sum[x^k, {k, 1, 10}]`` as it is written here."""
+    return over_index_edit(OVER_INDEX, wrong.text, wrong.opened[0])
+
+
 CHOICES = (
     r"(?P<x>.+?)\s+if\s+(?P<c>.+?)\s+else\s+(?P<y>.+)",
     r"if\s+(?P<c>.+?)\s+then\s+(?P<x>.+?)\s+else\s+(?P<y>.+)",
@@ -540,7 +573,13 @@ CHOICES = (
 
 
 def word_edit(wrong: Wrong) -> Edit | None:
-    """``lambda x:`` taken away, ``x mod y`` with our sign, ``x if c else y`` as ``where``."""
+    """``lambda x:`` as we define it, ``x mod y`` with our sign, ``x if c else y`` as ``where``."""
+    for function in NAMED_FUNCTION.finditer(wrong.text):
+        if function.start() <= wrong.place[0] < function.end():
+            behind = wrong.text[function.end() :]
+            is_called = re.search(rf"[;\n].*\b{function[1]}\(", behind, re.DOTALL)
+            head = f"{function[1]}({function[2].strip()})" if is_called else function[1]
+            return *function.span(), f"{head} = "
     if wrong.word in SPOKEN:
         return *wrong.span, SPOKEN[wrong.word][1]
     return choice_edit(wrong.text)
@@ -597,6 +636,8 @@ def character_edit(text: str, span: Span) -> Edit | None:
         return dot_edit(text, start)
     if character == "?":
         return choice_edit(text)
+    if character in "{∑∏" and (over := over_index_edit(WITH_BOUNDS, text, start)) is not None:
+        return over
     if character == "\\":
         return division_from_the_left(text, start)
     if character == "!":
@@ -881,6 +922,10 @@ MISTAKES = (
         kind="COLON", last=f"{OPERAND_ENDS} COLON",
     ),
     # Indices and settings.
+    Mistake(
+        "a call has parentheses", f"over an index write {COUNTED}",
+        when=lambda wrong: wrong.in_index and over_index(wrong), place="opened", mend=over_index,
+    ),
     Mistake(
         "a call has parentheses", lambda wrong: f"write {indexed(wrong).lower()}(…)",
         when=lambda wrong: wrong.in_index and known_word(indexed(wrong)), place="opened",
