@@ -137,14 +137,17 @@ def functions() -> list[str]:
 
 
 def calls(typed: str) -> Iterator[str]:
-    """A formula that goes on with a function."""
+    """A formula that goes on with a function, or over an index."""
     from exprgrad.language.mistakes.foreign import FUNCTION_WORDS
+    from exprgrad.language.read.expansion import BUILT_IN
 
     start = len(typed)
     while start and (typed[start - 1].isalnum() or typed[start - 1] == "_"):
         start -= 1
     if typed[start:]:
-        yield from (f"{typed[:start]}{word}(" for word in sorted(FUNCTION_WORDS))
+        yield from (f"{typed[:start]}{word}(" for word in sorted({*FUNCTION_WORDS, *BUILT_IN}))
+        if typed[:start].endswith(" ") and {*typed[:start]} & {*"([;"}:
+            yield f"{typed[:start]}for k in 1.."
 
 
 def names(formula: str) -> tuple[list[str], list[str], list[str]]:

@@ -46,7 +46,7 @@ from exprgrad.language.read.tape import (
 )
 from exprgrad.source import Span, cut
 
-__all__ = ["MOST_NODES", "read_in_short"]
+__all__ = ["BUILT_IN", "FOLDS", "MOST_NODES", "read_in_short"]
 
 MOST_NODES = 1_000_000
 """The most nodes that what is written in short may be when it is written out."""

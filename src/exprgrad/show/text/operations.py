@@ -50,10 +50,29 @@ Row = Op | Structural
 """A row of the op table: elementwise, number by number, or structural, which sees shapes."""
 SYMBOLS = {"**": "pow", ".T": "transpose", "T": "transpose", "[]": "index", "x[]": "index"}
 """What people also call an operation that is written with symbols."""
-ELEMENTWISE, STRUCTURED = (
+ELEMENTWISE, STRUCTURED, IN_SHORT = (
     "Elementwise: number by number",
     "Structural: of vectors, matrices and tensors",
+    "In short: what stands for several of them",
 )
+
+
+FORMS = (
+    ("sum(x^k for k in 1..10)", "a sum over an index; so are prod, mean, max and min"),
+    ("[x^k for k in 0..4]", "a list over an index"),
+    (
+        "x[0] = a; x[k] = x[k - 1]/2 for k in 1..10; x[10]",
+        "a recurrence, and the term that is meant",
+    ),
+    ("f(x, y) = x*exp(-y); f(2, a)", "a function of one's own, and a call of it"),
+    ("d(x^3, x)", "a derivative inside of a formula; the second one is d(x^3, x, 2)"),
+    (
+        "root(x^2 - 2, x, 1)",
+        "a root, searched for from 1; between two ends it is root(x^2 - 2, x, 0, 2)",
+    ),
+)
+"""What is written in short, and is no operation of its own."""
+OVER_INDEX = f"{FORMS[0][0]} is {FORMS[0][1]}, and a list: {FORMS[1][0]}"
 
 
 def find(name: str | None) -> Sequence[Row]:
@@ -85,7 +104,7 @@ def find(name: str | None) -> Sequence[Row]:
     help = operation_meant(word.partition("(")[0], [*BY_NAME, *WORDS], "operations")
     if spelled_here(name):
         help = f"that is written {spelled_here(name)}"
-    help = {"d": DERIVATIVES, "root": ROOTS}.get(name, help)
+    help = {"d": DERIVATIVES, "root": ROOTS, "for": OVER_INDEX}.get(name, help)
     message = f"there is no operation '{name}'"
     raise RequestError("unknown-operation", message, help=help).about(name)
 
@@ -96,6 +115,8 @@ def overview_parts(rows: Sequence[Row]) -> Iterator[str | Table]:
     structural = [row for row in rows if isinstance(row, Structural)]
     yield from (f"{ELEMENTWISE}\n", overview(ops), f"\n{STRUCTURED}\n")
     yield structural_overview(structural)
+    yield f"\n{IN_SHORT}\n"
+    yield Table([Column("form", style="bold"), Column("what it is", flexible=True)], FORMS)
 
 
 def usage(op: Row) -> str:
@@ -458,6 +479,8 @@ def structural_overview(rows: Sequence[Structural], *, brief: bool = False) -> T
 
 def structural_pairs(row: Structural) -> Iterator[tuple[str, str]]:
     """A row in full, as labels and texts."""
+    from exprgrad.language.read.expansion import FOLDS
+
     for parameter in row.parameters:
         by_default = (
             "" if parameter.default is ... else f"; {setting_text(parameter.default)} by default"
@@ -473,6 +496,8 @@ def structural_pairs(row: Structural) -> Iterator[tuple[str, str]]:
                     "    computed",
                     text if len(text) <= LONGEST_COMPUTED else "as the source says",
                 )
+    if row.word in FOLDS:
+        yield "over an index", f"{row.word}(x^k for k in 1..10)"
     yield COTANGENT, "the result's cotangent; out is the result"
     yield SOURCE, source_of(row)
     if row.kink_words:
