@@ -194,12 +194,11 @@ def test_a_name_that_is_none(wrong: str, help: str) -> None:
 
 
 def test_what_is_written_in_short_is_told_and_reads() -> None:
-    shown = "".join(
-        part if isinstance(part, str) else plain(part) for part in operations.overview_parts(operations.find(None))
-    )
+    parts = operations.overview_parts(operations.find(None))
+    shown = "".join(part if isinstance(part, str) else plain(part) for part in parts)
     for form, about in operations.FORMS:
         assert form in shown and about in shown
-            assert len(parse(form)) > 1
+        assert len(parse(form)) > 1
     with pytest.raises(RequestError) as caught:
         operations.find("for")
     assert "sum(x^k for k in 1..10)" in str(caught.value.help)
