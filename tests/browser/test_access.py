@@ -196,3 +196,27 @@ def test_on_paper(browse: Any) -> None:
     page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     assert read(page) == start
+
+
+PRINTED = """() => {
+  const seen = [];
+  window.print = () => {
+    dispatchEvent(new Event("beforeprint"));
+    seen.push(document.documentElement.dataset.sheet, document.querySelectorAll("[data-grad]").length);
+    dispatchEvent(new Event("afterprint"));
+  };
+  for (const name of ["worksheet", "solution"])
+    [...document.querySelectorAll("#ask button")].find(b => b.textContent === `Print the ${name}`).click();
+  return seen;
+}"""
+
+
+def test_a_worksheet_is_blank_or_solved(browse: Any) -> None:
+    page = browse.show(lesson_html("square"))
+    assert page.evaluate(PRINTED) == ["blank", 0, "solved", 4]
+    assert not page.locator(".lines").is_visible()
+    page.emulate_media(media="print")
+    page.evaluate("() => { document.documentElement.dataset.sheet = 'blank' }")
+    assert page.locator(".lines").is_visible() and panel(page, "Nodes").is_visible()
+    assert not panel(page, "Steps").count() and not panel(page, "Inputs").count()
+    page.emulate_media(media="screen")

@@ -56,6 +56,7 @@ VIEWS = (
     *(f"live-{name}" for name in LIVE),
     "lesson",
     "start",
+    "worksheet",
     "calls",
 )
 """The files of the script, in an order in which each knows those before it; the views share a block."""

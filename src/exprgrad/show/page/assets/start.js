@@ -19,14 +19,6 @@ $("told").before(tabs);
 turnTo(page.dataset.tab ?? "Steps");
 page.classList.add("live");
 
-// On paper everything has happened, unless it is asked for.
-let before = 0;
-addEventListener("beforeprint", () => {
-  before = app.at;
-  if (!app.asking) go(app.steps.length);
-});
-addEventListener("afterprint", () => app.asking || go(before));
-
 // A long formula scrolls in its head, by the keys, too.
 const head = document.querySelector("header");
 new ResizeObserver(() => set(head, {tabindex: head.scrollHeight > head.clientHeight && 0})).observe(head);
