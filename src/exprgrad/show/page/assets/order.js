@@ -131,6 +131,8 @@ views.push(() => {
   result.replaceChildren(
     table("The grads that this order finds", ["input", "got", "true", "verdict"], found.map(outcomeRow)),
     ...(found.length > FEW ? wrong : found).flatMap(fates));
+  // The keyboard can scroll what is too wide.
+  set(result, {tabindex: result.scrollWidth > result.clientWidth && 0});
   // A step's sentence may stay the same.
   const news = wrong.slice(0, FEW).map(({id, got, true: due}) => `${called(id)} gets ${num(got)} of the true ${num(due)}`);
   if (!isFirst && visited !== before) $("told").textContent = [`${called(PAGE.output)} is ${num(app.data[PAGE.output])}`, ...news].join(", ");
