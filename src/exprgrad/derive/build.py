@@ -42,14 +42,21 @@ class Builder:
     ``span`` is the place in the user's text of what is built next, and ``origin`` the node, if not -1;
     ``flags`` are the nodes that are 0 or 1 at every point.  With ``plain`` no shortcuts are taken, as for
     what people read.  With ``typed`` constants are the decimals that they are written as, and not the
-    doubles nearest to these.  Where the graph carries shapes, elementwise operations broadcast.
+    doubles nearest to these.  Unless it is ``traced``, nobody asks where nodes come from.  Where the graph
+    carries shapes, elementwise operations broadcast.
     """
 
     def __init__(
-        self, graph: Graph | None = None, *, plain: bool = False, typed: bool = False
+        self,
+        graph: Graph | None = None,
+        *,
+        plain: bool = False,
+        typed: bool = False,
+        traced: bool = True,
     ) -> None:
         self.plain = plain
         self.typed = typed
+        self.traced = traced
         self.graph = Graph() if graph is None else graph
         self.shapes = not isinstance(self.graph.shapes, Numbers)
         self.known: dict[object, int] = {}
@@ -79,6 +86,8 @@ class Builder:
 
     def derive_from(self, graph: Graph, node: int) -> None:
         """Say what is built next comes from: a node of the user's graph, or of one derived from it."""
+        if not self.traced:
+            return
         self.span = graph.starts[node], graph.ends[node]
         self.origin = graph.origins.get(node, -1) if graph.origins else node
 

@@ -385,6 +385,8 @@ class Algebra(Forms):
         if isinstance(found, Number):
             return self.one, found.value
         if isinstance(found, Product) and found.coefficient != 1:
+            if len(found.factors) == 1 and found.factors[0][1] == 1:
+                return found.factors[0][0], found.coefficient
             return self.signed_product(ONE, list(found.factors)), found.coefficient
         return form, ONE
 

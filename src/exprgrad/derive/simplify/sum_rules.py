@@ -58,7 +58,9 @@ def gather_opposites(forms: Algebra, terms: Terms) -> None:
     """``1/(x - 1) + 1/(1 - x)`` is 0: terms that differ by the sign of a sum inside are one."""
     for term in list(terms):
         found = forms.forms[term]
-        factors = found.factors if isinstance(found, Product) else ()
+        if not isinstance(found, Product):
+            continue
+        factors = found.factors
         for place, (base, exponent) in enumerate(factors):
             inside = forms.forms[base]
             if not isinstance(inside, Sum) or exponent.denominator != 1:

@@ -63,16 +63,16 @@ def needed(forms: Forms, outputs: list[int], *, written: bool = False) -> list[i
 
 def parts(forms: Forms, form: int, *, written: bool = False) -> Sequence[int]:
     """The forms that one is made of; or those that it is written with."""
-    match forms.forms[form]:
-        case Call(_, operands):
-            return operands
-        case Product(_, factors):
-            return [base for base, _ in factors]
-        case Sum(terms):
-            if not written:
-                return [term for term, _ in terms]
-            return [part for term, c in terms for part in term_parts(forms, term, c)]
-    return ()
+    found = forms.forms[form]
+    if isinstance(found, Call):
+        return found.operands
+    if isinstance(found, Product):
+        return [base for base, _ in found.factors]
+    if not isinstance(found, Sum):
+        return ()
+    if not written:
+        return [term for term, _ in found.terms]
+    return [part for term, c in found.terms for part in term_parts(forms, term, c)]
 
 
 def term_parts(forms: Forms, term: int, coefficient: Exact) -> Sequence[int]:
@@ -87,6 +87,10 @@ def term_parts(forms: Forms, term: int, coefficient: Exact) -> Sequence[int]:
 def write_form(forms: Forms, builder: Builder, nodes: dict[int, int], form: int) -> int:
     """Build one form, its parts being built."""
     match forms.forms[form]:
+        case Product(coefficient, factors):
+            return write_product(forms, builder, nodes, coefficient, factors)
+        case Call(kind, operands, None):
+            return builder.apply(kind, *[nodes[operand] for operand in operands])
         case Number(value):
             return write_number(forms, builder, value)
         case Leaf(name, None):
@@ -95,12 +99,8 @@ def write_form(forms: Forms, builder: Builder, nodes: dict[int, int], form: int)
             return builder.constant(constant, name if math.isfinite(constant) else None)
         case Literal() as literal:
             return builder.literal(literal)
-        case Call(kind, operands, None):
-            return builder.apply(kind, *[nodes[operand] for operand in operands])
         case Call(kind, operands, settings):
             return builder.append(kind, tuple([nodes[o] for o in operands]), settings, ())
-        case Product(coefficient, factors):
-            return write_product(forms, builder, nodes, coefficient, factors)
         case Sum(terms):
             return write_sum(forms, builder, nodes, terms)
     raise AssertionError("every form is written")

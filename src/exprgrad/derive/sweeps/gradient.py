@@ -44,7 +44,7 @@ def unsimplified(graph: Graph, wrt: Sequence[str]) -> Program:
     mentions is built.
     """
     active = active_between(graph, [graph.inputs[name] for name in wrt], [graph.output])
-    source = Source(Builder(graph.empty(), typed=True), graph, shown, active)
+    source = Source(Builder(graph.empty(), typed=True, traced=False), graph, shown, active)
     seeds = {graph.output: source.builder.constant(1.0)}
     derivatives = pulled(source, seeds, wrt, active=active)
     source.builder.graph.output = derivatives[0] if derivatives else -1
