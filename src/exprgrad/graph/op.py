@@ -224,12 +224,14 @@ class Family(NamedTuple):
     ``about``  what the members are
     ``least``  the least whole number
     ``row``    a member, given its number; the name and the setting are put in
+    ``before`` the row that the whole number below the least stands for, if any
     """
 
     name: str
     about: str
     least: int
     row: Callable[[int], Op]
+    before: str = ""
 
 
 GATES = {

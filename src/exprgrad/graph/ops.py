@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "BENT", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS", "LOGIC", "OPS",
+    "BENT", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS", "IN_OTHER_WORDS", "LOGIC", "OPS",
     "PRODUCTS", "SUMS", "VARIADIC", "Op", "Special", "is_function", "member",
 ]  # fmt: skip
 
@@ -412,6 +412,12 @@ EQUATIONS: dict[str, Op] = {}
 """The rows of roots that other roots' rows call by name, made as they are met."""
 FAMILIES: dict[str, Family] = {}
 """The families of rows by what people write."""
+IN_OTHER_WORDS = {
+    "erf2": ("x y", "erf(y) - erf(x)"),
+    "erf2inv": ("x y", "erfinv(erf(x) + y)"),
+    "binomial": ("n k", "1/((n + 1)*beta(n - k + 1, k + 1))"),
+}
+"""Calls that stand for a formula: their operands, and the formula."""
 BENT: set[str] = set()
 """The rows whose derivative has a kink where they have none."""
 VARIADIC: set[str] = set()

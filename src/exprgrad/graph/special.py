@@ -528,7 +528,7 @@ OTHERS: tuple[Op, ...] = (
 # fmt: on
 
 FAMILIES: tuple[Family, ...] = (
-    Family("polygamma", "the derivatives of digamma", 1, polygamma),
+    Family("polygamma", "the derivatives of digamma", 1, polygamma, "digamma"),
     *bessel.FAMILIES,
 )
 """Families of rows with a whole-number setting."""

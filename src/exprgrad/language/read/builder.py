@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
 from exprgrad.graph.op import Family, Op
-from exprgrad.graph.ops import BY_INFIX, COMMON, EQUATIONS, FAMILIES, FUNCTIONS, is_function, member
+from exprgrad.graph.ops import (
+    BY_INFIX,
+    BY_NAME,
+    COMMON,
+    EQUATIONS,
+    FAMILIES,
+    FUNCTIONS,
+    IN_OTHER_WORDS,
+    is_function,
+    member,
+)
 from exprgrad.language.read import lalr
 from exprgrad.source import Span
 
@@ -278,6 +288,11 @@ class Builder:
         op = FUNCTIONS.get(text) or EQUATIONS.get(text)
         if op is None and is_function(text, rare=False):
             op = FUNCTIONS.get(text)
+        if op is None and text in IN_OTHER_WORDS:
+            names, formula = IN_OTHER_WORDS[text]
+            if len(values) == len(names.split()) and all(map(is_operand, values)):
+                meanings = dict(zip(names.split(), values, strict=True))
+                return self.expanded(built(formula), meanings, (name[0], right[1]))
         if op is None and text in FAMILIES:
             op, values = self.chosen(FAMILIES[text], values, (name[0], right[1]))
         if op is None or (op.variadic and len(values) < 2) or not all(map(is_operand, values)):
@@ -339,7 +354,10 @@ class Builder:
         first, *others = values or [None]
         node = first[0] if is_operand(first) else -1
         number = self.graph.payloads[node] if node >= 0 else None
-        if not isinstance(number, float) or not number.is_integer() or number < family.least:
+        is_before = bool(family.before) and number == family.least - 1
+        if not isinstance(number, float) or not (
+            is_before or (number.is_integer() and number >= family.least)
+        ):
             raise LanguageError(
                 "bad-setting",
                 f"{family.name} needs a whole number from {family.least} up as its first operand",
@@ -350,7 +368,7 @@ class Builder:
             self.graph.drop(node)
             self.known = {name: at - (at > node) for name, at in self.known.items()}
             others = [(at - (at > node), *spans) for at, *spans in others]
-        return member(family, int(number)), others
+        return BY_NAME[family.before] if is_before else member(family, int(number)), others
 
     # Statements.
 
