@@ -297,3 +297,15 @@ def test_no_program_in_the_current_folder_is_run(
     monkeypatch.setattr("exprgrad.show.picture.render.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError):
         render("digraph {}", "svg")
+
+
+def test_a_png_is_never_shrunk() -> None:
+    """Graphviz would do so, and say it where nobody looks."""
+    long = "; ".join(["x0 = a", *(f"x{at} = tanh(x{at - 1}*w)" for at in range(1, 60))])
+    large = source(parse(long))
+    with pytest.raises(
+        RequestError, match=r"too large for a PNG, which would be shrunk to \d+ %"
+    ) as caught:
+        render(large, "png")
+    assert ".svg or .pdf" in str(caught.value)
+    assert render(large, "svg").startswith(b"<svg")

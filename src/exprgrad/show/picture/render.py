@@ -29,6 +29,8 @@ WINDOWS_CRASH = 0xC0000000
 DPI = "160"
 """Pixels per inch of a PNG: crisp on dense screens, and not huge."""
 
+SHRUNK = re.compile(rb"too large for cairo-renderer bitmaps\. Scaling by ([\d.]+)")
+"""What Graphviz says before it shrinks a PNG."""
 PYGRAPHVIZ = """
 import sys, pygraphviz
 graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())
@@ -64,7 +66,10 @@ def command(format: str, what: str = "") -> list[str]:
 
 
 def graphviz(arguments: list[str], source: str) -> bytes:
-    """What the command writes; its warnings, mostly about fonts, are nobody's business."""
+    """What the command writes; its warnings, mostly about fonts, are nobody's business.
+
+    But where it says that it shrinks a picture, nobody could read that: it is refused.
+    """
     try:
         done = subprocess.run(arguments, input=source.encode(), capture_output=True, check=False)
     except OSError as error:
@@ -76,6 +81,12 @@ def graphviz(arguments: list[str], source: str) -> bytes:
     if done.returncode != 0 or not done.stdout:
         said = done.stderr.decode(errors="replace").strip().splitlines() or ["it wrote nothing"]
         raise RequestError("graphviz-failed", f"Graphviz failed: {said[-1]}")
+    if shrunk := SHRUNK.search(done.stderr):
+        part = f"{100 * float(shrunk[1]):.0f} %"
+        message = f"the picture is too large for a PNG, which would be shrunk to {part}"
+        raise RequestError(
+            "too-large", message, help="write .svg or .pdf, or draw a part of the formula"
+        )
     return done.stdout
 
 
