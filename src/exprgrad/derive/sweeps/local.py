@@ -69,10 +69,9 @@ def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
 
 
 @cache
-def passage(rule: Rule, kind: str, position: int) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """The rule for an operand, and the names in it, each with its place."""
-    text = rule(BY_NAME[kind], position)
-    return text, tuple([(name, places(kind)[name]) for name in template(text).inputs])
+def placed(kind: str, rule: str) -> tuple[tuple[str, int], ...]:
+    """The names in a rule of an operation, each with its place."""
+    return tuple([(name, places(kind)[name]) for name in template(rule).inputs])
 
 
 @cache
@@ -190,11 +189,11 @@ class Source:
                 rule = op.second(slope.position, position)
                 edges.append((operand, self.instantiate(rule, shared), False))
                 continue
-            rule, names = passage(self.rule, op.name, position)
+            rule = self.rule(op, position)
             if op.name in VARIADIC:
                 given = self.seen_by(op, user, position, shared)
             else:
-                given = self.slots(user, names)
+                given = self.slots(user, placed(op.name, rule))
             local = self.instantiate(rule, given)
             if op.seconds and self.rule is computed:
                 self.take_down(local, user, position)

@@ -192,7 +192,7 @@ def run(grammar: Parser, text: str, rules: Sequence[Rule], builder: Any) -> Any:
     state, depth, last, place = initial, 0, "", (0, 0)
     for token in grammar.scan(text.isascii()).finditer(text):
         kind: str = token.lastgroup or UNKNOWN
-        span = token.span(token.lastindex or 0)  # whose number is found faster than its name
+        span = token.span(kind)
         if kind == "END":
             kind = END
         elif kind in BRACKETS:
