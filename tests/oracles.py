@@ -318,8 +318,6 @@ def known(name: str, *args: Real) -> Real:
         poles = [value for at, value in row.poles if evaluate(template(at), given)[-1]]
         return evaluate(template(poles[0]), given)[-1] if poles else mp.nan
     word, *setting = row.setting or (name,)
-    if word == "besselj":
-        return bessel(int(setting[0]), *args)
     return getattr(mp, str(word))(*setting, *args)
 
 

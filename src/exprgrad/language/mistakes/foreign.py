@@ -61,8 +61,9 @@ FORMS = {
     "eye": "diag(broadcast(1, shape=[{size}]))",
     "flatten": "reshape({x}, -1)",
     "fmod": "{x_term} - {y_factor}*trunc({x_factor}/{y_factor})",  # the sign of x, where % has that of y
-    "BesselJ": "besselj({x}, {y})",
-    "jv": "besselj({x}, {y})",
+    **{f"Bessel{kind}": f"bessel{kind.lower()}({{x}}, {{y_term}})" for kind in "IJKY"},
+    **{f"{kind}v": f"bessel{kind}({{x}}, {{y_term}})" for kind in "ijky"},
+    **{f"{kind}{n}": f"bessel{kind}({n}, {{x}})" for kind in "iky" for n in (0, 1)},
     "full": "broadcast({fill}, shape=[{x_sizes}])",
     "heaviside": "where({x_factor} == 0, {y_factor}, {x_factor} > 0)",
     "hstack": "for vectors write concat({all}), for matrices concat({all}, axis=1)",
@@ -110,8 +111,9 @@ FORMS = {
 EXAMPLES = {
     "arange": "[0, 1, 2]", "array": "[1, 2]", "asarray": "[1, 2]", "column_stack": "stack(x, y, axis=1)",
     "eq": "x == y", "expand_dims": "reshape(x, [-1, 1])",
-    "BesselJ": "besselj({x}, {y})",
-    "jv": "besselj({x}, {y})",
+    **{f"Bessel{kind}": f"bessel{kind.lower()}({{x}}, {{y_term}})" for kind in "IJKY"},
+    **{f"{kind}v": f"bessel{kind}({{x}}, {{y_term}})" for kind in "ijky"},
+    **{f"{kind}{n}": f"bessel{kind}({n}, {{x}})" for kind in "iky" for n in (0, 1)},
     "full": "broadcast(2, shape=[3, 4])", "gather": "x[0]", "ge": "x >= y", "gt": "x > y",
     "hstack": "concat(x, y, axis=1), for vectors concat(x, y)", "index": "x[0]",
     "le": "x <= y", "lt": "x < y", "ne": "x != y", "neg": "-x",

@@ -466,6 +466,9 @@ CARE: dict[str, Callable[..., Ball]] = {
 FAMILIES: dict[str, Callable[[int, Ball], Ball]] = {
     "polygamma": lambda n, x: flint().acb(x).polygamma(n).real,
     "besselj": lambda n, x: x.bessel_j(n),
+    "bessely": lambda n, x: x.bessel_y(n),
+    "besseli": lambda n, x: x.bessel_i(n),
+    "besselk": lambda n, x: x.bessel_k(n),
 }
 """What members of a family are, by the whole number."""
 
