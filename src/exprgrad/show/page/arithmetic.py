@@ -74,18 +74,7 @@ def arithmetic(*runs: Run) -> str:
     ``special`` returns the list of what to say of those that are met; it is also given, as 1 or 0, which
     operands a small step may move.  Where it has poles, ``pole`` says whether the operands are at one.
     """
-    nodes: dict[str, tuple[Run, int]] = {}
-    wanted: dict[str, set[int]] = {}
-    for run in runs:
-        assert run.adjoints is not None
-        active = run.adjoints.active
-        for node, row in enumerate(rows(run)):
-            if row:
-                nodes.setdefault(row, (run, node))
-                places = enumerate(run.graph.operands[node])
-                wanted.setdefault(row, set()).update(
-                    at for at, operand in places if active[operand]
-                )
+    nodes, wanted = rows_used(runs)
     varying = {id(run): dependents(run.graph, run.graph.inputs.values()) for run in runs}
     layout = JAVASCRIPT.layout._replace(
         helper="function {name}({parameters}) {{\n{body}\n}}\n", gaps=("", "")
@@ -115,6 +104,23 @@ def arithmetic(*runs: Run) -> str:
         entries.append(f'"{row}": {{\n' + ",\n".join(parts) + "\n}")
     written = helpers(writer, called, programs)
     return "".join(written) + "const OPS = {\n" + ",\n".join(entries) + "\n};\n"
+
+
+def rows_used(runs: Sequence[Run]) -> tuple[dict[str, tuple[Run, int]], dict[str, set[int]]]:
+    """By key, a node of each row that runs use, and the positions whose local derivatives are wanted."""
+    nodes: dict[str, tuple[Run, int]] = {}
+    wanted: dict[str, set[int]] = {}
+    for run in runs:
+        assert run.adjoints is not None
+        active = run.adjoints.active
+        for node, row in enumerate(rows(run)):
+            if row:
+                nodes.setdefault(row, (run, node))
+                places = enumerate(run.graph.operands[node])
+                wanted.setdefault(row, set()).update(
+                    at for at, operand in places if active[operand]
+                )
+    return nodes, wanted
 
 
 def names_of(op: Op, count: int) -> tuple[str, ...]:
