@@ -105,52 +105,54 @@ LBETA = (
 OUTSIDE = "where(min(a, b) >= 0, {}, nan)"
 
 
-def beta_rise(a: str, b: str) -> str:
-    """What the derivatives of beta for a are made of; beta itself may underflow though they do not."""
-    return f"{BETA}; {digamma_rise(a, b, thin=f'{b} < 1e-18*{a}')}"
+def marked(text: str) -> str:
+    """A text whose own names end in ``_b``, so that it can stand beside the same of the other operand."""
+    for name in re.findall(r"(\w+) = ", text):
+        text = re.sub(rf"\b{name}\b", f"{name}_b", text)
+    return text
 
 
-def beta_slope(a: str, b: str) -> str:
-    """The derivative of beta for a."""
-    scale = f"where(thin, max({b}, 1), 1)/where(thin, 1, min(y, 1))"
-    return f"{beta_rise(a, b)}; {OUTSIDE.format(f'-(part*rise)*last*{scale}')}"
+def rises(thin: str) -> str:
+    """What both derivatives are made of: the second one's names are marked."""
+    first, second = (thin.format(a=a, b=b) for a, b in ("ab", "ba"))
+    return f"{digamma_rise('a', 'b', thin=first)}; {marked(digamma_rise('b', 'a', thin=second))}"
+
+
+BETA_THIN = "{b} < 1e-18*{a}"
+LBETA_THIN = "({b} < 1e-100)*({b} < 1e-18*{a})*({a} > 1e-150)"
+BETA_SCALE = "where(thin, max({b}, 1), 1)/where(thin, 1, min(y, 1))"
+"""Of beta's derivatives, which may be normal numbers though beta itself underflows or overflows."""
+BETA_RISES = f"{BETA}; {rises(BETA_THIN)}"
+LBETA_RISES = rises(LBETA_THIN)
 
 
 def beta_second(a: str, b: str) -> str:
     """The second derivative of beta for a."""
-    rises = f"rise*rise*where(thin, {b}, 1) + fall"
-    scale = f"where(thin, max({b}, 1), 1)/where(thin, 1, min(y, 1))"
-    return f"{beta_rise(a, b)}; {trigamma_fall(a, b)}; {OUTSIDE.format(f'part*({rises})*last*{scale}')}"
+    rise = digamma_rise(a, b, thin=BETA_THIN.format(a=a, b=b))
+    both = f"part*(rise*rise*where(thin, {b}, 1) + fall)*last*{BETA_SCALE.format(b=b)}"
+    return f"{BETA}; {rise}; {trigamma_fall(a, b)}; {OUTSIDE.format(both)}"
 
 
 def beta_mixed() -> str:
     """The second derivative of beta for a and b; where one is tiny it is the difference of two near numbers."""
-    other = digamma_rise("b", "a")
-    for name in re.findall(r"(\w+) = ", other):
-        other = re.sub(rf"\b{name}\b", f"{name}_b", other)
     product = "part*(rise*rise_b - polygamma(1, s))*last/min(y, 1)"
-    return f"{BETA}; {digamma_rise('a', 'b')}; {other}; {OUTSIDE.format(product)}"
-
-
-def lbeta_rise(a: str, b: str) -> str:
-    """What the derivatives of lbeta for a are made of; b may be subnormal though they are not."""
-    return digamma_rise(a, b, thin=f"({b} < 1e-100)*({b} < 1e-18*{a})*({a} > 1e-150)")
-
-
-def lbeta_slope(a: str, b: str) -> str:
-    """The derivative of lbeta for a."""
-    return f"{lbeta_rise(a, b)}; {OUTSIDE.format(f'where(thin, -rise*{b}, -rise)')}"
+    first, second = digamma_rise("a", "b"), marked(digamma_rise("b", "a"))
+    return f"{BETA}; {first}; {second}; {OUTSIDE.format(product)}"
 
 
 def lbeta_second(a: str, b: str) -> str:
     """The second derivative of lbeta for a."""
-    return f"{lbeta_rise(a, b)}; {trigamma_fall(a, b)}; {OUTSIDE.format(f'where(thin, fall*{b}, fall)')}"
+    rise = digamma_rise(a, b, thin=LBETA_THIN.format(a=a, b=b))
+    return f"{rise}; {trigamma_fall(a, b)}; {OUTSIDE.format(f'where(thin, fall*{b}, fall)')}"
 
 
 # fmt: off
 ROWS: tuple[Op, ...] = (
     Op(
-        "beta", "a b", (beta_slope("a", "b"), beta_slope("b", "a")),
+        "beta", "a b", (
+            f"{BETA_RISES}; {OUTSIDE.format('-(part*rise)*last*' + BETA_SCALE.format(b='b'))}",
+            f"{BETA_RISES}; {OUTSIDE.format('-(part*rise_b)*last*' + BETA_SCALE.format(b='a').replace('thin', 'thin_b'))}",
+        ),
         "the beta function gamma(a)*gamma(b)/gamma(a + b)",
         shown=("out*(digamma(a) - digamma(a + b))", "out*(digamma(b) - digamma(a + b))"),
         seconds=(beta_second("a", "b"), beta_mixed(), beta_second("b", "a")),
@@ -160,7 +162,10 @@ ROWS: tuple[Op, ...] = (
     ),
     Op(
         "lbeta", "a b",
-        (lbeta_slope("a", "b"), lbeta_slope("b", "a")),
+        (
+            f"{LBETA_RISES}; {OUTSIDE.format('where(thin, -rise*b, -rise)')}",
+            f"{LBETA_RISES}; {OUTSIDE.format('where(thin_b, -rise_b*a, -rise_b)')}",
+        ),
         "the logarithm of beta(a, b)",
         shown=("digamma(a) - digamma(a + b)", "digamma(b) - digamma(a + b)"),
         seconds=(
