@@ -416,6 +416,7 @@ IN_OTHER_WORDS = {
     "erf2": ("x y", "erf(y) - erf(x)"),
     "erf2inv": ("x y", "erfinv(erf(x) + y)"),
     "binomial": ("n k", "1/((n + 1)*beta(n - k + 1, k + 1))"),
+    "catalan": ("n", "1/((n + 1)*(2*n + 1)*beta(n + 1, n + 1))"),
 }
 """Calls that stand for a formula: their operands, and the formula."""
 BENT: set[str] = set()
