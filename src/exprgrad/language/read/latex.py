@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from typing import NamedTuple
 
 from exprgrad.errors import LanguageError, advice
 from exprgrad.graph.graph import PLACEHOLDERS
-from exprgrad.graph.ops import is_function
+from exprgrad.graph.ops import OPS, is_function
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import program
@@ -301,7 +302,8 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
     upright = word in UPRIGHT and len(name) > 1 and (is_function(called) or called in WORDS)
     before_group = re.compile(r"\s*(?:\\left)?\(").match(text, group.end())
     if word == r"\operatorname" or upright or (is_function(name) and before_group):
-        items.append(Item("function", FUNCTION_COMMANDS.get(name, called), start, group.end()))
+        function = FUNCTION_COMMANDS.get(name) or functions_by_sign().get(name, called)
+        items.append(Item("function", function, start, group.end()))
     elif name == "d" and word in UPRIGHT:
         help = "a derivative is \\frac{d}{dx}\\left(…\\right); no integral is taken"
         raise wrong("this is the sign of a differential", help, (start, group.end()))
@@ -314,6 +316,13 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
     else:
         items.append(Item("name", name, start, group.end()))
     return group.end()
+
+
+@cache
+def functions_by_sign() -> dict[str, str]:
+    r"""What a function is called in LaTeX, where that is not its name: ``\operatorname{S}`` is fresnels."""
+    signs = ((re.match(r"\\operatorname\{(\w+)\}", op.latex), op.name) for op in OPS)
+    return {sign[1]: name for sign, name in signs if sign and not is_function(sign[1])}
 
 
 def refuse_word(text: str, start: int) -> None:
@@ -643,7 +652,7 @@ def wrapped(text: str) -> str:
 def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     """A function: its call, or where its operand has no parentheses what opens and what closes the call."""
     item = items[at]
-    name, place = item.text, (item.start, item.end)
+    name, place, outer = item.text, (item.start, item.end), items[:at]
     if name == ROOT:
         return root(items, at)
     if not is_function(name) and name not in WORDS:
@@ -664,7 +673,7 @@ def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
         name, ending = (below, ")") if is_function(below) else (name, below)
         at += 2
     if index:
-        if not WHOLE_NUMBER.fullmatch(power):
+        if not (WHOLE_NUMBER.fullmatch(power) or power in indices_around(outer)):
             help = r"such as \sum_{k=1}^{10}; a sum over all of a vector has nothing below it"
             raise wrong("an index runs from one whole number up to another", help, place)
         return f"{name}(", f"{FOR}{index[1]} in {index[2]}..{power})", at
@@ -682,6 +691,17 @@ def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     return f"{name}(", ending, at
 
 
+def indices_around(items: Sequence[Item]) -> set[str]:
+    """The indices of the sums and products that what stands behind some items is in."""
+    found: set[str] = set()
+    for mark, below in zip(reversed(items[:-1]), reversed(items), strict=False):
+        if below.text in ("+", "-", "="):  # a sum ends there
+            break
+        if mark.kind == "below" and (index := INDEX.fullmatch(below.text)):
+            found.add(index[1])
+    return found
+
+
 FOR = " for "
 INDEX = re.compile(r"\s*([A-Za-z])\s*=\s*(-?[0-9]+)\s*")
 WHOLE_NUMBER = re.compile(r"-?[0-9]+")
@@ -694,7 +714,13 @@ INDICES = re.compile(
 def element(text: str, name: str, mark: Item, below: Item) -> str | None:
     """``a_k`` in a sum over k from 0; where it begins at 1, elements may be counted from 1, too."""
     letters = re.findall(r"[A-Za-z]+", below.text)
-    found = [(k, low) for k, low in INDICES.findall(text) if k in letters]
+    known = INDICES.findall(text)
+    found = [(k, low) for k, low in known if k in letters]
+    several = "".join(below.text.split())
+    if not found and len(several) > 1 and {*several} <= {k for k, _ in known}:
+        meant = f"{name}[{', '.join(several)}]"
+        help = f"the first element is {name}[0, 0] here: write {meant} in our own language"
+        raise wrong(f"which element is '{name}' here?", help, (mark.start, below.end))
     if not found:
         return None
     index, low = found[0]
