@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from exprgrad.api import Run
+from exprgrad.run.evaluation import Node
 from exprgrad.show.page.lessons import LESSONS
 from pages import edit, html_of, last, lesson_html, panel, press, read, run_of
 
@@ -35,16 +36,21 @@ def same(found: float, true: float) -> bool:
     return both_nan or found == true or math.isclose(found, true, rel_tol=EXACT, abs_tol=0)
 
 
+def seen(run: Run) -> dict[int, Node]:
+    """The nodes that the page shows, as it numbers them: of a closed call its result alone."""
+    return {at: run.nodes[node] for at, node in enumerate(run.shown)}
+
+
 def assert_shows(page: Any, run: Run) -> None:
     """Every node's data and grad on the last step are those of a run."""
     shown = read(page)
-    assert shown.data.keys() == set(range(len(run.nodes)))
-    for node in run.nodes:
-        assert same(shown.data[node.id], node.data), node
+    assert shown.data.keys() == seen(run).keys()
+    for at, node in seen(run).items():
+        assert same(shown.data[at], node.data), node
         if node.grad is None:
-            assert node.id not in shown.grad, node
+            assert at not in shown.grad, node
         else:
-            assert same(shown.grad.get(node.id, 0.0), node.grad), node
+            assert same(shown.grad.get(at, 0.0), node.grad), node
 
 
 USUAL = ("branches",)
@@ -63,10 +69,10 @@ def test_stepping_to_the_end_shows_the_grads_of_grad(name: str, browse: Any) -> 
         page.keyboard.press("ArrowRight")
         shown.append(read(page))
     assert_shows(page, run)
-    assert {name: shown[-1].grad.get(run.graph.inputs[name], 0.0) for name in run.swept} == (
-        pytest.approx(run.swept, rel=EXACT, nan_ok=True)
-    )
-    operations = [node.id for node in run.nodes if node.operands]
+    assert {
+        name: shown[-1].grad.get(run.shown.index(run.graph.inputs[name]), 0.0) for name in run.swept
+    } == (pytest.approx(run.swept, rel=EXACT, nan_ok=True))
+    operations = [at for at, node in seen(run).items() if node.operands]
     known = [[id for id in step.data if id in operations] for step in shown]
     assert known[: len(operations) + 1] == [operations[:k] for k in range(len(operations) + 1)]
     assert all(not step.grad for step in shown[: len(operations) + 1])

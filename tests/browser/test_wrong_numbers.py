@@ -27,10 +27,10 @@ def test_a_nan_is_blamed_on_its_node(browse: Any) -> None:
     )
     (node,) = page.evaluate(MARKED)
     told = "log(y) is nan: outside the domain, at y = −1; it is defined where y > 0."
-    assert told in panel(page, "Notes").inner_text()
+    assert told in panel(page, "Notes").text_content()
     assert "⚠ nan begins here" in page.locator(f"#{node}").text_content()
     page.locator(f"#{node}").click()
-    assert told in panel(page, "Look closer").inner_text()
+    assert told in panel(page, "Look closer").text_content()
     page.keyboard.press("Escape")
     # Not before the sweep gets there, and then with its step.
     press(page, "First step")
@@ -49,7 +49,9 @@ def test_a_slope_that_ends_is_blamed_on_its_edge(browse: Any) -> None:
     assert results(page)["y"] == (1, 1) and verdict(page, "y") == "✓ right"
     assert verdict(page, "x") == "⚠ a kink: left −1, right 1"
     assert len(page.evaluate(MARKED)) == 2, "where inf begins, and where nan does"
-    assert "kink along x: left −1, right 1; the sweep has nan" in panel(page, "Notes").inner_text()
+    assert (
+        "kink along x: left −1, right 1; the sweep has nan" in panel(page, "Notes").text_content()
+    )
 
 
 def test_lost_digits_are_known_of_the_first_point_alone(browse: Any) -> None:
@@ -60,7 +62,7 @@ def test_lost_digits_are_known_of_the_first_point_alone(browse: Any) -> None:
     assert verdict(page, "x") == "⚠ the sweep's; the derivative is −8.33333e−09"
     edit(page, "x", "1")
     assert not page.evaluate(MARKED)
-    assert "known of the numbers that the page was made for" in panel(page, "Notes").inner_text()
+    assert "known of the numbers that the page was made for" in panel(page, "Notes").text_content()
 
 
 @pytest.mark.slow
