@@ -120,6 +120,24 @@ def beta(a: Real, b: Real) -> Real:
         return mp.exp(log_beta(a, b))
 
 
+def log_beta_slope(x: Real, y: Real) -> Real:
+    """The derivative of log(beta(x, y)) with respect to x, for finite positive x and y."""
+    with mp.workprec(300):
+        if y < mp.ldexp(x, -100):
+            return -y * (mp.polygamma(1, x) + y * mp.polygamma(2, x) / 2)
+        return mp.digamma(x) - mp.digamma(x + y)
+
+
+def beta_slope(x: Real, y: Real) -> Real:
+    """The derivative of beta(x, y) with respect to x, for finite positive x and y."""
+    with mp.workprec(300):
+        return beta(x, y) * log_beta_slope(x, y)
+
+
+SLOPES: dict[str, Callable[[Real, Real], Real]] = {"lbeta": log_beta_slope, "beta": beta_slope}
+"""Derivatives with respect to the first operand, the same for both: quotients would take minutes."""
+
+
 def gamma(x: Real) -> Real:
     """The gamma function from 0 up; beyond 1,000 it is far beyond every double."""
     if not x >= 0:
@@ -393,6 +411,8 @@ def true_partial(name: str, position: int, args: Sequence[float]) -> Real:
     what is far below the least double counts as zero; nan means that there is no derivative.  At a kink
     or a jump the answer means nothing: callers leave those out; where a row has such, steps begin shorter.
     """
+    if name in SLOPES and all(0 < x < math.inf for x in args):
+        return SLOPES[name](mpf(args[position]), mpf(args[1 - position]))
     bits = 600 if not has_own_reference(name) else 100 if BY_NAME[name].special else 45
     quotient, large = mp.nan, max(0, *[math.frexp(x)[1] for x in args], 0)
     while bits <= (3200 if quotient else 1600):

@@ -87,3 +87,12 @@ def test_digits_are_trusted_where_balls_know_the_function() -> None:
         run = parse(f"{word}(4, x)").gradient(x=3.0)
         if has_balls():
             assert run.digits["value"] >= 13
+
+
+@pytest.mark.parametrize("word", ["besselj", "bessely", "besseli", "besselk"])
+def test_numbers_beyond_what_was_measured_are_refused(word: str) -> None:
+    """Derivatives may lead a little further, and nobody else."""
+    assert math.isfinite(parse(f"{word}(40, x)").gradient(x=9).gradient["x"])
+    for number in (41, 57, 1_000_000):
+        with pytest.raises(LanguageError, match=f"{word} needs a whole number from 0 to 40"):
+            parse(f"{word}({number}, x)")

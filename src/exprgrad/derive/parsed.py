@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import PLACEHOLDERS, Graph
+from exprgrad.graph.ops import BEYOND
 from exprgrad.language.read.parse import parse
+from exprgrad.source import Source
 
 __all__ = ["parsed"]
 
@@ -22,8 +24,20 @@ def parsed(text: str, *, is_expression: bool = True) -> Graph:
 
             error.help = with_reading(error.help, text)
         raise
+    if BEYOND:
+        refuse_beyond(graph, text, is_expression=is_expression)
     if PLACEHOLDERS.isdisjoint(graph.kinds):
         return graph
     from exprgrad.derive.placeholders import resolved
 
     return resolved(graph, text)
+
+
+def refuse_beyond(graph: Graph, text: str, *, is_expression: bool) -> None:
+    """Raise ``LanguageError`` for a family's member with a greater number than may be written."""
+    for node, kind in enumerate(graph.kinds):
+        if kind in BEYOND:
+            family = BEYOND[kind]
+            help = f"such as {family.name}({family.greatest}, x)"
+            wrong = LanguageError("bad-setting", family.needs, span=graph.span(node), help=help)
+            raise wrong.at(Source(text, is_expression))

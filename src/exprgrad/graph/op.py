@@ -225,6 +225,8 @@ class Family(NamedTuple):
     ``least``  the least whole number
     ``row``    a member, given its number; the name and the setting are put in
     ``before`` the row that the whole number below the least stands for, if any
+    ``greatest`` the greatest whole number that may be written: up to it the bounds were measured
+    ``beyond`` the greatest that derivatives may lead to: from there on doubles do not hold the coefficients
     """
 
     name: str
@@ -232,6 +234,13 @@ class Family(NamedTuple):
     least: int
     row: Callable[[int], Op]
     before: str = ""
+    greatest: int = 40
+    beyond: int = 56
+
+    @property
+    def needs(self) -> str:
+        """What is said where a member's number is none that may be written."""
+        return f"{self.name} needs a whole number from {self.least} to {self.greatest} as its first operand"
 
 
 GATES = {

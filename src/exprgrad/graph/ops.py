@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "BENT", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS", "IN_OTHER_WORDS", "LOGIC", "OPS",
+    "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS", "IN_OTHER_WORDS", "LOGIC", "OPS",
     "PRODUCTS", "SUMS", "VARIADIC", "Op", "Special", "is_function", "member",
 ]  # fmt: skip
 
@@ -412,6 +412,8 @@ EQUATIONS: dict[str, Op] = {}
 """The rows of roots that other roots' rows call by name, made as they are met."""
 FAMILIES: dict[str, Family] = {}
 """The families of rows by what people write."""
+BEYOND: dict[str, Family] = {}
+"""Members that derivatives alone lead to: their numbers are greater than may be written."""
 IN_OTHER_WORDS = {
     "erf2": ("x y", "erf(y) - erf(x)"),
     "erf2inv": ("x y", "erfinv(erf(x) + y)"),
@@ -491,4 +493,6 @@ def member(family: Family, number: int) -> Op:
     if name not in BY_NAME:
         row = family.row(number)
         BY_NAME[name] = row._replace(name=name, setting=(family.name, number))
+        if number > family.greatest:
+            BEYOND[name] = family
     return BY_NAME[name]

@@ -491,7 +491,9 @@ OTHERS: tuple[Op, ...] = (
 # fmt: on
 
 FAMILIES: tuple[Family, ...] = (
-    Family("polygamma", "the derivatives of digamma", 1, polygamma, "digamma"),
+    Family(
+        "polygamma", "the derivatives of digamma", 1, polygamma, "digamma", greatest=100, beyond=150
+    ),
     *bessel.FAMILIES,
 )
 """Families of rows with a whole-number setting."""

@@ -356,11 +356,11 @@ class Builder:
         number = self.graph.payloads[node] if node >= 0 else None
         is_before = bool(family.before) and number == family.least - 1
         if not isinstance(number, float) or not (
-            is_before or (number.is_integer() and number >= family.least)
+            is_before or (number.is_integer() and family.least <= number <= family.beyond)
         ):
             raise LanguageError(
                 "bad-setting",
-                f"{family.name} needs a whole number from {family.least} up as its first operand",
+                family.needs,
                 span=first[1:3] if is_operand(first) else span,
                 help=f"such as {family.name}({family.least}, x)",
             )
