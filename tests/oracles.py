@@ -293,7 +293,7 @@ CORE: dict[str, Callable[..., Real]] = {
     "sigmoid": logistic,
     "silu": lambda x: x * logistic(x),
     "softplus": log_one_plus_exp,
-    "normpdf": lambda x: mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi) if abs(x) < 10**4 else mpf(0),
+    "normpdf": lambda x: mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi) if not abs(x) >= 10**4 else mpf(0),
     "normcdf": lambda x: complement(-x / mp.sqrt(2)) / 2,
     "norminv": quantile,
     "erfinv": inverse_erf,
@@ -424,7 +424,8 @@ def true_partial(name: str, position: int, args: Sequence[float]) -> Real:
         bits *= 2
     if abs(quotient) > 2 * abs(before) > 0 and abs(quotient) > 1:
         return mp.sign(quotient) * mp.inf
-    vanishes = abs(quotient) < mp.ldexp(1, -1100) or 2 * abs(quotient) < abs(before)
+    # Beside an edge, 1/log(x) is about halved as the bits double.
+    vanishes = abs(quotient) < mp.ldexp(1, -1100) or 1.9 * abs(quotient) < abs(before)
     return mpf(0) if vanishes else mp.nan
 
 

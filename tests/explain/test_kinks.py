@@ -512,6 +512,8 @@ def test_every_row_alone(op: Op) -> None:
 
 # Against exact differences.
 
+SLOW = {"j0", "j1", "Si", "Ci", "fresnels", "fresnelc", "li"}
+"""What dies out in waves, and what goes like a logarithm, does not get nearer with each step."""
 STEP, TINY_STEP = -300, -1000
 """The step is 2^-300; one still smaller tells what grows from what is large; 2,500 bits are carried."""
 
@@ -574,8 +576,8 @@ def hold(run: Run, point: Mapping[str, float], found: OneSided, sign: int) -> No
     def apart(step: Real) -> Real:
         return max(abs(at(step / part) - value) for part in (1, 3, 7, 19))
 
-    if divides_oddly(run, values) or not {"j0", "j1"}.isdisjoint(run.graph.kinds):
-        return  # nor does what dies out in waves get nearer with each step
+    if divides_oddly(run, values) or not SLOW.isdisjoint(run.graph.kinds):
+        return
     context = run.text, dict(point), found, word
     if word in found.missing:
         assert any(map(mp.isnan, values)), context  # the references make a number of 0^nan

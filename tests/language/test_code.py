@@ -22,7 +22,7 @@ from exprgrad import parse
 from exprgrad.derive.lower.translate import translate
 from exprgrad.derive.rules import slots
 from exprgrad.graph.graph import Graph
-from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.run.numbers.sweeps import forward
 from oracles import Real, holds, is_special, mp, reference, true_partial, true_value, ulps
@@ -215,6 +215,7 @@ def leaps(op: Op, held: Bounds, node: int, operands: tuple[int, ...]) -> bool:
     errors = [held.errors[operand] for operand in operands]
     if not any(errors) or all(special.code != "jump" for special in op.special):
         return False
+    gaps = set()
     with mp.workprec(800):
         for signs in product((-2, 2), repeat=len(operands)):
             moved = [
@@ -223,7 +224,8 @@ def leaps(op: Op, held: Bounds, node: int, operands: tuple[int, ...]) -> bool:
             ]
             if abs(reference(op.name, *moved) - held.values[node]) > 4 * held.errors[node]:
                 return True
-    return False
+            gaps.add(mp.sign(moved[0] - moved[-1]))
+    return op.name in COMPARISONS and len(gaps) > 1  # the two may be equal
 
 
 @cache

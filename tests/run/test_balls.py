@@ -55,8 +55,8 @@ from together import together
 
 PRECISION = 6000
 """The bits that mpmath carries."""
-STEP = Counter({"mod": 2300})
-"""Of the difference quotients: 2^-400 of the least operand; of ``x % y`` so small that it spans no jump."""
+STEP = Counter({"mod": 2300, "fresnels": 2300, "fresnelc": 2300})
+"""Of the difference quotients: 2^-400 of the least operand; so small that it spans no jump, and no wave."""
 
 
 def inside(true: Real, error: Real, found: Ball) -> bool:

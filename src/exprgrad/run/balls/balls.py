@@ -305,7 +305,11 @@ def settled(op: Op, operands: Sequence[Ball], found: Ball) -> Ball:
         number = functions[op.name](*doubles)
         if number != number:
             return undefined()
-        if math.isinf(number) or op.value_ulp == 0 or number in (0.0, 1.0, -1.0, *doubles):
+        if (
+            math.isinf(number)
+            or op.value_ulp == 0
+            or number in (0.0, 0.5, 1.0, -0.5, -1.0, *doubles)
+        ):
             return ball(number)
     if found.is_nan() and (op.name == "where" or op.equation is not None):
         return undefined()
@@ -452,7 +456,7 @@ CARE: dict[str, Callable[..., Ball]] = {
     "j1": lambda x: x.bessel_j(1),
     "Ei": lambda x: x.ei(),
     "E1": lambda x: x.expint(1),
-    "Si": lambda x: x.si(),
+    "Si": lambda x: x.atan() if is_infinite(x) else x.si(),
     "Ci": lambda x: x.ci(),
     "Shi": lambda x: x.shi(),
     "Chi": lambda x: x.chi(),
