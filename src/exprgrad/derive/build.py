@@ -42,7 +42,7 @@ class Builder:
     ``span`` is the place in the user's text of what is built next, and ``origin`` the node, if not -1;
     ``flags`` are the nodes that are 0 or 1 at every point.  With ``plain`` no shortcuts are taken, as for
     what people read.  With ``typed`` constants are the decimals that they are written as, and not the
-    doubles nearest to these.  Unless it is ``traced``, nobody asks where nodes come from.  Where the graph
+    doubles nearest to these.  It is ``traced`` where origins will be asked for.  Where the graph
     carries shapes, elementwise operations broadcast.
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import PLACEHOLDERS, Graph
 from exprgrad.graph.ops import BEYOND
+from exprgrad.language.read.builder import bad_number
 from exprgrad.language.read.parse import parse
 from exprgrad.source import Source
 
@@ -37,7 +38,4 @@ def refuse_beyond(graph: Graph, text: str, *, is_expression: bool) -> None:
     """Raise ``LanguageError`` for a family's member with a greater number than may be written."""
     for node, kind in enumerate(graph.kinds):
         if kind in BEYOND:
-            family = BEYOND[kind]
-            help = f"such as {family.name}({family.greatest}, x)"
-            wrong = LanguageError("bad-setting", family.needs, span=graph.span(node), help=help)
-            raise wrong.at(Source(text, is_expression))
+            raise bad_number(BEYOND[kind], graph.span(node)).at(Source(text, is_expression))

@@ -7,7 +7,7 @@ import math
 from exprgrad.graph.op import Family, Op, horner
 
 __all__ = [
-    "BESSEL_0_COSINE", "BESSEL_0_SINE", "BESSEL_1_COSINE", "BESSEL_1_SINE", "FAMILIES",
+    "BESSEL_0_COSINE", "BESSEL_0_SINE", "BESSEL_1_COSINE", "BESSEL_1_SINE", "ROWS",
 ]  # fmt: skip
 
 # The polynomials were fitted for exprgrad at Chebyshev's points in 70 digits, to relative errors of 1e-18.
@@ -130,7 +130,7 @@ def power_series(n: int, sign: int, count: int) -> str:
     return f"(z/2)^{n}*({1 / start!r}*{horner(terms, 'q')})"
 
 
-def backward(top: int, sign: str) -> str:
+def downward(top: int, sign: str) -> str:
     """J. C. P. Miller's algorithm: the recurrence downwards, where it is stable, from far above the order."""
     lines = [f"i = 1/z; f{top} = 0; f{top - 1} = 1e-200"]
     for k in range(top - 1, 0, -1):
@@ -138,7 +138,7 @@ def backward(top: int, sign: str) -> str:
     return "; ".join(lines)
 
 
-def forward(n: int, first: str, second: str, rule: str) -> str:
+def upward(n: int, first: str, second: str, rule: str) -> str:
     """The function of order n from those of order 0 and 1: ``rule`` is the recurrence upwards."""
     lines = [f"g0 = {first}; g1 = {second}"]
     for k in range(1, n):
@@ -161,8 +161,8 @@ def first_kind(n: int) -> Op:
     top = n + 18 + math.ceil(7 * n ** (1 / 3))
     evens = " + ".join(f"f{k}" for k in range(top - top % 2, 0, -2))
     value = (
-        f"z = abs(x); q = z*z/4; small = {power_series(n, -1, 14)}; {forward(n, 'j0(z)', 'j1(z)', '{} - {}')}; "
-        f"{backward(top, '-')}; below = f{n}/(f0 + 2*({evens})); "
+        f"z = abs(x); q = z*z/4; small = {power_series(n, -1, 14)}; {upward(n, 'j0(z)', 'j1(z)', '{} - {}')}; "
+        f"{downward(top, '-')}; below = f{n}/(f0 + 2*({evens})); "
         f"{'sign(x)*' if n % 2 else ''}where(z < {math.sqrt(2 * (n + 1))!r}, small, where(z < {n}, below, g{n}))"
     )
     return Op(
@@ -187,7 +187,7 @@ def second_kind(n: int) -> Op:
 
     What is infinite is not taken from what is infinite too.
     """
-    orders = forward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} - max({}, -1e308)")
+    orders = upward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} - max({}, -1e308)")
     shown = slope("bessely", n, "({} - {})/2") if n else "-bessely(1, x)"
     return Op(
         "", "x", (slope("bessely", n, "(max({}, -1e308) - {})/2") if n else shown,),
@@ -206,11 +206,11 @@ def growing(n: int) -> Op:
     end = max(16.0, n * n / 2)
     top = 20 + 13 * n // 2
     every = " + ".join(f"f{k}" for k in range(top, 0, -1))
-    middle = f"{backward(top, '+')}; between = f{n}/(f0 + 2*({every})); " if end > 16 else "between = 0; "
+    middle = f"{downward(top, '+')}; between = f{n}/(f0 + 2*({every})); " if end > 16 else "between = 0; "
     scaled = f"{horner(GROWTH_0, 'w')}/sqrt(v)", f"{horner(GROWTH_1, 'w')}/sqrt(v)"
     value = (
         f"z = abs(x); v = max(z, 16); w = 1/v; q = z*z/4; small = {power_series(n, 1, 48)}; {middle}"
-        f"{forward(n, *scaled, '{1} - {0}')}; h = exp(z/2); "
+        f"{upward(n, *scaled, '{1} - {0}')}; h = exp(z/2); "
         f"{'sign(x)*' if n % 2 else ''}where(z < 16, small, where(z == inf, inf, h*where(z < {end!r}, between, g{n})*h))"
     )
     return Op(
@@ -230,7 +230,7 @@ DECAY = (
 
 def decaying(n: int) -> Op:
     """The recurrence is stable upwards: 9.6.11, 9.6.26 and 9.7.2 there."""
-    orders = forward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} + {}")
+    orders = upward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} + {}")
     return Op(
         "", "x", (slope("besselk", n, "-({} + {})/2") if n else "-besselk(1, x)",),
         f"the modified Bessel function of the second kind of order {n}",
@@ -241,7 +241,7 @@ def decaying(n: int) -> Op:
 # fmt: on
 
 
-FAMILIES: tuple[Family, ...] = (
+ROWS: tuple[Family, ...] = (
     Family("besselj", "the Bessel functions of the first kind", 0, first_kind),
     Family("bessely", "the Bessel functions of the second kind", 0, second_kind),
     Family("besseli", "the modified Bessel functions of the first kind", 0, growing),

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-from exprgrad.graph.op import Family, Op, Special, bell, horner
+from exprgrad.graph.op import Op, Special, bell, horner
 
-__all__ = ["DENSITY", "FAMILIES", "FAR", "NORMAL", "ROWS", "WHOLE"]
+__all__ = ["DENSITY", "FAR", "NORMAL", "ROWS", "WHOLE"]
 
 SILU_SLOPE = (
     "t = x + 1.2784645427610737 + 1.0946994183093437e-16; w = 0.2784645427610738 - 1.552360632e-18; "
@@ -304,5 +304,3 @@ ROWS: tuple[Op, ...] = (
     ),
 )
 # fmt: on
-
-FAMILIES: tuple[Family, ...] = ()

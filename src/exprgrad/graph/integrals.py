@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from exprgrad.graph.op import Family, Op, horner
+from exprgrad.graph.op import Op, horner
 
-__all__ = ["FAMILIES", "ROWS"]
+__all__ = ["ROWS"]
 
 EI_SMALL = (
     2.592466686682613e-08, 3.0592596728744743e-07, 3.100254487628238e-06, 2.8344687679505606e-05,
@@ -326,5 +326,4 @@ WAVES: tuple[Op, ...] = (
 )
 # fmt: on
 
-FAMILIES: tuple[Family, ...] = ()
 ROWS: tuple[Op, ...] = (*EXPONENTIAL, *WAVES)

@@ -237,11 +237,6 @@ class Family(NamedTuple):
     greatest: int = 40
     beyond: int = 56
 
-    @property
-    def needs(self) -> str:
-        """What is said where a member's number is none that may be written."""
-        return f"{self.name} needs a whole number from {self.least} to {self.greatest} as its first operand"
-
 
 GATES = {
     "distributor": "it passes its grad unchanged to each operand",

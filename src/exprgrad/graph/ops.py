@@ -426,8 +426,10 @@ BENT: set[str] = set()
 VARIADIC: set[str] = set()
 
 
-def take_in(rows: Sequence[Op], families: Sequence[Family] = ()) -> None:
-    """Put rows into the table."""
+def take_in(entries: Sequence[Op | Family]) -> None:
+    """Put rows, and families of rows, into the table."""
+    rows = [entry for entry in entries if isinstance(entry, Op)]
+    families = [entry for entry in entries if isinstance(entry, Family)]
     BY_NAME.update(by(rows, "name"))
     FUNCTIONS.update(called(rows))
     FAMILIES.update(by(families, "name"))
@@ -455,7 +457,7 @@ def load_next() -> None:
 
     name = FURTHER[0]
     module = import_module(f"exprgrad.graph.{name}")
-    take_in(module.ROWS, module.FAMILIES)
+    take_in(module.ROWS)
     if name in FURTHER:  # another thread may have been faster
         FURTHER.remove(name)
 

@@ -14,7 +14,7 @@ from exprgrad.graph.beta import scaled_gamma
 from exprgrad.graph.functions import DENSITY, FAR, NORMAL, WHOLE
 from exprgrad.graph.op import Family, Op, Special, bell, horner
 
-__all__ = ["FAMILIES", "ROWS"]
+__all__ = ["ROWS"]
 
 # Reciprocals of trigonometric and hyperbolic functions, and their inverses.
 
@@ -490,13 +490,13 @@ OTHERS: tuple[Op, ...] = (
 )
 # fmt: on
 
-FAMILIES: tuple[Family, ...] = (
+WITH_SETTINGS: tuple[Family, ...] = (
     Family(
         "polygamma", "the derivatives of digamma", 1, polygamma, "digamma", greatest=100, beyond=150
     ),
-    *bessel.FAMILIES,
+    *bessel.ROWS,
 )
 """Families of rows with a whole-number setting."""
-ROWS: tuple[Op, ...] = (
-    *RECIPROCALS, *RECTIFIERS, *GAMMAS, *beta.ROWS, *NORMALS, *OTHERS,
+ROWS: tuple[Op | Family, ...] = (
+    *RECIPROCALS, *RECTIFIERS, *GAMMAS, *beta.ROWS, *NORMALS, *OTHERS, *WITH_SETTINGS,
 )  # fmt: skip

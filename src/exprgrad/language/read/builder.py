@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONSTANTS", "LEAST_NORMAL", "RULES", "SAFE_DIGITS", "SHORT", "SIGNS", "TENSOR_RULES", "Builder",
-    "InShort", "built", "has_digits", "is_operand",
+    "InShort", "bad_number", "built", "has_digits", "is_operand",
 ]  # fmt: skip
 
 CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
@@ -110,6 +110,13 @@ def tensor_action(rule: str) -> lalr.Action:
 def is_operand(value: Any) -> bool:
     """Whether what stands in parentheses is an operand, and no setting such as ``axis=1``."""
     return type(value) is tuple
+
+
+def bad_number(family: Family, span: Span) -> LanguageError:
+    """The error of a family's call without a whole number that may be written."""
+    name, least = family.name, family.least
+    message = f"{name} needs a whole number from {least} to {family.greatest} as its first operand"
+    return LanguageError("bad-setting", message, span=span, help=f"such as {name}({least}, x)")
 
 
 class Builder:
@@ -358,12 +365,7 @@ class Builder:
         if not isinstance(number, float) or not (
             is_before or (number.is_integer() and family.least <= number <= family.beyond)
         ):
-            raise LanguageError(
-                "bad-setting",
-                family.needs,
-                span=first[1:3] if is_operand(first) else span,
-                help=f"such as {family.name}({family.least}, x)",
-            )
+            raise bad_number(family, first[1:3] if is_operand(first) else span)
         if node not in self.known.values():  # the number is part of the operation, and no node
             self.graph.drop(node)
             self.known = {name: at - (at > node) for name, at in self.known.items()}

@@ -21,6 +21,7 @@ from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
 from exprgrad.language.write.latex import node_latex
 from exprgrad.language.write.mathml import mathml
 from exprgrad.run.edge_texts import rule_of
+from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
 from exprgrad.show.page.arithmetic import rows
@@ -84,16 +85,15 @@ def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
         "rows": kinds,
         "inputs": list(inputs.items()),
         "wrt": [inputs[name] for name in run.wrt or ()],
-        "notes": [
-            {
-                "severity": found.severity,
-                "message": directed(found.message),
-                "help": directed(found.help or ""),
-            }
-            for found in run.diagnostics
-        ],
+        "notes": [note_fields(found) for found in run.diagnostics],
     }
     return told | ({"corrected": corrected} if corrected else {}) | losses(run, places, digits)
+
+
+def note_fields(found: Diagnostic) -> dict[str, str]:
+    """What the page says of one of the run's diagnostics."""
+    message, help = directed(found.message), directed(found.help or "")
+    return {"severity": found.severity, "message": message, "help": help}
 
 
 def losses(run: Run, places: Mapping[int, int], digits: int) -> dict[str, Any]:

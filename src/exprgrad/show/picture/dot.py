@@ -52,21 +52,13 @@ def source(
     unless ``all`` is true.
     """
     found = Run("", graph, {}, []) if run is None else run
-    if len(found.shown) > LARGEST and not all:
-        raise RequestError(
-            "too-large",
-            f"a picture of {len(found.shown):,} nodes is too large to read: the limit is {LARGEST}",
-            help=advice("--all", "all=True") + " draws it anyway",
-        )
+    if not all:
+        require_readable(len(found.shown))
     from graphviz import Digraph
 
     name = (text or found.text) if graph.calls else program(graph)
-    picture = Digraph(
-        quoted(shown(name, TITLE)),
-        graph_attr=look.GRAPH,
-        node_attr=look.NODE,
-        edge_attr=look.EDGE,
-    )
+    manner = {"graph_attr": look.GRAPH, "node_attr": look.NODE, "edge_attr": look.EDGE}
+    picture = Digraph(quoted(shown(name, TITLE)), **manner)
     frames = frames_of(graph) if found.opened else {OUTSIDE: (0, OUTSIDE)}
     clusters = clusters_of(found, frames, picture)
     groups = {(): picture} | {names: group(names) for names in nested(within or {})}
@@ -89,6 +81,16 @@ def source(
     for names in sorted(groups.keys() - {()}, key=len, reverse=True):
         groups[names[:-1]].subgraph(groups[names])
     return str(picture.source)
+
+
+def require_readable(nodes: int) -> None:
+    """Raise ``RequestError`` for a picture of more nodes than can be read."""
+    if nodes > LARGEST:
+        raise RequestError(
+            "too-large",
+            f"a picture of {nodes:,} nodes is too large to read: the limit is {LARGEST}",
+            help=advice("--all", "all=True") + " draws it anyway",
+        )
 
 
 def draw_wires(

@@ -21,7 +21,7 @@ const unknown = () => questions.filter(({open}) => open);
 function ask(kind) {
   const back = app.asking;
   const truthOf = at => kind === "local" ? app.locals[at] : kind === "data" ? app.data[at] : app.right.grads[at] ?? 0;
-  // What is no number cannot be found.
+  // A nan or an infinity cannot be found.
   const asked = (kind === "data" ? NODES.filter(({row}) => row).map(({id}) => id) : kind === "grad" ? ORDERS.right(PAGE) : [...app.flows]).filter(at => isFinite(truthOf(at)));
   stop();
   if (kind && !asked.length) return answer(`There are no ${ASKED[kind]} to find.`);

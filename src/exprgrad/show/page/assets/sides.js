@@ -3,7 +3,7 @@
 const FAR = 2 ** -20, NEAR = 2 ** -27;
 
 // By side {slope, limit, missing}: the output's derivative and limit there, null where they do not settle; `missing`
-// where the output is no number.
+// where the output is nan.
 function sides(page, data, id) {
   const unit = Math.abs(data[id]) || 1, start = data[page.output];
   return [-1, 1].map(way => {
