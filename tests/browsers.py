@@ -23,6 +23,11 @@ QUIETLY = (
     "--disable-background-networking", "--disable-component-update",
 )  # fmt: skip
 MEDIA = {"media": "screen", "color_scheme": "light", "reduced_motion": "reduce"}
+LAID_OUT = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("#panels > section { content-visibility: visible }");
+  document.adoptedStyleSheets = [sheet];
+}"""
 PATIENCE = 30_000
 """Milliseconds to wait for what should be there at once."""
 
@@ -52,6 +57,8 @@ class Browsing:
         self.asked.clear()
         page.goto(path.as_uri())
         assert self.asked == [path.as_uri()]
+        # A panel that is scrolled out of sight is not laid out, and what is not has no inner text.
+        page.evaluate(LAID_OUT)
         self.asked.clear()
         return page
 
