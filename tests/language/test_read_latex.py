@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import assume, given, settings
@@ -11,9 +12,10 @@ import exprgrad
 import golden
 from exprgrad import LanguageError
 from exprgrad.graph.graph import Graph
-from exprgrad.graph.ops import OPS, Op
+from exprgrad.graph.ops import FAMILIES, OPS, Op
 from exprgrad.language.read.latex import from_latex, is_latex
 from exprgrad.language.read.parse import parse
+from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex import latex
 from latex_formulas import listed
 from shell import command
@@ -87,6 +89,23 @@ SHARED = frozenset(op.name for op in OPS if looks_like_its_definition(op))
 
 def test_few_rows_look_like_their_definitions() -> None:
     assert {"exp2", "expm1", "hypot", "log1p", "logaddexp", "where"} == SHARED
+
+
+MEMBERS = [
+    f"{family.name}({number}, x)"
+    for family in FAMILIES.values()
+    for number in (family.least, family.least + 1, 12, family.greatest)
+]
+CALLS = [program(alone(op)) for op in OPS if op.name not in SHARED] + MEMBERS
+
+
+@together(CALLS)
+def test_every_row_reads_back_as_itself(call: str) -> None:
+    """Of operands that are sums, in a power, before a factor and behind one, too."""
+    sums = re.sub(r"\b(xx|x)\b", "(a + b)", call)
+    for text in (call, sums, f"({call})^2", f"({call})*c", f"c*({call})"):
+        graph = parse(text)
+        assert parse(from_latex(latex(graph))).kinds == graph.kinds, latex(graph)
 
 
 @steady

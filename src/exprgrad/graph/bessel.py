@@ -167,7 +167,7 @@ def first_kind(n: int) -> Op:
     )
     return Op(
         "", "x", (slope("besselj", n, "({} - {})/2") if n else "-besselj(1, x)",),
-        f"the Bessel function of the first kind of order {n}", value=value if n > 1 else f"j{n}(x)", latex=rf"J_{{{n}}}(x)",
+        f"the Bessel function of the first kind of order {n}", value=value if n > 1 else f"j{n}(x)", latex=rf"\operatorname{{J}}_{{{n}}}(x)",
         value_ulp=6.0 + n, value_abs=6e-16, partial_ulp=8.0 + n, partial_abs=6e-16,
     )
 
@@ -193,7 +193,7 @@ def second_kind(n: int) -> Op:
         "", "x", (slope("bessely", n, "(max({}, -1e308) - {})/2") if n else shown,),
         f"the Bessel function of the second kind of order {n}", shown=(shown,),
         value=f"{SECOND}; {orders}; where(x > 0, where(x == inf, 0, g{n}), where(x == 0, -inf, nan))",
-        domain="x > 0", poles=(("x == 0", "-inf"),), latex=rf"Y_{{{n}}}(x)",
+        domain="x > 0", poles=(("x == 0", "-inf"),), latex=rf"\operatorname{{Y}}_{{{n}}}(x)",
         value_ulp=6.0 + n, value_abs=6e-16, partial_ulp=8.0 + n, partial_abs=6e-16,
     )
 
@@ -215,7 +215,7 @@ def growing(n: int) -> Op:
     )
     return Op(
         "", "x", (slope("besseli", n, "({} + {})/2") if n else "besseli(1, x)",),
-        f"the modified Bessel function of the first kind of order {n}", value=value, latex=rf"I_{{{n}}}(x)",
+        f"the modified Bessel function of the first kind of order {n}", value=value, latex=rf"\operatorname{{I}}_{{{n}}}(x)",
         value_ulp=6.0 + n, partial_ulp=8.0 + n,
     )
 
@@ -235,7 +235,7 @@ def decaying(n: int) -> Op:
         "", "x", (slope("besselk", n, "-({} + {})/2") if n else "-besselk(1, x)",),
         f"the modified Bessel function of the second kind of order {n}",
         value=f"{DECAY}; {orders}; h = exp(-z/2); where(x > 0, where(far, h*g{n}*h, g{n}), where(x == 0, inf, nan))",
-        domain="x > 0", poles=(("x == 0", "inf"),), latex=rf"K_{{{n}}}(x)", not_negative=True,
+        domain="x > 0", poles=(("x == 0", "inf"),), latex=rf"\operatorname{{K}}_{{{n}}}(x)", not_negative=True,
         value_ulp=6.0 + n, partial_ulp=8.0 + n,
     )
 # fmt: on

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from exprgrad.errors import LanguageError, advice
 from exprgrad.graph.graph import PLACEHOLDERS
-from exprgrad.graph.ops import OPS, is_function
+from exprgrad.graph.ops import FAMILIES, OPS, is_function
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import program
@@ -73,6 +73,8 @@ UPRIGHT = {r"\mathrm", r"\text", r"\textrm", r"\mathsf"}
 """Fonts in which a function is set, and a name is not."""
 ACCENTS = {rf"\{name}": name for name in ("hat", "bar", "tilde", "vec", "dot", "ddot")}
 ACCENTS |= {r"\widehat": "hat", r"\overline": "bar", r"\widetilde": "tilde"}
+FRACTIONS = frozenset((r"\frac", r"\dfrac", r"\tfrac", r"\cfrac"))
+BINOMIALS = frozenset((r"\binom", r"\dbinom", r"\tbinom"))
 CONSTANT_COMMANDS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
 ANGLES = ("sin", "cos", "tan", "sec", "csc", "cot")
 INVERSE = {f"{name}{h}": f"a{name}{h}" for name in ANGLES for h in ("", "h")}
@@ -82,14 +84,29 @@ REFUSED = {
     **dict.fromkeys(("'", r"\prime"), "a derivative has no sign of its own"),
     **dict.fromkeys((r"\approx", r"\sim", r"\propto", r"\equiv"), "write an equality"),
     **dict.fromkeys((r"\pm", r"\mp"), "a formula has one value: write + or -"),
-    "!": r"the factorial of x is \operatorname{factorial}(x)",
     r"\int": "there are no integrals", r"\lim": "there are no limits",
     r"\in": "sets are not part of the language", ":": "a choice is written as cases",
     ";": "write one formula at a time", r"\circ": "write one function of the other",
     r"\langle": "write dot(x, y) in our language",
 }  # fmt: skip
 """What is refused, and why."""
-MAY_BE_FUNCTIONS = frozenset({*"fghFGH", "Gamma", "Beta", "Phi", "Psi", "psi", "zeta"})
+MAY_BE_FUNCTIONS = frozenset({*"fghFGH", "Gamma", "Beta", "Phi", "Psi", "zeta"})
+BESSEL = {letter: f"bessel{letter.lower()}" for letter in "JYIK"}
+"""The letters of the functions whose order stands below the line."""
+BEFORE_GROUP = re.compile(r"\s*(?:\\left\s*)?\(")
+ORDER_BELOW = re.compile(
+    r"\s*_\s*\{?\s*(\w+)\s*\}?\s*(?:\^\s*(?:\w|\{[^{}]*\})\s*)?(?:\\left\s*)?\("
+)
+ORDER_ABOVE = re.compile(r"\s*\^\s*\{\s*\([^(){}]*\)\s*\}\s*(?:\\left\s*)?\(")
+MEANT = {
+    "B": r"the beta function is \mathrm{B}(x, y); for a product write \cdot",
+    "Phi": r"the normal distribution's is \operatorname{normcdf}(x); for a product write \cdot",
+    **{
+        letter: rf"a Bessel function has a whole order, {letter}_{{2}}(x); for a product write \cdot"
+        for letter in BESSEL
+    },
+}
+"""What may be a function by its letter, and what to write of it."""
 SEVERAL_TERMS = re.compile(r"\S [+-] ")
 """What only a factor has in its parentheses: nobody writes ``a(b)`` for a product."""
 LETTERS = {
@@ -108,8 +125,8 @@ class Item(NamedTuple):
 
     The kinds are ``number``, ``name``, ``operand`` (text that binds as tightly), ``paren`` (the inside of
     parentheses), ``brace``, ``function``, ``operator``, ``equals``, ``comma``, ``above`` and ``below`` (the
-    signs), ``raw`` (braces below the line), ``mark`` (of a transpose or an angle), ``words``, ``cell`` and
-    ``row``, and ``macro`` for a command that takes what follows.
+    signs), ``factorial``, ``raw`` (braces below the line), ``mark`` (of a transpose or an angle),
+    ``words``, ``cell`` and ``row``, and ``macro`` for a command that takes what follows.
     """
 
     kind: str
@@ -243,7 +260,14 @@ def raw_group(text: str, start: int, items: list[Item]) -> int:
 
 def is_operand(items: Sequence[Item]) -> bool:
     """Whether an operand has just ended."""
-    return bool(items) and items[-1].kind in ("number", "name", "operand", "paren", "brace")
+    return bool(items) and items[-1].kind in (
+        "number",
+        "name",
+        "operand",
+        "paren",
+        "brace",
+        "factorial",
+    )
 
 
 def open_group(bracket: str, stack: list[Open], start: int) -> None:
@@ -300,9 +324,13 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
     name = inside.strip()
     called = name if is_function(name) or name in WORDS else name.lower()
     upright = word in UPRIGHT and len(name) > 1 and (is_function(called) or called in WORDS)
-    before_group = re.compile(r"\s*(?:\\left)?\(").match(text, group.end())
-    if word == r"\operatorname" or upright or (is_function(name) and before_group):
+    before_group = BEFORE_GROUP.match(text, group.end())
+    upright = upright or (word in UPRIGHT and name in BESSEL and has_order(text, group.end()))
+    if name == "B" and before_group and word in (*UPRIGHT, r"\operatorname"):
+        items.append(Item("function", "beta", start, group.end()))
+    elif word == r"\operatorname" or upright or (is_function(name) and before_group):
         function = FUNCTION_COMMANDS.get(name) or functions_by_sign().get(name, called)
+        function = BESSEL.get(name, function)
         items.append(Item("function", function, start, group.end()))
     elif name == "d" and word in UPRIGHT:
         help = "a derivative is \\frac{d}{dx}\\left(…\\right); no integral is taken"
@@ -323,6 +351,14 @@ def functions_by_sign() -> dict[str, str]:
     r"""What a function is called in LaTeX, where that is not its name: ``\operatorname{S}`` is fresnels."""
     signs = ((re.match(r"\\operatorname\{(\w+)\}", op.latex), op.name) for op in OPS)
     return {sign[1]: name for sign, name in signs if sign and not is_function(sign[1])}
+
+
+def has_order(text: str, end: int) -> bool:
+    """Whether an order and a parenthesis stand behind a letter: a whole number, or the index of a sum."""
+    below = ORDER_BELOW.match(text, end)
+    return below is not None and (
+        below[1].isdecimal() or below[1] in (index for index, _ in INDICES.findall(text))
+    )
 
 
 def refuse_word(text: str, start: int) -> None:
@@ -349,14 +385,27 @@ def simple(text: str, word: str, start: int, end: int) -> Item:
         return Item(kinds[word], word, start, end)
     if word in OPERATORS:
         return Item("operator", OPERATORS[word], start, end)
+    if word == "!":
+        if text[end : end + 1] in ("!", "="):
+            help = r"for 'not equal' write \ne; a double factorial is none of our functions"
+            raise wrong(f"'!{text[end]}' cannot be read", help, (start, end + 1))
+        return Item("factorial", word, start, end)
     if word in CONSTANT_COMMANDS:
         return Item("operand", CONSTANT_COMMANDS[word], start, end)
-    if word == r"\Gamma" and re.compile(r"\s*(?:\\left)?\(").match(text, end):
-        return Item("function", "gamma", start, end)
+    if word in (r"\Gamma", r"\psi") and BEFORE_GROUP.match(text, end):
+        if word == r"\psi" and PSI_ALONE.search(text):
+            message = "is 'psi' a function here, or a factor?"
+            help = r"it stands without parentheses, too; for a product write \cdot"
+            raise wrong(message, help, (start, end))
+        return Item("function", "gamma" if word == r"\Gamma" else "digamma", start, end)
+    if word == r"\psi" and ORDER_ABOVE.match(text, end):
+        return Item("function", "polygamma", start, end)
+    if word in BESSEL and has_order(text, end):
+        return Item("function", BESSEL[word], start, end)
     if word[0] == "\\" and name in FUNCTION_COMMANDS:
         return Item("function", FUNCTION_COMMANDS[name], start, end)
-    if word in (r"\frac", r"\dfrac", r"\tfrac", r"\sqrt", *ACCENTS):
-        return Item("macro", word.replace("dfrac", "frac").replace("tfrac", "frac"), start, end)
+    if word in (*FRACTIONS, *BINOMIALS, r"\sqrt", *ACCENTS):
+        return Item("macro", word, start, end)
     if word in (r"\top", r"\intercal", r"\degree") or (
         word == r"\circ" and "^" in text[max(start - 3, 0) : start]
     ):
@@ -410,7 +459,7 @@ def row(text: str, items: Sequence[Item], span: Span) -> str:
             pieces += reversed(closers[kept:])
             del closers[kept:]
         if ended:
-            refuse_neighbours(items[at - 1], item, divides=divides)
+            refuse_neighbours(text, items[base_of(items, at) : at], item, divides=divides)
             pieces.append("*")
         if item.kind == "function":
             opened, closer, at = function_call(items, at)
@@ -446,9 +495,17 @@ def refuse_function(item: Item, ended: bool) -> None:
         raise wrong(message, "put the function's operand in parentheses", place)
 
 
-def refuse_neighbours(left: Item, right: Item, *, divides: str) -> None:
+def base_of(items: Sequence[Item], at: int) -> int:
+    """Where the operand begins that ends before an item, with what stands above and below it."""
+    at -= 1
+    while at > 1 and items[at - 1].kind in ("below", "above"):
+        at -= 2
+    return max(at, 0)
+
+
+def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: str) -> None:
     """Two operands side by side that are no product for certain, or stand behind a '/' or a modulus."""
-    place = right.start, right.end
+    place, base = (right.start, right.end), left[0]
     if divides == "%":
         raise wrong("is this part of the modulus, too?", "write parentheses", place)
     if divides:
@@ -458,12 +515,13 @@ def refuse_neighbours(left: Item, right: Item, *, divides: str) -> None:
         raise wrong(
             "a number follows an operand", r"for a product write \cdot, for a power ^", place
         )
-    if right.kind == "paren" and left.kind in ("name", "raw"):
-        known = left.text in MAY_BE_FUNCTIONS or not SEVERAL_TERMS.search(right.text)
+    if right.kind == "paren" and base.kind == "name":
+        known = base.text in MAY_BE_FUNCTIONS or not SEVERAL_TERMS.search(right.text)
         if known:
-            what = f"'{left.text}'" if left.kind == "name" else "this"
-            help = r"for a product write \cdot before the parentheses"
-            raise wrong(f"is {what} a function here, or a factor?", help, (left.start, right.end))
+            help = MEANT.get(base.text, r"for a product write \cdot before the parentheses")
+            what = " ".join(text[base.start : left[-1].end].split())
+            message = f"is '{what}' a function here, or a factor?"
+            raise wrong(message, help, (base.start, right.end))
     if right.kind in ("words", "equals", "cell", "row", "mark"):
         message = f"'{right.text}' cannot be read here"
         raise wrong(message, "write one formula", place)
@@ -497,8 +555,9 @@ def atom(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
     return suffixed(text, items, at, item)
 
 
+PSI_ALONE = re.compile(r"\\psi(?![A-Za-z_]|\s*\^\s*\{\s*\(|\s*(?:\\left\s*)?\()")
 SIGMA_ALONE = re.compile(r"\\sigma(?![A-Za-z_]|\s*(?:\\left\s*)?\()")
-"""A sigma that is no function."""
+"""A letter that is no function."""
 
 
 def follows(items: Sequence[Item], at: int, kind: str) -> bool:
@@ -509,8 +568,15 @@ def follows(items: Sequence[Item], at: int, kind: str) -> bool:
 def suffixed(text: str, items: Sequence[Item], at: int, item: Item) -> tuple[str, int]:
     """An operand with what stands below and above it."""
     written = item.text
-    while at < len(items) and items[at].kind in ("below", "above"):
+    while at < len(items) and items[at].kind in ("below", "above", "factorial"):
         mark = items[at]
+        if mark.kind == "factorial":
+            if items[at - 2 : at - 1] and items[at - 2].kind == "above":
+                help = "put what the '!' belongs to in parentheses"
+                raise wrong("is this the factorial of the power?", help, (mark.start, mark.end))
+            written, at = f"factorial({written})", at + 1
+            item = item._replace(kind="operand", text=written)
+            continue
         if mark.kind == "below":
             if item.kind != "name":
                 raise wrong(
@@ -591,13 +657,22 @@ def raised(item: Item, written: str, power: str, place: Span) -> str:
         return f"({written}*pi/180)"
     if is_base:
         return f"exp({power})"
+    if item.kind == "name" and ABOVE_A_NAME.fullmatch(power):
+        help = (
+            "a power stands without parentheses; what counts steps or samples stands below the line"
+        )
+        raise wrong(f"'^{{{power}}}' may count something", help, place)
     if power.startswith("\\"):
         raise wrong(f"'{power}' cannot be a power", "write the power", place)
     return f"{written}^{wrapped(power)}"
 
 
+ABOVE_A_NAME = re.compile(r"\(\w+(?: [+-] \w+)?\)")
+"""What says a step, a sample or a derivative above a name: ``x^{(k + 1)}``."""
+
+
 def macro(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
-    r"""``\frac``, ``\sqrt`` and accents, with what they take."""
+    r"""``\frac``, ``\binom``, ``\sqrt`` and accents, with what they take."""
     command = items[at]
     word, place = command.text, (command.start, command.end)
     if word in ACCENTS:
@@ -614,12 +689,14 @@ def macro(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
     if len(digits) > 1:  # \frac12
         above, below, at = digits[0], digits[1:], at + 2
         if len(below) > 1:
-            raise wrong(r"'\frac' takes one digit each", r"write \frac{…}{…}", place)
+            raise wrong(f"'{word}' takes one digit each", f"write {word}{{…}}{{…}}", place)
     elif digits and follows(items, at + 1, "number"):
         above, below, at = digits, items[at + 2].text, at + 3
     else:
         above, at = argument(items, at, word)
         below, at = argument(items, at - 1, word)
+    if word in BINOMIALS:
+        return f"binomial({above}, {below})", at
     if DIFFERENTIAL.match(above) and below.startswith("d*"):
         return derivative(items, at, (above, below), place)
     return f"({wrapped(above)}/{wrapped(below)})", at
@@ -655,6 +732,8 @@ def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     name, place, outer = item.text, (item.start, item.end), items[:at]
     if name == ROOT:
         return root(items, at)
+    if name in FAMILIES:
+        return member(items, at)
     if not is_function(name) and name not in WORDS:
         from exprgrad.language.mistakes.hints import all_listed
 
@@ -673,10 +752,11 @@ def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
         name, ending = (below, ")") if is_function(below) else (name, below)
         at += 2
     if index:
-        if not (WHOLE_NUMBER.fullmatch(power) or power in indices_around(outer)):
+        low, known = re.sub(r"([0-9])\s*(?=[A-Za-z])", r"\1*", index[2]), indices_around(outer)
+        if not (is_bound(low, known) and is_bound(power, known)):
             help = r"such as \sum_{k=1}^{10}; a sum over all of a vector has nothing below it"
             raise wrong("an index runs from one whole number up to another", help, place)
-        return f"{name}(", f"{FOR}{index[1]} in {index[2]}..{power})", at
+        return f"{name}(", f"{FOR}{index[1]} in {low}..{power})", at
     if power == "-1":
         if name not in INVERSE:
             raise wrong("is this the inverse, or the reciprocal?", f"write 1/{name}(x)", place)
@@ -691,6 +771,35 @@ def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     return f"{name}(", ending, at
 
 
+def member(items: Sequence[Item], at: int) -> tuple[str, str, int]:
+    """A function of a family: its order stands below, or in parentheses above."""
+    item, outer = items[at], items[:at]
+    order, power, at = "", "", at + 1
+    while at < len(items) and items[at].kind in ("below", "above"):
+        if items[at].kind == "below":
+            order, at = subscript(items, at), at + 2
+            continue
+        power, at = argument(items, at, "^")
+        if item.text == "polygamma":
+            order, power = power[1:-1], ""
+    place = item.start, items[at - 1].end
+    if not is_bound(order, indices_around(outer)):
+        help = r"such as J_{2}(x) or \psi^{(1)}(x)"
+        raise wrong("the order of this function is a whole number", help, place)
+    if at == len(items) or items[at].kind != "paren":
+        raise wrong("this function has no operand", "put its operand in parentheses", place)
+    inside = items[at].text
+    if item.end - item.start == 1 and SEVERAL_TERMS.search(inside):
+        letter = item.text[-1].upper()
+        if letter in "IK" and not power:  # a current, an intensity, a constant: of a diode, say
+            return f"{letter}_{order}*({inside})", "", at + 1
+        help = r"the function is \operatorname{%s}_{%s}(…); for a product write \cdot"
+        message = f"is '{letter}_{order}' a function here, or a factor?"
+        raise wrong(message, help % (letter, order), place)
+    called = f"{item.text}({order}, {inside})"
+    return f"{called}^{wrapped(power)}" if power else called, "", at + 1
+
+
 def indices_around(items: Sequence[Item]) -> set[str]:
     """The indices of the sums and products that what stands behind some items is in."""
     found: set[str] = set()
@@ -702,9 +811,14 @@ def indices_around(items: Sequence[Item]) -> set[str]:
     return found
 
 
+def is_bound(text: str, known: set[str]) -> bool:
+    """Whether a text is a whole number that is known when it is read: of numbers and indices around it."""
+    return BOUND.fullmatch(text) is not None and known.issuperset(re.findall("[A-Za-z]+", text))
+
+
 FOR = " for "
-INDEX = re.compile(r"\s*([A-Za-z])\s*=\s*(-?[0-9]+)\s*")
-WHOLE_NUMBER = re.compile(r"-?[0-9]+")
+INDEX = re.compile(r"\s*([A-Za-z])\s*=\s*(-?[0-9A-Za-z][0-9A-Za-z+\-\s]*?)\s*")
+BOUND = re.compile(r"-?\w+(?:\s*[-+*]\s*\w+)*")
 INDICES = re.compile(
     r"\\(?:sum|prod)(?![A-Za-z])\s*(?:\\limits\s*)?(?:\^\s*(?:\{[^{}]*\}|\w)\s*)?_\s*\{\s*([A-Za-z])\s*=\s*([-\w]+)"
 )
@@ -726,7 +840,13 @@ def element(text: str, name: str, mark: Item, below: Item) -> str | None:
     index, low = found[0]
     if below.text.strip() == index and all(other == low == "0" for _, other in found):
         return f"{name}[{index}]"
-    help = f"the first element is {name}[0] here: write sum({name}[{index}] for {index} in 0..3)"
+    shown = f"{name}_{below.text.strip()}" if len(several) == 1 else f"{name}_{{{several}}}"
+    moved = re.fullmatch(r"[A-Za-z]([+-][0-9]+)?", several)
+    step = int(moved[1] or 0) - 1 if moved else 0
+    sign = "-" if step < 0 else "+"
+    ours = f"{name}[{index} {sign} {abs(step)}]" if step else f"{name}[{index}]"
+    first = f"the first element is {name}[0] here"
+    help = f"{first}: if it is {name}_1 there, write {ours} for {shown} in our own language"
     raise wrong(f"which element is '{name}' here?", help, (mark.start, below.end))
 
 

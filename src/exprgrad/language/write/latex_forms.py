@@ -288,7 +288,7 @@ def combined(
     outer, inner, begins = shape.slots[0], looks[0], shape.parts[0]
     apart = parenthesised(outer, inner)
     first = FRACTION if shape.divides else edges(outer, inner)[0] if begins == outer else OTHER
-    first = LIST if begins == r"\left[" else first
+    first = LIST if begins == r"\left[" else NUMBER if str(begins)[:1].isdigit() else first
     ends = shape.parts[-1] == shape.slots[-1]
     last = CALLED if shape.level == CALL else OTHER
     last = edges(shape.slots[-1], looks[-1])[1] if ends else NAME if shape.below else last
