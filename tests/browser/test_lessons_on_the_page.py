@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pytest
@@ -176,6 +177,43 @@ def test_descent_takes_the_steps_of_descend(
     if place == 1:
         part.locator("svg.plot").first.click()
         assert "Choose a rate" in part.inner_text()
+
+
+def test_descent_on_a_formula_s_page(browse: Any) -> None:
+    """Of three inputs, two make the map; the steps are those of ``descend``, and kinks are dashed."""
+    expression, values = parse("abs(u) + (v - 1)^2*w"), {"u": 0.3, "v": 2, "w": 1}
+    page = browse.show(expression.gradient(values).explore(descend=True).html)
+    place = panel(page, "Descent")
+    place.get_by_role("textbox", name="Rate").fill("0.2")
+    for step in expression.descend(values, rate=0.2, steps=6).steps[1:7]:
+        place.get_by_role("button", name="A step down").click()
+        shown = read(page)
+        for given, x in step.inputs.items():
+            node = expression.graph.inputs[given]
+            assert shown.data[node] == x and shown.grad[node] == step.gradient[given]
+    assert axe(page, "light") == []
+    svg, loss = place.locator("svg.plot").all()
+    assert loss.locator(".curve").count() == 1 and svg.locator(".dot").count() == 7
+    # The kink is where u is 0, between -1.7 and 2.3, all the way up: eight halvings, three digits.
+    across = re.findall(r"([\d.]+) [\d.]+(?=[ML]|$)", svg.locator(".bend").get_attribute("d"))
+    assert len(across) >= 80
+    near = 200 / 40 / 2**8 + 0.05
+    assert all(abs(float(x) - 200 * 1.7 / 4) <= near for x in across)
+    place.get_by_role("combobox", name="To the right").select_option("w")
+    svg = place.locator("svg.plot").first
+    assert "w to the right, v up" in svg.get_attribute("aria-label")
+    assert not svg.locator(".bend").get_attribute("d")
+    box = svg.bounding_box()
+    svg.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    found = read(page).data
+    assert [found[expression.graph.inputs[name]] for name in "wv"] == pytest.approx(
+        [1, 2], abs=0.05
+    )
+    edit(page, "u", "0.3")
+    edit(page, "v", "1")
+    for _ in range(4):
+        place.get_by_role("button", name="A step down").click()
+    assert "it zigzags across a kink" in place.get_by_role("status").text_content()
 
 
 def test_training_is_the_library_s(browse: Any) -> None:

@@ -43,6 +43,7 @@ WRONG = [
     ["explore", "a*b", "--lesson", "square"],
     ["explore", "--lesson", "square", "-f", "formula.txt"],
     ["explore", "--lesson", "neuron", "--expand", "tanh"],
+    ["explore", "--lesson", "neuron", "--descend"],
     ["explore", "sum(x)", "x=[1,2]"],
     ["explore", "2*x", "x=[1,2]"],
     ["explore", "+".join(f"x^{n}" for n in range(2, 300)), "x=1"],
@@ -178,6 +179,14 @@ def test_options_say_what_is_on_the_page() -> None:
     assert command(*argv, "--expand", "tanh").out == apart.explore().html
     only = run.gradient(x=1, y=2, wrt=["y"])
     assert command(*argv, "--wrt", "y").out == only.explore().html != plain.explore().html
+
+
+def test_descent() -> None:
+    """Its panel is there where it is asked for; a lesson has its own."""
+    argv = ("explore", "x*y", "x=1", "y=2")
+    plain, asked = command(*argv).out, command(*argv, "--descend").out
+    assert asked == parse("x*y").gradient(x=1, y=2).explore(descend=True).html
+    assert 'id="descent"' in asked and "LIVE" not in plain and 'id="descent"' not in plain
 
 
 def test_where_graphviz_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -870,9 +870,16 @@ class Run(Drawn, diagnostics.Run):
         return source(self.graph, self, digits=significant(digits), all=all)
 
     def explore(
-        self, *, digits: int = 6, all: bool = False, lesson: Lesson | str | None = None
+        self,
+        *,
+        digits: int = 6,
+        all: bool = False,
+        lesson: Lesson | str | None = None,
+        descend: bool = False,
     ) -> Page:
         """The page to step through, edit and break; above 500 nodes only with ``all``.
+
+        With ``descend`` it has a panel in which gradient descent goes its way.
 
         With a ``lesson``, or the name of a built-in one, it has its texts and tasks: they are about the
         lesson's own formula and inputs.  ``digits`` is from 1 to 17.  Needs a run of ``gradient``, of
@@ -880,7 +887,9 @@ class Run(Drawn, diagnostics.Run):
         """
         from exprgrad.show.page.page import page
 
-        return page(self, digits=digits, all=all, lesson=lesson, run_of=run_of_formula)
+        return page(
+            self, digits=digits, all=all, lesson=lesson, descend=descend, run_of=run_of_formula
+        )
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         from exprgrad.api.displays import warnings

@@ -122,7 +122,7 @@ def test_the_script_holds_nothing_that_ends_it(monkeypatch: pytest.MonkeyPatch) 
     data = data_of(document(run))
     assert "<" not in data
     assert json.loads(data)["nodes"][2]["label"] == "\u200eשלום\u200e = a < b"
-    monkeypatch.setattr("exprgrad.show.page.document.model", lambda run, digits: [NASTY])
+    monkeypatch.setattr("exprgrad.show.page.document.packed", lambda told: [NASTY])
     data = data_of(document(run))
     assert not {*"<\u2028\u2029"} & {*data} and json.loads(data) == [NASTY]
 
@@ -191,4 +191,5 @@ def test_every_asset_is_used() -> None:
     folder = files("exprgrad.show.page").joinpath("assets")
     assets = {path.name for path in folder.iterdir() if path.is_file()}
     scripts = {f"{name}.js" for name in (*SWEEPS, *VIEWS)}
-    assert assets == {"page.html", "page.css", "calls.css", "lesson.css", "map.css", *scripts}
+    names = ("page", "calls", "map", "lesson", "moving", "plots", "bars")
+    assert assets == {"page.html", *(f"{name}.css" for name in names), *scripts}

@@ -50,6 +50,7 @@ class ExploreCommand(FormulaCommand):
     help="Take a lesson instead of EXPR: start, graph, chain, neuron, tanh, gates, square, accumulate, "
     "diamond, paths, order, check, vanish, descent, kink, network, or a .toml file.",
 )
+@click.option("--descend", is_flag=True, help="Add a panel of gradient descent.")
 @click.option("-o", "--output", "path", metavar="FILE", help="Write an .html file.")
 @click.option("--open", "show", is_flag=True, help="Show the page in a browser.")
 @wrt_option("Differentiate these inputs only.")
@@ -69,7 +70,12 @@ def explore_command(path: str | None, show: bool, lesson: str | None, **options:
     check_target(path, show=show, to_pipe=to_pipe, as_json=options["as_json"])
     taken = None if lesson is None else lesson_alone(lesson, options)
     run = formula_run(options) if taken is None else parse(taken.expression).gradient(taken.values)
-    page = run.explore(digits=options["digits"], all=options["show_all"], lesson=taken)
+    page = run.explore(
+        digits=options["digits"],
+        all=options["show_all"],
+        lesson=taken,
+        descend=options["descend"],
+    )
     file_written = None if to_pipe else path or new_file(Path(lesson or "page").stem)
     if file_written is not None:
         page.save(file_written)
@@ -130,7 +136,7 @@ def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
     lesson = lesson_named(name)
     others = {"-f": "file", "--inputs": "inputs", "--wrt": "wrt", "--expand": "expand"}
     given = [flag for flag, option in others.items() if options[option] is not None]
-    more = [*options["arguments"], *given]
+    more = [*options["arguments"], *given, *(["--descend"] if options["descend"] else [])]
     if not more:
         return lesson
     values = " ".join(f"{key}={value:.17g}" for key, value in lesson.values.items())

@@ -22,7 +22,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.arithmetic import SPECIAL, arithmetic
 from exprgrad.show.page.layers import layers
 from exprgrad.show.page.lessons import LIVE, Lesson, Part, Task, goals_of, tasks_of
-from exprgrad.show.page.model import call_key, call_program, model
+from exprgrad.show.page.model import call_key, call_program, model, packed
 from exprgrad.show.page.picture import picture
 from exprgrad.show.picture import theme as look
 from exprgrad.show.text.lines import is_rightward
@@ -30,7 +30,7 @@ from exprgrad.source import cut, printable
 
 __all__ = ["document", "sheets_of", "squeezed_script", "squeezed_style", "ways"]
 
-SWEEPS = ("numbers", "engine", "paths", "timeline", "blame", "kinks", "sides")
+SWEEPS = ("filled", "numbers", "engine", "paths", "timeline", "blame", "kinks", "sides")
 VIEWS = (
     "sheets",
     "dom",
@@ -53,7 +53,9 @@ VIEWS = (
     "formulas",
     "live",
     "plots",
+    "crossings",
     *(f"live-{name}" for name in LIVE),
+    "moving",
     "lesson",
     "start",
     "worksheet",
@@ -64,6 +66,8 @@ AT_KINKS = {"kinks", "sides", "conventions"}
 """Those for formulas that can meet a kink, a jump or the edge of a domain, as most lessons do not."""
 IN_LESSONS = {"goals", "lesson"}
 """Those for lessons; what moves in their parts has a file each."""
+PLOTTED = {"descent", "training"}
+"""What moves and has curves and maps; the others have bars and tables."""
 MANY = 30
 """A graph of so many nodes has a map."""
 MOST_NAMES = 3
@@ -72,6 +76,11 @@ POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; "
     "base-uri 'none'; form-action 'none'"
 )
+DESCENT = (
+    '<section id="descent" data-tab="Descent"><h2>Descent</h2>'
+    f'<div data-live="descent" data-rate="{Part("").rate:g}"></div></section>'
+)
+"""The panel of descent on a formula's page."""
 LONG = 600
 """A formula of more characters is folded away."""
 HEAD = 60
@@ -89,24 +98,32 @@ SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def document(
-    *runs: Run, digits: int = 6, lesson: Lesson | None = None, most: int | None = None
+    *runs: Run,
+    digits: int = 6,
+    lesson: Lesson | None = None,
+    descend: bool = False,
+    most: int | None = None,
 ) -> str:
     """The page of a run of numbers with its reverse sweep, or of several, the formulas of a lesson.
 
-    Calls can be opened and closed on it, as long as it has at most so many nodes then.  Raises
-    ``MissingExtraError`` without Graphviz.
+    With ``descend`` it has a panel of descent.  Calls can be opened and closed on it, as long as it has at
+    most so many nodes then.  Raises ``MissingExtraError`` without Graphviz.
     """
     groups = [[run] if not run.graph.calls else sheets_of(run, most) for run in runs]
     has_calls = any(run.graph.calls for run in runs)
-    script = script_of(groups, digits, lesson)
+    moves = moves_in(lesson) | ({"descent"} if descend else set())
+    script = script_of(groups, digits, lesson, moves)
     digest = b64encode(sha256(script.encode()).digest()).decode()
     text = runs[0].text
     parts = {
         "policy": POLICY.format(digest),
         "title": escape(lesson.title if lesson else cut(printable(text), HEAD)),
-        "style": style(*with_styles(lesson, has_calls=has_calls, has_map=has_map(groups))),
+        "style": style(
+            *with_styles(lesson, has_calls=has_calls, has_map=has_map(groups), moves=moves)
+        ),
         "head": head([run.text for run in runs], lesson),
         "tasks": tasks(lesson) if lesson else "",
+        "descent": DESCENT if descend else "",
         "picture": pictures([sheet for group in groups for sheet in group], digits),
         "script": script,
     }
@@ -123,30 +140,33 @@ def asset(name: str) -> str:
 # The script.
 
 
-def script_of(groups: Sequence[Sequence[Run]], digits: int, lesson: Lesson | None) -> str:
+def script_of(
+    groups: Sequence[Sequence[Run]], digits: int, lesson: Lesson | None, moves: Collection[str]
+) -> str:
     """All of the script: the operations, the page's data, the sweeps, the views.
 
-    A group has the sheets of a formula: it as it is, and with calls opened.
+    A group has the sheets of a formula: it as it is, and with calls opened.  ``moves`` are those of
+    ``LIVE`` that the page has.
     """
     runs = [group[0] for group in groups]
-    models = [[model(sheet, digits=digits) for sheet in group] for group in groups]
+    models = [[packed(model(sheet, digits=digits)) for sheet in group] for group in groups]
     operations, has_calls = arithmetic(*runs), any(run.graph.calls for run in runs)
     kinds = {kind for run in runs for kind in run.graph.kinds if kind in BY_NAME}
     has_edges = any(BY_NAME[kind].domain for kind in kinds)
     corrected = any("corrected" in group[0] for group in models)
     has_kinks = has_edges or corrected or SPECIAL in operations
-    live = {f"live-{part.live}" for part in lesson.parts if part.live} if lesson else set()
     optional = {
         "sheets": has_calls or len(runs) > 1,
         "calls": has_calls,
         "map": has_map(groups),
         "layers": any(layers(run) for run in runs),
         "formulas": len(runs) > 1,
-        "live": bool(live),
-        "plots": bool(live & {"live-descent", "live-training"}),
+        **dict.fromkeys(("live", "moving"), bool(moves)),
+        "plots": bool(PLOTTED & {*moves}),
+        "crossings": SPECIAL in operations and "descent" in moves,
         **dict.fromkeys(AT_KINKS, has_kinks),
         **dict.fromkeys(IN_LESSONS, lesson is not None),
-        **{f"live-{name}": f"live-{name}" in live for name in LIVE},
+        **{f"live-{name}": name in moves for name in LIVE},
     }
     sweeps, views = (
         "\n".join(asset(f"{name}.js") for name in names if optional.get(name, True))
@@ -154,7 +174,7 @@ def script_of(groups: Sequence[Sequence[Run]], digits: int, lesson: Lesson | Non
     )
     data = "" if lesson is None else f"const LESSON={in_script(told_of(lesson))};\n"
     if not optional["sheets"]:
-        code = squeezed_script("\n".join([operations, sweeps, "{", views, "}"]))
+        code = squeezed_script("\n".join([operations, sweeps, "filled(PAGE);", "{", views, "}"]))
         data += f"const PAGE={in_script(models[0][0])};\n"
         return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
     for place, (group, sheets) in enumerate(zip(models, groups, strict=True)):
@@ -163,15 +183,25 @@ def script_of(groups: Sequence[Sequence[Run]], digits: int, lesson: Lesson | Non
             turns = [(node, before + to) for node, to in ways(run, sheets)]
             sheet |= {"sheet": before + at, "formula": place, "ways": turns}
     calls = {
-        call_key(node): call_program(other, closed)
+        call_key(node): packed(call_program(other, closed))
         for group in groups
         for other in group
         for node, closed in other.closed.items()
     }
+    # Calls of the same function have one program.
+    texts = [*dict.fromkeys(map(in_script, calls.values()))]
+    told = {key: texts.index(in_script(program)) for key, program in calls.items()}
     all_models = [sheet for group in models for sheet in group]
-    data += f"const CALLS={in_script({'sheets': all_models, 'calls': calls})};\n"
+    programs = ",".join(texts)
+    sheets_told = in_script({"sheets": all_models, "calls": told})
+    data += f'const CALLS={sheets_told[:-1]},"programs":[{programs}]}};\n'
     code = squeezed_script("\n".join([operations, sweeps, views, "}", "lay(asked());"]))
     return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
+
+
+def moves_in(lesson: Lesson | None) -> set[str]:
+    """What moves in the parts of a lesson."""
+    return {part.live for part in lesson.parts if part.live} if lesson else set()
 
 
 def told_of(lesson: Lesson) -> dict[str, Any]:
@@ -269,12 +299,17 @@ def has_map(groups: Sequence[Sequence[Run]]) -> bool:
     return any(len(run.shown) >= MANY for group in groups for run in group)
 
 
-def with_styles(lesson: Lesson | None, *, has_calls: bool, has_map: bool) -> list[str]:
+def with_styles(
+    lesson: Lesson | None, *, has_calls: bool, has_map: bool, moves: Collection[str]
+) -> list[str]:
     """The style sheets beside the page's own that a page needs."""
     needs = {
         "calls.css": has_calls,
         "map.css": has_map,
         "lesson.css": lesson and (lesson.parts or lesson.formulas),
+        "moving.css": moves,
+        "plots.css": PLOTTED & {*moves},
+        "bars.css": {*moves} - PLOTTED,
     }
     return [name for name, is_needed in needs.items() if is_needed]
 

@@ -36,10 +36,21 @@ from exprgrad.source import cut, printable
 if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
-__all__ = ["call_key", "call_program", "edges", "model", "places_of", "rule_math", "short_names"]
+__all__ = [
+    "call_key",
+    "call_program",
+    "edges",
+    "model",
+    "packed",
+    "places_of",
+    "rule_math",
+    "short_names",
+]
 
 SHORT_NAME = 24
 """The most characters of what a node without a name is called."""
+ENDS = ("user", "position", "operand")
+"""What is told of an edge's ends."""
 MARK = "\0"
 """An operand's place in an operation's text."""
 
@@ -318,3 +329,32 @@ def domain_parts(op: Op) -> list[str | int]:
         rf"\b({'|'.join(op.names)})\b", mathematics(minus(op.domain_words or op.domain))
     )
     return [op.names.index(part) if part in op.names else part for part in parts if part]
+
+
+# What the page need not be told.
+
+
+def packed(page: Mapping[str, Any]) -> dict[str, Any]:
+    """A page's data without what follows from the rest: ``filled`` in the script puts it back.
+
+    A node's ``id`` is its place, its ``label`` its ``short`` name, its ``kind`` an operation's or an
+    input's, and it is ``active``, unless it is a constant.  An edge is ``at`` a user and a position.
+    """
+    nodes = []
+    for place, node in enumerate(page["nodes"]):
+        usual = {
+            "id": place,
+            "origin": place,
+            "kind": "op" if "row" in node else INPUT,
+            "label": node.get("short"),
+            "active": int(node.get("kind") != CONST),
+        }
+        told = {"active": 0} | node
+        nodes.append({name: value for name, value in told.items() if value != usual.get(name)})
+    edges = []
+    for edge in page["edges"]:
+        rest = {key: value for key, value in edge.items() if key not in ENDS}
+        math = rest.get("math", "").removeprefix("<math>").removesuffix("</math>")
+        at = [edge["user"], edge["position"]]
+        edges.append({"at": at} | rest | ({"math": math} if math else {}))
+    return {**page, "nodes": nodes, "edges": edges}

@@ -67,9 +67,11 @@ def page(
     digits: int = 6,
     all: bool = False,
     lesson: Lesson | str | None = None,
+    descend: bool = False,
     run_of: Callable[[Formula], Run] | None = None,
 ) -> Page:
-    """The page of a run of ``gradient``, of numbers; with a lesson, its texts and tasks.
+    """The page of a run of ``gradient``, of numbers; with a lesson, its texts and tasks; with ``descend``,
+    a panel of gradient descent.
 
     ``run_of`` runs the further formulas of a lesson on several.
     Raises ``RequestError`` for other runs, for a number of digits that is none, for a lesson on something
@@ -97,7 +99,11 @@ def page(
             )
     from exprgrad.show.page.document import document
 
-    return Page(document(*runs, digits=digits, lesson=lesson, most=None if all else LARGEST))
+    return Page(
+        document(
+            *runs, digits=digits, lesson=lesson, descend=descend, most=None if all else LARGEST
+        )
+    )
 
 
 def check_lesson(lesson: Lesson, run: Run) -> None:

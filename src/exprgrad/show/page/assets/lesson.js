@@ -1,7 +1,6 @@
 // A lesson's parts: one is open at a time, shows its formula, and leads on to the next.
 
 const lessonParts = [...$("tasks").querySelectorAll("details")];
-if (typeof LIVE !== "undefined") for (const place of lives) LIVE[place.dataset.live](place);
 lessonParts.forEach((part, at) => {
   const [head] = part.children, {formula} = part.dataset, next = lessonParts[at + 1];
   const turn = isOpen => {

@@ -1,29 +1,39 @@
-// Descent: each step adds -rate times the gradient to the inputs.  A map for one or two inputs.
+// Descent: each step adds -rate times the gradient to the inputs.  A curve for one input; for more, a map of two.
 
 const CELLS = 40, LEVELS = 12, STEPS = 200;
 
-// Where the lines of a height run through a grid of values, as a path: marching squares.
-function contour(values, level) {
+// Lines through a grid of cells, as a path; `cut` tells at which part of the way from one corner to the next they run, if at all.
+function lines(cut) {
   const parts = [], size = SIDE / CELLS;
   for (let i = 0; i < CELLS; i++)
     for (let j = 0; j < CELLS; j++) {
-      const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]], heights = corners.map(([x, y]) => values[x][y]);
+      const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
       const cuts = corners.flatMap(([x, y], at) => {
-        const next = (at + 1) % 4, [from, to] = [heights[at], heights[next]], [x1, y1] = corners[next];
-        if (from < level === to < level || !isFinite(from + to)) return [];
-        const part = (level - from) / (to - from);
-        return [[x + part * (x1 - x), y + part * (y1 - y)].map(at => brief(at * size).replace("−", "-")).join(" ")];
+        const next = corners[(at + 1) % 4], part = cut([x, y], next);
+        return known(part) ? [[x + part * (next[0] - x), y + part * (next[1] - y)].map(at => brief(at * size).replace("−", "-")).join(" ")] : [];
       });
       for (let at = 0; at + 1 < cuts.length; at += 2) parts.push(`M${cuts[at]}L${cuts[at + 1]}`);
     }
   return parts.join("");
 }
+// Where the lines of a height run: marching squares.
+const contour = (values, level) => lines(([i, j], [k, l]) => {
+  const from = values[i][j], to = values[k][l];
+  if (from < level !== to < level && isFinite(from + to)) return (level - from) / (to - from);
+});
 
 LIVE.descent = place => {
   const ids = PAGE.wrt, output = called(PAGE.output);
   const rate = make("input", {class: "rate", value: place.dataset.rate, autocomplete: "off"});
   const said = make("p", {class: "wanted", role: "status"}), figures = make("div", {class: "figures"});
   const start = ids.map(id => START_DATA[id]);
+  // By place among the inputs, those of the map: to the right, and up.
+  const axes = ids.slice(0, 2).map((id, axis) => {
+    const pick = make("select", null, ...ids.map((id, n) => make("option", {value: n}, called(id))));
+    pick.value = axis;
+    pick.onchange = show;
+    return pick;
+  });
   let points = [], timer = 0;
   const here = () => ids.map(id => app.data[id]);
   const point = () => ({at: here(), value: app.data[PAGE.output], grads: ids.map(id => app.right.grads[id] ?? 0)});
@@ -66,7 +76,7 @@ LIVE.descent = place => {
   });
   place.append(
     make("div", {class: "row"}, make("label", null, "Rate ", rate), button("Step", () => { halt(); step(); }, "A step down"), run, back),
-    said, figures);
+    said, ...ids.length > 2 ? [make("div", {class: "row"}, ...axes.map((pick, axis) => make("label", null, ["To the right ", "Up "][axis], pick)))] : [], figures);
 
   // What became of it, in words, and the state that a goal may ask for.
   function verdict() {
@@ -76,51 +86,85 @@ LIVE.descent = place => {
     if (!count) return ["Choose a rate, and press Step or Play.", ""];
     const last = points.slice(-4), rises = last.slice(1).map((one, n) => one.value - last[n].value);
     if (rises.length === 3 && rises[0] > 0 && rises[1] > rises[0] && rises[2] > rises[1]) return [`${told}: it diverges, for each step rises more than the one before. The rate is too large.`, "diverged"];
-    if (size(points.at(-1)) <= 1e-3 * size(points[0])) return [`${told}: the gradient is nearly 0. This is a flat place.`, "reached"];
+    const here = app.crossing ? kinks(PAGE, app.data, app.locals) : [];
+    if (size(points.at(-1)) <= 1e-3 * size(points[0])) return here.length ? [`${told}. ${here.join("; ")}: the gradient found there is 0, and no step leads away.`, "reached"]
+      : [`${told}: the gradient is nearly 0. This is a flat place.`, "reached"];
     const against = (one, other) => one.grads.reduce((sum, g, n) => sum + g * other.grads[n], 0) < -.3 * size(one) * size(other);
-    if (last.length === 4 && last.slice(1).every((one, n) => against(one, last[n]))) return [`${told}: it zigzags, for each step goes too far and the next comes back.`, "zigzags"];
+    if (last.length === 4 && last.slice(1).every((one, n) => against(one, last[n]))) {
+      const why = known(cross(last[2].at, at)) ? " across a kink. The gradient gets no smaller near it: only a rate that shrinks comes to rest" : ", for each step goes too far and the next comes back";
+      return [`${told}: it zigzags${why}.`, "zigzags"];
+    }
     return [`${told}.`, ""];
   }
 
   // As far as the sliders go.
   const reachOf = x => 2 * Math.max(1, Math.abs(x)), low = start.map(x => x - reachOf(x)), far = start.map(x => 2 * reachOf(x));
   const inside = x => Math.max(-SIDE, Math.min(2 * SIDE, x)), across = (x, n) => inside(SIDE * (x - low[n]) / far[n]);
-  const valueAt = at => forward(PAGE, new Map([...app.given, ...ids.map((id, n) => [id, at[n]])]))[PAGE.output];
+  const givenAt = at => new Map([...app.given, ...ids.map((id, n) => [id, at[n]])]);
+  const valueAt = at => forward(PAGE, givenAt(at))[PAGE.output];
+  // The part of the way between two points at which a kink or a jump lies, if one does.
+  const cross = (from, to, ends = [from, to].map(at => app.bend?.(givenAt(at)))) =>
+    app.crossing?.(...ends, part => app.bend(givenAt(from.map((x, n) => x + part * (to[n] - x)))));
+  const grid = Array.from({length: CELLS + 1}, (_, n) => n / CELLS);
 
-  let kept = null;
-  function map() {
-    if (kept) return kept;
-    const grid = Array.from({length: CELLS + 1}, (_, n) => n / CELLS);
-    if (ids.length === 1) return kept = grid.flatMap(n => [n, n + .5 / CELLS]).slice(0, -1).map(n => [SIDE * n, valueAt([low[0] + n * far[0]])]);
-    const values = grid.map(x => grid.map(y => valueAt([low[0] + x * far[0], low[1] + (1 - y) * far[1]])));
+  // The heights along the curve, and where kinks are; it is worked out once, for all that it depends on stays.
+  function curveOf() {
+    const places = grid.flatMap(n => [n, n + .5 / CELLS]).slice(0, -1).map(n => [low[0] + n * far[0]]);
+    const bends = places.flatMap((at, n) => {
+      const part = n ? cross(places[n - 1], at) : undefined;
+      return known(part) ? [across(places[n - 1][0] + part * (at[0] - places[n - 1][0]), 0)] : [];
+    });
+    return {curve: places.map(at => [across(at[0], 0), valueAt(at)]), bends};
+  }
+  // The contours over two inputs with the others as they are, and the lines of kinks.
+  function mapOf(now, [one, other]) {
+    const place = (i, j) => now.map((x, n) => n === one ? low[n] + grid[i] * far[n] : n === other ? low[n] + (1 - grid[j]) * far[n] : x);
+    const places = grid.map((_, i) => grid.map((_, j) => place(i, j))), values = places.map(row => row.map(valueAt));
     const heights = values.flat().filter(Number.isFinite), least = Math.min(...heights), most = Math.max(...heights);
-    return kept = Array.from({length: LEVELS}, (_, n) => contour(values, least + (most - least) * ((n + .5) / LEVELS) ** 2));
+    const found = app.bend ? places.map(row => row.map(at => app.bend(givenAt(at)))) : [];
+    return {
+      levels: Array.from({length: LEVELS}, (_, n) => contour(values, least + (most - least) * ((n + .5) / LEVELS) ** 2)),
+      bends: app.bend ? lines(([i, j], [k, l]) => cross(places[i][j], places[k][l], [found[i][j], found[k][l]])) : "",
+    };
+  }
+  let kept = {};
+  function once(key, make) {
+    if (kept.key !== key) kept = {key, made: make()};
+    return kept.made;
+  }
+  const dashed = bends => bends.length ? " Dashed: a kink or a jump." : "";
+
+  function drawCurve() {
+    const {curve, bends} = once("curve", curveOf), heights = curve.map(([, y]) => y).filter(Number.isFinite), high = SIDE * .6;
+    const svg = plot(figures, `${output} over ${called(ids[0])}, and the steps on it.${dashed(bends)}`, high);
+    const least = Math.min(...heights), up = y => inside(high * (.94 - .88 * (y - least) / (Math.max(...heights) - least || 1)));
+    for (const x of bends) draw(svg, "path", {d: `M${x} 0V${high}`, class: "bend"});
+    polyline(svg, curve.filter(([, y]) => isFinite(y)).map(([x, y]) => [x, up(y)]), "curve");
+    const spots = points.filter(({value}) => isFinite(value)).map(({at: [x], value}) => [across(x, 0), up(value)]);
+    polyline(svg, spots, "way");
+    dots(svg, spots);
   }
 
   function drawMap() {
-    const names = ids.map(called);
-    if (ids.length === 2) {
-      const svg = plot(figures, `${output} as a map: ${names[0]} to the right, ${names[1]} up. Click to start elsewhere.`, SIDE);
-      for (const line of map()) draw(svg, "path", {d: line, class: "level"});
-      const spots = points.map(({at: [x, y]}) => [across(x, 0), SIDE - across(y, 1)]);
-      polyline(svg, spots, "way");
-      dots(svg, spots);
-      svg.onclick = ({clientX, clientY}) => {
-        const {left, top, width, height} = svg.getBoundingClientRect();
-        halt();
-        app.live = "";
-        moveTo([low[0] + far[0] * (clientX - left) / width, low[1] + far[1] * (1 - (clientY - top) / height)].map(tidy));
-        show();
-      };
-    }
-    if (ids.length === 1) {
-      const svg = plot(figures, `${output} over ${names[0]}, and the steps on it`, SIDE * .6), curve = map(), heights = curve.map(([, y]) => y).filter(Number.isFinite);
-      const least = Math.min(...heights), up = y => inside(SIDE * .6 * (.94 - .88 * (y - least) / (Math.max(...heights) - least || 1)));
-      polyline(svg, curve.filter(([, y]) => isFinite(y)).map(([x, y]) => [x, up(y)]), "curve");
-      const spots = points.filter(({value}) => isFinite(value)).map(({at: [x], value}) => [across(x, 0), up(value)]);
-      polyline(svg, spots, "way");
-      dots(svg, spots);
-    }
+    const now = here(), [one, other] = axes.map(({value}) => Number(value)), others = now.filter((_, n) => n !== one && n !== other);
+    if (one === other) return void figures.append(make("p", null, "Choose two different inputs for the map."));
+    const {levels, bends} = once([one, other, ...others].join(), () => mapOf(now, [one, other]));
+    const rest = others.length ? ", the others as they are now" : "";
+    const svg = plot(figures, `${output} as a map: ${called(ids[one])} to the right, ${called(ids[other])} up${rest}. Click to start elsewhere.${dashed(bends)}`, SIDE);
+    for (const line of levels) draw(svg, "path", {d: line, class: "level"});
+    draw(svg, "path", {d: bends, class: "bend"});
+    const spots = points.map(({at}) => [across(at[one], one), SIDE - across(at[other], other)]);
+    polyline(svg, spots, "way");
+    dots(svg, spots);
+    svg.onclick = ({clientX, clientY}) => {
+      const {a, d, e, f} = svg.getScreenCTM(), to = here();
+      halt();
+      app.live = "";
+      to[one] = tidy(low[one] + far[one] * (clientX - e) / a / SIDE);
+      to[other] = tidy(low[other] + far[other] * (1 - (clientY - f) / d / SIDE));
+      moveTo(to);
+      show();
+    };
   }
 
   views.push(() => {
@@ -129,7 +173,8 @@ LIVE.descent = place => {
     if (!points.length || String(points.at(-1).at) !== String(here())) points = [point()];
     said.textContent = verdict()[0];
     figures.replaceChildren();
-    drawMap();
+    if (ids.length === 1) drawCurve();
+    if (ids.length > 1) drawMap();
     drawLoss(figures, output, points.map(({value}) => value));
   });
 };

@@ -3,7 +3,9 @@
 //
 // What a call does is what the sweeps find on a page of its own, whose inputs are its operands.
 
-for (const [key, inner] of Object.entries(CALLS.calls)) {
+for (const page of [...CALLS.sheets, ...CALLS.programs]) filled(page);
+for (const [key, at] of Object.entries(CALLS.calls)) {
+  const inner = CALLS.programs[at];
   const data = operands => forward(inner, new Map(operands.entries()));
   OPS[key] = {
     value: (...operands) => data(operands)[inner.output],
