@@ -7,10 +7,12 @@ be seen, write them anew with ``EXPRGRAD_UPDATE=1`` and look again.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 import exprgrad
+from exprgrad import parse as parse_expression
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.language.read.parse import parse
@@ -190,7 +192,7 @@ def test_long_operations_keep_their_symbol_and_long_names_are_cut() -> None:
     dot = drawn(f"exp(a + b + c + d)*exp({long} + a)", a=0, b=0, c=0, d=0, **{long: 0.0})
     graph = parse(f"exp(a + b + c + d)*exp({long} + a)")
     assert words(statement(dot, f"n{graph.output} ["))[1] == "… * …"
-    assert words(statement(dot, f"n{graph.inputs[long]} ["))[0] == "n" * 39 + "…"
+    assert words(statement(dot, f"n{graph.inputs[long]} ["))[:2] == ["n" * 39, "n" * 21]
 
 
 def test_long_names_leave_room_for_the_operation() -> None:
@@ -199,6 +201,97 @@ def test_long_names_leave_room_for_the_operation() -> None:
     assert words(statement(dot, "n0 ["))[0] == one
     assert words(statement(dot, "n2 ["))[0] == "temperature_of… * efficiency_of_…"
     assert words(statement(dot, "n4 ["))[0] == "max(temperature_of_the_outer_…, a)"
+
+
+def test_a_long_name_is_whole_on_its_card_and_keeps_both_ends_elsewhere() -> None:
+    """Long names often differ at their ends."""
+    one, other = (
+        f"{'temperature_of_the_reservoir_' * 3}{place}" for place in ("inside", "outside")
+    )
+    dot = drawn(f"{one} - {other}*2", **{one: 1.0, other: 2.0})
+    for node, name in ((0, one), (1, other)):
+        heading = words(statement(dot, f"n{node} ["))[:3]
+        assert "".join(heading) == name and all(len(line) <= 40 for line in heading)
+    assert words(statement(dot, "n3 ["))[0] == "temperature_of_the_…ir_outside * 2"
+    assert words(statement(dot, "n3_0 [")) == ["2"]
+    assert f"tooltip={'x' * 400}" in drawn("x" * 400, **{"x" * 400: 1.0})
+    assert words(statement(drawn("x" * 400, **{"x" * 400: 1.0}), "n0 ["))[1] == "x" * 39
+
+
+@pytest.mark.parametrize(
+    ("direction", "leave", "arrive"),
+    [("LR", "e", "w"), ("TB", "s", "n"), ("RL", "w", "e"), ("BT", "n", "s")],
+)
+def test_wires_leave_and_arrive_as_the_graph_runs(direction: str, leave: str, arrive: str) -> None:
+    dot = parse_expression("a*b").gradient(a=2, b=3).dot(direction=direction)
+    assert f"rankdir={direction}" in dot
+    assert f"n0:{leave} -> n2_0:{arrive} [" in dot and f"n2_1:{leave} -> n2:s1:{arrive}" in dot
+
+
+def test_an_unknown_direction_is_refused() -> None:
+    with pytest.raises(RequestError, match="'down' is no direction") as caught:
+        parse_expression("a*b").dot(direction="down")
+    assert caught.value.help == "it is one of LR, TB, RL, BT"
+
+
+def test_gates_say_what_an_operation_does_with_its_grad() -> None:
+    dot = parse_expression("max(a, b)*sum(X)").gradient(a=1, b=2, X=[1, 2]).dot(gates=True)
+    for node, gate in (("max(a, b)", "router"), ("sum(X)", "distributor")):
+        assert words(statement(dot, f"{named(dot, node)} ["))[1] == gate
+    assert "swap multiplier: it passes to each operand its grad times the other" in dot
+    assert "router" not in parse_expression("max(a, b)").dot()
+
+
+def test_contributions_are_grad_times_local_derivative() -> None:
+    """A branch that was not taken adds nothing; a tensor's contribution stands as it is."""
+    dot = parse_expression("w*x + w").gradient(w=2, x=-3).dot(contributions=True)
+    assert words(statement(dot, "n2_0 [")) == ["x = −3", "1 × −3 = −3"]
+    dot = parse_expression("f(x) = x^2; 2*f(a)").gradient(a=3).dot(contributions=True)
+    assert [words(line)[-1] for line in dot.splitlines() if "×" in line] == [
+        "2 × 6 = 12",
+        "1 × 2 = 2",
+    ]
+    dot = parse_expression("where(x > 0, x, y)").gradient(x=1, y=2).dot(contributions=True)
+    assert words(statement(dot, "n4_1 [")) == ["where(x &gt; 0, 1, 0) = 1", "1 × 1 = 1"]
+    assert words(statement(dot, "n4_2 [")) == ["where(x &gt; 0, 0, 1) = 0"]
+    dot = parse_expression("sum(X*X)").gradient(X=[1, 2]).dot(contributions=True)
+    assert dot.count("+= [1, 2]") == 2 and dot.count("+= [1, 1]") == 1
+
+
+def test_contributions_need_a_gradient() -> None:
+    with pytest.raises(RequestError, match="without a gradient"):
+        parse_expression("a*b").evaluate(a=1, b=2).dot(contributions=True)
+
+
+def test_kinks_are_marked_and_what_they_come_to() -> None:
+    dot = parse_expression("relu(x)*y").gradient(x=0, y=2).dot()
+    assert words(statement(dot, f"{named(dot, 'kink')} ["))[:2] == ["kink", "relu(x)"]
+    assert words(statement(dot, "n0 ["))[:3] == ["kink along x", "left 0, right 2", "x"]
+    assert "relu(x) has a kink here: its operand is 0" in dot
+    assert "returned 0" in statement(dot, "n0 [") and 'COLOR="#b3123c"' in dot
+    assert "kink" not in parse_expression("relu(x)*y").gradient(x=1, y=2).dot()
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "node", "marks"),
+    [
+        ("relu(x) - relu(-x)", {"x": 0}, "n0", ["corrected: 1"]),
+        (
+            "floor(x)*y",
+            {"x": 2, "y": 3},
+            "n0",
+            ["jump along x", "the value is 6", "its limit from the left is 3"],
+        ),
+        ("log(x)*y", {"x": -1, "y": 1}, "n1", ["not a number"]),
+        ("1/x", {"x": 0}, "n2", ["output", "infinite"]),
+        ("sum(relu(X))", {"X": [0, 1, 0]}, "n0", ["kink along X[0]", "left 0, right 1"]),
+    ],
+)
+def test_what_is_wrong_is_marked(
+    text: str, values: dict[str, Any], node: str, marks: list[str]
+) -> None:
+    dot = parse_expression(text).gradient(values).dot()
+    assert words(statement(dot, f"{node} ["))[: len(marks)] == marks
 
 
 def test_every_minus_that_is_shown_is_a_true_one() -> None:

@@ -681,11 +681,19 @@ class Expression(Drawn):
             text, opened(graph, None if ALL in listed else {*listed}), self.known, self.shapes
         )
 
-    def dot(self, *, all: bool = False) -> str:
-        """The formula's graph as DOT source; above 500 nodes only with ``all``."""
+    def dot(
+        self, *, all: bool = False, direction: str = "LR", wrap: bool = True, gates: bool = False
+    ) -> str:
+        """The formula's graph as DOT source; above 500 nodes only with ``all``.
+
+        It runs from left to right, or as ``direction`` says: ``TB`` from top to bottom, ``RL``, ``BT``.
+        What would be wider than a page stands in rows, without ``wrap`` in one.  With ``gates`` each
+        operation says what it does with its grad.
+        """
         from exprgrad.show.picture.dot import source
 
-        return source(self.drawn, all=all, text=self.text)
+        manner: dict[str, Any] = {"direction": direction, "wrap": wrap, "gates": gates}
+        return source(self.drawn, all=all, text=self.text, **manner)
 
     if not TYPE_CHECKING:
 
@@ -863,11 +871,35 @@ class Run(Drawn, diagnostics.Run):
         name = command or ("eval" if self.adjoints is None else "grad")
         return "".join(document(name, self.text, run_fields(self, self.diagnostics), whole=all))
 
-    def dot(self, *, digits: int = 6, all: bool = False) -> str:
-        """The graph with its numbers as DOT source; above 500 nodes only with ``all``."""
+    def dot(
+        self,
+        *,
+        digits: int = 6,
+        all: bool = False,
+        direction: str = "LR",
+        wrap: bool = True,
+        gates: bool = False,
+        contributions: bool = False,
+    ) -> str:
+        """The graph with its numbers as DOT source; above 500 nodes only with ``all``.
+
+        Kinks and jumps are marked, and where numbers stop being finite.  With ``contributions`` each edge
+        says what it added to a grad; ``direction``, ``wrap`` and ``gates`` are as in ``Expression.dot``.
+        """
+        from exprgrad.show.picture.alarms import alarms
         from exprgrad.show.picture.dot import source
 
-        return source(self.graph, self, digits=significant(digits), all=all)
+        return source(
+            self.graph,
+            self,
+            digits=significant(digits),
+            alarms=alarms(self, digits),
+            all=all,
+            direction=direction,
+            wrap=wrap,
+            gates=gates,
+            contributions=contributions,
+        )
 
     def explore(
         self,

@@ -394,20 +394,20 @@ class Value(Methods):
         text, inputs = described(self)
         return parse(text).gradient(inputs)
 
-    def dot(self, *, digits: int = 6, all: bool = False, micrograd: bool = False) -> str:
+    def dot(self, *, micrograd: bool = False, **options: Any) -> str:
         """The graph with its numbers as DOT source; ``exprgrad.draw`` makes a picture of it.
 
         With ``micrograd`` it is the graph that micrograd makes, where a difference is a sum, and a quotient
-        a product with a power.
+        a product with a power.  The other options are those of ``Run.dot``.
         """
         if not micrograd:
-            return self.run().dot(digits=digits, all=all)
+            return self.run().dot(**options)
         values = reached(self)
         names = all_names(values)
         graph = of_micrograd(graph_of(values, names))
         inputs = {names[value]: value.data for value in values if value.kind == INPUT}
         run = Run.of(program(graph), evaluator_for(graph), inputs, tuple(inputs))
-        return run.dot(digits=digits, all=all)
+        return run.dot(**options)
 
     def explore(self, *, digits: int = 6, all: bool = False) -> Page:
         """The page to step through: see ``Run.explore``."""

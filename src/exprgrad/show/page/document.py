@@ -319,7 +319,7 @@ def style(*more: str) -> str:
     names = {
         "data": look.DATA, "grad": look.GRAD, "ink": look.INK, "muted": look.MUTED, "card": look.CARD,
         "line": look.LINE, "pill": look.PILL, "pill-line": look.PILL_LINE, "constant": look.CONSTANT,
-        "chip": look.CHIP, "chip-line": look.CHIP_LINE, "wire": look.WIRE,
+        "chip": look.CHIP, "chip-line": look.CHIP_LINE, "wire": look.WIRE, "wrong": look.WRONG,
     }  # fmt: skip
     colours = {
         "light": properties(names.items()),

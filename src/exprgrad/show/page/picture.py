@@ -17,7 +17,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.show.page.layers import layers
 from exprgrad.show.page.model import places_of
-from exprgrad.show.picture.cards import Piece, card_of
+from exprgrad.show.picture.cards import Manner, Piece, card_of
 from exprgrad.show.picture.dot import source
 from exprgrad.show.picture.render import command, graphviz
 
@@ -115,7 +115,9 @@ def picture(run: Run, digits: int) -> str:
         # In the order of reading: a node's chips behind its operands and before the node.
         edges = [(node, position) for position in range(len(run.operands(node)))]
         parts += [chip((places[node], edge[1]), chips[edge]) for edge in edges if edge in chips]
-        parts.append(card(run, node, places[node], card_of(run, node, digits).pieces, shape))
+        parts.append(
+            card(run, node, places[node], card_of(run, node, Manner(digits, ROOM)).pieces, shape)
+        )
     parts += covers(run, groups, within, places)
     head = (
         f'<svg id="graph" viewBox="0 0 {tenths(width)} {tenths(height)}" role="group" '

@@ -5,24 +5,33 @@ Nothing is rendered here; ``draw.render`` does that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.errors import RequestError, advice
-from exprgrad.graph.graph import OUTSIDE, Graph
-from exprgrad.graph.structural import shape_text
+from exprgrad.graph.graph import CONST, OUTSIDE, Graph
 from exprgrad.language.write.infix import program
 from exprgrad.run.evaluation import Run
 from exprgrad.show.picture import theme as look
-from exprgrad.show.picture.cards import node_label, slot
-from exprgrad.show.picture.edge_labels import Wire, boxed, wires
+from exprgrad.show.picture.alarms import Alarm
+from exprgrad.show.picture.cards import (
+    Card,
+    Manner,
+    card_of,
+    card_width,
+    node_label,
+    node_tooltip,
+    slot,
+    tag,
+)
+from exprgrad.show.picture.edge_labels import Wire, boxed, chip_width, wires
 from exprgrad.show.picture.markup import quoted, shown
-from exprgrad.show.text.nodes import title
+from exprgrad.show.picture.rows import Rows, breadth, remark, rows_of
 
 if TYPE_CHECKING:
     from graphviz import Digraph
 
-__all__ = ["DEEPEST", "LARGEST", "source"]
+__all__ = ["DEEPEST", "LARGEST", "Sheet", "sheet", "source"]
 
 LARGEST = 500
 """The most nodes that are drawn without being asked twice."""
@@ -33,54 +42,178 @@ TITLE = 200
 """The most characters shown of a whole expression."""
 
 
-def source(
+class Sheet(NamedTuple):
+    """The DOT source of a picture, and what to say of one that is wider than a page."""
+
+    source: str
+    remark: str
+
+
+class Plan(NamedTuple):
+    """What is drawn of a run, before it is written.
+
+    ``cards``, ``wires``  by node: its own, and those to it
+    ``alarms``            what is wrong at some of them
+    ``rows``              where each node stands
+    ``tags``              by node that a later row uses: the number that leads there
+    """
+
+    run: Run
+    manner: Manner
+    cards: Mapping[int, Card]
+    wires: Mapping[int, list[Wire]]
+    alarms: Mapping[int, Alarm]
+    rows: Rows
+    tags: Mapping[int, int]
+
+
+def source(graph: Graph, run: Run | None = None, **options: Any) -> str:
+    """The DOT source of a graph; the options are those of ``sheet``."""
+    return sheet(graph, run, **options).source
+
+
+def sheet(
     graph: Graph,
     run: Run | None = None,
     *,
-    digits: int = 6,
     all: bool = False,
-    room: int = 0,
+    wrap: bool = True,
     text: str = "",
     within: Mapping[int, tuple[str, ...]] | None = None,
-) -> str:
-    """The DOT source of a graph: of the formula alone, or with what a run found.
+    alarms: Mapping[int, Alarm] | None = None,
+    **manner: Any,
+) -> Sheet:
+    """The picture of a graph: of the formula alone, or with what a run found.
 
-    ``digits`` is the number of significant digits shown; ``room`` the least number of digits that there
-    is room for, where the numbers will be replaced by others; wires then have an id, ``w5_0`` for position
-    0 of node 5.  ``text`` is what was typed, which names the picture where there are calls.  ``within`` are
-    names of frames around nodes, from the outside in.  Raises ``RequestError`` above ``LARGEST`` nodes
-    unless ``all`` is true.
+    A graph that would be wider than a page is cut into rows, unless ``wrap`` is false.  ``text`` is what
+    was typed, which names the picture where there are calls.  ``within`` are names of frames around nodes,
+    from the outside in; ``alarms`` say of nodes what is wrong there.  ``manner`` are fields of ``Manner``;
+    with ``room`` wires have an id, ``w5_0`` for position 0 of node 5.  Raises ``RequestError`` above
+    ``LARGEST`` nodes unless ``all`` is true, and for what cannot be drawn.
     """
     found = Run("", graph, {}, []) if run is None else run
     if not all:
         require_readable(len(found.shown))
+    how = Manner(**manner)
+    check(found, how)
     from graphviz import Digraph
 
+    plan = planned(found, how, alarms or {}, wrap=wrap)
     name = (text or found.text) if graph.calls else program(graph)
-    manner = {"graph_attr": look.GRAPH, "node_attr": look.NODE, "edge_attr": look.EDGE}
-    picture = Digraph(quoted(shown(name, TITLE)), **manner)
-    frames = frames_of(graph) if found.opened else {OUTSIDE: (0, OUTSIDE)}
-    clusters = clusters_of(found, frames, picture)
-    groups = {(): picture} | {names: group(names) for names in nested(within or {})}
+    count = plan.rows.total
+    settings = {**look.GRAPH, "rankdir": how.direction}
+    if count > 1:  # inside frames Graphviz turns an order round; the ports keep it
+        del settings["ordering"]
+    fonts = {"graph_attr": settings, "node_attr": look.NODE, "edge_attr": look.EDGE}
+    picture = Digraph(quoted(shown(name, TITLE)), **fonts)
+    if count == 1:
+        draw_row(plan, 0, found.shown, picture, within or {})
+    for row in reversed(range(count)) if count > 1 else ():  # Graphviz stacks them from the bottom
+        frame = {**look.CLUSTER, "label": f"row {row + 1} of {count}"}
+        strip = Digraph(f"cluster_row{row}", graph_attr=frame)
+        draw_row(plan, row, [n for n in found.shown if plan.rows.row[n] == row], strip, {})
+        picture.subgraph(strip)
+    return Sheet(str(picture.source), remark(plan.rows, across=how.is_across, wrap=wrap))
+
+
+def check(run: Run, manner: Manner) -> None:
+    """Raise ``RequestError`` for a picture that cannot be drawn."""
+    if manner.direction not in look.DIRECTIONS:
+        message = f"'{manner.direction}' is no direction"
+        raise RequestError("usage", message, help=f"it is one of {', '.join(look.DIRECTIONS)}")
+    if manner.contributions and run.adjoints is None:
+        message = "without a gradient there are no contributions to draw"
+        help = "give all inputs values; the output has to be a number"
+        raise RequestError("no-gradient", message, help=help)
+
+
+def planned(run: Run, manner: Manner, alarms: Mapping[int, Alarm], *, wrap: bool) -> Plan:
+    """The cards, the chips, and the rows in which they stand."""
+    cards = {
+        node: card_of(run, node, manner, alarms[node].lines if node in alarms else ())
+        for node in run.shown
+    }
+    waiting = {*run.order} if manner.room else ()
+    drawn = {
+        user: list(
+            wires(
+                run,
+                user,
+                manner.digits,
+                all=user in waiting,
+                contributions=manner.contributions,
+            )
+        )
+        for user in run.shown
+    }
+    if manner.room:  # on the page one moves about in the graph
+        return Plan(run, manner, cards, drawn, alarms, Rows({}, 1, 0.0), {})
+    widths = {node: card_width(run, node, card) for node, card in cards.items()}
+    chips = {
+        user: [chip_width(chip) for chip, _ in theirs if chip is not None]
+        for user, theirs in drawn.items()
+    }
+    if not manner.is_across:
+        return Plan(run, manner, cards, drawn, alarms, breadth(run, widths, chips), {})
+    rows = rows_of(run, widths, chips, wrap=wrap)
+    tags: dict[int, int] = {}
+    for user in run.shown if rows.total > 1 else ():
+        for operand in run.operands(user):
+            if rows.row[operand] != rows.row[user] and run.graph.kinds[operand] != CONST:
+                tags.setdefault(operand, len(tags) + 1)
+    return Plan(run, manner, cards, drawn, alarms, rows, tags)
+
+
+def draw_row(
+    plan: Plan,
+    row: int,
+    nodes: Sequence[int],
+    picture: Digraph,
+    within: Mapping[int, tuple[str, ...]],
+) -> None:
+    """The nodes of a row and the wires to them, and tags where wires come from another or go on."""
+    run, sides = plan.run, plan.manner.sides
+    frames = frames_of(run.graph) if run.opened else {OUTSIDE: (0, OUTSIDE)}
+    clusters = clusters_of(run, nodes, frames, picture, f"_{row}" if plan.rows.total > 1 else "")
+    groups = {(): picture} | {names: group(names) for names in nested(within)}
 
     def place(node: int) -> Digraph:
         if within:
             return groups[within.get(node, ())]
-        return clusters[frames[found.opened.get(node, OUTSIDE)][1]]
+        return clusters[frames[run.opened.get(node, OUTSIDE)][1]]
 
-    for node in found.shown:
-        tooltip = quoted(shown(in_full(found, node), TITLE))
-        label = node_label(found, node, digits, room)
-        place(node).node(f"n{node}", f"<{label}>", tooltip=tooltip)
-    waiting = {*found.order} if room else ()
-    for user in found.shown:
-        drawn = wires(found, user, digits, all=user in waiting)
-        draw_wires(found, user, drawn, room, picture, place(user))
+    for node in nodes:
+        draw_node(plan, node, f"n{node}", place(node))
+        if node in plan.tags:
+            draw_tag(plan, node, f"o{node}", picture, "")
+            picture.edge(f"n{node}:{sides.leave}", f"o{node}:{sides.arrive}", arrowhead="none")
+    starts = {node: f"n{node}" for node in nodes}
+    for operand in sorted({o for n in nodes for o in run.operands(n)} - starts.keys()):
+        starts[operand] = f"i{row}_{operand}"
+        if operand in plan.tags:
+            draw_tag(plan, operand, starts[operand], picture, run.label(operand))
+        else:
+            draw_node(plan, operand, starts[operand], picture)
+    for user in nodes:
+        draw_wires(plan, user, starts, picture, place(user))
     for at in sorted(clusters.keys() - {OUTSIDE}, key=lambda at: (-frames[at][0], at)):
-        clusters[frames[graph.calls[at].parent][1]].subgraph(clusters[at])
+        clusters[frames[run.graph.calls[at].parent][1]].subgraph(clusters[at])
     for names in sorted(groups.keys() - {()}, key=len, reverse=True):
         groups[names[:-1]].subgraph(groups[names])
-    return str(picture.source)
+
+
+def draw_node(plan: Plan, node: int, name: str, place: Digraph) -> None:
+    """A node's card."""
+    label = node_label(plan.run, node, plan.cards[node], plan.manner)
+    told = plan.alarms[node].tooltip if node in plan.alarms else ""
+    tooltip = quoted(node_tooltip(plan.run, node, told, plan.manner))
+    place.node(name, f"<{label}>", tooltip=tooltip)
+
+
+def draw_tag(plan: Plan, node: int, name: str, picture: Digraph, called: str) -> None:
+    """A tag where a wire goes on in another row, or comes from one; there it says from what."""
+    tooltip = quoted(node_tooltip(plan.run, node, "", plan.manner))
+    picture.node(name, f"<{tag(plan.tags[node], called)}>", **look.CHIP_NODE, tooltip=tooltip)
 
 
 def require_readable(nodes: int) -> None:
@@ -94,12 +227,13 @@ def require_readable(nodes: int) -> None:
 
 
 def draw_wires(
-    run: Run, user: int, drawn: Iterable[Wire], room: int, picture: Digraph, place: Digraph
+    plan: Plan, user: int, starts: Mapping[int, str], picture: Digraph, place: Digraph
 ) -> None:
-    """The wires to a node, and their chips in its ``place``."""
-    operands = run.operands(user)
-    for position, (chip, flows) in enumerate(drawn):
-        start, end = f"n{operands[position]}:e", f"n{user}:{slot(len(operands), position)}"
+    """The wires to a node from where they start, and their chips in its ``place``."""
+    operands, sides, room = plan.run.operands(user), plan.manner.sides, plan.manner.room
+    for position, (chip, flows) in enumerate(plan.wires[user]):
+        start = f"{starts[operands[position]]}:{sides.leave}"
+        end = f"n{user}:{slot(len(operands), position, plan.manner)}"
         manner = {} if flows else {**look.QUIET}
         if room:
             manner["id"] = f"w{user}_{position}"
@@ -111,8 +245,8 @@ def draw_wires(
             place.node(
                 middle, f"<{boxed(chip, room)}>", **look.CHIP_NODE, tooltip=quoted(chip.tooltip)
             )
-            picture.edge(start, f"{middle}:w", arrowhead="none", **manner)
-            picture.edge(f"{middle}:e", end, **manner)
+            picture.edge(start, f"{middle}:{sides.arrive}", arrowhead="none", **manner)
+            picture.edge(f"{middle}:{sides.leave}", end, **manner)
 
 
 def nested(within: Mapping[int, tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -131,22 +265,26 @@ def group(names: tuple[str, ...]) -> Digraph:
     )
 
 
-def cluster(graph: Graph, at: int) -> Digraph:
+def cluster(graph: Graph, at: int, suffix: str) -> Digraph:
     """The frame of an opened call, and its text."""
     from graphviz import Digraph
 
     text = shown(graph.calls[at].label, TITLE)
-    return Digraph(f"cluster_{at}", graph_attr={**look.CLUSTER, "label": quoted(text)})
+    return Digraph(f"cluster_{at}{suffix}", graph_attr={**look.CLUSTER, "label": quoted(text)})
 
 
 def clusters_of(
-    run: Run, frames: Mapping[int, tuple[int, int]], picture: Digraph
+    run: Run,
+    nodes: Iterable[int],
+    frames: Mapping[int, tuple[int, int]],
+    picture: Digraph,
+    suffix: str,
 ) -> dict[int, Digraph]:
-    """The frames that are needed, by call, and the picture around them."""
+    """The frames that some nodes need, by call, and the picture around them."""
     found = {OUTSIDE: picture}
-    for at in dict.fromkeys(run.opened.values()):
+    for at in dict.fromkeys(run.opened[node] for node in nodes if node in run.opened):
         while (at := frames[at][1]) not in found:
-            found[at] = cluster(run.graph, at)
+            found[at] = cluster(run.graph, at, suffix)
             at = run.graph.calls[at].parent
     return found
 
@@ -165,8 +303,3 @@ def frames_of(graph: Graph) -> dict[int, tuple[int, int]]:
             is_frame = graph.calls[each].opened and count < DEEPEST
             found[each] = (count + 1, each) if is_frame else (count, frame)
     return found
-
-
-def in_full(run: Run, node: int) -> str:
-    """What a node is, in one line."""
-    return title(run, node) + shape_text(run.graph.shape(node), ", of shape {}", "")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from exprgrad.graph.graph import size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import Run
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.picture import theme as look
-from exprgrad.show.picture.markup import cell, row, shown, table, text
+from exprgrad.show.picture.markup import NAME, abridged, cell, row, shown, table, text
 from exprgrad.show.text.mathematics import mathematics
-from exprgrad.show.text.views import signed
+from exprgrad.show.text.views import PICTURED, minus, signed, view
 from exprgrad.source import bytes_text, display_width
 
-if TYPE_CHECKING:
-    from exprgrad.graph.calls import Closed
-
-__all__ = ["Chip", "Wire", "boxed", "wires"]
+__all__ = ["Chip", "Wire", "boxed", "chip_width", "wires"]
 
 RULE, MATRIX_RULE = 24, 40
 """The most characters shown of a rule, and of one in matrix form."""
@@ -31,26 +28,31 @@ LEAST_BYTES = 1000
 class Chip(NamedTuple):
     """A chip's text, a quiet line below it, and what a browser shows when it is pointed at.
 
-    ``formula`` is the text without its number, where the number depends on the inputs.
+    ``formula`` is the text without its number, where the number depends on the inputs; ``passed`` says
+    what the edge added to a grad.
     """
 
     text: str
     note: str = ""
     tooltip: str = " "
     formula: str | None = None
+    passed: str = ""
 
 
 Wire = tuple[Chip | None, bool]
 """The chip on an edge, if any, and whether a gradient can flow along it."""
 
 
-def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wire]:
+def wires(
+    run: Run, user: int, digits: int, *, all: bool = False, contributions: bool = False
+) -> Iterator[Wire]:
     """For each operand of a node, or of a closed call: its edge's chip, and whether a gradient can flow.
 
-    With ``all`` an edge that passes nothing, but would at other numbers, has a chip too.
+    With ``all`` an edge that passes nothing, but would at other numbers, has a chip too; with
+    ``contributions`` chips say what went along their edges.
     """
     if user in run.closed:
-        yield from call_wires(run, run.closed[user], digits, all=all)
+        yield from call_wires(run, user, digits, all=all, contributions=contributions)
         return
     operands, op = run.graph.operands[user], BY_NAME.get(run.graph.kinds[user])
     if run.adjoints is None:
@@ -73,12 +75,28 @@ def wires(run: Run, user: int, digits: int, *, all: bool = False) -> Iterator[Wi
             chip = rule_chip(run, user, position, edge.rule, is_whole=edge.local is None)
         else:
             chip = number_chip(edge.rule, edge.local, digits)
-        yield chip, position not in branches or not vanishes(edge.local)
+        flows = position not in branches or not vanishes(edge.local)
+        if contributions and flows and edge.contribution is not None:
+            chip = chip._replace(
+                passed=passed(run.grad(user), edge.local, edge.contribution, digits)
+            )
+        yield chip, flows
 
 
-def call_wires(run: Run, closed: Closed, digits: int, *, all: bool) -> Iterator[Wire]:
+def passed(grad: Any, local: Any, contribution: Any, digits: int) -> str:
+    """What went along an edge: ``0.5 × −3 = −1.5``; of a tensor, its numbers or their norm."""
+    if all(isinstance(number, float) for number in (grad, local, contribution)):
+        grad, local, contribution = (signed(x, digits) for x in (grad, local, contribution))
+        return f"{grad} × {local} = {contribution}"
+    return "+= " + minus(view(contribution, digits, PICTURED))
+
+
+def call_wires(
+    run: Run, user: int, digits: int, *, all: bool, contributions: bool
+) -> Iterator[Wire]:
     """The same of a closed call: its local derivatives are numbers, once it has been swept."""
-    slopes = run.slopes(closed)
+    closed = run.closed[user]
+    slopes, grad = run.slopes(closed), run.grad(user)
     for operand in closed.operands:
         if run.adjoints is None:
             yield None, bool(run.varying[operand])
@@ -86,14 +104,16 @@ def call_wires(run: Run, closed: Closed, digits: int, *, all: bool) -> Iterator[
         local = slopes.get(operand)
         waits = all and run.adjoints.active[operand]
         text = "–" * waits if local is None else signed(local, digits)
-        yield Chip(text, formula="") if text else None, operand in slopes
+        is_told = contributions and local is not None and isinstance(grad, float)
+        added = passed(grad, local, grad * local, digits) if is_told else ""
+        yield Chip(text, formula="", passed=added) if text else None, operand in slopes
 
 
 def rule_chip(run: Run, user: int, position: int, rule: str, *, is_whole: bool) -> Chip:
     """A chip without a number; ``is_whole`` if no diagonal stands for the Jacobian, whose size it tells."""
     ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
     if ends == ((), ()):
-        return Chip(shown(rule, RULE))
+        return Chip(brief(rule))
     count = jacobian_bytes(ends)
     rows, columns = map(size, ends)
     sized = (
@@ -106,9 +126,15 @@ def rule_chip(run: Run, user: int, position: int, rule: str, *, is_whole: bool) 
 def number_chip(rule: str, local: float | None, digits: int) -> Chip:
     """A local derivative as formula and number, or as one where they are the same; None: not known."""
     if is_numeral(rule) and local in (None, float(rule)):
-        return Chip(shown(rule, RULE) if local is None else signed(local, digits))
-    formula = f"{shown(rule, RULE)} = "
+        return Chip(brief(rule) if local is None else signed(local, digits))
+    formula = f"{brief(rule)} = "
     return Chip(formula + ("–" if local is None else signed(local, digits)), formula=formula)
+
+
+def brief(rule: str) -> str:
+    """A rule, as much as is shown of it; one that is a long name keeps its end."""
+    is_name = len(rule) > NAME and rule.isidentifier()
+    return shown(abridged(rule, RULE) if is_name else rule, RULE)
 
 
 def is_numeral(rule: str) -> bool:
@@ -125,6 +151,13 @@ def vanishes(local: Any) -> bool:
     return local is not None and not (local.any() if hasattr(local, "any") else local)
 
 
+def chip_width(chip: Chip) -> float:
+    """About how wide a chip is drawn, in points."""
+    size = float(look.CHIP_NODE["fontsize"])
+    longest = max(map(display_width, (chip.text, chip.note, chip.passed)))
+    return look.DIGIT * size * longest + 4 * PADDING
+
+
 def boxed(chip: Chip, room: int = 0) -> str:
     """A label on an edge, on a ground of its own; ``room``: for so many digits of a changing number."""
     width = ""
@@ -135,6 +168,8 @@ def boxed(chip: Chip, room: int = 0) -> str:
     lines = [row(cell(text(chip.text), width=width))]
     if chip.note:
         lines.append(row(cell(text(chip.note, colour=look.MUTED, size="8"))))
+    if chip.passed:
+        lines.append(row(cell(text(chip.passed, colour=look.GRAD))))
     return table(
         *lines,
         border="1",

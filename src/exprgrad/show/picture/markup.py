@@ -8,7 +8,10 @@ from exprgrad.show.text.lines import directed
 from exprgrad.show.text.views import minus
 from exprgrad.source import cut, printable
 
-__all__ = ["RULER", "cell", "quoted", "row", "shown", "table", "text"]
+__all__ = ["NAME", "RULER", "abridged", "cell", "quoted", "row", "shown", "table", "text"]
+
+NAME = 40
+"""The most characters of a name on one line."""
 
 RULER = "<HR/>"
 """A hairline between two rows, in the colour of the table."""
@@ -23,6 +26,12 @@ def shown(text: str, limit: int) -> str:
     A mark keeps Graphviz from reading a backslash and a letter as one of its abbreviations.
     """
     return directed(minus(cut(printable(text), limit).replace("\\", "\\" + WORD_JOINER)))
+
+
+def abridged(name: str, limit: int) -> str:
+    """A name with its beginning and its end, where long names differ."""
+    end = limit // 3
+    return name if len(name) <= limit else f"{name[: limit - end - 1]}…{name[len(name) - end :]}"
 
 
 def quoted(text: str) -> str:

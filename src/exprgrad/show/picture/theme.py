@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 __all__ = [
-    "CARD", "CHIP", "CHIP_LINE", "CHIP_NODE", "CLUSTER", "CONSTANT", "DARK", "DATA", "EDGE", "FONT", "GRAD",
-    "GRAPH", "INK", "LINE", "MUTED", "NODE", "PILL", "PILL_LINE", "QUIET", "WIRE", "digits_width",
+    "CARD", "CHIP", "CHIP_LINE", "CHIP_NODE", "CLUSTER", "CONSTANT", "DARK", "DATA", "DIGIT",
+    "DIRECTIONS", "EDGE", "FONT", "GRAD", "GRAPH", "INK", "LINE", "MUTED", "NODE", "PILL", "PILL_LINE",
+    "QUIET", "WIRE", "WRONG", "Direction", "digits_width",
 ]  # fmt: skip
 
 FONT = "Helvetica,Arial,Liberation Sans,DejaVu Sans,sans-serif"
@@ -17,6 +19,7 @@ DIGIT = 0.556
 
 DATA = "#00694a"
 GRAD = "#a63c00"
+WRONG = "#b3123c"
 INK = "#1f2328"
 MUTED = "#636b75"
 CARD = "#ffffff"
@@ -31,6 +34,7 @@ WIRE = "#7e8793"
 DARK = {
     DATA: "#4fd1a1",
     GRAD: "#ffa066",
+    WRONG: "#ff8ba3",
     INK: "#e8ecf1",
     MUTED: "#9fa8b3",
     CARD: "#1e232b",
@@ -75,6 +79,22 @@ CLUSTER = {
 }
 """An opened call."""
 CHIP_NODE = {"fontsize": "9.5"}
+
+
+class Direction(NamedTuple):
+    """The sides of a node that wires leave and arrive at, by their letters in DOT."""
+
+    leave: str
+    arrive: str
+
+
+DIRECTIONS = {
+    "LR": Direction("e", "w"),
+    "TB": Direction("s", "n"),
+    "RL": Direction("w", "e"),
+    "BT": Direction("n", "s"),
+}
+"""The ways that a graph can run, as Graphviz calls them."""
 
 
 def digits_width(count: int, font: Mapping[str, str], padding: int) -> str:

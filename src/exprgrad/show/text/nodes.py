@@ -7,13 +7,16 @@ from typing import Any
 
 from exprgrad.explain.diagnostics import Run, doubtful
 from exprgrad.graph.graph import CONST, Call
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import Guarded
 from exprgrad.show.text.lines import ends
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import IN_CELL, WHOLE_VIEW, answer_text, view, ways
 
-__all__ = ["call_kind", "correction", "corrections", "node_table", "node_title", "title"]
+__all__ = [
+    "call_kind", "correction", "corrections", "gate_of", "node_table", "node_title", "title",
+]  # fmt: skip
 
 DOUBT = "~"
 """What marks a number that has fewer right digits than it is shown with."""
@@ -86,6 +89,15 @@ def title_within(run: Run, node: int) -> str:
 def call_kind(call: Call) -> str:
     """What kind of call it is, in a word."""
     return call.name if call.kind == "index" else call.kind
+
+
+def gate_of(kind: str) -> str:
+    """What an operation does with its grad, in a few words."""
+    if kind in BY_NAME:
+        return BY_NAME[kind].gate
+    from exprgrad.graph.tensors import STRUCTURAL
+
+    return STRUCTURAL[kind].gate
 
 
 def node_title(run: Run, node: int) -> str:

@@ -31,7 +31,7 @@ from exprgrad.show.text.lines import (
     narrowed,
     packed,
 )
-from exprgrad.show.text.nodes import corrections, node_title
+from exprgrad.show.text.nodes import corrections, gate_of, node_title
 from exprgrad.show.text.table import Column, Table
 from exprgrad.show.text.views import VIEWS, WHOLE_VIEW, View, decimal, minus, signed, view
 from exprgrad.source import bytes_text, cut, printable
@@ -337,14 +337,9 @@ def head_of(run: Run, visit: Visit, own: str, names: Names, limit: int) -> tuple
     """What is said first of a visit of a node: what it is called, or how it is defined if it passes on."""
     if not visit.parts:
         return visit.verb, own, visit.words
-    kind, definition = run.graph.kinds[visit.node], define(run, visit.node, names, limit)
-    if visit.call:
-        return visit.verb, definition, ""
-    if kind in BY_NAME:
-        return visit.verb, definition, BY_NAME[kind].gate
-    from exprgrad.graph.tensors import STRUCTURAL
-
-    return visit.verb, definition, STRUCTURAL[kind].gate
+    definition = define(run, visit.node, names, limit)
+    gate = "" if visit.call else gate_of(run.graph.kinds[visit.node])
+    return visit.verb, definition, gate
 
 
 # Numbers, in columns.

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays.arrays import Measure
 
 __all__ = [
-    "FULL", "IN_CELL", "VIEWS", "WHOLE_VIEW", "View", "answer_text", "decimal", "folded", "minus",
-    "signed", "view", "ways",
+    "FULL", "IN_CELL", "PICTURED", "VIEWS", "WHOLE_VIEW", "View", "answer_text", "decimal", "folded",
+    "minus", "signed", "view", "ways",
 ]  # fmt: skip
 
 MOST_WHOLE = 64
@@ -40,6 +40,8 @@ VIEWS = (FULL, *[View(room) for room in (80, 60, 48, 40, 34, 28, 24, 20, 16, 12)
 """From the widest to the narrowest: the first that fits a terminal is taken."""
 IN_CELL = View(most=16)
 """What stands beside other columns: a line is still to be read in one glance."""
+PICTURED = View(40, most=4, ends=False)
+"""What stands on a card in a picture."""
 WHOLE_VIEW = View(most=None)
 """Every number."""
 LONGEST_LINE = 100

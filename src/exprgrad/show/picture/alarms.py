@@ -1,0 +1,59 @@
+"""What a card says in red: a kink or a jump that a node meets, and where numbers stop being finite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from exprgrad.explain.diagnostics import Run
+from exprgrad.graph.graph import INPUT
+from exprgrad.run.evaluation import Diagnostic
+from exprgrad.show.picture.markup import shown
+from exprgrad.show.text.views import signed
+
+__all__ = ["Alarm", "alarms"]
+
+WORDS = {
+    "kink": "kink",
+    "jump": "jump",
+    "undecided": "undecided",
+    "corrected": "corrected",
+    "nan": "not a number",
+    "infinity": "infinite",
+    "nan-gradient": "gradient not a number",
+    "infinite-gradient": "infinite slope",
+}
+"""What a card says, by the code of a diagnostic."""
+LINE = 36
+"""The most characters of a line."""
+
+
+class Alarm(NamedTuple):
+    """Short lines on a card, and the whole story where one points at it."""
+
+    lines: tuple[str, ...]
+    tooltip: str
+
+
+def alarms(run: Run, digits: int) -> Mapping[int, Alarm]:
+    """By node, what a run says of it that a picture has to show."""
+    found: dict[int, Alarm] = {}
+    for one in run.remarks:
+        if one.code in WORDS:
+            lines, tooltip = found.get(one.node, ((), ""))
+            lines = tuple(dict.fromkeys([*lines, *lines_of(run, one, digits)]))
+            found[one.node] = Alarm(lines, "; ".join(filter(None, [tooltip, one.message])))
+    return found
+
+
+def lines_of(run: Run, one: Diagnostic, digits: int) -> list[str]:
+    """A diagnostic in a few words; of an input, what its derivatives from the sides are."""
+    if run.graph.kinds[one.node] != INPUT:
+        return [WORDS[one.code]]
+    if one.code == "corrected":
+        truth = run.corrected[str(run.graph.payloads[one.node])][1]
+        return [f"corrected: {signed(truth, digits)}" if isinstance(truth, float) else "corrected"]
+    head, _, said = one.message.partition(": ")
+    told = said.partition(", returned")[0].partition(";")[0]
+    parts = [told] if len(told) <= LINE else told.split(", ")
+    return [shown(line, LINE) for line in [head, *parts] if line]
