@@ -70,3 +70,23 @@ def test_a_file_holds_what_stdout_shows(name: str | None, tmp_path: Path) -> Non
     rows = [*csv.DictReader((tmp_path / "ops.csv").open(encoding="utf-8"))]
     assert [row["name"] for row in rows][-1] == ("reduce_max" if name else [*STRUCTURAL][-1])
     assert all(row["derivatives"] and row["about"] for row in rows)
+
+
+@pytest.mark.parametrize("name", ["besselj_2", "besselj(2, x)", " besselj ( 2 , x ) "])
+def test_a_familys_member_is_asked_for_by_name_or_by_call(name: str) -> None:
+    assert command("ops", name).out.startswith(
+        "besselj(2, x): the Bessel function of the first kind"
+    )
+
+
+def test_a_call_shows_its_operation() -> None:
+    assert command("ops", "tanh(a + b)").out == command("ops", "tanh").out
+    done = command("ops", "besselj_99")
+    assert done.status == 2 and "from 0 to 40" in done.err
+
+
+def test_what_stands_for_a_formula_says_so() -> None:
+    assert command("ops", "erf2").out == "erf2(x, y): stands for erf(y) - erf(x)\n"
+    assert command("ops", "erf2(5, 6)").out == command("ops", "erf2").out
+    assert "erf2(x, y) stands for erf(y) - erf(x)" in command("ops", "erf2", "--json").out
+    assert "erf2(x, y)" in command("ops").out

@@ -204,3 +204,25 @@ def test_what_cannot_be_read_is_left_out(text: str) -> None:
 def test_latex_is_not_our_language(text: str, help: str) -> None:
     with pytest.raises(LanguageError, match=help):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "help"),
+    [
+        ("erf2(x)", "erf2 takes 2 operands, but is given 1", "write erf2(x, y)"),
+        ("catalan(x, y)", "catalan takes 1 operand, but is given 2", "write catalan(n)"),
+        (
+            "besselj(2)",
+            "besselj takes a whole number and 1 operand, but is given 1",
+            "write besselj(2, x)",
+        ),
+        ("erf3(x)", "unknown function 'erf3'", "did you mean 'erf'?"),
+        ("catlan(x)", "unknown function 'catlan'", "did you mean 'catalan'?"),
+    ],
+)
+def test_a_wrong_count_of_operands_is_no_unknown_function(
+    text: str, message: str, help: str
+) -> None:
+    with pytest.raises(LanguageError) as caught:
+        parse(text)
+    assert (caught.value.message, caught.value.help) == (message, help)

@@ -33,6 +33,10 @@ def ops_command(
         help = f"ask for one at a time: exprgrad ops {names[1]}"
         message = f"'{names[1]}' is one name too many"
         raise RequestError("usage", message, help=help).about(names[1])
+    word = operations.asked(name)[0] if name is not None else ""
+    if word in operations.STANDING_FOR and not (as_json or as_csv or document):
+        write(["{}: stands for {}\n".format(*operations.STANDING_FOR[word])])
+        return 0
     rows = operations.find(name)
 
     def pieces() -> Iterator[str]:

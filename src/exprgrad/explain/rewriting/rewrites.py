@@ -166,6 +166,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("x*(1 + erf(x/sqrt(2)))/2", "gelu(x)", CANCELS, "x=-8"),
     Rewrite("1 + erf(x)", "erfc(-x)", CANCELS, "x=-6"),
     Rewrite("1 - erfc(x)", "erf(x)", CANCELS, "x=1e-10"),
+    Rewrite("erf(x) - erf(y)", "erfc(y) - erfc(x)", CANCELS, "x=6 y=5"),
     Rewrite("1 - cos(x)", "2*sin(x/2)^2", CANCELS, "x=1e-5"),
     Rewrite("1 - sin(x)^2", "cos(x)^2", CANCELS, "x=1.5707963"),
     Rewrite("1 - cos(x)^2", "sin(x)^2", CANCELS, "x=1e-5"),

@@ -18,11 +18,14 @@ from exprgrad.language.mistakes.foreign import (
     FUNCTION_WORDS,
     MODULES,
     NAMES_HERE,
+    OVER_RANGES,
     arguments,
     bare,
+    bracketed,
     closing,
     enclosed,
     factor,
+    known_word,
     new_axis_hint,
     owner_before,
     spelled_here,
@@ -187,7 +190,12 @@ class Mistake(NamedTuple):
 
 def not_whole(text: str, name: str, span: Span, *, is_known: bool) -> LanguageError:
     """The error for a name in an index or a bound that is no whole number when the formula is read."""
-    bracket = open_bracket(text, span[0])
+    bracket = outer = open_bracket(text, span[0])
+    for _ in range(4):  # Exp[-(x - m)^2]
+        if outer is not None and text[outer] == "(":
+            outer = open_bracket(text, outer)
+    if outer != bracket and (call := bracketed_edit(text, outer)) is not None:
+        return syntax("a call has parentheses", f"write {call[2]}", call[:2]).mended_by(call)
     if bracket is not None and text[bracket] == "[":
         place = "LSQB", bracket, bracket + 1
         error = complaint(text, Unexpected("NAME", span, frozenset({"NUMBER", "NAME"}), place))
@@ -282,14 +290,6 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
         mend = (*span, known_word(name)) if known_word(name) else None
     message = f"unknown function '{name}'"
     return LanguageError("unknown-function", message, span=span, help=help).mended_by(mend)
-
-
-def known_word(name: str) -> str:
-    """The function that a word names in other letter cases, such as ``SQRT`` or ``ArcSin``; or ""."""
-    lower = name.lower()
-    if name == "LOG":  # to base 10 where it is written so
-        return ""
-    return lower if lower in FUNCTION_WORDS else NAMES_HERE.get(lower, "")
 
 
 def call_edit(text: str, name: Span, hint: str) -> Edit | None:
@@ -535,33 +535,22 @@ def compound(wrong: Wrong) -> Edit | None:
 
 NAMED_FUNCTION = re.compile(r"\b(\w+)\s*=\s*(?:lambda|λ)\s+([\w\s,]{1,60})[:.]\s*")
 """A function with a name, as Python writes it in a line."""
-OVER_INDEX = re.compile(
-    r"(?P<word>Sum|Product|Table)\[(?P<body>[^\[\]{};]{1,200}),\s*"
-    r"\{\s*(?P<k>\w+)\s*,\s*(?P<low>-?\w+)\s*,\s*(?P<high>-?\w+)\s*\}\s*\]"
-)
-"""A sum, a product or a list over an index, as Mathematica writes it."""
 WITH_BOUNDS = re.compile(
     r"(?P<word>Σ|Π|∑|∏|sum|prod)\s*_\s*\{?\s*(?P<k>\w+)\s*=\s*(?P<low>-?\w+)\s*\}?"
     r"\s*\^\s*\{?\s*(?P<high>-?\w+)\s*\}?\s*(?P<body>[^\s{}\[\]+=<>;,−-][^{}\[\]+=<>;,−-]*)$"
 )
 """A sum or a product with its bounds below and above: of all that follows, if nothing is added there."""
-OVER_WORDS = {"Σ": "sum", "∑": "sum", "Π": "prod", "∏": "prod", "Sum": "sum", "Product": "prod"}
+OVER_WORDS = {"Σ": "sum", "∑": "sum", "Π": "prod", "∏": "prod"}
 
 
-def over_index_edit(pattern: re.Pattern[str], text: str, place: int) -> Edit | None:
-    """A sum over an index as other languages write it, if one is around a place."""
-    found = next((m for m in pattern.finditer(text) if m.start() <= place < m.end()), None)
+def over_index_edit(text: str, place: int) -> Edit | None:
+    """A sum over an index with its bounds below and above, if one is around a place."""
+    found = next((m for m in WITH_BOUNDS.finditer(text) if m.start() <= place < m.end()), None)
     if found is None:
         return None
     word, body, *range_ = found.group("word", "body", "k", "low", "high")
     inside = "{} for {} in {}..{}".format(body.strip(), *range_)
-    called = f"[{inside}]" if word == "Table" else f"{OVER_WORDS.get(word, word)}({inside})"
-    return *found.span(), called
-
-
-def over_index(wrong: Wrong) -> Edit | None:
-    """``Sum[x^k, {k, 1, 10}]`` as it is written here."""
-    return over_index_edit(OVER_INDEX, wrong.text, wrong.opened[0])
+    return *found.span(), f"{OVER_WORDS.get(word, word)}({inside})"
 
 
 CHOICES = (
@@ -609,20 +598,53 @@ def choice_edit(text: str) -> Edit | None:
     return 0, len(text), f"where({condition}, {x}, {y})"
 
 
-def bracketed_call(wrong: Wrong) -> Edit | None:
-    """``Sin[x]`` as a call; a logarithm's base stands first there, and is left to people."""
-    start = wrong.opened[0]
-    end = closing(wrong.text[start:])
-    inside = wrong.text[start + 1 : start + (end or 1)]
-    if end is None or ("," in inside and indexed(wrong).lower() == "log"):
+def bracketed_edit(text: str, bracket: int | None) -> Edit | None:
+    """``Sin[x]`` as a call, and other calls as Mathematica writes them."""
+    word = re.search(r"([^\W\d]\w{0,20})\s*$", text[max((bracket or 0) - 24, 0) : bracket])
+    if bracket is None or word is None or (text[bracket] == "(" and word[1] not in OVER_RANGES):
         return None
-    return start, start + end + 1, f"({inside})"
+    end = closing(text[bracket:])
+    ours = None if end is None else bracketed(word[1], text[bracket + 1 : bracket + end])
+    if end is None or ours is None:
+        return None
+    after = bracket + end + 1
+    joins = re.match(r"\s*[\^*/+\-%<>=]", text[after:]) or re.search(
+        r"[\^*/+\-%]\s*$", text[: bracket - len(word[0])]
+    )
+    return bracket - len(word[0]), after, factor(ours) if joins else ours
+
+
+def bracketed_call(wrong: Wrong) -> Edit | None:
+    """The same of the innermost bracket that is open where a mistake shows."""
+    return bracketed_edit(wrong.text, wrong.opened[0] if wrong.bracket else None)
+
+
+def ranged_call(wrong: Wrong) -> Edit | None:
+    """``Sum(x**k, (k, 1, 10))`` of SymPy, ``sum(x^k, k=1..10)`` of Maple."""
+    if wrong.bracket != "(":
+        return None
+    outer = open_bracket(wrong.text, wrong.opened[0]) if wrong.kind == "COMMA" else None
+    return bracketed_edit(wrong.text, wrong.opened[0] if outer is None else outer)
+
+
+def calls_by_brackets(wrong: Wrong) -> str:
+    """What to write in place of a call with brackets."""
+    edit, word = bracketed_call(wrong), indexed(wrong)
+    if edit:
+        return f"write {edit[2]}"
+    return f"write {known_word(word)}(…)" if known_word(word) else absent(word)
+
+
+def absent(word: str) -> str:
+    """What to do without a function of Mathematica that is not here; or ""."""
+    return ABSENT.get(word) or ABSENT.get(word.lower(), "") if word[:1].isupper() else ""
 
 
 PAIRS = {
     r"⌊([^⌊⌋]{1,60})⌋": "floor({})",
     r"⌈([^⌈⌉]{1,60})⌉": "ceil({})",
     r"(?<=_)\{(\w{1,20})\}": "{}",
+    r"(?<![_^])\{([^{}]*,[^{}]*)\}": "[{}]",
     r"\$([^$]{1,100})\$$": "{}",
     r"~(=)": "!{}",
 }
@@ -636,12 +658,16 @@ def character_edit(text: str, span: Span) -> Edit | None:
         return dot_edit(text, start)
     if character == "?":
         return choice_edit(text)
-    if character in "{∑∏" and (over := over_index_edit(WITH_BOUNDS, text, start)) is not None:
+    if character in "{∑∏" and (over := over_index_edit(text, start)) is not None:
         return over
-    if character == "\\":
+    if character == "{" and (call := bracketed_edit(text, open_bracket(text, start))) is not None:
+        return call
+    if character == "\\" and text[start + 1 : start + 2] != "[":
         return division_from_the_left(text, start)
     if character == "!":
         return factorial_edit(text, start)
+    if letter := re.compile(r"\\\[([A-Z][a-z]+)\]").match(text, start):  # \[Mu]
+        return start, letter.end(), letter[1].lower()
     run = re.compile(r"[₀-₉]+").match(text, start)
     if run:
         more = "*" if text[run.end() : run.end() + 1].isalpha() else ""
@@ -923,13 +949,10 @@ MISTAKES = (
     ),
     # Indices and settings.
     Mistake(
-        "a call has parentheses", f"over an index write {COUNTED}",
-        when=lambda wrong: wrong.in_index and over_index(wrong), place="opened", mend=over_index,
-    ),
-    Mistake(
-        "a call has parentheses", lambda wrong: f"write {indexed(wrong).lower()}(…)",
-        when=lambda wrong: wrong.in_index and known_word(indexed(wrong)), place="opened",
-        mend=bracketed_call,
+        "a call has parentheses", calls_by_brackets,
+        when=lambda w: w.in_index
+        and (known_word(indexed(w)) or bracketed_call(w) or absent(indexed(w))),
+        place="opened", mend=bracketed_call,
     ),
     Mistake(
         NO_INDEX, LESS_OR_MORE,
@@ -959,6 +982,10 @@ MISTAKES = (
         kind="RANGE", when=lambda wrong: wrong.in_index and sliced(wrong), mend=slice_edit,
     ),
     Mistake(NOT_AN_INDEX, AN_INDEX, when=lambda wrong: wrong.in_index),
+    Mistake(
+        "an index stands behind 'for'", lambda wrong: f"write {(ranged_call(wrong) or '')[2]}",
+        kind="COMMA RANGE", when=ranged_call, mend=ranged_call,
+    ),
     Mistake(
         NOT_A_SETTING, listed_setting,
         kind="LPAR", when=lambda wrong: wrong.in_setting and wrong.last != "NAME",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from exprgrad.errors import advice
-from exprgrad.graph.ops import BY_NAME, FAMILIES, FUNCTIONS, OPS
+from exprgrad.graph.ops import BY_NAME, FAMILIES, FUNCTIONS, IN_OTHER_WORDS, OPS
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.source import depths, pieces
 
@@ -22,14 +22,17 @@ __all__ = [
     "FUNCTION_WORDS",
     "MODULES",
     "NAMES_HERE",
+    "OVER_RANGES",
     "ROOTS",
     "SETTINGS",
     "arguments",
     "attribute_hint",
     "bare",
+    "bracketed",
     "closing",
     "enclosed",
     "factor",
+    "known_word",
     "new_axis_hint",
     "norm_hint",
     "owner_before",
@@ -39,7 +42,7 @@ __all__ = [
     "translated",
 ]  # fmt: skip
 
-FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | WORDS.keys()
+FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | IN_OTHER_WORDS.keys() | WORDS.keys()
 """Every word that is a function before parentheses."""
 ELEMENTWISE = {word: op.name for op in OPS for word in op.elsewhere.split()}
 NAMES_HERE = ELEMENTWISE | {
@@ -155,8 +158,11 @@ ABSENT = {
         "functions go element by element, and matrices have none of their own",
     ),
     **dict.fromkeys(
-        ("integral", "integrate", "quad"),
+        ("NIntegrate", "integral", "integrate", "quad"),
         "there are no integrals; a sum is sum(k^2 for k in 1..10)",
+    ),
+    **dict.fromkeys(
+        ("Limit", "lim", "limit"), "there are no limits; beside a kink grad says both slopes"
     ),
     "einsum": "write it with @, sum, outer, trace and x.T",
     "lg": "lg is log10(x) to some and log2(x) to others: write the one that is meant",
@@ -218,6 +224,35 @@ SECOND_OPERANDS = {
     ),
 }
 """The rows of ``FORMS`` that are needed only for a second operand that is not the usual one."""
+
+
+BRACKETED = {
+    ("ArcTan", 2): "atan2({y}, {x})",
+    ("CatalanNumber", 1): "catalan({x})",
+    ("Clip", 1): "clamp({x}, -1, 1)",
+    ("Clip", 2): "clamp({x}, {y_inside})",
+    ("CubeRoot", 1): "cbrt({x})",
+    ("D", 2): "d({x}, {y_inside})",
+    ("Erf", 2): "erf2({x}, {y})",
+    ("ExpIntegralE", 2): "E{x}({y})",
+    ("HeavisideTheta", 1): "heaviside({x})",
+    ("InverseErf", 1): "erfinv({x})",
+    ("Log", 2): "log({y}, {x})",
+    ("LogisticSigmoid", 1): "sigmoid({x})",
+    ("PolyGamma", 1): "digamma({x})",
+    ("Ramp", 1): "relu({x})",
+    ("Sinc", 1): "sinc({x})",
+    ("Total", 1): "sum({x})",
+    ("Tr", 1): "trace({x})",
+    ("UnitStep", 1): "{x_term} >= 0",
+}
+"""A call of Mathematica by its word and the count of its operands, where another name is not all."""
+OVER_RANGES = {
+    **dict.fromkeys(("Sum", "sum", "add"), "sum({})"),
+    **dict.fromkeys(("Product", "product", "prod", "mul"), "prod({})"),
+    **dict.fromkeys(("Table", "seq"), "[{}]"),
+}
+"""What Mathematica, SymPy and Maple count with an index → how it is written here."""
 
 
 # The texts of a call.
@@ -330,6 +365,8 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
     """
     if not operands:
         return None
+    if word == "int" and operands[1:]:
+        return ABSENT["integral"]
     if ABSENT.get(word) == DERIVATIVES and [*map(str.isidentifier, operands[1:])] == [True]:
         return f"write d({bare(operands[0])}, {operands[1]})"
     if word in ABSENT:
@@ -367,6 +404,66 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
     return f"write {call(name, operands, settings)}"
 
 
+def bracketed(word: str, inside: str) -> str | None:
+    """How ``word[inside]`` of Mathematica is written here; None where that is not certain."""
+    operands = part_texts(inside.translate(LISTS))
+    if word in OVER_RANGES:
+        return over_ranges(word, operands)
+    if word == "Piecewise":
+        return piecewise(operands)
+    form = BRACKETED.get((word, len(operands)))
+    if form is not None:
+        return form.format_map(slots(operands, {}))
+    name = known_word(word)
+    if name in FUNCTION_WORDS:
+        return f"{name}({', '.join(operands)})" if operands else None
+    hint = translated(word.lower(), operands, {}) or ""
+    is_form = word.lower() in FORMS and hint.startswith("write ") and ";" not in hint
+    return hint.removeprefix("write ") if is_form else None
+
+
+LISTS = str.maketrans("{}", "[]")
+
+
+def over_ranges(word: str, operands: Sequence[str]) -> str | None:
+    """``Sum[x^k, {k, 1, 10}]``; a step becomes a factor of the index."""
+    body, *ranges = operands or [""]
+    clauses = ""
+    for range_ in ranges:
+        bounds = re.fullmatch(r"(\w+)\s*=\s*([^.]+?)\s*\.\.\s*([^.]+)", range_)
+        index, *ends = bounds.groups() if bounds else elements(range_) or [""]
+        if not index.isidentifier() or not 1 <= len(ends) <= 3:
+            return None
+        low, high = ["1", *ends][:2] if len(ends) == 1 else ends[:2]
+        if len(ends) == 3:
+            if not all(map(WHOLE_NUMBER.fullmatch, ends)) or ends[2][:1] in "-0":
+                return None
+            start, step = int(low), int(ends[2])
+            moved = f"({start} + {step}*{index})" if start else f"({step}*{index})"
+            body = re.sub(rf"\b{index}\b", moved, body)
+            low, high = "0", str((int(high) - start) // step)
+        clauses += f" for {index} in {low}..{high}"
+    return OVER_RANGES[word].format(body + clauses) if clauses else None
+
+
+def piecewise(operands: Sequence[str]) -> str | None:
+    """``Piecewise[{{x, x > 0}, …}, y]``; what is left over is 0 there."""
+    listed, otherwise = [*operands, "0"][:2] if operands else ("", "")
+    cases = [elements(case) or [] for case in elements(listed) or []]
+    if not cases or any(len(case) != 2 for case in cases):
+        return None
+    opened = "".join(f"where({condition}, {value}, " for value, condition in cases)
+    return f"{opened}{otherwise}{')' * len(cases)}"
+
+
+def known_word(name: str) -> str:
+    """The function that a word names, also in other letter cases, as ``SQRT`` and ``ArcSin``; or ""."""
+    lower = name.lower()
+    if name == "LOG":  # to base 10 where it is written so
+        return ""
+    return lower if lower in FUNCTION_WORDS else NAMES_HERE.get(name) or NAMES_HERE.get(lower, "")
+
+
 def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
     """What may fill a form: the operands as each place takes them, and what follows from the settings."""
     x, y = [*operands, "…"][:2]
@@ -379,6 +476,8 @@ def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str
         "x_term": term(x),
         "x_list": squared(x),
         "x_sizes": ", ".join(whole_numbers([x]) or ["3", "4"]),
+        "y": bare(y),
+        "y_inside": y[1:-1] if y[:1] == "[" and enclosed(y) else y,
         "y_factor": factor(y),
         "y_term": term(y),
         "all": ", ".join(map(bare, listed or operands)),

@@ -274,12 +274,14 @@ def transpose_hint(mark: re.Match[str]) -> str:
 BEGINNINGS: Hints = {
     "[ᵀᵗ]": "the transpose is written .T, a power ^t",
     "[ⁱʲᵏᵐⁿᵖˣʸᶻ]": "a power is written ^",
+    r"(?<![_^])\{[^{}]*,[^{}]*\}": "a list stands in square brackets: [1, 2]",
     r"[₀-₉]+": "a number below the line is written behind _",
     r"∛(?:\s*(?:(\w{1,20})|\(([^()]{1,20})\)))?": root_hint,
     "~=": "'not equal' is !=",
     r"(?<=[\w)\]])(?:'[(']|[′″])": "a derivative has no sign of its own; name a node, say, dx",
     r"(?<=[\w)\]])['’]": transpose_hint,
     r"\\[A-Za-z]{2,}": "this is LaTeX",
+    r"\\\[([A-Z][a-z]+)\]": lambda letter: f"write {letter[1].lower()}",
     r"(?:(?<=[\w)\]])|(?<=[\w)\]] ))\\(?=\s*[\w(])": "the solution of A x = b is written solve(A, b)",
     r"\\": "a backslash means nothing here",
 }
@@ -338,8 +340,8 @@ def arity_hint(name: str, count: int, signature: str) -> str:
 
 def value_hint(name: str) -> str | None:
     """What a name that reads as an input was probably meant to be."""
-    if name in FUNCTION_WORDS:
-        return f"to call the function, write {name}(…)"
+    if name in FUNCTION_WORDS or (name[:1].isupper() and name.lower() in FUNCTION_WORDS):
+        return f"to call the function, write {name if name in FUNCTION_WORDS else name.lower()}(…)"
     return first_that_fits(VALUES, name, 0)
 
 

@@ -119,6 +119,15 @@ def bad_number(family: Family, span: Span) -> LanguageError:
     return LanguageError("bad-setting", message, span=span, help=f"such as {name}({least}, x)")
 
 
+def wrong_count(word: str, takes: str, count: int, signature: str, span: Span) -> LanguageError:
+    """The error of a call with too few operands, or too many."""
+    from exprgrad.language.mistakes.hints import arity_hint
+
+    message = f"{word} takes {takes}, but is given {count}"
+    help = arity_hint(word, count, signature)
+    return LanguageError("arity", message, span=span, help=help)
+
+
 class Builder:
     """The state of one parse: the graph so far, and what each name means."""
 
@@ -296,10 +305,13 @@ class Builder:
         if op is None and is_function(text, rare=False):
             op = FUNCTIONS.get(text)
         if op is None and text in IN_OTHER_WORDS:
-            names, formula = IN_OTHER_WORDS[text]
-            if len(values) == len(names.split()) and all(map(is_operand, values)):
-                meanings = dict(zip(names.split(), values, strict=True))
-                return self.expanded(built(formula), meanings, (name[0], right[1]))
+            listed, formula = IN_OTHER_WORDS[text]
+            if all(map(is_operand, values)):
+                names, span = listed.split(), (name[0], right[1])
+                if len(values) != len(names):
+                    takes = f"{len(names)} operand{'s' * (len(names) != 1)}"
+                    raise wrong_count(text, takes, len(values), ", ".join(names), span)
+                return self.expanded(built(formula), dict(zip(names, values, strict=True)), span)
         if op is None and text in FAMILIES:
             op, values = self.chosen(FAMILIES[text], values, (name[0], right[1]))
         if op is None or (op.variadic and len(values) < 2) or not all(map(is_operand, values)):
@@ -322,17 +334,10 @@ class Builder:
             meanings = dict(zip("xy", values, strict=True))
             return self.expanded(built(op.of_two), meanings, (name[0], right[1]))
         if count < 2 if op.variadic else count != len(op.names):
-            from exprgrad.language.mistakes.hints import arity_hint
-
             signature = "x, y, …" if op.variadic else ", ".join(op.names)
             if op.setting is not None:
-                signature = f"{op.setting[1]}, {signature}"
-            raise LanguageError(
-                "arity",
-                f"{text} takes {op.arity_words()}, but is given {count + (op.setting is not None)}",
-                span=(name[0], right[1]),
-                help=arity_hint(text, count, signature),
-            )
+                signature, count = f"{op.setting[1]}, {signature}", count + 1
+            raise wrong_count(text, op.arity_words(), count, signature, (name[0], right[1]))
         span = name[0], right[1]
         operands = tuple([value[0] for value in values])
         occurrences = tuple([(value[-2], value[-1]) for value in values])

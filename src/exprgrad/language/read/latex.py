@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from exprgrad.errors import LanguageError, advice
 from exprgrad.graph.graph import PLACEHOLDERS
-from exprgrad.graph.ops import FAMILIES, OPS, is_function
+from exprgrad.graph.ops import FAMILIES, IN_OTHER_WORDS, OPS, is_function
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import program
@@ -24,7 +24,7 @@ from exprgrad.source import Source, Span
 
 __all__ = ["from_latex", "is_latex", "translated", "with_reading"]
 
-COMMAND = re.compile(r"\\[A-Za-z]{2}|\\[\[(]")
+COMMAND = re.compile(r"\\[A-Za-z]{2}|\\\(|\\\[(?![A-Z][a-z]+\])")
 """What only LaTeX has: a command, or a formula's delimiter."""
 LONGEST_SHOWN = 160
 """The longest text that help shows as it is written here, in characters."""
@@ -734,7 +734,7 @@ def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
         return root(items, at)
     if name in FAMILIES:
         return member(items, at)
-    if not is_function(name) and name not in WORDS:
+    if not is_function(name) and name not in WORDS and name not in IN_OTHER_WORDS:
         from exprgrad.language.mistakes.hints import all_listed
 
         raise wrong(f"there is no function '{name}'", all_listed("functions"), place)

@@ -22,7 +22,17 @@ from exprgrad.derive.sweeps.edges import GRAD, edge_program
 from exprgrad.errors import RequestError
 from exprgrad.explain.critical import Critical, critical_points
 from exprgrad.graph.graph import INPUT, Graph, Settings, Shape
-from exprgrad.graph.ops import BY_INFIX, BY_NAME, FAMILIES, FUNCTIONS, OPS, Op, member
+from exprgrad.graph.op import Family
+from exprgrad.graph.ops import (
+    BY_INFIX,
+    BY_NAME,
+    FAMILIES,
+    FUNCTIONS,
+    IN_OTHER_WORDS,
+    OPS,
+    Op,
+    member,
+)
 from exprgrad.graph.structural import Mismatch, Parameter, Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, expression, operation_text, setting_text
@@ -33,9 +43,9 @@ from exprgrad.show.text.views import decimal
 from exprgrad.source import depths
 
 __all__ = [
-    "LIBRARIES", "Case", "cases", "convention_fields", "convention_lines", "details", "find",
-    "operation_rows", "operations_document", "overview", "overview_parts", "record", "structural_overview",
-    "structural_usage", "usage",
+    "LIBRARIES", "STANDING_FOR", "Case", "asked", "cases", "convention_fields", "convention_lines",
+    "details", "find", "operation_rows", "operations_document", "overview", "overview_parts", "record",
+    "structural_overview", "structural_usage", "usage",
 ]  # fmt: skip
 
 SOURCE = "source"
@@ -72,6 +82,34 @@ FORMS = (
     ),
 )
 """What is written in short, and is no operation of its own."""
+STANDING_FOR = {
+    word: (f"{word}({', '.join(names.split())})", formula)
+    for word, (names, formula) in IN_OTHER_WORDS.items()
+}
+"""A call that is read as a formula: how it is written, and the formula."""
+CALL = re.compile(r"\s*([^\W\d]\w*)\s*\((?:\s*([0-9]{1,4})\s*[,)])?.*", re.DOTALL)
+"""A call, and the whole number that it begins with."""
+
+
+def asked(name: str) -> tuple[str, str | None]:
+    """The word that is asked for, by itself or as a call, and the number of a family's member."""
+    call = CALL.fullmatch(name)
+    word, number = call.groups() if call else (name.strip(), None)
+    family, _, order = word.rpartition("_")
+    is_member = family in FAMILIES and order.isdecimal() and len(order) < 5
+    return (family, order) if is_member else (word, number)
+
+
+def of_family(family: Family, number: str | None) -> Op:
+    """The member that is asked for, or the first one."""
+    wanted = int(number or family.least)
+    if family.least <= wanted <= family.greatest:
+        return member(family, wanted)
+    message = f"there is no {family.name} of {wanted}"
+    help = f"its whole number is from {family.least} to {family.greatest}"
+    raise RequestError("unknown-operation", message, help=help).about(str(number))
+
+
 OVER_INDEX = f"{FORMS[0][0]} is {FORMS[0][1]}, and a list: {FORMS[1][0]}"
 
 
@@ -82,13 +120,14 @@ def find(name: str | None) -> Sequence[Row]:
     """
     if name is None:
         return (*OPS, *STRUCTURAL.values())
+    name, number = asked(name)
     known = SYMBOLS.get(name, name)
     structural = [
         row for row in STRUCTURAL.values() if known and known in (row.word, row.name, row.infix)
     ]
     op = BY_NAME.get(known) or BY_INFIX.get(known) or FUNCTIONS.get(known)
     if known in FAMILIES:
-        op = member(FAMILIES[known], FAMILIES[known].least)
+        op = of_family(FAMILIES[known], number)
     found: list[Row] = [op, *structural] if op else [*structural]
     if found:
         return found
@@ -101,9 +140,11 @@ def find(name: str | None) -> Sequence[Row]:
     from exprgrad.language.mistakes.hints import operation_meant
 
     word = NAMES_HERE.get(name, name)
-    help = operation_meant(word.partition("(")[0], [*BY_NAME, *WORDS], "operations")
+    help = operation_meant(word, [*BY_NAME, *WORDS, *IN_OTHER_WORDS], "operations")
     if spelled_here(name):
         help = f"that is written {spelled_here(name)}"
+    if name in STANDING_FOR:
+        help = "{} stands for {}".format(*STANDING_FOR[name])
     help = {"d": DERIVATIVES, "root": ROOTS, "for": OVER_INDEX}.get(name, help)
     message = f"there is no operation '{name}'"
     raise RequestError("unknown-operation", message, help=help).about(name)
@@ -116,7 +157,8 @@ def overview_parts(rows: Sequence[Row]) -> Iterator[str | Table]:
     yield from (f"{ELEMENTWISE}\n", overview(ops), f"\n{STRUCTURED}\n")
     yield structural_overview(structural)
     yield f"\n{IN_SHORT}\n"
-    yield Table([Column("form", style="bold"), Column("what it is", flexible=True)], FORMS)
+    forms = [*FORMS, *STANDING_FOR.values()]
+    yield Table([Column("form", style="bold"), Column("what it is", flexible=True)], forms)
 
 
 def usage(op: Row) -> str:
