@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import exprgrad
 from corpus import table
 from counting import calls
 from exprgrad.derive.rules import fewest, shown
@@ -33,6 +34,18 @@ def test_the_golden_table(text: str, name: str, expected: str) -> None:
     (found,) = derivatives(parse(text), [name])
     check(found)
     assert program(found) == expected
+
+
+@pytest.mark.parametrize(
+    "condition", ["0*nan", "nan - nan", "inf - inf", "0*nan + x", "nan != nan"]
+)
+def test_what_is_no_number_stays_in_a_condition(condition: str) -> None:
+    """It is not 0, so that the first branch is taken."""
+    graph = parse(f"where({condition}, x^2, y)")
+    (found,) = derivatives(graph, ["x"])
+    assert parse(program(found)).kinds.count("where") == 1
+    again = exprgrad.parse(program(found)).evaluate(x=3.0).value
+    assert again == exprgrad.parse(program(graph)).gradient(x=3.0, y=1.0).gradient["x"] == 6.0
 
 
 def test_the_golden_table_is_as_long_as_it_should_be() -> None:

@@ -105,7 +105,8 @@ class Algebra(Forms):
             better = self.rules.call(self, kind, operands[0])
             if better is not None:
                 return better
-        if kind in COMPARISONS and operands[0] == operands[1] and values[0] is None:
+        is_same = operands[0] == operands[-1] and not self.is_infinite(operands[0])
+        if kind in COMPARISONS and is_same and values[0] is None:
             return self.number(int(compared(kind, 0, 0)))
         if kind in COMPARISONS:
             kind, operands = self.comparison(kind, operands)
@@ -349,7 +350,11 @@ class Algebra(Forms):
                 self.add(terms, form, coefficient * scale)
         for gather in self.rules.terms:
             gather(self, terms)
-        return self.sum_of([(term, c) for term, c in terms.items() if c])
+        kept = [(term, c) for term, c in terms.items() if c]
+        if len(kept) < len(terms):
+            left = [self.product([(term, ONE)], c) for term, c in terms.items() if not c]
+            kept += [(form, ONE) for form in left if form != self.zero]  # 0*nan is no 0
+        return self.sum_of(kept)
 
     def sum_of(self, terms: list[tuple[int, Exact]]) -> int:
         """A sum whose terms are gathered already, in the shortest of the ways to write it."""
