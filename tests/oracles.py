@@ -138,6 +138,26 @@ SLOPES: dict[str, Callable[[Real, Real], Real]] = {"lbeta": log_beta_slope, "bet
 """Derivatives with respect to the first operand, the same for both: quotients would take minutes."""
 
 
+def airy(name: str, x: Real, derivative: int = 0) -> Real:
+    """An Airy function or its derivative; beyond 200 it is far beyond every double."""
+    if x < -(10**6) or mp.isnan(x):
+        return mp.nan
+    if x > 200:
+        return (
+            mp.ldexp(x, 3000) if name == "airybi" else (-1) ** derivative * mp.ldexp(1 / x, -3000)
+        )
+    return getattr(mp, name)(x, derivative=derivative)
+
+
+AIRY_SLOPES: dict[str, Callable[[Real], Real]] = {
+    "airyai": lambda x: airy("airyai", x, 1),
+    "airybi": lambda x: airy("airybi", x, 1),
+    "airyaiprime": lambda x: x * airy("airyai", x),
+    "airybiprime": lambda x: x * airy("airybi", x),
+}
+"""The same of the solutions of y'' = x*y: of these, quotients need thousands of bits where x is small."""
+
+
 def gamma(x: Real) -> Real:
     """The gamma function from 0 up; beyond 1,000 it is far beyond every double."""
     if not x >= 0:
@@ -314,6 +334,10 @@ CORE: dict[str, Callable[..., Real]] = {
     "Chi": lambda x: hyperbolic_integral(-1, x),
     "fresnels": lambda x: fresnel(mp.fresnels, x),
     "fresnelc": lambda x: fresnel(mp.fresnelc, x),
+    "airyai": lambda x: airy("airyai", x),
+    "airybi": lambda x: airy("airybi", x),
+    "airyaiprime": lambda x: airy("airyai", x, 1),
+    "airybiprime": lambda x: airy("airybi", x, 1),
     "softsign": lambda x: x / (1 + abs(x)) if mp.isfinite(x) else mp.sign(x),
     "logsigmoid": lambda x: -log_one_plus_exp(-x),
 }
@@ -411,6 +435,9 @@ def true_partial(name: str, position: int, args: Sequence[float]) -> Real:
     what is far below the least double counts as zero; nan means that there is no derivative.  At a kink
     or a jump the answer means nothing: callers leave those out; where a row has such, steps begin shorter.
     """
+    if name in AIRY_SLOPES and math.isfinite(args[0]):
+        with mp.workprec(200):
+            return AIRY_SLOPES[name](mpf(args[0]))
     if name in SLOPES and all(0 < x < math.inf for x in args):
         return SLOPES[name](mpf(args[position]), mpf(args[1 - position]))
     bits = 600 if not has_own_reference(name) else 100 if BY_NAME[name].special else 45
@@ -551,6 +578,11 @@ def true_second(name: str, positions: tuple[int, int], args: Sequence[float]) ->
     It is central, so at a kink of the first derivative it means nothing; nan where it does not settle,
     as beside the end of a domain.
     """
+    if name in AIRY_SLOPES and math.isfinite(args[0]):
+        with mp.workprec(400):
+            x, word = mpf(args[0]), name.removesuffix("prime")
+            slope = airy(word, x) if name != word else 0
+            return x * airy(word, x, int(name != word)) + slope
     quotient = mp.nan
     for bits in (100, 200, 400, 800, 1600, 3200):
         before = quotient

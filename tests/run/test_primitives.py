@@ -305,6 +305,7 @@ AWAY: dict[str, tuple[Callable[[float], bool], float]] = {
     "j1": (lambda x: abs(x) < 1.2, 5.0),
     "gelu": (lambda x: not -1.3 < x < -0.4, 40.0),
     "sinc": (lambda x: abs(x) < 3 or abs(x * math.cos(x)) > 3, 1e18),
+    **dict.fromkeys(("airyai", "airybi", "airyaiprime", "airybiprime"), (lambda x: x > -4, 100.0)),
 }
 """Rows whose derivative has an absolute bound: where its zeros are far, and how far out that is tried."""
 
