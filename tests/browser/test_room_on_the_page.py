@@ -123,6 +123,10 @@ def test_an_address_shows_the_same(browse: Any) -> None:
 def test_the_first_stop_in_the_graph_is_a_card(browse: Any) -> None:
     page = browse.show(html_of("y = a*b\ny", a=2.0, b=-3.0))
     page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.whole') !== null"), (
+        "the formula is first"
+    )
+    page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "n0"
 
 

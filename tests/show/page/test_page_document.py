@@ -163,8 +163,10 @@ def test_a_lesson_is_text_too() -> None:
 
 
 def test_a_formula_reads_from_left_to_right() -> None:
-    assert code("אב - גד*a") == '<code dir="ltr"><bdi>אב</bdi> - <bdi>גד</bdi>*a</code>'
-    assert code("a < b\n c & d") == '<code dir="ltr">a &lt; b\n c &amp; d</code>'
+    assert (
+        code("אב - גד*a") == '<code dir="ltr" class="whole"><bdi>אב</bdi> - <bdi>גד</bdi>*a</code>'
+    )
+    assert code("a < b\n c & d") == '<code dir="ltr" class="whole">a &lt; b\n c &amp; d</code>'
 
 
 def test_a_long_formula_is_folded_away() -> None:

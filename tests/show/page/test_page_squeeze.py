@@ -8,7 +8,14 @@ import subprocess
 
 import pytest
 
-from exprgrad.show.page.document import SWEEPS, VIEWS, asset, squeezed_script, squeezed_style
+from exprgrad.show.page.document import (
+    SWEEPS,
+    VIEWS,
+    asset,
+    shortened,
+    squeezed_script,
+    squeezed_style,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +43,33 @@ from exprgrad.show.page.document import SWEEPS, VIEWS, asset, squeezed_script, s
 )
 def test_script(script: str, expected: str) -> None:
     assert squeezed_script(script) == expected
+
+
+@pytest.mark.parametrize(
+    "script, expected",
+    [
+        ("let first=1,second=first+first;", "let a=1,b=a+a;"),
+        ("let first=1;say(`${first} first`,'first');", "let a=1;say(`${a} first`,'first');"),
+        ("let first=1;x.first=first;", "let first=1;x.first=first;"),
+        ("let first=1;f({first});", "let first=1;f({first});"),
+        ("let first=1;f({first:2});", "let first=1;f({first:2});"),
+        ("let{first}=x;f(first);", "let{first}=x;f(first);"),
+        ("let[first]=x;f(first);", "let[a]=x;f(a);"),
+        ("let f=(first,...other)=>first?other:second;", "let f=(a,...b)=>a?b:second;"),
+        ("function f(first){return{first(){}}}", "function f(first){return{first(){}}}"),
+        ("if(first){f()}", "if(first){f()}"),
+        ("let first=1;a=first/(first/2)/first;", "let b=1;a=b/(b/2)/b;"),
+        (
+            "let first=1;x.replace(/(first|[/])first/g,first);",
+            "let a=1;x.replace(/(first|[/])first/g,a);",
+        ),
+        ("for(let first of x){f(first)}", "for(let a of x){f(a)}"),
+        ("let first=(x=null)=>x;", "let a=(x=null)=>x;"),
+    ],
+)
+def test_names(script: str, expected: str) -> None:
+    """Variables' names are short, what has a meaning elsewhere is as it was."""
+    assert shortened(script) == expected
 
 
 @pytest.mark.parametrize(
@@ -73,9 +107,9 @@ def test_a_squeezed_script_does_what_it_did() -> None:
     """
     outputs = [
         subprocess.run(["node", "-e", text], capture_output=True, text=True, check=True).stdout
-        for text in (script, squeezed_script(script))
+        for text in (script, squeezed_script(script), shortened(squeezed_script(script)))
     ]
-    assert outputs[0] == outputs[1] == "a ; < 2 > | < 1 > : b 2 string [ 2, 1 ]\n"
+    assert outputs[0] == outputs[1] == outputs[2] == "a ; < 2 > | < 1 > : b 2 string [ 2, 1 ]\n"
 
 
 @pytest.mark.parametrize("name", [*SWEEPS, *VIEWS])

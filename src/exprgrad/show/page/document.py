@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from itertools import combinations
+from itertools import chain, combinations, product
+from string import ascii_letters
 from typing import Any
 
 from exprgrad.explain.diagnostics import Run
@@ -49,6 +51,7 @@ VIEWS = (
     "ask",
     "goals",
     "tables",
+    "code",
     "address",
     "formulas",
     "live",
@@ -92,6 +95,18 @@ IDLE = re.compile(
     rf"({QUOTED})|[,;](?=\s*[}}\]])| ?([=*<>?:,;{{}}()\[\]&|]) ?|(?<=\w) ([+/-]) (?=[\w(\"`])"
 )
 """What may lack the blanks around it, or go because a bracket closes behind it; quoted parts stay."""
+
+PART = re.compile(
+    r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`"""
+    r"|(?<=[(,=:?!&|])/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\]|\\.)*\])+/[a-z]*"
+    r"|(?P<word>[A-Za-z_$][\w$]*)|\d[\w.]*|=>|\.\.\.|[^\s]"
+)
+"""A text, a pattern, a word, a number or a sign of a script."""
+BEFORE_BLOCKS = ("", ")", ";", "}", "{", "=>", "else", "try", "do")
+"""What a block follows, and no object."""
+BEFORE_CONDITIONS = ("if", "for", "while", "switch")
+"""What parentheses follow that hold no parameters, though a block follows them."""
+SHORT_KEYWORDS = ("do", "if", "in", "of", "as")
 
 SLOT = re.compile(r"\{\{(\w+)\}\}")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -174,7 +189,8 @@ def script_of(
     )
     data = "" if lesson is None else f"const LESSON={in_script(told_of(lesson))};\n"
     if not optional["sheets"]:
-        code = squeezed_script("\n".join([operations, sweeps, "filled(PAGE);", "{", views, "}"]))
+        parts = [operations, sweeps, "filled(PAGE);", "{", views, "}"]
+        code = shortened(squeezed_script("\n".join(parts)))
         data += f"const PAGE={in_script(models[0][0])};\n"
         return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
     for place, (group, sheets) in enumerate(zip(models, groups, strict=True)):
@@ -196,6 +212,7 @@ def script_of(
     sheets_told = in_script({"sheets": all_models, "calls": told})
     data += f'const CALLS={sheets_told[:-1]},"programs":[{programs}]}};\n'
     code = squeezed_script("\n".join([operations, sweeps, views, "}", "lay(asked());"]))
+    code = shortened(code)
     return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
 
 
@@ -291,6 +308,80 @@ def squeezed_script(script: str) -> str:
     return re.sub(r"(?<=[{(\[,;?:&|=])\n|\n(?=[})\],;?:&|.])", "", text)
 
 
+def shortened(script: str) -> str:
+    """A squeezed script of ours with short names for its variables, the most frequent the shortest.
+
+    A word is taken if it is declared somewhere, and is nowhere a property, a key or part of a shorthand:
+    then all its places are one or several variables', and another word in all of them means the same.
+    """
+    words, spoken, declared = names_in(script)
+    renamed = sorted(
+        (word for word in declared - spoken if len(word) > 2),
+        key=lambda word: (-words[word] * (len(word) - 1), word),
+    )
+    letters = ascii_letters + "_"
+    short = (
+        name
+        for name in chain(letters, map("".join, product(letters, letters + "0123456789")))
+        if name not in words and name not in SHORT_KEYWORDS
+    )
+    names = dict(zip(renamed, short, strict=False))
+
+    def within(part: re.Match[str]) -> str:
+        text = part[0]
+        if part["word"]:
+            return names.get(text, text)
+        if text[0] != "`":
+            return text
+        return re.sub(r"\$\{([^{}]*)\}", lambda held: "${" + PART.sub(within, held[1]) + "}", text)
+
+    return PART.sub(within, script)
+
+
+def names_in(script: str) -> tuple[Counter[str], set[str], set[str]]:
+    """How often words stand in a script, which of them are seen from elsewhere, and which are declared.
+
+    A bracket's words are declared if what follows says so: parameters, and patterns.
+    """
+    counts: Counter[str] = Counter()
+    seen, declared = set(), set()
+    brackets: list[tuple[str, bool, list[str]]] = [("", False, [])]
+    before = ""
+    for part in PART.finditer(script):
+        text, after = part[0], script[part.end() : part.end() + 3]
+        if part["word"]:
+            counts[text] += 1
+            _, is_object, inside = brackets[-1]
+            if before in ("(", "[", "{", ",", ":"):
+                inside.append(text)
+            is_first = before in ("{", ",") and is_object
+            if (before == "." or (is_first and after[:1] in ("", ",", "}", ":", "=", "("))) or (
+                before in ("{", ",") and after.startswith(":")
+            ):
+                seen.add(text)
+            elif (
+                before in ("let", "function")
+                or after.startswith("=>")
+                or (after[:1] == "=" and after[1:2] != "=")
+            ):
+                declared.add(text)
+        elif text in ("(", "[", "{"):
+            brackets.append((before, text == "{" and before not in BEFORE_BLOCKS, []))
+        elif text in (")", "]", "}"):
+            head, _, inside = brackets.pop()
+            is_pattern = after.startswith("of ") or (after[:1] == "=" and after[1:2] != "=")
+            if is_pattern or (text == ")" and after[:1] == "{" and head not in BEFORE_CONDITIONS):
+                declared.update(inside)
+        elif text[0] == "`":
+            for held in re.findall(r"\$\{([^{}]*)\}", text):
+                inner, outer, own = names_in(held)
+                counts += inner
+                seen |= outer
+                declared |= own
+        before = text if text != "..." else ","
+    return counts, seen, declared
+
+
 # The style.
 
 
@@ -364,11 +455,14 @@ def head(texts: Sequence[str], lesson: Lesson | None) -> str:
     if len(text) <= LONG:
         return f"<h1>{formula}</h1>"
     whole = f"<details><summary>All {len(text):,} characters</summary>{formula}</details>"
-    return f"<h1>{code(cut(text, HEAD))}</h1>\n{whole}"
+    return f"<h1>{code(cut(text, HEAD), is_whole=False)}</h1>\n{whole}"
 
 
-def code(text: str) -> str:
-    """A formula as it was typed, each name of it in its place whatever way its script is written."""
+def code(text: str, *, is_whole: bool = True) -> str:
+    """A formula as it was typed, each name of it in its place whatever way its script is written.
+
+    The script finds a whole one by its class, and makes pieces of it.
+    """
     whole = "\n".join(printable(line) for line in re.split(r"\r\n|\r|\n", text.strip()))
     pieces = re.split(r"(\w+)", whole)
     pieces[0::2] = map(escape, pieces[0::2])
@@ -376,7 +470,8 @@ def code(text: str) -> str:
     pieces[1::2] = [
         f"<bdi>{word}</bdi>" if any(map(is_rightward, word)) else word for word in pieces[1::2]
     ]
-    return f'<code dir="ltr">{"".join(pieces)}</code>'
+    kind = ' class="whole"' if is_whole else ""
+    return f'<code dir="ltr"{kind}>{"".join(pieces)}</code>'
 
 
 def tasks(lesson: Lesson) -> str:

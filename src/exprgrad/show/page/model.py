@@ -25,6 +25,7 @@ from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
 from exprgrad.show.page.arithmetic import rows
+from exprgrad.show.page.listing import beside
 from exprgrad.show.picture.cards import inside_text, operation
 from exprgrad.show.text.lines import directed
 from exprgrad.show.text.mathematics import mathematics
@@ -72,6 +73,7 @@ def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
     ``losses``  the nodes that lose digits, and what is said of it, and ``vague`` the numbers that have lost
                 some; both are about the inputs as given
     ``corrected``  the derivatives that exist and are not what the sweep finds there, by node, in pairs
+    ``spans``, ``code``  where nodes are written, and what they are as code (``listing.beside``)
 
     What does not hold, or is empty, is left out of a node, an edge, a row or all of it.
     """
@@ -98,7 +100,8 @@ def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
         "wrt": [inputs[name] for name in run.wrt or ()],
         "notes": [note_fields(found) for found in run.diagnostics],
     }
-    return told | ({"corrected": corrected} if corrected else {}) | losses(run, places, digits)
+    told |= {"corrected": corrected} if corrected else {}
+    return told | beside(run, places) | losses(run, places, digits)
 
 
 def note_fields(found: Diagnostic) -> dict[str, str]:

@@ -1,0 +1,122 @@
+// Formula, graph and code: what one points at in one of them is lit in all three, and so is what the step is about.
+
+let pointedAt = [];
+function point(ids) {
+  pointedAt = ids;
+  light();
+}
+
+// What shows a node lights it, and leads to it: by the mouse, by a tap.
+const leading = (made, ids) => set(made, {
+  onpointerenter: () => point(ids),
+  onpointerleave: () => point([]),
+  onclick: () => pick({node: ids[0]}),
+});
+
+// One of the parts is a tab stop; arrows lead from part to part, and Enter looks closer.
+function walkable(parts) {
+  parts.forEach(({made, ids}, at) => set(made, {
+    tabindex: at ? -1 : 0,
+    onfocus: () => {
+      for (const other of parts) other.made.tabIndex = other.made === made ? 0 : -1;
+      point(ids);
+      $("told").textContent = cards[ids[0]].group.getAttribute("aria-label");
+    },
+    onblur: () => point([]),
+    onkeydown: event => {
+      const next = parts[at + ({ArrowDown: 1, ArrowUp: -1}[event.key] ?? NaN)];
+      if (event.key === "Enter") pick({node: ids[0]});
+      else if (next) next.made.focus();
+      else return;
+      event.preventDefault();
+    },
+  }));
+}
+
+// The formula in pieces, each of the nodes whose text is the shortest around it.
+const typed = document.querySelectorAll(".whole")[PAGE.formula ?? 0], pieces = [], spanned = new Map;
+PAGE.spans.forEach((ends, id) => ends.forEach((low, at) => at % 2 || put(spanned, `${low} ${ends[at + 1]}`, id)));
+const passages = [...spanned].map(([key, ids]) => {
+  const [low, high] = key.split(" ").map(Number);
+  return {low, high, ids};
+}).sort((one, other) => one.high - one.low - other.high + other.low);
+const cuts = [...new Set(PAGE.spans.flat())].sort((one, other) => one - other);
+const walker = document.createTreeWalker(typed, NodeFilter.SHOW_TEXT), runs = [];
+while (walker.nextNode()) runs.push(walker.currentNode);
+let offset = 0;
+for (const run of runs) {
+  const first = offset, letters = [...run.data], last = first + letters.length;
+  run.replaceWith(...[...cuts.filter(cut => cut > first && cut < last), last].map(end => {
+    const start = offset, made = make("span", null, letters.slice(start - first, end - first).join(""));
+    const passage = passages.find(({low, high}) => low <= start && end <= high);
+    if (passage) leading(made, passage.ids);
+    pieces.push({made, start, end, passage, ids: passage?.ids});
+    offset = end;
+    return made;
+  }));
+}
+// What stands for a node is the piece with its sign or its name.
+const stops = passages.map(passage => pieces.find(piece => piece.passage === passage && /[^\s()[\],;]/.test(piece.made.textContent)));
+walkable(pieces.filter(piece => stops.includes(piece)));
+const piecesOf = id => pieces.filter(({start, end}) => PAGE.spans[id].some((low, at) => at % 2 === 0 && low <= start && end <= PAGE.spans[id][at + 1]));
+
+// The code in one of the libraries: lines, some of them of a node.
+const {libraries, given: named, lines: operations} = PAGE.code ?? {libraries: []};
+const settings = document.documentElement.dataset, listing = make("ol", {"aria-label": "Lines"}), lacking = line();
+let rows = [];
+const inPython = x => !isFinite(x) ? `float("${String(x).replace("Infinity", "inf")}")` : Number.isInteger(x) && Math.abs(x) < 1e16 ? x.toFixed(1) : String(x);
+const given = (words, [id, name]) => words.replace("{name}", name).replace("{number}", inPython(app.data[id]));
+function writeCode() {
+  const at = Math.max(0, libraries.findIndex(([title]) => title === settings.library));
+  const [title, head, input, opening, indent, closing] = libraries[at], plain = text => text.split("\n").map(words => [words]);
+  const listed = !input ? [] : [
+    ...plain(head),
+    ...named.map(own => [given(input, own), own[0], own]),
+    ...opening ? plain(opening) : [],
+    ...operations.map(([id, ...texts]) => [indent + (texts[at] ?? texts[0]), id]),
+    ...plain(closing),
+  ];
+  rows = listed.map(([words, id, own]) => ({made: make("li", null, words), ids: known(id) ? [id] : [], input, own}));
+  listing.replaceChildren(...rows.map(({made}) => made));
+  rows = rows.filter(({ids}) => ids.length);
+  for (const {made, ids} of rows) leading(made, ids);
+  walkable(rows);
+  check("library", title);
+  lacking.textContent = input ? "" : `${title} has no ${head}, nor what it takes to write it.`;
+}
+if (libraries.length) {
+  const titles = Object.fromEntries(libraries.map(([title]) => [title, title]));
+  $("code").append(choices("Library", "library", titles, title => {
+    settings.library = title;
+    writeCode();
+    light();
+  }), listing, lacking);
+} else $("code").append(line("No input moves the output: there is no grad to find."));
+
+// What is lit: `now` what the step is about, or what is looked at; `lit` what it passes to, and what is pointed at.
+const marked = {now: [], lit: []};
+function mark(word, ids, more = []) {
+  for (const made of marked[word]) made.classList.remove(word);
+  marked[word] = [...ids.flatMap(id => [...piecesOf(id), ...rows.filter(row => row.ids[0] === id)].map(({made}) => made)), ...more];
+  for (const made of marked[word]) made.classList.add(word);
+}
+function light() {
+  const spot = app.picked ?? app.now.step, edge = EDGES[spot?.edge];
+  mark("now", spot ? [spot.node ?? edge.user] : []);
+  mark("lit", [...pointedAt, ...edge ? [edge.operand] : []], pointedAt.map(id => cards[id].group));
+  const made = listing.querySelector(".now");
+  if (settings.tab === "Code") made?.scrollIntoView({block: "nearest"});
+  if (made && (made.offsetTop < listing.scrollTop || made.offsetTop + made.offsetHeight > listing.scrollTop + listing.clientHeight))
+    listing.scrollTop = made.offsetTop - listing.clientHeight / 2;
+}
+const lineChanges = changes();
+views.push(() => {
+  if (libraries.length && !listing.firstChild && !lacking.textContent) writeCode();
+  for (const {made, own, input} of rows) if (own && lineChanges(own[0], app.data[own[0]])) made.textContent = given(input, own);
+  light();
+});
+frame.addEventListener("pointerover", event => {
+  const {node, edge} = spots.get(spotOf(event)) ?? {};
+  point(known(edge) ? [EDGES[edge].user, EDGES[edge].operand] : known(node) ? [node] : []);
+});
+frame.addEventListener("pointerleave", () => point([]));

@@ -1,0 +1,449 @@
+"""A formula as code to read beside its graph, line by node, in libraries that differentiate.
+
+Every line is one operation of the op table, written by a target of ``exprgrad code`` with a few spellings
+of its own.  What a library lacks is defined above them, from the row: in micrograd with its derivatives,
+elsewhere by what the operation is in plainer ones.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from exprgrad.derive.lower.expand import expanded
+from exprgrad.derive.parsed import parsed
+from exprgrad.explain.diagnostics import Run
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.language.code.identifiers import Names
+from exprgrad.language.code.statements import Statements, Writer
+from exprgrad.language.code.target import (
+    ARITHMETIC,
+    ATOM,
+    PRODUCT,
+    SIGN,
+    Form,
+    Target,
+    named,
+    operator,
+)
+from exprgrad.language.code.targets import TARGETS
+from exprgrad.show.page.arithmetic import OUT, names_of
+from exprgrad.source import Span
+
+__all__ = ["LIBRARIES", "Library", "beside", "listed", "listing"]
+
+
+class Library(NamedTuple):
+    """A library in which a formula is written.
+
+    ``title``     what people call it
+    ``target``    how its operations are written
+    ``head``      what it needs, line by line
+    ``given``     the line of an input; ``{name}`` and ``{number}`` stand for its own
+    ``opening``   the line before the operations, with all ``{inputs}``; none where it is empty
+    ``indent``    what stands before each operation
+    ``closing``   the lines that find the grads of the ``{output}``, as ``{grads}``
+    ``grad``      the grad of an input, in that line
+    """
+
+    title: str
+    target: Target
+    head: str
+    given: str
+    opening: str
+    indent: str
+    closing: str
+    grad: str
+
+
+PLAIN = {
+    **ARITHMETIC,
+    "mul": operator(" * ", PRODUCT, PRODUCT, SIGN),
+    "div": operator(" / ", PRODUCT, PRODUCT, SIGN),
+    "mod": operator(" % ", PRODUCT, PRODUCT, SIGN),
+    "pow": Form("{0}**{1}", SIGN, (ATOM, ATOM)),
+}
+"""Operators as people write them in Python."""
+PYTHON = TARGETS["python"]
+MATH = PYTHON._replace(
+    forms={**PYTHON.forms, **PLAIN, "sign": Form("(({0} > 0) - ({0} < 0))", ATOM, (ATOM,))},
+    calls={
+        **PYTHON.calls,
+        **named("math.", " ".join(row for row in BY_NAME if hasattr(math, row) and row != "pow")),
+        "min": "min",
+        "max": "max",
+    },
+    helpers={},
+    point=False,
+)
+"""Python's numbers and its ``math``."""
+VALUE = MATH._replace(forms={**PLAIN, "flag": Form("Value({0})")}, calls={})
+"""Values as in the lesson; what is no operator is a method."""
+MICROGRAD = VALUE._replace(forms={**VALUE.forms, "relu": Form("{0}.relu()", ATOM, (ATOM,))})
+VALUES = (
+    "{name} = Value({number})", "", "", "{output}.backward()\nprint({grads})", "{name}.grad",
+)  # fmt: skip
+"""How both are used."""
+
+
+def array_target(name: str, calls: Mapping[str, str]) -> Target:
+    """A target of arrays, for lines on single numbers; ``calls`` are functions that people expect.
+
+    They are a little less accurate, or wrong far out.
+    """
+    target = TARGETS[name]
+    assert target.arrays is not None
+    arrays = target.arrays._replace(make=target.arrays.make.replace("F_", "torch."))
+    return target._replace(
+        forms={**target.forms, **PLAIN},
+        calls={**target.calls, **calls},
+        helpers={},
+        point=False,
+        arrays=arrays,
+    )
+
+
+LIBRARIES = (
+    Library("exprgrad", VALUE, "from exprgrad import Value", *VALUES),
+    Library("micrograd", MICROGRAD, "from micrograd.engine import Value", *VALUES),
+    Library(
+        "PyTorch",
+        array_target("torch", named("torch.", "relu sigmoid sign")),
+        "import torch\ntorch.set_default_dtype(torch.float64)",
+        "{name} = torch.tensor({number}, requires_grad=True)",
+        *VALUES[1:],
+    ),
+    Library(
+        "JAX",
+        array_target("jax", named("jax.nn.", "relu sigmoid softplus")),
+        'import jax\nimport jax.numpy as jnp\njax.config.update("jax_enable_x64", True)',
+        "{name} = {number}",
+        "def {function}({inputs}):",
+        "    ",
+        "    return {output}\nprint(*jax.grad({function}, {places})({inputs}))",
+        "",
+    ),
+)  # fmt: skip
+"""The libraries, in the order in which they are offered."""
+OWN = {"Value", "math", "torch", "jax", "jnp", "print", "max", "min", "pow", "tuple"}
+"""Names that the lines use beside a formula's own."""
+FUNCTION = -1
+"""In place of a node: the function that JAX differentiates."""
+MADE = """def {name}({listed}):
+    out = Value({value}, ({operands}))
+    def backward():
+{passed}
+    out._backward = backward
+    return out"""
+"""An operation that micrograd lacks."""
+
+
+class Missing(Exception):
+    """A library lacks a ``kind`` of operation, and has not what it takes to define it."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+def beside(run: Run, places: Mapping[int, int]) -> dict[str, Any]:
+    """What the page needs to light the formula and its code with a node, which goes by its place.
+
+    ``spans``  by place where the node is written in the formula: starts and ends in turn
+    ``code``   the formula as code; a closed call has the lines of what is in it.  Left out if there is none
+    """
+    spans, code = spans_of(run), listed(run)
+    within = {node: places[at] for at, closed in run.closed.items() for node in closed.inside}
+    for rows in (code["given"], code["lines"]) if code else ():
+        for row in rows:
+            row[0] = within.get(row[0], places.get(row[0]))
+    told = {"spans": [spans[node] for node in run.shown]}
+    return told | ({"code": code} if code else {})
+
+
+def spans_of(run: Run) -> dict[int, list[int]]:
+    """By node where it is written in the text as it is shown: starts and ends in turn.
+
+    An input or a named node is written wherever it is read, and a closed call where it is called.
+    """
+    graph, text = run.graph, run.text
+    found: dict[int, set[Span]] = {}
+    for node in run.shown:
+        found[node] = {run.closed[node].call.span if node in run.closed else graph.span(node)}
+    for user, position, operand in graph.edges():
+        if operand in run.names and operand in found:
+            found[operand].add(graph.occurrence(user, position))
+    for _, node, span in graph.bindings:
+        if node in found:
+            found[node].add(span)
+    before = len(text) - len(text.lstrip())
+
+    def at(offset: int) -> int:
+        return len(text[before:offset].replace("\r\n", "\n"))
+
+    return {
+        node: [at(end) for span in sorted(spans) if span[1] > span[0] for end in span]
+        for node, spans in found.items()
+    }
+
+
+def listed(run: Run) -> dict[str, Any]:
+    """What the page needs to show a run as code in all libraries; nothing where there is no grad to find.
+
+    ``libraries``  by library its title, its head, the line of an input, what stands before the operations
+                   and before each of them, and what follows; or its title and what it lacks
+    ``given``      the inputs' nodes, and what they are called
+    ``lines``      node, and the line's text in each library, or one for all
+    """
+    graph = run.graph
+    kind = graph.kinds[graph.output]
+    is_flat = kind in BY_NAME and BY_NAME[kind].opposite
+    if run.adjoints is None or not run.adjoints.active[graph.output] or is_flat:
+        return {}
+    nodes = [node for node, operands in enumerate(graph.operands) if operands and used(run)[node]]
+    called = names(graph, nodes)
+    grads = [called[graph.inputs[name]] for name in run.wrt or graph.inputs]
+    inputs = [called[node] for node in graph.inputs.values()]
+    seen = {
+        "output": called[graph.output],
+        "inputs": ", ".join(inputs),
+        "places": repr(tuple([inputs.index(name) for name in grads])),
+        "function": called[FUNCTION],
+    }
+    told: list[list[str]] = []
+    texts: list[list[str]] = []
+    for library in LIBRARIES:
+        try:
+            head, lines = written(library, graph, nodes, called)
+        except Missing as lacking:
+            told.append([library.title, lacking.kind])
+            texts.append([""] * len(nodes))
+            continue
+        shown = ", ".join(library.grad.format(name=name) for name in grads)
+        closing = library.closing.format(grads=shown, **seen)
+        opening = library.opening.format(**seen)
+        told.append([library.title, head, library.given, opening, library.indent, closing])
+        texts.append(lines)
+    rows = [
+        [node, *(each[:1] if len({*filter(None, each)}) == 1 else each)]
+        for node, *each in zip(nodes, *texts, strict=True)
+    ]
+    given = [[node, called[node]] for node in graph.inputs.values()]
+    return {"libraries": told, "given": given, "lines": rows}
+
+
+def listing(run: Run, title: str) -> str:
+    """The code of a run in one of the libraries, as the page shows it at first."""
+    found = listed(run)
+    place = [library.title for library in LIBRARIES].index(title)
+    _, head, given, opening, indent, closing = found["libraries"][place]
+    lines = [head]
+    for node, name in found["given"]:
+        lines.append(given.format(name=name, number=number(run.values[node])))
+    lines += [opening] if opening else []
+    for _, *texts in found["lines"]:
+        lines.append(indent + texts[place if len(texts) > 1 else 0])
+    return "\n".join([*lines, closing]) + "\n"
+
+
+def number(value: float) -> str:
+    """An input's number in Python."""
+    return repr(value) if math.isfinite(value) else f'float("{value}")'
+
+
+def used(run: Run) -> list[bool]:
+    """By node whether the output is made of it."""
+    graph = run.graph
+    found = [False] * len(graph)
+    found[graph.output] = True
+    for node in range(graph.output, -1, -1):
+        for operand in graph.operands[node] if found[node] else ():
+            found[operand] = True
+    return found
+
+
+def names(graph: Graph, nodes: Iterable[int]) -> dict[int, str]:
+    """What each node is called: by its name, else ``t1``, ``t2``…; and ``FUNCTION``."""
+    taken = {*PYTHON.reserved, *OWN, *graph.kinds, *map(function_name, graph.kinds)}
+    claimed, found = Names(taken, ascii=False), {}
+    for node, name in graph.names().items():
+        found[node] = claimed.claim(name)
+    for node in nodes:
+        if node not in found:
+            found[node] = claimed.temporary()
+    found[FUNCTION] = claimed.claim("f")
+    return found
+
+
+def written(
+    library: Library, graph: Graph, nodes: Sequence[int], called: Mapping[int, str]
+) -> tuple[str, list[str]]:
+    """The head of a program with all that it defines, and the line of each node."""
+    plain = {node for node, kind in enumerate(graph.kinds) if kind == CONST}
+    defined: dict[str, str] = {}
+    lines = []
+    for node in nodes:
+        kind, operands = graph.kinds[node], graph.operands[node]
+        target = library.target
+        if plain.issuperset(operands):
+            target = MATH
+            plain.add(node)
+        elif not is_known(target, graph, node, plain):
+            try:
+                defined.setdefault(kind, definition(target, BY_NAME[kind]))
+            except Missing:
+                raise Missing(kind) from None
+        names = operands_of(target, graph, node, called, plain, kind in defined)
+        if kind in defined:
+            text = applied(names, kind)
+        elif target is VALUE and kind not in PLAIN:
+            text = f"{names[0]}.{kind}({', '.join(names[1:])})"
+        else:
+            text = operation(target, kind, names)
+        lines.append(f"{called[node]} = {text}")
+    needs = "\n".join([*defined.values(), *lines])
+    head = [library.head, *(["import math"] if "math." in needs else []), *defined.values()]
+    return "\n".join(head), lines
+
+
+def is_known(target: Target, graph: Graph, node: int, plain: Container[int]) -> bool:
+    """Whether a library has a node's operation: micrograd has powers by numbers only."""
+    kind = graph.kinds[node]
+    if target is MICROGRAD and kind == "pow":
+        return graph.operands[node][1] in plain
+    if target is MICROGRAD and (kind == "mod" or BY_NAME[kind].opposite):
+        return False
+    return target is VALUE or kind in target.spelled
+
+
+def operands_of(
+    target: Target,
+    graph: Graph,
+    node: int,
+    called: Mapping[int, str],
+    plain: Container[int],
+    is_defined: bool,
+) -> list[str]:
+    """The operands of a node as its operation takes them; ``plain`` are Python's own numbers."""
+    found = []
+    for position, operand in enumerate(graph.operands[node]):
+        is_const = graph.kinds[operand] == CONST
+        name = constant(target, graph, operand) if is_const else called[operand]
+        if operand in plain and target is not MATH:
+            # A number has no methods, PyTorch's functions take none, and nor does what we define.
+            if target.arrays is None:
+                takes_numbers = not is_defined and (graph.kinds[node] in PLAIN or position)
+                name = name if takes_numbers else f"Value({name})"
+            elif target.arrays.strict and graph.kinds[node] not in PLAIN:
+                name = f"torch.tensor({name})"
+        found.append(name)
+    return found
+
+
+def operation(target: Target, kind: str, names: Sequence[str]) -> str:
+    """An operation that a library has on its operands.  Raises ``Missing``."""
+    one, images = Graph(), {}
+    for place, name in enumerate(dict.fromkeys(names)):
+        images[name] = one.inputs[f"x{place}"] = one.append(INPUT, (), f"x{place}", (0, 0))
+    given = dict(zip(one.inputs, images, strict=True))
+    places = [images[name] for name in names]
+    # Libraries have the greater of two.
+    in_pairs = BY_NAME[kind].winner and target.arrays is not None
+    for others in [[place] for place in places[1:]] if in_pairs else [places[1:]]:
+        both = (places[0], *others)
+        places[0] = one.append(kind, both, None, (0, 0), ((0, 0),) * len(both))
+    one.output = places[0]
+    return text_of(target, one, given)
+
+
+def applied(names: Sequence[str], kind: str) -> str:
+    """An operation that was defined on its operands, of an extremum two by two."""
+    function, first, others = function_name(kind), names[0], [names[1:]]
+    for rest in [[name] for name in names[1:]] if BY_NAME[kind].winner else others:
+        first = f"{function}({', '.join([first, *rest])})"
+    return first
+
+
+def function_name(kind: str) -> str:
+    """What the function is called that defines an operation."""
+    return kind + "_" if hasattr(builtins, kind) else kind
+
+
+def constant(target: Target, graph: Graph, node: int) -> str:
+    """A number that was written out."""
+    own = Graph()
+    own.output = own.append(CONST, (), graph.payloads[node], (0, 0))
+    if node in graph.symbols:
+        own.symbols[own.output] = graph.symbols[node]
+    return text_of(target._replace(arrays=None), own, {})
+
+
+def text_of(target: Target, graph: Graph, given: Mapping[str, str]) -> str:
+    """A formula in one text, its inputs written as they are given.
+
+    Raises ``Missing``, of the first operation that the target lacks, if any.
+    """
+    writer = Writer(target, "", {})
+    body = Statements(writer, Program(graph, (graph.output,)), Names((), ascii=False), {**given})
+    (text,) = body.answers()
+    if body.lines or body.helpers:
+        raise Missing(str(next(iter(body.helpers), "")))
+    return text
+
+
+def plainly(text: str, given: Mapping[str, str]) -> str:
+    """A text of the op table in Python, in plainer operations where Python lacks one.
+
+    Raises ``Missing``.
+    """
+    graph = parsed(text)
+    try:
+        return text_of(MATH, graph, given)
+    except Missing as lacking:
+        op = BY_NAME.get(lacking.kind)
+        if op is None or not op.definition:
+            raise
+        return text_of(MATH, parsed(expanded(graph, [op.name])), given)
+
+
+def definition(target: Target, op: Op) -> str:
+    """An operation that a library lacks, as a function.  Raises ``Missing``."""
+    count = 2 if op.winner else len(op.names)
+    parameters, plainer = names_of(op, count), op.definition or op.formula or op.value
+    is_python = target.arrays is None and op.name in MATH.spelled
+    if (op.variadic and not op.winner) or not (plainer or is_python):
+        raise Missing(op.name)
+    if target.arrays is not None:
+        body = text_of(target, parsed(plainer), {name: name for name in parameters})
+        return f"def {function_name(op.name)}({', '.join(parameters)}):\n    return {body}"
+    given = {name: f"{name}.data" for name in (*parameters, OUT)}
+    one = Graph()
+    one.inputs = {name: one.append(INPUT, (), name, (0, 0)) for name in parameters}
+    one.output = one.append(op.name, (*range(count),), None, (0, 0), ((0, 0),) * count)
+    value = text_of(MATH, one, given) if is_python else plainly(plainer, given)
+    if op.winner:
+        before = BY_NAME[op.winner].infix.strip(" =")
+        pairs = parameters, parameters[::-1]
+        slopes = [f"where({x} {before} {y}, 1, where({x} == {y}, 1/2, 0))" for x, y in pairs]
+    else:
+        slopes = [*(op.shown or op.partials)]
+    passed = [
+        f"        {name}.grad += {factor(plainly(slope, given))} * out.grad"
+        for name, slope in zip(parameters, slopes, strict=True)
+        if slope != "0"
+    ]
+    listed = ", ".join(parameters)
+    operands = listed + "," * (count == 1)
+    return MADE.format(
+        name=function_name(op.name), listed=listed, value=value, operands=operands,
+        passed="\n".join(passed or ["        pass"]),
+    )  # fmt: skip
+
+
+def factor(text: str) -> str:
+    """A text as a factor."""
+    return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
