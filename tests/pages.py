@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 from exprgrad.api import Run, parse
 from exprgrad.show.page.lessons import LESSONS
+from exprgrad.show.page.listing import LIBRARIES, listed
 
 __all__ = [
-    "LAST", "Shown", "edit", "html_of", "last", "lesson_html", "panel", "press", "read", "results",
-    "run_of",
+    "LAST", "Shown", "edit", "html_of", "last", "lesson_html", "listing", "panel", "press", "read",
+    "results", "run_of",
 ]  # fmt: skip
 
 LAST = "Last step"
@@ -84,3 +86,19 @@ def edit(page: Any, name: str, number: str) -> None:
 def panel(page: Any, name: str) -> Any:
     """One of the page's sections."""
     return page.get_by_role("region", name=name, exact=True)
+
+
+def listing(run: Run, title: str) -> str:
+    """The code of a run in one of the libraries, as the page shows it."""
+    found = listed(run)
+    place = [library.title for library in LIBRARIES].index(title)
+    _, head, given, opening, indent, closing = found["libraries"][place]
+    lines = [head]
+    for node, name in found["given"]:
+        x = run.values[node]
+        number = repr(x) if math.isfinite(x) else f'float("{x}")'
+        lines.append(given.format(name=name, number=number))
+    lines += [opening] if opening else []
+    for _, *texts in found["lines"]:
+        lines.append(indent + texts[place if len(texts) > 1 else 0])
+    return "\n".join([*lines, closing]) + "\n"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from browsers import axe
-from exprgrad.show.page.listing import LIBRARIES, listing
-from pages import edit, html_of, press, run_of
+from exprgrad.show.page.listing import LIBRARIES
+from pages import edit, html_of, listing, press, run_of
 
 FORMULA = "e = a*b; e*tanh(a) + c"
 VALUES = {"a": 2.0, "b": -3.0, "c": 1.0}

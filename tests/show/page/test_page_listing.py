@@ -13,7 +13,8 @@ import pytest
 from exprgrad import parse
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.lessons import LESSONS
-from exprgrad.show.page.listing import LIBRARIES, beside, listed, listing
+from exprgrad.show.page.listing import LIBRARIES, beside, listed
+from pages import listing
 
 MODULES = {"micrograd": "micrograd.engine", "PyTorch": "torch", "JAX": "jax"}
 POINT = {"x": 0.4, "y": 0.7, "z": 0.9, "w": 0.8, "lambda": 2, "max": 3, "t1": 2, "f": 1.5, "α": 0.3}

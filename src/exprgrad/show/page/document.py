@@ -193,6 +193,16 @@ def script_of(
         code = shortened(squeezed_script("\n".join(parts)))
         data += f"const PAGE={in_script(models[0][0])};\n"
         return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
+    data += f"const CALLS={calls_in_script(groups, models)};\n"
+    code = squeezed_script("\n".join([operations, sweeps, views, "}", "lay(asked());"]))
+    code = shortened(code)
+    return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
+
+
+def calls_in_script(
+    groups: Sequence[Sequence[Run]], models: Sequence[Sequence[dict[str, Any]]]
+) -> str:
+    """The models of all sheets, each with the ways to others, and the programs of closed calls."""
     for place, (group, sheets) in enumerate(zip(models, groups, strict=True)):
         before = sum(map(len, groups[:place]))
         for at, (sheet, run) in enumerate(zip(group, sheets, strict=True)):
@@ -210,10 +220,7 @@ def script_of(
     all_models = [sheet for group in models for sheet in group]
     programs = ",".join(texts)
     sheets_told = in_script({"sheets": all_models, "calls": told})
-    data += f'const CALLS={sheets_told[:-1]},"programs":[{programs}]}};\n'
-    code = squeezed_script("\n".join([operations, sweeps, views, "}", "lay(asked());"]))
-    code = shortened(code)
-    return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
+    return f'{sheets_told[:-1]},"programs":[{programs}]}}'
 
 
 def moves_in(lesson: Lesson | None) -> set[str]:

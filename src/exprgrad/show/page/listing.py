@@ -34,7 +34,7 @@ from exprgrad.language.code.targets import TARGETS
 from exprgrad.show.page.arithmetic import OUT, names_of
 from exprgrad.source import Span
 
-__all__ = ["LIBRARIES", "Library", "beside", "listed", "listing"]
+__all__ = ["LIBRARIES", "Library", "beside", "listed"]
 
 
 class Library(NamedTuple):
@@ -60,22 +60,27 @@ class Library(NamedTuple):
     grad: str
 
 
-PLAIN = {
-    **ARITHMETIC,
-    "mul": operator(" * ", PRODUCT, PRODUCT, SIGN),
-    "div": operator(" / ", PRODUCT, PRODUCT, SIGN),
-    "mod": operator(" % ", PRODUCT, PRODUCT, SIGN),
-    "pow": Form("{0}**{1}", SIGN, (ATOM, ATOM)),
-}
-"""Operators as people write them in Python."""
+POWER = Form("{0}**{1}", SIGN, (ATOM, ATOM))
+OTHERS = operator("", PRODUCT, PRODUCT, SIGN)
+
+
+def spaced(op: Op) -> Form:
+    """An operator as people write it in Python."""
+    if op.infix == "^":
+        return POWER
+    return ARITHMETIC.get(op.name, OTHERS)._replace(text=f"{{0}} {op.infix} {{1}}")
+
+
+PLAIN = {**ARITHMETIC, **{op.name: spaced(op) for op in BY_NAME.values() if op.infix}}
+EXTREMA = {op.name: op.name for op in BY_NAME.values() if op.winner}
+"""Rows that are functions of Python's by their names."""
 PYTHON = TARGETS["python"]
 MATH = PYTHON._replace(
     forms={**PYTHON.forms, **PLAIN, "sign": Form("(({0} > 0) - ({0} < 0))", ATOM, (ATOM,))},
     calls={
         **PYTHON.calls,
-        **named("math.", " ".join(row for row in BY_NAME if hasattr(math, row) and row != "pow")),
-        "min": "min",
-        "max": "max",
+        **{row: f"math.{row}" for row in BY_NAME if hasattr(math, row)},
+        **EXTREMA,
     },
     helpers={},
     point=False,
@@ -83,7 +88,12 @@ MATH = PYTHON._replace(
 """Python's numbers and its ``math``."""
 VALUE = MATH._replace(forms={**PLAIN, "flag": Form("Value({0})")}, calls={})
 """Values as in the lesson; what is no operator is a method."""
-MICROGRAD = VALUE._replace(forms={**VALUE.forms, "relu": Form("{0}.relu()", ATOM, (ATOM,))})
+OF_MICROGRAD = {
+    row: form
+    for row, form in PLAIN.items()
+    if (row in ARITHMETIC or form is POWER) and not BY_NAME[row].opposite
+}
+MICROGRAD = VALUE._replace(forms={**OF_MICROGRAD, "relu": Form("{0}.relu()", ATOM, (ATOM,))})
 VALUES = (
     "{name} = Value({number})", "", "", "{output}.backward()\nprint({grads})", "{name}.grad",
 )  # fmt: skip
@@ -129,7 +139,7 @@ LIBRARIES = (
     ),
 )  # fmt: skip
 """The libraries, in the order in which they are offered."""
-OWN = {"Value", "math", "torch", "jax", "jnp", "print", "max", "min", "pow", "tuple"}
+OWN = {"Value", "math", "torch", "jax", "jnp", "print", *EXTREMA}
 """Names that the lines use beside a formula's own."""
 FUNCTION = -1
 """In place of a node: the function that JAX differentiates."""
@@ -236,25 +246,6 @@ def listed(run: Run) -> dict[str, Any]:
     return {"libraries": told, "given": given, "lines": rows}
 
 
-def listing(run: Run, title: str) -> str:
-    """The code of a run in one of the libraries, as the page shows it at first."""
-    found = listed(run)
-    place = [library.title for library in LIBRARIES].index(title)
-    _, head, given, opening, indent, closing = found["libraries"][place]
-    lines = [head]
-    for node, name in found["given"]:
-        lines.append(given.format(name=name, number=number(run.values[node])))
-    lines += [opening] if opening else []
-    for _, *texts in found["lines"]:
-        lines.append(indent + texts[place if len(texts) > 1 else 0])
-    return "\n".join([*lines, closing]) + "\n"
-
-
-def number(value: float) -> str:
-    """An input's number in Python."""
-    return repr(value) if math.isfinite(value) else f'float("{value}")'
-
-
 def used(run: Run) -> list[bool]:
     """By node whether the output is made of it."""
     graph = run.graph
@@ -313,10 +304,8 @@ def written(
 def is_known(target: Target, graph: Graph, node: int, plain: Container[int]) -> bool:
     """Whether a library has a node's operation: micrograd has powers by numbers only."""
     kind = graph.kinds[node]
-    if target is MICROGRAD and kind == "pow":
+    if target is MICROGRAD and target.forms.get(kind) is POWER:
         return graph.operands[node][1] in plain
-    if target is MICROGRAD and (kind == "mod" or BY_NAME[kind].opposite):
-        return False
     return target is VALUE or kind in target.spelled
 
 

@@ -82,6 +82,7 @@ function writeCode() {
   for (const {made, ids} of rows) leading(made, ids);
   walkable(rows);
   check("library", title);
+  lacking.hidden = input;
   lacking.textContent = input ? "" : `${title} has no ${head}, nor what it takes to write it.`;
 }
 if (libraries.length) {
