@@ -102,13 +102,15 @@ def symbols(graph: Graph) -> dict[str, str]:
     r"""Each of the graph's names in LaTeX: its ``symbol``, unless that is taken.
 
     A symbol is taken by an earlier name (``x1``, ``x_1``), by a constant or by a row (``e`` where there
-    is an ``exp``).  The name is then written letter by letter, ``\mathtt{x\_1}``.
+    is an ``exp``, or a power of it).  The name is then written letter by letter, ``\mathtt{x\_1}``.
     """
     taken = {CONSTANTS[spelling] for spelling in graph.symbols.values()}
     for kind in BY_NAME.keys() & set(graph.kinds):
         taken |= letters(kind)
-    names = graph.names()
+    names, base = graph.names(), graph.inputs.get("e")
     for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
+        if kind == "pow" and operands[0] == base:
+            taken |= letters("exp")
         if kind == "index" and operands[0] in names:
             (at,) = cast(Settings, payload)
             taken.add(symbol(names[operands[0]]) + below(places_text(at)))
