@@ -147,6 +147,11 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
     values = [None if t.value is None else t.value + 0.0 for t in (left, right)]
     slopes = [None if t.slope is None else t.slope.value + 0.0 for t in (left, right)]
     verdict, estimated = verdict_of(run, left, right), False
+    if not turned and math.isnan(sweep) and slopes[0] == slopes[1] in (math.inf, -math.inf):
+        verdict, slopes = (
+            "undecided",
+            [None, None],
+        )  # what overflowed on the way is no vertical tangent
     if not turned and any(value is not None and math.isinf(value) for value in values):
         return None
     corrected = False
@@ -158,7 +163,7 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
         from exprgrad.explain.sides.estimates import guesses
 
         for at, (side, guess) in enumerate(zip((left, right), guesses(run, name), strict=True)):
-            if side.state != UNDEFINED and side.slope is None:
+            if side.state != UNDEFINED and slopes[at] is None:
                 slopes[at] = guess.slope
                 values[at] = guess.limit if values[at] is None else values[at]
                 estimated |= guess != (None, None)
