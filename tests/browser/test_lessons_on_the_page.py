@@ -6,16 +6,24 @@ import math
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from browsers import axe
 from exprgrad.api import parse
 from exprgrad.show.page.lessons import LESSONS, Lesson, Part
+from exprgrad.show.page.points import columns
+from networks import names_of_weights, trained
 from pages import edit, last, panel, press, read
 
 PROSE = [name for name, lesson in LESSONS.items() if lesson.parts]
 ORDERS = {"right": "right", "preorder": "preorder", "bfs": "breadth first", "naive": "naive"}
 SIGNS = {"+=": "+= add up", "=": "= overwrite"}
+LONGER = [("moons", 60), ("spiral", 180)]
+"""How many steps are taken with other points."""
+INSIDE = ("u3", "v3", "b3", "u3*x", "v3*y", "u3*x + v3*y", "u3*x + v3*y + b3", "h3")
+BOTH = (("x", "u3"), ("y", "v3"))
+"""The nodes in a neuron; those that others read too, with their weights."""
 RATES = {"reached": ["0.1"], "zigzags": ["0.09", "0.2", "0.4", "0.9"], "diverged": ["1.1"]}
 
 
@@ -44,7 +52,7 @@ def formula_of(lesson: Lesson, part: Part) -> Any:
     return parse(lesson.expression), lesson.values
 
 
-def move(part: Any, state: str) -> None:
+def move(part: Any, state: str, points: str = "circles") -> None:
     """Have what moves in a part get to a state."""
     place = part.locator("[data-live]")
     kind = place.get_attribute("data-live")
@@ -56,8 +64,9 @@ def move(part: Any, state: str) -> None:
     elif kind == "differences":
         place.get_by_role("button", name="Down to").click()
     elif kind == "training":
+        place.get_by_role("combobox", name="Points").select_option(points)
         step = place.get_by_role("button", name="One step")
-        step.evaluate("button => { for (let n = 0; n < 60; n++) button.click(); }")
+        step.evaluate("button => { for (let n = 0; n < 170; n++) button.click(); }")
     else:
         for rate in RATES[state]:
             place.get_by_role("button", name="Back to the start").click()
@@ -74,6 +83,8 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
         panel(page, "Visit order").get_by_label(ORDERS[goal["order"]], exact=True).check()
     if "sign" in goal:
         panel(page, "Visit order").get_by_label(SIGNS[goal["sign"]], exact=True).check()
+    if "node" in goal:
+        page.get_by_role("button", name=f"{goal['node']} = ").first.click()
     if "edge" in goal:
         operand, user = goal["edge"]
         page.get_by_role("button", name=f"edge from {operand} to {user}").first.click()
@@ -85,7 +96,7 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
     if "step" in goal:
         last(page)
     if "live" in goal:
-        move(part, goal["live"])
+        move(part, goal["live"], goal.get("set", "circles"))
 
 
 @pytest.mark.parametrize(
@@ -216,28 +227,66 @@ def test_descent_on_a_formula_s_page(browse: Any) -> None:
     assert "it zigzags across a kink" in place.get_by_role("status").text_content()
 
 
-def test_training_is_the_library_s(browse: Any) -> None:
-    """Ten steps over all points: the weights are those of the library's gradients, to rounding."""
+WEIGHTS = """(steps) => {
+  const fields = [...document.querySelectorAll("#inputs .input")];
+  const field = name => fields.find(one => one.textContent.startsWith(name)).querySelector("input");
+  const buttons = [...document.querySelectorAll("button")];
+  const step = buttons.find(one => one.textContent === "One step");
+  return Array.from({length: steps}, () => {
+    step.click();
+    return NAMES.map(name => field(name).value);
+  });
+}"""
+
+
+def train(page: Any, part: Any, points: str, steps: int) -> list[list[float]]:
+    """Choose points and take steps: the weights after each, to the last bit."""
+    part.get_by_role("combobox", name="Points").select_option(points)
+    found = page.evaluate(WEIGHTS.replace("NAMES", str(names_of_weights(6))), steps)
+    return [[float(text.replace("−", "-")) for text in texts] for texts in found]
+
+
+@pytest.mark.parametrize(
+    "points, steps",
+    [("circles", 30), *[pytest.param(*few, marks=pytest.mark.slow) for few in LONGER]],
+)
+def test_training_is_numpy_s(points: str, steps: int, browse: Any) -> None:
+    """The weights after every step are those of a program written by hand, to what both may round."""
     page, lesson = lesson_page(browse, "network"), LESSONS["network"]
-    expression, (points,) = parse(lesson.expression), [p.data for p in lesson.parts if p.data]
-    values, count = dict(lesson.values), len(points["x"])
     part = open_part(page, 1)
-    for _ in range(10):
-        part.get_by_role("button", name="One step").click()
-        sums = dict.fromkeys(values.keys() - points.keys(), 0.0)
-        for row in range(count):
-            at = values | {name: column[row] for name, column in points.items()}
-            gradient = expression.gradient(at).gradient
-            sums = {name: total + gradient[name] for name, total in sums.items()}
-        values |= {name: values[name] - 0.5 * (total / count) for name, total in sums.items()}
-    for name in ("u1", "v2", "b3", "w1", "c"):
-        shown = page.get_by_role("textbox", name=name, exact=True).input_value()
-        assert float(shown.replace("−", "-")) == pytest.approx(values[name], rel=1e-12)
-    assert "After 10 steps" in part.inner_text()
-    page.locator(".call .knob").first.click()
-    assert page.locator(".frame").count() == 3 and "After 10 steps" in part.inner_text()
-    page.locator(".mark").nth(8).click()
-    assert page.get_by_role("textbox", name="y", exact=True).input_value() == "1.48"
+    found = train(page, part, points, steps)
+    wanted = trained(lesson.values, columns(points), 0.5, steps)
+    assert abs(found[0] - wanted.weights[1]).max() < 1e-15
+    assert np.all(abs(found[-1] - wanted.weights[-1]) <= wanted.room) and wanted.room.max() < 1e-9
+    assert f"After {steps} steps" in part.inner_text()
+
+
+def test_a_neuron_opens_while_it_trains(browse: Any) -> None:
+    """Its inside has the numbers that the library has for its nodes, of x and y what it passes to them."""
+    page, lesson = lesson_page(browse, "network"), LESSONS["network"]
+    expression, part = parse(lesson.expression), open_part(page, 1)
+    page.locator(".call .knob").nth(2).click()
+    for points in ("moons", "spiral"):
+        found = train(page, part, points, 2)[-1]
+        values = lesson.values | dict(zip(names_of_weights(6), found, strict=True))
+        run = expression.expand("n").gradient(values)
+        nodes = {node.name or node.text: node for node in run.nodes}
+        inside = page.locator("#closer .inside")
+        assert inside.get_attribute("aria-label") == "Inside h3 = n(u3, v3, b3, x, y)"
+        own = {name: nodes[name].grad for name in INSIDE}
+        own |= {name: nodes[f"{weight}*{name}"].grad * values[weight] for name, weight in BOTH}
+        for kind, wanted in (
+            ("data", [nodes[name].data for name in own]),
+            ("grad", [*own.values()]),
+        ):
+            shown = inside.locator(f".{kind}").all_text_contents()
+            assert sorted(shown) == sorted(f"{x + 0:.6g}".replace("-", "−") for x in wanted)
+        assert axe(page, "light") == []
+    page.locator(".mark").nth(20).click()
+    across, up, _ = columns("spiral")
+    now = read(page).data
+    assert [now[expression.graph.inputs[name]] for name in "xy"] == [across[20], up[20]]
+    assert page.locator("#closer .inside").is_visible()
 
 
 def test_differences_are_those_of_the_formula(browse: Any) -> None:

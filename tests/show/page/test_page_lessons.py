@@ -12,7 +12,9 @@ import pytest
 from exprgrad.api import Run, parse
 from exprgrad.errors import RequestError
 from exprgrad.show.page.lessons import LESSONS, read_lesson, tasks_of
+from exprgrad.show.page.points import SETS, columns
 from exprgrad.show.text.views import signed as number
+from networks import trained
 
 NUMBER = re.compile(r"(?<![\w^])−?\d+(?:\.\d+)?")
 FORMULA = re.compile(r"o\^2")
@@ -276,12 +278,18 @@ def kink_numbers() -> list[float]:
 
 
 def network_numbers() -> list[float]:
-    here = run("network")
-    sizes = {name: abs(grad(here, name)) for name in ("w1", "w2", "w3")}
-    assert max(sizes, key=lambda name: sizes[name]) == "w1"
-    still = run("network", w1=0, w2=0, w3=0)
-    assert all(still.gradient[name] == 0 for name in ("u1", "v2", "b3")) and grad(still, "c")
-    return [sizes["w1"], 0]
+    here, lesson = run("network"), LESSONS["network"]
+    sizes = {name: abs(grad(here, name)) for name in [f"w{n}" for n in range(1, 7)]}
+    assert max(sizes, key=lambda name: sizes[name]) == "w3"
+    outputs = {
+        node.name: abs(node.data) for node in here.nodes if (node.name or "").startswith("h")
+    }
+    assert max(outputs, key=lambda name: outputs[name]) == "h3" and len(outputs) == 6
+    still = run("network", **dict.fromkeys(sizes, 0))
+    assert all(still.gradient[name] == 0 for name in ("u1", "v2", "b6")) and grad(still, "c")
+    circles, moons, spiral = (trained(lesson.values, columns(name), 0.5, 200) for name in SETS)
+    assert circles.reached and moons.reached and spiral.reached
+    return [sizes["w3"], 0.5, moons.reached, spiral.reached, 0]
 
 
 ANSWERS = {

@@ -10,7 +10,7 @@ import json
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -23,7 +23,7 @@ from exprgrad.graph.calls import opened
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.arithmetic import SPECIAL, arithmetic
 from exprgrad.show.page.layers import layers
-from exprgrad.show.page.lessons import LIVE, Lesson, Part, Task, goals_of, tasks_of
+from exprgrad.show.page.lessons import LIVE, Lesson, Part, Task, goals_of, points_of, tasks_of
 from exprgrad.show.page.model import call_key, call_program, model, packed
 from exprgrad.show.page.picture import picture
 from exprgrad.show.picture import theme as look
@@ -32,8 +32,9 @@ from exprgrad.source import cut, printable
 
 __all__ = ["document", "sheets_of", "squeezed_script", "squeezed_style", "ways"]
 
-SWEEPS = ("filled", "numbers", "engine", "paths", "timeline", "blame", "kinks", "sides")
+SWEEPS = ("filled", "numbers", "engine", "adjoints", "paths", "timeline", "blame", "kinks", "sides")
 VIEWS = (
+    "closed",
     "sheets",
     "dom",
     "app",
@@ -62,6 +63,7 @@ VIEWS = (
     "lesson",
     "start",
     "worksheet",
+    "inside",
     "calls",
 )
 """The files of the script, in an order in which each knows those before it; the views share a block."""
@@ -117,14 +119,16 @@ def document(
     digits: int = 6,
     lesson: Lesson | None = None,
     descend: bool = False,
+    insides: Mapping[str, Run] | None = None,
     most: int | None = None,
 ) -> str:
     """The page of a run of numbers with its reverse sweep, or of several, the formulas of a lesson.
 
     With ``descend`` it has a panel of descent.  Calls can be opened and closed on it, as long as it has at
-    most so many nodes then.  Raises ``MissingExtraError`` without Graphviz.
+    most so many nodes then; those of functions of which there are ``insides`` open beside the graph.
+    Raises ``MissingExtraError`` without Graphviz.
     """
-    groups = [[run] if not run.graph.calls else sheets_of(run, most) for run in runs]
+    groups = [sheets_of(run, most) if run.graph.calls and not insides else [run] for run in runs]
     has_calls = any(run.graph.calls for run in runs)
     moves = moves_in(lesson) | ({"descent"} if descend else set())
     script = script_of(groups, digits, lesson, moves)
@@ -139,7 +143,8 @@ def document(
         "head": head([run.text for run in runs], lesson),
         "tasks": tasks(lesson) if lesson else "",
         "descent": DESCENT if descend else "",
-        "picture": pictures([sheet for group in groups for sheet in group], digits),
+        "picture": pictures([sheet for group in groups for sheet in group], digits)
+        + inside(insides or {}, digits),
         "script": script,
     }
     html = "\n".join(line.strip() for line in asset("page.html").splitlines())
@@ -172,7 +177,9 @@ def script_of(
     has_kinks = has_edges or corrected or SPECIAL in operations
     optional = {
         "sheets": has_calls or len(runs) > 1,
-        "calls": has_calls,
+        **dict.fromkeys(("calls", "closed"), has_calls),
+        "adjoints": has_calls or "training" in moves,
+        "inside": has_calls and "training" in moves,
         "map": has_map(groups),
         "layers": any(layers(run) for run in runs),
         "formulas": len(runs) > 1,
@@ -230,8 +237,12 @@ def moves_in(lesson: Lesson | None) -> set[str]:
 
 def told_of(lesson: Lesson) -> dict[str, Any]:
     """What the script is told of a lesson: its goals, and the points to train on."""
-    points = [{"data": part.data, "shows": part.shows} for part in lesson.parts if part.data]
-    return {"goals": goals_of(lesson), **(points[0] if points else {})}
+    training = [
+        {"sets": [*points_of(part).items()], "shows": part.shows}
+        for part in lesson.parts
+        if part.live == "training"
+    ]
+    return {"goals": goals_of(lesson), **(training[0] if training else {})}
 
 
 def in_script(data: Any) -> str:
@@ -298,6 +309,16 @@ def pictures(sheets: Sequence[Run], digits: int) -> str:
     first, *others = [picture(sheet, digits) for sheet in sheets]
     waiting = "\n".join(others)
     return f"{first}\n<template>{waiting}</template>" if others else first
+
+
+def inside(insides: Mapping[str, Run], digits: int) -> str:
+    """The pictures of functions, which wait until a call of them is opened beside the graph."""
+    drawn = [
+        picture(run, digits).replace('id="graph"', f'data-name="{escape(name)}"', 1)
+        for name, run in insides.items()
+    ]
+    waiting = "\n".join(drawn)
+    return f'\n<template id="insides">{waiting}</template>' if drawn else ""
 
 
 def squeezed_script(script: str) -> str:

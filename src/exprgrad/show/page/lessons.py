@@ -6,12 +6,14 @@ Others have their prose, in parts that open one after the other, several formula
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.errors import RequestError
+from exprgrad.show.page.points import SETS, columns
 
 __all__ = [
     "ENDING",
@@ -21,11 +23,14 @@ __all__ = [
     "Lesson",
     "Part",
     "Task",
+    "functions_of",
     "goals_of",
     "lesson_named",
     "nodes_of",
+    "points_of",
     "read_lesson",
     "tasks_of",
+    "trains",
 ]
 
 BUILT_IN = (
@@ -63,6 +68,8 @@ class Part(NamedTuple):
     ``tasks``    what to try
     ``rate``     that of a descent, at the start
     ``data``     for training: columns of numbers by input, two for the plane and one for the targets
+    ``sets``     instead: sets of points that are built in, among which the reader chooses
+    ``points``   with these: the two inputs of the plane, and the one of the targets
     ``shows``    for training: the node that is positive on one side
     """
 
@@ -74,6 +81,8 @@ class Part(NamedTuple):
     tasks: tuple[Task, ...] = ()
     rate: float = 0.1
     data: Mapping[str, Sequence[float]] = {}
+    sets: Sequence[str] = ()
+    points: Sequence[str] = ()
     shows: str = ""
 
 
@@ -134,6 +143,31 @@ def nodes_of(goal: Mapping[str, Any]) -> list[str]:
     return [*node, *goal.get("edge", ()), *goal.get("first", ()), *goal.get("inputs", ())]
 
 
+def trains(lesson: Lesson) -> bool:
+    """Whether a part of a lesson trains a network."""
+    return any(part.live == "training" for part in lesson.parts)
+
+
+def points_of(part: Part) -> dict[str, Mapping[str, Sequence[float]]]:
+    """By name the sets of points that a part trains on; those of a lesson's own have none."""
+    if part.data:
+        return {"": part.data}
+    return {name: dict(zip(part.points, columns(name), strict=True)) for name in part.sets}
+
+
+def functions_of(expression: str) -> list[Formula]:
+    """The functions that a formula defines, each as a formula that calls it with its own parameters."""
+    found: list[Formula] = []
+    before: list[str] = []
+    for statement in re.split(r"[;\n]", expression):
+        if definition := re.match(r"\s*(\w+)\s*\(([\w\s,]*)\)\s*=(?!=)", statement):
+            before.append(statement)
+            name, parameters = definition[1], [each.strip() for each in definition[2].split(",")]
+            text = "; ".join([*before, f"{name}({', '.join(parameters)})"])
+            found.append(Formula(name, text, dict.fromkeys(parameters, 0.0), (name,)))
+    return found
+
+
 def is_text(value: object) -> bool:
     """Whether it is a text."""
     return isinstance(value, str)
@@ -176,6 +210,16 @@ def are_columns(value: object) -> bool:
     )
 
 
+def are_sets(value: object) -> bool:
+    """Whether it is a list of sets of points that there are."""
+    return isinstance(value, list) and bool(value) and all(each in SETS for each in value)
+
+
+def are_three_texts(value: object) -> bool:
+    """Whether it is a list of three texts."""
+    return are_texts(value) and isinstance(value, list) and len(value) == 3
+
+
 def are_texts(value: object) -> bool:
     """Whether it is a list of texts."""
     return isinstance(value, list) and all(is_text(each) for each in value)
@@ -199,6 +243,7 @@ FACTS: Fields = {
         "'data', 'local' or 'grad': all of them have been found under Ask me",
         one_of("data", "local", "grad"),
     ),
+    "set": (f"one of {', '.join(SETS)}", one_of(*SETS)),
     "live": (
         "'end', 'reached', 'diverged' or 'zigzags': what moves in the part got there",
         one_of("end", "reached", "diverged", "zigzags"),
@@ -235,6 +280,8 @@ PART_FIELDS: Fields = {
     "live": (f"one of {', '.join(LIVE)}", one_of(*LIVE)),
     "rate": ("a number", is_number),
     "data": ("a table of three lists of numbers, of the same length", are_columns),
+    "sets": (f"a list of some of {', '.join(SETS)}", are_sets),
+    "points": ("a list of three inputs", are_three_texts),
     "shows": ("the name of a node", is_text),
     "tasks": ("a list of tables", are_tables),
 }
@@ -273,7 +320,8 @@ def lesson_of(text: str, name: str) -> Lesson:
                 name, f"part {number} is about '{part['formula']}', which is no formula's name"
             )
         if part.get("live") == "training":
-            checked(part, PART_FIELDS, {"title", "data", "shows"}, name, f"part {number}")
+            own_points = {"sets", "points"} if "sets" in part else {"data"}
+            checked(part, PART_FIELDS, {"title", "shows", *own_points}, name, f"part {number}")
         own = tuple(tasks_in(part, name, len(tasks) + sum(len(one.tasks) for one in parts)))
         parts.append(Part(**{**part, "tasks": own}))
     first = formulas[0] if formulas else formula_of(table)

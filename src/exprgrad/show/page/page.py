@@ -10,7 +10,15 @@ from exprgrad.errors import RequestError, advice, require
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import significant
 from exprgrad.graph.graph import numbers_only
-from exprgrad.show.page.lessons import Formula, Lesson, lesson_named, nodes_of, tasks_of
+from exprgrad.show.page.lessons import (
+    Formula,
+    Lesson,
+    functions_of,
+    lesson_named,
+    nodes_of,
+    tasks_of,
+    trains,
+)
 from exprgrad.show.picture.dot import LARGEST
 from exprgrad.show.picture.picture import misnamed, put
 from exprgrad.source import cut, printable
@@ -83,12 +91,14 @@ def page(
     digits = significant(digits)
     if isinstance(lesson, str):
         lesson = lesson_named(lesson)
-    runs = [run]
+    runs, insides = [run], {}
     if lesson is not None:
         require(lesson, Lesson, "a lesson is a Lesson, or the name of one")
         check_lesson(lesson, run)
         if run_of is not None:
             runs += map(run_of, lesson.formulas[1:])
+            if trains(lesson):
+                insides = {one.name: run_of(one) for one in functions_of(lesson.expression)}
         check_goals(lesson, runs)
     for one in runs:
         if len(one.shown) > LARGEST and not all:
@@ -99,11 +109,15 @@ def page(
             )
     from exprgrad.show.page.document import document
 
-    return Page(
-        document(
-            *runs, digits=digits, lesson=lesson, descend=descend, most=None if all else LARGEST
-        )
+    html = document(
+        *runs,
+        digits=digits,
+        lesson=lesson,
+        descend=descend,
+        insides=insides,
+        most=None if all else LARGEST,
     )
+    return Page(html)
 
 
 def check_lesson(lesson: Lesson, run: Run) -> None:
@@ -131,7 +145,9 @@ def check_goals(lesson: Lesson, runs: Sequence[Run]) -> None:
 
     names = [name for run in runs for name in short_names(run).values()]
     for part in lesson.parts:
-        for name in [name for name in [*part.data, part.shows] if name and name not in names]:
+        for name in [
+            name for name in [*part.data, *part.points, part.shows] if name and name not in names
+        ]:
             help = meant(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}")
             message = f"'{name}', of which '{part.title}' speaks, is not a node of the formula"
             raise RequestError("usage", message, help=help).about(name)

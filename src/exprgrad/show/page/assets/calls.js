@@ -14,7 +14,8 @@ function reached(steps, {phase, origin}) {
 }
 
 function toggle(id, byKey) {
-  if (!ways.has(id) || app.asking) return;
+  if (!ways.has(id)) return NODES[id]?.row in CALLS.calls && pick({node: id});
+  if (app.asking) return;
   const {origin, call, row} = NODES[id], given = new Map(PAGE.inputs.flatMap(([name, node]) => app.given.has(node) ? [[name, app.given.get(node)]] : []));
   stop();
   const words = `${call} is ${row in CALLS.calls ? "open" : "closed"}`;
@@ -46,7 +47,7 @@ views.push(() => {
   const node = app.picked?.node, {call, row} = NODES[node] ?? {};
   if (ways.has(node)) $("close").append(button(`${row in CALLS.calls ? "Open" : "Close"} ${call}`, () => toggle(node, true)));
   cards.forEach(({group}, id) => {
-    if (NODES[id].row in CALLS.calls && ways.has(id)) set(group, {"aria-label": `${group.getAttribute("aria-label")}, a call: o opens it`});
+    if (NODES[id].row in CALLS.calls && (ways.has(id) || insides.size)) set(group, {"aria-label": `${group.getAttribute("aria-label")}, a call: o opens it`});
   });
 });
 

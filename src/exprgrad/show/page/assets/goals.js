@@ -19,6 +19,7 @@ const FACTS = {
   sign: sign => app.overwrite === (sign === "="),
   found: kind => app.asking === kind && !unknown().length,
   formula: place => PAGE.formula === place,
+  set: name => LESSON.set?.[0] === name,
   live: state => app.live === state,
 };
 
