@@ -15,12 +15,12 @@ from shell import command
 LONG = "+".join(f"x{i}*w{i}" for i in range(20))
 
 
-def equal(text: str, *, wrap: bool = True) -> tuple[dict[int, int], int]:
-    """The rows of a formula whose cards and chips are all a tenth of a page wide, and how many they are."""
+def equal(text: str, *, wrap: bool = True, share: int = 10) -> tuple[dict[int, int], int]:
+    """The rows of a formula whose cards and chips all have the same share of a page, and how many."""
     graph = parse(text).graph
     run = Run(text, graph, {}, [])
-    cards = dict.fromkeys(run.shown, PAGE / 10)
-    chips = {node: [PAGE / 10] * len(run.operands(node)) for node in run.shown}
+    cards = dict.fromkeys(run.shown, PAGE / share)
+    chips = {node: [PAGE / share] * len(run.operands(node)) for node in run.shown}
     rows = rows_of(run, cards, chips, wrap=wrap)
     return dict(rows.row), rows.total
 
@@ -41,21 +41,28 @@ def test_a_row_uses_only_those_before_it(text: str) -> None:
         assert all(row[operand] <= row[user] for operand in operands)
 
 
-def test_inputs_stand_in_the_row_of_their_first_user() -> None:
-    """And so does a product of two of them."""
-    graph = parse(LONG).graph
-    row, _ = equal(LONG)
+def test_a_term_of_few_operations_stands_in_the_row_of_its_user() -> None:
+    text = "+".join(f"tanh(x{i}*w{i})" for i in range(20))
+    graph = parse(text).graph
+    row, _ = equal(text)
     for user, operands in enumerate(graph.operands):
         for operand in operands:
-            if all(not graph.operands[o] for o in graph.operands[operand]):
+            if graph.kinds[operand] != "add":
                 assert row[operand] == row[user]
 
 
+def test_rows_are_about_as_long_as_each_other() -> None:
+    row, total = equal("tanh(" * 24 + "x" + ")" * 24, share=30)
+    lengths = [[*row.values()].count(at) for at in range(total)]
+    assert total == 3 and max(lengths) - min(lengths) <= 3
+
+
 def test_an_operation_wider_than_a_page_is_a_row() -> None:
-    graph = parse("tanh(tanh(tanh(x)))").graph
-    run = Run("", graph, {}, [])
+    """But the first few, which are never cut apart."""
+    run = Run("", parse("tanh(" * 7 + "x" + ")" * 7).graph, {}, [])
     wide = dict.fromkeys(run.shown, 2.0 * PAGE)
-    assert rows_of(run, wide, {node: [] for node in run.shown}, wrap=True).total == 2
+    rows = rows_of(run, wide, {node: [] for node in run.shown}, wrap=True)
+    assert [*rows.row.values()].count(0) == 5 and rows.total == 4
 
 
 def test_down_a_graph_is_as_wide_as_what_is_beside_each_other() -> None:

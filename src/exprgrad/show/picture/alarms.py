@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import INPUT
 from exprgrad.run.evaluation import Diagnostic
-from exprgrad.show.picture.markup import shown
 from exprgrad.show.text.views import signed
 
 __all__ = ["Alarm", "alarms"]
 
-WORDS = {
+SAID = {
     "kink": "kink",
     "jump": "jump",
     "undecided": "undecided",
@@ -24,7 +24,8 @@ WORDS = {
     "infinite-gradient": "infinite slope",
 }
 """What a card says, by the code of a diagnostic."""
-LINE = 36
+NUMBER = re.compile(r"(?<![\w.])-?\d[\d.]*(?:e[+-]?\d+)?")
+LONGEST = 36
 """The most characters of a line."""
 
 
@@ -39,7 +40,7 @@ def alarms(run: Run, digits: int) -> Mapping[int, Alarm]:
     """By node, what a run says of it that a picture has to show."""
     found: dict[int, Alarm] = {}
     for one in run.remarks:
-        if one.code in WORDS:
+        if one.code in SAID:
             lines, tooltip = found.get(one.node, ((), ""))
             lines = tuple(dict.fromkeys([*lines, *lines_of(run, one, digits)]))
             found[one.node] = Alarm(lines, "; ".join(filter(None, [tooltip, one.message])))
@@ -49,11 +50,13 @@ def alarms(run: Run, digits: int) -> Mapping[int, Alarm]:
 def lines_of(run: Run, one: Diagnostic, digits: int) -> list[str]:
     """A diagnostic in a few words; of an input, what its derivatives from the sides are."""
     if run.graph.kinds[one.node] != INPUT:
-        return [WORDS[one.code]]
+        return [SAID[one.code]]
     if one.code == "corrected":
         truth = run.corrected[str(run.graph.payloads[one.node])][1]
         return [f"corrected: {signed(truth, digits)}" if isinstance(truth, float) else "corrected"]
     head, _, said = one.message.partition(": ")
     told = said.partition(", returned")[0].partition(";")[0]
-    parts = [told] if len(told) <= LINE else told.split(", ")
-    return [shown(line, LINE) for line in [head, *parts] if line]
+    told = NUMBER.sub(lambda number: signed(float(number[0]), digits), told)
+    parts = [told] if len(told) <= LONGEST else told.split(", ")
+    first = head if len(head) <= LONGEST else SAID[one.code]
+    return [line for line in [first, *parts] if line]

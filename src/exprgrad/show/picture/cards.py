@@ -37,7 +37,7 @@ PADDING = 3
 """Around data and grad."""
 TOOLTIP, TAGGED = 200, 24
 """The most characters of a tooltip, and of what a wire comes from."""
-LINE, WHOLE_NAME = 40, 120
+ON_LINE, WHOLE_NAME = 40, 120
 """The most characters on a line of a heading, and of a name in several lines."""
 OPERATION, OPERAND = 34, 10
 """The most characters shown of an operation, and of an operand that has no name in a
@@ -168,7 +168,7 @@ def heading(run: Run, node: int, manner: Manner) -> tuple[tuple[Piece, ...], ...
         pieces = [Piece("const" if kind == CONST else "name", does)]
         if name is not None and (called := shown(abridged(name, limit), limit)) != does:
             pieces = [Piece("name", called), Piece("plain", f"{NO_BREAK}= {does}")]
-    if manner.room or sum(display_width(piece.text) for piece in pieces) <= LINE:
+    if manner.room or sum(display_width(piece.text) for piece in pieces) <= ON_LINE:
         return (tuple(pieces),)
     return tuple(
         [(piece._replace(text=line),) for piece in pieces for line in lines_of(piece.text)]
@@ -178,8 +178,8 @@ def heading(run: Run, node: int, manner: Manner) -> tuple[tuple[Piece, ...], ...
 def lines_of(name: str) -> list[str]:
     """A long name in lines, broken behind signs where it has some."""
     lines = [""]
-    for part in re.findall(rf"[^\W_]{{1,{LINE - 1}}}_?|_|\W", name):
-        if display_width(lines[-1] + part) > LINE:
+    for part in re.findall(rf"[^\W_]{{1,{ON_LINE - 1}}}_?|_|\W", name):
+        if display_width(lines[-1] + part) > ON_LINE:
             lines.append("")
         lines[-1] += part
     return [line.strip() for line in lines]

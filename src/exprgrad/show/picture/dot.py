@@ -21,6 +21,7 @@ from exprgrad.show.picture.cards import (
     card_width,
     node_label,
     node_tooltip,
+    operation,
     slot,
     tag,
 )
@@ -38,8 +39,8 @@ LARGEST = 500
 
 DEEPEST = 12
 """The most frames around a node."""
-TITLE = 200
-"""The most characters shown of a whole expression."""
+TITLE, FRAME = 200, 60
+"""The most characters shown of a whole expression, and above a frame."""
 
 
 class Sheet(NamedTuple):
@@ -95,7 +96,7 @@ def sheet(
     if not all:
         require_readable(len(found.shown))
     how = Manner(**manner)
-    check(found, how)
+    require_drawable(found, how)
     from graphviz import Digraph
 
     plan = planned(found, how, alarms or {}, wrap=wrap)
@@ -106,17 +107,20 @@ def sheet(
         del settings["ordering"]
     fonts = {"graph_attr": settings, "node_attr": look.NODE, "edge_attr": look.EDGE}
     picture = Digraph(quoted(shown(name, TITLE)), **fonts)
+    rows: list[list[int]] = [[] for _ in range(count)]
+    for node in found.shown:
+        rows[plan.rows.row.get(node, 0)].append(node)
     if count == 1:
-        draw_row(plan, 0, found.shown, picture, within or {})
+        draw_row(plan, 0, rows[0], picture, within or {})
     for row in reversed(range(count)) if count > 1 else ():  # Graphviz stacks them from the bottom
         frame = {**look.CLUSTER, "label": f"row {row + 1} of {count}"}
         strip = Digraph(f"cluster_row{row}", graph_attr=frame)
-        draw_row(plan, row, [n for n in found.shown if plan.rows.row[n] == row], strip, {})
+        draw_row(plan, row, rows[row], strip, {})
         picture.subgraph(strip)
     return Sheet(str(picture.source), remark(plan.rows, across=how.is_across, wrap=wrap))
 
 
-def check(run: Run, manner: Manner) -> None:
+def require_drawable(run: Run, manner: Manner) -> None:
     """Raise ``RequestError`` for a picture that cannot be drawn."""
     if manner.direction not in look.DIRECTIONS:
         message = f"'{manner.direction}' is no direction"
@@ -191,7 +195,7 @@ def draw_row(
     for operand in sorted({o for n in nodes for o in run.operands(n)} - starts.keys()):
         starts[operand] = f"i{row}_{operand}"
         if operand in plan.tags:
-            draw_tag(plan, operand, starts[operand], picture, run.label(operand))
+            draw_tag(plan, operand, starts[operand], picture, called(run, operand))
         else:
             draw_node(plan, operand, starts[operand], picture)
     for user in nodes:
@@ -208,6 +212,12 @@ def draw_node(plan: Plan, node: int, name: str, place: Digraph) -> None:
     told = plan.alarms[node].tooltip if node in plan.alarms else ""
     tooltip = quoted(node_tooltip(plan.run, node, told, plan.manner))
     place.node(name, f"<{label}>", tooltip=tooltip)
+
+
+def called(run: Run, node: int) -> str:
+    """What a node is called on a tag, as on its card: by its name, or by what it does."""
+    is_named = node in run.names or not run.operands(node)
+    return run.label(node) if is_named else operation(run, node)
 
 
 def draw_tag(plan: Plan, node: int, name: str, picture: Digraph, called: str) -> None:
@@ -269,7 +279,7 @@ def cluster(graph: Graph, at: int, suffix: str) -> Digraph:
     """The frame of an opened call, and its text."""
     from graphviz import Digraph
 
-    text = shown(graph.calls[at].label, TITLE)
+    text = shown(graph.calls[at].label, FRAME)
     return Digraph(f"cluster_{at}{suffix}", graph_attr={**look.CLUSTER, "label": quoted(text)})
 
 

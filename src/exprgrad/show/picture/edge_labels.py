@@ -170,10 +170,11 @@ def boxed(chip: Chip, room: int = 0) -> str:
         lines.append(row(cell(text(chip.note, colour=look.MUTED, size="8"))))
     if chip.passed:
         lines.append(row(cell(text(chip.passed, colour=look.GRAD))))
+    padding = PADDING + bool(chip.passed)
     return table(
         *lines,
         border="1",
-        cellpadding=f"{PADDING}",
+        cellpadding=f"{padding}",
         style="rounded",
         bgcolor=look.CHIP,
         color=look.CHIP_LINE,

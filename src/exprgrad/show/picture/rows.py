@@ -5,6 +5,7 @@ Texts are measured in letters of mean width, so that a picture is cut alike wher
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,12 @@ __all__ = ["PAGE", "Rows", "breadth", "remark", "rows_of"]
 
 PAGE = 1850
 """The greatest width in points: printed across a sheet of A4, its letters are 5 points high."""
+BRANCH = 3
+"""The most operations after each other that are never cut apart."""
+TAG = 120.0
+"""The width of a tag that says what comes from another row."""
+CLOSER = 0.96
+"""What is tried next, where rows are too long."""
 GAP = 22
 """Between a card and a chip, and between two cards above each other."""
 
@@ -32,7 +39,7 @@ class Rows(NamedTuple):
     width: float
 
 
-class Place(NamedTuple):
+class Spot(NamedTuple):
     """Where a node stands in a graph that runs across: in a column, or some steps before it."""
 
     column: int
@@ -46,15 +53,60 @@ def rows_of(
 
     ``cards`` are the widths of its nodes, ``chips`` of the chips on the wires to each.
     """
-    places = places_of(run)
-    columns = 1 + max((place.column for place in places.values()), default=0)
-    total = 1
-    whole = width = width_of(places, cards, chips, columns, total)
-    while wrap and width > PAGE and total < columns:
-        total = min(columns, max(total + 1, int(total * width / PAGE)))
-        width = width_of(places, cards, chips, columns, total)
-    rows = {node: place.column * total // columns for node, place in places.items()}
-    return Rows(rows, total, whole)
+    spots = spots_of(run)
+    columns: list[dict[float, float]] = [
+        {} for _ in range(1 + max((spot.column for spot in spots.values()), default=0))
+    ]
+    for node, (column, before) in spots.items():
+        for at, width in ((-before, cards[node]), (-before - 0.5, max(chips[node], default=0.0))):
+            columns[column][at] = max(columns[column].get(at, 0.0), width)
+    starts = [0]
+    whole = width = width_of(columns, starts)
+    room = float(PAGE)
+    while wrap and width > PAGE and len(starts) < len(columns):
+        starts = starts_of(columns, room)
+        width = width_of(columns, starts)
+        room *= CLOSER
+    while 1 < len(starts) < len(columns) and len(even := starts_of(columns, room)) == len(starts):
+        starts = even  # as many rows, and the last is not much shorter than the others
+        room *= CLOSER
+    rows = {node: bisect_right(starts, spot.column) - 1 for node, spot in spots.items()}
+    return Rows(rows, len(starts), whole)
+
+
+def starts_of(columns: Sequence[Mapping[float, float]], room: float) -> list[int]:
+    """The first column of each row, if a row takes as many columns as fit."""
+    starts = [0]
+    widest: dict[float, float] = {}
+    for column, widths in enumerate(columns):
+        added = dict(widest)
+        extend(added, widths, column)
+        if widest and sum(added.values()) + GAP * len(added) > room:
+            starts.append(column)
+            added = {column - 1: TAG}
+            extend(added, widths, column)
+        widest = added
+    return starts
+
+
+def extend(widest: dict[float, float], widths: Mapping[float, float], column: int) -> None:
+    """Make room for the cards and chips of another column."""
+    for at, width in widths.items():
+        if width:
+            widest[column + at] = max(widest.get(column + at, 0.0), width)
+
+
+def width_of(columns: Sequence[Mapping[float, float]], starts: Sequence[int]) -> float:
+    """How wide a graph is, in points, in rows that begin with these columns; Graphviz aligns them."""
+    total: dict[float, float] = {}
+    for start, end in zip(starts, [*starts[1:], len(columns)], strict=True):
+        widest: dict[float, float] = {start - 1: TAG} if start else {}
+        for column in range(start, end):
+            extend(widest, columns[column], column)
+        left = min(widest)
+        for at, width in widest.items():
+            total[at - left] = max(total.get(at - left, 0.0), width)
+    return sum(total.values()) + GAP * len(total)
 
 
 def breadth(run: Run, cards: Mapping[int, float], chips: Mapping[int, Sequence[float]]) -> Rows:
@@ -63,48 +115,30 @@ def breadth(run: Run, cards: Mapping[int, float], chips: Mapping[int, Sequence[f
     ``chips`` are the widths of those on the wires to a node.
     """
     beside: dict[float, float] = {}
-    for node, place in places_of(run).items():
-        level: float = place.column - place.before
+    for node, spot in spots_of(run).items():
+        level: float = spot.column - spot.before
         beside[level] = beside.get(level, 0.0) + cards[node] + GAP
         beside[level - 0.5] = beside.get(level - 0.5, 0.0) + sum(w + GAP for w in chips[node])
     return Rows(dict.fromkeys(cards, 0), 1, max(beside.values(), default=0.0))
 
 
-def places_of(run: Run) -> dict[int, Place]:
+def spots_of(run: Run) -> dict[int, Spot]:
     """By node, where it stands: operations in columns, as close to their users as they can be.
 
-    Inputs and constants stand right before their first user, in its row, and so does an operation that has
-    no other operands: ``x*w`` beside the sum that it is a term of.
+    What takes few operations, such as an input or the term ``tanh(x*w)`` of a sum, stands right before its
+    first user, in its row.
     """
     depth: dict[int, int] = {}
     for node in run.shown:
         depth[node] = 1 + max((depth[operand] for operand in run.operands(node)), default=-1)
-    found: dict[int, Place] = {}
+    found: dict[int, Spot] = {}
     for user in reversed(run.shown):
-        place = found.setdefault(user, Place(max(depth[user] - 2, 0), 0))
+        spot = found.setdefault(user, Spot(max(depth[user] - BRANCH - 1, 0), 0))
         for operand in run.operands(user):
-            near = Place(place.column, place.before + 1)
-            if depth[operand] > 1:
-                near = Place(place.column - 1, 0)
+            is_branch = depth[operand] <= BRANCH
+            near = Spot(spot.column - (not is_branch), spot.before + 1 if is_branch else 0)
             found[operand] = min(found.get(operand, near), near)
     return found
-
-
-def width_of(
-    places: Mapping[int, Place],
-    cards: Mapping[int, float],
-    chips: Mapping[int, Sequence[float]],
-    columns: int,
-    total: int,
-) -> float:
-    """How wide a graph is in so many rows, in points; Graphviz aligns their columns."""
-    widest: dict[float, float] = {}
-    for node, (column, before) in places.items():
-        first = -(-(column * total // columns) * columns // total)  # of its row
-        at: float = column - first - before
-        widest[at] = max(widest.get(at, 0.0), cards[node])
-        widest[at - 0.5] = max(widest.get(at - 0.5, 0.0), *chips[node], 0.0)
-    return sum(width + GAP for width in widest.values())
 
 
 def remark(rows: Rows, *, across: bool, wrap: bool) -> str:
