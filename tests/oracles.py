@@ -334,10 +334,13 @@ CORE: dict[str, Callable[..., Real]] = {
     "Chi": lambda x: hyperbolic_integral(-1, x),
     "fresnels": lambda x: fresnel(mp.fresnels, x),
     "fresnelc": lambda x: fresnel(mp.fresnelc, x),
+    "erfi": lambda x: mp.erfi(x) if not abs(x) > 100 else mp.ldexp(x, 3000),
     "airyai": lambda x: airy("airyai", x),
     "airybi": lambda x: airy("airybi", x),
     "airyaiprime": lambda x: airy("airyai", x, 1),
     "airybiprime": lambda x: airy("airybi", x, 1),
+    "elliptic_k": lambda x: mp.nan if not x <= 1 else mp.ellipk(x) if x < 1 else mp.inf,
+    "elliptic_e": lambda x: mp.nan if not x <= 1 else mp.ellipe(x),
     "softsign": lambda x: x / (1 + abs(x)) if mp.isfinite(x) else mp.sign(x),
     "logsigmoid": lambda x: -log_one_plus_exp(-x),
 }

@@ -279,6 +279,7 @@ LIMITS = {
     "normpdf": (0.0, 0.0), "normcdf": (0.0, 1.0), "erfcx": (math.inf, 0.0), "j0": (0.0, 0.0),
     "j1": (0.0, 0.0), "Ei": (0.0, math.inf), "Shi": (-math.inf, math.inf),
     "Si": (-math.pi / 2, math.pi / 2), "fresnels": (-0.5, 0.5), "fresnelc": (-0.5, 0.5),
+    "erfi": (-math.inf, math.inf),
 }  # fmt: skip
 SLOPES: dict[str, tuple[float, float]] = dict.fromkeys(
     ("tanh", "sigmoid", "erf", "erfc", "atan", "asinh", "cbrt", "sinc"), (0, 0)
@@ -288,6 +289,7 @@ SLOPES |= (
     dict.fromkeys(("elu", "silu", "gelu"), (0, 1)) | {"softsign": (0, 0)} | {"logsigmoid": (1, 0)}
 )
 SLOPES |= {"Ei": (0, math.inf), "Si": (0, 0), "Shi": (math.inf, math.inf)}
+SLOPES |= {"erfi": (math.inf, math.inf)}
 """The limits of the derivative."""
 
 

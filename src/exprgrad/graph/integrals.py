@@ -1,4 +1,4 @@
-"""Rows of the op table: exponential, sine and Fresnel integrals.
+"""Rows of the op table: exponential, sine and Fresnel integrals, and the integral of exp(t^2).
 
 What a row holds is told in ``op.py``, and what its texts may say in ``ops.py``.  The polynomials were fitted for
 exprgrad at Chebyshev's points in 45 digits, to relative errors of 1e-17.  Where a function is split, and into what,
@@ -176,6 +176,43 @@ FRESNEL_SINE = (
 )  # fmt: skip
 """(pi*z)^2*z*g(z), of the same."""
 
+ERFI_NEAR = (
+    1.5041829075430488e-10, 1.054415639674487e-09, 1.51110363800718e-08, 1.6332272923357046e-07,
+    1.6464598617737002e-06, 1.4925524753406664e-05, 0.00012055337315021062, 0.0008548326923494962,
+    0.005223977626919875, 0.026866170645001394, 0.11283791670955719, 0.3761263890318374, 1.1283791670955126,
+)  # fmt: skip
+"""erfi(z)/z, of z^2, up to 1."""
+
+DAWSON_FIRST = (
+    2.7780129499396605e-12, 1.511462278116682e-11, -1.0455930996646805e-10, -1.6614963894431476e-10,
+    2.270895251200053e-09, -1.9499611952617057e-09, -3.2087722364869275e-08, 9.980290858410035e-08,
+    2.372439476680684e-07, -1.8493599588192319e-06, 1.0750884148398565e-06, 1.9040850073437732e-05,
+    -5.247865594325544e-05, -7.393112473678479e-05, 0.0006233005354366396, -0.0007174821405760338,
+    -0.0029442482560068026, 0.010475506843743735, -0.005248356322189193, -0.0363526709014136,
+    0.0865191414948705, -0.05446804187891586, -0.06908374195701185, 0.6290137361755501,
+)  # fmt: skip
+"""z*D(z), of (z - 1.75)/0.75, from 1 to 2.5: D is Dawson's integral, sqrt(pi)/2*exp(-z^2)*erfi(z)."""
+
+DAWSON_SECOND = (
+    -3.5497744180120953e-11, 7.849987577145137e-11, 3.099021597066464e-10, -1.364984453289849e-09,
+    8.194590280075923e-10, 7.238525883604832e-09, -2.5236119002513342e-08, 2.4384217198604558e-08,
+    9.032392726470409e-08, -4.065077478235089e-07, 6.362829431176405e-07, 4.092138045401935e-07,
+    -4.413872094064525e-06, 1.044947483777924e-05, -9.484117360849501e-06, -1.7049662765813617e-05,
+    8.363338920432551e-05, -0.0001699770342223385, 0.00019594689751073973, -3.9522760470161525e-05,
+    -0.00039623003127307855, 0.0011286348151308965, -0.0021414421501832356, 0.003547789671270862,
+    -0.005773649258819356, 0.009584832747923001, -0.015474529970201567, 0.520144648475967,
+)  # fmt: skip
+"""The same of (z - 3.75)/1.25, up to 5."""
+
+DAWSON_LAST = (
+    -7.511565124058438e-07, 7.103022260345799e-06, -3.068980970656035e-05, 8.043097200986622e-05,
+    -0.00014319519863246032, 0.00018380288883571204, -0.00017612992649665624, 0.00012867316277205,
+    -7.252424164140759e-05, 3.17033982521201e-05, -1.0738806134089967e-05, 2.814291103752981e-06,
+    -5.324029755075429e-07, 1.696694615433491e-07, 3.236034286510242e-07, 1.512689201714489e-06,
+    8.399965097939184e-06, 6.000000107698205e-05, 0.0005999999999824749, 0.010000000000000113, 0.5,
+)  # fmt: skip
+"""The same of 25/z^2, from there on."""
+
 EULER = 0.5772156649015329
 GROWN = 485165195.4097903
 """exp(20), which an exponential beyond 700 is divided by on the way, so that it does not overflow before its quotient."""
@@ -259,6 +296,19 @@ FRESNELC = (
     f"where(y < 2, x*{horner(FRESNELC_NEAR, 't')}, sign(x)*(0.5 + (f*s - g*c)))"
 )
 
+# The imaginary error function.
+
+SQUARE = (
+    "z = abs(x); m = min(z, 30); h = round(16*m)/16; e = exp(h*h/2); "
+    f"f = {2 / math.sqrt(math.pi)!r}*exp((m - h)*(m + h))*e"
+)
+"""2/sqrt(pi)*exp(z^2) as e*f: h*h is exact; by halves nothing overflows before the result does."""
+ERFI = (
+    f"{SQUARE}; t = 25/max(z, 5)^2; dawson = where(z < 2.5, {horner(DAWSON_FIRST, '((m - 1.75)/0.75)')}, "
+    f"where(z < 5, {horner(DAWSON_SECOND, '((m - 3.75)/1.25)')}, {horner(DAWSON_LAST, 't')})); "
+    f"where(z < 1, x*{horner(ERFI_NEAR, '(z*z)')}, sign(x)*(f*(dawson/m)*e))"
+)
+
 # fmt: off
 EXPONENTIAL: tuple[Op, ...] = (
     Op(
@@ -324,6 +374,11 @@ WAVES: tuple[Op, ...] = (
         value_ulp=3.0, elsewhere="FresnelC fresnel_cos fresnel_c",
     ),
 )
+IMAGINARY = Op(
+    "erfi", "x", (f"{SQUARE}; f*e",), "the imaginary error function: 2/sqrt(pi) times the integral of exp(t^2) from 0 to x",
+    shown=("2/sqrt(pi)*exp(x^2)",), seconds=(f"{SQUARE}; where(x == 0, 0, f*(2*x)*e)",),
+    value=ERFI, latex=r"\operatorname{erfi}(x)", magnifies="growth", value_ulp=6.0, elsewhere="Erfi",
+)
 # fmt: on
 
-ROWS: tuple[Op, ...] = (*EXPONENTIAL, *WAVES)
+ROWS: tuple[Op, ...] = (*EXPONENTIAL, *WAVES, IMAGINARY)

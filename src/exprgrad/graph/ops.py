@@ -451,7 +451,7 @@ PRODUCTS = having(COMMON, "powers")
 
 # The rows that are not always there.
 
-FURTHER = ["functions", "special", "integrals", "airy"]
+FURTHER = ["functions", "special", "integrals", "airy", "elliptic"]
 """The modules whose rows are not in the table yet, in the order in which they are loaded."""
 
 

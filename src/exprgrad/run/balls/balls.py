@@ -462,10 +462,13 @@ CARE: dict[str, Callable[..., Ball]] = {
     "Chi": lambda x: x.chi(),
     "fresnels": lambda x: x.fresnel_s(),
     "fresnelc": lambda x: x.fresnel_c(),
+    "erfi": lambda x: x.erfi(),
     "airyai": lambda x: x.airy_ai(),
     "airybi": lambda x: x.airy_bi(),
     "airyaiprime": lambda x: x.airy_ai(derivative=1),
     "airybiprime": lambda x: x.airy_bi(derivative=1),
+    "elliptic_k": lambda x: flint().acb(x).elliptic_k().real,
+    "elliptic_e": lambda x: flint().acb(x).elliptic_e().real,
     "rad": lambda x: x * flint().arb.pi() / 180,  # arb's is a ball's radius
     "softplus": lambda x: x.exp().log1p(),
 }
