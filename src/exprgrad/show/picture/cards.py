@@ -35,6 +35,8 @@ NO_BREAK = "\u00a0"
 """A blank that browsers keep at the beginning of a text."""
 PADDING = 3
 """Around data and grad."""
+BOLD = 1.1
+"""How much wider bold letters are."""
 TOOLTIP, TAGGED = 200, 24
 """The most characters of a tooltip, and of what a wire comes from."""
 ON_LINE, WHOLE_NAME = 40, 120
@@ -248,12 +250,14 @@ def card_width(run: Run, node: int, card: Card) -> float:
 
 def text_width(pieces: Iterable[Piece]) -> float:
     """About how wide some pieces of text are side by side, in points."""
-    return sum(
-        look.DIGIT
-        * float(STYLES[piece.role].get("size", look.NODE["fontsize"]))
-        * display_width(piece.text)
-        for piece in pieces
-    )
+    width = 0.0
+    for piece in pieces:
+        style = STYLES[piece.role]
+        letter = look.DIGIT * (BOLD if style.get("bold") else 1)
+        width += (
+            letter * float(style.get("size", look.NODE["fontsize"])) * display_width(piece.text)
+        )
+    return width
 
 
 def tag(number: int, called: str) -> str:

@@ -195,7 +195,7 @@ def draw_row(
     for operand in sorted({o for n in nodes for o in run.operands(n)} - starts.keys()):
         starts[operand] = f"i{row}_{operand}"
         if operand in plan.tags:
-            draw_tag(plan, operand, starts[operand], picture, called(run, operand))
+            draw_tag(plan, operand, starts[operand], picture, tag_text(run, operand))
         else:
             draw_node(plan, operand, starts[operand], picture)
     for user in nodes:
@@ -214,7 +214,7 @@ def draw_node(plan: Plan, node: int, name: str, place: Digraph) -> None:
     place.node(name, f"<{label}>", tooltip=tooltip)
 
 
-def called(run: Run, node: int) -> str:
+def tag_text(run: Run, node: int) -> str:
     """What a node is called on a tag, as on its card: by its name, or by what it does."""
     is_named = node in run.names or not run.operands(node)
     return run.label(node) if is_named else operation(run, node)
