@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement
 from typing import Any
@@ -134,10 +135,6 @@ def beta_slope(x: Real, y: Real) -> Real:
         return beta(x, y) * log_beta_slope(x, y)
 
 
-SLOPES: dict[str, Callable[[Real, Real], Real]] = {"lbeta": log_beta_slope, "beta": beta_slope}
-"""Derivatives with respect to the first operand, the same for both: quotients would take minutes."""
-
-
 def airy(name: str, x: Real, derivative: int = 0) -> Real:
     """An Airy function or its derivative; beyond 200 it is far beyond every double."""
     if x < -(10**6) or mp.isnan(x):
@@ -147,15 +144,6 @@ def airy(name: str, x: Real, derivative: int = 0) -> Real:
             mp.ldexp(x, 3000) if name == "airybi" else (-1) ** derivative * mp.ldexp(1 / x, -3000)
         )
     return getattr(mp, name)(x, derivative=derivative)
-
-
-AIRY_SLOPES: dict[str, Callable[[Real], Real]] = {
-    "airyai": lambda x: airy("airyai", x, 1),
-    "airybi": lambda x: airy("airybi", x, 1),
-    "airyaiprime": lambda x: x * airy("airyai", x),
-    "airybiprime": lambda x: x * airy("airybi", x),
-}
-"""The same of the solutions of y'' = x*y: of these, quotients need thousands of bits where x is small."""
 
 
 def gamma(x: Real) -> Real:
@@ -346,6 +334,35 @@ CORE: dict[str, Callable[..., Real]] = {
 }
 
 
+SLOPES: dict[str, Callable[..., Real]] = {
+    "lbeta": log_beta_slope,
+    "beta": beta_slope,
+    "erf": lambda x: 2 * mp.exp(-x * x) / mp.sqrt(mp.pi),
+    "erfc": lambda x: -2 * mp.exp(-x * x) / mp.sqrt(mp.pi),
+    "normcdf": lambda x: mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi),
+    "norminv": lambda p: mp.sqrt(2 * mp.pi) * mp.exp(quantile(p) ** 2 / 2),
+    "erfinv": lambda x: mp.sqrt(mp.pi) * mp.exp(inverse_erf(x) ** 2) / 2,
+    "gamma": lambda x: mp.gamma(x) * mp.digamma(x) if x < 1000 else mp.inf,
+    "factorial": lambda x: mp.gamma(1 + x) * mp.digamma(1 + x) if x < 1000 else mp.inf,
+    "Ei": lambda x: mp.exp(x) / x,
+    "E1": lambda x: -mp.exp(-x) / x,
+    "li": lambda x: 1 / mp.log(x),
+    "Shi": lambda x: mp.sinh(x) / x,
+    "Chi": lambda x: mp.cosh(x) / x,
+    "fresnels": lambda x: mp.sinpi(x * x / 2),
+    "fresnelc": lambda x: mp.cospi(x * x / 2),
+    "airyai": lambda x: airy("airyai", x, 1),
+    "airybi": lambda x: airy("airybi", x, 1),
+    "airyaiprime": lambda x: x * airy("airyai", x),
+    "airybiprime": lambda x: x * airy("airybi", x),
+}
+"""Derivatives with respect to the first operand where quotients would take minutes.
+
+Of an integral the integrand, of an inverse the reciprocal of the slope, of a solution of y'' = x*y the
+other's; of two operands both alike.
+"""
+
+
 def has_own_reference(name: str) -> bool:
     """Whether mpmath knows the operation; if not, its definition is what it is."""
     row = BY_NAME[name]
@@ -431,18 +448,29 @@ def true_value(name: str, *args: float) -> Real:
 
 
 def true_partial(name: str, position: int, args: Sequence[float]) -> Real:
+    """An operation's derivative by one operand: in closed form, or else the limit of difference quotients.
+
+    At a kink or a jump the answer means nothing: callers leave those out.
+    """
+    if name in SLOPES and all(x and math.isfinite(x) for x in args):
+        row, others = BY_NAME[name], [*args[:position], *args[position + 1 :]]
+        with (
+            mp.workprec(400 + 2 * max(0, *[math.frexp(x)[1] for x in args])),
+            suppress(ZeroDivisionError),
+        ):
+            inside = holds(row.domain, row.names, args)
+            return SLOPES[name](*map(mpf, (args[position], *others))) if inside else mp.nan
+    return limit_of_quotients(name, position, args)
+
+
+def limit_of_quotients(name: str, position: int, args: Sequence[float]) -> Real:
     """An operation's derivative by one operand: a difference quotient with ever smaller steps.
 
     It is central inside the domain and one-sided at its edge, where it may grow or shrink like a power
     of the step: then the limit is infinite or 0.  An exact zero is believed only at the smallest step;
     what is far below the least double counts as zero; nan means that there is no derivative.  At a kink
-    or a jump the answer means nothing: callers leave those out; where a row has such, steps begin shorter.
+    or a jump the answer means nothing; where a row has such, steps begin shorter.
     """
-    if name in AIRY_SLOPES and math.isfinite(args[0]):
-        with mp.workprec(200):
-            return AIRY_SLOPES[name](mpf(args[0]))
-    if name in SLOPES and all(0 < x < math.inf for x in args):
-        return SLOPES[name](mpf(args[position]), mpf(args[1 - position]))
     bits = 600 if not has_own_reference(name) else 100 if BY_NAME[name].special else 45
     quotient, large = mp.nan, max(0, *[math.frexp(x)[1] for x in args], 0)
     while bits <= (3200 if quotient else 1600):

@@ -9,13 +9,27 @@ from random import Random
 
 import pytest
 
+import oracles
 from climbing import worst_partial, worst_value
 from exprgrad.derive.rules import template
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.primitives import functions
 from exprgrad.run.numbers.sweeps import forward, reverse
-from oracles import Real, computed, holds, is_special, mp, true_partial, true_value, ulp, ulps
+from oracles import (
+    MAX,
+    Real,
+    agree,
+    computed,
+    holds,
+    is_special,
+    limit_of_quotients,
+    mp,
+    true_partial,
+    true_value,
+    ulp,
+    ulps,
+)  # fmt: skip
 from strategies import double, points
 from together import together
 
@@ -89,6 +103,19 @@ def test_climbing_to_the_worst_partials_stays_within_the_stated_ulps(op: Op, cou
     for position in range(1 if op.variadic else len(op.names)):
         worst = worst_partial(op, position, count)
         assert worst.error <= 1 + SETTLED, worst
+
+
+@pytest.mark.parametrize("count", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", oracles.SLOPES)
+def test_the_slopes_that_are_known_in_closed_form_are_those_of_the_values(
+    name: str, count: int
+) -> None:
+    op = BY_NAME[name]
+    inside = [args for args in sample(op, 2, 10 * count) if in_domain(op, args)][:count]
+    for args in inside:
+        exact, limit = true_partial(name, 0, args), limit_of_quotients(name, 0, args)
+        tiny = max(abs(exact), abs(limit)) < ulp(0) / 4 or min(abs(exact), abs(limit)) > MAX
+        assert at_pole(op, args) or tiny or agree(exact, limit, 60), args
 
 
 @pytest.mark.parametrize("count", [50, 200, pytest.param(1_000, marks=pytest.mark.slow)])
