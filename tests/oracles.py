@@ -609,7 +609,7 @@ def true_second(name: str, positions: tuple[int, int], args: Sequence[float]) ->
     It is central, so at a kink of the first derivative it means nothing; nan where it does not settle,
     as beside the end of a domain.
     """
-    if name in AIRY_SLOPES and math.isfinite(args[0]):
+    if name.startswith("airy") and math.isfinite(args[0]):
         with mp.workprec(400):
             x, word = mpf(args[0]), name.removesuffix("prime")
             slope = airy(word, x) if name != word else 0
@@ -626,6 +626,10 @@ def true_second(name: str, positions: tuple[int, int], args: Sequence[float]) ->
 
 
 def second_quotient(name: str, positions: tuple[int, int], args: list[Real], bits: int) -> Real:
+    if name in SLOPES and len(args) == 1 and args[0]:
+        (x,), slope = args, SLOPES[name]
+        step = mp.ldexp(min(abs(x), 1), -bits)
+        return (slope(x + step) - slope(x - step)) / (2 * step)
     scales = [abs(x) or min([abs(other) for other in args if other], default=mpf(1)) for x in args]
     steps = [mp.ldexp(min(scale, 1), -bits) * mp.pi / 4 for scale in scales]
     first, second = positions
