@@ -38,6 +38,18 @@ static double F_sign(double x)
     return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x;
 }
 """,
+    "gamma": """/* tgamma where x is positive, else nan */
+static double F_gamma(double x)
+{
+    return x >= 0.0 ? tgamma(fabs(x)) : NAN;
+}
+""",
+    "lgamma": """/* the library's lgamma where x is positive, else nan */
+static double F_lgamma(double x)
+{
+    return x >= 0.0 ? lgamma(x) : NAN;
+}
+""",
     "max": """/* the greater; nan if either is nan, which fmax would ignore */
 static double F_max(double x, double y)
 {
