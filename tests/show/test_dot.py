@@ -272,6 +272,11 @@ def test_kinks_are_marked_and_what_they_come_to() -> None:
     assert "kink" not in parse_expression("relu(x)*y").gradient(x=1, y=2).dot()
 
 
+def test_a_closed_call_is_marked_for_what_is_in_it() -> None:
+    run = parse_expression("f(x) = relu(x)*2 + 1; f(a)").gradient(a=0)
+    assert words(statement(run.dot(), f"n{run.graph.output} ["))[:3] == ["output", "kink", "f(a)"]
+
+
 @pytest.mark.parametrize(
     ("text", "values", "node", "marks"),
     [

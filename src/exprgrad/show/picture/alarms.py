@@ -37,13 +37,15 @@ class Alarm(NamedTuple):
 
 
 def alarms(run: Run, digits: int) -> Mapping[int, Alarm]:
-    """By node, what a run says of it that a picture has to show."""
+    """By node, what a run says of it, or of what is in the call that it stands for, and has to be shown."""
     found: dict[int, Alarm] = {}
+    card = {node: call for call, closed in run.closed.items() for node in closed.inside}
     for one in run.remarks:
         if one.code in SAID:
-            lines, tooltip = found.get(one.node, ((), ""))
+            node = card.get(one.node, one.node)
+            lines, tooltip = found.get(node, ((), ""))
             lines = tuple(dict.fromkeys([*lines, *lines_of(run, one, digits)]))
-            found[one.node] = Alarm(lines, "; ".join(filter(None, [tooltip, one.message])))
+            found[node] = Alarm(lines, "; ".join(filter(None, [tooltip, one.message])))
     return found
 
 

@@ -82,20 +82,24 @@ def sheet(
     text: str = "",
     within: Mapping[int, tuple[str, ...]] | None = None,
     alarms: Mapping[int, Alarm] | None = None,
-    **manner: Any,
+    digits: int = 6,
+    room: int = 0,
+    direction: str = "LR",
+    gates: bool = False,
+    contributions: bool = False,
 ) -> Sheet:
     """The picture of a graph: of the formula alone, or with what a run found.
 
     A graph that would be wider than a page is cut into rows, unless ``wrap`` is false.  ``text`` is what
     was typed, which names the picture where there are calls.  ``within`` are names of frames around nodes,
-    from the outside in; ``alarms`` say of nodes what is wrong there.  ``manner`` are fields of ``Manner``;
+    from the outside in; ``alarms`` say of nodes what is wrong there.  The rest is told with ``Manner``;
     with ``room`` wires have an id, ``w5_0`` for position 0 of node 5.  Raises ``RequestError`` above
     ``LARGEST`` nodes unless ``all`` is true, and for what cannot be drawn.
     """
     found = Run("", graph, {}, []) if run is None else run
     if not all:
         require_readable(len(found.shown))
-    how = Manner(**manner)
+    how = Manner(digits, room, direction, gates, contributions)
     require_drawable(found, how)
     from graphviz import Digraph
 
