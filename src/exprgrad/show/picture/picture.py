@@ -60,7 +60,7 @@ class Picture:
 def draw(what: Drawable | str, **options: Any) -> Picture:
     """The picture of a formula, as a text too, of a run or of a ``Value``.
 
-    ``options`` are those of its ``dot``: such as ``direction``, and ``all`` for more than 500 nodes.  Raises
+    ``options`` are those of its ``dot``, such as ``direction``; ``all`` is for more than 500 nodes.  Raises
     ``LanguageError`` for a text that is no formula, ``TypeError`` for what has no picture.
     """
     if isinstance(what, str):
