@@ -15,7 +15,7 @@ from exprgrad.show.page.document import squeezed_script
 from exprgrad.show.page.model import model
 from programs import require
 
-PARTS = ("numbers", "engine", "paths", "timeline", "blame", "kinks", "sides")
+PARTS = ("numbers", "products", "engine", "paths", "timeline", "blame", "kinks", "sides")
 """The files of the script that do not touch the document, in their order."""
 NODE = """
 const {parts, cases} = JSON.parse(require("fs").readFileSync(0));

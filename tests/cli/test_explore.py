@@ -44,7 +44,8 @@ WRONG = [
     ["explore", "--lesson", "square", "-f", "formula.txt"],
     ["explore", "--lesson", "neuron", "--expand", "tanh"],
     ["explore", "--lesson", "neuron", "--descend"],
-    ["explore", "sum(x)", "x=[1,2]"],
+    ["explore", "sum(x)", f"x={[1] * 4100}"],
+    ["explore", "sum(X@X)", f"X={[[1] * 30] * 30}"],
     ["explore", "2*x", "x=[1,2]"],
     ["explore", "+".join(f"x^{n}" for n in range(2, 300)), "x=1"],
 ]

@@ -193,5 +193,5 @@ def test_every_asset_is_used() -> None:
     folder = files("exprgrad.show.page").joinpath("assets")
     assets = {path.name for path in folder.iterdir() if path.is_file()}
     scripts = {f"{name}.js" for name in (*SWEEPS, *VIEWS)}
-    names = ("page", "calls", "map", "lesson", "moving", "plots", "bars")
+    names = ("page", "calls", "map", "lesson", "moving", "plots", "bars", "tensors")
     assert assets == {"page.html", *(f"{name}.css" for name in names), *scripts}

@@ -106,11 +106,9 @@ def check_target(path: str | None, *, show: bool, to_pipe: bool, as_json: bool) 
 
 
 def formula_run(options: Mapping[str, Any]) -> Run:
-    """Both sweeps over the formula.  Tensors are refused, also where it is the output that is one."""
-    from exprgrad.graph.graph import numbers_only
+    """Both sweeps over the formula."""
     from exprgrad.language.mistakes.hints import nearest
     from exprgrad.show.page.lessons import LESSONS
-    from exprgrad.show.page.page import no_tensors
 
     try:
         expression, request = start(options)
@@ -119,13 +117,12 @@ def formula_run(options: Mapping[str, Any]) -> Run:
             error.help = "type one, or take a lesson: --lesson start"
         raise
     try:
-        evaluator, _ = evaluator_of(expression, request)
+        evaluator_of(expression, request)
     except InputError as error:
         lesson = nearest(request.text.strip(), LESSONS)
         if lesson and len(expression.graph) == 1:
             error.help = f"the lesson is exprgrad explore --lesson {lesson}"
         raise
-    numbers_only(evaluator.graph, no_tensors)
     return compute(expression, request, names_in(options["wrt"]))
 
 

@@ -25,7 +25,7 @@ from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluation import Run
 
-__all__ = ["OUT", "SPECIAL", "arithmetic", "names_of", "rows"]
+__all__ = ["OUT", "SPECIAL", "arithmetic", "is_tensor", "names_of", "rows"]
 
 JAVASCRIPT = TARGETS["javascript"]
 PREFIX = "op_"
@@ -37,7 +37,7 @@ SPECIAL = "\nspecial: "
 
 
 def rows(run: Run) -> list[str]:
-    """By node the key of its row in ``OPS``; empty for an input or a constant.
+    """By node the key of its row in ``OPS``; empty for an input or a constant, and for a tensor.
 
     It is the row's name, with what else its rules know: ``logsumexp/3`` of three operands, ``pow/x,3``
     where only the first depends on an input, and the second is 3.
@@ -45,8 +45,8 @@ def rows(run: Run) -> list[str]:
     graph = run.graph
     varying = dependents(graph, graph.inputs.values())
     found = []
-    for kind, operands in zip(graph.kinds, graph.operands, strict=True):
-        if not operands:
+    for node, (kind, operands) in enumerate(zip(graph.kinds, graph.operands, strict=True)):
+        if not operands or is_tensor(graph, node):
             found.append("")
         elif knows_operands(BY_NAME[kind]):
             told = ["x" if varying[o] else number(run.values[o]) for o in operands]
@@ -56,6 +56,12 @@ def rows(run: Run) -> list[str]:
         else:
             found.append(kind)
     return found
+
+
+def is_tensor(graph: Graph, node: int) -> bool:
+    """Whether what a node does is no operation on numbers."""
+    nodes = (node, *graph.operands[node])
+    return len(nodes) > 1 and (graph.kinds[node] not in BY_NAME or any(map(graph.shape, nodes)))
 
 
 @cache

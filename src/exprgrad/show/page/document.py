@@ -22,9 +22,10 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.calls import opened
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.arithmetic import SPECIAL, arithmetic
+from exprgrad.show.page.entries import tensor_program, written_out
 from exprgrad.show.page.layers import layers
 from exprgrad.show.page.lessons import LIVE, Lesson, Part, Task, goals_of, points_of, tasks_of
-from exprgrad.show.page.model import call_key, call_program, model, packed
+from exprgrad.show.page.model import call_key, call_program, model, packed, tensor_key
 from exprgrad.show.page.picture import picture
 from exprgrad.show.picture import theme as look
 from exprgrad.show.text.lines import is_rightward
@@ -32,7 +33,19 @@ from exprgrad.source import cut, printable
 
 __all__ = ["document", "sheets_of", "squeezed_script", "squeezed_style", "ways"]
 
-SWEEPS = ("filled", "numbers", "engine", "adjoints", "paths", "timeline", "blame", "kinks", "sides")
+SWEEPS = (
+    "filled",
+    "numbers",
+    "products",
+    "engine",
+    "tensors",
+    "adjoints",
+    "paths",
+    "timeline",
+    "blame",
+    "kinks",
+    "sides",
+)
 VIEWS = (
     "closed",
     "sheets",
@@ -46,6 +59,7 @@ VIEWS = (
     "layers",
     "inputs",
     "closer",
+    "heat",
     "trouble",
     "conventions",
     "order",
@@ -69,6 +83,8 @@ VIEWS = (
 """The files of the script, in an order in which each knows those before it; the views share a block."""
 AT_KINKS = {"kinks", "sides", "conventions"}
 """Those for formulas that can meet a kink, a jump or the edge of a domain, as most lessons do not."""
+OF_NUMBERS = {"products", "paths", "blame", "trouble", "order", "ask", "worksheet"}
+"""Those for formulas of numbers alone."""
 IN_LESSONS = {"goals", "lesson"}
 """Those for lessons; what moves in their parts has a file each."""
 PLOTTED = {"descent", "training"}
@@ -128,18 +144,21 @@ def document(
     most so many nodes then; those of functions of which there are ``insides`` open beside the graph.
     Raises ``MissingExtraError`` without Graphviz.
     """
-    groups = [sheets_of(run, most) if run.graph.calls and not insides else [run] for run in runs]
-    has_calls = any(run.graph.calls for run in runs)
+    groups = [[run] if insides else sheets_of(run, most) for run in runs]
     moves = moves_in(lesson) | ({"descent"} if descend else set())
+    needed: dict[str, Any] = {
+        "has_calls": any(map(opens, runs)),
+        "has_map": has_map(groups),
+        "has_tensors": any(run.graph.shapes for run in runs),
+        "moves": moves,
+    }
     script = script_of(groups, digits, lesson, moves)
     digest = b64encode(sha256(script.encode()).digest()).decode()
     text = runs[0].text
     parts = {
         "policy": POLICY.format(digest),
         "title": escape(lesson.title if lesson else cut(printable(text), HEAD)),
-        "style": style(
-            *with_styles(lesson, has_calls=has_calls, has_map=has_map(groups), moves=moves)
-        ),
+        "style": style(*with_styles(lesson, **needed)),
         "head": head([run.text for run in runs], lesson),
         "tasks": tasks(lesson) if lesson else "",
         "descent": DESCENT if descend else "",
@@ -169,12 +188,18 @@ def script_of(
     ``LIVE`` that the page has.
     """
     runs = [group[0] for group in groups]
-    models = [[packed(model(sheet, digits=digits)) for sheet in group] for group in groups]
-    operations, has_calls = arithmetic(*runs), any(run.graph.calls for run in runs)
+    marks = [f"{place}." if len(groups) > 1 else "" for place in range(len(groups))]
+    models = [
+        [packed(model(sheet, digits=digits, mark=mark)) for sheet in group]
+        for mark, group in zip(marks, groups, strict=True)
+    ]
+    written = [written_out(run) for run in runs]
+    operations = arithmetic(*runs, *(one.run for own in written for one in own.values()))
+    has_calls, has_tensors = any(map(opens, runs)), any(written)
     kinds = {kind for run in runs for kind in run.graph.kinds if kind in BY_NAME}
     has_edges = any(BY_NAME[kind].domain for kind in kinds)
     corrected = any("corrected" in group[0] for group in models)
-    has_kinks = has_edges or corrected or SPECIAL in operations
+    has_kinks = (has_edges or corrected or SPECIAL in operations) and not has_tensors
     optional = {
         "sheets": has_calls or len(runs) > 1,
         **dict.fromkeys(("calls", "closed"), has_calls),
@@ -186,6 +211,9 @@ def script_of(
         **dict.fromkeys(("live", "moving"), bool(moves)),
         "plots": bool(PLOTTED & {*moves}),
         "crossings": SPECIAL in operations and "descent" in moves,
+        "tensors": has_tensors,
+        "heat": has_tensors,
+        **dict.fromkeys(OF_NUMBERS, not has_tensors),
         **dict.fromkeys(AT_KINKS, has_kinks),
         **dict.fromkeys(IN_LESSONS, lesson is not None),
         **{f"live-{name}": name in moves for name in LIVE},
@@ -195,6 +223,13 @@ def script_of(
         for names in (SWEEPS, VIEWS)
     )
     data = "" if lesson is None else f"const LESSON={in_script(told_of(lesson))};\n"
+    if has_tensors:
+        tensors = {
+            tensor_key(run, node, mark): tensor_program(run, node, one)
+            for run, mark, own in zip(runs, marks, written, strict=True)
+            for node, one in own.items()
+        }
+        data += f"const TENSORS={in_script(tensors)};\n"
     if not optional["sheets"]:
         parts = [operations, sweeps, "filled(PAGE);", "{", views, "}"]
         code = shortened(squeezed_script("\n".join(parts)))
@@ -259,9 +294,11 @@ def in_script(data: Any) -> str:
 def sheets_of(run: Run, most: int | None) -> list[Run]:
     """The run as it is, and with calls of other names opened: all choices of names, if they are few.
 
-    What has too many nodes is left out, and what looks like another.
+    What has too many nodes is left out, and what looks like another.  Over tensors all calls are open.
     """
     words = [*dict.fromkeys(call.word for call in run.graph.calls)]
+    if not words or run.graph.shapes:
+        return [chosen(run, words)] if words else [run]
     choices: list[tuple[str, ...]] = [(), tuple(words)]
     if len(words) <= MOST_NAMES:
         choices = [c for count in range(len(words) + 1) for c in combinations(words, count)]
@@ -271,6 +308,11 @@ def sheets_of(run: Run, most: int | None) -> list[Run]:
         if most is None or len(other.shown) <= most:
             found.setdefault(look_of(other), other)
     return [*found.values()]
+
+
+def opens(run: Run) -> bool:
+    """Whether it has calls that can be opened and closed."""
+    return bool(run.graph.calls) and not run.graph.shapes
 
 
 def chosen(run: Run, names: Collection[str]) -> Run:
@@ -419,12 +461,18 @@ def has_map(groups: Sequence[Sequence[Run]]) -> bool:
 
 
 def with_styles(
-    lesson: Lesson | None, *, has_calls: bool, has_map: bool, moves: Collection[str]
+    lesson: Lesson | None,
+    *,
+    has_calls: bool,
+    has_map: bool,
+    has_tensors: bool,
+    moves: Collection[str],
 ) -> list[str]:
     """The style sheets beside the page's own that a page needs."""
     needs = {
         "calls.css": has_calls,
         "map.css": has_map,
+        "tensors.css": has_tensors,
         "lesson.css": lesson and (lesson.parts or lesson.formulas),
         "moving.css": moves,
         "plots.css": PLOTTED & {*moves},

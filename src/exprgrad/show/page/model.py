@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import LanguageError
 from exprgrad.explain.diagnostics import Run, doubtful
-from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.graph.graph import CONST, INPUT, Payload, size
 from exprgrad.graph.op import GATES, Op
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import shape_text
+from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
 from exprgrad.language.write.latex import node_latex
 from exprgrad.language.write.mathml import mathml
-from exprgrad.run.edge_texts import rule_of
+from exprgrad.run.edge_texts import contribution_texts, grouped, rule_of
 from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
-from exprgrad.show.page.arithmetic import rows
+from exprgrad.show.documents.runs import jacobian_bytes
+from exprgrad.show.page.arithmetic import is_tensor, rows
+from exprgrad.show.page.entries import fixed
 from exprgrad.show.page.listing import beside
 from exprgrad.show.picture.cards import inside_text, operation
 from exprgrad.show.text.lines import directed
@@ -32,7 +36,7 @@ from exprgrad.show.text.mathematics import mathematics
 from exprgrad.show.text.nodes import call_kind
 from exprgrad.show.text.operations import usage
 from exprgrad.show.text.views import minus
-from exprgrad.source import cut, printable
+from exprgrad.source import bytes_text, cut, printable
 
 if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
@@ -46,18 +50,21 @@ __all__ = [
     "places_of",
     "rule_math",
     "short_names",
+    "tensor_key",
 ]
 
 SHORT_NAME = 24
 """The most characters of what a node without a name is called."""
 ENDS = ("user", "position", "operand")
 """What is told of an edge's ends."""
+LONG_RULE = 60
+"""Where what is said of an edge over tensors is cut, in characters."""
 MARK = "\0"
 """An operand's place in an operation's text."""
 
 
-def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
-    """A run of ``gradient`` as the page's script takes it.
+def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
+    """A run of ``gradient`` as the page's script takes it; ``mark`` tells its tensors from others' there.
 
     ``nodes``   those that are seen, by place; ``row`` is the key in the page's arithmetic, and in ``rows``;
                 ``data`` is that of an input or a constant; it is ``still`` if no small step can move it: a
@@ -75,14 +82,17 @@ def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
     ``corrected``  the derivatives that exist and are not what the sweep finds there, by node, in pairs
     ``spans``, ``code``  where nodes are written, and what they are as code (``listing.beside``)
 
+    Over tensors a node has its ``shape``, and an edge what it passes on, in words, and the size of its
+    ``jacobian``; ``fixed`` are the inputs that cannot be edited.
+
     What does not hold, or is empty, is left out of a node, an edge, a row or all of it.
     """
-    assert isinstance(run.adjoints, Adjoints), "only a run of gradient(), of numbers, has a page"
+    assert run.adjoints is not None, "only a run of gradient() has a page"
     graph = run.graph
     places, called = places_of(run), short_names(run)
-    keys = rows(run)
+    keys = [key or tensor_key(run, node, mark) for node, key in enumerate(rows(run))]
     kinds = {
-        keys[node]: row_fields(graph.kinds[node], len(graph.operands[node]))
+        keys[node]: row_fields(graph.kinds[node], len(graph.operands[node]), graph.payloads[node])
         for node in run.shown
         if keys[node] and node not in run.closed
     }
@@ -100,6 +110,9 @@ def model(run: Run, *, digits: int = 6) -> dict[str, Any]:
         "wrt": [inputs[name] for name in run.wrt or ()],
         "notes": [note_fields(found) for found in run.diagnostics],
     }
+    if graph.shapes:
+        held = [name for name, node in graph.inputs.items() if node in fixed(run)]
+        return told | ({"fixed": held} if held else {})
     told |= {"corrected": corrected} if corrected else {}
     return told | beside(run, places) | losses(run, places, digits)
 
@@ -138,7 +151,10 @@ def short_names(run: Run) -> dict[int, str]:
     texts = {}
     for node in run.shown:
         text = printable(run.label(node))
-        if len(text) > SHORT_NAME and node not in run.names:
+        if node in run.graph.implicit:
+            operand = printable(run.label(run.graph.operands[node][0]))
+            text = f"{cut(operand, SHORT_NAME // 2)} as {shape_text(run.graph.shape(node))}"
+        elif len(text) > SHORT_NAME and node not in run.names:
             text = printable(operation(run, node))
         texts[node] = cut(text, SHORT_NAME)
     count, own = Counter(texts.values()), run.graph.names()
@@ -159,10 +175,12 @@ def node_fields(
     run: Run, node: int, names: Mapping[int, str], row: str, places: Mapping[int, int]
 ) -> dict[str, Any]:
     """One node, or a closed call."""
-    assert isinstance(run.adjoints, Adjoints)
+    assert run.adjoints is not None
     kind, name, called = run.graph.kinds[node], run.names.get(node), names[node]
-    is_leaf, closed = kind in (INPUT, CONST), run.closed.get(node)
+    is_leaf, closed, shape = kind in (INPUT, CONST), run.closed.get(node), run.graph.shape(node)
     does = in_sentence(printable(operation(run, node) if closed is None else closed.call.label))
+    if node in run.graph.implicit:
+        does = called
     fields: dict[str, Any] = {
         "id": places[node],
         "kind": kind if is_leaf else "op",
@@ -174,7 +192,8 @@ def node_fields(
         "short": called,
     }
     if is_leaf:
-        fields["data"] = finite(run.values[node])
+        value = run.values[node]
+        fields["data"] = [*map(finite, value.ravel().tolist())] if shape else finite(value)
     else:
         operands = tuple([places[operand] for operand in run.operands(node)])
         fields |= {"operands": operands, "row": row if closed is None else call_key(node)}
@@ -188,7 +207,8 @@ def node_fields(
             else None
         )
         fields |= {"call": in_sentence(printable(call.label))} if call else {}
-    suspects = run.adjoints.tape.suspects
+    fields |= {"shape": shape} if shape else {}
+    suspects = run.adjoints.tape.suspects if isinstance(run.adjoints, Adjoints) else None
     still = not is_leaf and suspects is not None and not suspects.moving[node]
     return fields | flagged(active=run.adjoints.active[node], still=still)
 
@@ -225,6 +245,8 @@ def edge_fields(
         name = in_sentence(printable(run.closed[user].call.name))
         by = called[operand] if operand in run.names else f"({called[operand]})"
         return {**ends, "rule": f"∂{name}/∂{by}", "call": 1}
+    if is_tensor(graph, user):
+        return ends | tensor_edge_fields(run, user, position)
     text, level = rule_of(graph, user, position, run.names, run.texts)
     fields: dict[str, Any] = {**ends, "rule": mathematics(in_sentence(printable(text)))}
     if not text.removeprefix("-").replace(".", "").isalnum():
@@ -245,6 +267,38 @@ def rule_math(run: Run, user: int, position: int) -> str:
     except LanguageError:
         return ""
     return mathml(node_latex(graph, graph.output))
+
+
+# Tensors.
+
+BY_JACOBIAN = (
+    "each operand is passed the product of the grad and its Jacobian, which is never formed"
+)
+"""What is said of a gate that has no words of its own."""
+FAR = 100
+"""So many times as long are the axes for which a Jacobian's size is told, too."""
+
+
+def tensor_key(run: Run, node: int, mark: str) -> str:
+    """The key in the page's arithmetic of a node over tensors; empty for an input or a constant."""
+    return f"{run.graph.kinds[node]} {mark}{node}" if run.graph.operands[node] else ""
+
+
+def tensor_edge_fields(run: Run, user: int, position: int) -> dict[str, Any]:
+    """What is told of an edge over tensors: what its Jacobian is called, and how large it would be."""
+
+    def called(node: int) -> str:
+        """Broadcasting leaves no trace."""
+        return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
+
+    texts = contribution_texts(run, user, called, f"{grouped(run, user, called)}.grad")
+    ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
+    count, axes = jacobian_bytes(ends), len(ends[0]) + len(ends[1])
+    return {
+        "rule": in_sentence(printable(cut(run.rule(user, position), LONG_RULE))),
+        "passed": in_sentence(printable(cut(texts[position].passed, LONG_RULE))),
+        "jacobian": [*map(size, ends), bytes_text(count), bytes_text(count * FAR**axes)],
+    }
 
 
 # Calls.
@@ -299,16 +353,15 @@ def call_program(run: Run, closed: Closed) -> dict[str, Any]:
     }
 
 
-def row_fields(kind: str, count: int) -> dict[str, Any]:
+def row_fields(kind: str, count: int, settings: Payload = None) -> dict[str, Any]:
     """What is told of an operation of so many operands."""
-    op = BY_NAME[kind]
+    op = BY_NAME.get(kind) or STRUCTURAL[kind]
     plain = [(MARK, ATOM)] * count
-    limit = 8 * count + len(kind) + 8
-    text = operation_text(kind, plain, spaced=True, limit=limit)
+    limit = 8 * count + len(kind) + (8 if settings is None else LONG_RULE)
+    manner: Any = {"spaced": True, "limit": limit, "settings": settings}
+    text = operation_text(kind, plain, **manner)
     negative = [
-        operation_text(
-            kind, [*plain[:at], (MARK, SIGN), *plain[at + 1 :]], spaced=True, limit=limit
-        )
+        operation_text(kind, [*plain[:at], (MARK, SIGN), *plain[at + 1 :]], **manner)
         for at in range(count)
     ]
     parts = text.split(MARK)
@@ -316,13 +369,13 @@ def row_fields(kind: str, count: int) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "about": minus(f"{usage(op)}: {op.about}"),
         "gate": op.gate,
-        "pattern": GATES[op.gate],
+        "pattern": GATES.get(op.gate, BY_JACOBIAN),
         "form": minus(text).replace(" * ", " × ").split(MARK),
     }
     return (
         fields
         | ({"signs": signs} if any(signs) else {})
-        | ({"domain": domain_parts(op)} if op.domain else {})
+        | ({"domain": domain_parts(op)} if isinstance(op, Op) and op.domain else {})
     )
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from exprgrad.errors import RequestError, advice, require
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import significant
-from exprgrad.graph.graph import numbers_only
 from exprgrad.show.page.lessons import (
     Formula,
     Lesson,
@@ -23,7 +22,7 @@ from exprgrad.show.picture.dot import LARGEST
 from exprgrad.show.picture.picture import misnamed, put
 from exprgrad.source import cut, printable
 
-__all__ = ["ENDINGS", "Page", "check_path", "no_tensors", "page"]
+__all__ = ["ENDINGS", "Page", "check_path", "page"]
 
 ENDINGS = (".html", ".htm")
 """What the name of a page's file may end in: browsers go by it."""
@@ -78,14 +77,14 @@ def page(
     descend: bool = False,
     run_of: Callable[[Formula], Run] | None = None,
 ) -> Page:
-    """The page of a run of ``gradient``, of numbers; with a lesson, its texts and tasks; with ``descend``,
-    a panel of gradient descent.
+    """The page of a run of ``gradient``; with a lesson, its texts and tasks; with ``descend``, a panel of
+    gradient descent.
 
     ``run_of`` runs the further formulas of a lesson on several.
     Raises ``RequestError`` for other runs, for a number of digits that is none, for a lesson on something
-    else, and above ``LARGEST`` nodes unless ``all`` is true; ``MissingExtraError`` without Graphviz.
+    else, above ``LARGEST`` nodes unless ``all`` is true, and for tensors too large to be written out;
+    ``MissingExtraError`` without Graphviz.
     """
-    numbers_only(run.graph, no_tensors)
     if run.adjoints is None:
         raise RequestError("no-gradient", "only a run of gradient() has a page")
     digits = significant(digits)
@@ -156,10 +155,3 @@ def check_goals(lesson: Lesson, runs: Sequence[Run]) -> None:
             message = f"'{name}', of which task {number} speaks, is not a node of the formula"
             help = meant(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}")
             raise RequestError("usage", message, help=help).about(name)
-
-
-def no_tensors(node: int) -> RequestError:
-    """The error for a formula in which a node is a tensor."""
-    message = "the page is for formulas of numbers: this one has tensors"
-    by = advice("grad, grad --trace and dot", "table(), trace() and dot()")
-    return RequestError("no-tensors", message, help=f"{by} take tensors")

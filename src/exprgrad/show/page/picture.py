@@ -17,7 +17,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.show.page.layers import layers
 from exprgrad.show.page.model import places_of
-from exprgrad.show.picture.cards import Manner, Piece, card_of
+from exprgrad.show.picture.cards import Manner, Piece, card_of, map_size
 from exprgrad.show.picture.dot import source
 from exprgrad.show.picture.render import command, graphviz
 
@@ -25,6 +25,8 @@ __all__ = ["picture"]
 
 ROOM = 9
 """For how many digits there is room in each card and chip: the page's numbers change."""
+MIDDLE = 3.5
+"""How far the middle of a number is above its line."""
 INSET = 3
 """A number's distance from the end of its hairline: its cell's padding."""
 WORDS = (
@@ -106,7 +108,7 @@ def picture(run: Run, digits: int) -> str:
         elif place := NODE.fullmatch(shape.name):
             nodes[int(place[1])] = shape
     outer = sorted(frames, key=lambda at: -area(frames[at].box))
-    parts = [frame(frames[at]) for at in outer]
+    parts = [frame(frames[at], knobbed=not run.graph.shapes) for at in outer]
     parts += [frame(shape, knobbed=False) for shape in sorted(groups, key=lambda s: -area(s.box))]
     parts += [
         wire((places[user], position), pieces) for (user, position), pieces in sorted(wires.items())
@@ -236,11 +238,13 @@ def knob(x: float, y: float, sign: str) -> str:
 
 
 def chip(edge: tuple[int, int], shape: Shape) -> str:
-    """A chip, its text in the middle."""
+    """A chip, its text in the middle; what stands below it comes first."""
     left, _, right, _ = shape.box
-    (text,) = shape.texts
-    said = (
-        f'<text x="{tenths((left + right) / 2)}" y="{round(text.y)}">{escape(text.content)}</text>'
+    text, *notes = shape.texts
+    x = tenths((left + right) / 2)
+    said = "".join(
+        [f'<text class="word" x="{x}" y="{round(n.y)}">{escape(n.content)}</text>' for n in notes]
+        + [f'<text x="{x}" y="{round(text.y)}">{escape(text.content)}</text>']
     )
     return f'<g id="c{edge[0]}_{edge[1]}" class="chip">{rectangle(shape.box)}{said}</g>'
 
@@ -248,6 +252,7 @@ def chip(edge: tuple[int, int], shape: Shape) -> str:
 def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape) -> str:
     """A card or pill: its hairline, its heading, and numbers that end where the hairline does."""
     kind = "call" if node in run.closed else KINDS.get(run.graph.kinds[node], "")
+    tensor = run.graph.shape(node)
     middle = (shape.box[0] + shape.box[2]) / 2
     parts, end = [rectangle(shape.box)], 0.0
     if kind == "call":
@@ -277,15 +282,31 @@ def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape)
             ceil(text.y),
         )  # a word, on the line of the number beside it
         if piece.role in ("mark", "note"):
-            classes = "word mid" if piece.role == "mark" else "word mid note"
-            parts.append(f'<text class="{classes}" x="{tenths(middle)}" y="{low}">{content}</text>')
+            # Beside the numbers of an input, below its name.
+            beside = kind == "input" and piece.role == "note"
+            x, centred = (text.x, "") if beside else (middle, " mid")
+            own = " note" if piece.role == "note" else ""
+            parts.append(
+                f'<text class="word{centred}{own}" x="{tenths(x)}" y="{low}">{content}</text>'
+            )
+        elif piece.role == "word" and tensor:
+            parts.append(f'<text class="word" x="{tenths(text.x)}" y="{low}">{content}</text>')
         elif piece == WORDS_BEGIN:
             parts.append(f'<use href="#words" x="{tenths(text.x)}" y="{low}"/>')
         elif piece.role in READINGS:
             at = f'x="{tenths(end - INSET)}" y="{round(text.y)}"'
             parts.append(f'<text class="{piece.role}" {at}>{content}</text>')
+            if tensor:
+                parts.append(map_of(tensor, end - INSET, text.y))
     classes = " ".join(filter(None, ["node", kind, "output" if node == run.graph.output else ""]))
     return f'<g id="n{place}" class="{classes}">{"".join(parts)}</g>'
+
+
+def map_of(shape: Sequence[int], right: float, baseline: float) -> str:
+    """The place of a tensor's map, at the right of its line: the script draws the numbers there."""
+    rows, columns, side = map_size(tuple(shape))
+    left, top = right - columns * side, baseline - MIDDLE - rows * side / 2
+    return f'<g class="map" transform="translate({pair((left, top))})" data-side="{side:.3g}"/>'
 
 
 def rectangle(box: Box) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.graph.graph import CONST, INPUT, Shape, size
 from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import shape_text
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
 __all__ = [
-    "Card", "Manner", "Piece", "card_of", "card_width", "inside_text", "node_label", "node_tooltip",
-    "operation", "slot", "tag",
+    "Card", "Manner", "Piece", "card_of", "card_width", "inside_text", "map_size", "node_label",
+    "node_tooltip", "operation", "slot", "tag",
 ]  # fmt: skip
 
 NO_BREAK = "\u00a0"
@@ -44,6 +45,8 @@ ON_LINE, WHOLE_NAME = 40, 120
 OPERATION, OPERAND = 34, 10
 """The most characters shown of an operation, and of an operand that has no name in a
 long operation."""
+MAP_SIDE, MAP_WIDTH, MAP_HEIGHT = 16.0, 112.0, 96.0
+"""How large a number's place in a tensor's map is at most, and the map itself, in points."""
 
 
 class Manner(NamedTuple):
@@ -125,7 +128,11 @@ def card_of(run: Run, node: int, manner: Manner, alarms: Sequence[str] = ()) -> 
         mark = (Piece("mark", "output"), *mark)
     if node in graph.implicit:  # low and quiet, for nobody wrote it
         operand = shown(run.label(graph.operands[node][0]), OPERAND)
-        return Card(mark, (), (Piece("note", f"{operand} as {shape_text(graph.shape(node))}"),), ())
+        words = f"{operand} as {shape_text(graph.shape(node))}"
+        if not manner.room:
+            return Card(mark, (), (Piece("note", words),), ())
+        # On the page it is stepped through, like any other.
+        return Card(mark, ((Piece("plain", words),),), (), readings_of(run, node, manner))
     shape = graph.shape(node)
     seen = kind == CONST and len(run.texts[node]) <= OPERATION  # its numbers can be read
     notes = [shape_text(shape)] if shape and not seen else []
@@ -134,16 +141,29 @@ def card_of(run: Run, node: int, manner: Manner, alarms: Sequence[str] = ()) -> 
     elif manner.gates and graph.operands[node]:
         notes.insert(0, gate_of(kind))
     note = (Piece("note", ", ".join(notes)),) if notes else ()
-    readings = [("data", run.values[node])] if run.values and kind != CONST else []
-    if readings and run.adjoints is not None:
-        readings.append(("grad", run.grad(node)))
-    pairs = tuple(
+    readings = readings_of(run, node, manner) if run.values and kind != CONST else ()
+    return Card(mark, heading(run, node, manner), note, readings)
+
+
+def readings_of(run: Run, node: int, manner: Manner) -> tuple[tuple[Piece, Piece], ...]:
+    """Data and grad, as far as the run has them."""
+    found = [("data", run.values[node])]
+    if run.adjoints is not None:
+        found.append(("grad", run.grad(node)))
+    return tuple(
         [
             (Piece("word", name), Piece(name, minus(view(value, manner.digits, PICTURED)) or "–"))
-            for name, value in readings
+            for name, value in found
         ]
     )
-    return Card(mark, heading(run, node, manner), note, pairs)
+
+
+def map_size(shape: Shape) -> tuple[int, int, float]:
+    """The rows and columns in which a tensor's numbers are drawn, and the side of each, in points."""
+    if not shape:
+        return 0, 0, 0.0
+    rows, columns = size(shape[:-1]), shape[-1]
+    return rows, columns, min(MAP_SIDE, MAP_WIDTH / max(columns, 1), MAP_HEIGHT / max(rows, 1))
 
 
 def inside_text(run: Run, closed: Closed) -> str:
@@ -191,10 +211,14 @@ def node_label(run: Run, node: int, card: Card, manner: Manner) -> str:
     """The label of a node: its card in the colours of what it is, with places for wires to arrive."""
     kind, is_output = run.graph.kinds[node], node == run.graph.output
     width = look.digits_width(manner.room, look.NODE, PADDING) if manner.room else ""
-    readings = RULER.join(reading(*pair, width) for pair in card.readings)
+    height = ""
+    if manner.room and run.graph.shape(node):
+        down, across, length = map_size(run.graph.shape(node))
+        width, height = (str(ceil(count * length) + 2 * PADDING) for count in (across, down))
+    readings = RULER.join(reading(*pair, width, height) for pair in card.readings)
     name, note = "<BR/>".join(map(styled, card.heading)), styled(card.note)
     line, fill = look.LINE, look.CARD
-    if node in run.graph.implicit or kind == CONST:
+    if kind == CONST or not name:
         line = fill = look.CONSTANT
     elif kind == INPUT:
         line, fill = look.PILL_LINE, look.PILL
@@ -280,11 +304,11 @@ def styled(pieces: tuple[Piece, ...]) -> str:
     return "".join(text(piece.text, **STYLES[piece.role]) for piece in pieces)
 
 
-def reading(word: Piece, number: Piece, width: str) -> str:
-    """A row with a quiet word on the left and a number on the right, in a cell at least so wide."""
+def reading(word: Piece, number: Piece, width: str, height: str = "") -> str:
+    """A row with a quiet word on the left and a number on the right, in a cell at least so large."""
     return row(
         cell(styled((word,)), align="left", cellpadding=f"{PADDING}"),
-        cell(styled((number,)), align="right", cellpadding=f"{PADDING}", width=width),
+        cell(styled((number,)), align="right", cellpadding=f"{PADDING}", width=width, height=height),
     )
 
 

@@ -150,6 +150,7 @@ def planned(run: Run, manner: Manner, alarms: Mapping[int, Alarm], *, wrap: bool
                 manner.digits,
                 all=user in waiting,
                 contributions=manner.contributions,
+                with_shape=bool(manner.room),
             )
         )
         for user in run.shown

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from exprgrad.graph.graph import size
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.structural import shape_text
 from exprgrad.run.evaluation import Run
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.picture import theme as look
@@ -44,12 +45,18 @@ Wire = tuple[Chip | None, bool]
 
 
 def wires(
-    run: Run, user: int, digits: int, *, all: bool = False, contributions: bool = False
+    run: Run,
+    user: int,
+    digits: int,
+    *,
+    all: bool = False,
+    contributions: bool = False,
+    with_shape: bool = False,
 ) -> Iterator[Wire]:
     """For each operand of a node, or of a closed call: its edge's chip, and whether a gradient can flow.
 
     With ``all`` an edge that passes nothing, but would at other numbers, has a chip too; with
-    ``contributions`` chips say what went along their edges.
+    ``contributions`` chips say what went along their edges, ``with_shape`` the operand's shape.
     """
     if user in run.closed:
         yield from call_wires(run, user, digits, all=all, contributions=contributions)
@@ -67,14 +74,18 @@ def wires(
     edges = {edge.position: edge for edge in run.edges_of(user)}
     for position, operand in enumerate(operands):
         edge = edges.get(position)
-        if edge is None:
-            waits = all and op is not None and run.adjoints.active[operand]
-            yield number_chip(run.rule(user, position), None, digits) if waits else None, False
+        if edge is None and not (all and run.adjoints.active[operand]):
+            yield None, False
             continue
-        if edge.local is None or run.graph.shape(user) or run.graph.shape(operand):
-            chip = rule_chip(run, user, position, edge.rule, is_whole=edge.local is None)
+        rule, local = (edge.rule, edge.local) if edge else (run.rule(user, position), None)
+        if op is None or run.graph.shape(user) or run.graph.shape(operand):
+            is_whole = edge is not None and local is None
+            chip = rule_chip(run, user, position, rule, is_whole=is_whole, with_shape=with_shape)
         else:
-            chip = number_chip(edge.rule, edge.local, digits)
+            chip = number_chip(rule, local, digits)
+        if edge is None:
+            yield chip, False
+            continue
         flows = position not in branches or not vanishes(edge.local)
         if contributions and flows and edge.contribution is not None:
             chip = chip._replace(
@@ -109,8 +120,13 @@ def call_wires(
         yield Chip(text, formula="", passed=added) if text else None, operand in slopes
 
 
-def rule_chip(run: Run, user: int, position: int, rule: str, *, is_whole: bool) -> Chip:
-    """A chip without a number; ``is_whole`` if no diagonal stands for the Jacobian, whose size it tells."""
+def rule_chip(
+    run: Run, user: int, position: int, rule: str, *, is_whole: bool, with_shape: bool = False
+) -> Chip:
+    """A chip without a number; ``is_whole`` if no diagonal stands for the Jacobian, whose size it tells.
+
+    ``with_shape`` if it tells that of what runs along the wire.
+    """
     ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
     if ends == ((), ()):
         return Chip(brief(rule))
@@ -120,6 +136,8 @@ def rule_chip(run: Run, user: int, position: int, rule: str, *, is_whole: bool) 
         f"the Jacobian, {rows:,} by {columns:,}, is never formed: it would be {bytes_text(count)}"
     )
     note = f"never formed: {bytes_text(count)}" if is_whole and count >= LEAST_BYTES else ""
+    if with_shape and ends[1]:
+        note = ", ".join(filter(None, [shape_text(ends[1]), note]))
     return Chip(shown(rule, MATRIX_RULE), note, sized)
 
 

@@ -60,15 +60,15 @@ function simulate(page, locals, visits, overwrite = false) {
     goOn(user);
     const grad = grads[user];
     if (page.wrt.includes(user)) {
-      got[user] = (grad ?? 0) + 0;
+      got[user] = plus(grad ?? 0, 0);
       reads[user] = visit;
     }
     for (const edge of below.get(user) ?? []) {
       const {operand} = page.edges[edge];
       // Where nothing has arrived, nothing goes on, not even nothing times infinity.
-      const value = grad === undefined ? 0 : grad * locals[edge];
+      const value = grad === undefined ? 0 : times(grad, locals[edge]);
       const before = grads[operand] ?? 0;
-      const after = overwrite ? value : before + value;
+      const after = overwrite ? value : plus(before, value);
       const late = (last.get(operand) ?? visits.length) <= visit;
       let replaced = null;
       if (!late) {
@@ -81,7 +81,7 @@ function simulate(page, locals, visits, overwrite = false) {
   });
   for (const id of page.wrt)
     if (!(id in got)) {
-      got[id] = (grads[id] ?? 0) + 0;
+      got[id] = plus(grads[id] ?? 0, 0);
       reads[id] = null;
       goOn(id);
     }

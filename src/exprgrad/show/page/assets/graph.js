@@ -17,7 +17,7 @@ const chips = EDGES.map(edge => {
     group, text, box, key,
     wire: graph.querySelector(`[data-edge="${key}"]`),
     // A local derivative that is the same whatever the inputs stands alone.
-    rule: end < 0 ? edge.call ? "" : null : words.slice(0, end + 3),
+    rule: edge.jacobian || end < 0 ? edge.call ? "" : null : words.slice(0, end + 3),
     room: box.width - 7,
   };
 });

@@ -3,7 +3,7 @@
 // A number as short as it can be written without a loss.
 const exact = x => String(x).replace("Infinity", "inf").replaceAll("-", "−");
 const START_DATA = forward(PAGE);
-const fields = PAGE.inputs.map(([name, id]) => {
+const fields = PAGE.inputs.filter(([, id]) => !NODES[id].shape).map(([name, id]) => {
   const field = make("input", {id: `field${id}`, autocomplete: "off", spellcheck: "false"});
   const slide = make("input", {type: "range", "aria-label": `${name}, by a slider`});
   const said = make("p", {id: `said${id}`});

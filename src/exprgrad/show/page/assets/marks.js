@@ -25,7 +25,7 @@ views.push(() => {
     const lost = gone.has(edge), mark = lost ? "✗ " : begun.has(edge) ? "⚠ " : "";
     if (!chipMarks(edge, last.get(edge), mark, sign)) return;
     const room = Math.max(ROOM_BELOW, box.width), digits = Math.min(PAGE.digits, Math.floor(room / DIGIT));
-    fill(passedOn[edge], last.has(edge) ? `${mark}${sign} ${number(last.get(edge), digits)}` : "", room);
+    fill(passedOn[edge], last.has(edge) ? `${mark}${sign} ${inBrief(last.get(edge), digits)}` : "", room);
     for (const part of [group, wire]) part.classList.toggle("lost", lost);
     wire.classList.toggle("flown", last.has(edge) && !lost);
   });

@@ -63,11 +63,11 @@ function timeline(page, data, locals, visits, overwrite = false) {
   }
 
   function pass({edge, grad, value, before, after, late, replaced}, subject) {
-    const {user, operand, rule: written, loose} = edges[edge], who = name(operand);
+    const {user, operand, rule: written, loose, passed: words} = edges[edge], who = name(operand);
     const factor = say(locals[edge]), shown = say(value), from = say(before), to = say(after);
     const factors = [loose && written !== factor ? `(${written})` : written, factor];
     const worked = grad === null ? shown
-      : equation([...factors.map(by => `${say(grad)} × ${by}`), shown]);
+      : equation([...words ? [words] : factors.map(by => `${say(grad)} × ${by}`), shown]);
     const overwrites = overwrite && grads[operand] !== undefined;
     // With =, a contribution that comes again replaces itself.
     const only = overwrite && above.get(operand).length === 1, more = only ? 0 : awaits.get(operand) - 1;
