@@ -12,19 +12,22 @@ from typing import Any
 from exprgrad import Run
 from exprgrad.show.page.arithmetic import arithmetic
 from exprgrad.show.page.document import squeezed_script
-from exprgrad.show.page.model import model
+from exprgrad.show.page.entries import tensor_program, written_out
+from exprgrad.show.page.model import model, tensor_key
 from programs import require
 
 PARTS = ("numbers", "products", "engine", "paths", "timeline", "blame", "kinks", "sides")
 """The files of the script that do not touch the document, in their order."""
+TENSOR_PARTS = ("numbers", "engine", "tensors", "timeline")
+"""Those of a page over tensors."""
 NODE = """
 const {parts, cases} = JSON.parse(require("fs").readFileSync(0));
 const given = x => typeof x === "string" ? Number(x.replace("inf", "Infinity")) : x;
 const plain = x => typeof x === "bigint" ? {count: String(x)} : x instanceof Set ? [...x]
   : typeof x !== "number" || Number.isFinite(x) && !Object.is(x, -0) ? x
   : {number: Object.is(x, -0) ? "-0" : String(x).replace("Infinity", "inf")};
-const answers = cases.map(({ops, page, args, body}) => {
-  const source = `"use strict";${ops}\\nconst PAGE = ${JSON.stringify(page)};\\n${parts}`;
+const answers = cases.map(({ops, page, args, body, over}) => {
+  const source = `"use strict";${ops}\\nconst PAGE = ${JSON.stringify(page)};\\n${parts[over]}`;
   return new Function("ARGS", "given", `${source}\\n${body}`)(args, given) ?? null;
 });
 console.log(JSON.stringify(answers, (key, x) => plain(x)));
@@ -36,10 +39,10 @@ def as_json(x: float) -> float | str:
     return x if math.isfinite(x) else str(x)
 
 
-def script() -> str:
-    """The engine's files as one script, squeezed as on the page."""
+def script(names: Sequence[str]) -> str:
+    """Some of the script's files as one, squeezed as on the page."""
     folder = files("exprgrad.show.page").joinpath("assets")
-    parts = [folder.joinpath(f"{part}.js").read_text("utf-8") for part in PARTS]
+    parts = [folder.joinpath(f"{part}.js").read_text("utf-8") for part in names]
     return "\n".join(map(squeezed_script, parts))
 
 
@@ -52,22 +55,34 @@ def ask(cases: Sequence[tuple[Run | None, str, Any]]) -> list[Any]:
     require("javascript")
     asked = [
         {
-            "ops": "" if run is None else squeezed_script(arithmetic(run)),
+            "ops": "" if run is None else operations(run),
             "page": None if run is None else model(run),
+            "over": "tensors" if run is not None and run.graph.shapes else "numbers",
             "args": args,
             "body": body,
         }
         for run, body, args in cases
     ]
+    parts = {"numbers": script(PARTS), "tensors": script(TENSOR_PARTS)}
     done = subprocess.run(
         ["node", "-e", NODE],
-        input=json.dumps({"parts": script(), "cases": asked}, allow_nan=False),
+        input=json.dumps({"parts": parts, "cases": asked}, allow_nan=False),
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr[:4000]
     return [read(answer) for answer in json.loads(done.stdout)]
+
+
+def operations(run: Run) -> str:
+    """What a script works with: operations on numbers, and those on tensors as programs over them."""
+    written = written_out(run)
+    told = {
+        tensor_key(run, node, ""): tensor_program(run, node, one) for node, one in written.items()
+    }
+    over = f"const TENSORS = {json.dumps(told)};\n" if told else ""
+    return over + squeezed_script(arithmetic(run, *(one.run for one in written.values())))
 
 
 def read(answer: Any) -> Any:

@@ -110,7 +110,8 @@ HEAD = 60
 QUOTED = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`[^`]*`|/\^?[\\\[(][^\n]*?/[a-z]*(?=[,.)])'
 """A text, a template or a pattern in a script."""
 IDLE = re.compile(
-    rf"({QUOTED})|[,;](?=\s*[}}\]])| ?([=*<>?:,;{{}}()\[\]&|]) ?|(?<=\w) ([+/-]) (?=[\w(\"`])"
+    rf"({QUOTED})|[,;](?=\s*[}}\]])| ?([!=*<>?:,;{{}}()\[\]&|]) ?|(?<=[\w\"`]) ([+/-]) (?=[\w(\"`])"
+    r"|(?<=[)\]] )([+/-]) (?=[\w(\"`])"
 )
 """What may lack the blanks around it, or go because a bracket closes behind it; quoted parts stay."""
 
@@ -374,8 +375,10 @@ def squeezed_script(script: str) -> str:
     text = "\n".join(line for line in lines if line and not line.startswith(("//", "/**")))
     text = re.sub(r"\bconst (?=[\w$\[{])", "let ", text)
     text = re.sub(r"(?m)^(let [^;\n]*);\n(?=let )", r"\1,\n", text)
-    text = IDLE.sub(lambda part: part[1] or part[2] or part[3] or "", text.replace(",\nlet ", ","))
-    return re.sub(r"(?<=[{(\[,;?:&|=])\n|\n(?=[})\],;?:&|.])", "", text)
+    text = IDLE.sub(
+        lambda part: next(filter(None, part.groups()), ""), text.replace(",\nlet ", ",")
+    )
+    return re.sub(r"(?<=[{()\[,;?:&|=])\n|\n(?=[})\],;?:&|.])", "", text)
 
 
 def shortened(script: str) -> str:

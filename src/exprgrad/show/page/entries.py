@@ -65,14 +65,15 @@ def alone(run: Run, node: int) -> Written:
     own = Graph(NUMBERS if by_number else [])
     inputs: dict[str, Any] = {}
     for at, operand in enumerate(operands):
-        value = run.values[operand]
-        if by_number and graph.kinds[operand] == CONST and not graph.shape(operand):
-            own.append(CONST, (), float(value), (0, 0))
-            continue
-        name = f"x{at}"
-        inputs[name] = (
-            float(value.flat[0] if graph.shape(operand) else value) if by_number else value
-        )
+        value, name = run.values[operand], f"x{at}"
+        if by_number:
+            numbers = value.ravel().tolist() if graph.shape(operand) else [float(value)]
+            value = numbers[0]
+            # What is the same whatever the inputs is a number to its row, which may ask for that.
+            if not run.varying[operand] and len({*numbers}) == 1:
+                own.append(CONST, (), value, (0, 0))
+                continue
+        inputs[name] = value
         own.inputs[name] = own.append(INPUT, (), name, (0, 0))
         own.shapes.append(graph.shape(operand))
     places = tuple(range(len(own)))

@@ -98,7 +98,7 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
     }
     kinds |= {call_key(node): call_fields(run, closed) for node, closed in run.closed.items()}
     inputs = {name: places[node] for name, node in graph.inputs.items()}
-    both = {**run.corrected, **run.true.corrected}
+    both = {} if graph.shapes else {**run.corrected, **run.true.corrected}
     corrected = [(inputs[name], finite(x)) for name, (_, x) in both.items() if name in inputs]
     told = {
         "output": places[graph.output],
@@ -292,11 +292,12 @@ def tensor_edge_fields(run: Run, user: int, position: int) -> dict[str, Any]:
         return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
 
     texts = contribution_texts(run, user, called, f"{grouped(run, user, called)}.grad")
+    passed = texts[position].passed if position in texts else "0"
     ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
     count, axes = jacobian_bytes(ends), len(ends[0]) + len(ends[1])
     return {
         "rule": in_sentence(printable(cut(run.rule(user, position), LONG_RULE))),
-        "passed": in_sentence(printable(cut(texts[position].passed, LONG_RULE))),
+        "passed": in_sentence(printable(cut(passed, LONG_RULE))),
         "jacobian": [*map(size, ends), bytes_text(count), bytes_text(count * FAR**axes)],
     }
 

@@ -19,7 +19,7 @@ function recall() {
   const told = new URLSearchParams(location.hash.slice(1));
   for (const words of told.getAll("with")) {
     const at = words.lastIndexOf("="), [, id] = PAGE.inputs.find(([name]) => name === words.slice(0, at)) ?? [];
-    const x = valueOf(words.slice(at + 1).replaceAll("Infinity", "inf"), NODES[id]);
+    const x = parse(words.slice(at + 1).replaceAll("Infinity", "inf"), NODES[id]);
     if (known(id) && x !== null) app.given.set(id, x);
   }
   // An order is one of the presets that this page can offer, or has the nodes of the right one.

@@ -1,3 +1,3 @@
-// What a grad is multiplied by and added to, and an input's value as it is written; over tensors see tensors.js.
+// What a grad is multiplied by and added to, and how a contribution is told; over tensors see tensors.js.
 
-const times = (grad, local) => grad * local, plus = (grad, value) => grad + value, valueOf = words => parse(words), inBrief = number;
+const times = (x, y) => x * y, plus = (x, y) => x + y, inBrief = number;

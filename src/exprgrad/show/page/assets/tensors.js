@@ -17,9 +17,11 @@ const times = (grad, local) => {
 const plus = (one, other) => isTensor(one) || isTensor(other)
   ? tensor(Array.from(isTensor(one) ? one : other, (_, at) => entry(one, at) + entry(other, at)), (one.shape ?? other.shape))
   : one + other;
-const valueOf = (words, {shape} = {}) => {
-  const numbers = (shape ? words.split(",") : [words]).map(parse);
-  return numbers.includes(null) || numbers.length !== sizeOf(shape ?? []) ? null : tensor(numbers, shape ?? []);
+const parseNumber = parse;
+parse = (words, {shape} = {}) => {
+  if (!shape) return parseNumber(words);
+  const numbers = words.split(",").map(parseNumber);
+  return numbers.includes(null) || numbers.length !== sizeOf(shape) ? null : tensor(numbers, shape);
 };
 // Where a tensor's numbers stop being finite is told of the numbers that the page was made for.
 const blame = () => [];
