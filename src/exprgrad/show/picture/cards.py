@@ -308,7 +308,9 @@ def reading(word: Piece, number: Piece, width: str, height: str = "") -> str:
     """A row with a quiet word on the left and a number on the right, in a cell at least so large."""
     return row(
         cell(styled((word,)), align="left", cellpadding=f"{PADDING}"),
-        cell(styled((number,)), align="right", cellpadding=f"{PADDING}", width=width, height=height),
+        cell(
+            styled((number,)), align="right", cellpadding=f"{PADDING}", width=width, height=height
+        ),
     )
 
 
