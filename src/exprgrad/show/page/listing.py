@@ -204,6 +204,8 @@ def spans_of(run: Run) -> dict[int, list[int]]:
 def listed(run: Run) -> dict[str, Any]:
     """What the page needs to show a run as code in all libraries; nothing where there is no grad to find.
 
+    Nor is there any for tensors.
+
     ``libraries``  by library its title, its head, the line of an input, what stands before the operations
                    and before each of them, and what follows; or its title and what it lacks
     ``given``      the inputs' nodes, and what they are called
@@ -212,7 +214,7 @@ def listed(run: Run) -> dict[str, Any]:
     graph = run.graph
     kind = graph.kinds[graph.output]
     is_flat = kind in BY_NAME and BY_NAME[kind].opposite
-    if run.adjoints is None or not run.adjoints.active[graph.output] or is_flat:
+    if graph.shapes or run.adjoints is None or not run.adjoints.active[graph.output] or is_flat:
         return {}
     nodes = [node for node, operands in enumerate(graph.operands) if operands and used(run)[node]]
     called = names(graph, nodes)

@@ -112,7 +112,7 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
     }
     if graph.shapes:
         held = [name for name, node in graph.inputs.items() if node in fixed(run)]
-        return told | ({"fixed": held} if held else {})
+        return told | beside(run, places) | ({"fixed": held} if held else {})
     told |= {"corrected": corrected} if corrected else {}
     return told | beside(run, places) | losses(run, places, digits)
 

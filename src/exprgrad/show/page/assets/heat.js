@@ -39,7 +39,7 @@ views.push(() => {
     draw(place, "title", {}).textContent = `${kind} of ${called(id)}: ${numbers.length > 36 ? shapeText(shape) : inFull(numbers, PAGE.digits)}`;
     map.made = cells(place, numbers.map((_, n) => [n % widthOf(shape) * side, Math.floor(n / widthOf(shape)) * side]), numbers, side);
   });
-  light();
+  lightOrigins();
 });
 
 // Where a number comes from: {id, kind, at}.
@@ -83,7 +83,7 @@ function originText(spot) {
 
 let chosen = null, hovered = null;
 const same = (one, other) => one.id === other.id && one.kind === other.kind && one.at === other.at;
-function light() {
+function lightOrigins() {
   const spot = hovered ?? chosen, isShown = spot && known(app.now[KINDS[spot.kind]][spot.id]);
   const lit = isShown ? origins(spot).found : [], key = ({id, kind, at}) => `${id} ${kind} ${at}`, keys = new Set(lit.map(key));
   graph.classList.toggle("tracing", Boolean(isShown));
@@ -103,7 +103,7 @@ graph.addEventListener("pointerover", event => {
   const spot = event.pointerType === "mouse" ? spotAt(event) : null;
   if (!spot === !hovered && (!spot || same(spot, hovered))) return;
   hovered = spot;
-  light();
+  lightOrigins();
 });
 // A click on a number chooses it, and its node with it.
 graph.addEventListener("click", event => { chosen = spotAt(event); hovered = null; });
@@ -116,7 +116,7 @@ function tableOf(id, kind) {
   const numbers = numbersOf(plus(x, tensor(Array(sizeOf(shape)).fill(0), shape))), wide = widthOf(shape), most = largest(numbers);
   const cellOf = (value, at) => {
     const {sign, part} = tintOf(value, most), spot = {id, kind, at};
-    const choose = () => { chosen = spot; light(); };
+    const choose = () => { chosen = spot; lightOrigins(); };
     return make("td", {class: sign, style: `--part:${part.toFixed(3)}`, tabindex: chosen && same(chosen, spot) || !chosen && !at ? 0 : -1, onfocus: choose, onclick: choose}, num(value));
   };
   const rows = Array.from({length: numbers.length / wide}, (_, row) => {
@@ -160,7 +160,7 @@ views.push(() => {
     const {left, right} = frame.getBoundingClientRect(), aside = $("panels").getBoundingClientRect();
     if (more.length && aside.left >= right) Object.assign(closer.style, {left: `${aside.left}px`, top: `${GAP}px`, maxHeight: "95dvh"});
   }
-  light();
+  lightOrigins();
 });
 
 // The inputs: a field for each number, if they are few.

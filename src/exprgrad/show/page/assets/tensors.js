@@ -30,7 +30,7 @@ const jacobian = (entries, x, shape) => shape.length || isTensor(x)
   ? {slopes: entries, width: numbersOf(x).length, shape: x.shape ?? []} : entries[0][0]?.[1] ?? 0;
 
 // The numbers of a program: its operands', and what follows from them.
-function follow({nodes, rows}, operands) {
+function worked({nodes, rows}, operands) {
   const data = operands.flatMap(numbersOf);
   for (const node of nodes)
     data.push(Array.isArray(node) ? OPS[rows[node[0]]].value(...node.slice(1).map(id => data[id])) : real(node));
@@ -65,11 +65,11 @@ for (const [key, made] of Object.entries(TENSORS)) {
     },
   } : {
     value: (...operands) => {
-      const data = follow(made, operands);
+      const data = worked(made, operands);
       return tensor(outputs.map(id => data[id]), shape);
     },
     partials: (...seen) => {
-      const operands = seen.slice(0, -1), data = follow(made, operands), owing = outputs.map(id => owed(made, data, id));
+      const operands = seen.slice(0, -1), data = worked(made, operands), owing = outputs.map(id => owed(made, data, id));
       let from = 0;
       return operands.map(x => {
         const to = from + numbersOf(x).length, start = from;
