@@ -205,10 +205,10 @@ def test_descent_on_a_formula_s_page(browse: Any) -> None:
     assert axe(page, "light") == []
     svg, loss = place.locator("svg.plot").all()
     assert loss.locator(".curve").count() == 1 and svg.locator(".dot").count() == 7
-    # The kink is where u is 0, between -1.7 and 2.3, all the way up: eight halvings, three digits.
+    # The kink is where u is 0, between -1.7 and 2.3, all the way up: ten cuts, three digits.
     across = re.findall(r"([\d.]+) [\d.]+(?=[ML]|$)", svg.locator(".bend").get_attribute("d"))
     assert len(across) >= 80
-    near = 200 / 40 / 2**8 + 0.05
+    near = 200 / 40 * 0.55**10 + 0.05
     assert all(abs(float(x) - 200 * 1.7 / 4) <= near for x in across)
     place.get_by_role("combobox", name="To the right").select_option("w")
     svg = place.locator("svg.plot").first
@@ -225,6 +225,13 @@ def test_descent_on_a_formula_s_page(browse: Any) -> None:
     for _ in range(4):
         place.get_by_role("button", name="A step down").click()
     assert "it zigzags across a kink" in place.get_by_role("status").text_content()
+    # A kink on the way is not the cause where the slope is the same on both sides.
+    run = parse("(u - 1)^2 + 10*v^2 + abs(u - v)").gradient(u=-3, v=1)
+    page = browse.show(run.explore(descend=True).html)
+    for _ in range(6):
+        panel(page, "Descent").get_by_role("button", name="A step down").click()
+    said = panel(page, "Descent").get_by_role("status").text_content()
+    assert "it zigzags, for each step goes too far" in said
 
 
 WEIGHTS = """(steps) => {

@@ -1,7 +1,7 @@
 // Where a kink or a jump lies between two points: there a row that has any finds what stays apart, however near its
 // sides come.
 
-const HALVINGS = 8, STAYS = .7;
+const CUTS = 10, STAYS = .7;
 const bent = NODES.filter(({row}) => OPS[row]?.special).map(({id}) => id);
 const bentEdges = EDGES.flatMap(({user}, at) => bent.includes(user) ? [at] : []);
 
@@ -14,13 +14,16 @@ app.bend = given => {
 app.crossing = (one, other, found) => one.map((start, at) => {
   let [low, far, left, right] = [0, 1, start, other[at]];
   const apart = Math.abs(right - left);
-  if (!(apart > 0 && apart < Infinity)) return;
-  for (let n = 0; n < HALVINGS; n++) {
-    const middle = (low + far) / 2, between = found(middle)[at];
+  // More than what is rounded.
+  if (!(apart > 1e-9 * (Math.abs(left) + Math.abs(right)) && apart < Infinity)) return;
+  for (let n = 0; n < CUTS; n++) {
+    // Not in the middle, where a kink would often lie itself.
+    const middle = low + .45 * (far - low), between = found(middle)[at];
     if (Math.abs(between - left) > Math.abs(right - between)) [far, right] = [middle, between];
     else [low, left] = [middle, between];
-    // What is smooth halves its way with each halving.
-    if (!(Math.abs(right - left) >= STAYS * apart)) return;
+    // What is smooth loses about half its way each time.
+    const now = Math.abs(right - left) / apart;
+    if (!(now >= STAYS && now <= 1 / STAYS)) return;
   }
   return (low + far) / 2;
 }).find(known);

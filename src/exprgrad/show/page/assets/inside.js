@@ -1,28 +1,41 @@
 // What is inside a call, beside it: the picture of its function, with the call's numbers.
 
-function insideOf(id) {
-  const {row, operands, label, call} = NODES[id], inner = CALLS.programs[CALLS.calls[row]], drawn = insides.get(call.split("(")[0])?.cloneNode(true);
-  if (!drawn) return [];
-  const all = forward(inner, {get: at => app.data[operands[at]]}), slopes = localDerivatives(inner, all);
-  const isKnown = known(app.now.data[id]), isBack = known(app.now.grads[id]);
-  const grads = isBack ? adjoints(inner, slopes, app.right.grads[id]) : [];
-  const at = name => drawn.querySelector(`#${name}`), write = (text, words) => { if (text) text.textContent = words; };
-  inner.nodes.forEach((node, place) => {
-    write(at(`n${place} .data`), isKnown ? num(all[place]) : "");
-    write(at(`n${place} .grad`), isBack ? num(grads[place]) : "");
+const drawings = new Map;
+// The picture of a function, drawn once for all its calls, and the texts in it by node and edge.
+function drawingOf(name, inner) {
+  if (!drawings.has(name)) {
+    const drawn = insides.get(name).cloneNode(true), part = (id, which) => drawn.querySelector(`#${id} ${which}`);
+    const nodes = inner.nodes.map(({}, at) => ["data", "grad"].map(kind => part(`n${at}`, `.${kind}`)));
+    const edges = inner.edges.map(edge => {
+      const text = part(`c${keyOf(edge)}`, "text"), [rule, number] = text.textContent.split(/ = (?!.* = )/);
+      return {text, rule: known(number) && rule};
+    });
+    const head = part(`n${inner.output}`, ".mid:not(.word)");
+    for (const part of drawn.querySelectorAll("defs, .knob")) part.remove();
+    for (const part of drawn.querySelectorAll("[id]")) part.removeAttribute("id");
+    set(drawn, {role: "img", class: "inside"});
+    drawings.set(name, {box: make("div", {class: "within", tabindex: 0, role: "group"}, drawn), drawn, nodes, edges, head});
+  }
+  return drawings.get(name);
+}
+
+function insideOf(id, name) {
+  const {row, operands, label} = NODES[id], inner = CALLS.programs[CALLS.calls[row]], {box, drawn, nodes, edges, head} = drawingOf(name, inner);
+  const all = forward(inner, {get: at => app.data[operands[at]]}), locals = localDerivatives(inner, all);
+  const isKnown = known(app.now.data[id]), isBack = known(app.now.grads[id]), grads = isBack ? adjoints(inner, locals, app.right.grads[id]) : [];
+  nodes.forEach(([data, grad], at) => {
+    if (!data) return;
+    const room = left(data) - lengthOf(data.previousElementSibling, "x") - 24;
+    fill(data, isKnown ? num(all[at]) : "", room);
+    fill(grad, isBack ? num(grads[at] ?? 0) : "", room);
   });
-  inner.edges.forEach((edge, place) => {
-    const text = at(`c${keyOf(edge)} text`), words = text.textContent, end = words.lastIndexOf(" = ");
-    if (end >= 0) text.textContent = words.slice(0, end) + (isKnown ? ` = ${brief(slopes[place])}` : "");
-  });
-  write(at(`n${inner.output} .mid:not(.word)`), called(id));
-  for (const part of drawn.querySelectorAll("defs, .knob")) part.remove();
-  for (const part of drawn.querySelectorAll("[id]")) part.removeAttribute("id");
-  set(drawn, {role: "img", "aria-label": `Inside ${label}`, class: "inside"});
-  return [make("div", {class: "within", tabindex: 0, role: "group", "aria-label": `Inside ${label}`}, drawn)];
+  edges.forEach(({text, rule}, at) => { if (rule) text.textContent = isKnown ? `${rule} = ${brief(locals[at])}` : rule; });
+  head.textContent = called(id);
+  for (const part of [box, drawn]) set(part, {"aria-label": `Inside ${label}`});
+  return box;
 }
 
 views.push(() => {
-  const {node} = app.picked ?? {};
-  if (NODES[node]?.row in CALLS.calls) $("close").append(...insideOf(node));
+  const {node} = app.picked ?? {}, {row, call = ""} = NODES[node] ?? {}, [name] = call.split("(");
+  if (row in CALLS.calls && insides.has(name)) $("close").firstChild.after(insideOf(node, name));
 });

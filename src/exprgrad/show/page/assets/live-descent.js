@@ -91,7 +91,7 @@ LIVE.descent = place => {
       : [`${told}: the gradient is nearly 0. This is a flat place.`, "reached"];
     const against = (one, other) => one.grads.reduce((sum, g, n) => sum + g * other.grads[n], 0) < -.3 * size(one) * size(other);
     if (last.length === 4 && last.slice(1).every((one, n) => against(one, last[n]))) {
-      const why = known(cross(last[2].at, at)) ? " across a kink. The gradient gets no smaller near it: only a rate that shrinks comes to rest" : ", for each step goes too far and the next comes back";
+      const why = isOver(last[2].at, at) ? " across a kink. The gradient gets no smaller near it: only a rate that shrinks comes to rest" : ", for each step goes too far and the next comes back";
       return [`${told}: it zigzags${why}.`, "zigzags"];
     }
     return [`${told}.`, ""];
@@ -105,6 +105,15 @@ LIVE.descent = place => {
   // The part of the way between two points at which a kink or a jump lies, if one does.
   const cross = (from, to, ends = [from, to].map(at => app.bend?.(givenAt(at)))) =>
     app.crossing?.(...ends, part => app.bend(givenAt(from.map((x, n) => x + part * (to[n] - x)))));
+  // Whether the way between two points leads down to a kink, and up behind it.
+  function isOver(from, to) {
+    const part = cross(from, to), slope = by => {
+      const data = forward(PAGE, givenAt(from.map((x, n) => x + (part + by) * (to[n] - x))));
+      const {grads} = simulate(PAGE, localDerivatives(PAGE, data), ORDERS.right(PAGE));
+      return ids.reduce((sum, id, n) => sum + (grads[id] ?? 0) * (to[n] - from[n]), 0);
+    };
+    return known(part) && slope(-.004) < 0 && slope(.004) > 0;
+  }
   const grid = Array.from({length: CELLS + 1}, (_, n) => n / CELLS);
 
   // The heights along the curve, and where kinks are; it is worked out once, for all that it depends on stays.

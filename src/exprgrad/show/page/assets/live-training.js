@@ -1,7 +1,7 @@
 // Training: descent of the mean loss over a lesson's points, and what the network says about every place.
 
 LIVE.training = place => {
-  const {sets, shows} = LESSON, TILES = 30, MOST_EPOCHS = 5000, BUSY = 12;
+  const {sets, shows} = LESSON, TILES = 32, MOST_EPOCHS = 5000, BUSY = 8;
   const inputs = Object.keys(sets[0][1]).map(name => PAGE.inputs.find(([own]) => own === name)[1]), [acrossId, upId, targetId] = inputs;
   const weights = PAGE.wrt.filter(id => !inputs.includes(id)), seen = byName.get(shows);
   const rate = make("input", {class: "rate", value: place.dataset.rate, autocomplete: "off"});
@@ -78,7 +78,7 @@ LIVE.training = place => {
     for (let i = 0; i < TILES; i++)
       for (let j = 0; j < TILES; j++) {
         const x = ((i + .5) / TILES * 2 - 1) * reach, y = (1 - (j + .5) / TILES * 2) * reach;
-        if (forward(PAGE, new Map([...app.given, [acrossId, x], [upId, y]]))[seen] > 0) tiles.push(`M${brief(i * tile)} ${brief(j * tile)}h${tile}v${tile}h-${tile}z`);
+        if (forward(PAGE, new Map([...app.given, [acrossId, x], [upId, y]]))[seen] > 0) tiles.push(`M${i * tile} ${j * tile}h${tile}v${tile}h-${tile}z`);
       }
     draw(svg, "path", {d: tiles.join(""), class: "tint"});
     xs.forEach((x, row) => {
