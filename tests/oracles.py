@@ -383,8 +383,18 @@ def known(name: str, *args: Real) -> Real:
     return getattr(mp, str(word))(*setting, *args)
 
 
+class Unwieldy(ArithmeticError):
+    """A number so large or small that a function of it, other than arithmetic, would take minutes."""
+
+
+UNWIELDY = 2**17
+"""The bits of an exponent: a sine wants pi to as many, and an exponential wants log(2)."""
+
+
 def reference(name: str, *args: Real) -> Real:
     """An operation at mpmath's working precision; nan where it has no real value."""
+    if BY_NAME[name].value_ulp > 0.5 and any(map(is_unwieldy, args)):
+        raise Unwieldy(name)
     try:
         if has_own_reference(name):
             result = known(name, *args)
@@ -398,6 +408,10 @@ def reference(name: str, *args: Real) -> Real:
     if isinstance(result, mp.mpc):
         return mp.nan
     return mpf(result)
+
+
+def is_unwieldy(x: Real) -> bool:
+    return bool(mp.isfinite(x)) and x != 0 and abs(mp.mag(x)) > UNWIELDY
 
 
 def decimal(value: float) -> Real:

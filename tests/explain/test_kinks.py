@@ -24,7 +24,7 @@ from exprgrad.explain.sides.movement import stirs_edge
 from exprgrad.explain.sides.running_error import error_of, rounding
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.run.numbers.primitives import functions, sides
-from oracles import Real, evaluate, is_special, mp, mpf
+from oracles import Real, Unwieldy, evaluate, is_special, mp, mpf
 from shell import command, spelled
 from strategies import apply, tree
 from together import together
@@ -550,8 +550,8 @@ def against_quotients(run: Run, point: Mapping[str, float]) -> Iterator[str]:
 
 
 def hold_all(run: Run, point: Mapping[str, float]) -> None:
-    """Hold every side against quotients, but where mpmath gives up on numbers too long to write out."""
-    with suppress(RecursionError):
+    """Hold every side against quotients, but where mpmath would take minutes for a number, or gives up."""
+    with suppress(RecursionError, Unwieldy):
         list(against_quotients(run, point))
 
 
