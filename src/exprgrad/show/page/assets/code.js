@@ -58,7 +58,11 @@ for (const run of runs) {
 // What stands for a node is the piece with its sign or its name.
 const stops = passages.map(passage => pieces.find(piece => piece.passage === passage && /[^\s()[\],;]/.test(piece.made.textContent)));
 walkable(pieces.filter(piece => stops.includes(piece)));
-const piecesOf = id => pieces.filter(({start, end}) => PAGE.spans[id].some((low, at) => at % 2 === 0 && low <= start && end <= PAGE.spans[id][at + 1]));
+const found = new Map;
+function piecesOf(id) {
+  if (!found.has(id)) found.set(id, pieces.filter(({start, end}) => PAGE.spans[id].some((low, at) => at % 2 === 0 && low <= start && end <= PAGE.spans[id][at + 1])));
+  return found.get(id);
+}
 
 // The code in one of the libraries: lines, some of them of a node.
 const {libraries, given: named, lines: operations} = PAGE.code ?? {libraries: []};
@@ -97,6 +101,7 @@ if (libraries.length) {
 // What is lit: `now` what the step is about, or what is looked at; `lit` what it passes to, and what is pointed at.
 const marked = {now: [], lit: []};
 function mark(word, ids, more = []) {
+  if (!marked[word].length && !ids.length) return;
   for (const made of marked[word]) made.classList.remove(word);
   marked[word] = [...ids.flatMap(id => [...piecesOf(id), ...rows.filter(row => row.ids[0] === id)].map(({made}) => made)), ...more];
   for (const made of marked[word]) made.classList.add(word);
@@ -105,9 +110,11 @@ function light() {
   const spot = app.picked ?? app.now.step, edge = EDGES[spot?.edge];
   mark("now", spot ? [spot.node ?? edge.user] : []);
   mark("lit", [...pointedAt, ...edge ? [edge.operand] : []], pointedAt.map(id => cards[id].group));
-  const made = listing.querySelector(".now");
-  if (settings.tab === "Code") made?.scrollIntoView({block: "nearest"});
-  if (made && (made.offsetTop < listing.scrollTop || made.offsetTop + made.offsetHeight > listing.scrollTop + listing.clientHeight))
+  // Where it is out of sight, the list need not be laid out.
+  const made = listing.checkVisibility?.({contentVisibilityAuto: true}) && listing.querySelector(".now");
+  if (!made) return;
+  if (settings.tab === "Code") made.scrollIntoView({block: "nearest"});
+  else if (made.offsetTop < listing.scrollTop || made.offsetTop + made.offsetHeight > listing.scrollTop + listing.clientHeight)
     listing.scrollTop = made.offsetTop - listing.clientHeight / 2;
 }
 const lineChanges = changes();
