@@ -43,6 +43,15 @@ def test_the_step_is_lit(browse: Any) -> None:
     assert lit(page, "now")[:2] == [["b"], ["b = Value(-3.0)"]] or lit(page, "now")[1]
 
 
+def test_what_is_asked_for_is_lit(browse: Any) -> None:
+    page = browse.show(html_of(FORMULA, **VALUES))
+    press(page, "Grads")
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    assert page.locator(".wanted").text_content() == "What is the grad of c?"
+    assert lit(page, "now")[:2] == [["c"], ["c = Value(1.0)"]]
+
+
 def test_by_key_and_by_tap(browse: Any) -> None:
     page = browse.show(html_of(FORMULA, **VALUES))
     page.keyboard.press("Tab")
@@ -88,3 +97,15 @@ def test_what_a_library_lacks_is_said(browse: Any) -> None:
         page.locator("#code > p").text_content() == "JAX has no Si, nor what it takes to write it."
     )
     assert not page.locator("#code li").count()
+
+
+@pytest.mark.parametrize(
+    "text, values, told",
+    [
+        ("x > 1", {"x": 2.0}, "No input moves the output: there is no grad to find."),
+        ("sum(x)", {"x": [1.0, 2.0]}, "There is none for tensors here."),
+    ],
+)
+def test_where_there_is_no_code(text: str, values: dict[str, Any], told: str, browse: Any) -> None:
+    page = browse.show(run_of(text, values).explore().html)
+    assert page.locator("#code > p").text_content() == told

@@ -54,7 +54,7 @@ function question(asked, width) {
   const {x, y} = asked, made = {...asked, open: true, tries: 0};
   made.place = draw(layer, "foreignObject", {x, y, width, height: 16});
   made.field = make("input", {"aria-label": asked.name, autocomplete: "off", placeholder: "?",
-    onfocus: () => { latest = made; nameIt(); },
+    onfocus: () => { latest = made; nameIt(); light(); },
     onchange: () => checked(made),
     onkeydown: event => { if (event.key === "Enter") event.preventDefault(), checked(made) && (unknown()[0]?.field ?? tools.lastChild).focus(); },
   });

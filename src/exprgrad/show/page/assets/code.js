@@ -96,9 +96,9 @@ if (libraries.length) {
     writeCode();
     light();
   }), listing, lacking);
-} else $("code").append(line("No input moves the output: there is no grad to find."));
+} else $("code").append(line(NODES.some(({shape}) => shape) ? "There is none for tensors here." : "No input moves the output: there is no grad to find."));
 
-// What is lit: `now` what the step is about, or what is looked at; `lit` what it passes to, and what is pointed at.
+// What is lit: `now` what the step is about, or what is looked at or asked for; `lit` what it passes to, and what is pointed at.
 const marked = {now: [], lit: []};
 function mark(word, ids, more = []) {
   if (!marked[word].length && !ids.length) return;
@@ -107,8 +107,8 @@ function mark(word, ids, more = []) {
   for (const made of marked[word]) made.classList.add(word);
 }
 function light() {
-  const spot = app.picked ?? app.now.step, edge = EDGES[spot?.edge];
-  mark("now", spot ? [spot.node ?? edge.user] : []);
+  const asked = app.asking && latest, spot = asked || app.picked || app.now.step, edge = EDGES[spot?.edge];
+  mark("now", spot ? [spot.node ?? spot.id ?? edge.user] : []);
   mark("lit", [...pointedAt, ...edge ? [edge.operand] : []], pointedAt.map(id => cards[id].group));
   // Where it is out of sight, the list need not be laid out.
   const made = listing.checkVisibility?.({contentVisibilityAuto: true}) && listing.querySelector(".now");
