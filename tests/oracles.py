@@ -450,6 +450,9 @@ def true_value(name: str, *args: float) -> Real:
 
     A definition begins at 2,400 bits, which hold the sum of 1 and the least double.
     """
+    if name in AIRY_SLOPES:  # mpmath sees to what cancels there
+        with mp.workprec(200):
+            return reference(name, *map(mpf, args))
     bits = 160 if has_own_reference(name) else 2400
     before = None
     while True:
@@ -612,6 +615,8 @@ def is_special(op: Op, args: Sequence[float]) -> bool:
     """Whether a row's answer is a convention there: all operands vary."""
     if op.variadic:
         return bool(op.special) and len(set(args)) < len(args)
+    if not op.special:
+        return False
     names = slots(op)
     values = [*args, computed(op, args)[0], *[1.0] * len(args)]
     return any(holds(special.where, names, values) for special in op.special)
