@@ -44,6 +44,8 @@ WRONG = [
     ["explore", "--lesson", "square", "-f", "formula.txt"],
     ["explore", "--lesson", "neuron", "--expand", "tanh"],
     ["explore", "--lesson", "neuron", "--descend"],
+    ["explore", "sum(x*x)", "x=[1,2]", "--descend"],
+    ["explore", "2*3", "--descend"],
     ["explore", "sum(x)", f"x={[1] * 4100}"],
     ["explore", "sum(X@X)", f"X={[[1] * 30] * 30}"],
     ["explore", "2*x", "x=[1,2]"],

@@ -409,9 +409,9 @@ class Value(Methods):
         run = Run.of(program(graph), evaluator_for(graph), inputs, tuple(inputs))
         return run.dot(**options)
 
-    def explore(self, *, digits: int = 6, all: bool = False) -> Page:
+    def explore(self, *, digits: int = 6, all: bool = False, descend: bool = False) -> Page:
         """The page to step through: see ``Run.explore``."""
-        return self.run().explore(digits=digits, all=all)
+        return self.run().explore(digits=digits, all=all, descend=descend)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is copied and pickled: of what is made by hand its data, but not its ``_backward``."""

@@ -82,12 +82,14 @@ def page(
 
     ``run_of`` runs the further formulas of a lesson on several.
     Raises ``RequestError`` for other runs, for a number of digits that is none, for a lesson on something
-    else, above ``LARGEST`` nodes unless ``all`` is true, and for tensors too large to be written out;
-    ``MissingExtraError`` without Graphviz.
+    else, for a descent over tensors or without inputs, above ``LARGEST`` nodes unless ``all`` is true, and
+    for tensors too large to be written out; ``MissingExtraError`` without Graphviz.
     """
     if run.adjoints is None:
         raise RequestError("no-gradient", "only a run of gradient() has a page")
     digits = significant(digits)
+    if descend:
+        check_descent(run)
     if isinstance(lesson, str):
         lesson = lesson_named(lesson)
     runs, insides = [run], {}
@@ -117,6 +119,16 @@ def page(
         most=None if all else LARGEST,
     )
     return Page(html)
+
+
+def check_descent(run: Run) -> None:
+    """Raise ``RequestError`` unless a run has numbers that a descent can move, and no tensors."""
+    if run.graph.shapes:
+        message = "descent on a page is for formulas of numbers: this one has tensors"
+        help = advice("descend", "descend()") + " takes tensors"
+        raise RequestError("no-tensors", message, help=help)
+    if not run.wrt:
+        raise RequestError("usage", "the formula has no inputs to move")
 
 
 def check_lesson(lesson: Lesson, run: Run) -> None:
