@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from browsers import axe
 from exprgrad import Run, parse
+from exprgrad.show.page.lessons import read_lesson
 from pages import panel, press
 
 LAYER = "h = relu(X @ W + b); L = sum(h^2)"
@@ -119,3 +121,27 @@ def test_buttons_stay_in_sight_over_tensors(browse: Any, width: int, height: int
     press(page, "Last step")
     wide, high = page.evaluate(SIZE)
     assert wide <= width and high <= height
+
+
+LESSON = Path(__file__).parents[2] / "docs" / "lessons" / "tensors.toml"
+
+
+def test_the_lesson_on_tensors(browse: Any) -> None:
+    """Each part shows its formula, whose tasks tick themselves, and whose numbers are those of grad."""
+    lesson = read_lesson(LESSON)
+    shown = parse(lesson.expression).gradient(lesson.values).explore(lesson=lesson).html
+    assert len(shown.encode()) < 100_000
+    page = browse.show(shown)
+    for part, formula in zip(lesson.parts, lesson.formulas, strict=True):
+        assert part.formula == formula.name
+        if part != lesson.parts[0]:
+            page.get_by_text(part.title, exact=True).first.click()
+        press(page, "Last step")
+        agree(page, parse(formula.expression).gradient(formula.values))
+        assert page.locator("details[open] li :checked").count() == 1
+    press(page, "ReLU's mask")
+    page.locator("details").nth(1).locator("summary").click()
+    press(page, "Last step")
+    page.locator("#c1_0").click()
+    assert page.locator("details[open] li :checked").count() == 2
+    assert axe(page, "light") == []

@@ -136,7 +136,10 @@ def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
     more = [*options["arguments"], *given, *(["--descend"] if options["descend"] else [])]
     if not more:
         return lesson
-    values = " ".join(f"{key}={value:.17g}" for key, value in lesson.values.items())
+    values = " ".join(
+        f"{key}={value:.17g}" if isinstance(value, float) else f"{key}={value}".replace(" ", "")
+        for key, value in lesson.values.items()
+    )
     message = "a lesson has a formula and inputs of its own"
     help = f'edit the inputs on the page, or write exprgrad explore "{lesson.expression}" {values}'
     raise RequestError("usage", message, help=help).about(more[0])

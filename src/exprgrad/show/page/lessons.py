@@ -91,7 +91,7 @@ class Formula(NamedTuple):
 
     name: str
     expression: str
-    values: dict[str, float]
+    values: dict[str, Any]
     expand: tuple[str, ...] = ()
 
 
@@ -101,7 +101,7 @@ class Lesson(NamedTuple):
     ``name``        what the command calls it
     ``title``       a heading of a few words
     ``expression``  the formula
-    ``values``      a number for each input
+    ``values``      a number for each input, or a tensor as lists
     ``about``       two or three sentences
     ``tasks``       what to try, in order: tasks, or their texts
     ``question``    what it asks, in a line: the page leads with it
@@ -112,7 +112,7 @@ class Lesson(NamedTuple):
     name: str
     title: str
     expression: str
-    values: dict[str, float]
+    values: dict[str, Any]
     about: str
     tasks: tuple[str | Task, ...]
     question: str = ""
@@ -181,6 +181,18 @@ def is_number(value: object) -> bool:
 def are_numbers(value: object) -> bool:
     """Whether it is a table of numbers."""
     return isinstance(value, dict) and all(map(is_number, value.values()))
+
+
+def are_values(value: object) -> bool:
+    """Whether it is a table of numbers and tensors, which are lists."""
+    waiting = [*value.values()] if isinstance(value, dict) else [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += one
+        elif not is_number(one):
+            return False
+    return isinstance(value, dict)
 
 
 def is_pair(value: object) -> bool:
@@ -259,7 +271,7 @@ TASK_FIELDS: Fields = {
 FORMULA_FIELDS: Fields = {
     "name": ("a text", is_text),
     "expression": ("a text", is_text),
-    "values": ("a table of numbers", are_numbers),
+    "values": ("a table of numbers, or of lists of them", are_values),
     "expand": ("a list of operations", are_texts),
 }
 LIVE = {
@@ -288,7 +300,7 @@ PART_FIELDS: Fields = {
 LESSON_FIELDS: Fields = {
     "title": ("a text", is_text),
     "expression": ("a text", is_text),
-    "values": ("a table of numbers", are_numbers),
+    "values": ("a table of numbers, or of lists of them", are_values),
     "formulas": ("a list of tables", are_tables),
     "about": ("a text", is_text),
     "question": ("a text", is_text),
@@ -355,7 +367,10 @@ def formulas_in(table: Mapping[str, Any], name: str) -> Iterator[Formula]:
 
 def formula_of(table: Mapping[str, Any]) -> Formula:
     """A formula from its table, or a lesson's."""
-    values = {key: float(value) for key, value in table["values"].items()}
+    values = {
+        key: value if isinstance(value, list) else float(value)
+        for key, value in table["values"].items()
+    }
     expand = tuple(table.get("expand", ()))
     return Formula(table.get("name", ""), table["expression"], values, expand)
 

@@ -112,6 +112,8 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
     }
     if graph.shapes:
         held = [name for name, node in graph.inputs.items() if node in fixed(run)]
+        for fields in kinds.values():  # which the marks at nan ask for, and these are for numbers
+            fields.pop("domain", None)
         return told | beside(run, places) | ({"fixed": held} if held else {})
     told |= {"corrected": corrected} if corrected else {}
     return told | beside(run, places) | losses(run, places, digits)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from exprgrad.errors import RequestError, advice, require
 from exprgrad.explain.diagnostics import Run
@@ -102,6 +103,10 @@ def page(
                 insides = {one.name: run_of(one) for one in functions_of(lesson.expression)}
         check_goals(lesson, runs)
     for one in runs:
+        if one.graph.shapes and (descend or (lesson and any(part.live for part in lesson.parts))):
+            message = "what moves on the page is for formulas of numbers: this one has tensors"
+            help = "exprgrad descend takes tensors"
+            raise RequestError("no-tensors", message, help=help)
         if len(one.shown) > LARGEST and not all:
             raise RequestError(
                 "too-large",
@@ -136,17 +141,25 @@ def check_lesson(lesson: Lesson, run: Run) -> None:
     if run.text != lesson.expression:
         what = "another formula"
         given, own = (cut(printable(text), SHOWN) for text in (run.text, lesson.expression))
-    elif run.inputs != lesson.values:
+    elif (inputs := listed(run.inputs)) != listed(lesson.values):
         what = "other inputs"
         given, own = (
             ", ".join(f"{name}={value}" for name, value in found.items())
-            for found in (run.inputs, lesson.values)
+            for found in (inputs, lesson.values)
         )
     else:
         return
     message = f"the lesson '{lesson.name}' is about {what}: {own} instead of {given}"
     help = "its run is parse(lesson.expression).gradient(lesson.values)"
     raise RequestError("usage", message, help=help)
+
+
+def listed(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Inputs, of which tensors are lists."""
+    return {
+        name: value.tolist() if hasattr(value, "tolist") else value
+        for name, value in inputs.items()
+    }
 
 
 def check_goals(lesson: Lesson, runs: Sequence[Run]) -> None:
