@@ -89,6 +89,8 @@ IN_LESSONS = {"goals", "lesson"}
 """Those for lessons; what moves in their parts has a file each."""
 PLOTTED = {"descent", "training"}
 """What moves and has curves and maps; the others have bars and tables."""
+CODE = '<section id="code" data-tab="Code"><h2>Code</h2></section>'
+"""The panel with the formula's code."""
 MANY = 30
 """A graph of so many nodes has a map."""
 MOST_NAMES = 3
@@ -162,6 +164,9 @@ def document(
         "style": style(*with_styles(lesson, **needed)),
         "head": head([run.text for run in runs], lesson),
         "tasks": tasks(lesson) if lesson else "",
+        # A lesson's tasks are about the panels before.
+        "code": "" if lesson else CODE,
+        "later": CODE if lesson else "",
         "descent": DESCENT if descend else "",
         "picture": pictures([sheet for group in groups for sheet in group], digits)
         + inside(insides or {}, digits),
