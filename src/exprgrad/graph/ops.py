@@ -278,7 +278,7 @@ COMMON: tuple[Op, ...] = (
     Op(
         "log2", "x", ("where(x >= 0, 1/log(2)/abs(x), nan)",), "the logarithm to base 2", shown=("1/(x*log(2))",),
         seconds=("where(x >= 0, -1/log(2)/abs(x)/abs(x), nan)",), definition="log(x)/log(2)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{2} x",
-        magnifies="zero",
+        magnifies="zero", elsewhere="lb ld",
     ),
     Op(
         "log10", "x", ("where(x >= 0, 1/log(10)/abs(x), nan)",), "the logarithm to base 10", shown=("1/(x*log(10))",),
@@ -370,7 +370,7 @@ COMMON: tuple[Op, ...] = (
             "e = exp(-2*abs(x)); 4*e/(1 + e*(2 + e))",
         ),
         seconds=("-2*out/cosh(x)/cosh(x)",), definition="(exp(2*x) - 1)/(exp(2*x) + 1)", latex=r"\tanh x", value_ulp=2.3,
-        quotient=("sinh", "cosh"), elsewhere="th",
+        quotient=("sinh", "cosh"), elsewhere="th tgh",
     ),
     Op(
         "asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", shown=("1/sqrt(1 + x^2)",),

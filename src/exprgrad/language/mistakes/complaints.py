@@ -29,6 +29,7 @@ from exprgrad.language.mistakes.foreign import (
     new_axis_hint,
     owner_before,
     spelled_here,
+    spreadsheet,
     translated,
 )
 from exprgrad.language.mistakes.hints import (
@@ -148,6 +149,7 @@ class Wrong(NamedTuple):
             "partner": OPENING.get(self.kind, ""),
             "indexed": indexed(self),
             "product": product(self),
+            "percent": f"{(percentage(self) or ['…'])[0]}/100",
         }
 
 
@@ -265,6 +267,8 @@ def open_bracket(text: str, end: int) -> int | None:
 
 def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> LanguageError:
     """A call of something that is not a function; ``names`` are the names that stand for nodes."""
+    if (known := no_function(text, name, span)) is not None:
+        return known
     given = arguments(text, span[1])
     foreign = given and name not in names and translated(name, *given)
     only = given and f"write {NAMES_HERE.get(name)}({', '.join(given[0])})"
@@ -290,6 +294,25 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
         mend = (*span, known_word(name)) if known_word(name) else None
     message = f"unknown function '{name}'"
     return LanguageError("unknown-function", message, span=span, help=help).mended_by(mend)
+
+
+def no_function(text: str, name: str, span: Span) -> LanguageError | None:
+    """``PI()`` of a spreadsheet, and ``d/dx (x^2)``: what they are, and how they are written here."""
+    blanks = len(text[span[1] :]) - len(text[span[1] :].lstrip())
+    start = span[1] + blanks
+    end = closing(text[start:])
+    if end is None:
+        return None
+    after, inside = start + end + 1, text[start + 1 : start + end].strip()
+    above = re.search(r"(?<!\w)d\s*/\s*$", text[: span[0]])
+    if not inside and name.lower() == "pi":
+        error = LanguageError("unknown-function", "pi is no function", span=span, help="write pi")
+        return error.mended_by((span[0], after, "pi"))
+    if above and inside and re.fullmatch(r"d[^\W\d]\w*", name):
+        ours, place = f"d({inside}, {name[1:]})", (above.start(), after)
+        error = syntax("a derivative is no quotient", f"write {ours}", place)
+        return error.mended_by((*place, ours))
+    return None
 
 
 def call_edit(text: str, name: Span, hint: str) -> Edit | None:
@@ -465,7 +488,7 @@ ALONE = re.compile(r"\s*(?:$|[-+−=;,)\]<>≤≥|])")
 """What follows an operand that is all that a function without parentheses can mean."""
 HEAD = re.compile(
     r"\s*(?:(?:lambda|λ)\s*[\w\s,]*[:.]|@\([\w\s,]*\)|def\s+\w+\([\w\s,]*\)\s*:\s*return\b"
-    r"|function\s*\([\w\s,]*\)|\w+\s*(?:->|↦|\|->)|\([\w\s,]*\)\s*(?:->|=>|↦)"
+    r"|function\s*\([\w\s,]*\)|\w+\s*(?:->|↦|→|\|->)|\([\w\s,]*\)\s*(?:->|=>|↦|→)"
     r"|(?:return|let|var|const|double)\b)\s*"
 )
 """What other languages write before a function's formula."""
@@ -500,6 +523,12 @@ def parenthesised(wrong: Wrong) -> Edit | None:
     return wrong.place[1], wrong.span[1], f"({wrong.word})"
 
 
+def barred_operand(wrong: Wrong) -> Edit | None:
+    """``ln|x|`` as ``ln(|x|)``."""
+    bars = re.compile(r"\|[^|]{1,60}\|").match(wrong.text, wrong.span[0])
+    return bars and (wrong.place[1], bars.end(), f"({bars[0]})")
+
+
 def raised_call(wrong: Wrong) -> Edit | None:
     """``sin^2(x)`` as the power of a call, ``sin^-1(x)`` as the inverse."""
     raised = raised_function(wrong)
@@ -513,6 +542,12 @@ def raised_call(wrong: Wrong) -> Edit | None:
         return None
     start = wrong.span[0] - len(raised[0])
     return start, wrong.span[0] + end + 1, raised_operand(raised, operand)
+
+
+def percentage(wrong: Wrong) -> re.Match[str] | None:
+    """``10%``, the number that the sign follows."""
+    number = re.search(r"[0-9.]{1,20}$", wrong.text[: wrong.place[0]])
+    return number if wrong.before == "%" else None
 
 
 def chained(wrong: Wrong) -> Edit | None:
@@ -598,6 +633,16 @@ def choice_edit(text: str) -> Edit | None:
     return 0, len(text), f"where({condition}, {x}, {y})"
 
 
+def based_logarithm(wrong: Wrong) -> Edit | None:
+    """``log[2](x)`` as Maple writes it."""
+    found = re.search(r"\blog\[(\w{1,20})\]$", wrong.text[: wrong.place[1]])
+    end = closing(wrong.text[wrong.span[0] :])
+    if found is None or end is None:
+        return None
+    inside = wrong.text[wrong.span[0] + 1 : wrong.span[0] + end]
+    return found.start(), wrong.span[0] + end + 1, f"log({inside}, {found[1]})"
+
+
 def bracketed_edit(text: str, bracket: int | None) -> Edit | None:
     """``Sin[x]`` as a call, and other calls as Mathematica writes them."""
     word = re.search(r"([^\W\d]\w{0,20})\s*$", text[max((bracket or 0) - 24, 0) : bracket])
@@ -662,6 +707,12 @@ def character_edit(text: str, span: Span) -> Edit | None:
         return over
     if character == "{" and (call := bracketed_edit(text, open_bracket(text, start))) is not None:
         return call
+    if character in "↦→" and (head := HEAD.match(text)) and head.end() > start:
+        return 0, head.end(), ""
+    if character == "$" and re.match(
+        r"[a-z]\$[1-9]\)", text[start - 1 : start + 3]
+    ):  # diff(f, x$2)
+        return start, start + 1, ", "
     if character == "\\" and text[start + 1 : start + 2] != "[":
         return division_from_the_left(text, start)
     if character == "!":
@@ -734,6 +785,8 @@ MODULE_BEFORE = re.compile(
 
 def dot_edit(text: str, start: int) -> Edit | None:
     """``.^`` without its dot, ``np.exp`` without its module, ``x.sum()`` as a call, ``1...3`` with two."""
+    if (call := spreadsheet(text, start)) is not None:
+        return call
     if text.startswith("...", start):
         is_range = re.search(r"\bin\b[^;()]*$", text[:start])
         return (start, start + 3, "..") if is_range else None
@@ -775,7 +828,7 @@ def both_comparisons(wrong: Wrong) -> str:
 
 def without_comma(wrong: Wrong) -> str:
     """The mend for a ',' that separates thousands, a number's decimals, or what is no call's operands."""
-    more = re.match(r"((?:,[0-9]{3}){1,9})(?![0-9])", wrong.word + wrong.rest[:39])
+    more = re.match(r"((?:,[0-9]{3}){1,9}(?:\.[0-9]+)?)(?![0-9])", wrong.word + wrong.rest[:39])
     if more and re.fullmatch(r"[0-9]{1,3}", wrong.before):
         return f"write {wrong.before}{more[1].replace(',', '')}; a decimal point is '.'"
     if wrong.bracket != "(":
@@ -918,6 +971,10 @@ MISTAKES = (
         "there is nothing inside these parentheses", "add an operand, or drop them",
         kind="RPAR", last="LPAR", place="both",
     ),
+    Mistake(
+        "'choose' is no operator", "n choose k is written binomial(n, k)",
+        kind="NAME", last="NUMBER NAME", when=lambda wrong: wrong.word in ("choose", "nCr"),
+    ),
     # Ranges as others write them.
     Mistake(
         "a range is written with '..'", "write {before}..10, which includes its end",
@@ -1037,6 +1094,10 @@ MISTAKES = (
     ),
     Mistake(NO_OPERATOR, power_of_call, kind=OPERANDS, when=raised_function, mend=raised_call),
     Mistake(
+        NO_OPERATOR, "put a function's operand in parentheses: write {before}(|…|)",
+        kind="BAR", last="NAME", when=lambda w: known_word(w.before), mend=barred_operand,
+    ),
+    Mistake(
         NO_OPERATOR, operand_of_function,
         kind=OPERANDS, last="NAME", when=lambda w: known_word(w.before) or w.before == "lg",
         mend=parenthesised,
@@ -1077,7 +1138,11 @@ MISTAKES = (
     ),
     Mistake(
         NO_OPERATOR, "a value is given apart from the formula, as x=3",
-        kind="NAME", last=OPERAND_ENDS, when=lambda wrong: wrong.word == "at",
+        kind="NAME", last=OPERAND_ENDS, when=lambda w: w.word in ("at", "where"),
+    ),
+    Mistake(
+        "a logarithm's base stands behind its operand", "write log(x, b)",
+        kind="LPAR", last="RSQB", when=based_logarithm, mend=based_logarithm,
     ),
     Mistake(
         NO_OPERATOR, lambda wrong: f"over an index, write {OVER[wrong.before]}(… for k in 1..10)",
@@ -1127,6 +1192,11 @@ MISTAKES = (
         kind="COMPARISON", last=OPERAND_ENDS, mend=chained,
     ),
     Mistake(
+        "a ';' cannot stand in a call", "operands are separated by ','",
+        kind="SEMICOLON", last=OPERAND_ENDS, bracket="(", mend=lambda wrong: (*wrong.span, ","),
+        when=lambda w: known_word(indexed(w)) and closing(w.text[w.opened[0] :]) is not None,
+    ),
+    Mistake(
         "this '(' is never closed", "add a ')' before the ';'",
         kind=SEPARATORS, last=OPERAND_ENDS, when=lambda wrong: wrong.bracket, place="opened",
     ),
@@ -1143,6 +1213,11 @@ MISTAKES = (
     Mistake(
         "a power of a power needs parentheses", "write (x²)^3 or x^(2^3)",
         kind="POWER SUPERSCRIPT", last="SUPERSCRIPT",
+    ),
+    Mistake(
+        "'%' is the modulus", "a percentage is a quotient: write {percent}",
+        kind=f"{OPERATORS} {SEPARATORS} {END} RPAR COMMA", last="FACTOR", when=percentage,
+        mend=lambda wrong: (*wrong.place, "/100"),
     ),
     Mistake(
         "an operand is missing between '{before}' and '{word}'",

@@ -38,6 +38,7 @@ __all__ = [
     "owner_before",
     "second_hint",
     "spelled_here",
+    "spreadsheet",
     "swap_hint",
     "translated",
 ]  # fmt: skip
@@ -53,6 +54,9 @@ FORMS = {
     "add": "{x_term} + {y_term}",
     "adjugate": "cofactors({x}).T",
     "array": "{x_list}",
+    **dict.fromkeys(
+        ("binom", "choose", "comb", "combin", "nCr", "nchoosek", "ncr"), "binomial({x}, {y})"
+    ),
     "asarray": "{x_list}",
     "column_stack": "for vectors write stack({all}, axis=1)",
     "cube": "{x_factor}^3",
@@ -93,6 +97,7 @@ FORMS = {
     "power": "{x_factor}^{y_factor}",
     "ravel": "reshape({x}, -1)",
     "rdivide": "{x_factor}/{y_factor}",
+    **{f"reduce_{word}": f"{word}({{x}})" for word in ("max", "mean", "min", "prod", "sum")},
     "row_stack": "for vectors write [{all}], for matrices concat({all})",
     "sinc": "sinc(pi*{x_factor})",  # elsewhere the zeros are the whole numbers
     "sqr": "{x_factor}^2",
@@ -101,6 +106,7 @@ FORMS = {
     "PyTorch's divides by n - 1",
     "sub": "{x_term} - {y_term}",
     "subtract": "{x_term} - {y_term}",
+    "sumproduct": "sum({x_factor}*{y_factor})",
     "tensor": "{x_list}",
     "times": "{x_factor}*{y_factor}",
     "trigamma": "polygamma(1, {x})",
@@ -131,9 +137,12 @@ DERIVATIVES = (
 )
 ROOTS = "a root is root(x^2 - 2, x, 1), searched for from 1, or root(x^2 - 2, x, 0, 2), between two ends"
 ABSENT = {
+    "ATAN2": "a spreadsheet's ATAN2(x, y) is atan2(y, x) here",
     "argmax": "the place of the greatest has no derivative; max(x) is the greatest itself",
     "argmin": "the place of the least has no derivative; min(x) is the least itself",
-    **dict.fromkeys(("D", "Derivative", "derivative", "diff", "grad", "gradient"), DERIVATIVES),
+    **dict.fromkeys(
+        ("D", "Derivative", "Diff", "derivative", "diff", "grad", "gradient"), DERIVATIVES
+    ),
     **dict.fromkeys(
         (
             "FindRoot",
@@ -158,7 +167,7 @@ ABSENT = {
         "functions go element by element, and matrices have none of their own",
     ),
     **dict.fromkeys(
-        ("NIntegrate", "integral", "integrate", "quad"),
+        ("Int", "NIntegrate", "integral", "integrate", "quad"),
         "there are no integrals; a sum is sum(k^2 for k in 1..10)",
     ),
     **dict.fromkeys(
@@ -247,6 +256,34 @@ BRACKETED = {
     ("UnitStep", 1): "{x_term} >= 0",
 }
 """A call of Mathematica by its word and the count of its operands, where another name is not all."""
+BY_COUNT = {
+    ("C", 2): "binomial({x}, {y})",
+    ("LOG", 2): "log({x}, {y})",
+    **{
+        (f"{word}{kind}", 2): f"bessel{kind.lower()}({{y}}, {{x}})"
+        for kind in "JYIK"
+        for word in ("bessel", "BESSEL")
+    },
+    ("dnorm", 1): "normpdf({x})",
+    ("dnorm", 3): "normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}",
+    ("piecewise", 3): "where({all})",
+    ("pnorm", 3): "normcdf(({x_term} - {y_factor})/{z_factor})",
+    ("psigamma", 2): "polygamma({y}, {x})",
+    ("qnorm", 3): "{y_term} + {z_factor}*norminv({x})",
+}
+"""A call of R, Maple or a spreadsheet by its word and the count of its operands → how we write it."""
+SPREADSHEET = {
+    "ERF.PRECISE": "erf({x})",
+    "ERFC.PRECISE": "erfc({x})",
+    "GAMMALN.PRECISE": "lgamma({x})",
+    "NORM.DIST FALSE": "normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}",
+    "NORM.DIST TRUE": "normcdf(({x_term} - {y_factor})/{z_factor})",
+    "NORM.INV": "{y_term} + {z_factor}*norminv({x})",
+    "NORM.S.DIST FALSE": "normpdf({x})",
+    "NORM.S.DIST TRUE": "normcdf({x})",
+    "NORM.S.INV": "norminv({x})",
+}
+"""A spreadsheet's function with dots in its name, and whether it accumulates → how it is written here."""
 OVER_RANGES = {
     **dict.fromkeys(("Sum", "sum", "add"), "sum({})"),
     **dict.fromkeys(("Product", "product", "prod", "mul"), "prod({})"),
@@ -367,8 +404,14 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
         return None
     if word == "int" and operands[1:]:
         return ABSENT["integral"]
-    if ABSENT.get(word) == DERIVATIVES and [*map(str.isidentifier, operands[1:])] == [True]:
-        return f"write d({bare(operands[0])}, {operands[1]})"
+    if ABSENT.get(word) == DERIVATIVES and operands[1:] and operands[1].isidentifier():
+        name, *more = operands[1:]
+        order = str(len(more) + 1) if more == [name] * len(more) else more[0]
+        if len(more) < 2 or order != more[0]:
+            after = f", {order}" if order != "1" else ""
+            return f"write d({bare(operands[0])}, {name}{after})" if order.isdecimal() else None
+    if (word, len(operands)) in BY_COUNT:
+        return f"write {BY_COUNT[word, len(operands)].format_map(slots(operands, settings))}"
     if word in ABSENT:
         return ABSENT[word]
     name = NAMES_HERE.get(word, word)
@@ -422,6 +465,24 @@ def bracketed(word: str, inside: str) -> str | None:
     return hint.removeprefix("write ") if is_form else None
 
 
+def spreadsheet(text: str, dot: int) -> tuple[int, int, str] | None:
+    """The call with dots in its name that a dot belongs to: its place, and how it is written here."""
+    word = re.search(r"(?<!\w)[A-Z]{3,7}$", text[max(dot - 8, 0) : dot])
+    more = re.compile(r"(?:\.[A-Z]{1,7}){1,2}(?=\()").match(text, dot)
+    if word is None or more is None:
+        return None
+    given, end = arguments(text, more.end()), closing(text[more.end() :])
+    if not given or not given[0] or end is None:
+        return None
+    operands, name = given[0], word[0] + more[0]
+    if operands[-1].upper() in ("TRUE", "FALSE"):
+        name += f" {operands.pop().upper()}"
+    form = SPREADSHEET.get(name)
+    if form is None or len(operands) != (3 if "{z" in form else 1):
+        return None
+    return dot - len(word[0]), more.end() + end + 1, form.format_map(slots(operands, {}))
+
+
 LISTS = str.maketrans("{}", "[]")
 
 
@@ -459,14 +520,14 @@ def piecewise(operands: Sequence[str]) -> str | None:
 def known_word(name: str) -> str:
     """The function that a word names, also in other letter cases, as ``SQRT`` and ``ArcSin``; or ""."""
     lower = name.lower()
-    if name == "LOG":  # to base 10 where it is written so
+    if name in ("ATAN2", "LOG"):  # a spreadsheet's has its operands the other way, or is to base 10
         return ""
     return lower if lower in FUNCTION_WORDS else NAMES_HERE.get(name) or NAMES_HERE.get(lower, "")
 
 
 def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
     """What may fill a form: the operands as each place takes them, and what follows from the settings."""
-    x, y = [*operands, "…"][:2]
+    x, y, z = [*operands, "…", "…"][:3]
     axis = operands[1] if len(operands) > 1 else settings.get("axis", settings.get("dim", "None"))
     along_one = whole_numbers([axis]) is not None
     listed = elements(x) if len(operands) == 1 else None
@@ -480,6 +541,7 @@ def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str
         "y_inside": y[1:-1] if y[:1] == "[" and enclosed(y) else y,
         "y_factor": factor(y),
         "y_term": term(y),
+        "z_factor": factor(z),
         "all": ", ".join(map(bare, listed or operands)),
         "axis": f", axis={squared(axis)}" if along_one else "",
         "kept": f", axis={squared(axis)}, keepdims=True" if along_one else "",

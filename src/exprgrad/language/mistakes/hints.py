@@ -19,6 +19,7 @@ from exprgrad.language.mistakes.foreign import (
     owner_before,
     second_hint,
     spelled_here,
+    spreadsheet,
     translated,
 )
 from exprgrad.language.read.names import LOOK_ALIKES
@@ -91,6 +92,12 @@ CHARACTER_HINTS = {
     "$": "write the formula without '$'",
     "∑": "a sum is sum(x), over an index sum(… for k in 1..10)",
     "∏": "a product of all is prod(x), over an index prod(… for k in 1..10)",
+    **dict.fromkeys("↦→", FORMULA_ALONE),
+    "∧": WORD_HINTS["and"].replace("a and b", "a ∧ b"),
+    "∨": WORD_HINTS["or"].replace("a or b", "a ∨ b"),
+    "¬": "where x is 0 or 1, write 1 - x",
+    "∈": "sets are not part of the language",
+    **dict.fromkeys("≈∝≡", "write an equality, name = formula"),
     "⊗": "the outer product is outer(x, y)",
 }
 ELSEWHERE = {
@@ -294,6 +301,8 @@ def dot_hint(text: str, span: Span) -> str:
         return "a range has two dots: 1..10"
     if text[span[0] : span[0] + 3] == "...":
         return "there is no ellipsis: in an index write : for each axis"
+    if (call := spreadsheet(text, span[0])) is not None:
+        return f"write {call[2]}"
     owner = owner_before(text, span[0])
     after = re.match(r"((?:[^\W\d]\w*\.)*)([^\W\d]\w*)", text[span[1] : span[1] + 90])
     if not owner or not after:
