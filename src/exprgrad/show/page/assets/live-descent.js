@@ -129,10 +129,11 @@ LIVE.descent = place => {
   function mapOf(now, [one, other]) {
     const place = (i, j) => now.map((x, n) => n === one ? low[n] + grid[i] * far[n] : n === other ? low[n] + (1 - grid[j]) * far[n] : x);
     const places = grid.map((_, i) => grid.map((_, j) => place(i, j))), values = places.map(row => row.map(valueAt));
-    const heights = values.flat().filter(Number.isFinite), least = Math.min(...heights), most = Math.max(...heights);
+    const heights = values.flat().filter(Number.isFinite).sort((one, other) => one - other);
     const found = app.bend ? places.map(row => row.map(at => app.bend(givenAt(at)))) : [];
     return {
-      levels: Array.from({length: LEVELS}, (_, n) => contour(values, least + (most - least) * ((n + .5) / LEVELS) ** 2)),
+      // As much of the map lies between any two of them: a pole does not take them all.
+      levels: Array.from({length: LEVELS}, (_, n) => contour(values, heights[Math.floor(heights.length * (n + .5) / LEVELS)])),
       bends: app.bend ? lines(([i, j], [k, l]) => cross(places[i][j], places[k][l], [found[i][j], found[k][l]])) : "",
     };
   }
