@@ -47,7 +47,6 @@ WRONG = [
     ["explore", "sum(x*x)", "x=[1,2]", "--descend"],
     ["explore", "2*3", "--descend"],
     ["explore", "sum(x)", f"x={[1] * 4100}"],
-    ["explore", "sum(x)", "x=[1,2]", "--descend"],
     ["explore", "sum(X@X)", f"X={[[1] * 30] * 30}"],
     ["explore", "2*x", "x=[1,2]"],
     ["explore", "+".join(f"x^{n}" for n in range(2, 300)), "x=1"],

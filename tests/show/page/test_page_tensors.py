@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exprgrad import Run, parse
+from exprgrad import Lesson, Run, parse
+from exprgrad.errors import RequestError
 from exprgrad.show.page.entries import fixed
+from exprgrad.show.page.lessons import Part
 from exprgrad.show.page.model import edges
 from scripts import ask
 from tensor_formulas import SHAPES, drawn
@@ -140,3 +142,12 @@ def test_labels_cannot_be_edited() -> None:
     run = parse("cross_entropy(X, y)").gradient({"X": X, "y": [0.0, 1.0]})
     assert fixed(run) == {run.graph.inputs["y"]}
     assert not fixed(parse("sum(softmax(X)*T)").gradient({"X": X, "T": X}))
+
+
+def test_what_moves_is_for_numbers() -> None:
+    part = Part("1. Down", live="descent")
+    lesson = Lesson("down", "Down", "sum(x*x)", {"x": [1, 2]}, "", (), parts=(part,))
+    run = parse(lesson.expression).gradient(lesson.values)
+    with pytest.raises(RequestError, match="tensors"):
+        run.explore(lesson=lesson)
+    assert "TENSORS" in run.explore(lesson=lesson._replace(parts=())).html

@@ -103,10 +103,9 @@ def page(
                 insides = {one.name: run_of(one) for one in functions_of(lesson.expression)}
         check_goals(lesson, runs)
     for one in runs:
-        if one.graph.shapes and (descend or (lesson and any(part.live for part in lesson.parts))):
-            message = "what moves on the page is for formulas of numbers: this one has tensors"
-            help = "exprgrad descend takes tensors"
-            raise RequestError("no-tensors", message, help=help)
+        if one.graph.shapes and lesson is not None and any(part.live for part in lesson.parts):
+            message = "what moves in a lesson is for formulas of numbers: this one has tensors"
+            raise RequestError("no-tensors", message, help="leave out the part's live")
         if len(one.shown) > LARGEST and not all:
             raise RequestError(
                 "too-large",
