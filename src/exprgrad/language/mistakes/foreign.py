@@ -77,6 +77,7 @@ FORMS = {
     "identity": "diag(broadcast(1, shape=[{size}]))",
     "leaky_relu": "where({x_factor} > 0, {x_factor}, {y_factor}*{x_factor})",
     "log_softmax": "{x_term} - logsumexp({x}, axis={last}, keepdims=True)",
+    "Li": "li({x}) - li(2)",
     "lstsq": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T @ {y_factor})",
     "mae": "mean(abs({x_term} - {y_term}))",
     "matmul": "{x_factor} @ {y_factor}",
@@ -404,12 +405,8 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
         return None
     if word == "int" and operands[1:]:
         return ABSENT["integral"]
-    if ABSENT.get(word) == DERIVATIVES and operands[1:] and operands[1].isidentifier():
-        name, *more = operands[1:]
-        order = str(len(more) + 1) if more == [name] * len(more) else more[0]
-        if len(more) < 2 or order != more[0]:
-            after = f", {order}" if order != "1" else ""
-            return f"write d({bare(operands[0])}, {name}{after})" if order.isdecimal() else None
+    if ABSENT.get(word) == DERIVATIVES and (derivative := derivative_call(operands)):
+        return f"write {derivative}"
     if (word, len(operands)) in BY_COUNT:
         return f"write {BY_COUNT[word, len(operands)].format_map(slots(operands, settings))}"
     if word in ABSENT:
@@ -523,6 +520,15 @@ def known_word(name: str) -> str:
     if name in ("ATAN2", "LOG"):  # a spreadsheet's has its operands the other way, or is to base 10
         return ""
     return lower if lower in FUNCTION_WORDS else NAMES_HERE.get(name) or NAMES_HERE.get(lower, "")
+
+
+def derivative_call(operands: Sequence[str]) -> str:
+    """``diff(f, x)``, ``diff(f, x, x)`` and ``diff(f, x, 2)`` as we write them; "" for others."""
+    body, name, *more = [*operands, "", ""][: max(len(operands), 2)]
+    order = str(len(more) + 1) if more == [name] * len(more) else more[0]
+    is_known = name.isidentifier() and order.isdecimal() and (len(more) < 2 or order != more[0])
+    after = f", {order}" if order != "1" else ""
+    return f"d({bare(body)}, {name}{after})" if is_known else ""
 
 
 def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:

@@ -88,6 +88,8 @@ REFUSED = {
     r"\in": "sets are not part of the language", ":": "a choice is written as cases",
     ";": "write one formula at a time", r"\circ": "write one function of the other",
     r"\langle": "write dot(x, y) in our language",
+    r"\choose": r"write \binom{n}{k}", r"\over": r"write \frac{a}{b}", r"\pmod": r"write \bmod",
+    r"\%": "a percentage is a quotient: write 5/100", r"\to": "there are no limits",
 }  # fmt: skip
 """What is refused, and why."""
 MAY_BE_FUNCTIONS = frozenset({*"fghFGH", "Gamma", "Beta", "Phi", "Psi", "zeta"})
@@ -325,6 +327,12 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
     called = name if is_function(name) or name in WORDS else name.lower()
     upright = word in UPRIGHT and len(name) > 1 and (is_function(called) or called in WORDS)
     before_group = BEFORE_GROUP.match(text, group.end())
+    if name == "Li":
+        raise wrong(
+            "there is no function 'Li'",
+            "the offset logarithmic integral is li(x) - li(2)",
+            (start, group.end()),
+        )
     upright = upright or (word in UPRIGHT and name in BESSEL and has_order(text, group.end()))
     if name == "B" and before_group and word in (*UPRIGHT, r"\operatorname"):
         items.append(Item("function", "beta", start, group.end()))
@@ -377,6 +385,20 @@ def refuse_word(text: str, start: int) -> None:
         raise wrong(message, rf"for a name write \mathrm{{{word[0]}}}", word.span())
 
 
+ARROW_BEFORE = re.compile(r"\\vec\s*(?:\{[^{}]*\}|\w)\s*$")
+ARROW_BEHIND = re.compile(r"\s*\\vec(?![A-Za-z])")
+
+
+def refuse_arrows(text: str, word: str, start: int, end: int) -> None:
+    """A product of two vectors, which is none number by number."""
+    between = ARROW_BEFORE.search(text, max(start - 80, 0), start) and ARROW_BEHIND.match(text, end)
+    if between and word in (r"\cdot", r"\times"):
+        help = "write dot(v, w) in our language"
+        if word == r"\times":
+            help = "the cross product is written out, element by element"
+        raise wrong(f"'{word}' stands between vectors", help, (start, end))
+
+
 def simple(text: str, word: str, start: int, end: int) -> Item:
     """A token that is an item by itself."""
     name = word.removeprefix("\\")
@@ -384,6 +406,7 @@ def simple(text: str, word: str, start: int, end: int) -> Item:
     if word in kinds:
         return Item(kinds[word], word, start, end)
     if word in OPERATORS:
+        refuse_arrows(text, word, start, end)
         return Item("operator", OPERATORS[word], start, end)
     if word == "!":
         if text[end : end + 1] in ("!", "="):
