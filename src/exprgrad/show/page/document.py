@@ -201,12 +201,44 @@ def script_of(
     ]
     written = [written_out(run) for run in runs]
     operations = arithmetic(*runs, *(one.run for own in written for one in own.values()))
-    has_calls, has_tensors = any(map(opens, runs)), any(written)
+    optional = optional_files(groups, models, operations, lesson, moves)
+    sweeps, views = (
+        "\n".join(asset(f"{name}.js") for name in names if optional.get(name, True))
+        for names in (SWEEPS, VIEWS)
+    )
+    data = "" if lesson is None else f"const LESSON={in_script(told_of(lesson))};\n"
+    tensors = {
+        tensor_key(run, node, mark): tensor_program(run, node, one)
+        for run, mark, own in zip(runs, marks, written, strict=True)
+        for node, one in own.items()
+    }
+    data += f"const TENSORS={in_script(tensors)};\n" if tensors else ""
+    if not optional["sheets"]:
+        parts = [operations, sweeps, "filled(PAGE);", "{", views, "}"]
+        code = shortened(squeezed_script("\n".join(parts)))
+        data += f"const PAGE={in_script(models[0][0])};\n"
+        return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
+    data += f"const CALLS={calls_in_script(groups, models)};\n"
+    code = squeezed_script("\n".join([operations, sweeps, views, "}", "lay(asked());"]))
+    code = shortened(code)
+    return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
+
+
+def optional_files(
+    groups: Sequence[Sequence[Run]],
+    models: Sequence[Sequence[dict[str, Any]]],
+    operations: str,
+    lesson: Lesson | None,
+    moves: Collection[str],
+) -> dict[str, bool]:
+    """Whether a page needs those of the script's files that not every page does, by name."""
+    runs = [group[0] for group in groups]
+    has_calls, has_tensors = any(map(opens, runs)), any(run.graph.shapes for run in runs)
     kinds = {kind for run in runs for kind in run.graph.kinds if kind in BY_NAME}
     has_edges = any(BY_NAME[kind].domain for kind in kinds)
     corrected = any("corrected" in group[0] for group in models)
     has_kinks = (has_edges or corrected or SPECIAL in operations) and not has_tensors
-    optional = {
+    return {
         "sheets": has_calls or len(runs) > 1,
         **dict.fromkeys(("calls", "closed"), has_calls),
         "adjoints": has_calls or "training" in moves,
@@ -224,27 +256,6 @@ def script_of(
         **dict.fromkeys(IN_LESSONS, lesson is not None),
         **{f"live-{name}": name in moves for name in LIVE},
     }
-    sweeps, views = (
-        "\n".join(asset(f"{name}.js") for name in names if optional.get(name, True))
-        for names in (SWEEPS, VIEWS)
-    )
-    data = "" if lesson is None else f"const LESSON={in_script(told_of(lesson))};\n"
-    if has_tensors:
-        tensors = {
-            tensor_key(run, node, mark): tensor_program(run, node, one)
-            for run, mark, own in zip(runs, marks, written, strict=True)
-            for node, one in own.items()
-        }
-        data += f"const TENSORS={in_script(tensors)};\n"
-    if not optional["sheets"]:
-        parts = [operations, sweeps, "filled(PAGE);", "{", views, "}"]
-        code = shortened(squeezed_script("\n".join(parts)))
-        data += f"const PAGE={in_script(models[0][0])};\n"
-        return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
-    data += f"const CALLS={calls_in_script(groups, models)};\n"
-    code = squeezed_script("\n".join([operations, sweeps, views, "}", "lay(asked());"]))
-    code = shortened(code)
-    return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
 
 
 def calls_in_script(

@@ -98,8 +98,6 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
     }
     kinds |= {call_key(node): call_fields(run, closed) for node, closed in run.closed.items()}
     inputs = {name: places[node] for name, node in graph.inputs.items()}
-    both = {} if graph.shapes else {**run.corrected, **run.true.corrected}
-    corrected = [(inputs[name], finite(x)) for name, (_, x) in both.items() if name in inputs]
     told = {
         "output": places[graph.output],
         "digits": digits,
@@ -110,13 +108,17 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
         "wrt": [inputs[name] for name in run.wrt or ()],
         "notes": [note_fields(found) for found in run.diagnostics],
     }
-    if graph.shapes:
-        held = [name for name, node in graph.inputs.items() if node in fixed(run)]
-        for fields in kinds.values():  # which the marks at nan ask for, and these are for numbers
-            fields.pop("domain", None)
-        return told | beside(run, places) | ({"fixed": held} if held else {})
-    told |= {"corrected": corrected} if corrected else {}
-    return told | beside(run, places) | losses(run, places, digits)
+    if not graph.shapes:
+        return told | beside(run, places) | corrections(run, inputs) | losses(run, places, digits)
+    held = [name for name, node in graph.inputs.items() if node in fixed(run)]
+    return told | beside(run, places) | ({"fixed": held} if held else {})
+
+
+def corrections(run: Run, inputs: Mapping[str, int]) -> dict[str, Any]:
+    """The derivatives that exist and are not what the sweep finds there."""
+    both = {**run.corrected, **run.true.corrected}
+    found = [(inputs[name], finite(x)) for name, (_, x) in both.items() if name in inputs]
+    return {"corrected": found} if found else {}
 
 
 def note_fields(found: Diagnostic) -> dict[str, str]:

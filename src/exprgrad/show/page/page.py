@@ -102,16 +102,7 @@ def page(
             if trains(lesson):
                 insides = {one.name: run_of(one) for one in functions_of(lesson.expression)}
         check_goals(lesson, runs)
-    for one in runs:
-        if one.graph.shapes and lesson is not None and any(part.live for part in lesson.parts):
-            message = "what moves in a lesson is for formulas of numbers: this one has tensors"
-            raise RequestError("no-tensors", message, help="leave out the part's live")
-        if len(one.shown) > LARGEST and not all:
-            raise RequestError(
-                "too-large",
-                f"a page of {len(one.shown):,} nodes is too large to read: the limit is {LARGEST}",
-                help=advice("--all", "all=True") + " makes it anyway",
-            )
+    check_runs(runs, lesson, all=all)
     from exprgrad.show.page.document import document
 
     html = document(
@@ -133,6 +124,20 @@ def check_descent(run: Run) -> None:
         raise RequestError("no-tensors", message, help=help)
     if not run.wrt:
         raise RequestError("usage", "the formula has no inputs to move")
+
+
+def check_runs(runs: Sequence[Run], lesson: Lesson | None, *, all: bool) -> None:
+    """Raise ``RequestError`` for what is too large to read, and where something moves over tensors."""
+    for one in runs:
+        if one.graph.shapes and lesson is not None and any(part.live for part in lesson.parts):
+            message = "what moves in a lesson is for formulas of numbers: this one has tensors"
+            raise RequestError("no-tensors", message, help="leave out the part's live")
+        if len(one.shown) > LARGEST and not all:
+            raise RequestError(
+                "too-large",
+                f"a page of {len(one.shown):,} nodes is too large to read: the limit is {LARGEST}",
+                help=advice("--all", "all=True") + " makes it anyway",
+            )
 
 
 def check_lesson(lesson: Lesson, run: Run) -> None:

@@ -282,12 +282,8 @@ def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape)
             ceil(text.y),
         )  # a word, on the line of the number beside it
         if piece.role in ("mark", "note"):
-            # Beside the numbers of an input, below its name.
-            beside = kind == "input" and piece.role == "note"
-            x, centred = (text.x, "") if beside else (middle, " mid")
-            own = " note" if piece.role == "note" else ""
             parts.append(
-                f'<text class="word{centred}{own}" x="{tenths(x)}" y="{low}">{content}</text>'
+                remark(piece.role, content, text.x if kind == "input" else None, middle, low)
             )
         elif piece.role == "word" and tensor:
             parts.append(f'<text class="word" x="{tenths(text.x)}" y="{low}">{content}</text>')
@@ -300,6 +296,15 @@ def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape)
                 parts.append(map_of(tensor, end - INSET, text.y))
     classes = " ".join(filter(None, ["node", kind, "output" if node == run.graph.output else ""]))
     return f'<g id="n{place}" class="{classes}">{"".join(parts)}</g>'
+
+
+def remark(role: str, content: str, beside: float | None, middle: float, low: int) -> str:
+    """What stands above or below a heading; a note ``beside`` an input's numbers is below its name."""
+    if role == "mark":
+        return f'<text class="word mid" x="{tenths(middle)}" y="{low}">{content}</text>'
+    if beside is None:
+        return f'<text class="word mid note" x="{tenths(middle)}" y="{low}">{content}</text>'
+    return f'<text class="word note" x="{tenths(beside)}" y="{low}">{content}</text>'
 
 
 def map_of(shape: Sequence[int], right: float, baseline: float) -> str:
