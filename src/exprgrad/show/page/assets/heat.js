@@ -74,6 +74,7 @@ function originText(spot) {
   if (!known(x)) return "";
   const own = num(entry(x, at)), more = terms.length > MOST_TERMS ? ` + … (${terms.length} terms)` : "";
   if (kind === "grad") {
+    if (own !== num(entry(app.right.grads[id] ?? 0, at))) return `The grad of ${numberName(spot)} is ${own} so far.`;
     const sum = `${terms.slice(0, MOST_TERMS).join(" + ")}${more} = ${own}`;
     return id === PAGE.output ? "The seed." : terms.length ? `The grad of ${numberName(spot)} is ${sum}.` : `Nothing is passed to ${numberName(spot)}: its grad is 0.`;
   }
