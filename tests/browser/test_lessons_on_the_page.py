@@ -234,6 +234,22 @@ def test_descent_on_a_formula_s_page(browse: Any) -> None:
     assert "it zigzags, for each step goes too far" in said
 
 
+@pytest.mark.parametrize(
+    "text, x, told",
+    [
+        ("x^2", 1.5, "x^2 is 0: the slope is 0, and it moves no more. It is at the bottom of"),
+        ("x^3/3", 2, "x^3/3 is 0: the slope is 0, and it moves no more. This is a flat place."),
+    ],
+)
+def test_descent_says_where_it_rests(text: str, x: float, told: str, browse: Any) -> None:
+    """A slope of 0 is the bottom of the curve, or is not."""
+    page = browse.show(parse(text).gradient(x=x).explore(descend=True).html)
+    place = panel(page, "Descent")
+    place.get_by_role("textbox", name="Rate").fill("0.5")
+    place.get_by_role("button", name="A step down").click()
+    assert told in place.get_by_role("status").text_content()
+
+
 WEIGHTS = """(steps) => {
   const fields = [...document.querySelectorAll("#inputs .input")];
   const field = name => fields.find(one => one.textContent.startsWith(name)).querySelector("input");

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from browsers import axe
 from exprgrad.api import parse
 from exprgrad.explain.walks.orders import Visited
 from exprgrad.show.text.views import signed as number
@@ -125,6 +126,48 @@ def test_the_diamond_read_too_early(browse: Any) -> None:
     assert other.evaluate("path => getComputedStyle(path).strokeDasharray") == "none"
     run = run_of("b = a + 1; c = a*3; d = b*c", {"a": 2})
     assert_agrees(page, run.visited(["d", "b", "a", "c"]))
+
+
+TURNS = """() => Object.fromEntries([...document.querySelectorAll("#graph .node")]
+  .filter(card => card.querySelector(".turn")?.textContent)
+  .map(card => [card.id, card.querySelector(".turn").textContent]))"""
+
+
+def test_nodes_clicked_one_after_the_other_are_an_order(browse: Any) -> None:
+    """By the mouse and by keys: each bears its number, and the last one runs the sweep."""
+    page = browse.show(lesson_html("diamond"))
+    told = page.locator("#told")
+    press(page, "Click the order")
+    page.locator("#n5").click()
+    page.locator("#n5").click()
+    assert told.text_content() == "d is taken back"
+    assert page.evaluate(TURNS) == {}
+    # The mouse leaves the focus at the output, where the keys go on.
+    page.keyboard.press("Enter")
+    page.locator("#n2").click()
+    assert told.text_content() == "b is visit 2 of 4"
+    assert page.evaluate(TURNS) == {"n5": "1", "n2": "2"}
+    assert panel(page, "Look closer").count() == 0
+    assert axe(page, "light") == []
+    page.locator("#n0").click()
+    page.locator("#n4").click()
+    assert results(page) == {"a": (6, 15)}
+    assert told.text_content() == "d is 18, a gets 6 of the true 15"
+    assert page.evaluate(TURNS) == {"n5": "1", "n2": "2", "n0": "3", "n4": "4"}
+    assert choice(page, "my own").is_checked()
+    # What is not clicked follows as it is; Esc leaves all as it was.
+    press(page, "Click the order")
+    page.locator("#n4").click()
+    press(page, "The rest as it is")
+    order = page.locator("#order li bdi")
+    assert order.all_text_contents() == ["c", "d", "b", "a"]
+    press(page, "Click the order")
+    page.locator("#n0").click()
+    page.keyboard.press("Escape")
+    assert order.all_text_contents() == ["c", "d", "b", "a"]
+    assert page.evaluate(TURNS) == {"n4": "1", "n5": "2", "n2": "3", "n0": "4"}
+    choose(page, "right")
+    assert page.evaluate(TURNS) == {}
 
 
 ORDERS = [

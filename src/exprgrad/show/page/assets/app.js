@@ -10,6 +10,7 @@
 // `steps`, `done`    all steps, and those that are done
 // `now`     what they have found so far, and what is lit
 // `asking`  what the reader is asked for, and `reveal` what has been found of it
+// `place`   takes what is picked, while the visits are clicked
 
 const {nodes: NODES, edges: EDGES} = PAGE;
 const app = {given: new Map, preset: "right", visits: ORDERS.right(PAGE), overwrite: false, at: 0, picked: null, asking: ""};
@@ -74,6 +75,7 @@ function visitIn(preset, visits, overwrite = app.overwrite) {
 
 function pick(picked) {
   if (app.asking) return;
+  if (app.place) return app.place(picked);
   app.picked = picked;
   show();
   $("told").textContent = picked ? [...$("close").children].map(part => part.innerText).join(" ") : "";

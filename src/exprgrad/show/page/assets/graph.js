@@ -132,7 +132,7 @@ frame.addEventListener("focusin", event => {
   const part = spotOf(event);
   if (!spots.has(part)) return;
   stopAt(part);
-  if (app.asking) return;
+  if (app.asking || app.place) return;
   app.picked = spots.get(part);
   show();
 });

@@ -86,9 +86,10 @@ LIVE.descent = place => {
     if (!count) return ["Choose a rate, and press Step or Play.", ""];
     const last = points.slice(-4), rises = last.slice(1).map((one, n) => one.value - last[n].value);
     if (rises.length === 3 && rises[0] > 0 && rises[1] > rises[0] && rises[2] > rises[1]) return [`${told}: it diverges, for each step rises more than the one before. The rate is too large.`, "diverged"];
+    const still = size(points.at(-1)) ? "nearly 0, and the steps hardly move" : "0, and it moves no more";
     const here = app.crossing ? kinks(PAGE, app.data, app.locals) : [];
     if (size(points.at(-1)) <= 1e-3 * size(points[0])) return here.length ? [`${told}. ${here.join("; ")}: the gradient found there is 0, and no step leads away.`, "reached"]
-      : [`${told}: the gradient is nearly 0. This is a flat place.`, "reached"];
+      : [`${told}: the ${ids.length > 1 ? "gradient" : "slope"} is ${still}. ${isLow(value) ? "It is at the bottom of what is drawn." : "This is a flat place."}`, "reached"];
     const against = (one, other) => one.grads.reduce((sum, g, n) => sum + g * other.grads[n], 0) < -.3 * size(one) * size(other);
     if (last.length === 4 && last.slice(1).every((one, n) => against(one, last[n]))) {
       const why = isOver(last[2].at, at) ? " across a kink. The gradient gets no smaller near it: only a rate that shrinks comes to rest" : ", for each step goes too far and the next comes back";
@@ -116,6 +117,8 @@ LIVE.descent = place => {
   }
   const grid = Array.from({length: CELLS + 1}, (_, n) => n / CELLS);
 
+  const sorted = heights => heights.filter(Number.isFinite).sort((one, other) => one - other);
+
   // The heights along the curve, and where kinks are; it is worked out once, for all that it depends on stays.
   function curveOf() {
     const places = grid.flatMap(n => [n, n + .5 / CELLS]).slice(0, -1).map(n => [low[0] + n * far[0]]);
@@ -123,21 +126,28 @@ LIVE.descent = place => {
       const part = n ? cross(places[n - 1], at) : undefined;
       return known(part) ? [across(places[n - 1][0] + part * (at[0] - places[n - 1][0]), 0)] : [];
     });
-    return {curve: places.map(at => [across(at[0], 0), valueAt(at)]), bends};
+    const curve = places.map(at => [across(at[0], 0), valueAt(at)]);
+    return {curve, bends, heights: sorted(curve.map(([, y]) => y))};
   }
   // The contours over two inputs with the others as they are, and the lines of kinks.
   function mapOf(now, [one, other]) {
     const place = (i, j) => now.map((x, n) => n === one ? low[n] + grid[i] * far[n] : n === other ? low[n] + (1 - grid[j]) * far[n] : x);
     const places = grid.map((_, i) => grid.map((_, j) => place(i, j))), values = places.map(row => row.map(valueAt));
-    const heights = values.flat().filter(Number.isFinite).sort((one, other) => one - other);
+    const heights = sorted(values.flat());
     const found = app.bend ? places.map(row => row.map(at => app.bend(givenAt(at)))) : [];
     return {
+      heights,
       // As much of the map lies between any two of them: a pole does not take them all.
       levels: Array.from({length: LEVELS}, (_, n) => contour(values, heights[Math.floor(heights.length * (n + .5) / LEVELS)])),
       bends: app.bend ? lines(([i, j], [k, l]) => cross(places[i][j], places[k][l], [found[i][j], found[k][l]])) : "",
     };
   }
   let kept = {};
+  // Whether no point of the curve or the map, as far as it is drawn over all inputs, lies lower than one can see.
+  function isLow(value) {
+    const heights = ids.length < 3 && kept.made?.heights || [];
+    return heights.length > 0 && value <= heights[0] + 1e-3 * (heights.at(-1) - heights[0]);
+  }
   function once(key, make) {
     if (kept.key !== key) kept = {key, made: make()};
     return kept.made;
@@ -145,9 +155,9 @@ LIVE.descent = place => {
   const dashed = bends => bends.length ? " Dashed: a kink or a jump." : "";
 
   function drawCurve() {
-    const {curve, bends} = once("curve", curveOf), heights = curve.map(([, y]) => y).filter(Number.isFinite), high = SIDE * .6;
+    const {curve, bends, heights} = once("curve", curveOf), high = SIDE * .6;
     const svg = plot(figures, `${output} over ${called(ids[0])}, and the steps on it.${dashed(bends)}`, high);
-    const least = Math.min(...heights), up = y => inside(high * (.94 - .88 * (y - least) / (Math.max(...heights) - least || 1)));
+    const least = heights[0], up = y => inside(high * (.94 - .88 * (y - least) / (heights.at(-1) - least || 1)));
     for (const x of bends) draw(svg, "path", {d: `M${x} 0V${high}`, class: "bend"});
     polyline(svg, curve.filter(([, y]) => isFinite(y)).map(([x, y]) => [x, up(y)]), "curve");
     const spots = points.filter(({value}) => isFinite(value)).map(({at: [x], value}) => [across(x, 0), up(value)]);

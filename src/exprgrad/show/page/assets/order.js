@@ -30,7 +30,60 @@ for (const radio of presets.querySelectorAll("input"))
   if (radio.value !== "own") radio.disabled = !ORDERS[radio.value](PAGE);
 const tip = line("Drag one to another place, or press Alt with ↑ or ↓.");
 const aboutOrder = make("p"), list = make("ol", {id: "order", "aria-label": "Visits, the first one at the top"}), result = make("div", {id: "result"});
-$("visits").append(make("div", null, presets, aboutOrder, signs, list, tip), result);
+
+// Nodes that are clicked one after the other are an order, too.
+let clicked = [], among = null;
+const clicker = button("Click the order", () => clicking(!app.place));
+const rest = button("The rest as it is", () => visitIn("own", [...clicked, ...own().filter(id => !clicked.includes(id))]));
+const next = make("p", {class: "wanted"});
+$("visits").append(make("div", null, presets, aboutOrder, make("div", {class: "row"}, clicker, rest), next, signs, list, tip), result);
+
+function clicking(isOn) {
+  clicked = [];
+  among = app.visits;
+  Object.assign(app, {picked: null, place: isOn && place});
+  show();
+  if (isOn) cards[PAGE.output].group.focus();
+  $("told").textContent = isOn ? next.textContent : "";
+}
+
+function place(picked) {
+  if (!picked) return clicking(false);
+  const id = picked.node, all = own(), isBack = clicked.includes(id);
+  if (!known(id)) return;
+  let told = `${called(id)} is not visited: no grad goes through it`;
+  if (all.includes(id)) {
+    clicked = isBack ? clicked.filter(other => other !== id) : [...clicked, id];
+    if (clicked.length === all.length) return visitIn("own", clicked);
+    told = called(id) + (isBack ? " is taken back" : ` is visit ${clicked.length} of ${all.length}`);
+  }
+  show();
+  $("told").textContent = told;
+}
+
+// The nodes of an order of one's own bear their numbers.
+const NONE = [], bearers = new Map;
+let numbered = NONE;
+function bearer(id) {
+  if (!bearers.has(id)) {
+    const {x, y} = boxOf(cards[id].group);
+    bearers.set(id, draw(cards[id].group, "text", {class: "turn", x: x + 4, y: y - 3}));
+  }
+  return bearers.get(id);
+}
+views.push(() => {
+  if (app.asking || app.visits !== among) app.place = null;
+  const isOn = Boolean(app.place), order = isOn ? clicked : app.preset === "own" ? app.visits : NONE;
+  clicker.textContent = isOn ? "Stop" : "Click the order";
+  clicker.hidden = !app.visits.length;
+  rest.hidden = !isOn || !clicked.length;
+  next.hidden = !isOn;
+  next.textContent = isOn ? `Visit ${clicked.length + 1} of ${own().length}: click a node in the graph, or press Enter on it. A second time takes it back.` : "";
+  if (order === numbered) return;
+  numbered = order;
+  for (const text of bearers.values()) text.textContent = "";
+  order.forEach((id, at) => { bearer(id).textContent = at + 1; });
+});
 
 // One item is a tab stop; arrows lead from item to item, and with Alt they take it along.
 let dragged = null;
