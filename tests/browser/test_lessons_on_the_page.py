@@ -330,7 +330,8 @@ def test_differences_are_those_of_the_formula(browse: Any) -> None:
 def test_paths_are_counted(browse: Any) -> None:
     page = lesson_page(browse, "paths")
     part = open_part(page, 2)
-    assert "Here 16 paths lead from a to y. The sweep has passed 0 of 8 edges." in part.inner_text()
+    told = "The forward sweep takes 4 operations; the reverse sweep has passed 0 of 8 edges."
+    assert f"Here 16 paths lead from a to y. {told}" in part.inner_text()
     last(page)
     assert "passed 8 of 8 edges" in part.inner_text()
     assert part.locator(".bars span").all_inner_texts()[1::2] == ["64", "8"]

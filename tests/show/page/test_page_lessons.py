@@ -181,7 +181,9 @@ def paths_numbers() -> list[float]:
     work = [n * count ** (n - 1) * count * 4 / 1e9 for n in (10, 11)]
     assert round(work[0] / 3600) == 12 and 8.5 < work[1] / 86400 < 9
     assert grad(here, "a") == count and local(here, "a", "b") == 1 and 9 * 100 * 100 == 90_000
-    return [count, edges, count * 4, 1, 10, 12, 11, 9, 8, 100, 90_000]
+    operations = sum(bool(node.operands) for node in here.nodes)
+    assert edges == 2 * operations
+    return [count, edges, operations, count * 4, 1, 10, 12, 11, 9, 8, 100, 90_000]
 
 
 def order_numbers() -> list[float]:

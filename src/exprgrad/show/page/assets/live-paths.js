@@ -31,7 +31,7 @@ LIVE.paths = place => {
     const most = PAGE.wrt.reduce((one, other) => (ways.get(other)?.count ?? 0n) > (ways.get(one)?.count ?? 0n) ? other : one);
     const {count, steps} = ways.get(most) ?? {count: 0n, steps: 0n}, edges = BigInt(web.edges.length);
     const passed = new Set(app.done.filter(({edge}) => known(edge)).map(({edge}) => edge)).size;
-    done.textContent = `Here ${large(count)} path${count === 1n ? "" : "s"} lead${count === 1n ? "s" : ""} from ${called(most)} to ${called(PAGE.output)}. The sweep has passed ${passed} of ${edges} edges.`;
+    done.textContent = `Here ${large(count)} path${count === 1n ? "" : "s"} lead${count === 1n ? "s" : ""} from ${called(most)} to ${called(PAGE.output)}. The forward sweep takes ${forwards()} operations; the reverse sweep has passed ${passed} of ${edges} edges.`;
     const paths = count ** copies, one = copies * count ** (copies - 1n) * steps, other = copies * edges;
     const bar = n => make("div", {class: "bar", style: `width:${100 * Number(n * 1000n / (one > other ? one : other) || 0n) / 1000}%`});
     grid.replaceChildren(
