@@ -173,7 +173,8 @@ SAID: list[Callable[[], Any]] = [
     lambda: parse("sum(X)", shapes={"X": (2,)}).steps("X"),
     lambda: F.gradient(AT).visited("y,y"),
     lambda: F.gradient(AT).visited("y,,x"),
-    lambda: parse("sum(x)").gradient(x=[1, 2]).explore(),
+    lambda: parse("sum(x)").gradient(x=[1.0] * 5000).explore(),
+    lambda: parse("sum(x)").gradient(x=[1, 2]).explore(descend=True),
     lambda: parse("+".join(f"x{k}" for k in range(600))).dot(),
     lambda: parse("sum(x)").check(x=[1, 2], h=0.1),
     lambda: parse("+".join(f"relu(x{k})" for k in range(3000))).check(
