@@ -96,7 +96,7 @@ if (libraries.length) {
     writeCode();
     light();
   }), listing, lacking);
-} else $("code").append(line(NODES.some(({shape}) => shape) ? "There is none for tensors here." : "No input moves the output: there is no grad to find."));
+} else $("code").append(line(NODES.some(({shape}) => shape) ? "The code is shown for formulas of numbers only." : "No input moves the output: there is no grad to find."));
 
 // What is lit: `now` what the step is about, or what is looked at or asked for; `lit` what it passes to, and what is pointed at.
 const marked = {now: [], lit: []};
