@@ -48,7 +48,7 @@ def test_what_is_asked_for_is_lit(browse: Any) -> None:
     press(page, "Grads")
     page.keyboard.type("1")
     page.keyboard.press("Enter")
-    assert page.locator(".wanted").text_content() == "What is the grad of c?"
+    assert page.locator("#ask .wanted").text_content() == "What is the grad of c?"
     assert lit(page, "now")[:2] == [["c"], ["c = Value(1.0)"]]
 
 
