@@ -123,6 +123,39 @@ def test_buttons_stay_in_sight_over_tensors(browse: Any, width: int, height: int
     assert wide <= width and high <= height
 
 
+def test_a_mask_is_predicted(browse: Any) -> None:
+    """Each number of the grads is asked; what is not asked is read beside its node."""
+    values = {"Z": [[2, -1], [-3, 4]], "C": [[1, 2], [3, -2]]}
+    run = parse("h = relu(Z); L = sum(C*h)").gradient(values)
+    page = browse.show(run.explore().html)
+    press(page, "Grads")
+    asked = panel(page, "Ask me")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "grad of L"
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    mask = asked.get_by_role("group", name="grad of Z")
+    for at, right in zip(("0, 0", "0, 1", "1, 0", "1, 1"), ("1", "0", "0", "-2"), strict=True):
+        field = mask.get_by_role("textbox", name=f"grad of Z[{at}]", exact=True)
+        field.fill("7")
+        field.press("Enter")
+        assert field.get_attribute("aria-invalid") == "true"
+        assert page.locator("#n0 .grad + .map .cell").count() == 0
+        field.fill(right)
+        field.press("Enter")
+    assert mask.get_by_role("textbox").count() == 0
+    assert mask.locator(".grid").text_content() == "✓ 1✓ 0✓ 0✓ −2"
+    assert page.locator("#n0 .grad + .map .cell").count() == 4
+    page.locator("#graph [aria-label^='h']").click()
+    closer = panel(page, "Look closer")
+    assert closer.get_by_role("grid").count() == 1, "its data are there, its grad is not"
+    assert "Grad: not known yet" in closer.text_content()
+    assert axe(page, "light") == []
+    press(page, "Show all")
+    assert "5 of 17 found" in asked.text_content()
+    press(page, "Stop asking")
+    assert asked.get_by_role("textbox").count() == 0
+
+
 LESSON = Path(__file__).parents[2] / "docs" / "lessons" / "tensors.toml"
 
 
@@ -132,12 +165,19 @@ def test_the_lesson_on_tensors(browse: Any) -> None:
     shown = parse(lesson.expression).gradient(lesson.values).explore(lesson=lesson).html
     assert len(shown.encode()) < 100_000
     page = browse.show(shown)
-    for part, formula in zip(lesson.parts, lesson.formulas, strict=True):
-        assert part.formula == formula.name
+    formulas = {formula.name: formula for formula in lesson.formulas}
+    for part in lesson.parts:
+        formula = formulas[part.formula]
         if part != lesson.parts[0]:
             page.get_by_text(part.title, exact=True).first.click()
         press(page, "Last step")
         agree(page, parse(formula.expression).gradient(formula.values))
+        if part == lesson.parts[1]:
+            press(page, "Grads")
+            press(page, "Show all")
+            press(page, "Stop asking")
+        if part == lesson.parts[3]:
+            page.locator("#graph [aria-label^='b,'] .grad + .map .cell").first.click()
         assert page.locator("details[open] li :checked").count() == 1
     press(page, "ReLU's mask")
     page.locator("details").nth(1).locator("summary").click()

@@ -66,6 +66,7 @@ VIEWS = (
     "ask",
     "goals",
     "tables",
+    "listing",
     "code",
     "address",
     "formulas",
@@ -83,7 +84,7 @@ VIEWS = (
 """The files of the script, in an order in which each knows those before it; the views share a block."""
 AT_KINKS = {"kinks", "sides", "conventions"}
 """Those for formulas that can meet a kink, a jump or the edge of a domain, as most lessons do not."""
-OF_NUMBERS = {"products", "paths", "blame", "trouble", "order", "ask", "worksheet"}
+OF_NUMBERS = {"products", "paths", "blame", "trouble", "order", "listing", "worksheet"}
 """Those for formulas of numbers alone."""
 IN_LESSONS = {"goals", "lesson"}
 """Those for lessons; what moves in their parts has a file each."""

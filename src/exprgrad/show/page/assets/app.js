@@ -10,6 +10,8 @@
 // `steps`, `done`    all steps, and those that are done
 // `now`     what they have found so far, and what is lit
 // `asking`  what the reader is asked for, and `reveal` what has been found of it
+// `grid`    where there are tensors, the fields in which one's numbers are typed, and `hint` how to find one
+// `uncover` scrolls to the lit line of the code
 // `place`   takes what is picked, while the visits are clicked
 
 const {nodes: NODES, edges: EDGES} = PAGE;
@@ -74,7 +76,8 @@ function visitIn(preset, visits, overwrite = app.overwrite) {
 }
 
 function pick(picked) {
-  if (app.asking) return;
+  // A tensor's numbers are read beside it, and those that are asked are not there.
+  if (app.asking && !app.grid) return;
   if (app.place) return app.place(picked);
   app.picked = picked;
   show();

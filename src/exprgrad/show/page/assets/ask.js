@@ -1,7 +1,9 @@
-// Ask me: numbers are hidden in the graph, and the reader types them there.
+// Ask me: numbers are hidden in the graph, and the reader types them there, a tensor's in the panel.
 
-const ASKED = {data: "data", local: "local derivatives", grad: "grads"};
+// A local derivative between tensors is a Jacobian.
+const ASKED = {data: "data", ...!app.grid && {local: "local derivatives"}, grad: "grads"}, MOST_ASKED = 12;
 const layer = draw(graph, "g", {class: "fields"});
+const slate = make("div");
 let questions = [], latest = null, from = 0;
 // What is asked for, and how it goes so far.
 const wanted = make("p", {class: "wanted"}), score = make("p", {class: "score"});
@@ -13,7 +15,7 @@ const tools = make("div", {class: "row", hidden: true},
   button("Show this one", () => settle(latest, false)),
   button("Show all", () => { for (const question of unknown()) settle(question, false); }),
   button("Stop asking", () => ask("")));
-$("ask").append(line("Numbers are hidden in the graph; you work them out."), offer, wanted, reply, tools, score);
+$("ask").append(line("Numbers are hidden in the graph; you work them out." + (app.grid ? "  Click a node to read those that are not hidden." : "")), offer, wanted, reply, slate, tools, score);
 
 const answer = words => { reply.textContent = words; };
 const unknown = () => questions.filter(({open}) => open);
@@ -22,17 +24,19 @@ function ask(kind) {
   const back = app.asking;
   const truthOf = at => kind === "local" ? app.locals[at] : kind === "data" ? app.data[at] : app.right.grads[at] ?? 0;
   // A nan or an infinity cannot be found.
-  const asked = (kind === "data" ? NODES.filter(({row}) => row).map(({id}) => id) : kind === "grad" ? ORDERS.right(PAGE) : [...app.flows]).filter(at => isFinite(truthOf(at)));
+  const isAsked = x => x.shape ? x.length <= MOST_ASKED && x.every(isFinite) : isFinite(x);
+  const asked = (kind === "data" ? NODES.filter(({row}) => row).map(({id}) => id) : kind === "grad" ? ORDERS.right(PAGE) : [...app.flows]).filter(at => isAsked(truthOf(at)));
   stop();
   if (kind && !asked.length) return answer(`There are no ${ASKED[kind]} to find.`);
   layer.replaceChildren();
+  slate.replaceChildren();
   if (kind) from = app.at;
   Object.assign(app, {asking: kind, picked: null, at: kind ? kind === "data" ? 0 : forwards() : from});
   document.body.classList.toggle("asking", Boolean(kind));
   offer.hidden = kind;
   tools.hidden = score.hidden = !kind;
   if (kind) turnTo("Ask me"), $("told").textContent = "";
-  questions = !kind ? [] : asked.map(at => kind === "local" ? onChip(at) : onCard(at, kind, truthOf(at)));
+  questions = !kind ? [] : asked.flatMap(at => kind === "local" ? onChip(at) : truthOf(at).shape ? app.grid(slate, at, kind, truthOf(at)) : onCard(at, kind, truthOf(at)));
   show();
   answer(kind ? `${asked.length} number${asked.length > 1 ? "s" : ""} to find. Enter checks one.` : "");
   tally();
@@ -52,7 +56,7 @@ function onChip(edge) {
 
 function question(asked, width) {
   const {x, y} = asked, made = {...asked, open: true, tries: 0};
-  made.place = draw(layer, "foreignObject", {x, y, width, height: 16});
+  made.place = made.box ?? draw(layer, "foreignObject", {x, y, width, height: 16});
   made.field = make("input", {"aria-label": asked.name, autocomplete: "off", placeholder: "?",
     onfocus: () => { latest = made; nameIt(); light(); },
     onchange: () => checked(made),
@@ -84,8 +88,9 @@ function checked(asked) {
 function settle(asked, right) {
   if (!asked?.open) return false;
   Object.assign(asked, {open: false, right});
-  asked.place.remove();
-  if (right) draw(layer, "text", {class: "tick", x: asked.x, y: asked.y + 11.5}).textContent = "✓";
+  if (asked.box) asked.box.replaceChildren((right ? "✓ " : "") + num(asked.truth));
+  else asked.place.remove();
+  if (right && !asked.box) draw(layer, "text", {class: "tick", x: asked.x, y: asked.y + 11.5}).textContent = "✓";
   show();
   const rest = unknown();
   const more = rest.length ? `${rest.length} to go.` : "That was the last one.";
@@ -114,7 +119,8 @@ function tally() {
 
 function hintOf(asked) {
   if (!asked) return "";
-  const {id, edge, kind} = asked;
+  const {id, edge, kind, box} = asked;
+  if (box) return app.hint(asked);
   if (kind === "data") return `${NODES[id].label}: ${about(PAGE, id)}`;
   if (kind === "local") return capital(rule(PAGE, edge));
   if (id === PAGE.output) return "The seed: how far the output moves when the output moves.";
@@ -126,7 +132,8 @@ function hintOf(asked) {
 // What has been found is shown as if the sweep had got there.
 app.reveal = now => {
   if (app.asking) now.nodes = now.wires = [];
-  for (const {id, edge, kind, open} of questions)
+  for (const {id, edge, kind, open, box} of questions)
     if (kind === "local") now.locals[edge] = open ? undefined : app.locals[edge];
-    else if (!open) now[kind === "grad" ? "grads" : "data"][id] = kind === "grad" ? app.right.grads[id] ?? 0 : app.data[id];
+    // A tensor is shown when all of it has been found.
+    else if (!open && !(box && questions.some(other => other.open && other.id === id))) now[kind === "grad" ? "grads" : "data"][id] = kind === "grad" ? app.right.grads[id] ?? 0 : app.data[id];
 };

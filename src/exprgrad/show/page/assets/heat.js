@@ -1,7 +1,8 @@
 // Tensors as heat maps on the cards, as tables beside what is picked, and as fields among the inputs; which number comes
 // from which; and the Jacobian that is never formed.
 
-for (const idle of ["visits", "ask"]) $(idle).remove();
+$("visits").remove();
+$("code").append(line("The code is shown for formulas of numbers only."));
 const MOST_DRAWN = 4096, MOST_FIELDS = 64, MOST_TERMS = 4;
 const placeText = (at, shape) => `[${shape.map((length, axis) => Math.floor(at / sizeOf(shape.slice(axis + 1))) % length).join(", ")}]`;
 const widthOf = shape => shape.at(-1) ?? 1;
@@ -159,7 +160,7 @@ views.push(() => {
     beside();
     // Where the panels stand beside the graph it stands on them, for numbers all over the graph are lit.
     const {left, right} = frame.getBoundingClientRect(), aside = $("panels").getBoundingClientRect();
-    if (more.length && aside.left >= right) Object.assign(closer.style, {left: `${aside.left}px`, top: `${GAP}px`, maxHeight: "95dvh"});
+    if (more.length && !app.asking && aside.left >= right) Object.assign(closer.style, {left: `${aside.left}px`, top: `${GAP}px`, maxHeight: "95dvh"});
   }
   lightOrigins();
 });
@@ -196,3 +197,19 @@ views.push(() => {
       field.removeAttribute("aria-invalid");
     });
 });
+
+// Under Ask me each number of a small tensor has a field of its own.
+
+app.grid = (slate, id, kind, x) => {
+  const {shape} = NODES[id], boxes = Array.from(x, () => make("div"));
+  slate.append(make("div", {class: "tensor", role: "group", "aria-label": `${kind} of ${called(id)}`},
+    make("p", null, make("b", null, `${kind} of ${called(id)}`), ` ${shapeText(shape)}`),
+    make("div", {class: "grid", style: `--columns:${widthOf(shape)}`}, ...boxes)));
+  return boxes.map((box, at) => question({id, kind, at, box, truth: x[at] + 0, name: `${kind} of ` + numberName({id, at})}));
+};
+app.hint = spot => {
+  const {id, kind} = spot, {found, terms} = origins(spot), from = found.map(one => (one.kind === "grad" ? "the grad of " : "") + numberName(one));
+  if (kind === "data") return `${NODES[id].label}: ${about(PAGE, id)}. It comes from ${from.join(", ")}.`;
+  if (id === PAGE.output) return "The seed.";
+  return terms.length ? `It comes from ${[...new Set(from)].join(", ")}.` : "Nothing is passed to it.";
+};

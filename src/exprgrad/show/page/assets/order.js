@@ -35,7 +35,7 @@ const aboutOrder = make("p"), list = make("ol", {id: "order", "aria-label": "Vis
 let clicked = [], among = null;
 const clicker = button("Click the order", () => clicking(!app.place));
 const rest = button("The rest as it is", () => visitIn("own", [...clicked, ...own().filter(id => !clicked.includes(id))]));
-const next = make("p", {class: "wanted"});
+const next = make("p", {id: "next"});
 $("visits").append(make("div", null, presets, aboutOrder, make("div", {class: "row"}, clicker, rest), next, signs, list, tip), result);
 
 function clicking(isOn) {
