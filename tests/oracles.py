@@ -146,13 +146,19 @@ def airy(name: str, x: Real, derivative: int = 0) -> Real:
     return getattr(mp, name)(x, derivative=derivative)
 
 
+def elliptic_e_slope(m: Real) -> Real:
+    """The derivative of the complete elliptic integral of the second kind, DLMF 19.4.2; m is not 0."""
+    with mp.extraprec(max(0, -mp.mag(m))):
+        return (mp.ellipe(m) - mp.ellipk(m)) / (2 * m)
+
+
 def gamma(x: Real) -> Real:
-    """The gamma function from 0 up; beyond 1,000 it is far beyond every double."""
+    """The gamma function from 0 up; beyond 10^20 it is far beyond every double."""
     if not x >= 0:
         return mp.nan
     if x == 0:
         return mp.inf
-    return mp.gamma(x) if x < 1000 else mp.ldexp(x, 3000)
+    return mp.gamma(x) if x < 10**20 else mp.ldexp(x, 10**22)
 
 
 def scaled_complement(x: Real) -> Real:
@@ -352,6 +358,7 @@ SLOPES: dict[str, Callable[..., Real]] = {
     "Chi": lambda x: mp.cosh(x) / x,
     "fresnels": lambda x: mp.sinpi(x * x / 2),
     "fresnelc": lambda x: mp.cospi(x * x / 2),
+    "elliptic_e": elliptic_e_slope,
     "airyai": lambda x: airy("airyai", x, 1),
     "airybi": lambda x: airy("airybi", x, 1),
     "airyaiprime": lambda x: x * airy("airyai", x),
@@ -385,17 +392,11 @@ def known(name: str, *args: Real) -> Real:
 
 
 class Unwieldy(ArithmeticError):
-    """A number so large or small that a function of it, other than arithmetic, would take minutes."""
-
-
-UNWIELDY = 2**17
-"""The bits of an exponent: a sine wants pi to as many, and an exponential wants log(2)."""
+    """A number so large or small that a function takes minutes: it wants pi or log(2) to as many bits."""
 
 
 def reference(name: str, *args: Real) -> Real:
     """An operation at mpmath's working precision; nan where it has no real value."""
-    if BY_NAME[name].value_ulp > 0.5 and any(map(is_unwieldy, args)):
-        raise Unwieldy(name)
     try:
         if has_own_reference(name):
             result = known(name, *args)
@@ -411,21 +412,21 @@ def reference(name: str, *args: Real) -> Real:
     return mpf(result)
 
 
-def is_unwieldy(x: Real) -> bool:
-    return bool(mp.isfinite(x)) and x != 0 and abs(mp.mag(x)) > UNWIELDY
-
-
 def decimal(value: float) -> Real:
     """The decimal that a double is written as, which simplification takes it for."""
     return mpf(repr(value))
 
 
 def evaluate(
-    graph: Graph, inputs: Mapping[str, Real], number: Callable[[float], Real] = mpf
+    graph: Graph,
+    inputs: Mapping[str, Real],
+    number: Callable[[float], Real] = mpf,
+    exponents: float = math.inf,
 ) -> list[Real]:
     """Every node's data at mpmath's working precision; named constants are exact, not doubles.
 
-    ``number`` says what a constant is: the double itself, or the ``decimal`` that was typed.
+    ``number`` says what a constant is: the double itself, or the ``decimal`` that was typed.  Where a
+    number's exponent is beyond ``exponents``, it is ``Unwieldy``.
     """
     values: list[Real] = []
     for node, kind in enumerate(graph.kinds):
@@ -439,6 +440,8 @@ def evaluate(
             values.append(exact() if exact else typed)
         else:
             values.append(reference(kind, *[values[operand] for operand in graph.operands[node]]))
+        if mp.isfinite(values[-1]) and values[-1] and abs(mp.mag(values[-1])) > exponents:
+            raise Unwieldy(kind)
     return values
 
 

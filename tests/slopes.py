@@ -52,7 +52,8 @@ class Point:
             return mp.nan  # too few digits are left
         left, here, right = (row[graph.output] for row in values)
         before, after = (here - left) / STEP, (right - here) / STEP
-        smooth = abs(after - before) < mpf(10) ** -8 * (1 + abs(after))
+        # What a central difference leaves out is about the square of this: less than what is asked for.
+        smooth = abs(after - before) < mpf(10) ** -9 * (1 + abs(after))
         return (after + before) / 2 if smooth else mp.nan
 
     def is_special(self, text: str) -> bool:

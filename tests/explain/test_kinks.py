@@ -518,10 +518,16 @@ STEP, TINY_STEP = -300, -1000
 """The step is 2^-300; one still smaller tells what grows from what is large; 2,500 bits are carried."""
 
 
-def beside(run: Run, point: Mapping[str, float], name: str, shift: Real) -> list[Real]:
+EXPONENTS = 2**17
+"""The bits of the longest exponents that the many compositions are held to."""
+
+
+def beside(
+    run: Run, point: Mapping[str, float], name: str, shift: Real, exponents: float
+) -> list[Real]:
     """Every node's data with one input a little aside, exactly."""
     at = {n: mpf(x) + (shift if n == name else 0) for n, x in point.items()}
-    return evaluate(run.graph, at)
+    return evaluate(run.graph, at, exponents=exponents)
 
 
 def divides_oddly(run: Run, values: list[Real]) -> bool:
@@ -531,7 +537,9 @@ def divides_oddly(run: Run, values: list[Real]) -> bool:
     return any(values[divisor] == 0 or mp.isinf(values[divisor]) for divisor in divisors)
 
 
-def against_quotients(run: Run, point: Mapping[str, float]) -> Iterator[str]:
+def against_quotients(
+    run: Run, point: Mapping[str, float], exponents: float = math.inf
+) -> Iterator[str]:
     """Hold what is claimed of each side against quotients; the verdicts that were held."""
     with mp.workprec(2500):
         exact = evaluate(run.graph, {name: mpf(x) for name, x in point.items()})
@@ -542,7 +550,7 @@ def against_quotients(run: Run, point: Mapping[str, float]) -> Iterator[str]:
             if found.verdict != "jump" and exact[-1] != mpf(run.values[-1]):
                 continue
             for sign in (-1, 1):
-                hold(run, point, found, sign)
+                hold(run, point, found, sign, exponents)
             if found.verdict == "exists":
                 assert found.left == found.right == run.gradient[name]
                 assert found.corrected == (run.corrected.get(name) is not None)
@@ -552,10 +560,12 @@ def against_quotients(run: Run, point: Mapping[str, float]) -> Iterator[str]:
 def hold_all(run: Run, point: Mapping[str, float]) -> None:
     """Hold every side against quotients, but where mpmath would take minutes for a number, or gives up."""
     with suppress(RecursionError, Unwieldy):
-        list(against_quotients(run, point))
+        list(against_quotients(run, point, EXPONENTS))
 
 
-def hold(run: Run, point: Mapping[str, float], found: OneSided, sign: int) -> None:
+def hold(
+    run: Run, point: Mapping[str, float], found: OneSided, sign: int, exponents: float
+) -> None:
     """One side of one input; beside an infinity closer, for a logarithm takes its time."""
     word, slope, value = ("right", found.right, found.right_value)
     if sign < 0:
@@ -563,10 +573,10 @@ def hold(run: Run, point: Mapping[str, float], found: OneSided, sign: int) -> No
     slowly = not all(map(math.isfinite, run.values))
     far, near = (sign * mp.ldexp(1, exponent) for exponent in (STEP, TINY_STEP))
     step = near if slowly else far
-    values = beside(run, point, found.input, step)
+    values = beside(run, point, found.input, step, exponents)
 
     def at(step: Real) -> Real:
-        return beside(run, point, found.input, step)[run.graph.output]
+        return beside(run, point, found.input, step, exponents)[run.graph.output]
 
     def quotient(step: Real) -> Real:
         if found.verdict == "jump":

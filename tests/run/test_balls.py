@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from exprgrad.derive.rules import slots
+from exprgrad.derive.rules import slots, template
 from exprgrad.explain.digits.trust import trust
 from exprgrad.explain.digits.trusted import derivative, enclosed, judged
 from exprgrad.graph.graph import Graph, dependents
@@ -123,6 +123,12 @@ def quotient(name: str, args: Sequence[Real], position: int) -> Slope:
     return Slope(half, rounding + apart)
 
 
+def marks(op: Op) -> list[float]:
+    """The numbers at which a row says that it has kinks or jumps."""
+    payloads = [payload for s in op.special for payload in template(s.where).payloads]
+    return [payload for payload in payloads if isinstance(payload, float)]
+
+
 def meets_special(graph: Graph, values: Sequence[Real]) -> bool:
     """Whether some operation meets a kink or a jump, or is so near that a quotient may span it."""
     for node, operands in enumerate(graph.operands):
@@ -131,6 +137,7 @@ def meets_special(graph: Graph, values: Sequence[Real]) -> bool:
             continue
         exact = [values[operand] for operand in operands]
         gaps = [high - low for low, high in pairwise(sorted(exact))]
+        gaps += [abs(abs(x) - abs(mark)) for x in exact for mark in marks(op)]
         if any(gap <= 2 * step_of(op.name, exact) for gap in gaps if gap or op.variadic):
             return True
         seen = [*exact, values[node], *[mpf(1)] * len(exact)]

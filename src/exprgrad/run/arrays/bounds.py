@@ -45,6 +45,7 @@ from exprgrad.run.numbers.bounds import (
     MOST_ENDS,
     NEEDED,
     NORMAL,
+    STRAIGHT,
     STRETCH,
     TINY,
     UNIT,
@@ -185,7 +186,7 @@ def carried(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> 
 def within(x: Array, d: Error, others: Sequence[Array]) -> list[Array]:
     """Where a row is asked of numbers that may be off by much: see ``run/numbers/bounds.py``."""
     turns = [*HUMPS, *others, *[-other for other in others]]
-    return [x - d, x + d, *[np.where(np.abs(turn - x) < d, turn, x) for turn in turns]]
+    return [x - d, x + d, x + d / 3, *[np.where(np.abs(turn - x) < d, turn, x) for turn in turns]]
 
 
 def own_error(op: Op, out: Array, seen: Sequence[Array], *, is_exact: bool) -> Error:
@@ -548,9 +549,11 @@ def along(
     def apart(end: Array) -> Array:
         return np.abs(rule([*others[:position], end, *others[position:]]) - here)
 
-    if not np.any(far):
-        return apart(x + STRETCH * d) / STRETCH
-    ahead = apart(x + np.where(far, d, STRETCH * d))
-    both = reduce(np.maximum, [ahead, *map(apart, within(x, d, others))])
-    both = np.where(both > BENT * np.abs(here), both + np.abs(here), both)
-    return np.where(far, both, ahead / STRETCH)
+    ahead, size = apart(x + STRETCH * d), np.abs(here)
+    bent = far | ~(ahead <= BENT * size)
+    if not np.any(bent):
+        return ahead / STRETCH
+    both = reduce(np.maximum, map(apart, within(x, d, others)))
+    wave = np.where(ahead >= STRAIGHT * both, ahead / STRETCH, ahead + size)
+    both = np.where(both <= BENT * size, both, both + size)
+    return np.where(d < FAR * np.abs(x), np.where(bent, wave, ahead / STRETCH), both)

@@ -17,6 +17,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache, lru_cache, partial, reduce
+from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
 from exprgrad.derive.rules import slots, template
@@ -281,7 +282,7 @@ def settled(op: Op, operands: Sequence[Ball], found: Ball) -> Ball:
     """What an operation is worth at, or to, what is not finite: a pole, no value, or nobody knows.
 
     A row says itself where it is defined and where its poles are.  At an infinite operand the row's
-    function on doubles is asked, and believed where doubles cannot but be exact.
+    function on doubles is asked.
     """
     given = dict(zip(op.names, operands, strict=False))
     if op.domain and not op.variadic:
@@ -300,25 +301,50 @@ def settled(op: Op, operands: Sequence[Ball], found: Ball) -> Ball:
     if infinite and not found.is_nan() and not found.mid().is_finite():
         # Infinity and a finite radius is that infinity; with an infinite radius it is any number.
         return found.mid() if found.rad().is_finite() else unknown()
-    if infinite and all(is_double(x) for x in operands):
-        doubles = [float(x) for x in operands]
-        number = functions[op.name](*doubles)
-        if number != number:
-            return undefined()
-        if (
-            math.isinf(number)
-            or op.value_ulp == 0
-            or number in (0.0, 0.5, 1.0, -0.5, -1.0, *doubles)
-        ):
-            return ball(number)
+    if infinite and (limit := limit_of(op, operands)) is not None:
+        return limit
     if found.is_nan() and (op.name == "where" or op.equation is not None):
         return undefined()
     return unknown()
 
 
+LIMITS = (0.0, 0.5, 1.0, 2.0, -0.5, -1.0)
+"""Finite limits at an infinity that doubles give exactly."""
+
+
+def limit_of(op: Op, operands: Sequence[Ball]) -> Ball | None:
+    """What doubles say of an infinite operand, where they cannot but be exact; nothing where they may not.
+
+    The other operand, of a row that has two, is asked for at both ends of its ball: between them such a
+    row is monotone.
+    """
+    corners = list(product(*map(ends, operands)))
+    if len(corners) > 2:
+        return None
+    numbers = {functions[op.name](*corner) for corner in corners}
+    for position, operand in enumerate(operands):
+        if op.value_ulp == 0 and numbers == {corner[position] for corner in corners}:
+            return operand
+    number = numbers.pop()
+    if numbers:
+        return None
+    if number != number:
+        return undefined()
+    exact = math.isinf(number) or op.value_ulp == 0 or number in LIMITS or number in corners[0]
+    return ball(number) if exact else None
+
+
 def is_double(x: Ball) -> bool:
     """Whether a ball is exactly a double."""
     return bool(x.is_exact() and ball(float(x)) == x)
+
+
+def ends(x: Ball) -> tuple[float, ...]:
+    """A double, or two between which a ball lies."""
+    if is_double(x):
+        return (float(x),)
+    low, high = float(x.lower()), float(x.upper())
+    return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
 
 
 # The operations that arb calls otherwise, or that need care.

@@ -43,6 +43,8 @@ BENT = 0.125
 """A local derivative that changes by such a part within an error is not of first order any more."""
 STRETCH = 256.0
 """How many errors away a smooth rule is asked, so that what it rounds itself does not count."""
+STRAIGHT = STRETCH / 4
+"""How much further a line gets so many errors away: an end, being a double, may be two errors away."""
 HUMPS = 0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0
 """Where a row and its local derivatives are asked if the operand may be there, for both ends may be flat.
 
@@ -369,10 +371,10 @@ def carried(kind: Kind, out: float, seen: Sequence[float], off: Sequence[float])
 def within(x: float, d: float, others: Sequence[float]) -> list[float]:
     """Where a row is asked of a number that may be off by much: both ends, and where it may turn between.
 
-    A row of several operands may turn where two are equal, or opposite.
+    A row of several operands may turn where two are equal, or opposite; a wave may be back at both ends.
     """
     turns = [*HUMPS, *others, *[-other for other in others]]
-    return [x - d, x + d, *[turn for turn in turns if abs(turn - x) < d]]
+    return [x - d, x + d, x + d / 3, *[turn for turn in turns if abs(turn - x) < d]]
 
 
 def worse(error: float, other: float) -> float:
@@ -590,16 +592,20 @@ def along(
     function: Callable[[list[float]], float], here: float, place: list[float], at: int, d: float
 ) -> float:
     """How far a smooth function gets from its value where one argument is off."""
-    x = place[at]
-    if d < FAR and d < FAR * abs(x):
-        place[at] = x + STRETCH * d
-        apart = abs(function(place) - here) / STRETCH
+    x, near = place[at], d < FAR * abs(place[at])
+    place[at] = x + STRETCH * d
+    ahead = abs(function(place) - here)
+    if near and d < FAR and ahead <= BENT * abs(here):
+        apart = ahead / STRETCH
     elif d < inf:
         apart = 0.0
         for end in within(x, d, [*place[:at], *place[at + 1 :]]):
             place[at] = end
             apart = worse(apart, abs(function(place) - here))
-        apart = apart if apart <= BENT * abs(here) else apart + abs(here)
+        if near:  # a line through 0, or a wave
+            apart = ahead / STRETCH if ahead >= STRAIGHT * apart else ahead + abs(here)
+        elif not apart <= BENT * abs(here):
+            apart += abs(here)
     else:
         apart = inf
     place[at] = x
