@@ -21,8 +21,9 @@ from exprgrad.run.numbers.primitives import Template, functions, reader, sides
 from exprgrad.run.numbers.sweeps import Adjoints, Tape, Visits, forward, row
 
 __all__ = [
-    "BENT", "DOUBLE_DIGITS", "EXACT_BELOW", "FAR", "HUMPS", "MOST_ENDS", "NEEDED", "NORMAL", "STRAIGHT", "STRETCH",
-    "TINY", "UNIT", "data_errors", "grad_errors", "has_only_kinks", "right_digits", "typed_errors",
+    "BENT", "DOUBLE_DIGITS", "EXACT_BELOW", "FAR", "HUMPS", "MOST_ENDS", "NEEDED", "NORMAL",
+    "STRAIGHT", "STRETCH", "TINY", "UNIT", "data_errors", "grad_errors", "has_only_kinks",
+    "right_digits", "typed_errors",
 ]  # fmt: skip
 
 inf = math.inf
