@@ -101,6 +101,23 @@ def test_many_sweeps_over_tensors() -> None:
     swept(many(400, 2))
 
 
+TIES = (
+    "sum(max(x, [1, 2, 5]))", "sum(min([1, 2, 5], x))", "sum(max(x, [1, 1, 1]))", "sum(max(x, 1))",
+    "sum(max(x, [[1, 2, 5], [1, 1, 1]]))", "sum(max(x*x, exp([0, 2, 1])))", "sum(x^[2, 3, 0])",
+    "sum(clamp(x, [1, 0, 3], [2, 2, 4]))", "sum(max(x, s))", "sum(max(x, s*[1, 2, 3]))",
+)  # fmt: skip
+
+
+def test_a_tie_with_a_constant_is_that_of_grad() -> None:
+    """A constant takes all of a tie, an input its share: also where the constant's numbers differ."""
+    inputs = {"x": [1.0, 2.0, 3.0], "s": 1.0}
+    runs = []
+    for expression in map(parse, TIES):
+        run = expression.gradient({name: inputs[name] for name in expression.inputs})
+        runs.append((run, run))
+    swept(runs)
+
+
 X, W = [[1.0, 2.0], [3.0, -4.0]], [[1.0, 0.5, 2.0], [2.0, -1.0, 1.0]]
 
 

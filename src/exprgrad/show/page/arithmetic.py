@@ -25,7 +25,7 @@ from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluation import Run
 
-__all__ = ["OUT", "SPECIAL", "arithmetic", "is_tensor", "names_of", "rows"]
+__all__ = ["OUT", "SPECIAL", "arithmetic", "is_tensor", "knows_operands", "names_of", "rows"]
 
 JAVASCRIPT = TARGETS["javascript"]
 PREFIX = "op_"

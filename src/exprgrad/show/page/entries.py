@@ -10,16 +10,18 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+
 from exprgrad.derive.rules import template
 from exprgrad.errors import RequestError
 from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import CONST, INPUT, NUMBERS, Graph, Settings
+from exprgrad.graph.graph import CONST, INPUT, NUMBERS, Graph, Literal, Settings, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.numbers.sweeps import gated
 from exprgrad.show.documents.document import finite
-from exprgrad.show.page.arithmetic import is_tensor, rows
+from exprgrad.show.page.arithmetic import is_tensor, knows_operands, rows
 
 __all__ = ["Written", "fixed", "tensor_program", "written_out"]
 
@@ -61,21 +63,26 @@ def alone(run: Run, node: int) -> Written:
     """One operation by itself, over numbers: its operands are inputs."""
     assert run.adjoints is not None
     graph, kind, operands = run.graph, run.graph.kinds[node], run.graph.operands[node]
-    by_number = kind in BY_NAME
+    held: dict[int, tuple[float, ...]] = {
+        at: tuple(np.ravel(run.values[operand]).tolist())
+        for at, operand in enumerate(operands)
+        if not run.varying[operand]
+    }
+    # A row may ask for the number of an operand that is the same whatever the inputs: it has to be one.
+    is_uneven = any(len({*numbers}) > 1 for numbers in held.values())
+    by_number = kind in BY_NAME and not (is_uneven and knows_operands(BY_NAME[kind]))
     own = Graph(NUMBERS if by_number else [])
     inputs: dict[str, Any] = {}
     for at, operand in enumerate(operands):
-        value, name = run.values[operand], f"x{at}"
-        if by_number:
-            numbers = value.ravel().tolist() if graph.shape(operand) else [float(value)]
-            value = numbers[0]
-            # What is the same whatever the inputs is a number to its row, which may ask for that.
-            if not run.varying[operand] and len({*numbers}) == 1:
-                own.append(CONST, (), value, (0, 0))
-                continue
-        inputs[name] = value
-        own.inputs[name] = own.append(INPUT, (), name, (0, 0))
-        own.shapes.append(graph.shape(operand))
+        value, name, shape = run.values[operand], f"x{at}", graph.shape(operand)
+        numbers = held.get(at, ())
+        if numbers and (not by_number or len({*numbers}) == 1):
+            known = Literal(shape, numbers) if shape and not by_number else numbers[0]
+            own.append(CONST, (), known, (0, 0))
+        else:
+            inputs[name] = float(np.ravel(value)[0]) if by_number else value
+            own.inputs[name] = own.append(INPUT, (), name, (0, 0))
+        own.shapes.append(shape)
     places = tuple(range(len(own)))
     own.output = own.append(kind, places, graph.payloads[node], (0, 0), ((0, 0),) * len(places))
     own.shapes.append(graph.shape(node))
@@ -94,7 +101,7 @@ def tensor_program(run: Run, node: int, written: Written) -> dict[str, Any]:
     """A node over tensors as the page's script does it.
 
     ``shape``  the result's
-    ``row``    of an elementwise operation, which is done to each number
+    ``row``    of an elementwise operation, which is done to each number, by the same row
     ``rows``, ``count``, ``nodes``, ``outputs``  of any other: rows by place, how many numbers the operands
                have, the nodes behind those, each a number or a row with its operands, and the result's
     ``gates``  by row, the operands to which nothing is passed where the local derivative is 0
@@ -112,9 +119,9 @@ def tensor_program(run: Run, node: int, written: Written) -> dict[str, Any]:
         ],
         "reads": [[read(kinds[key], at) for at in range(counts[key])] for key in used],
     }
-    if run.graph.kinds[node] in BY_NAME:
+    if run.graph.kinds[node] in BY_NAME and len(used) == 1:
         return told | {"row": used[0]}
-    count = len(graph.inputs)
+    count = sum(size(run.graph.shape(operand)) for operand in run.graph.operands[node])
     nodes = [
         [used.index(keys[at]), *graph.operands[at]] if keys[at] else finite(written.run.values[at])
         for at in range(count, len(graph))
