@@ -75,6 +75,15 @@ def ask(cases: Sequence[tuple[Run | None, str, Any]]) -> list[Any]:
     return [read(answer) for answer in json.loads(done.stdout)]
 
 
+def complaint(source: str) -> str:
+    """What Node says against a script's syntax; nothing where it is in order."""
+    require("javascript")
+    done = subprocess.run(
+        ["node", "--check", "-"], input=source, capture_output=True, text=True, check=False
+    )
+    return done.stderr
+
+
 def operations(run: Run) -> str:
     """What a script works with: operations on numbers, and those on tensors as programs over them."""
     written = written_out(run)

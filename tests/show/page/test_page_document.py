@@ -18,6 +18,8 @@ from exprgrad.api import parse
 from exprgrad.show.page.document import SWEEPS, VIEWS, code, document
 from exprgrad.show.page.lessons import LESSONS, Lesson, tasks_of
 from exprgrad.show.picture import theme as look
+from pages import lesson_html
+from scripts import complaint
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("dot") or find_spec("pygraphviz"))
@@ -133,8 +135,7 @@ def test_a_lone_surrogate_can_be_written() -> None:
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_is_small_and_told_on_its_page(name: str) -> None:
-    lesson = LESSONS[name]
-    html = parse(lesson.expression).gradient(lesson.values).explore(lesson=lesson).html
+    lesson, html = LESSONS[name], lesson_html(name)
     trains = any(part.live == "training" for part in lesson.parts)
     assert len(html.encode()) < (LARGEST_NETWORK if trains else LARGEST)
     page = Reader(html)
@@ -147,6 +148,24 @@ def test_a_lesson_is_small_and_told_on_its_page(name: str) -> None:
     for part in lesson.parts:
         paragraphs = re.split(r"\n\s*\n", part.text.replace("`", ""))
         assert all(" ".join(text.split()) in shown for text in (part.title, *paragraphs))
+
+
+PAGES = ("a*b", "f(x) = x*x; f(a) + f(b)", "max(a, abs(b))", "sum(relu(A))", "f(X) = sum(X); f(A)")
+
+
+@pytest.mark.parametrize("name", [*LESSONS, *PAGES])
+def test_a_page_s_script_is_in_order(name: str) -> None:
+    """However its files are put together."""
+    values = {"a": 2, "b": 3, "A": [[1, -2], [3, 4]]}
+    if name in LESSONS:
+        html = lesson_html(name)
+    else:
+        expression = parse(name)
+        html = document(
+            expression.gradient({each: values[each] for each in expression.inputs}),
+            descend="a" in expression.inputs,
+        )
+    assert complaint(script(Reader(html))) == ""
 
 
 def test_a_lesson_is_text_too() -> None:

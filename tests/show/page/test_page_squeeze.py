@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from exprgrad.show.page.document import (
+    OF_NUMBERS,
     SWEEPS,
     VIEWS,
     asset,
@@ -16,6 +17,7 @@ from exprgrad.show.page.document import (
     squeezed_script,
     squeezed_style,
 )
+from scripts import complaint
 
 
 @pytest.mark.parametrize(
@@ -115,8 +117,36 @@ def test_a_squeezed_script_does_what_it_did() -> None:
 @pytest.mark.parametrize("name", [*SWEEPS, *VIEWS])
 def test_the_assets_are_written_as_squeezing_needs_them(name: str) -> None:
     """Comments on lines of their own; no template in another, and none over several lines."""
-    for line in asset(f"{name}.js").splitlines():
+    refuse_templates(asset(f"{name}.js"))
+
+
+def refuse_templates(script: str) -> None:
+    """Raise ``AssertionError`` for a comment behind code, and for templates that are not understood."""
+    for line in script.splitlines():
         if not line.strip().startswith("//"):
             quoted = re.findall(r"`[^`]*`", re.sub(r"\$\{[^{}`]*\}", "0", line))
             assert not re.search(r"(?<!:)//", line) and line.count("`") % 2 == 0, line
             assert not any("${" in text for text in quoted), line
+
+
+@pytest.mark.parametrize("template", ["`a ${`b ${c}`}`", "`a ${f({b})}`", "`a ${{b}.b}`"])
+def test_what_squeezing_cannot_read_is_refused(template: str) -> None:
+    """Names in a template in a template, or in an object in one, would keep their length there."""
+    with pytest.raises(AssertionError):
+        refuse_templates(f"say({template});")
+
+
+OF_TENSORS = {"tensors", "heat"}
+"""What stands in for ``OF_NUMBERS``."""
+
+
+@pytest.mark.parametrize("without", [OF_NUMBERS, OF_TENSORS])
+def test_no_name_is_declared_twice(without: set[str]) -> None:
+    """In one block a name that two files declare is an error, functions' too."""
+    texts = [asset(f"{name}.js") for name in (*SWEEPS, *VIEWS) if name not in without]
+    # The block that one of them opens is closed where all files are joined.
+    whole = "\n".join(text.partition("\nfunction build(")[0] for text in texts)
+    assert complaint(f'"use strict"; {{ {whole} }}') == ""
+    assert "already been declared" in complaint(
+        f'"use strict"; {{ {whole}\nfunction show() {{}} }}'
+    )
