@@ -10,8 +10,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-import numpy as np
-
 from exprgrad.derive.rules import template
 from exprgrad.errors import RequestError
 from exprgrad.explain.diagnostics import Run
@@ -63,24 +61,25 @@ def alone(run: Run, node: int) -> Written:
     """One operation by itself, over numbers: its operands are inputs."""
     assert run.adjoints is not None
     graph, kind, operands = run.graph, run.graph.kinds[node], run.graph.operands[node]
-    held: dict[int, tuple[float, ...]] = {
-        at: tuple(np.ravel(run.values[operand]).tolist())
-        for at, operand in enumerate(operands)
-        if not run.varying[operand]
-    }
+    told = [
+        (*run.values[operand].ravel().tolist(),)
+        if graph.shape(operand)
+        else (float(run.values[operand]),)
+        for operand in operands
+    ]
+    held = {at: told[at] for at, operand in enumerate(operands) if not run.varying[operand]}
     # A row may ask for the number of an operand that is the same whatever the inputs: it has to be one.
     is_uneven = any(len({*numbers}) > 1 for numbers in held.values())
     by_number = kind in BY_NAME and not (is_uneven and knows_operands(BY_NAME[kind]))
     own = Graph(NUMBERS if by_number else [])
     inputs: dict[str, Any] = {}
     for at, operand in enumerate(operands):
-        value, name, shape = run.values[operand], f"x{at}", graph.shape(operand)
-        numbers = held.get(at, ())
+        name, shape, numbers = f"x{at}", graph.shape(operand), held.get(at, ())
         if numbers and (not by_number or len({*numbers}) == 1):
             known = Literal(shape, numbers) if shape and not by_number else numbers[0]
             own.append(CONST, (), known, (0, 0))
         else:
-            inputs[name] = float(np.ravel(value)[0]) if by_number else value
+            inputs[name] = told[at][0] if by_number else run.values[operand]
             own.inputs[name] = own.append(INPUT, (), name, (0, 0))
         own.shapes.append(shape)
     places = tuple(range(len(own)))
