@@ -48,6 +48,27 @@ def test_what_is_no_number_stays_in_a_condition(condition: str) -> None:
     assert again == exprgrad.parse(program(graph)).gradient(x=3.0, y=1.0).gradient["x"] == 6.0
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0*nan*x - x", "0*nan - 1"),
+        ("x + 0*inf*sin(x)", "0*inf*cos(x) + 1"),
+        ("nan*x - nan*x - x", "0*nan - 1"),
+        ("x/nan - x/nan + x", "0*nan"),
+        ("x*nan/nan", "0*nan"),
+        ("x*inf/inf", "0*inf"),
+        ("0/0*x - x", "0/0 - 1"),
+    ],
+)
+def test_what_is_no_number_is_not_folded_away(text: str, expected: str) -> None:
+    """It is nan in the derivative, too."""
+    (found,) = derivatives(parse(text), ["x"])
+    slope = exprgrad.parse(program(found))
+    assert math.isnan(slope.evaluate(dict.fromkeys(slope.inputs, 3.0)).value)
+    assert math.isnan(exprgrad.parse(text).gradient(x=3.0).gradient["x"])
+    assert program(found) == expected
+
+
 def test_the_golden_table_is_as_long_as_it_should_be() -> None:
     assert len(GOLDEN) >= 80
     used = {kind for text, _, _ in GOLDEN for kind in parse(text).kinds}

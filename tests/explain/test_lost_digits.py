@@ -97,6 +97,15 @@ def test_many_numbers_share_a_warning() -> None:
     assert found.err.count("warning: ") <= 4 and found.err.count("  help: ") <= 4
 
 
+@pytest.mark.parametrize("name", ["jac", "hess", "jvp", "vjp"])
+def test_what_has_no_value_has_no_derivative(name: str) -> None:
+    """No digits are claimed of it."""
+    tangent = ["--tangent", "x=1"] if name == "jvp" else []
+    found = command(name, "--json", "x^2 % 2 + nan", "x=0.7", *tangent)
+    digits = json.dumps(json.loads(found.out)["digits"])
+    assert set(filter(str.isdecimal, digits)) == {"0"}, digits
+
+
 def test_digits_are_each_numbers_own() -> None:
     found = json.loads(command("grad", "--json", "(1-cos(x))/x^2", "x=1e-7").out)
     assert [one["code"] for one in found["diagnostics"]] == ["lost-digits"]

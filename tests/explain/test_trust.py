@@ -200,6 +200,25 @@ def test_inputs_that_are_not_finite() -> None:
     assert number("x + 1", x=math.nan).verdict == "undefined"
 
 
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "sin(x) + (nan) % 2",
+        "x % 2 + nan",
+        "clamp(x, nan, 2)",
+        "where(x > 0, nan, x)",
+        "floor(log(-x))",
+    ],
+)
+def test_what_has_no_value_has_no_derivative(formula: str) -> None:
+    """No digits are claimed of it, in a gradient or in matrices; nor is nan corrected to a number."""
+    run = parse(formula).gradient(x=0.7)
+    assert run.digits == {"value": 0, "gradient": {"x": 0}}
+    assert (run.trust().gradient["x"].verdict, run.corrected) == ("undefined", {})
+    told = [diagnostic.code for diagnostic in run.diagnostics]
+    assert told == ["nan"]
+
+
 def test_only_the_chosen_inputs() -> None:
     run = parse("a*b + c").gradient(a=1, b=2, c=3, wrt=["b"])
     assert list(run.trust().gradient) == ["b"]

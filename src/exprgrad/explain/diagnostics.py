@@ -634,6 +634,7 @@ def answered(
     ``run`` is of the formula, and ``kind`` what was asked for at the point; ``label`` is what messages call
     numbers.  Fields that are ``unseen`` are not asked for.
     """
+    from exprgrad.run.matrices import BY_OUTPUT
     from exprgrad.run.numbers.bounds import data_errors, typed_errors
 
     if not point.evaluator.by_entries:
@@ -658,7 +659,14 @@ def answered(
         swept = evaluation.Run(run.text, graph, question.inputs, data)
         return Derived(question, swept, nodes, label)
 
-    bounds = {path: (data[node], errors[node]) for path, node in asked.items()}
+    valueless = {name for name in question.outputs if math.isnan(data[nodes["value", name]])}
+
+    def error(path: Path) -> float:
+        """What a number may be off by: anything, if it is derived from what is not a number."""
+        lacks = path[1] in valueless if path[0] in BY_OUTPUT else bool(valueless)
+        return math.inf if lacks else errors[nodes[path]]
+
+    bounds = {path: (data[node], error(path)) for path, node in asked.items()}
     wide = {path: typed[nodes[path]] for path in bounds} if typed else {}
     return resolved(bounds, digits, source, wide)
 

@@ -352,13 +352,25 @@ class Question(NamedTuple):
     ``inputs``  its inputs' values, and those of the directions that the derived graph reads
     ``derive``  from the formula's graph, or one with the same nodes, by some rules: a derived graph, and
                 the nodes there of all numbers, or of those at some paths; what is always 0 is left out
+    ``outputs`` the formula's nodes that are differentiated, by name
     ``spelled`` the texts of inputs, as a run has them
     """
 
     graph: Graph
     inputs: Mapping[str, Any]
     derive: Callable[[Graph, Rule, Paths], tuple[Graph, Numbers]]
+    outputs: Mapping[str, int]
     spelled: Mapping[str, str] = NOTHING
+
+
+def question(
+    point: Point,
+    program: Callable[[Graph, Rule, Paths], tuple[Graph, Numbers]],
+    directions: Mapping[str, Any] = NOTHING,
+) -> Question:
+    """What a program asks at a point; ``directions`` are further inputs of the derived graph."""
+    inputs = {**point.inputs, **directions}
+    return Question(point.evaluator.graph, inputs, program, point.outputs, point.spelled)
 
 
 def jacobian_question(point: Point) -> Question:
@@ -375,7 +387,7 @@ def jacobian_question(point: Point) -> Question:
         }
         return made, values_of(rows, found) | entries
 
-    return Question(point.evaluator.graph, point.inputs, program, point.spelled)
+    return question(point, program)
 
 
 def hessian_question(point: Point) -> Question:
@@ -391,7 +403,7 @@ def hessian_question(point: Point) -> Question:
                 nodes["hessian", names[row], names[column]] = found[at]
         return made, nodes
 
-    return Question(point.evaluator.graph, point.inputs, program, point.spelled)
+    return question(point, program)
 
 
 def jvp_question(point: Point) -> Question:
@@ -406,9 +418,7 @@ def jvp_question(point: Point) -> Question:
         slopes = {("jvp", name): node for name, node in zip(names, found, strict=False)}
         return made, values_of(names, found[len(names) :]) | slopes
 
-    return Question(
-        point.evaluator.graph, {**point.inputs, **tangents_named(moving)}, program, point.spelled
-    )
+    return question(point, program, tangents_named(moving))
 
 
 def vjp_question(point: Point) -> Question:
@@ -425,9 +435,7 @@ def vjp_question(point: Point) -> Question:
         slopes = {("vjp", name): node for name, node in zip(names, found, strict=False)}
         return made, values_of(beside, found[len(names) :]) | slopes
 
-    return Question(
-        point.evaluator.graph, {**point.inputs, **weights_named(weights)}, program, point.spelled
-    )
+    return question(point, program, weights_named(weights))
 
 
 class Kind(NamedTuple):

@@ -241,7 +241,13 @@ class Algebra(Forms):
                 accumulate(powers, form, exponent)
             else:
                 coefficient = self.multiply(powers, coefficient, form, exponent)
-        if not coefficient and not any(map(self.is_infinite, powers)):
+        if not all(powers.values()):
+            for base in [base for base in powers if not powers[base] and self.is_infinite(base)]:
+                powers[base], coefficient = (
+                    ONE,
+                    coefficient * 0,
+                )  # nan/nan is no 1, and inf/inf neither
+        if not coefficient and not any(map(self.is_lasting, powers, powers.values())):
             return self.zero
         marks, marked = self.marks(powers), [*powers]
         steps = self.anyway if marks.isdisjoint(self.about) else self.rules.factors
@@ -385,11 +391,14 @@ class Algebra(Forms):
             self.add_term(terms, term, coefficient if inner == 1 else inner * coefficient)
 
     def split(self, form: int) -> tuple[int, Exact]:
-        """A form that is no sum without its coefficient, and that; a number is a multiple of 1."""
+        """A form that is no sum without its coefficient, and that; a number is a multiple of 1.
+
+        The coefficient 0 is kept, as in 0*nan: else it would be lost with the nan.
+        """
         found = self.forms[form]
         if isinstance(found, Number):
             return self.one, found.value
-        if isinstance(found, Product) and found.coefficient != 1:
+        if isinstance(found, Product) and found.coefficient not in (0, 1):
             if len(found.factors) == 1 and found.factors[0][1] == 1:
                 return found.factors[0][0], found.coefficient
             return self.signed_product(ONE, list(found.factors)), found.coefficient

@@ -250,6 +250,10 @@ class Forms:
             isinstance(found, Leaf) and found.value is not None and not math.isfinite(found.value)
         )
 
+    def is_lasting(self, base: int, exponent: Exact) -> bool:
+        """Whether a power times 0 is no 0: that of ``inf`` or ``nan``, and 1/0."""
+        return self.is_infinite(base) or (base == self.zero and exponent < 0)
+
     def is_positive(self, form: int) -> bool:
         """Whether a form is a constant above 0."""
         found = self.forms[form]

@@ -136,6 +136,8 @@ def guarded(found: Settled, poor: Sequence[Path], least: int, source: Source) ->
     for path in poor:
         value, (true, typed) = found.values[path], source.truth(path)
         one = decided(value, least, true, typed, source.bits)
+        if path[0] != "value" and one.state != "undefined" and not source.has_value(path):
+            one = Decided(value, 0, "right")  # it is derived from no number, and that is told
         turn = source.turn if one.state == "right" and not math.isnan(value) else None
         if turn is not None and turn.counts and not (turn.is_kink and path[0] == "value"):
             one = one._replace(state="hanging")

@@ -18,7 +18,7 @@ from exprgrad.explain.places import at, in_numbers
 from exprgrad.explain.rewriting.mending import Menders
 from exprgrad.explain.sides.kinks import OneSided, corrections
 from exprgrad.graph.graph import Shape, dependents, element_name
-from exprgrad.run.balls.balls import Ball
+from exprgrad.run.balls.balls import Ball, undefined
 from exprgrad.run.evaluation import Run
 
 __all__ = ["trust"]
@@ -69,7 +69,8 @@ def trust(run: Run, sides: Mapping[str, OneSided]) -> Trust:
 
     def slope(name: str, place: Shape) -> Trusted:
         element = element_name(name, place)
-        true = derivative(found, over.graph, element)
+        has_value = not found.values[over.graph.output].is_nan()
+        true = derivative(found, over.graph, element) if has_value else undefined()
         return measured(element, at(gradient[name], place), true)
 
     gradient = run.swept | {name: value for name, (_, value) in corrections(run, sides).items()}

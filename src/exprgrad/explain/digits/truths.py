@@ -96,6 +96,9 @@ class Source(Protocol):
     def truth(self, path: Path) -> tuple[Ball, Ball]:
         """The true number for the doubles that were read, and for the decimals as they are typed."""
 
+    def has_value(self, path: Path) -> bool:
+        """Whether what a number is the derivative of may have a value: else it is undefined, too."""
+
     def label(self, path: Path) -> str:
         """What messages call a number."""
 
@@ -257,6 +260,10 @@ class Swept:
             for one in (self.found, self.typed)
         )
         return next(found), next(found)
+
+    def has_value(self, path: Path) -> bool:
+        """Whether the output may have a value."""
+        return not self.found.values[self.run.graph.output].is_nan()
 
     def label(self, path: Path) -> str:
         """The output's text, or ``x.grad``."""
@@ -440,6 +447,17 @@ class Derived:
             return undefined(), undefined()
         return self.found.values[node], self.typed.values[node]
 
+    def has_value(self, path: Path) -> bool:
+        """Whether the outputs that a number comes of may have values."""
+        outputs = self.question.outputs
+        nodes = [outputs[path[1]]] if path[0] in BY_OUTPUT else outputs.values()
+        return not any(self.values[node].is_nan() for node in nodes)
+
+    @cached_property
+    def values(self) -> list[Ball]:
+        """What is true of the formula's own nodes."""
+        return enclose(self.question.graph, self.question.inputs, self.bits)
+
     def label(self, path: Path) -> str:
         """What messages call a number."""
         field, *names = path
@@ -494,9 +512,7 @@ class Derived:
     @cached_property
     def menders(self) -> Menders:
         """The known mends of the formula."""
-        graph = self.question.graph
-        value = enclose(graph, self.question.inputs, self.bits)[graph.output]
-        return Menders(self.formula, value)
+        return Menders(self.formula, self.values[self.question.graph.output])
 
     @cached_property
     def formula(self) -> Run:
@@ -616,6 +632,10 @@ class Spread:
     def truth(self, path: Path) -> tuple[Ball, Ball]:
         """A number for the doubles that were read, and for the decimals as they are typed."""
         return self.numbers.truth(self.by_number(path))
+
+    def has_value(self, path: Path) -> bool:
+        """Whether the outputs that a number comes of may have values."""
+        return self.numbers.has_value(self.by_number(path))
 
     def place(self, path: Path) -> Place:
         """The part of the formula that the number was derived from last."""
