@@ -20,8 +20,11 @@ from exprgrad.graph.ops import OPS, Op
 __all__ = ["record", "text"]
 
 RECORD = Path(exprgrad.__file__).parent / "show" / "text" / "conventions.json"
-CALLED = {"heaviside": "(x, 0.5)"}
-"""How a function is called that takes more than the row's operands."""
+CALLED = {
+    "torch": {"heaviside": "(x, 0.5)"},
+    "jax": {"heaviside": "(x, 0.5)", "j1": "(x, v=1)[1]", "Si": "(x)[0]", "Ci": "(x)[1]"},
+}
+"""How a function is called that takes more than the row's operands, or gives more than its result."""
 LIBRARIES: dict[str, Callable[[Any], Library]] = {"torch": torch_library, "jax": jax_library}
 
 
@@ -48,7 +51,7 @@ def recorded(op: Op, libraries: dict[str, Library]) -> dict[str, Any]:
         function = OPERATORS[op.name][0] if op.name in OPERATORS else OWN[name].get(op.name)
         if points and function is not None:
             answers = [answer(library, op.name, point) for point in points]
-            called = function + CALLED.get(op.name, "")
+            called = function + CALLED[name].get(op.name, "")
             found[name] = {"function": called, "answers": answers}
     return found
 

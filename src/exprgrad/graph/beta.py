@@ -96,9 +96,9 @@ What that makes of both is exp(s*(1 - k - r)), whose difference is exact, as k i
 Where x is huge, gamma(x)/gamma(x + y) is x^-y but for a series in 1/x, taken in two halves lest it underflow.
 """
 LBETA = (
-    f"{ORDERED}; {RATIO}; {BOTH}; l = log1p(u); "
-    "large = log(both) + (l - log(y))/2 - (x*l + y*log1p(x/y)); "
-    "mixed = (lgamma(y) - y*log(s)) + ((y - x*l) + l/2 + log(far)); "
+    f"{ORDERED}; {RATIO}; {BOTH}; l = log1p(u); xl = where(u < 1e-300, y, x*l); "
+    "large = log(both) + (l - log(y))/2 - (xl + y*log1p(x/y)); "
+    "mixed = (lgamma(y) - y*log(s)) + ((y - xl) + l/2 + log(far)); "
     "small = lgamma(y) + (lgamma(x) - lgamma(s)); "
     "where(y > 0, where(x == inf, -inf, where(y >= 2, large, where(x >= 2, mixed, small))), where(y == 0, inf, nan))"
 )

@@ -276,12 +276,12 @@ PHASE = (
     "a4 = a - 4*round(a/4); b4 = b - 4*round(b/4); l4 = l*l - 4*round(l*l/4); "
     "s1 = a4 + b4; u1 = s1 - a4; s2 = s1 + l4; u2 = s2 - s1; "
     "less = ((a4 - (s1 - u1)) + (b4 - u1)) + ((s1 - (s2 - u2)) + (l4 - u2)); q = s2 - 4*round(s2/4); "
-    "s = sin(pi/2*where(abs(q) > 1, (2*sign(q) - q) - less, q + less)); c = sin(pi/2*((1 - abs(q)) - sign(q)*less))"
+    "s = sin(pi/2*where(m < 1e-100, m*m, where(abs(q) > 1, (2*sign(q) - q) - less, q + less))); c = sin(pi/2*((1 - abs(q)) - sign(q)*less))"
 )
 """The sine and cosine of pi/2*x^2: x is split into h + l, whose products are exact, and so are the errors of their sum.
 
 T. J. Dekker, A floating-point technique for extending the available precision, Numer. Math. 18 (1971), 224-242.
-From 2^54 on x is a multiple of 4.
+From 2^54 on x is a multiple of 4.  Of tiny x the parts' products are subnormal, and its square alone is good.
 """
 SPREAD = (
     f"z = min(abs(x), 1e100); y = z*z; v = max(y, 2); w = (v - 6)/(v + 6); "

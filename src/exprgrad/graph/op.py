@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
-    "GATES", "Equation", "Family", "Op", "Special", "bell", "by", "called", "comparison", "extremum",
-    "having", "horner", "hypot_slope", "step",
+    "ATAN_SLOPE", "GATES", "Equation", "Family", "Op", "Special", "bell", "by", "called", "comparison",
+    "extremum", "having", "horner", "hypot_slope", "step",
 ]  # fmt: skip
 
 
@@ -361,6 +361,10 @@ def bell(most: int, half: str, up: str = "") -> str:
         f"z = min(abs(x), {most}); h = round(2^20*z)/2^20; d = (h - z)*(h + z){half}; "
         f"e = exp({up}-(h*h){half}); bell = e + e*(d*(1 + d*(0.5 + d*{1 / 6!r})))"
     )
+
+
+ATAN_SLOPE = "wide = abs(x) > 2^30; r = 1/where(wide, x, 1 + x*x)"
+"""1/(1 + x^2) as ``r``, but where x is ``wide`` as r^2, for there its square may overflow."""
 
 
 def hypot_slope(x: str, y: str) -> str:

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.graph.op import (
+    ATAN_SLOPE,
     Family,
     Op,
     Special,
@@ -137,6 +138,8 @@ SINH_JOINT = f"{NEAR_SINH}; {HALVES}; where(abs(x) < 1, near, sign(x)*(g - f))"
 COSH_JOINT = f"{HALVES}; g + f"
 NORM = "s = where(out < 1e-290, 2^600, where(out > 1e300, 2^-600, 1)); h = hypot(x*s, y*s); u = x*s/h; v = y*s/h"
 """The unit vector (u, v) of x and y, and their norm h, scaled by s."""
+EXPM1_SERIES = horner([1 / math.factorial(k) for k in range(20, 1, -1)], "x")
+"""(exp(x) - 1 - x)/x^2, by its Taylor series, from -0.7 to 1.1."""
 FLAT = "(out == 0) + (max(abs(x), abs(y)) == inf)"
 """Where a norm is taken to have no second derivative, and where it has none in the limit."""
 TURN = (
@@ -269,7 +272,11 @@ COMMON: tuple[Op, ...] = (
         seconds=("where(x > 1000, exp2(x - 2)*(4*log(2)*log(2)), out*log(2)*log(2))",), definition="2^x", joint=(f"{EXP2_JOINED}; e*s", f"{EXP2_JOINED}; e*log(2)*s"), latex=r"2^{x}", gate="scales by its own output",
         magnifies="growth",
     ),
-    Op("expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0", definition="exp(x) - 1", latex="e^{x} - 1", inverse="log1p"),
+    Op(
+        "expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0",
+        formula=f"where(abs(x - 0.2) < 0.9, where(x == 0, x, x + x*x*{EXPM1_SERIES}), exp(x) - 1)",
+        definition="exp(x) - 1", latex="e^{x} - 1", inverse="log1p",
+    ),
     Op(
         "log", "x", ("where(x >= 0, 1/abs(x), nan)",), "the natural logarithm", shown=("1/x",),
         seconds=("where(x >= 0, -1/abs(x)/abs(x), nan)",), domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\ln x",
@@ -287,7 +294,8 @@ COMMON: tuple[Op, ...] = (
     ),
     Op(
         "log1p", "x", ("where(x >= -1, 1/(1 + x), nan)",), "log(1 + x), exact near 0", shown=("1/(1 + x)",),
-        seconds=("where(x >= -1, -1/(1 + x)/(1 + x), nan)",), definition="log(1 + x)", domain="x > -1", poles=(("x == -1", "-inf"),), latex=r"\ln(1 + x)",
+        seconds=("where(x >= -1, -1/(1 + x)/(1 + x), nan)",),
+        formula="u = 1 + x; where(u == 1, x, where((u > 0)*(u < inf), log(u) + (x - (u - 1))/u, log(u)))", definition="log(1 + x)", domain="x > -1", poles=(("x == -1", "-inf"),), latex=r"\ln(1 + x)",
         inverse="expm1",
     ),
     Op(
@@ -330,7 +338,7 @@ COMMON: tuple[Op, ...] = (
     ),
     Op(
         "atan", "x", ("(1/hypot(1, x))^2",), "the angle in [-pi/2, pi/2] whose tangent is x", shown=("1/(1 + x^2)",),
-        joint=("atan(x)", "wide = abs(x) > 2^30; r = 1/where(wide, x, 1 + x*x); where(wide, r*r, r)"), latex=r"\arctan x", spellings="arctan arctg",
+        joint=("atan(x)", f"{ATAN_SLOPE}; where(wide, r*r, r)"), latex=r"\arctan x", spellings="arctan arctg",
     ),
     Op(
         "atan2", "y x",

@@ -12,7 +12,7 @@ from exprgrad.graph import bessel, beta
 from exprgrad.graph.bessel import BESSEL_0_COSINE, BESSEL_0_SINE, BESSEL_1_COSINE, BESSEL_1_SINE
 from exprgrad.graph.beta import scaled_gamma
 from exprgrad.graph.functions import DENSITY, FAR, NORMAL, WHOLE
-from exprgrad.graph.op import Family, Op, Special, bell, horner
+from exprgrad.graph.op import ATAN_SLOPE, Family, Op, Special, bell, horner
 
 __all__ = ["ROWS"]
 
@@ -69,6 +69,7 @@ RECIPROCALS: tuple[Op, ...] = (
     Op(
         "acot", "x", ("-(1/hypot(1, x))^2",), "the angle in (-pi/2, pi/2] whose cotangent is x",
         shown=("-1/(1 + x^2)",), value="where(x == 0, pi/2, atan(1/x))", definition="where(x == 0, pi/2, atan(1/x))",
+        joint=("where(x == 0, pi/2, atan(1/x))", f"{ATAN_SLOPE}; where(wide, -r*r, -r)"),
         special=(
             Special("x == 0", "jump", "its operand is 0", side="where(dx < 0, -pi/2, pi/2)", undecided="dx == 0"),
         ),

@@ -68,6 +68,14 @@ def f_norm(x):
     return jnp.reshape(t3*jnp.sqrt(jnp.sum(t4*t4, axis=(0, 1), keepdims=True)), ())
 
 
+def f_log1p(x):
+    """log(1 + x), exact near 0."""
+    u = 1.0 + x
+    t1 = jnp.log(u)
+    t2 = jnp.where((u > 0.0) & (u < jnp.inf), t1 + (x - (u - 1.0))/u, t1)
+    return jnp.where(u == 1.0, x, t2)
+
+
 def f_cross_entropy(x, y):
     """cross_entropy of x (150, 3), y (150,): of scores x: mean over rows of -log(softmax(x))
     at the labels y, or weighted by probabilities y."""
@@ -79,5 +87,5 @@ def f_cross_entropy(x, y):
     t6 = jnp.where(x == t5, 1.0, 0.0)
     t7 = jnp.where(t6 != 0.0, 0.0, jnp.exp(x - t5))
     t8 = jnp.sum(t6, axis=1, keepdims=True) - 1.0
-    t9 = t3*(t5 - x + jnp.log1p(jnp.sum(t7, axis=1, keepdims=True) + t8))
+    t9 = t3*(t5 - x + f_log1p(jnp.sum(t7, axis=1, keepdims=True) + t8))
     return jnp.sum(jnp.where(t3 == 0.0, 0.0, t9))/150.0

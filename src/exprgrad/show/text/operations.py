@@ -659,8 +659,15 @@ def answer_cells(answer: Mapping[str, Any] | None, count: int) -> list[str]:
     """A value, and the derivatives for so many operands, as people read them."""
     if answer is None:
         return ["?"] * (1 + count)
-    numbers = [answer["value"], *answer["partials"]]
-    return ["none" if number is None else decimal(float(number), 6) for number in numbers]
+    return [*map(cell, [answer["value"], *answer["partials"]])]
+
+
+def cell(number: float | str | None) -> str:
+    """A number in six digits, or in four with an exponent, so that three fit beside each other."""
+    if number is None:
+        return "none"
+    text = decimal(float(number), 6)
+    return decimal(float(number), 4) if "e" in text else text
 
 
 def sources(op: Op) -> Iterator[str]:

@@ -34,7 +34,7 @@ __all__ = [
 ]  # fmt: skip
 
 FUNCTIONS = (
-    "sqrt exp expm1 log log2 log10 log1p sin cos tan tanh asin=arcsin acos=arccos atan=arctan "
+    "sqrt exp expm1 log log2 log10 sin cos tan tanh asin=arcsin acos=arccos atan=arctan "
     "asinh=arcsinh acosh=arccosh atan2=arctan2 cbrt hypot mod pow=power abs sign floor ceil round trunc "
     "min=minimum max=maximum logaddexp"
 )
@@ -211,7 +211,7 @@ NUMPY = Target(
     ending=".py",
     layout=layout("import numpy as np", '@np.errstate(all="ignore")\n', in_all_places("np", "any")),
     forms=elementwise("np", Form("np.where({0}, 1.0, 0.0)")),
-    calls=named("np.", f"{FUNCTIONS} exp2 sinh cosh atanh=arctanh"),
+    calls=named("np.", f"{FUNCTIONS} exp2 log1p sinh cosh atanh=arctanh"),
     constants={"pi": "np.pi", "inf": "np.inf", "nan": "np.nan"},
     reserved=RESERVED,
     about=ABOUT,
