@@ -77,7 +77,7 @@ def between(x: Real, low: Real, high: Real) -> Real:
 
 
 def log_gamma(x: Real) -> Real:
-    """log(gamma(x)) from 0 up: beside its zeros 1 and 2 a Taylor series."""
+    """log(gamma(x)) from 0 up: beside its zeros 1 and 2 a Taylor series, DLMF 5.7.3."""
     if not x >= 0:
         return mp.nan
     if x == 0:
@@ -85,8 +85,9 @@ def log_gamma(x: Real) -> Real:
     zero = 1 if x < 1.5 else 2
     step = x - zero
     if abs(step) < mp.ldexp(1, -60):
-        terms = range(1, 2 + mp.prec // 60)
-        return mp.fsum(step**k / mp.factorial(k) * mp.polygamma(k - 1, zero) for k in terms)
+        terms = range(2, 2 + mp.prec // 60)
+        rest = mp.fsum((-step) ** k / k * (mp.zeta(k) - (zero - 1)) for k in terms)
+        return step * mp.digamma(zero) + rest
     return mp.loggamma(x)
 
 
