@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from exprgrad.derive.constant_folding import EXACT_BELOW, Exact, as_decimal, folded, is_flag, result
-from exprgrad.derive.simplify.normal_form import accumulate, common_number, root
+from exprgrad.derive.simplify.normal_form import accumulate, common_number, rational_root
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_common_numbers_roots_and_sums_in_the_making() -> None:
     assert common_number([Fraction(-4), Fraction(-6)]) == -2
     assert common_number([Fraction(1, 2), Fraction(3, 2)]) == Fraction(1, 2)
     assert common_number([Fraction(1, 2), Fraction(1, 3)]) == 1
-    assert root(Fraction(4, 9)) == Fraction(2, 3)
-    assert root(Fraction(2)) is None and root(Fraction(-4)) is None
+    assert rational_root(Fraction(4, 9)) == Fraction(2, 3)
+    assert rational_root(Fraction(2)) is None and rational_root(Fraction(-4)) is None
     terms: dict[int, Exact] = {7: Fraction(1)}
     accumulate(terms, 7, Fraction(2))
     accumulate(terms, 8, Fraction(5))

@@ -17,7 +17,7 @@ from exprgrad import Check, InputError, LanguageError, MissingExtraError, Reques
 from exprgrad.derive.sweeps import local
 from exprgrad.errors import install
 from exprgrad.explain.checking import claims
-from exprgrad.explain.checking.thresholds import beside, find_gaps
+from exprgrad.explain.checking.thresholds import find_gaps, points_beside
 from exprgrad.explain.checking.thresholds import thresholds as where_gaps_close
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls import balls
@@ -367,7 +367,9 @@ def test_thresholds(formula: str, thresholds: set[float]) -> None:
 
 def test_points_beside_thresholds_lie_on_every_side() -> None:
     gaps = find_gaps(parse("where(abs(x - 0.3) < 0.01, x^2, x)").graph, parse("1").graph)
-    points = sorted(point["x"] for point in beside(where_gaps_close(gaps, [{"x": 2.0}], ["x"])))
+    points = sorted(
+        point["x"] for point in points_beside(where_gaps_close(gaps, [{"x": 2.0}], ["x"]))
+    )
     ends = [-math.inf, 0.29, 0.3, 0.31, math.inf]
     assert [sum(low < x < high for x in points) for low, high in pairwise(ends)] == [2, 3, 3, 2]
     assert not {0.29, 0.3, 0.31} & {*points}

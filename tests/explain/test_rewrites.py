@@ -22,7 +22,7 @@ from exprgrad.explain.rewriting.rewrites import (
     UNDEFINED,
     Mend,
     Rewrite,
-    applied,
+    mended_formula,
     mends,
 )
 from exprgrad.graph.graph import CONST, INPUT, Graph
@@ -174,7 +174,7 @@ def test_it_is_found(rewrite: Rewrite, form: str) -> None:
         listed = found_in(text, rewrite)
         assert listed, text
         for mend in listed[:1]:
-            result = applied(text, mend)
+            result = mended_formula(text, mend)
             assert result.count(";") == text.count(";")
             check_equal(text, result, rewrite)
 
@@ -214,7 +214,7 @@ def test_parentheses(context: str) -> None:
         text = program(parse(context.format(f"({rewrite.pattern})")).graph)
         for mend in found_in(text, rewrite):
             held, _ = replaced(parse(text).graph, mend.node, mend.text)
-            assert program(parse(applied(text, mend)).graph) == program(held), text
+            assert program(parse(mended_formula(text, mend)).graph) == program(held), text
 
 
 def test_conditions_are_in_the_users_operands() -> None:
@@ -247,7 +247,7 @@ def test_any_formula_can_be_asked(text: str) -> None:
     """Nothing raises, whatever the formula; and what is written reads back."""
     graph = parse(text).graph
     for mend in all_mends(text):
-        parse(applied(text, mend))
+        parse(mended_formula(text, mend))
         assert graph.span(mend.node) == mend.span
 
 
@@ -301,7 +301,7 @@ def test_what_is_written(text: str) -> None:
     graph = parse(text).graph
     shown = texts(graph, graph.names())
     found = all_mends(text)
-    results = [applied(text, mend) for mend in found]
+    results = [mended_formula(text, mend) for mend in found]
     assert SPELLINGS[text] in results, results
     assert {mend.was for mend in found} <= set(shown)
 

@@ -13,7 +13,7 @@ from lark import Lark, logger
 import exprgrad
 from exprgrad.graph.graph import same
 from exprgrad.graph.invariants import check
-from exprgrad.language.read.lalr import START, WORDS, grammar_text, load
+from exprgrad.language.read.lalr import KEYWORDS, START, grammar_text, load
 from exprgrad.language.read.parse import parse
 
 BY_HAND = {
@@ -124,7 +124,7 @@ def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_words_are_names_wherever_a_name_may_stand() -> None:
     for state in load().states:
-        assert "NAME" not in state or not state.keys() & set(WORDS.values())
+        assert "NAME" not in state or not state.keys() & set(KEYWORDS.values())
 
 
 SIR = (

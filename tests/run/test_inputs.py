@@ -19,7 +19,7 @@ from exprgrad.language.read.parse import parse
 from exprgrad.run.values.inputs import (
     as_number,
     as_value,
-    constant,
+    constant_value,
     is_plain,
     list_hint,
     resolve,
@@ -85,8 +85,8 @@ def test_the_message_names_the_input() -> None:
 
 def test_plain_numbers_read_as_the_language_reads_them() -> None:
     for text in ("1", "1.", ".1", "1e5", "1E-5", "0.1", "123456789012345678901234567890", "00012"):
-        assert constant(text, "a") == float(text)
-        assert constant(f"-{text}", "a") == -float(text)
+        assert constant_value(text, "a") == float(text)
+        assert constant_value(f"-{text}", "a") == -float(text)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_plain_numbers_read_as_the_language_reads_them() -> None:
 )
 def test_what_python_alone_would_read(text: str) -> None:
     with pytest.raises((InputError, LanguageError)):
-        constant(text, "a")
+        constant_value(text, "a")
 
 
 def test_thousands_set_apart_by_a_comma_are_one_number() -> None:

@@ -18,7 +18,7 @@ from calls import Part, with_calls
 from exprgrad.api import Expression, Run, parse
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT
-from exprgrad.show.picture.dot import DEEPEST
+from exprgrad.show.picture.dot import MOST_FRAMES
 from golden import agree
 from shell import command
 
@@ -327,7 +327,7 @@ def test_frames_in_frames_have_an_end() -> None:
     expression = parse(f"f0(x) = x + 1; {functions}; f99(b)")
     assert len(expression.gradient(a=2, b=1).shown) == 3
     dot = expression.expand("all").dot(wrap=False)
-    assert len(re.findall(r"subgraph cluster_", dot)) == DEEPEST and dot.count("tooltip=") > 300
+    assert len(re.findall(r"subgraph cluster_", dot)) == MOST_FRAMES and dot.count("tooltip=") > 300
 
 
 def test_a_list_over_an_index_is_called_as_it_is_written() -> None:

@@ -22,7 +22,7 @@ SIMPLIFIED = (
     "derivatives come simplified: exprgrad.diff('x^2 + x^2', 'x'); a formula stays as it is written"
 )
 BOTH = "run = f.gradient(x=2) has both: run.value and run.gradient"
-OUTSIDE = "there is none here; exprgrad finds values, derivatives and what may be wrong with them"
+NOT_HERE = "there is none here; exprgrad finds values, derivatives and what may be wrong with them"
 PICTURE = "exprgrad.draw(f) is the picture of a formula, a run or a Value"
 
 MODULE = {
@@ -44,7 +44,7 @@ MODULE = {
     "exprgrad.parse('x^2').latex()": "latex tex to_latex",
     PICTURE: "draw_dot plot_graph picture",
     "exprgrad.check('x^2', x=2)": "verify gradcheck check_grad check_grads",
-    OUTSIDE: "plot solve minimize optimize integrate limit series fit nsolve",
+    NOT_HERE: "plot solve minimize optimize integrate limit series fit nsolve",
     "exprgrad.__version__": "version",
     "formulas take NumPy's arrays: exprgrad.parse('x^2')(x=array)": "numpy np",
 }  # fmt: skip
@@ -65,7 +65,7 @@ EXPRESSION = {
         "to_python to_numpy to_c to_jax to_torch source codegen",
     "exprgrad.draw(f) is the picture, f.save('f.svg') writes it":
         "draw show picture render graphviz view",
-    OUTSIDE: "plot solve minimize integrate limit series",
+    NOT_HERE: "plot solve minimize integrate limit series",
     "f.gradient(x=2) is a run, which has it": "trace table map paths trust explore nodes edges",
     "f.check(x=2)": "verify gradcheck",
     "f.graph is the graph": "tree ops",

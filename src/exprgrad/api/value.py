@@ -34,7 +34,7 @@ from exprgrad.language.write.infix import program
 from exprgrad.language.write.naming import fresh, name_shared
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.numbers.primitives import Template, functions, part_of, reader, sides
-from exprgrad.run.numbers.sweeps import Rule, row
+from exprgrad.run.numbers.sweeps import LocalRule, row
 from exprgrad.run.values.inputs import as_number, has_parts
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def passing(
 
 def rules_for(
     op: Op, varies: tuple[bool, ...], numbers: tuple[float | None, ...]
-) -> Sequence[Rule]:
+) -> Sequence[LocalRule]:
     """A row's rules for the operands that vary, and for constants; and whether they are gated."""
     rules, companions = row(op)
     filled = {name: x.hex() for name, x in zip(op.names, numbers, strict=False) if x is not None}

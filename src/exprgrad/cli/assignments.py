@@ -15,7 +15,7 @@ from typing import Any
 from exprgrad.errors import ExprgradError, InputError
 from exprgrad.graph.graph import Graph, dependencies
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run.values.inputs import constant, is_plain
+from exprgrad.run.values.inputs import constant_value, is_plain
 from exprgrad.source import Source, Span, cut, depths, pieces
 
 __all__ = ["missing_shapes", "number_or_weights", "shapes_in", "weights"]
@@ -67,7 +67,7 @@ def number_or_weights(argument: str, option: str) -> Any:
     """A number or a tensor, or several by name."""
     if ASSIGNED.match(argument) or len(list(pieces(argument))) > 1:
         return weights(argument, option)
-    return constant(argument, option)
+    return constant_value(argument, option)
 
 
 def weights(argument: str, option: str) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def value_in(argument: str, span: Span, name: str) -> Any:
     """A value in an argument."""
     value = argument[slice(*span)]
     try:
-        return constant(value, name)
+        return constant_value(value, name)
     except ExprgradError as error:
         if error.span is not None and error.source is not None and error.source.text == value:
             error.at(Source(argument, is_expression=False), span[0])

@@ -43,8 +43,8 @@ __all__ = [
     "expand_option",
     "formula",
     "formula_alone",
+    "listed_names",
     "load",
-    "names_in",
     "output",
     "output_as",
     "resolved",
@@ -59,7 +59,7 @@ __all__ = [
     "wrt_option",
 ]  # fmt: skip
 
-SECOND = r",\s*[^\W\d]\w*\s*="
+NEXT_VALUE = r",\s*[^\W\d]\w*\s*="
 """Where another ``NAME=`` begins behind a value."""
 ENDINGS = {".json": "--json", ".csv": "--csv", ".txt": ""}
 """The ending of a document → the option that writes it to stdout; a text is a table, or the bare answer."""
@@ -404,9 +404,9 @@ def with_equals(argument: str, formula: str | None) -> str | None:
 
 def second_assignment(value: str) -> int | None:
     """Where in a value, counted from 1, the comma stands behind which another ``NAME=`` follows."""
-    if "," not in value or not re.search(SECOND, value):
+    if "," not in value or not re.search(NEXT_VALUE, value):
         return None
-    second = re.compile(SECOND)
+    second = re.compile(NEXT_VALUE)
     return next(
         (start for start, _ in pieces(value) if start and second.match(value, start - 1)), None
     )
@@ -604,7 +604,7 @@ def excluded(option: str, others: Mapping[str, object], help: str = "choose one"
             raise RequestError("usage", f"{option} and {other} exclude each other", help=help)
 
 
-def names_in(listed: str | None, option: str = "--wrt") -> list[str] | None:
+def listed_names(listed: str | None, option: str = "--wrt") -> list[str] | None:
     """The names in the value of ``--wrt``, or of another option; None without the option."""
     if listed is None:
         return None
@@ -635,7 +635,7 @@ def start(options: Mapping[str, Any], *, values: bool = True) -> tuple[Expressio
 
     if values or request.values:
         resolved(expression, request)
-    simpler = expression.expand(names_in(expand, "--expand") or ())
+    simpler = expression.expand(listed_names(expand, "--expand") or ())
     if same(simpler.graph, expression.graph) and simpler.graph.calls == expression.graph.calls:
         write([f"note: the formula has nothing to take apart for --expand {expand}\n"], sys.stderr)
     return simpler, request
@@ -673,7 +673,7 @@ def compute(
 def swept(options: Mapping[str, Any], *, grad: bool = True) -> Run:
     """The run that a command line asks for: of both sweeps, or of the forward one."""
     expression, request = start(options)
-    return compute(expression, request, names_in(options.get("wrt")), grad=grad)
+    return compute(expression, request, listed_names(options.get("wrt")), grad=grad)
 
 
 def with_shapes(expression: Expression, sizes: str) -> Expression:

@@ -24,7 +24,7 @@ Exact = int | Fraction
 
 ONE: Exact = 1
 HALF = Fraction(1, 2)
-WHOLE = frozenset(kind for kind in SUMS | PRODUCTS if -1 not in BY_NAME[kind].powers)
+KEEPS_WHOLE = frozenset(kind for kind in SUMS | PRODUCTS if -1 not in BY_NAME[kind].powers)
 """What is whole of whole numbers; a quotient of ints would be a double."""
 EXACT_BELOW = 2**53
 """Whole numbers up to here are doubles, and written as they are."""
@@ -89,7 +89,7 @@ def result(kind: str, values: Sequence[Exact]) -> Exact | None:
     if row.exact is None:
         return None
     try:
-        found = row.exact(*values if kind in WHOLE else map(Fraction, values))
+        found = row.exact(*values if kind in KEEPS_WHOLE else map(Fraction, values))
     except ZeroDivisionError:
         return None
     return found if found is None else simplest(found)

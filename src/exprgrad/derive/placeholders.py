@@ -31,7 +31,7 @@ __all__ = ["resolved"]
 
 LARGEST = 200_000
 """The most nodes that one derivative may take."""
-DEEPEST = 3
+DEEPEST_ROOTS = 3
 """How deep roots may stand in roots: each is searched for again at every step of the one around it."""
 LONGEST_CALL = 60
 """The longest text of a call, in characters."""
@@ -232,10 +232,10 @@ class Maker:
                 f"root(…, {name}, …) is the {name} at which the formula is 0: write {name} in it",
             )
         residual, params = self.residual(body, between)
-        if depth(residual) >= DEEPEST:
+        if depth(residual) >= DEEPEST_ROOTS:
             raise self.error(
                 "too-deep",
-                f"roots stand in roots {DEEPEST} deep at most",
+                f"roots stand in roots {DEEPEST_ROOTS} deep at most",
                 self.graph.span(node),
                 "each is searched for again at every step of the one around it",
             )

@@ -36,7 +36,7 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
     Its operands are the parameters, then the ends or the start.  The row is in ``BY_NAME`` from now on.
     """
     operands = " ".join([*params, *(("low", "high") if is_bracketed else ("start",))])
-    text = written(residual)
+    text = table_text(residual)
     key = f"{unknown} {operands}: {text}"
     for number in count(crc32(key.encode())):
         name = f"root_{number:08x}"
@@ -124,7 +124,7 @@ def slopes(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
     program = builder.program(outputs)
     if rule is shown and len(program.graph) <= LONGEST_SIMPLIFIED:
         program = simplify(program, residual)
-    return [written(program.graph, output) for output in program.outputs]
+    return [table_text(program.graph, output) for output in program.outputs]
 
 
 def specials(residual: Graph) -> tuple[Special, ...]:
@@ -146,7 +146,7 @@ def specials(residual: Graph) -> tuple[Special, ...]:
         ("jump", "its equation jumps"),
     ):
         if met[code]:
-            where = written(builder.graph, builder.total(met[code]))
+            where = table_text(builder.graph, builder.total(met[code]))
             found.append(Special(where, code, why, slope="nan", undecided="1"))
     return tuple(found)
 
@@ -173,7 +173,7 @@ def conditions(
     return [] if builder.value(found) == 0 else [found]
 
 
-def written(graph: Graph, output: int | None = None) -> str:
+def table_text(graph: Graph, output: int | None = None) -> str:
     """A graph as a text of the table, what is used twice as a statement.
 
     The language knows the rows of roots that stand in it from now on.

@@ -13,6 +13,7 @@ from exprgrad.graph.op import Op, horner
 
 __all__ = ["ROWS"]
 
+AI_ZEROS = ((2.338107410459767, 3.912260409818305e-17), (4.08794944413097, 3.387261694242901e-16))
 AI_LEFT = (
     3.58442258593252e-12, -2.2552353575838966e-11, -1.9403416575153204e-11, 6.951314225623418e-10,
     -2.2884758295659558e-09, -6.9364766033973645e-09, 7.399106146305072e-08, -1.267062923804167e-07,
@@ -45,6 +46,10 @@ AI_RIGHT = (
 )  # fmt: skip
 """Ai(x)*exp(s)*x^0.25, of (s - 2)/(s + 2), where s is 2/3*x^1.5, from 1 on."""
 
+BI_ZEROS = (
+    (1.173713222709128, -1.0961770450823225e-16),
+    (3.271093302836353, -1.961307626775628e-16),
+)
 BI_LEFT = (
     -1.669947270136206e-11, 5.3134063094025744e-11, 2.2802351057374974e-10, -1.7688900868986034e-09,
     1.990926465028531e-09, 2.2591167052298892e-08, -1.0555163809421609e-07, 3.5781941341657837e-09,
@@ -87,6 +92,10 @@ BI_LAST = (
 )  # fmt: skip
 """The same of s(6)/s, from 6 on."""
 
+AI_PRIME_ZEROS = (
+    (1.018792971647471, 2.0609116444448518e-17),
+    (3.2481975821798366, -2.435739819073974e-17),
+)
 AI_PRIME_LEFT = (
     -6.796909067823415e-12, 5.263383213393022e-11, -2.3993735872757706e-11, -1.0791850571342412e-09,
     4.2609510319701735e-09, 4.0418057594955e-09, -8.286552059442857e-08, 2.0878121073108127e-07,
@@ -120,6 +129,10 @@ AI_PRIME_RIGHT = (
 )  # fmt: skip
 """-Ai'(x)*exp(s)/x^0.25, of (s - 2)/(s + 2), where s is 2/3*x^1.5, from 1 on."""
 
+BI_PRIME_ZEROS = (
+    (2.294439682614123, 1.2502681914203563e-16),
+    (4.073155089071828, 2.2107881714419072e-16),
+)
 BI_PRIME_LEFT = (
     1.3761774883921402e-11, -4.8345998513265095e-11, -2.3256194525856847e-10, 2.1121944811176794e-09,
     -2.8043467293486208e-09, -3.550366380597677e-08, 1.879293000388936e-07, 1.2297376114862121e-08,
@@ -232,19 +245,28 @@ SIZE_OF_VALUE = f"{horner(SIZE, 'w')}/{ROOT_OF_PI}/sqrt(r)"
 SIZE_OF_SLOPE = f"{horner(PRIME_SIZE, 'w')}/{ROOT_OF_PI}*sqrt(r)"
 
 
-def zeros(*pairs: tuple[float, float]) -> str:
-    """The distances to zeros left of 0, each of which is a double and what it lacks."""
-    return "*".join(f"((x + {high!r}) + {low!r})" for high, low in pairs)
+def by_parts(
+    zeros: Sequence[tuple[float, float]],
+    left: Sequence[float],
+    cut: float,
+    middle: Sequence[float],
+    end: float,
+    right: str,
+) -> str:
+    """A function by its parts: ``wave``; from -4.25 to ``cut`` what has two zeros; then to ``end``; then ``right``.
+
+    Of each zero its negative is given, as a double and what that lacks.
+    """
+    distances = "*".join(f"((x + {high!r}) + {low!r})" for high, low in zeros)
+    return (
+        f"where(x < -4.25, where(x >= -1e6, wave, nan), where(x < {cut}, "
+        f"{distances}*{polynomial(left, -4.25, cut)}, where(x < {end}, {polynomial(middle, cut, end)}, {right})))"
+    )
 
 
-def split(left: str, cut: float, middle: Sequence[float], end: int, right: str) -> str:
-    """A function by its parts: ``wave``; then ``left``, which has two zeros; a polynomial from ``cut`` to ``end``."""
-    near = horner(middle, f"((x - {(cut + end) / 2})/{(end - cut) / 2})")
-    return f"where(x < -4.25, where(x >= -1e6, wave, nan), where(x < {cut}, {left}, where(x < {end}, {near}, {right})))"
-
-
-def left_part(factors: str, polynomial: Sequence[float], cut: float) -> str:
-    return f"{factors}*{horner(polynomial, f'((x - {(cut - 4.25) / 2})/{(cut + 4.25) / 2})')}"
+def polynomial(coefficients: Sequence[float], start: float, end: float) -> str:
+    """A polynomial in the distance to the middle of an interval, as a part of half its length."""
+    return horner(coefficients, f"((x - {(start + end) / 2})/{(end - start) / 2})")
 
 
 FALL = "v = 1 - 4/(s + 2); e = exp(-s/2); f = e*(1 - rest)"
@@ -258,65 +280,28 @@ def rising(middle: Sequence[float], last: Sequence[float]) -> str:
     return f"where(x < 6, {horner(middle, '((z - 4)/2)')}, {horner(last, 'v')})"
 
 
-AIRYAI = f"{STRETCH}; {wave(-0.25, '', SIZE_OF_VALUE, TURN)}; {FALL}; " + split(
-    left_part(
-        zeros(
-            (2.338107410459767, 3.912260409818305e-17), (4.08794944413097, 3.387261694242901e-16)
-        ),
-        AI_LEFT,
-        -1.25,
-    ),
-    -1.25,
-    AI_MIDDLE,
-    1,
-    f"f*({AI_FAR})*e",
+# fmt: off
+AIRYAI = f"{STRETCH}; {wave(-0.25, '', SIZE_OF_VALUE, TURN)}; {FALL}; " + by_parts(
+    AI_ZEROS, AI_LEFT, -1.25, AI_MIDDLE, 1, f"f*({AI_FAR})*e",
 )
-AIRYBI = f"{STRETCH}; {wave(0.25, '-', SIZE_OF_VALUE, TURN)}; {RISE}; " + split(
-    left_part(
-        zeros(
-            (1.173713222709128, -1.0961770450823225e-16),
-            (3.271093302836353, -1.961307626775628e-16),
-        ),
-        BI_LEFT,
-        -0.5,
-    ),
-    -0.5,
-    BI_MIDDLE,
-    2,
-    f"f*({rising(BI_RIGHT, BI_LAST)}/sqrt(r))*e",
+AIRYBI = f"{STRETCH}; {wave(0.25, '-', SIZE_OF_VALUE, TURN)}; {RISE}; " + by_parts(
+    BI_ZEROS, BI_LEFT, -0.5, BI_MIDDLE, 2, f"f*({rising(BI_RIGHT, BI_LAST)}/sqrt(r))*e",
 )
-AIRYAIPRIME = f"{STRETCH}; {wave(0.25, '', SIZE_OF_SLOPE, PRIME_TURN)}; {FALL}; " + split(
-    left_part(
-        zeros(
-            (1.018792971647471, 2.0609116444448518e-17),
-            (3.2481975821798366, -2.435739819073974e-17),
-        ),
-        AI_PRIME_LEFT,
-        -0.5,
-    ),
-    -0.5,
-    AI_PRIME_MIDDLE,
-    1,
-    f"-f*({AI_PRIME_FAR})*e",
+AIRYAIPRIME = f"{STRETCH}; {wave(0.25, '', SIZE_OF_SLOPE, PRIME_TURN)}; {FALL}; " + by_parts(
+    AI_PRIME_ZEROS, AI_PRIME_LEFT, -0.5, AI_PRIME_MIDDLE, 1, f"-f*({AI_PRIME_FAR})*e",
 )
-AIRYBIPRIME = f"{STRETCH}; {wave(0.75, '-', SIZE_OF_SLOPE, PRIME_TURN)}; {RISE}; " + split(
-    left_part(
-        zeros(
-            (2.294439682614123, 1.2502681914203563e-16), (4.073155089071828, 2.2107881714419072e-16)
-        ),
-        BI_PRIME_LEFT,
-        -1.25,
-    ),
-    -1.25,
-    BI_PRIME_MIDDLE,
-    2,
+AIRYBIPRIME = f"{STRETCH}; {wave(0.75, '-', SIZE_OF_SLOPE, PRIME_TURN)}; {RISE}; " + by_parts(
+    BI_PRIME_ZEROS, BI_PRIME_LEFT, -1.25, BI_PRIME_MIDDLE, 2,
     f"f*({rising(BI_PRIME_RIGHT, BI_PRIME_LAST)}*sqrt(r))*e",
 )
+# fmt: on
 
 # Near 104 airyai(x) is no normal number any more where x*airyai(x) still is.
 
-SLOPE = f"{STRETCH}; {FALL}; where(x > 100, where(x == inf, 0, f*(z*{AI_FAR})*e), x*airyai(x))"
-SECOND = (
+AIRYAIPRIME_SLOPE = (
+    f"{STRETCH}; {FALL}; where(x > 100, where(x == inf, 0, f*(z*{AI_FAR})*e), x*airyai(x))"
+)
+AIRYAIPRIME_SECOND = (
     f"{STRETCH}; {FALL}; "
     f"where(x > 100, f*({AI_FAR} - z*({AI_PRIME_FAR}))*e, airyai(x) + x*airyaiprime(x))"
 )
@@ -334,7 +319,7 @@ ROWS: tuple[Op, ...] = (
         value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, elsewhere="AiryBi airy_bi",
     ),
     Op(
-        "airyaiprime", "x", (SLOPE,), "the derivative of the Airy function Ai", shown=("x*airyai(x)",), seconds=(SECOND,),
+        "airyaiprime", "x", (AIRYAIPRIME_SLOPE,), "the derivative of the Airy function Ai", shown=("x*airyai(x)",), seconds=(AIRYAIPRIME_SECOND,),
         value=AIRYAIPRIME, domain="x >= -1e6", edge="x == -1e6", latex=r"\operatorname{airyaiprime}(x)", magnifies="period",
         value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, elsewhere="AiryAiPrime airy_ai_prime airyai_prime",
     ),

@@ -55,30 +55,31 @@ def integral(name: str, cosine: str, sine: str) -> str:
     return "; ".join(lines)
 
 
-FIRST = f"{means()}; {integral('both', '1', '1')}; where(x == 1, inf, both/max(k, 1))"
-SECOND = f"{means()}; {integral('both', '1', 'q0*q0')}; where(x == 1, 1, both*max(k, 1))"
+MEANS = means()
+ELLIPTIC_K = f"{MEANS}; {integral('both', '1', '1')}; where(x == 1, inf, both/max(k, 1))"
+ELLIPTIC_E = f"{MEANS}; {integral('both', '1', 'q0*q0')}; where(x == 1, 1, both*max(k, 1))"
 COSINE = f"{integral('cosine', '1 - big', 'big')}; b = cosine/max(k, 1)"
 """(E - (1 - x)*K)/x: the integral of cos(t)^2/sqrt(1 - x*sin(t)^2)."""
 SINE = f"{integral('sine', 'big', '1 - big')}; d = sine/max(k, 1)"
 """(K - E)/x: the integral of sin(t)^2/sqrt(1 - x*sin(t)^2)."""
-BOTH = f"{means()}; {COSINE}; {SINE}; near = abs(x) < 0.5; c = where(near, {horner(MIXED, '(2*x)')}, (d - b)/x)"
+INTEGRALS = f"{MEANS}; {COSINE}; {SINE}; near = abs(x) < 0.5; c = where(near, {horner(MIXED, '(2*x)')}, (d - b)/x)"
 
 # fmt: off
 ROWS: tuple[Op, ...] = (
     Op(
-        "elliptic_k", "x", (f"{means()}; {COSINE}; b/(1 - x)/2",),
+        "elliptic_k", "x", (f"{MEANS}; {COSINE}; b/(1 - x)/2",),
         "the complete elliptic integral of the first kind, of the parameter x: the integral of 1/sqrt(1 - x*sin(t)^2) from 0 to pi/2",
         shown=("(elliptic_e(x)/(1 - x) - elliptic_k(x))/(2*x)",),
-        seconds=(f"{BOTH}; (c/2 + b/(1 - x))/(1 - x)/2",),
-        value=FIRST, domain="x < 1", poles=(("x == 1", "inf"),), latex=r"\operatorname{elliptic\_k}(x)", not_negative=True,
+        seconds=(f"{INTEGRALS}; (c/2 + b/(1 - x))/(1 - x)/2",),
+        value=ELLIPTIC_K, domain="x < 1", poles=(("x == 1", "inf"),), latex=r"\operatorname{elliptic\_k}(x)", not_negative=True,
         value_ulp=6.0, partial_ulp=10.0, second_ulp=20.0, elsewhere="ellipk EllipticK",
     ),
     Op(
-        "elliptic_e", "x", (f"{means()}; {SINE}; where(x == 1, -inf, -d/2)",),
+        "elliptic_e", "x", (f"{MEANS}; {SINE}; where(x == 1, -inf, -d/2)",),
         "the complete elliptic integral of the second kind, of the parameter x: the integral of sqrt(1 - x*sin(t)^2) from 0 to pi/2",
         shown=("(elliptic_e(x) - elliptic_k(x))/(2*x)",),
-        seconds=(f"{BOTH}; -where(near, (d - c)/(1 - x), (b/(1 - x) - d)/x)/4",),
-        value=SECOND, domain="x <= 1", latex=r"\operatorname{elliptic\_e}(x)", not_negative=True,
+        seconds=(f"{INTEGRALS}; -where(near, (d - c)/(1 - x), (b/(1 - x) - d)/x)/4",),
+        value=ELLIPTIC_E, domain="x <= 1", latex=r"\operatorname{elliptic\_e}(x)", not_negative=True,
         value_ulp=10.0, partial_ulp=10.0, second_ulp=20.0, elsewhere="ellipe EllipticE",
     ),
 )

@@ -240,7 +240,7 @@ class Node(NamedTuple):
     call: int | None = None
 
     def __repr__(self) -> str:
-        return written(self)
+        return python_text(self)
 
 
 class Edge(NamedTuple):
@@ -260,10 +260,10 @@ class Edge(NamedTuple):
     jacobian: tuple[Shape, Shape] | None = None
 
     def __repr__(self) -> str:
-        return written(self)
+        return python_text(self)
 
 
-def written(found: Node | Edge) -> str:
+def python_text(found: Node | Edge) -> str:
     """A node or an edge as Python writes it, without what only tensors and calls have."""
     further = found._field_defaults
     told = {name: x for name, x in found._asdict().items() if x is not None or name not in further}

@@ -15,7 +15,7 @@ from exprgrad.cli.request import (
     excluded,
     expand_option,
     formula,
-    names_in,
+    listed_names,
     output_as,
     start,
     wrt_option,
@@ -71,7 +71,7 @@ def check_command(**options: Any) -> int:
         found = expression.check(given, claims=claimed)
     else:
         excluded("--node", {"--wrt": nodes and wrt}, help)
-        names = names_in(wrt)
+        names = listed_names(wrt)
         run = compute(expression, request, names)
         if not run.wrt and not options["as_json"]:
             write(["note: the formula has no inputs to check\n"], sys.stderr)

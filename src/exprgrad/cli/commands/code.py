@@ -14,7 +14,7 @@ from exprgrad.cli.request import (
     Words,
     excluded,
     formula_alone,
-    names_in,
+    listed_names,
     shape_option,
     start_alone,
     wrt_option,
@@ -80,13 +80,13 @@ def code_command(target: str | None, value_only: bool, path: str | None, **optio
     except ShapeError as error:
         error.help = no_tensors(target) or error.help
         raise
-    second, of = options["hessian"], names_in(options["of"], "--of")
+    second, of = options["hessian"], listed_names(options["of"], "--of")
     others = {"--wrt": options["wrt"] is not None, "--hessian": second}
     excluded("--value-only", {other: value_only and given for other, given in others.items()})
     excluded(
         "--of", {"--hessian": second and of is not None}, "the Hessian is of the last statement"
     )
-    graph, names, name = expression.graph, names_in(options["wrt"]), options["name"]
+    graph, names, name = expression.graph, listed_names(options["wrt"]), options["name"]
     listed = [] if value_only else list(select(graph, names))
     how = {"name": name, "value_only": value_only, "of": of, "hessian": second}
     code = expression.code(target, wrt=names, **how)

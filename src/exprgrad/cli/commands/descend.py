@@ -14,7 +14,7 @@ from exprgrad.cli.request import (
     digits_shown,
     evaluator_of,
     formula,
-    names_in,
+    listed_names,
     output_as,
     start,
     wrt_option,
@@ -59,7 +59,7 @@ def descend_command(**options: Any) -> int:
     expression, request = start(options)
     size = as_number(options["rate"], "--rate")
     _, given = evaluator_of(expression, request)
-    names = names_in(options["wrt"])
+    names = listed_names(options["wrt"])
     found = expression.descend(given, rate=size, steps=options["count"], wrt=names)
     return give(descent_answer(expression.text, given, size, found, options), options)
 
@@ -74,10 +74,10 @@ def descent_answer(
     """The answer: its last point has the value and the gradient that grad prints."""
     from exprgrad.explain.descent import divergence
     from exprgrad.explain.diagnostics import told_once
-    from exprgrad.show.documents.fields import Lines, listed, shorts
+    from exprgrad.show.documents.fields import Lines, records, shorts
     from exprgrad.show.documents.runs import guard_fields
     from exprgrad.show.text import descent
-    from exprgrad.show.text.nodes import corrections
+    from exprgrad.show.text.nodes import correction_lines
 
     run = found.run
     answer = run.guarded(digits_shown(options))
@@ -96,7 +96,7 @@ def descent_answer(
         **dict(guard_fields(answer)),
         "final": last.inputs,
         "steps": Lines(map(descent.step_fields, found.steps)),
-        "diagnostics": listed(diagnostics),
+        "diagnostics": records(diagnostics),
     }
     digits, whole = options["digits"], options["show_all"]
     return Answer(
@@ -105,7 +105,9 @@ def descent_answer(
         fields.items(),
         descent.descent_rows(found),
         found.inputs.items(),
-        lambda _: [descent.descent_table(found, digits, corrections(answer, digits), whole=whole)],
+        lambda _: [
+            descent.descent_table(found, digits, correction_lines(answer, digits), whole=whole)
+        ],
         diagnostics,
         aside=descent.ending(found) if found.verdict in ("nan", "stalled") else "",
         is_doubtful=found.verdict in ("diverged", "nan", "stalled"),

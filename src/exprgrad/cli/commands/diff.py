@@ -18,7 +18,7 @@ from exprgrad.cli.request import (
     document_option,
     excluded,
     formula_alone,
-    names_in,
+    listed_names,
     shape_option,
     start_alone,
     wrt_option,
@@ -71,7 +71,7 @@ def diff_command(**options: Any) -> int:
 
     expression = start_alone(options, "diff")
     graph, order, to = expression.typed, options["order"], options["to"]
-    chosen = select(graph, names_in(options["wrt"]))
+    chosen = select(graph, listed_names(options["wrt"]))
     count = comb(len(chosen) + order - 1, order) if chosen else 0
     if order > 1 and (len(chosen) ** order if options["as_json"] else count) > MOST_DERIVATIVES:
         most = f"{MOST_DERIVATIVES:,} derivatives of order {order}"

@@ -17,7 +17,7 @@ from exprgrad.cli.request import (
     evaluator_of,
     expand_option,
     formula,
-    names_in,
+    listed_names,
     start,
     wrt_option,
 )
@@ -123,7 +123,7 @@ def formula_run(options: Mapping[str, Any]) -> Run:
         if lesson and len(expression.graph) == 1:
             error.help = f"the lesson is exprgrad explore --lesson {lesson}"
         raise
-    return compute(expression, request, names_in(options["wrt"]))
+    return compute(expression, request, listed_names(options["wrt"]))
 
 
 def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:

@@ -14,7 +14,7 @@ from exprgrad.cli.request import (
     digits_shown,
     evaluator_of,
     formula,
-    names_in,
+    listed_names,
     output_as,
     start,
     wrt_option,
@@ -95,9 +95,9 @@ def ask(options: Mapping[str, Any]) -> Asked:
     expression, request = start(options)
     evaluator, given = evaluator_of(expression, request)
     graph, data = evaluator.graph, evaluator.forward(given)
-    asked = outputs(graph, names_in(options["of"], "--of"))
+    asked = outputs(graph, listed_names(options["of"], "--of"))
     values = {name: data[node] for name, node in asked.items()}
-    wrt, tensors = select(graph, names_in(options["wrt"])), not evaluator.by_entries
+    wrt, tensors = select(graph, listed_names(options["wrt"])), not evaluator.by_entries
     found = graph, evaluator, given, asked, data, values, wrt, tensors, request.texts
     return Asked(expression.text, *found, options)
 

@@ -43,7 +43,7 @@ def paths_command(**options: Any) -> int:
     """
     from exprgrad.explain.places import in_numbers
     from exprgrad.explain.walks.paths import listable, paths_to, sums, web_of
-    from exprgrad.show.documents.fields import Lines, listed
+    from exprgrad.show.documents.fields import Lines, records
     from exprgrad.show.documents.runs import graph_fields, head_fields
     from exprgrad.show.text.walks import paths_csv, paths_fields, paths_text
 
@@ -65,7 +65,7 @@ def paths_command(**options: Any) -> int:
         "visited": web.visited,
         "paths": Lines(((name, paths_fields(ask(name))) for name in run.wrt or ()), "{}"),
         **dict(graph_fields(run)),
-        "diagnostics": listed(run.diagnostics),
+        "diagnostics": records(run.diagnostics),
     }
     given = paths_csv(run, ask), counts.items(), shown, run.diagnostics
     return give(Answer("paths", run.text, fields.items(), *given), options)

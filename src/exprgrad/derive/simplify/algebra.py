@@ -29,7 +29,7 @@ from exprgrad.derive.simplify.normal_form import (
     Product,
     Sum,
     accumulate,
-    root,
+    rational_root,
 )
 from exprgrad.graph.graph import Settings, Shape
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
@@ -328,7 +328,7 @@ class Algebra(Forms):
             return coefficient
         whole = exponent.denominator == 1
         if isinstance(found, Number) and exponent.denominator == 2:
-            exact = root(found.value) if found.value > 0 else None
+            exact = rational_root(found.value) if found.value > 0 else None
             if exact is not None:
                 return self.multiply(powers, coefficient, self.number(exact), exponent * 2)
         if isinstance(found, Number) and whole and (found.value or exponent > 0):

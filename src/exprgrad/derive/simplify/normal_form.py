@@ -34,7 +34,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "UNITS", "Call", "Form", "Forms", "Items", "Leaf", "Number", "Product", "Sum",
-    "accumulate", "common_number", "content", "root",
+    "accumulate", "common_number", "content", "rational_root",
 ]  # fmt: skip
 
 
@@ -331,7 +331,7 @@ def accumulate(found: dict[int, Exact], form: int, amount: Exact) -> None:
     found[form] = found[form] + amount if form in found else amount
 
 
-def root(value: Exact) -> Exact | None:
+def rational_root(value: Exact) -> Exact | None:
     """A square root, where it is rational."""
     if value < 0:
         return None

@@ -41,8 +41,8 @@ def rewritten(forms: Algebra, kind: str, operands: Operands, settings: Settings)
         plain = fewest(settings, shape)
         if plain != settings:
             return forms.structural(kind, operands, plain)
-    if kind in RULES:
-        found = RULES[kind](forms, operands, settings)
+    if kind in STRUCTURAL_RULES:
+        found = STRUCTURAL_RULES[kind](forms, operands, settings)
     if found is None and row.reduces and (row.linear or row.averages):
         found = repeated(forms, row, operands[0], settings)
     if found is None and row.moves:
@@ -340,7 +340,7 @@ def of_sum(forms: Algebra, operands: Operands, settings: Settings) -> int | None
     return None
 
 
-RULES: dict[str, Callable[[Algebra, Operands, Settings], int | None]] = {
+STRUCTURAL_RULES: dict[str, Callable[[Algebra, Operands, Settings], int | None]] = {
     "diag": of_diag,
     "dot": of_dot,
     "index": of_index,

@@ -25,7 +25,7 @@ __all__ = [
 
 Edge = tuple[int, int, bool]
 """An operand, its local derivative as a node, and whether that is a branch's condition, which gates it."""
-SIGNS = {kind: BY_NAME[kind].signs for kind in SUMS}
+TERM_SIGNS = {kind: BY_NAME[kind].signs for kind in SUMS}
 """By sum: each operand's sign."""
 LONG = 16
 """From so many nodes on it pays to keep what a rule becomes where some of its names are numbers."""
@@ -221,7 +221,7 @@ class Source:
     def signs(self, user: int) -> tuple[int, ...]:
         """Each operand's sign, of a node that is a sum of them; none of any other."""
         graph = self.graph
-        return () if user in graph.slopes else SIGNS.get(graph.kinds[user], ())
+        return () if user in graph.slopes else TERM_SIGNS.get(graph.kinds[user], ())
 
     def structural(self, user: int) -> Structural | None:
         """The row of a structural node; None for any other."""

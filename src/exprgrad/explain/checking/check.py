@@ -313,7 +313,7 @@ def check_number(run: Run, place: InputNumber) -> Check:
     if not math.isfinite(run.value):
         found = infinite(run.value)
     else:
-        found = by_differences(measured_differences(moved(run, place), x), analytic)
+        found = by_differences(measured_differences(as_function_of(run, place), x), analytic)
     if found.suspicious and found.numeric is not None:
         says, true = apart(analytic, found.numeric)
         why = f"the gradient for {called} says {says}, differences say {true}"
@@ -321,7 +321,7 @@ def check_number(run: Run, place: InputNumber) -> Check:
     return check_of(called, analytic, found)._replace(where=found.where or (node, span))
 
 
-def moved(run: Run, place: InputNumber) -> Callable[[float], float]:
+def as_function_of(run: Run, place: InputNumber) -> Callable[[float], float]:
     """The output as a function of one number."""
     evaluator = evaluator_for(run.graph)
 

@@ -24,13 +24,13 @@ from exprgrad.explain.checking.thresholds import (
     Gaps,
     GapSide,
     Threshold,
-    beside,
     beyond,
     find_gaps,
     included,
     mixed,
     on_both_sides,
     outermost,
+    points_beside,
     sides_met,
     thresholds,
     unmet,
@@ -340,7 +340,7 @@ def compared_beside(
 ) -> Comparison:
     """What comes of the points beside thresholds, and beside several of them, or of those known before."""
     most = min(MOST_BESIDE, tries(formulas, work))
-    near = [*islice(beside(found), MOST_BESIDE + 1)]
+    near = [*islice(points_beside(found), MOST_BESIDE + 1)]
     first = outermost(found) if len(near) > most else ()
     several = [islice(mixed(among), MOST_MIXED) for among in ([found, known] if known else [found])]
     points = chain(first, near[:MOST_BESIDE], *several)

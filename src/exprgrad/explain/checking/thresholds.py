@@ -31,19 +31,19 @@ __all__ = [
     "GapSide",
     "Gaps",
     "Threshold",
-    "beside",
     "beyond",
     "find_gaps",
     "included",
     "mixed",
     "on_both_sides",
     "outermost",
+    "points_beside",
     "sides_met",
     "thresholds",
     "unmet",
 ]  # fmt: skip
 
-Point = Mapping[str, float]
+Coordinates = Mapping[str, float]
 
 MOST_GAPS = 64
 """The most gaps whose thresholds are looked for."""
@@ -113,7 +113,7 @@ class Threshold(NamedTuple):
     input: str
     at: float
     text: str
-    point: Point
+    point: Coordinates
 
 
 # Gaps.
@@ -206,7 +206,7 @@ def comparisons(
 # Thresholds.
 
 
-def thresholds(gaps: Gaps, bases: Sequence[Point], free: Sequence[str]) -> list[Threshold]:
+def thresholds(gaps: Gaps, bases: Sequence[Coordinates], free: Sequence[str]) -> list[Threshold]:
     """Where gaps close along each free input, from the first of some points from which they do.
 
     Where there are several inputs, then also from beyond all these thresholds: ``relu(x - 9)*relu(y - 9)``
@@ -233,7 +233,7 @@ def thresholds(gaps: Gaps, bases: Sequence[Point], free: Sequence[str]) -> list[
     return list({(one.input, one.at, id(one.point)): one for one in reversed(found)}.values())[::-1]
 
 
-def outer(found: Sequence[Threshold], base: Point) -> list[Point]:
+def outer(found: Sequence[Threshold], base: Coordinates) -> list[Coordinates]:
     """The points beyond the last threshold of every input, and before the first."""
     by_input: dict[str, list[float]] = {}
     for threshold in found:
@@ -257,7 +257,7 @@ class Line:
     ``left``    how many places more may be evaluated
     """
 
-    def __init__(self, gaps: Gaps, base: Point, name: str, left: int) -> None:
+    def __init__(self, gaps: Gaps, base: Coordinates, name: str, left: int) -> None:
         self.gaps = gaps
         self.base = base
         self.name = name
@@ -353,7 +353,7 @@ def bisected(line: Line, at: int, low: float, high: float) -> float | None:
 # Points beside them.
 
 
-def beside(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
+def points_beside(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
     """Points on both sides of each threshold: those near to it, then those between two, and beyond."""
     for places in (near_to, far_from):
         yield from on_lines(found, places)
@@ -435,7 +435,7 @@ def between(one: float, other: float) -> Iterator[float]:
             return
 
 
-def on_both_sides(threshold: Threshold, points: Iterable[Point]) -> bool:
+def on_both_sides(threshold: Threshold, points: Iterable[Coordinates]) -> bool:
     """Whether some points lie near to a threshold on both its sides."""
     name, at = threshold.input, threshold.at
     near = (abs(at) or 1.0) * CLOSE_BY * 2
@@ -446,7 +446,7 @@ def on_both_sides(threshold: Threshold, points: Iterable[Point]) -> bool:
 # Sides on which no point lies.
 
 
-def sides_met(gaps: Gaps, points: Iterable[Point]) -> Counter[GapSide]:
+def sides_met(gaps: Gaps, points: Iterable[Coordinates]) -> Counter[GapSide]:
     """How many of some points lie on each side of each gap."""
     met: Counter[GapSide] = Counter()
     for point in points:
@@ -472,7 +472,7 @@ def unmet(gaps: Gaps, met: Container[GapSide], given: Mapping[str, float]) -> li
 
 
 def beyond(
-    gaps: Gaps, sides: Sequence[GapSide], points: Sequence[Point], free: Sequence[str]
+    gaps: Gaps, sides: Sequence[GapSide], points: Sequence[Coordinates], free: Sequence[str]
 ) -> list[Threshold]:
     """The thresholds around a point on each of some sides, looked for from ``points``."""
     found: list[Threshold] = []
@@ -498,15 +498,15 @@ def beyond(
     return found
 
 
-def size(gaps: Gaps, point: Point) -> float:
+def size(gaps: Gaps, point: Coordinates) -> float:
     """How far from 0 the first of some gaps is at a point; infinite where it has no value."""
     found = abs(forward(gaps.graph, point)[gaps.found[0].node])
     return math.inf if math.isnan(found) else found
 
 
 def crossed(
-    gaps: Gaps, wanted: float, start: Point, names: Sequence[str], left: int
-) -> tuple[Point | None, int]:
+    gaps: Gaps, wanted: float, start: Coordinates, names: Sequence[str], left: int
+) -> tuple[Coordinates | None, int]:
     """A point at which the first gap has the sign that is ``wanted``, and how much work is left.
 
     Each input is moved to where the gap is least, the others fixed; then all follow its gradient, for along
@@ -548,7 +548,7 @@ def least(line: Line) -> float:
     return x if closer else line.places[at]
 
 
-def plainest(gaps: Gaps, wanted: float, point: Point, start: Point) -> Point:
+def plainest(gaps: Gaps, wanted: float, point: Coordinates, start: Coordinates) -> Coordinates:
     """The point with as few digits as leave it on the side that is wanted, where it has moved."""
     moved = {name: x for name, x in point.items() if x != start[name]}
     for digits in range(1, 17):

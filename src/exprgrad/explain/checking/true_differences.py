@@ -16,9 +16,10 @@ from exprgrad.explain.checking.differences import SCALE, STEP, Quotients, quotie
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import COMMON
 from exprgrad.run.balls.balls import Ball, ball, decimal, evaluate, working
+from exprgrad.run.numbers.bounds import TINY
 
 __all__ = [
-    "APART", "CLOSE", "LEAST", "Limit", "Truth", "below_doubles", "least_work", "limit",
+    "APART", "CLOSE", "Limit", "Truth", "below_doubles", "least_work", "limit",
     "true_differences",
 ]  # fmt: skip
 
@@ -28,7 +29,7 @@ PRECISIONS = ((512, 128), (4096, 1400), (16384, 6000))
 The first is for what is as smooth as most formulas are.  The second step is 2^-300 of the least double and
 less, also beside 0.  The bits are more than twice the step's: as many are left of a quotient.
 """
-STEPS = frozenset(op.name for op in COMMON if op.gate == "blocker")
+STEP_FUNCTIONS = frozenset(op.name for op in COMMON if op.gate == "blocker")
 """The functions that do nothing but jump, and are flat between."""
 SETTLED = 2.0**-24
 """By how much, of itself, a quotient may change from step to step if it has a limit."""
@@ -43,8 +44,6 @@ A logarithm changes by no more than 4/3.
 """
 CLOSE = 2.0**-60
 """The relative error at which a limit counts as found: 128 times less than that of a rounded double."""
-LEAST = math.ulp(0.0)
-"""The least double above 0."""
 
 
 class Truth(NamedTuple):
@@ -158,7 +157,7 @@ def told_by_steps(found: Quotients, far: list[Ball], close: list[Ball], output: 
 
 def is_at_rest(kind: str, far: Ball, close: Ball) -> bool:
     """Whether a node is the same at both steps, if it is a step function: none lies between the two."""
-    if kind not in STEPS or (far.is_nan() and close.is_nan()):
+    if kind not in STEP_FUNCTIONS or (far.is_nan() and close.is_nan()):
         return True
     return bool(far.is_exact() and close.is_exact() and far == close)
 
@@ -187,4 +186,4 @@ def limit(far: Ball, close: Ball, order: int) -> Limit:
 
 def below_doubles(ball: Ball | None) -> bool:
     """Whether a number is certainly less than the least double, so that doubles take it for 0."""
-    return ball is not None and bool(ball.abs_upper() < LEAST)
+    return ball is not None and bool(ball.abs_upper() < TINY)

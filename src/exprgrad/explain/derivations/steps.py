@@ -482,7 +482,7 @@ def rule_name(kind: str, varying: Sequence[int], *, direct: bool) -> str:
 
 POWER_RULE = "the exponent comes down as a factor and is lowered by 1"
 EXPONENTIAL_RULE = "the power stays, times the logarithm of its base"
-WORDS = {
+RULE_WORDS = {
     "power rule": POWER_RULE,
     "power and chain rule": f"{POWER_RULE}, times the derivative of the base",
     "exponential rule": EXPONENTIAL_RULE,
@@ -504,7 +504,7 @@ WORDS = {
 
 def notes_on(rule: str, kind: str = "") -> list[str]:
     """What a rule does; and of an operation, what it is and where it has kinks or jumps."""
-    notes = [WORDS[rule]] if rule in WORDS else []
+    notes = [RULE_WORDS[rule]] if rule in RULE_WORDS else []
     if not kind or BY_NAME[kind].branches or BY_NAME[kind].equation is not None:
         return notes
     op = BY_NAME[kind]

@@ -30,6 +30,7 @@ from exprgrad.run.balls.balls import Ball, Decimals, ball, either, enclose, unde
 from exprgrad.run.balls.sweep import met
 from exprgrad.run.evaluation import Path, Run, evaluator_for
 from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Kind, Point, Question
+from exprgrad.run.numbers.bounds import TINY
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import Span, cut
 
@@ -46,8 +47,6 @@ GRADIENT = 3
 """How many times as many nodes as a formula its gradient has, about."""
 MOST_TURNS = 10_000
 """Up to so many nodes it is asked which kinks what was typed meets."""
-LEAST = 5e-324
-"""The least double above 0."""
 BY_ONE = {"value", "gradient", "jacobian", "vjp"}
 """The fields of values and of first derivatives, whose digits a rewrite may keep."""
 
@@ -416,7 +415,7 @@ class Derived:
         inputs = self.question.inputs
         with working(self.bits):
             both = (either() - ball(1) / 2) * ball(2) ** -self.bits
-            return {name: both * ball(abs(x) or LEAST) for name, x in inputs.items()}
+            return {name: both * ball(abs(x) or TINY) for name, x in inputs.items()}
 
     @cached_property
     def decimals(self) -> list[str]:

@@ -63,7 +63,7 @@ def warning(group: Sequence[Loser], source: Source) -> Diagnostic:
             group, source, f"{names(group)} {verb(group, 'hangs', 'hang')}"
         ),
         "zero": lambda: (
-            f"{counts(group)}: the true number is zero to within {within(first.true)}, not proved",
+            f"{counts(group)}: the true number is zero to within {size_bound(first.true)}, not proved",
             first.help,
         ),
         "undefined": lambda: (
@@ -160,7 +160,7 @@ def of_zeros(group: Sequence[Loser]) -> str:
     numbers = f"number{whose} is" if whose or not group[1:] else "numbers are"
     if bool(near[0].true != 0):
         return f"; the true {numbers} below the doubles, about {rough(near[0].true, BRIEF)}"
-    return f"; the true {numbers} zero to within {within(near[0].true)}, not proved"
+    return f"; the true {numbers} zero to within {size_bound(near[0].true)}, not proved"
 
 
 def apart(value: float, other: float) -> tuple[str, str]:
@@ -203,7 +203,7 @@ def about(true: Ball) -> str:
     if true.is_finite() and true.rel_accuracy_bits() >= EXACT_ENOUGH:
         return rough(true, SHORT)
     if not bool(true != 0):
-        return f"0 to within {within(true)}" if bool(true.abs_upper() < 1) else "undecided"
+        return f"0 to within {size_bound(true)}" if bool(true.abs_upper() < 1) else "undecided"
     ends = bounds(true)
     if ends is None:
         return "undecided"
@@ -211,7 +211,7 @@ def about(true: Ball) -> str:
     return f"about {low} to {high}" if low != high else low
 
 
-def within(true: Ball) -> str:
+def size_bound(true: Ball) -> str:
     """A bound on the size of what may be zero."""
     _, high = bounds(abs(true), 3) or ("", "inf")
     exponent = high.partition("e")[2]

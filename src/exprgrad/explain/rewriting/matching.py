@@ -202,7 +202,7 @@ SPELLED = {"pow": ("pow", "mul"), "div": ("div", "mul"), "sqrt": ("sqrt", "pow")
 
 
 @cache
-def read(pattern: Graph) -> Reading:
+def reading_of(pattern: Graph) -> Reading:
     """A pattern, read once."""
     return Reading(pattern, ())
 
@@ -215,7 +215,7 @@ class Finder:
         self.graph = reading.graph
         self.pattern = pattern
         self.repeats = repeats
-        self.own = read(pattern)
+        self.own = reading_of(pattern)
 
     def match(self, at: int, terms: Terms, before: Match) -> Iterator[Match]:
         """The ways in which the pattern's node ``at`` is a sum."""

@@ -18,7 +18,14 @@ from exprgrad.explain.digits.trusted import (
     judged,
 )
 from exprgrad.explain.places import live
-from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Mend, Rewrite, applied, mends
+from exprgrad.explain.rewriting.rewrites import (
+    EXTENSIONS,
+    REWRITES,
+    Mend,
+    Rewrite,
+    mended_formula,
+    mends,
+)
 from exprgrad.graph.graph import INPUT, Graph, dependencies, seen_from
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.transform import copies, transform
@@ -177,7 +184,7 @@ class Menders:
         seen: set[str] = set()
         for node in nodes:
             for mend in self.at(node):
-                text = applied(self.run.text, mend)
+                text = mended_formula(self.run.text, mend)
                 if text in seen or len(seen) >= self.most_tried:
                     continue
                 seen.add(text)

@@ -26,7 +26,7 @@ from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 from exprgrad.language.write.infix import expression, level, operand_level
 from exprgrad.source import Span
 
-__all__ = ["EXTENSIONS", "REWRITES", "Mend", "Rewrite", "applied", "conditions", "mends"]
+__all__ = ["EXTENSIONS", "REWRITES", "Mend", "Rewrite", "conditions", "mended_formula", "mends"]
 
 
 class Rewrite(NamedTuple):
@@ -199,7 +199,7 @@ EXTENSIONS = (
 
 REACH = 6
 """How far above a node its pattern may end, runs of sums counted as one."""
-ENDS = ("", "(", ")", ",", "=", ";", "#", "\n", "\r")
+DELIMITERS = ("", "(", ")", ",", "=", ";", "#", "\n", "\r")
 """What stands beside a part of a formula that needs no parentheses."""
 LARGEST_WHOLE = 2.0**40
 """Whole numbers below this are added up where they meet in a sum."""
@@ -289,11 +289,11 @@ def above(graph: Graph, node: int) -> list[int]:
     return list(distance)
 
 
-def applied(text: str, mend: Mend) -> str:
+def mended_formula(text: str, mend: Mend) -> str:
     """The whole formula with a mend in it; the names of its statements stay."""
     start, end = mend.span
     before, behind = text[:start], text[end:]
-    alone = before.rstrip(" ")[-1:] in ENDS and behind.lstrip(" ")[:1] in ENDS
+    alone = before.rstrip(" ")[-1:] in DELIMITERS and behind.lstrip(" ")[:1] in DELIMITERS
     written = f"({mend.text})" if mend.loose and not alone else mend.text
     return before + written + behind
 
@@ -324,7 +324,7 @@ def filled(reading: Reading, better: Graph, match: Match, repeats: str) -> int:
     def apply(graph: Graph, node: int, operands: Sequence[Terms]) -> Terms:
         last = graph.payloads[graph.operands[node][-1]]
         more = match.more if last == repeats and len(operands) > 1 else ()
-        return operation(reading, graph.kinds[node], [*operands, *map(given, more)])
+        return operation_on_sums(reading, graph.kinds[node], [*operands, *map(given, more)])
 
     bound = {name: given(terms) for name, terms in match.bound.items()}
     found = interpret(better, Algebra(constant, apply), bound)[better.output]
@@ -339,7 +339,7 @@ def fronted(reading: Reading, sign: int, node: int) -> tuple[int, int]:
     return (-sign, reading.negated(node)) if reading.is_negative(node) else (sign, node)
 
 
-def operation(reading: Reading, kind: str, operands: Sequence[Terms]) -> Terms:
+def operation_on_sums(reading: Reading, kind: str, operands: Sequence[Terms]) -> Terms:
     """An operation on sums."""
     if kind in SUMS:
         signs = zip(BY_NAME[kind].signs, operands, strict=True)

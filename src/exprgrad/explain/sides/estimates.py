@@ -10,11 +10,12 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from exprgrad.explain.checking.true_differences import APART, LEAST, Limit, limit
+from exprgrad.explain.checking.true_differences import APART, Limit, limit
 from exprgrad.explain.digits.truths import hanging
 from exprgrad.explain.sides.running_error import SURE
 from exprgrad.run.balls.balls import Ball, ball, enclose, has_balls, working
 from exprgrad.run.evaluation import Run
+from exprgrad.run.numbers.bounds import TINY
 
 __all__ = ["Guess", "guesses"]
 
@@ -74,20 +75,20 @@ def guess(run: Run, name: str, sign: int, *, typed: Typed) -> Guess:
         with working(bits):
             unit = sign * ODD * ball(2) ** start
             steps = unit * 2**APART, unit
-            far, close = (beside(run, name, step, bits, typed=typed) for step in steps)
+            far, close = (value_beside(run, name, step, bits, typed=typed) for step in steps)
             if math.isnan(run.value):
                 told = Guess(limit=number_of(limit(far, close, 1)))
             else:
-                here = beside(run, name, ball(0), bits, typed=typed)
+                here = value_beside(run, name, ball(0), bits, typed=typed)
                 if not here.is_finite():
-                    here = beside(run, name, unit / 2**NEARER, bits, typed=typed)
+                    here = value_beside(run, name, unit / 2**NEARER, bits, typed=typed)
                 told = against(run.value, here, (far, close), steps)
         if told != Guess():
             return told
     return Guess()
 
 
-def beside(run: Run, name: str, step: Ball, bits: int, *, typed: Typed) -> Ball:
+def value_beside(run: Run, name: str, step: Ball, bits: int, *, typed: Typed) -> Ball:
     """The output's true value with one input a little aside."""
     return enclose(run.graph, run.inputs, bits, typed=typed, aside={name: step})[run.graph.output]
 
@@ -95,7 +96,7 @@ def beside(run: Run, name: str, step: Ball, bits: int, *, typed: Typed) -> Ball:
 def against(value: float, here: Ball, there: Pair, steps: Pair) -> Guess:
     """What values at two steps say, beside the true value at the point, which must be what was computed."""
     off = abs(here - value)
-    if not here.is_finite() or bool(off > SURE * abs(here) and off > LEAST):
+    if not here.is_finite() or bool(off > SURE * abs(here) and off > TINY):
         return Guess()
     far, close = (one - here for one in there)
     rise = limit(far, close, 1)

@@ -7,7 +7,6 @@ does, for a leaf has nothing to pass on.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from exprgrad.errors import RequestError, advice, require
 from exprgrad.explain.nodes import node_in
 from exprgrad.explain.walks.paths import Web
 from exprgrad.run.evaluation import Run
-from exprgrad.source import Source, Span
+from exprgrad.source import Source, Span, pieces
 
 __all__ = ["WRONG", "Contribution", "Sweep", "simulate", "wanted"]
 
@@ -88,7 +87,7 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
     if isinstance(order, str):
         if order.strip() in WRONG:
             return tuple(wrong_order(run, order.strip()))
-        listed = list(split(order))
+        listed = list(order_parts(order))
     else:
         require(order, Iterable, "an order is a text, or a list of names and ids of nodes")
         listed = [(Source(str(item), is_expression=False), (0, len(str(item)))) for item in order]
@@ -107,20 +106,17 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def split(order: str) -> Iterator[tuple[Source, Span]]:
+def order_parts(order: str) -> Iterator[tuple[Source, Span]]:
     """The parts of a text between its commas; that of ``X[0, 1]`` is not one."""
     source = Source(order, is_expression=False)
-    start = 0
-    for part in re.split(r",(?![^][]*\])", order):
-        lead = len(part) - len(part.lstrip())
-        end = start + len(part)
+    for start, end in pieces(order):
+        part = order[start:end]
         if not part.strip():
             help = "names or ids of nodes are separated by commas: "
             help += advice("--order d,c,a,b", "'d,c,a,b'")
             span = (start, max(end, start + 1))
             raise RequestError("usage", "a node is missing", source=source, span=span, help=help)
-        yield source, (start + lead, start + len(part.rstrip()))
-        start = end + 1
+        yield source, (end - len(part.lstrip()), start + len(part.rstrip()))
 
 
 def visited_in(run: Run, source: Source, span: Span) -> int:

@@ -460,6 +460,6 @@ ACTIONS: dict[str, lalr.Action] = {
 
 
 @cache
-def rules() -> list[lalr.Rule]:
+def rules() -> list[lalr.Production]:
     """The grammar's rules, with what is built for each."""
     return lalr.acting(lalr.parser(), ACTIONS)

@@ -35,8 +35,8 @@ from exprgrad.language.read.tape import (
     Code,
     Job,
     Recurrence,
+    Reduction,
     Scope,
-    Step,
     Tape,
     Waiting,
     outcome,
@@ -134,12 +134,12 @@ def refuse_no_range(tape: Tape) -> None:
 
 
 @cache
-def recorded() -> list[lalr.Rule]:
+def recorded() -> list[lalr.Production]:
     """The grammar's rules, each of which writes to a tape."""
     return lalr.acting(lalr.parser(), tape_actions())
 
 
-def refuse_no_result(last: Step, expander: Expander) -> None:
+def refuse_no_result(last: Reduction, expander: Expander) -> None:
     """The last statement is what a formula comes to, which a function or a recurrence is not."""
     if last.rule == "definition":
         name = expander.word(last.parts[0])

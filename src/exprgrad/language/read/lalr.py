@@ -19,12 +19,12 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 __all__ = [
-    "BRACKETS", "END", "START", "UNKNOWN", "WORDS", "Parser", "Tables", "Unexpected", "acting",
+    "BRACKETS", "END", "KEYWORDS", "START", "UNKNOWN", "Parser", "Tables", "Unexpected", "acting",
     "compile_grammar", "grammar_text", "lark_parser", "load", "parser",
 ]  # fmt: skip
 
 START = "start"
-WORDS = {"for": "FOR", "in": "IN"}
+KEYWORDS = {"for": "FOR", "in": "IN"}
 """A name that is a word of the language where no name may stand → its terminal."""
 BRACKETS = {"LPAR": 1, "RPAR": -1, "LSQB": 1, "RSQB": -1}
 
@@ -125,7 +125,7 @@ def lark_parser(text: str) -> Any:
 # The loop.
 
 Action = Callable[..., Any]
-Rule = tuple[str, int, Action | None]
+Production = tuple[str, int, Action | None]
 """What a rule makes, of how many symbols, and its action: None where it makes nothing, or passes on."""
 END = "$END"
 UNKNOWN = "UNKNOWN"
@@ -179,12 +179,12 @@ def prepare(tables: Tables) -> Parser:
     return Parser(scan, tables.states, tables.rules, tables.initial, {})
 
 
-def acting(grammar: Parser, actions: Mapping[str, Action]) -> list[Rule]:
+def acting(grammar: Parser, actions: Mapping[str, Action]) -> list[Production]:
     """The rules of a grammar with their actions, for ``run``."""
     return [(origin, size, actions.get(name or "")) for origin, size, name in grammar.rules]
 
 
-def run(grammar: Parser, text: str, rules: Sequence[Rule], builder: Any) -> Any:
+def run(grammar: Parser, text: str, rules: Sequence[Production], builder: Any) -> Any:
     """Parse a text.  An action gets the builder and the values of its symbols; a token's is its span."""
     states, settled, initial = grammar.states, grammar.settled, grammar.initial
     stack = [initial]
@@ -202,7 +202,7 @@ def run(grammar: Parser, text: str, rules: Sequence[Rule], builder: Any) -> Any:
         while True:
             step = states[state].get(kind)
             if step is None:
-                word = WORDS.get(text[slice(*span)]) if kind == "NAME" else None
+                word = KEYWORDS.get(text[slice(*span)]) if kind == "NAME" else None
                 if word in states[state]:
                     kind = str(word)
                     continue
@@ -238,7 +238,7 @@ def refusal(
 ) -> Unexpected:
     """The error for a token that cannot stand in a state; a word is a name there, too."""
     expected = frozenset(symbol for symbol in state if symbol.isupper() or symbol == END)
-    return Unexpected("NAME" if kind in WORDS.values() else kind, span, expected, last)
+    return Unexpected("NAME" if kind in KEYWORDS.values() else kind, span, expected, last)
 
 
 def settle(grammar: Parser, key: tuple[int, str, str]) -> int:

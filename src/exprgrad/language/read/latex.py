@@ -754,7 +754,7 @@ def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     item = items[at]
     name, place, outer = item.text, (item.start, item.end), items[:at]
     if name == ROOT:
-        return root(items, at)
+        return root_call(items, at)
     if name in FAMILIES:
         return member(items, at)
     if not is_function(name) and name not in WORDS and name not in IN_OTHER_WORDS:
@@ -877,7 +877,7 @@ ROOT = "root"
 """What is searched for stands below it: ``E = 1``, or ``0 \\le E \\le 2``."""
 
 
-def root(items: Sequence[Item], at: int) -> tuple[str, str, int]:
+def root_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     """A root, as we write it in LaTeX, with its unknown and where that is searched for below."""
     place = items[at].start, items[at].end
     below, inside = items[at + 2 : at + 3], items[at + 3 : at + 4]

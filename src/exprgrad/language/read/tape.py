@@ -21,8 +21,8 @@ __all__ = [
     "Code",
     "Job",
     "Recurrence",
+    "Reduction",
     "Scope",
-    "Step",
     "Tape",
     "Waiting",
     "outcome",
@@ -31,7 +31,7 @@ __all__ = [
     "tape_actions",
 ]
 
-WHOLE = ("whole_group", "whole_infix", "whole_name", "whole_number", "whole_signed")
+WHOLE_RULES = ("whole_group", "whole_infix", "whole_name", "whole_number", "whole_signed")
 """The rules of whole numbers that are known when they are read."""
 BY_HAND = (
     "call", "clause", "definition", "list_over_index", "over_index", "recurrence", "subscript", "term",
@@ -39,7 +39,7 @@ BY_HAND = (
 """The rules that methods of the tape are for."""
 
 
-class Step(NamedTuple):
+class Reduction(NamedTuple):
     """A reduction: its rule, and what its action is given.
 
     In the place of a value that an earlier step leaves stands None, of a list of them their count.
@@ -49,7 +49,7 @@ class Step(NamedTuple):
     parts: tuple[Any, ...]
 
 
-Code = list[Step]
+Code = list[Reduction]
 
 
 class Clause(NamedTuple):
@@ -99,7 +99,7 @@ class Tape:
         places = [part[0] if type(part) is list else part for part in parts if is_value(part)]
         first: int = places[0] if places else len(self.code)
         waiting = [None if type(p) is int else len(p) if is_value(p) else p for p in parts]
-        self.code.append(Step(rule, tuple(waiting)))
+        self.code.append(Reduction(rule, tuple(waiting)))
         return first
 
     def cut(self, start: int) -> Code:
@@ -222,7 +222,7 @@ class Tape:
     def indexed(self, head: int, equals: Span) -> tuple[Span, Code]:
         """The name and the code of the index before ``=``."""
         *index, element = self.cut(head)
-        if element.rule != "element" or element.parts[2] != 1 or index[-1].rule not in WHOLE:
+        if element.rule != "element" or element.parts[2] != 1 or index[-1].rule not in WHOLE_RULES:
             raise LanguageError(
                 "recurrence",
                 "a recurrence's term is a name with one index",
@@ -257,14 +257,14 @@ def is_value(part: Any) -> bool:
     return type(part) is int or (type(part) is list and type(part[0]) is int)
 
 
-def steps(code: Code) -> Iterator[Step]:
+def steps(code: Code) -> Iterator[Reduction]:
     """All steps of some code, those of the code that they wait with included."""
     todo = [code]
     while todo:
         for step in todo.pop():
             yield step
             for part in step.parts:
-                if type(part) is list and isinstance(part[0], Step):
+                if type(part) is list and isinstance(part[0], Reduction):
                     todo.append(part)
                 elif type(part) is list and isinstance(part[0], Clause):
                     todo += [code for clause in part for code in (clause.low, clause.high)]

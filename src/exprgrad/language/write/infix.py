@@ -58,7 +58,7 @@ def elementwise_pattern(kind: str, count: int) -> tuple[Piece, ...]:
         return op.equation.pattern
     if not op.infix:
         word, *number = op.setting or (op.name,)
-        return listed(f"{word}({number[0]}, " if number else f"{word}(", count, ")")
+        return in_brackets(f"{word}({number[0]}, " if number else f"{word}(", count, ")")
     level = LEVELS.get(op.infix, COMPARISON)
     symbol = f" {op.infix} " if level <= SUM else op.infix
     if level == POWER:
@@ -79,12 +79,12 @@ def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Piece
     if kind == "index":
         return (0, ATOM), f"[{', '.join(map(place_text, settings[0]))}]"
     if kind == "stack" and settings[0] == 0:
-        return listed("[", count, "]")
+        return in_brackets("[", count, "]")
     given = [f", {p.name}={setting_text(value)}" for p, value in row.given(settings)]
-    return listed(f"{row.word}(", count, "".join([*given, ")"]))
+    return in_brackets(f"{row.word}(", count, "".join([*given, ")"]))
 
 
-def listed(opening: str, count: int, closing: str) -> tuple[Piece, ...]:
+def in_brackets(opening: str, count: int, closing: str) -> tuple[Piece, ...]:
     """So many operands between brackets."""
     parts: list[Piece] = [opening]
     for position in range(count):
@@ -174,7 +174,7 @@ def pieces(
             pieces.append(leaf(graph, item) if hidden or item not in names else names[item])
             continue
         if rows and kind in BY_NAME and BY_NAME[kind].equation is not None:
-            parts = listed(f"{kind}(", len(operands), ")")
+            parts = in_brackets(f"{kind}(", len(operands), ")")
         else:
             parts = pattern(kind, len(operands), graph.payloads[item])
         for part in reversed(parts):

@@ -44,7 +44,7 @@ def folded(function: Callable[[Any, Any], Any]) -> Callable[..., Array]:
     return lambda *operands: reduce(function, operands)
 
 
-def power(x: Array, y: Array) -> Array:
+def elementwise_power(x: Array, y: Array) -> Array:
     """IEEE's power.
 
     NumPy takes the square root for an exponent of 1/2 that stands for many numbers: but the powers of
@@ -62,7 +62,7 @@ NATIVE: dict[str, Callable[..., Array]] = {
     "mul": np.multiply,
     "div": np.divide,
     "mod": np.mod,
-    "pow": power,
+    "pow": elementwise_power,
     "neg": np.negative,
     "lt": compared(np.less),
     "le": compared(np.less_equal),

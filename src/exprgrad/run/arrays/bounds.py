@@ -176,14 +176,14 @@ def carried(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> 
         slope = unless_zero(d, slope)
         if np.any(far):
             others = [*seen[:position], *seen[position + 1 :]]
-            places = [(*others[:position], end, *others[position:]) for end in within(x, d, others)]
+            places = [(*others[:position], end, *others[position:]) for end in probes(x, d, others)]
             apart = reduce(np.maximum, [np.abs(function(*place) - out) for place in places])
             slope = np.where(far, np.maximum(slope, apart), slope)
         error = error + slope
     return error
 
 
-def within(x: Array, d: Error, others: Sequence[Array]) -> list[Array]:
+def probes(x: Array, d: Error, others: Sequence[Array]) -> list[Array]:
     """Where a row is asked of numbers that may be off by much: see ``run/numbers/bounds.py``."""
     turns = [*HUMPS, *others, *[-other for other in others]]
     return [x - d, x + d, x + d / 3, *[np.where(np.abs(turn - x) < d, turn, x) for turn in turns]]
@@ -267,7 +267,7 @@ def at_ends(
         if len(uncertain) == 1 and np.any(np.greater_equal(off[uncertain[0]], FAR)):
             [at] = uncertain
             others = [*seen[:at], *seen[at + 1 : len(off)]]
-            ends = [[*ends[0], *within(seen[at], off[at], others)]]
+            ends = [[*ends[0], *probes(seen[at], off[at], others)]]
         moves = [dict(zip(uncertain, chosen, strict=True)) for chosen in product(*ends)]
     else:
         moves = [{at: end} for at in uncertain for end in ends_of(seen[at], 2 * off[at])]
@@ -553,7 +553,7 @@ def along(
     bent = far | ~(ahead <= BENT * size)
     if not np.any(bent):
         return ahead / STRETCH
-    both = reduce(np.maximum, map(apart, within(x, d, others)))
+    both = reduce(np.maximum, map(apart, probes(x, d, others)))
     wave = np.where(ahead >= STRAIGHT * both, ahead / STRETCH, ahead + size)
     both = np.where(both <= BENT * size, both, both + size)
     return np.where(d < FAR * np.abs(x), np.where(bent, wave, ahead / STRETCH), both)

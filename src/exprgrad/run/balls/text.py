@@ -33,11 +33,11 @@ def end(whole: int, exponent: int, *, up: bool) -> str:
 
 def nearest(x: Any, digits: int) -> str | None:
     """The middle of a finite ball with so many significant digits; None beyond what is written out."""
-    whole, exponent = shortened(x, digits)
+    whole, exponent = rounded_middle(x, digits)
     return scientific(whole, exponent) if abs(exponent) <= MOST_EXPONENT else None
 
 
-def shortened(x: Any, digits: int) -> tuple[int, int]:
+def rounded_middle(x: Any, digits: int) -> tuple[int, int]:
     """The middle of a finite ball as a whole number with so many digits, and the power of 10 beside it."""
     middle, _, exponent = (int(part) for part in x.mid_rad_10exp(digits))
     surplus = max(len(str(abs(middle))) - digits, 0)
@@ -48,7 +48,7 @@ def shortened(x: Any, digits: int) -> tuple[int, int]:
 
 def rough(x: Any, digits: int) -> str:
     """The middle of a finite ball for sentences: where even the exponent is long, ``10^-4.34e+399``."""
-    whole, exponent = shortened(x, digits)
+    whole, exponent = rounded_middle(x, digits)
     if abs(exponent) < 10**LONGEST_EXPONENT:
         return scientific(whole, exponent)
     return f"{'-' * (whole < 0)}10^{power_text(exponent)}"

@@ -30,7 +30,7 @@ inf = math.inf
 UNIT = 2.0**-53
 """Half an ulp, as a part of the least number that has it."""
 TINY = 2.0**-1074
-"""What a result below the normal numbers may be off by."""
+"""The least double above 0, which a result below the normal numbers may be off by."""
 EXACT_BELOW = 2.0**52
 """Below it every whole number is a double, so what correctly rounded operations make of such is exact.
 
@@ -362,14 +362,14 @@ def carried(kind: Kind, out: float, seen: Sequence[float], off: Sequence[float])
             is_near = d < FAR and d < FAR * abs(x)
             if not (is_near and (slope >= NORMAL or (kind.flat and not slope))):
                 others = [*seen[:position], *seen[position + 1 :]]
-                for end in within(x, d, others):
+                for end in probes(x, d, others):
                     place = *others[:position], end, *others[position:]
                     apart = worse(apart, abs(kind.function(*place) - out))
             error += apart if apart == apart else inf
     return error
 
 
-def within(x: float, d: float, others: Sequence[float]) -> list[float]:
+def probes(x: float, d: float, others: Sequence[float]) -> list[float]:
     """Where a row is asked of a number that may be off by much: both ends, and where it may turn between.
 
     A row of several operands may turn where two are equal, or opposite; a wave may be back at both ends.
@@ -400,7 +400,7 @@ def at_ends(
         [(at, chosen)] = ends.items()
         if off[at] >= FAR:
             others = [*seen[:at], *seen[at + 1 : len(off)]]
-            ends[at] = *chosen, *within(seen[at], off[at], others)
+            ends[at] = *chosen, *probes(seen[at], off[at], others)
     every = product(*ends.values()) if len(ends) <= MOST_ENDS else zip(*ends.values(), strict=False)
     for chosen in every:
         for at, end in zip(ends, chosen, strict=True):
@@ -600,7 +600,7 @@ def along(
         apart = ahead / STRETCH
     elif d < inf:
         apart = 0.0
-        for end in within(x, d, [*place[:at], *place[at + 1 :]]):
+        for end in probes(x, d, [*place[:at], *place[at + 1 :]]):
             place[at] = end
             apart = worse(apart, abs(function(place) - here))
         if near:  # a line through 0, or a wave

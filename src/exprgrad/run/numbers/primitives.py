@@ -19,13 +19,13 @@ from exprgrad.graph.graph import CONST, Algebra, Graph, Program, interpret
 from exprgrad.graph.ops import BY_NAME, Op
 
 __all__ = [
-    "Function", "Part", "Template", "at_pole", "compile_template", "functions", "holds", "number",
+    "Function", "Template", "TemplatePart", "at_pole", "compile_template", "functions", "holds", "number",
     "part_of", "reader", "sides",
 ]  # fmt: skip
 
 Function = Callable[..., float]
 Template = Callable[[Sequence[float]], float]
-Part = Template | int | float
+TemplatePart = Template | int | float
 """A part of a template: a slot by its position, a number, or what it takes to find it."""
 
 inf, nan, copysign = math.inf, math.nan, math.copysign
@@ -47,7 +47,7 @@ def mod(x: float, y: float) -> float:
         return nan
 
 
-def power(x: float, y: float) -> float:
+def real_power(x: float, y: float) -> float:
     """IEEE pow; nan for a negative base with a fractional exponent.  A square is rounded but once."""
     if y == 2:
         return x * x
@@ -102,7 +102,7 @@ NATIVE: dict[str, Function] = {
     "mul": operator.mul,
     "div": div,
     "mod": mod,
-    "pow": power,
+    "pow": real_power,
     "neg": operator.neg,
     "lt": lambda x, y: 1.0 if x < y else 0.0,
     "le": lambda x, y: 1.0 if x <= y else 0.0,
@@ -239,7 +239,7 @@ def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
     return reader(part_of(graph, slots))
 
 
-def part_of(graph: Graph, slots: tuple[str, ...]) -> Part:
+def part_of(graph: Graph, slots: tuple[str, ...]) -> TemplatePart:
     """A template as the slot that it names, as a number, or as a function of the slots' values.
 
     A node that is used twice is evaluated once, ahead of the rest.  Templates come from the op table, so
@@ -248,7 +248,7 @@ def part_of(graph: Graph, slots: tuple[str, ...]) -> Part:
     uses = Counter(operand for operands in graph.operands for operand in operands)
     shared: list[Template] = []
 
-    def operation(graph: Graph, node: int, operands: Sequence[Part]) -> Part:
+    def operation(graph: Graph, node: int, operands: Sequence[TemplatePart]) -> TemplatePart:
         kind = graph.kinds[node]
         if all(isinstance(operand, float) for operand in operands):
             return functions[kind](*operands)
@@ -258,7 +258,7 @@ def part_of(graph: Graph, slots: tuple[str, ...]) -> Part:
         shared.append(made)
         return len(slots) + len(shared) - 1
 
-    inputs: dict[str, Part] = {name: slots.index(name) for name in graph.inputs}
+    inputs: dict[str, TemplatePart] = {name: slots.index(name) for name in graph.inputs}
     part = interpret(graph, Algebra(number, operation), inputs)[graph.output]
     if not shared:
         return part
@@ -273,14 +273,14 @@ def part_of(graph: Graph, slots: tuple[str, ...]) -> Part:
     return with_shared
 
 
-def reader(part: Part) -> Template:
+def reader(part: TemplatePart) -> Template:
     """A part of a template as a function."""
     if isinstance(part, float):
         return lambda values: part
     return itemgetter(part) if isinstance(part, int) else part
 
 
-def closure(kind: str, operands: Sequence[Part]) -> Template:
+def closure(kind: str, operands: Sequence[TemplatePart]) -> Template:
     """One operation on parts of a template: one call less for each operand that is a slot or a number."""
     if kind == "where":
         return choice(*operands)
@@ -308,7 +308,7 @@ def closure(kind: str, operands: Sequence[Part]) -> Template:
     return lambda values: function(first(values), second(values))
 
 
-def choice(c: Part, x: Part, y: Part) -> Template:
+def choice(c: TemplatePart, x: TemplatePart, y: TemplatePart) -> Template:
     """A ``where``, of which the branch that is not taken is not evaluated."""
     condition, first, second = reader(c), reader(x), reader(y)
     if isinstance(x, float) and isinstance(y, float):

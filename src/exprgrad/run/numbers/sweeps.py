@@ -19,14 +19,14 @@ from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, dependents
 from exprgrad.graph.op import Special
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.run.numbers.primitives import Part, Template, functions, part_of, sides
+from exprgrad.run.numbers.primitives import Template, TemplatePart, functions, part_of, sides
 
 if TYPE_CHECKING:
     from exprgrad.run.numbers.kink_screen import Suspects
 
 __all__ = [
-    "Adjoints", "Plan", "Rule", "Tape", "Visits", "follow", "forward", "gated", "plan", "play", "record",
-    "reverse", "row",
+    "Adjoints", "LocalRule", "Plan", "Tape", "Visits", "follow", "forward", "gated", "plan", "play",
+    "record", "reverse", "row",
 ]  # fmt: skip
 
 
@@ -121,9 +121,9 @@ def close(numbers: Iterable[int]) -> list[int]:
 
 # In reverse: the tape.
 
-Rule = tuple[Part, bool]
+LocalRule = tuple[TemplatePart, bool]
 """A local derivative: the slot that it names, or a constant, or a function of the slots; if it is gated."""
-Row = tuple[tuple[Rule, ...], bool]
+Row = tuple[tuple[LocalRule, ...], bool]
 """The rules of a row of the op table, by operand; and if they see more than values: companions."""
 Step = tuple[Template, Callable[[Sequence[float]], Any]]
 """A local derivative to compute: the function, and what picks its arguments from the cells."""
@@ -289,11 +289,11 @@ def walked(
 def accompanied(
     graph: Graph,
     node: int,
-    rules: tuple[Rule, ...],
+    rules: tuple[LocalRule, ...],
     varies: Sequence[int],
     steps: list[Step],
     first_step: int,
-) -> tuple[tuple[Rule, ...], Iterable[tuple[int, ...]]]:
+) -> tuple[tuple[LocalRule, ...], Iterable[tuple[int, ...]]]:
     """The rules of a node that see more than values, and the cells that each of them sees.
 
     ``varies`` are the cells that say which operands vary; a variadic row's ties are a step of their own.

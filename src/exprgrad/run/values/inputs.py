@@ -20,7 +20,7 @@ __all__ = [
     "absent",
     "as_number",
     "as_value",
-    "constant",
+    "constant_value",
     "declared",
     "detached",
     "has_parts",
@@ -50,7 +50,7 @@ VALUE_WORDS = {
 }  # fmt: skip
 
 
-def constant(text: str, name: str) -> Any:
+def constant_value(text: str, name: str) -> Any:
     """The value of a number, a constant expression (``1/3``, ``[1, pi/2]``), or a file (``@x.npy``)."""
     if is_plain(text):
         return float(text)
@@ -155,7 +155,7 @@ def as_value(value: object, name: str) -> Any:
     if type(value) is float:
         return value
     if isinstance(value, str):
-        return constant(value, name)
+        return constant_value(value, name)
     if has_parts(value):
         from exprgrad.run.values.lists import as_tensor
 
@@ -171,7 +171,7 @@ def has_parts(value: object) -> bool:
 
 def as_number(value: object, name: str) -> float:
     """Any number as a double; a text is read as a constant expression."""
-    found = constant(value, name) if isinstance(value, str) else as_double(value, name)
+    found = constant_value(value, name) if isinstance(value, str) else as_double(value, name)
     if isinstance(found, float):
         return found
     raise InputError("bad-value", f"the value of '{name}' is not a number but a tensor")

@@ -14,7 +14,7 @@ from typing import Any
 from exprgrad.show.documents.fields import Apart, Lines, Short, lists, whole_text
 
 __all__ = [
-    "LARGEST_SHOWN", "SCHEMA", "csv_line", "document", "envelope", "finite", "pieces",
+    "LARGEST_SHOWN", "SCHEMA", "csv_line", "document", "envelope", "finite", "json_pieces",
 ]  # fmt: skip
 
 SCHEMA = "exprgrad/1"
@@ -34,7 +34,7 @@ def finite(value: float | None) -> float | str | None:
 
 def envelope(command: str, **fields: Any) -> str:
     """A whole document that is small: the schema, the command, and what it has to say."""
-    return "".join(pieces({"schema": SCHEMA, "command": command, **fields}))
+    return "".join(json_pieces({"schema": SCHEMA, "command": command, **fields}))
 
 
 def document(
@@ -73,12 +73,12 @@ def enclosed(
         if separator != opening and isinstance(value, Apart):
             separator = f",\n{' ' * depth}"
         head = separator if name is None else f"{separator}{text(name)}: "
-        yield from pieces(value, whole=whole, depth=depth, head=head)
+        yield from json_pieces(value, whole=whole, depth=depth, head=head)
         separator = between
     yield brackets if separator == opening else brackets[1]
 
 
-def pieces(value: Any, *, whole: bool = True, depth: int = 0, head: str = "") -> Iterator[str]:
+def json_pieces(value: Any, *, whole: bool = True, depth: int = 0, head: str = "") -> Iterator[str]:
     """Any value as JSON, behind its ``head``: a tensor as nested lists, what is not finite as a string.
 
     A large ``Short`` tensor is a summary, if not ``whole``.
@@ -100,11 +100,11 @@ def by_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
         how = {"first": line, "between": f",{line}"}
         yield from enclosed(value.brackets, items, whole=whole, depth=depth, **how)
     elif isinstance(value, Apart):
-        yield from pieces(value.value, whole=whole, depth=depth)
+        yield from json_pieces(value.value, whole=whole, depth=depth)
     elif isinstance(value, Short):
         is_large = not whole and value.value.size > LARGEST_SHOWN
         value = summary(value.value) if is_large else value.value
-        yield from pieces(value, whole=whole, depth=depth)
+        yield from json_pieces(value, whole=whole, depth=depth)
     elif isinstance(value, float):
         yield text(str(value))
     elif isinstance(value, int):
@@ -112,7 +112,7 @@ def by_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
     elif isinstance(value, Mapping):
         yield from enclosed("{}", value.items(), whole=whole, depth=depth + 1)
     elif hasattr(value, "reshape"):
-        yield from lists(value, lambda numbers: "".join(pieces(numbers)))
+        yield from lists(value, lambda numbers: "".join(json_pieces(numbers)))
     else:
         yield from enclosed("[]", unnamed(value), whole=whole, depth=depth)
 
@@ -151,4 +151,4 @@ def cell_text(cell: Any, *, whole: bool) -> str:
         return ""
     if isinstance(cell, str | float):
         return str(cell)
-    return "".join(pieces(cell, whole=whole))
+    return "".join(json_pieces(cell, whole=whole))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["Apart", "Lines", "Short", "listed", "lists", "short", "shorts", "whole_text"]
+__all__ = ["Apart", "Lines", "Short", "lists", "records", "short", "shorts", "whole_text"]
 
 AT_ONCE = 4096
 """How many numbers of a row are written at once."""
@@ -43,7 +43,7 @@ def shorts(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: short(value) for name, value in values.items()}
 
 
-def listed(found: Iterable[Any]) -> Lines:
+def records(found: Iterable[Any]) -> Lines:
     """Named tuples, such as diagnostics, one to a line."""
     return Lines(one._asdict() for one in found)
 

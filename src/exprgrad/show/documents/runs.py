@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Call, Shape, size
 from exprgrad.run.evaluation import Edge, Node
-from exprgrad.show.documents.fields import Apart, Lines, listed, short, shorts
+from exprgrad.show.documents.fields import Apart, Lines, records, short, shorts
 
 if TYPE_CHECKING:
     from exprgrad.run.evaluation import Diagnostic, Guarded
@@ -49,7 +49,7 @@ def run_fields(
     if is_swept:
         yield "edges", Lines(map(edge_fields, run.iter_edges()))
         yield "order", Apart(run.order if order is None else order)
-    yield "diagnostics", listed(diagnostics)
+    yield "diagnostics", records(diagnostics)
 
 
 def guard_fields(answer: Guarded) -> Iterator[tuple[str, Any]]:

@@ -32,12 +32,12 @@ from exprgrad.show.picture.rows import Rows, breadth, remark, rows_of
 if TYPE_CHECKING:
     from graphviz import Digraph
 
-__all__ = ["DEEPEST", "LARGEST", "Sheet", "sheet", "source"]
+__all__ = ["LARGEST", "MOST_FRAMES", "Sheet", "sheet", "source"]
 
 LARGEST = 500
 """The most nodes that are drawn without being asked twice."""
 
-DEEPEST = 12
+MOST_FRAMES = 12
 """The most frames around a node."""
 TITLE, FRAME = 200, 60
 """The most characters shown of a whole expression, and above a frame."""
@@ -315,6 +315,6 @@ def frames_of(graph: Graph) -> dict[int, tuple[int, int]]:
             at = graph.calls[at].parent
         for each in reversed(way):
             count, frame = found[graph.calls[each].parent]
-            is_frame = graph.calls[each].opened and count < DEEPEST
+            is_frame = graph.calls[each].opened and count < MOST_FRAMES
             found[each] = (count + 1, each) if is_frame else (count, frame)
     return found

@@ -40,8 +40,8 @@ def formula_text(formula: Graph, to: str) -> str:
 
 def infix_name(graph: Graph, inputs: Orders) -> str:
     """What a derivative is called: ``d/dx``, ``do/dw``, ``d^2/dx^2``, ``d^2/dx dy``."""
-    below = [power(f"d{name}", "^{}", len([*alike])) for name, alike in groupby(inputs)]
-    return f"{power('d', '^{}', len(inputs))}{graph.output_name or ''}/{' '.join(below)}"
+    below = [power_text(f"d{name}", "^{}", len([*alike])) for name, alike in groupby(inputs)]
+    return f"{power_text('d', '^{}', len(inputs))}{graph.output_name or ''}/{' '.join(below)}"
 
 
 def latex_name(graph: Graph, inputs: Orders) -> str:
@@ -49,16 +49,17 @@ def latex_name(graph: Graph, inputs: Orders) -> str:
     sign = r"\partial" if len(graph.inputs) > 1 else r"\mathrm{d}"
     raised, called = "^{{{}}}", symbols(graph)
     below = [
-        power(f"{sign} {called[name]}", raised, len([*alike])) for name, alike in groupby(inputs)
+        power_text(f"{sign} {called[name]}", raised, len([*alike]))
+        for name, alike in groupby(inputs)
     ]
-    above = power(sign, raised, len(inputs))
+    above = power_text(sign, raised, len(inputs))
     output = graph.output_name or next((n for n in OUTPUTS if n not in called), "")
     if output:
         above += f" {called.get(output) or symbol(output)}"
     return rf"\frac{{{above}}}{{" + r" \, ".join(below) + "}"
 
 
-def power(base: str, raised: str, times: int) -> str:
+def power_text(base: str, raised: str, times: int) -> str:
     """A base to a power, which is ``raised`` so; 1 is not written."""
     return base + raised.format(times) if times > 1 else base
 

@@ -15,7 +15,7 @@ from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import IN_CELL, WHOLE_VIEW, answer_text, view, ways
 
 __all__ = [
-    "call_kind", "correction", "corrections", "gate_of", "node_table", "node_title", "title",
+    "call_kind", "correction", "correction_lines", "gate_of", "node_table", "node_title", "title",
 ]  # fmt: skip
 
 DOUBT = "~"
@@ -63,7 +63,7 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
         whole=all_nodes,
         how=IN_CELL,
         marked=graph.output,
-        foot="\n".join([answer, *corrections(found, digits, whole=all_nodes), *explained]),
+        foot="\n".join([answer, *correction_lines(found, digits, whole=all_nodes), *explained]),
         what="nodes",
     )
 
@@ -118,7 +118,7 @@ def title(run: evaluation.Run, node: int) -> str:
     return " = ".join(dict.fromkeys(told))
 
 
-def corrections(found: Guarded, digits: int, *, whole: bool = False) -> list[str]:
+def correction_lines(found: Guarded, digits: int, *, whole: bool = False) -> list[str]:
     """The lines that say where the answer is not what the sweep's numbers above it say."""
     lines = []
     if found.corrected_value is not None:

@@ -31,7 +31,7 @@ from exprgrad.show.text.lines import (
     narrowed,
     packed,
 )
-from exprgrad.show.text.nodes import corrections, gate_of, node_title
+from exprgrad.show.text.nodes import correction_lines, gate_of, node_title
 from exprgrad.show.text.table import Column, Table
 from exprgrad.show.text.views import VIEWS, WHOLE_VIEW, View, decimal, minus, signed, view
 from exprgrad.source import bytes_text, cut, printable
@@ -46,9 +46,9 @@ __all__ = [
     "called",
     "define",
     "definitions",
+    "elided_contributions",
     "in_columns",
     "short_names",
-    "shortened",
     "trace",
     "trace_parts",
 ]
@@ -125,7 +125,7 @@ def trace(
         lines = in_columns(run, shown, digits, width, color=color)
         end = work(run)
     told = definitions(run, lines, width)
-    return "\n".join([*told, *lines, "", *end, *corrections(run.guarded(digits), digits)])
+    return "\n".join([*told, *lines, "", *end, *correction_lines(run.guarded(digits), digits)])
 
 
 # Visits.
@@ -164,7 +164,7 @@ def visits(run: Run, order: Iterable[int], taken: list[int], *, whole: bool) -> 
             parts += passed
         if closed is not None:
             parts = [*together(run, closed, parts)]
-        yield Visit(node, parts=shortened(parts, whole=whole), call=closed is not None)
+        yield Visit(node, parts=elided_contributions(parts, whole=whole), call=closed is not None)
 
 
 def together(run: Run, closed: Closed, parts: Iterable[Passed]) -> Iterator[Passed]:
@@ -237,7 +237,7 @@ def closed(kind: str, position: int, local: Any) -> bool:
     return not (local if isinstance(local, float) else local.any())
 
 
-def shortened(parts: Sequence[Passed], *, whole: bool) -> list[Passed | str]:
+def elided_contributions(parts: Sequence[Passed], *, whole: bool) -> list[Passed | str]:
     """The first and the last of many contributions."""
     return [*elided(parts, len(parts), "contributions", whole=whole)]
 
@@ -366,7 +366,7 @@ def trace_parts(run: Run, digits: int) -> Iterator[str | Table]:
     blank = [""] * (len(headings) - 1)
     rows = [[row, *blank] if isinstance(row, str) else row for row in rows_of(entries)]
     yield "\n".join(definitions(run, [" ".join(row) for row in rows], None)).strip()
-    below = [*work(run), *corrections(run.guarded(digits), digits)]
+    below = [*work(run), *correction_lines(run.guarded(digits), digits)]
     yield Table([*map(Column, headings)], rows, foot="\n".join(below))
 
 

@@ -26,7 +26,7 @@ from exprgrad.show.text.lines import (
     in_yellow,
     packed,
 )
-from exprgrad.show.text.nodes import correction, corrections
+from exprgrad.show.text.nodes import correction, correction_lines
 from exprgrad.show.text.table import Column, Screen, Table, tabulated
 from exprgrad.show.text.trace import (
     Names,
@@ -35,9 +35,9 @@ from exprgrad.show.text.trace import (
     called,
     define,
     definitions,
+    elided_contributions,
     in_columns,
     short_names,
-    shortened,
 )
 from exprgrad.show.text.views import signed
 from exprgrad.source import printable
@@ -50,7 +50,7 @@ __all__ = [
 ARROW = " → "
 LONGEST_PATH = 8
 """A path of more nodes shows its first and last ones."""
-ENDS = 3
+ENDS_SHOWN = 3
 MOST_EXPLAINED = 20
 """How many nodes without a name are explained."""
 MOST_DIGITS = 100
@@ -217,7 +217,7 @@ def path_text(path: Path, web: Web | None, names: Sequence[str], *, whole: bool)
         if sum(web.users[other] == user for other in web.above[operand]) > 1:
             nodes[at] += f" (operand {web.positions[edge] + 1})"
     if len(nodes) > LONGEST_PATH and not whole:
-        nodes[ENDS:-ENDS] = [f"… {len(nodes) - 2 * ENDS:,} more …"]
+        nodes[ENDS_SHOWN:-ENDS_SHOWN] = [f"… {len(nodes) - 2 * ENDS_SHOWN:,} more …"]
     return ARROW.join(nodes)
 
 
@@ -295,7 +295,7 @@ def visited_parts(
         for line in clobbered_lines(found, names, digits, whole=whole):
             lines += fitted(line, width)
     lines += ["", *fitted(judgement(found), width)]
-    for line in corrections(run.guarded(digits), digits):
+    for line in correction_lines(run.guarded(digits), digits):
         lines += ["", *fitted(line, width)]
     told = explained(run, [visits, *lines], width)
     return [*parts, "\n".join([*lines, *([""] if told else []), *told[:-1]])]
@@ -357,7 +357,7 @@ def visit_of(
     if kind == CONST or not contributions:
         return Visit(node, "a constant" if kind == CONST else "passes nothing on")
     parts = [part_of(run, found, passed, names) for passed in contributions]
-    return Visit(node, parts=shortened(parts, whole=whole))
+    return Visit(node, parts=elided_contributions(parts, whole=whole))
 
 
 def part_of(run: Run, found: Visited, passed: Contribution, names: Names) -> Passed:
