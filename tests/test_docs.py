@@ -51,6 +51,8 @@ def printed_by(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     assert program == "exprgrad", f"examples run exprgrad, not {program}"
     if needs_graphviz(argv):
         pytest.importorskip("pygraphviz", reason="pip install 'exprgrad[draw]'")
+    if argv[0] == "batch":
+        pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
     try:
         main(argv)
     except SystemExit as stop:
@@ -64,7 +66,7 @@ def test_console_examples(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("values.json", "neuron.txt"):
+    for name in ("values.json", "neuron.txt", "rows.csv"):
         (tmp_path / name).write_bytes((ROOT / "tests" / "cases" / "docs" / name).read_bytes())
     for body in blocks(path, "toml"):
         (tmp_path / "relu.toml").write_text(body, "utf-8")

@@ -18,16 +18,18 @@ import exprgrad
 
 ROOT = Path(exprgrad.__file__).parent
 ROOMS = ["base", "graph", "language", "derive", "run", "explain", "show", "data", "api", "cli"]
-DOORS = {
+DOORS: dict[str, str | tuple[str, ...]] = {
     "click": "cli",
     "lark": "language/read/lalr.py",
     "rich": "show/text/table.py",
     "graphviz": "show",
     "pygraphviz": "show",
-    "numpy": "run",
+    "numpy": ("run", "data"),
     "flint": "run/balls/balls.py",
     "jax": "run/engines/jax_engine.py",
     "llvmlite": "run/engines/llvm.py",
+    "pyarrow": "data/arrow.py",
+    "fsspec": "data/places.py",
 }
 BASE = {"source", "errors", "__init__"}
 FILES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))

@@ -18,7 +18,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.values.inputs import constant_value, is_plain
 from exprgrad.source import Source, Span, cut, depths, pieces
 
-__all__ = ["missing_shapes", "number_or_weights", "shapes_in", "weights"]
+__all__ = ["assignments", "missing_shapes", "number_or_weights", "shapes_in", "weights"]
 
 GLUED = re.compile(r"=[^,=]*?[^,=\s](\s*[;\s]\s*)[^\W\d]\w*\s*=(?!=)")
 """Two assignments with something other than a comma between."""

@@ -47,7 +47,9 @@ __all__ = [
     "load",
     "output",
     "output_as",
+    "read_request",
     "resolved",
+    "settle_form",
     "shape_option",
     "spellings",
     "stack",
@@ -528,14 +530,16 @@ document_option = click.option(
 
 
 def output_as(
-    csv: str, everything: str = "Leave nothing out: every line, tensors whole."
+    csv: str,
+    everything: str = "Leave nothing out: every line, tensors whole.",
+    document: Callable[[Any], Any] = document_option,
 ) -> Callable[[F], F]:
     """The options that say how an answer is written; what the CSV is, and what ``--all`` does."""
     return stack(
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
         click.option("--csv", "as_csv", is_flag=True, help=f"Print CSV, {csv}."),
         click.option("-q", "--quiet", is_flag=True, help="Print only the answer."),
-        document_option,
+        document,
         digits_option,
         click.option("--all", "show_all", is_flag=True, help=everything),
         color_option,

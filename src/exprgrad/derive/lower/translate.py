@@ -18,7 +18,7 @@ from exprgrad.language.code.program import (
 )  # fmt: skip
 from exprgrad.language.read.parse import need_number
 
-__all__ = ["translate"]
+__all__ = ["asked", "translate"]
 
 
 def translate(

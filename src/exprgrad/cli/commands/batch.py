@@ -1,0 +1,222 @@
+"""The command ``batch``: value and gradient for every row of a file, or what the rows come to."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from exprgrad.cli.assignments import assignments
+from exprgrad.cli.output import Answer, give, write
+from exprgrad.cli.request import (
+    FormulaCommand,
+    Words,
+    formula,
+    names_in,
+    output_as,
+    read_request,
+    settle_form,
+    stack,
+    wrt_option,
+)
+from exprgrad.errors import RequestError
+
+if TYPE_CHECKING:
+    from exprgrad.data.batch import Done
+    from exprgrad.data.blocks import Tally
+    from exprgrad.data.plans import Plan
+    from exprgrad.show.text.table import Screen, Table
+
+__all__ = ["batch_command"]
+
+row_options = stack(
+    click.option(
+        "--data", metavar="FILE", multiple=True, required=True,
+        help="The rows: .csv, .tsv, .jsonl, .parquet or .arrow; a glob, a folder, a URL, or - for a pipe.  "
+        "May be given several times.",
+    ),
+    click.option(
+        "--map", "renamed", metavar="NAME=COLUMN[,…]",
+        help="Take an input from a column of another name.",
+    ),
+    click.option(
+        "--where", metavar="COND", help="Take only the rows that meet a condition, such as 'x > 0'."
+    ),
+    click.option(
+        "--bad-rows", type=Words("null", "drop", "fail"), default="null", show_default=True,
+        help="What becomes of rows that do not compute: no results, no row, or an error.",
+    ),
+)  # fmt: skip
+result_options = stack(
+    wrt_option("Differentiate with respect to these inputs only."),
+    click.option("--value-only", is_flag=True, help="Leave out the gradient."),
+    click.option(
+        "--of", metavar="NAME[,NAME]", help="The values of these named statements, and their Jacobian."
+    ),
+    click.option("--hessian", is_flag=True, help="Find second derivatives, too."),
+    click.option("--only", is_flag=True, help="Leave out the columns that are read."),
+    click.option(
+        "--prefix", default="", metavar="TEXT", help="Begin the names of the new columns with this."
+    ),
+    click.option(
+        "--reduce", type=Words("sum", "mean", "norm", "min", "max"),
+        help="Reduce the rows to a number for each result.",
+    ),
+    click.option(
+        "--by", metavar="COLUMN[,COLUMN]", help="Reduce the rows of each group by themselves."
+    ),
+    click.option(
+        "--to", type=Words("csv", "tsv", "jsonl", "arrow", "parquet"),
+        help="The format of rows on stdout, csv by default.",
+    ),
+)  # fmt: skip
+file_option = click.option(
+    "-o", "--output", "path", metavar="FILE",
+    help="Write a file: its ending says the format, as for --data; of reduced rows, .json, .csv or .txt.",
+)  # fmt: skip
+
+
+@click.command("batch", cls=FormulaCommand)
+@formula
+@row_options
+@result_options
+@output_as("one group per line", document=file_option)
+def batch_command(**options: Any) -> int:
+    """Value and gradient for every row of a file.
+
+    Inputs are columns, by name; NAME=VALUE is the same number in every row.
+    """
+    from exprgrad.data.batch import carried_out
+    from exprgrad.data.plans import plan
+
+    settle(options)
+    request = read_request(options)
+    found = plan(
+        request.text,
+        options["data"],
+        constants=request.values,
+        spelled=request.spelled,
+        renamed=renamed_in(options["renamed"]),
+        wrt=names_in(options["wrt"]),
+        of=names_in(options["of"], "--of"),
+        by=names_in(options["by"], "--by") or (),
+        **{name: options[name] for name in ("value_only", "hessian", "where", "only", "prefix")},
+        **{name: options[name] for name in ("bad_rows", "path", "to")},
+        reduce=options["reduce"] or "",
+    )
+    done = carried_out(found)
+    tell(done.tally)
+    status = 0
+    if options["reduce"] or options["as_json"]:
+        status = give(answer(found, done, options), options)
+    return 1 if options["strict"] and done.tally.bad else status
+
+
+def settle(options: dict[str, Any]) -> None:
+    """Refuse options that have no room beside each other, and say what form the answer has."""
+    reduce, to = options["reduce"], options["to"]
+    for given, beside, why in (
+        (options["by"], reduce, "--by needs --reduce: groups are of rows that are reduced"),
+        (to, not reduce, "--to is for rows, and --reduce leaves none"),
+        (options["only"], not reduce, "--only is for rows, and --reduce leaves none"),
+        (options["hessian"], not options["value_only"], "--value-only and --hessian exclude each other"),
+        (options["hessian"], not options["of"], "--of and --hessian exclude each other"),
+        (options["wrt"], not options["value_only"], "--value-only and --wrt exclude each other"),
+        (options["as_csv"] or options["quiet"], reduce, "--csv and --quiet are for --reduce"),
+        (options["as_json"], reduce or options["path"], "--json needs --reduce, or -o FILE"),
+    ):  # fmt: skip
+        if given and not beside:
+            help = "--to jsonl prints rows as JSON" if why.startswith("--json") else None
+            raise RequestError("usage", why, help=help)
+    if reduce:
+        options["document"] = options["path"]
+        options["path"] = None
+        settle_form(options)
+
+
+def renamed_in(argument: str | None) -> dict[str, str]:
+    """The columns that inputs stand for."""
+    if argument is None:
+        return {}
+    help = "an input and its column: --map x=col_3,y=col_4"
+    listed = assignments(argument, "COLUMN", lambda *_: help)
+    return {name: argument[start:end].strip() for name, _, (start, end) in listed}
+
+
+def tell(tally: Tally) -> None:
+    """Say on stderr which rows did not compute, and why."""
+    from exprgrad.data.blocks import REASONS
+
+    for reason, count in tally.bad.items():
+        first = tally.first[reason]
+        s = "s" * (count > 1)
+        rows = ", ".join(f"{row:,}" for _, row in first) + ", …" * (count > len(first))
+        place = f"row{s} {rows} of '{first[0][0]}'"
+        if len({path for path, _ in first}) > 1:
+            place = ", ".join(f"row {row:,} of '{path}'" for path, row in first)
+        line = f"warning: {count:,} row{s} did not compute: {REASONS[reason]} ({place})\n"
+        write([line], sys.stderr)
+
+
+def answer(plan: Plan, done: Done, options: Mapping[str, Any]) -> Answer:
+    """What the rows come to; or where they are, and how many."""
+    from exprgrad.data.job import result_fields
+    from exprgrad.data.sums import finished
+    from exprgrad.show.documents.fields import Lines
+    from exprgrad.show.text.table import Column, tabulated
+
+    job, tally = plan.job, done.tally
+    head: dict[str, Any] = {"data": list(options["data"])}
+    if done.partial is None:
+        rows = tally.rows - (sum(tally.bad.values()) if job.bad == "drop" else 0)
+        fields = {**head, "file": plan.path, "columns": [*plan.kept, *plan.names], "rows": rows}
+        fields["bad"] = dict(tally.bad)
+        return Answer("batch", job.text, fields.items(), (), (), lambda _: ())
+    found = finished(job.reduce, done.partial)
+    head["reduce"] = job.reduce
+    if not job.by:
+        found = found or {(): (0, [0.0 if job.reduce == "sum" else float("nan")] * len(plan.names))}
+    table = [[*map(as_cell, key), rows, *values] for key, (rows, values) in found.items()]
+    columns = [*job.by, "rows", *plan.names]
+    if job.by:
+        groups = [
+            {
+                "group": dict(zip(job.by, key, strict=True)),
+                **result_fields(job, values),
+                "rows": rows,
+            }
+            for key, (rows, values) in found.items()
+        ]
+        fields = {**head, "by": list(job.by), "groups": Lines(groups)}
+    else:
+        rows, values = found[()]
+        fields = {**head, **result_fields(job, values), "rows": rows}
+    fields["bad"] = dict(tally.bad)
+
+    def shown(screen: Screen) -> Iterator[str | Table]:
+        if job.by:
+            headings = [
+                Column(name, is_number=at >= len(job.by)) for at, name in enumerate(columns)
+            ]
+            yield tabulated(
+                headings, table, list, options["digits"], whole=options["show_all"], what="groups"
+            )
+        else:
+            headings = [Column("result"), Column(job.reduce, is_number=True)]
+            pairs = list(zip(columns, table[0], strict=True))
+            yield tabulated(headings, [*pairs[1:], pairs[0]], list, options["digits"], whole=True)
+
+    labels = [f"[{','.join(map(str, key))}]" if key else "" for key in found]
+    lines = [
+        (f"{name}{label}", value)
+        for label, (_, values) in zip(labels, found.values(), strict=True)
+        for name, value in zip(plan.names, values, strict=True)
+    ]
+    return Answer("batch", job.text, fields.items(), [columns, *table], lines, shown)
+
+
+def as_cell(key: Any) -> Any:
+    """A group's key as a cell."""
+    return key if key is None or isinstance(key, str | int | float) else str(key)

@@ -1,0 +1,115 @@
+"""The one door to pyarrow, and its columns as doubles."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from exprgrad.errors import ExprgradError, InputError, MissingExtraError, RequestError, install
+
+__all__ = [
+    "Numbers", "arrow", "broken_file", "cells", "is_numeric", "is_text", "numbers", "type_words",
+]  # fmt: skip
+
+MISSING = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "n/a", "None", "#N/A", "-nan", "-NaN")
+"""Cells of a text that stand for no number."""
+NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?(?i:inf|infinity)$"
+"""A cell that is a number."""
+
+
+@cache
+def arrow(part: str = "") -> Any:
+    """A module of pyarrow's, or pyarrow itself.  Raises ``MissingExtraError`` without it."""
+    try:
+        import pyarrow
+
+        return import_module(f"pyarrow.{part}") if part else pyarrow
+    except ImportError as error:
+        message = "columns in files need pyarrow"
+        if error.name is None or error.name.partition(".")[0] != "pyarrow":
+            message = f"pyarrow is installed, but it cannot be loaded: {error}"
+        raise MissingExtraError("missing-pyarrow", message, help=install("pyarrow")) from None
+
+
+class Numbers(NamedTuple):
+    """A column as doubles, nan where there is none; which cells are missing, which are no numbers."""
+
+    values: np.ndarray
+    missing: np.ndarray | None = None
+    wrong: np.ndarray | None = None
+
+
+def numbers(column: Any) -> Numbers:
+    """An Arrow array as doubles: its own memory where it holds nothing else."""
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if is_text(column.type):
+        return cells(column)
+    missing = None
+    if column.null_count:
+        missing = column.is_null().to_numpy(zero_copy_only=False)
+    if column.type != pa.float64():
+        column = column.cast(pa.float64(), safe=False)
+    if missing is not None:
+        column = column.fill_null(float("nan"))
+    return Numbers(column.to_numpy(), missing)
+
+
+def cells(column: Any) -> Numbers:
+    """Texts as doubles, as far as they are numbers."""
+    pa, pc = arrow(), arrow("compute")
+    try:
+        values = column.cast(pa.float64()).fill_null(float("nan")).to_numpy()
+        missing = np.isnan(values)
+        return Numbers(values, missing if missing.any() else None)
+    except pa.ArrowInvalid:
+        trimmed = pc.utf8_trim_whitespace(column)
+    is_missing = pc.or_kleene(pc.is_null(trimmed), pc.is_in(trimmed, pa.array(MISSING)))
+    is_number = pc.fill_null(pc.match_substring_regex(trimmed, NUMBER), False)
+    doubles = pc.if_else(is_number, trimmed, None).cast(pa.float64()).fill_null(float("nan"))
+    missing = is_missing.to_numpy(zero_copy_only=False)
+    wrong = ~(missing | is_number.to_numpy(zero_copy_only=False))
+    return Numbers(doubles.to_numpy(), missing, wrong)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is one of texts."""
+    types = arrow().types
+    views = getattr(types, "is_string_view", types.is_string)
+    return bool(types.is_string(kind) or types.is_large_string(kind) or views(kind))
+
+
+def is_numeric(kind: Any) -> bool:
+    """Whether the cells of an Arrow type are numbers, or nothing at all."""
+    types = arrow().types
+    if types.is_dictionary(kind):
+        return is_numeric(kind.value_type)
+    checks = (
+        types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null,
+    )  # fmt: skip
+    return any(check(kind) for check in checks)
+
+
+def type_words(kind: Any) -> str:
+    """What a column holds, in words."""
+    types = arrow().types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if is_text(kind):
+        return "texts"
+    known = ((types.is_timestamp, "times"), (types.is_date, "dates"), (types.is_nested, "lists"))
+    return next((words for check, words in known if check(kind)), str(kind))
+
+
+def broken_file(path: str, error: Exception) -> ExprgradError:
+    """The error for a file that pyarrow, or the system, cannot read."""
+    if isinstance(error, ExprgradError):
+        return error
+    if isinstance(error, OSError) and error.errno is not None:
+        return RequestError("file", f"cannot read '{path}': {error.strerror}")
+    what = str(error).partition("\n")[0].strip().rstrip(".")
+    return InputError("bad-file", f"cannot read '{path}': {what[:1].lower()}{what[1:]}")

@@ -1,0 +1,200 @@
+"""A plan carried out: partition by partition, to a file, or to what its rows come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from exprgrad.data.arrow import arrow, numbers
+from exprgrad.data.blocks import REASONS, Block, Tally, computed, merged, taken, told_of
+from exprgrad.data.formats import FORMATS, Partition, batches
+from exprgrad.data.job import Job, prepared
+from exprgrad.data.plans import Plan
+from exprgrad.data.sums import CHUNK, Partial, added, reduced, start
+from exprgrad.data.targets import target
+from exprgrad.errors import InputError
+from exprgrad.run.engines.memory import staggered
+
+__all__ = ["Done", "carried_out", "partition_reduced", "partition_rows"]
+
+Progress = Callable[[int], None]
+"""Told of the rows that are done, as they are."""
+
+
+class Done(NamedTuple):
+    """What came of some partitions: what is told of their rows, and what those come to, if they do."""
+
+    tally: Tally
+    partial: Partial | None = None
+
+
+def carried_out(plan: Plan, progress: Progress = lambda rows: None) -> Done:
+    """Work on all partitions, in order, and write what is to be written."""
+    job, tally = plan.job, Tally()
+    with np.errstate(all="ignore"):
+        if plan.path is None:
+            partial = start(job.reduce, len(plan.names))
+            for partition in plan.partitions:
+                done = partition_reduced(job, partition, progress)
+                tally = merged(tally, done.tally)
+                assert done.partial is not None
+                partial = added(job.reduce, partial, done.partial)
+            return Done(tally, partial)
+        with target(plan.path) as file:
+            writer = FORMATS[plan.format].writer(file, plan.schema)
+            try:
+                for partition in plan.partitions:
+                    for batch, told in partition_rows(plan, partition):
+                        writer.write(batch)
+                        tally = merged(tally, told)
+                        progress(batch.num_rows)
+            except BaseException:
+                with suppress(Exception):  # the file goes, and the writer wants to be closed before
+                    writer.close()
+                raise
+            writer.close()
+    return Done(tally)
+
+
+# Reduced.
+
+
+def partition_reduced(
+    job: Job, partition: Partition, progress: Progress = lambda rows: None
+) -> Done:
+    """What the rows of one partition come to: the same on every machine of one kind."""
+    kernel = prepared(job)
+    partial, told = start(job.reduce, kernel.results), Tally()
+    memory = staggered(kernel.results + kernel.has_condition, CHUNK)
+    row = partition.row
+    for batch in in_chunks(batches(partition, job.read.names, job.read)):
+        columns = taken(job, batch)
+        for low in range(0, batch.num_rows, CHUNK):
+            high = min(low + CHUNK, batch.num_rows)
+            block = computed(kernel, columns, low, high, memory)
+            refuse_bad(job, block, columns, partition, row + low, low)
+            told = merged(told, told_of(block, partition.source.path, row + low, high - low))
+            keys, codes = groups_of(job, batch, low, high)
+            partial = added(job.reduce, partial, chunk_reduced(job, block, keys, codes))
+        row += batch.num_rows
+        progress(batch.num_rows)
+    return Done(told, partial)
+
+
+def chunk_reduced(job: Job, block: Block, keys: list[Any], codes: np.ndarray | None) -> Partial:
+    """What the rows of a chunk come to that are chosen and not bad."""
+    values = np.array(block.results)
+    keep = kept_rows(block)
+    if keep is not None:
+        values = values[:, keep]
+        codes = None if codes is None else codes[keep]
+    if not values.shape[1]:
+        return start(job.reduce, len(values))
+    if codes is not None:
+        met, codes = np.unique(codes, return_inverse=True)
+        keys = [keys[at] for at in met]
+    return reduced(job.reduce, values, keys, codes)
+
+
+def kept_rows(block: Block) -> np.ndarray | None:
+    """The rows that are chosen and not bad; None for all."""
+    if block.bad is None:
+        return block.chosen
+    return ~block.bad if block.chosen is None else block.chosen & ~block.bad
+
+
+def in_chunks(rows: Iterator[Any]) -> Iterator[Any]:
+    """Batches anew, all but the last of whole chunks."""
+    rest = None
+    for batch in rows:
+        if rest is not None:
+            lacking = CHUNK - rest.num_rows
+            rest = arrow().concat_batches([rest, batch.slice(0, lacking)])
+            batch = batch.slice(lacking)
+            if rest.num_rows < CHUNK:
+                continue
+            yield rest
+            rest = None
+        whole = batch.num_rows - batch.num_rows % CHUNK
+        if whole:
+            yield batch.slice(0, whole)
+        if whole < batch.num_rows:
+            rest = batch.slice(whole)
+    if rest is not None:
+        yield rest
+
+
+def groups_of(job: Job, batch: Any, low: int, high: int) -> tuple[list[Any], np.ndarray | None]:
+    """The groups that some rows are in, and by row which; without ``by`` they are all in one."""
+    if not job.by:
+        return [()], None
+    keys: list[Any] = [()]
+    codes = np.zeros(high - low, dtype=np.int64)
+    for name in job.by:
+        column = batch.column(name).slice(low, high - low)
+        encoded = column
+        if not arrow().types.is_dictionary(column.type):
+            encoded = column.dictionary_encode("encode")
+        values = encoded.dictionary.to_pylist()
+        indices = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+        values.append(None)
+        keys = [(*key, value) for key in keys for value in values]
+        codes = codes * len(values) + indices
+    return keys, codes
+
+
+# Row by row.
+
+
+def partition_rows(plan: Plan, partition: Partition) -> Iterator[tuple[Any, Tally]]:
+    """The rows of one partition with their results, and what is to be told of them, batch by batch."""
+    job, pa = plan.job, arrow()
+    kernel, row = prepared(job), partition.row
+    for batch in batches(partition, job.read.names, job.read):
+        columns = taken(job, batch)
+        block = computed(kernel, columns, 0, batch.num_rows)
+        refuse_bad(job, block, columns, partition, row, 0)
+        told = told_of(block, partition.source.path, row, batch.num_rows)
+        row += batch.num_rows
+        arrays = [as_type(batch.column(name), plan.schema.field(name).type) for name in plan.kept]
+        arrays += [as_column(one, block.bad) for one in block.results]
+        found = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
+        keep = kept_rows(block) if job.bad == "drop" else block.chosen
+        yield (found if keep is None else found.filter(pa.array(keep))), told
+
+
+def as_type(column: Any, kind: Any) -> Any:
+    """A column as it is written: of numbers, where some cells are none, those that there are."""
+    if column.type == kind:
+        return column
+    given = numbers(column)
+    return as_column(given.values, np.isnan(given.values))
+
+
+def as_column(values: np.ndarray, bad: np.ndarray | None) -> Any:
+    """Doubles as an Arrow array, null where they are bad."""
+    pa = arrow()
+    valid = None if bad is None else pa.py_buffer(np.packbits(~bad, bitorder="little"))
+    return pa.Array.from_buffers(pa.float64(), len(values), [valid, pa.py_buffer(values)])
+
+
+def refuse_bad(
+    job: Job, block: Block, columns: list[Any], partition: Partition, row: int, low: int
+) -> None:
+    """An error for the first row that does not compute, if that is asked for."""
+    if job.bad != "fail" or block.bad is None:
+        return
+    place = int(np.flatnonzero(block.bad)[0])
+    reason = next(reason for reason, which in block.reasons.items() if which[place])
+    names = prepared(job).names
+    values = ", ".join(
+        f"{name}={column.values[low + place]:g}"
+        for name, column in zip(names, columns, strict=True)
+    )
+    where = f"row {row + place + 1:,} of '{partition.source.path}'"
+    message = f"{where} does not compute: {REASONS[reason]} ({values})"
+    help = "--bad-rows null or drop goes on without such rows"
+    raise InputError("bad-row", message, help=help)

@@ -1,0 +1,124 @@
+"""A job's results for a block of rows, and which of its rows do not compute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from exprgrad.data.arrow import Numbers, numbers
+from exprgrad.data.job import Job, Prepared, prepared
+from exprgrad.run.engines.memory import staggered
+
+__all__ = ["REASONS", "Block", "Tally", "computed", "merged", "taken", "told_of"]
+
+REASONS = {
+    "missing": "a value is missing",
+    "number": "a cell is not a number",
+    "domain": "outside the domain",
+    "infinite": "a result is not finite",
+}
+"""Why a row does not compute; the first that holds counts."""
+FIRST = 3
+"""How many rows are told of for each reason."""
+
+
+class Tally(NamedTuple):
+    """What is known of rows that were worked on, apart from their results.
+
+    ``rows``  those that met the condition
+    ``bad``   by reason, how many of them do not compute
+    ``first`` by reason, the first few of those: the file, and the row's number in it, from 1
+    """
+
+    rows: int = 0
+    bad: Mapping[str, int] = {}
+    first: Mapping[str, tuple[tuple[str, int], ...]] = {}
+
+
+def merged(one: Tally, other: Tally) -> Tally:
+    """What is known of rows and of those behind them."""
+    bad = {key: one.bad.get(key, 0) + other.bad.get(key, 0) for key in REASONS}
+    first = {key: (*one.first.get(key, ()), *other.first.get(key, ()))[:FIRST] for key in REASONS}
+    return Tally(
+        one.rows + other.rows,
+        {key: count for key, count in bad.items() if count},
+        {key: rows for key, rows in first.items() if rows},
+    )
+
+
+class Block(NamedTuple):
+    """Rows' results, one array each; the rows that were ``chosen``, and of all rows those that are bad."""
+
+    results: Sequence[np.ndarray]
+    chosen: np.ndarray | None
+    bad: np.ndarray | None
+    reasons: Mapping[str, np.ndarray]
+
+
+def taken(job: Job, batch: Any) -> list[Numbers]:
+    """The columns of a batch that a job's kernel reads, in its order."""
+    columns = dict(job.columns)
+    return [numbers(batch.column(columns[name])) for name in prepared(job).names]
+
+
+def computed(
+    kernel: Prepared, columns: Sequence[Numbers], low: int, high: int, memory: Any = None
+) -> Block:
+    """The results of the rows from ``low`` to before ``high``; ``memory`` takes them if it is given."""
+    rows = high - low
+    count = kernel.results + kernel.has_condition
+    outputs = staggered(count, rows) if memory is None else [one[:rows] for one in memory]
+    given = [column.values[low:high] for column in columns]
+    kernel.kernel(given, outputs, 0, rows)
+    results = outputs[: kernel.results]
+    chosen = None
+    if kernel.has_condition:
+        condition = outputs[-1]
+        chosen = (condition != 0) & (condition == condition)
+    is_clean = not any(column.missing is not None for column in columns)
+    if is_clean and all(np.isfinite(np.add.reduce(one)) for one in results):
+        return Block(results, chosen, None, {})
+    reasons = causes(columns, results, low, high)
+    if chosen is not None:
+        reasons = {reason: rows & chosen for reason, rows in reasons.items()}
+    bad = np.logical_or.reduce([*reasons.values()])
+    return Block(results, chosen, bad if bad.any() else None, reasons)
+
+
+def causes(
+    columns: Sequence[Numbers], results: Sequence[np.ndarray], low: int, high: int
+) -> dict[str, np.ndarray]:
+    """By reason, the rows that do not compute, each for one reason."""
+    rows = high - low
+    left = np.ones(rows, dtype=bool)
+    found: dict[str, np.ndarray] = {}
+
+    def settle(reason: str, which: np.ndarray) -> None:
+        found[reason] = which & left
+        left[which] = False
+
+    none = np.zeros(rows, dtype=bool)
+    is_nan = np.logical_or.reduce([np.isnan(one) for one in results])
+    missing = [column.missing[low:high] for column in columns if column.missing is not None]
+    wrong = [column.wrong[low:high] for column in columns if column.wrong is not None]
+    nans = [np.isnan(column.values[low:high]) & is_nan for column in columns]
+    settle("missing", np.logical_or.reduce(missing) if missing else none)
+    settle("number", np.logical_or.reduce([*wrong, *nans]) if columns else none)
+    settle("domain", is_nan)
+    settle("infinite", np.logical_or.reduce([np.isinf(one) for one in results]))
+    return found
+
+
+def told_of(block: Block, path: str, row: int, rows: int) -> Tally:
+    """What is to be told of a block whose first row is the file's ``row``, from 0."""
+    count = rows if block.chosen is None else int(np.count_nonzero(block.chosen))
+    bad: dict[str, int] = {}
+    first: dict[str, tuple[tuple[str, int], ...]] = {}
+    for reason, which in block.reasons.items():
+        places = np.flatnonzero(which)
+        if len(places):
+            bad[reason] = len(places)
+            first[reason] = tuple((path, row + int(place) + 1) for place in places[:FIRST])
+    return Tally(count, bad, first)

@@ -1,0 +1,267 @@
+"""The formats of rows in files: how each is told, read by batches, and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import IO, Any, NamedTuple, Protocol
+
+from exprgrad.data.arrow import arrow, broken_file
+from exprgrad.data.places import PIPE, Source, opened, pipe, stamp_of
+from exprgrad.data.texts import (
+    CsvWriter,
+    JsonWriter,
+    csv_batches,
+    csv_sample,
+    json_batches,
+    json_sample,
+)
+from exprgrad.errors import RequestError
+
+__all__ = [
+    "BATCH", "ENDINGS", "FORMATS", "Partition", "Writer", "batches", "format_of", "partitions_of",
+    "sample_of", "source_of",
+]  # fmt: skip
+
+BATCH = 2**16
+"""The rows of a batch, as far as the format lets us say."""
+PARTITION = 2**22
+"""From so many rows on a file is several partitions, if it is in pieces that stand alone."""
+
+
+class Partition(NamedTuple):
+    """Rows that are worked on as one task: some pieces of a file, of which it alone says what they are.
+
+    ``first`` and ``last``  the first piece (a row group, a record batch), and the one behind the last;
+                            -1 stands for the whole file
+    ``row``                 the rows of the file before it
+    ``rows``                how many it has; -1 if nobody knows yet
+    """
+
+    source: Source
+    first: int = 0
+    last: int = -1
+    row: int = 0
+    rows: int = -1
+
+
+class Writer(Protocol):
+    """What writes batches of one schema to an open file; ``close`` leaves the file open."""
+
+    def write(self, batch: Any) -> None:
+        """Write some rows."""
+
+    def close(self) -> None:
+        """Write what comes after the last of them."""
+
+
+class Format(NamedTuple):
+    """A format: its endings, and the functions that read and write it.
+
+    ``sample`` is a table of a file's columns, with rows from its beginning where those say the types.
+    ``is_text``: all cells are texts.  ``is_loose``: a cell may be of another type than others above it.
+    """
+
+    endings: tuple[str, ...]
+    sample: Callable[[Source], Any]
+    pieces: Callable[[Source], list[int]]
+    batches: Callable[[Partition, Sequence[str], Any], Iterator[Any]]
+    writer: Callable[[IO[bytes], Any], Writer]
+    is_text: bool = False
+    is_loose: bool = False
+
+
+# Parquet.
+
+
+def parquet_sample(source: Source) -> Any:
+    """The columns of a Parquet file."""
+    with opened(source.path) as file:
+        return arrow("parquet").read_schema(file).empty_table()
+
+
+def parquet_pieces(source: Source) -> list[int]:
+    """The rows of each row group."""
+    with opened(source.path) as file:
+        metadata = arrow("parquet").read_metadata(file)
+        return [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)]
+
+
+def parquet_batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+    """The rows of some row groups."""
+    with opened(partition.source.path) as file:
+        found = arrow("parquet").ParquetFile(file)
+        last = found.num_row_groups if partition.last < 0 else partition.last
+        groups = [*range(partition.first, last)]
+        if groups:
+            yield from found.iter_batches(BATCH, groups, columns=list(columns))
+
+
+class ParquetWriter:
+    """Writes rows as Parquet, in row groups of a few batches each."""
+
+    def __init__(self, file: IO[bytes], schema: Any) -> None:
+        self.writer = arrow("parquet").ParquetWriter(file, schema)
+
+    def write(self, batch: Any) -> None:
+        """Write some rows as a row group."""
+        self.writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Write the footer."""
+        self.writer.close()
+
+
+# Arrow's own.
+
+
+@lru_cache(maxsize=1)
+def stream(file: Any) -> Any:
+    """What reads an Arrow stream from a pipe, whose schema comes but once."""
+    return arrow("ipc").open_stream(file)
+
+
+def ipc_reader(file: Any, path: str) -> Any:
+    """What reads an Arrow file, or an Arrow stream."""
+    pa, ipc = arrow(), arrow("ipc")
+    if path == PIPE:
+        return stream(file)
+    try:
+        return ipc.open_file(file)
+    except pa.ArrowInvalid:
+        file.seek(0)
+        return ipc.open_stream(file)
+
+
+def ipc_sample(source: Source) -> Any:
+    """The columns of an Arrow file."""
+    with opened(source.path) as file:
+        return ipc_reader(file, source.path).schema.empty_table()
+
+
+def ipc_batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+    """The rows of some record batches."""
+    with opened(partition.source.path) as file:
+        reader = rows = ipc_reader(file, partition.source.path)
+        if hasattr(reader, "num_record_batches"):
+            last = reader.num_record_batches if partition.last < 0 else partition.last
+            rows = map(reader.get_batch, range(partition.first, last))
+        for batch in rows:
+            chosen = batch.select(list(columns))
+            for start in range(0, chosen.num_rows, BATCH):
+                yield chosen.slice(start, BATCH)
+
+
+class IpcWriter:
+    """Writes rows as an Arrow file, or as a stream where nobody can seek."""
+
+    def __init__(self, file: IO[bytes], schema: Any) -> None:
+        ipc = arrow("ipc")
+        self.writer = (ipc.new_file if file.seekable() else ipc.new_stream)(file, schema)
+
+    def write(self, batch: Any) -> None:
+        """Write some rows as a record batch."""
+        self.writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Write the footer."""
+        self.writer.close()
+
+
+def whole(source: Source) -> list[int]:
+    """The pieces of a file that is only read from its beginning to its end: none that stands alone."""
+    return []
+
+
+def csv_rows(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+    """The rows of a CSV or TSV file."""
+    return csv_batches(partition.source, columns, schema)
+
+
+def json_rows(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+    """The rows of a file of JSON lines."""
+    return json_batches(partition.source, columns, schema)
+
+
+FORMATS: Mapping[str, Format] = {
+    "csv": Format((".csv",), csv_sample, whole, csv_rows, CsvWriter, is_text=True, is_loose=True),
+    "tsv": Format(
+        (".tsv", ".tab"), csv_sample, whole, csv_rows, partial(CsvWriter, separator="\t"),
+        is_text=True, is_loose=True,
+    ),
+    "jsonl": Format(
+        (".jsonl", ".ndjson"), json_sample, whole, json_rows, JsonWriter, is_loose=True
+    ),
+    "parquet": Format(
+        (".parquet", ".pq"), parquet_sample, parquet_pieces, parquet_batches, ParquetWriter
+    ),
+    "arrow": Format(
+        (".arrow", ".arrows", ".ipc", ".feather"), ipc_sample, whole, ipc_batches, IpcWriter
+    ),
+}  # fmt: skip
+"""Every format, by what ``--to`` calls it."""
+ENDINGS = {ending: name for name, row in FORMATS.items() for ending in row.endings}
+
+
+def format_of(path: str) -> str:
+    """The format that a file's ending says; an error for another."""
+    name = path.lower().rpartition("/")[2]
+    found = next((ENDINGS[ending] for ending in ENDINGS if name.endswith(ending)), None)
+    if found is None:
+        from exprgrad.language.mistakes.hints import nearest
+
+        ending = name[name.rfind(".") :] if "." in name else ""
+        near = nearest(ending, ENDINGS) if len(ending) > 2 else None
+        help = f"did you mean '{near}'? " if near else ""
+        help += f"the endings are {', '.join(ENDINGS)}"
+        message = f"'{path}' does not name a file of rows"
+        raise RequestError("unknown-format", message, help=help).about(path)
+    return found
+
+
+def source_of(path: str) -> Source:
+    """A file of rows as it is now; what comes through a pipe is told by how it begins."""
+    size, stamp = stamp_of(path)
+    if path != PIPE:
+        return Source(path, format_of(path), size, stamp)
+    start = pipe().peek(64)
+    if start.startswith((b"PAR1", b"ARROW1")):
+        what = "Parquet" if start.startswith(b"PAR1") else "an Arrow file"
+        message = f"standard input is {what}, which cannot be read through a pipe"
+        raise RequestError("unknown-format", message, help="give the file's name: --data FILE")
+    if start.startswith(b"\xff\xff\xff\xff"):
+        return Source(path, "arrow")
+    return Source(path, "jsonl" if start.lstrip()[:1] == b"{" else "csv")
+
+
+def sample_of(source: Source) -> Any:
+    """A file's columns: see ``Format``."""
+    try:
+        return FORMATS[source.format].sample(source)
+    except (OSError, arrow().ArrowException) as error:
+        raise broken_file(source.path, error) from None
+
+
+def partitions_of(source: Source) -> list[Partition]:
+    """A file in partitions, which only the file decides: sums add up alike wherever they are worked out."""
+    found: list[Partition] = []
+    first = row = rows = 0
+    pieces = FORMATS[source.format].pieces(source)
+    for at, count in enumerate(pieces, 1):
+        rows += count
+        if rows >= PARTITION or at == len(pieces):
+            found.append(Partition(source, first, at, row, rows))
+            first, row, rows = at, row + rows, 0
+    return found or [Partition(source)]
+
+
+def batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+    """A partition's rows in some columns; an error where its file is broken, or has changed."""
+    source = partition.source
+    try:
+        yield from FORMATS[source.format].batches(partition, columns, schema)
+    except (OSError, arrow().ArrowException) as error:
+        raise broken_file(source.path, error) from None
+    if stamp_of(source.path) != (source.size, source.stamp):
+        message = f"'{source.path}' has changed while it was read"
+        raise RequestError("file", message, help="run it again")

@@ -1,0 +1,109 @@
+"""What is computed for every row, as plain data: the same wherever the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.lower.translate import asked
+from exprgrad.derive.parsed import parsed
+from exprgrad.graph.graph import Program
+from exprgrad.language.read.parse import at_shapes
+from exprgrad.run.engines.compiled import Kernel, built
+
+__all__ = ["Job", "Prepared", "prepared", "program_of", "result_fields", "result_names"]
+
+
+class Job(NamedTuple):
+    """A formula over columns.
+
+    ``columns``    by name that the formula or the condition reads, the column that it stands for
+    ``constants``  by name, the number that it is in every row
+    ``of``         the named statements that are the outputs; none stands for the formula's own
+    ``wrt``        the inputs to differentiate
+    ``where``      the condition that rows have to meet, if there is one
+    ``read``       the columns that are read, with types: an Arrow schema
+    ``bad``        what becomes of rows that do not compute: ``null``, ``drop`` or ``fail``
+    ``reduce``     what is made of the rows' results, or nothing; ``by`` are the columns of its groups
+    """
+
+    text: str
+    columns: tuple[tuple[str, str], ...]
+    constants: tuple[tuple[str, float], ...] = ()
+    of: tuple[str, ...] = ()
+    wrt: tuple[str, ...] = ()
+    hessian: bool = False
+    where: str = ""
+    read: Any = None
+    bad: str = "null"
+    reduce: str = ""
+    by: tuple[str, ...] = ()
+
+
+class Prepared(NamedTuple):
+    """A job's kernel: what it reads, in order, how many results it has, and if a condition comes last."""
+
+    kernel: Kernel
+    names: tuple[str, ...]
+    results: int
+    has_condition: bool
+    engine: str
+
+
+def program_of(job: Job) -> Program:
+    """The program for a job's results: see ``result_names``."""
+    graph = at_shapes(parsed(job.text), job.text, {})
+    bound = {binding.name: binding.node for binding in graph.bindings}
+    of = {name: bound[name] for name in job.of} if job.of else None
+    program, _ = asked(graph, job.wrt, value_only=not job.wrt, of=of, second=job.hessian)
+    if not job.hessian:
+        return program
+    head, size = 1 + len(job.wrt), len(job.wrt)
+    entries = [head + row * size + column for row in range(size) for column in range(row, size)]
+    return Program(program.graph, tuple(program.outputs[at] for at in [*range(head), *entries]))
+
+
+def result_names(job: Job) -> list[str]:
+    """What the results are called: values, derivatives, and the second ones on and above the diagonal."""
+    if job.of:
+        slopes = [f"d_{output}_{name}" for output in job.of for name in job.wrt]
+        return [*job.of, *slopes]
+    pairs = [(a, b) for at, a in enumerate(job.wrt) for b in job.wrt[at:]] if job.hessian else []
+    return ["value", *(f"d_{name}" for name in job.wrt), *(f"d_{a}_{b}" for a, b in pairs)]
+
+
+def result_fields(job: Job, values: Sequence[float]) -> dict[str, Any]:
+    """Numbers in the order of ``result_names`` as other commands have them: value, gradient, matrices."""
+    rest = iter(values)
+    if job.of:
+        found: dict[str, Any] = {"value": {name: next(rest) for name in job.of}}
+        if job.wrt:
+            found["jacobian"] = {y: {name: next(rest) for name in job.wrt} for y in job.of}
+        return found
+    fields: dict[str, Any] = {"value": next(rest)}
+    if job.wrt:
+        fields["gradient"] = {name: next(rest) for name in job.wrt}
+    if job.hessian:
+        upper = {(a, b): next(rest) for at, a in enumerate(job.wrt) for b in job.wrt[at:]}
+        both = upper | {(b, a): value for (a, b), value in upper.items()}
+        fields["hessian"] = {a: {b: both[a, b] for b in job.wrt} for a in job.wrt}
+    return fields
+
+
+@lru_cache(maxsize=8)
+def prepared(job: Job) -> Prepared:
+    """A job's kernel, compiled once in a process."""
+    program = program_of(job)
+    builder = Builder()
+    names = dict(job.columns)
+    inputs = {name: builder.input(name) for name in names}
+    inputs |= {name: builder.constant(value) for name, value in job.constants}
+    images = builder.include(program.graph, inputs)
+    outputs = [images[output] for output in program.outputs]
+    if job.where:
+        condition = at_shapes(parsed(job.where), job.where, {})
+        outputs.append(builder.include(condition, inputs)[condition.output])
+    engine, kernel, _ = built(builder.program(outputs), [*names], None, False)
+    return Prepared(kernel, tuple(names), len(program.outputs), bool(job.where), engine)

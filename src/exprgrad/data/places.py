@@ -1,0 +1,163 @@
+"""Where rows are: files, globs, folders, object stores, standard input; and how they are opened."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from exprgrad.errors import MissingExtraError, RequestError, install
+
+__all__ = ["HEAD", "PIPE", "Source", "found_in", "head", "opened", "pipe", "stamp_of", "store"]
+
+PIPE = "-"
+"""What stands for standard input, or output."""
+HEAD = 2**20
+"""The bytes at the beginning of a text that say what its columns are."""
+IGNORED = (".", "_")
+"""How names in a folder begin that are none of its rows."""
+
+
+class Source(NamedTuple):
+    """A file of rows, and what tells whether it has changed: its size, and its time or tag."""
+
+    path: str
+    format: str
+    size: int = 0
+    stamp: str = ""
+
+
+def store(path: str) -> tuple[Any, str] | None:
+    """What reaches a path that is a URL, and what the path is there; None for one on this machine."""
+    if "://" not in path:
+        return None
+    try:
+        import fsspec
+    except ImportError:
+        message = f"'{path}' is not a path on this machine: to reach it needs fsspec"
+        raise MissingExtraError("missing-fsspec", message, help=install("fsspec")) from None
+    try:
+        files, inside = fsspec.core.url_to_fs(path)
+    except ImportError as error:
+        name = str(error).split()[1] if str(error).startswith("Install ") else "more"
+        message = f"'{path}' cannot be reached: {error}"
+        raise MissingExtraError("missing-fsspec", message, help=install(name)) from None
+    except (ValueError, OSError) as error:
+        raise RequestError("file", f"cannot reach '{path}': {error}") from None
+    return files, inside
+
+
+def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[str]:
+    """The files that paths, globs and folders stand for, in order; an error where there is none."""
+    known = tuple(endings)
+    found: list[str] = []
+    for path in paths:
+        listed = [path] if path == PIPE else [*files_of(path, known)]
+        if not listed:
+            message = f"'{path}' has no files of rows"
+            raise RequestError("file", message, help=f"their endings are {', '.join(known)}")
+        found += listed
+    twice = next((path for at, path in enumerate(found) if path in found[:at]), None)
+    if twice is not None:
+        raise RequestError("usage", f"'{twice}' is given twice", help="its rows would count twice")
+    return found
+
+
+def files_of(path: str, endings: tuple[str, ...]) -> Iterator[str]:
+    """The files that one path stands for."""
+    remote = store(path)
+    if remote is not None:
+        files, inside = remote
+        listed = files.glob(inside) if is_glob(path) else [inside]
+        if not is_glob(path) and files.isdir(inside):
+            listed = [one for one in files.find(inside) if is_row_file(one, inside, endings)]
+        yield from (files.unstrip_protocol(one) for one in sorted(listed))
+    elif Path(path).is_dir():
+        every = sorted(str(one) for one in Path(path).rglob("*") if one.is_file())
+        yield from (one for one in every if is_row_file(one, path, endings))
+    elif is_glob(path) and not Path(path).exists():
+        from glob import glob
+
+        every = sorted(glob(path, recursive=True))  # noqa: PTH207
+        yield from (one for one in every if not Path(one).is_dir())
+    else:
+        yield path
+
+
+def is_glob(path: str) -> bool:
+    """Whether a path stands for several."""
+    return any(sign in path for sign in "*?[")
+
+
+def is_row_file(path: str, folder: str, endings: tuple[str, ...]) -> bool:
+    """Whether a file in a folder is one of rows, going by its name, and those of the folders in between."""
+    inner = path[len(folder) :].replace(os.sep, "/").strip("/").split("/")
+    return path.lower().endswith(endings) and not any(part[:1] in IGNORED for part in inner)
+
+
+def stamp_of(path: str) -> tuple[int, str]:
+    """A file's size, and its time in nanoseconds or its tag; an error where there is none."""
+    if path == PIPE:
+        return 0, ""
+    remote = store(path)
+    try:
+        if remote is not None:
+            info = remote[0].info(remote[1])
+            marks = (info.get(key) for key in ("ETag", "etag", "mtime", "LastModified", "created"))
+            return int(info.get("size") or 0), str(next(filter(None, marks), ""))
+        found = os.stat(path)  # noqa: PTH116
+        return found.st_size, str(found.st_mtime_ns)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
+def unreadable(path: str, error: Exception) -> RequestError:
+    """The error for a file that cannot be opened; near names are suggested."""
+    help = None
+    if isinstance(error, FileNotFoundError):
+        from exprgrad.language.mistakes.hints import nearest
+
+        with suppress(OSError):
+            names = sorted(os.listdir(os.path.dirname(path) or "."))  # noqa: PTH120, PTH208
+            near = nearest(os.path.basename(path), names)  # noqa: PTH119
+            help = f"did you mean '{near}'?" if near else None
+    reason = getattr(error, "strerror", None) or str(error)
+    return RequestError("file", f"cannot read '{path}': {reason}", help=help)
+
+
+@lru_cache(maxsize=1)
+def buffered(stream: Any) -> io.BufferedReader:
+    """A stream that can be looked into before it is read."""
+    return io.BufferedReader(stream, HEAD)
+
+
+def pipe() -> io.BufferedReader:
+    """Standard input."""
+    return buffered(getattr(sys.stdin, "buffer", None) or io.BytesIO())
+
+
+def opened(path: str) -> AbstractContextManager[IO[bytes]]:
+    """A file, open for reading."""
+    if path == PIPE:
+        return nullcontext(pipe())
+    remote = store(path)
+    try:
+        if remote is not None:
+            found: IO[bytes] = remote[0].open(remote[1], "rb")
+            return found
+        return Path(path).open("rb")
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
+def head(path: str) -> bytes:
+    """How a file begins."""
+    if path == PIPE:
+        return pipe().peek(HEAD)
+    with opened(path) as file:
+        return file.read(HEAD)

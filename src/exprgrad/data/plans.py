@@ -1,0 +1,286 @@
+"""What a request for columns comes to, and what is wrong with it, before a row is read or written."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from exprgrad.data.arrow import arrow, cells, is_numeric, is_text, type_words
+from exprgrad.data.formats import (
+    ENDINGS,
+    FORMATS,
+    Partition,
+    format_of,
+    partitions_of,
+    sample_of,
+    source_of,
+)
+from exprgrad.data.job import Job, program_of, result_names
+from exprgrad.data.places import PIPE, Source, found_in, store
+from exprgrad.derive.parsed import parsed
+from exprgrad.errors import InputError, RequestError
+from exprgrad.graph.graph import Graph, numbers_only
+from exprgrad.run.values.directions import outputs
+from exprgrad.run.values.inputs import as_number, normal, select, surplus
+from exprgrad.source import Source as Text
+
+__all__ = ["BAD_ROWS", "Plan", "plan"]
+
+BAD_ROWS = ("null", "drop", "fail")
+"""What may become of rows that do not compute."""
+LISTED = 8
+"""How many columns a message lists."""
+
+
+class Plan(NamedTuple):
+    """A job, the rows that it is done on, and what is written.
+
+    ``names``   what the results are called
+    ``kept``    the columns that are written before them
+    ``schema``  all of them, with types
+    ``path``    where to, in which ``format``; None for what is reduced
+    """
+
+    job: Job
+    partitions: list[Partition]
+    names: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    schema: Any = None
+    path: str | None = None
+    format: str = ""
+
+
+def plan(
+    text: str,
+    data: Sequence[str],
+    *,
+    constants: Mapping[str, object] | None = None,
+    spelled: Mapping[str, str] | None = None,
+    renamed: Mapping[str, str] | None = None,
+    wrt: Iterable[str] | None = None,
+    of: Iterable[str] | None = None,
+    value_only: bool = False,
+    hessian: bool = False,
+    where: str | None = None,
+    only: bool = False,
+    prefix: str = "",
+    bad_rows: str = "null",
+    reduce: str = "",
+    by: Sequence[str] = (),
+    path: str | None = None,
+    to: str | None = None,
+) -> Plan:
+    """Everything that can be told before a row is read; raises an error for what cannot be done."""
+    graph = formula(text)
+    condition = formula(where) if where else None
+    names = [*graph.inputs, *(condition.inputs if condition else ())]
+    fixed = {normal(name): as_number(value, name) for name, value in (constants or {}).items()}
+    for name in fixed:
+        if name not in names:
+            raise surplus(graph, text, name, [], spelled or {})
+    columns = mapped(names, fixed, renamed or {}, graph, text)
+    format = "" if reduce else target_format(path, to)
+    listed = found_in(data, ENDINGS)
+    refuse_overwriting(listed, path)
+    sources = [source_of(one) for one in listed]
+    samples = [sample_of(source) for source in sources]
+    job = Job(
+        text,
+        columns,
+        tuple(sorted(fixed.items())),
+        tuple(outputs(graph, of)) if of is not None else (),
+        () if value_only else select(graph, wrt),
+        hessian,
+        where or "",
+        None,
+        bad_rows,
+        reduce,
+        tuple(by),
+    )
+    program_of(job)
+    for source, sample in zip(sources, samples, strict=True):
+        check_columns(job, source, sample)
+    first = samples[0].schema
+    is_plain = bool(format) and FORMATS[format].is_text and FORMATS[sources[0].format].is_text
+    kept = () if reduce or only else tuple(first.names)
+    read = read_schema(job, sources[0], first, kept, is_plain)
+    for source, sample in zip(sources[1:], samples[1:], strict=True):
+        check_same(sources[0], source, first, sample.schema, [*kept, *by], is_plain)
+    found = tuple(prefix + name for name in result_names(job))
+    refuse_clashes(kept, found, sources[0], prefix)
+    pa = arrow()
+    schema = pa.schema(
+        [*(read.field(name) for name in kept), *((name, pa.float64()) for name in found)]
+    )
+    partitions = [part for source in sources for part in partitions_of(source)]
+    job = job._replace(read=read)
+    if reduce:
+        return Plan(job, partitions, found)
+    return Plan(job, partitions, found, kept, schema, path or PIPE, format)
+
+
+def formula(text: str) -> Graph:
+    """A formula of numbers; an error for one of tensors."""
+    graph = parsed(text)
+
+    def tensors(node: int) -> RequestError:
+        return RequestError(
+            "no-tensors",
+            "a formula of tensors is not evaluated over columns",
+            source=Text(text),
+            span=graph.span(node),
+            help="write it for the numbers of one row, each a column of its own",
+        )
+
+    numbers_only(graph, tensors)
+    return graph
+
+
+def mapped(
+    names: Iterable[str],
+    fixed: Collection[str],
+    renamed: Mapping[str, str],
+    graph: Graph,
+    text: str,
+) -> tuple[tuple[str, str], ...]:
+    """By name that is read and is no constant, its column."""
+    wanted = {name: name for name in names if name not in fixed}
+    for name, column in renamed.items():
+        if name in fixed:
+            message = f"'{name}' is given as a number and as a column"
+            raise InputError("given-twice", message, help=f"leave out {name}=…, or --map {name}=…")
+        if name not in wanted:
+            raise surplus(graph, text, name, [], {})
+        wanted[name] = column
+    if not wanted:
+        message = "the formula reads no column"
+        help = "for numbers alone write exprgrad grad"
+        raise InputError("missing-input", message, help=help, source=Text(text))
+    return tuple(wanted.items())
+
+
+def target_format(path: str | None, to: str | None) -> str:
+    """The format of what is written: as the ending of a file says, or else as is asked for."""
+    if path is None or path == PIPE:
+        if to == "parquet":
+            message = "Parquet cannot be written to a pipe"
+            raise RequestError("usage", message, help="name a file: -o FILE.parquet")
+        return to or "csv"
+    found = format_of(path)
+    if to is not None and to != found:
+        message = f"--to {to} and -o {path} exclude each other: the ending says the format"
+        raise RequestError("usage", message, help=f"leave out --to {to}")
+    return found
+
+
+def refuse_overwriting(sources: Sequence[str], path: str | None) -> None:
+    """An error for a target that is read, or cannot be written."""
+    if path is None or path == PIPE or store(path) is not None:
+        return
+    folder = os.path.dirname(path) or "."  # noqa: PTH120
+    reason = "is a folder" if os.path.isdir(path) else ""  # noqa: PTH112
+    if not os.path.isdir(folder):  # noqa: PTH112
+        reason = f"there is no folder '{folder}'"
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        reason = f"the folder '{folder}' is read-only"
+    if reason:
+        raise RequestError("file", f"cannot write '{path}': {reason}")
+    for source in sources:
+        with suppress(OSError):
+            if os.path.samefile(source, path):  # noqa: PTH121
+                message = f"'{path}' is read, and so cannot be written"
+                raise RequestError("file", message, help="name another file: -o FILE")
+
+
+def columns_read(job: Job) -> dict[str, str]:
+    """By column that is read as numbers, the name that it stands for."""
+    return {column: name for name, column in reversed(job.columns)}
+
+
+def check_columns(job: Job, source: Source, sample: Any) -> None:
+    """Errors for columns that are not there, or twice, or hold no numbers."""
+    known = sample.schema.names
+    counts = Counter(known)
+    for column, name in {**columns_read(job), **dict.fromkeys(job.by, "")}.items():
+        if counts[column] == 1:
+            continue
+        if counts[column]:
+            message = f"'{source.path}' has {counts[column]} columns named '{column}'"
+            raise InputError("bad-column", message, help="give them different names")
+        raise no_column(source, known, column, name, job)
+    for column in columns_read(job):
+        field = sample.schema.field(column)
+        if is_numeric(field.type):
+            continue
+        is_wrong = not FORMATS[source.format].is_loose
+        held = type_words(field.type)
+        if not is_wrong and is_text(field.type):
+            found = cells(sample.column(column).combine_chunks())
+            is_wrong = bool(found.wrong is not None and (found.wrong | found.missing).all())
+        elif not is_wrong:
+            is_wrong = True
+        if is_wrong:
+            message = f"column '{column}' of '{source.path}' holds {held}, not numbers"
+            name = columns_read(job)[column]
+            help = f"--map {name}=COLUMN takes another column for '{name}'"
+            raise InputError("bad-column", message, help=help)
+
+
+def no_column(source: Source, known: Sequence[str], column: str, name: str, job: Job) -> InputError:
+    """The error for a column that a file doesn't have."""
+    from exprgrad.language.mistakes.hints import meant
+
+    listed = ", ".join([*known[:LISTED], *["…"][: max(len(known) - LISTED, 0)]])
+    help = f"its columns are {listed}"
+    if name == column:
+        help += f"; for one of them write --map {name}=COLUMN, for a number {name}=1"
+    help = meant(column, known, help)
+    return InputError("bad-column", f"'{source.path}' has no column '{column}'", help=help)
+
+
+def read_schema(job: Job, source: Source, schema: Any, kept: Sequence[str], is_plain: bool) -> Any:
+    """The columns that are read, with types: in texts numbers are doubles, or remain what they are."""
+    pa = arrow()
+    twice = [name for name, count in Counter(kept).items() if count > 1]
+    if twice:
+        message = f"'{source.path}' has several columns named '{twice[0]}'"
+        raise InputError("bad-column", message, help="--only leaves out the columns that are read")
+    numeric = columns_read(job)
+    names = dict.fromkeys([*kept, *numeric, *job.by])
+    if is_plain:
+        return pa.schema([(name, pa.string()) for name in names])
+    if FORMATS[source.format].is_loose:
+        return pa.schema(
+            [(name, pa.float64() if name in numeric else schema.field(name).type) for name in names]
+        )
+    return pa.schema([schema.field(name) for name in names])
+
+
+def check_same(
+    first: Source, source: Source, one: Any, other: Any, kept: Sequence[str], is_plain: bool
+) -> None:
+    """An error for a file whose columns are not those of the first."""
+    for name in kept:
+        if other.names.count(name) != 1:
+            message = f"'{source.path}' has no column '{name}', and '{first.path}' has one"
+            raise InputError("bad-column", message, help="--only leaves such columns out")
+        kinds = one.field(name).type, other.field(name).type
+        if not is_plain and kinds[0] != kinds[1] and FORMATS[first.format].is_loose is False:
+            message = f"column '{name}' is {kinds[1]} in '{source.path}', and {kinds[0]} in '{first.path}'"
+            raise InputError("bad-column", message, help="--only leaves such columns out")
+
+
+def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: Source, prefix: str) -> None:
+    """An error for results that are called as columns are, or as each other."""
+    clash = next((name for name in found if name in kept), None)
+    if clash is not None:
+        message = f"'{source.path}' has a column '{clash}' already, as one of the results is called"
+        help = f"--prefix calls it otherwise: --prefix f_ makes it 'f_{clash}'"
+        raise InputError("bad-column", message, help=help)
+    twice = next((name for name, count in Counter(found).items() if count > 1), None)
+    if twice is not None:
+        message = f"two results would be called '{twice}'"
+        raise InputError("bad-column", message, help="name statements or inputs otherwise")

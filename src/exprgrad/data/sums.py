@@ -1,0 +1,191 @@
+"""Results reduced over rows, alike to the bit however the work is divided.
+
+A partition's rows are taken in chunks, counted from its first.  Within a chunk each number is split in two
+at a place that the chunk's largest sets: what stands above it adds up without rounding, and what is below
+is too small to matter (S. M. Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", SIAM J. Sci.
+Comput. 31, 2008).  Chunks, then partitions, are added in order, with the rounding of each addition carried
+along (D. E. Knuth, The Art of Computer Programming 2, 4.2.2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["CHUNK", "REDUCTIONS", "Partial", "added", "finished", "reduced", "start"]
+
+CHUNK = 2**13
+"""The rows of a chunk."""
+SPLIT = 1.5 * 2.0**14
+"""Times a power of two above a chunk's largest number: to add this and to take it away again rounds."""
+LARGE, SMALL = 2.0**480, 2.0**-480
+"""Where squares would overflow, or lose digits; numbers beyond are scaled by ``2^600`` first."""
+SCALE = 600
+
+
+class Partial(NamedTuple):
+    """Results reduced so far: by group its rows, and by result an array with a number for each group.
+
+    Sums are ``high`` and what its roundings lost, ``low``; of squares they are kept in three scales.
+    """
+
+    keys: tuple[Any, ...]
+    rows: np.ndarray
+    high: np.ndarray
+    low: np.ndarray
+
+
+class Reduction(NamedTuple):
+    """How results are reduced: a chunk to sums, two of those to one, and all of them to an answer."""
+
+    chunk: Callable[[np.ndarray, np.ndarray | None, int], tuple[np.ndarray, np.ndarray]]
+    add: Callable[..., tuple[np.ndarray, np.ndarray]]
+    neutral: float
+    scales: int
+    finish: Callable[[np.ndarray, np.ndarray, int], float]
+
+
+def by_group(
+    operation: np.ufunc, values: np.ndarray, codes: np.ndarray | None, groups: int
+) -> np.ndarray:
+    """Values reduced along their last axis, in each group by itself."""
+    if codes is None:
+        return np.asarray(operation.reduce(values, axis=-1))[..., None]
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(groups))
+    return np.asarray(operation.reduceat(values[..., order], starts, axis=-1))
+
+
+def sums(
+    values: np.ndarray, codes: np.ndarray | None, groups: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The sums of a chunk's values, and what they lost by rounding."""
+    top = np.maximum(values.max(axis=-1), -values.min(axis=-1))
+    _, exponents = np.frexp(top)
+    places = np.ldexp(SPLIT, exponents)[..., None]
+    if not np.isfinite(places).all():  # beyond the doubles there is nothing to split at
+        high = by_group(np.add, values, codes, groups)
+        return high, np.zeros_like(high)
+    above = values + places
+    above -= places
+    below = values - above
+    return by_group(np.add, above, codes, groups), by_group(np.add, below, codes, groups)
+
+
+def plus(
+    high: np.ndarray, low: np.ndarray, more: np.ndarray, less: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums and others, with what the addition rounds."""
+    total = high + more
+    part = total - high
+    lost = (high - (total - part)) + (more - part)
+    return total, low + (less + lost)
+
+
+def squares(
+    values: np.ndarray, codes: np.ndarray | None, groups: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The sums of a chunk's squares in three scales: of small numbers, of others, of large ones."""
+    size = np.abs(values)
+    parts = [size < SMALL, (size >= SMALL) & (size <= LARGE), size > LARGE]
+    found = [
+        sums(np.square(np.ldexp(np.where(part, values, 0.0), shift)), codes, groups)
+        for part, shift in zip(parts, (SCALE, 0, -SCALE), strict=True)
+    ]
+    highs, lows = zip(*found, strict=True)
+    return np.stack(highs), np.stack(lows)
+
+
+def extreme(operation: np.ufunc) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+    """The least or the largest of a chunk's values."""
+
+    def chunk(
+        values: np.ndarray, codes: np.ndarray | None, groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        found = by_group(operation, values, codes, groups)
+        return found, np.zeros_like(found)
+
+    return chunk
+
+
+def further(operation: np.ufunc) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+    """The least or the largest of two chunks."""
+    return lambda high, low, more, less: (operation(high, more), low)
+
+
+def length(high: np.ndarray, low: np.ndarray, rows: int) -> float:
+    """The root of the sum of squares in three scales."""
+    small, middle, large = (high + low).tolist()
+    if large:
+        middle = math.ldexp(middle, -2 * SCALE)
+        return math.ldexp(math.sqrt(large + middle), SCALE)
+    if middle:
+        return math.sqrt(middle + math.ldexp(small, -2 * SCALE))
+    return math.ldexp(math.sqrt(small), -SCALE)
+
+
+def total(high: np.ndarray, low: np.ndarray, rows: int) -> float:
+    """A sum."""
+    return float(high[0] + low[0])
+
+
+REDUCTIONS: Mapping[str, Reduction] = {
+    "sum": Reduction(sums, plus, 0.0, 1, total),
+    "mean": Reduction(sums, plus, 0.0, 1, lambda *parts: total(*parts) / parts[2]),
+    "norm": Reduction(squares, plus, 0.0, 3, length),
+    "min": Reduction(extreme(np.minimum), further(np.minimum), math.inf, 1, total),
+    "max": Reduction(extreme(np.maximum), further(np.maximum), -math.inf, 1, total),
+}
+"""What rows may be reduced to, by name."""
+
+
+def start(name: str, results: int) -> Partial:
+    """Nothing, yet."""
+    shape = (REDUCTIONS[name].scales, results, 0)
+    return Partial((), np.zeros(0, dtype=np.int64), np.zeros(shape), np.zeros(shape))
+
+
+def reduced(
+    name: str, values: np.ndarray, keys: Sequence[Any], codes: np.ndarray | None
+) -> Partial:
+    """A chunk's results (a row of the array for each), by group: ``codes`` say which of the ``keys``."""
+    row = REDUCTIONS[name]
+    high, low = row.chunk(values, codes, len(keys))
+    shape = (row.scales, len(values), len(keys))
+    count = np.array([values.shape[1]]) if codes is None else np.bincount(codes)
+    return Partial(tuple(keys), count, high.reshape(shape), low.reshape(shape))
+
+
+def added(name: str, one: Partial, other: Partial) -> Partial:
+    """What rows come to with those behind them; groups are in the order in which they are met."""
+    row = REDUCTIONS[name]
+    if one.keys == other.keys:
+        high, low = row.add(one.high, one.low, other.high, other.low)
+        return Partial(one.keys, one.rows + other.rows, high, low)
+    places = {key: at for at, key in enumerate(one.keys)}
+    at = np.array([places.setdefault(key, len(places)) for key in other.keys], dtype=np.intp)
+    more = len(places) - len(one.keys)
+    rows = np.concatenate([one.rows, np.zeros(more, dtype=np.int64)])
+    new = np.zeros((*one.high.shape[:2], more))
+    high = np.concatenate([one.high, new + row.neutral], axis=-1)
+    low = np.concatenate([one.low, new], axis=-1)
+    rows[at] += other.rows
+    high[..., at], low[..., at] = row.add(high[..., at], low[..., at], other.high, other.low)
+    return Partial(tuple(places), rows, high, low)
+
+
+def finished(name: str, partial: Partial) -> dict[Any, tuple[int, list[float]]]:
+    """By group its rows, and its answers; nan where there is no row."""
+    row = REDUCTIONS[name]
+    found = {}
+    for at, key in enumerate(partial.keys):
+        rows = int(partial.rows[at])
+        pairs = zip(partial.high[:, :, at].T, partial.low[:, :, at].T, strict=True)
+        found[key] = (
+            rows,
+            [row.finish(high, low, rows) if rows else math.nan for high, low in pairs],
+        )
+    return found

@@ -1,0 +1,110 @@
+"""Where rows go: a file that is there when it is whole, and not before; or a pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from exprgrad.data.places import PIPE, store
+from exprgrad.errors import RequestError
+
+__all__ = ["part_of", "target"]
+
+
+def part_of(path: str) -> str:
+    """The file beside a target in which it grows."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.part")  # noqa: PTH118
+
+
+@contextmanager
+def target(path: str) -> Iterator[IO[bytes]]:
+    """A file to write, which takes its place once all is on the disk; what is left half done is removed.
+
+    Raises ``RequestError`` where it cannot be written, or another run is about to.
+    """
+    if path == PIPE:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    remote = store(path)
+    try:
+        if remote is not None:
+            with remote[0].transaction, remote[0].open(remote[1], "wb") as file:
+                yield file
+            return
+        part = part_of(path)
+        with locked(part, path) as file:
+            try:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                os.replace(part, path)  # noqa: PTH105
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(part)  # noqa: PTH108
+                raise
+        settle(path)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise unwritable(path, error) from None
+
+
+def unwritable(path: str, error: OSError) -> RequestError:
+    """The error for a file that cannot be written."""
+    return RequestError("file", f"cannot write '{path}': {error.strerror or error}")
+
+
+@contextmanager
+def locked(part: str, path: str) -> Iterator[IO[bytes]]:
+    """A file that this process alone writes; one that a killed run has left is begun again."""
+    while True:
+        file = open(os.open(part, os.O_RDWR | os.O_CREAT, 0o666), "r+b")  # noqa: PTH123, SIM115
+        try:
+            if not lock(file):
+                message = f"another run is writing '{path}'"
+                raise RequestError("file", message, help="wait for it, or choose another file")
+            if is_named(file, part):
+                file.truncate()
+                yield file
+                return
+        finally:
+            file.close()
+
+
+def lock(file: IO[bytes]) -> bool:
+    """Whether no other process holds a file, which this one does from now on, until it is closed."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def is_named(file: IO[bytes], path: str) -> bool:
+    """Whether a path is still that of an open file: whoever held it may have moved it to its place."""
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))  # noqa: PTH116
+    return False
+
+
+def settle(path: str) -> None:
+    """Write a file's new name to the disk, where a folder can be."""
+    with suppress(OSError):
+        folder = os.open(Path(path).parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -1,0 +1,358 @@
+"""Rows in texts: CSV, TSV and JSON lines, read and written by blocks of whole lines.
+
+A block that does not read as numbers is read again as texts: then single cells can be wrong.  So the rows
+come once, from a pipe too, and none is lost for another.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any, NamedTuple
+
+from exprgrad.data.arrow import arrow, is_text
+from exprgrad.data.places import HEAD, Source, head, opened
+from exprgrad.errors import InputError, RequestError
+from exprgrad.source import cut
+
+__all__ = [
+    "CsvWriter", "JsonWriter", "csv_batches", "csv_sample", "json_batches", "json_sample",
+]  # fmt: skip
+
+BLOCK = 2**22
+"""The bytes of a block."""
+LONGEST = 2**28
+"""The longest line, in bytes."""
+SHOWN = 60
+"""Where a line is cut in a message."""
+
+
+def blocks(file: IO[bytes], path: str, *, quoted: bool) -> Iterator[bytes]:
+    """A text in blocks of whole lines; where they may be ``quoted``, line ends stand in cells, too."""
+    rest = b""
+    while True:
+        read = file.read(BLOCK)
+        data = rest + read
+        end = len(data) if not read else data.rfind(b"\n") + 1
+        while quoted and read and end and data.count(b'"', 0, end) % 2:
+            end = data.rfind(b"\n", 0, end - 1) + 1
+        if end:
+            yield data[:end]
+        rest = data[end:]
+        if not read:
+            return
+        if len(rest) > LONGEST:
+            message = f"'{path}' has a line of more than {LONGEST:,} bytes, or a quote without end"
+            raise InputError("bad-file", message)
+
+
+def decoded(line: bytes, path: str) -> str:
+    """The text of the beginning of a file."""
+    if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        message = f"'{path}' is UTF-16"
+        raise RequestError("encoding", message, help="write it again as UTF-8")
+    try:
+        return line.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{line[error.start]:02x} at offset {error.start}"
+        raise RequestError("encoding", f"'{path}' is not UTF-8 text: {byte}") from None
+
+
+def no_rows(path: str) -> InputError:
+    """The error for an empty file."""
+    return InputError("bad-file", f"'{path}' is empty: it has no columns")
+
+
+# CSV.
+
+
+class Header(NamedTuple):
+    """The names in the first line, what separates them, and the bytes before the second line."""
+
+    names: list[str]
+    separator: str
+    length: int
+
+
+def header(source: Source, start: bytes) -> Header:
+    """The header of a CSV or TSV file, given how the file begins."""
+    length = 0
+    line = b""
+    for line in start.splitlines(keepends=True):
+        length += len(line)
+        if line.strip():
+            break
+    text = decoded(line, source.path).rstrip("\r\n")
+    if not text.strip():
+        raise no_rows(source.path)
+    separator = "\t" if source.format == "tsv" else max(",;\t", key=text.count)
+    names = [name.strip() for name in next(csv.reader([text], delimiter=separator))]
+    return Header(names, separator, length)
+
+
+def csv_sample(source: Source) -> Any:
+    """The columns of a CSV file, and the rows at its beginning."""
+    start = head(source.path)
+    found = header(source, start)
+    rows = whole_lines(start)[found.length :]
+    line = start.count(b"\n", 0, found.length)
+    table = csv_table(source.path, rows, found, [*range(len(found.names))], None, line)
+    return table.rename_columns(found.names)
+
+
+def whole_lines(start: bytes) -> bytes:
+    """How a file begins, up to a line's end if it goes on behind."""
+    end = start.rfind(b"\n") + 1
+    return start[:end] if end and len(start) >= HEAD // 16 else start
+
+
+def csv_table(
+    path: str, block: bytes, found: Header, places: Sequence[int], types: Any, line: int
+) -> Any:
+    """Some columns of a block of lines; ``types`` by place, or None to guess; ``line`` stands before it."""
+    csv, pa = arrow("csv"), arrow()
+    keys = [str(at) for at in range(len(found.names))]
+    wrong: list[Any] = []
+
+    def ragged(row: Any) -> str:
+        wrong.append(row)
+        return "skip"
+
+    if not block.strip():
+        kinds = types or {}
+        return pa.table({keys[at]: pa.array([], kinds.get(keys[at], pa.null())) for at in places})
+    table = csv.read_csv(
+        pa.BufferReader(block),
+        csv.ReadOptions(column_names=keys, block_size=len(block) + 1),
+        csv.ParseOptions(
+            delimiter=found.separator,
+            newlines_in_values=b'"' in block,
+            invalid_row_handler=ragged,
+        ),
+        csv.ConvertOptions(column_types=types, include_columns=[keys[at] for at in places]),
+    )
+    if wrong:
+        row = wrong[0]
+        before = block.find(row.text.encode())
+        number = line + block.count(b"\n", 0, max(before, 0)) + 1
+        cells = f"{row.actual_columns} cell{'s' * (row.actual_columns != 1)}"
+        message = f"line {number:,} of '{path}' has {cells}, and the header {row.expected_columns}"
+        raise InputError("bad-file", message).about(cut(row.text, SHOWN))
+    return table
+
+
+def csv_batches(source: Source, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+    """The rows of a CSV file in some columns, of the types that a schema says, in batches.
+
+    Where a cell of a number is none, all cells of that column are texts, as far as the batch goes.
+    """
+    pa = arrow()
+    with opened(source.path) as file:
+        found: Header | None = None
+        line = 0
+        for block in blocks(file, source.path, quoted=True):
+            rows = block
+            if found is None:
+                found = header(source, block)
+                places = [found.names.index(name) for name in columns]
+                rows = block[found.length :]
+                line = block.count(b"\n", 0, found.length)
+            types = {
+                str(at): schema.field(name).type for at, name in zip(places, columns, strict=True)
+            }
+            try:
+                table = csv_table(source.path, rows, found, places, types, line)
+            except pa.ArrowInvalid as error:
+                text = {
+                    at: pa.string() if kind == pa.float64() else kind for at, kind in types.items()
+                }
+                if text == types:
+                    raise misread(source.path, error, columns, places) from None
+                try:
+                    table = csv_table(source.path, rows, found, places, text, line)
+                except pa.ArrowInvalid as error:
+                    raise misread(source.path, error, columns, places) from None
+            line += rows.count(b"\n")
+            yield from table.rename_columns(list(columns)).combine_chunks().to_batches()
+
+
+def misread(
+    path: str, error: Exception, columns: Sequence[str], places: Sequence[int]
+) -> InputError:
+    """The error for a column that isn't what its beginning said."""
+    words = str(error).partition("\n")[0]
+    for at, name in zip(places, columns, strict=True):
+        words = words.replace(f"In CSV column #{at}: CSV conversion error", f"column '{name}'")
+    help = (
+        "its type is that of its first rows; --only leaves it out, and -o FILE.csv keeps the texts"
+    )
+    return InputError("bad-file", f"cannot read '{path}': {words}", help=help)
+
+
+class CsvWriter:
+    """Writes rows as CSV, or as TSV: numbers as the shortest text that reads back."""
+
+    def __init__(self, file: IO[bytes], schema: Any, separator: str = ",") -> None:
+        self.file = file
+        self.separator = separator
+        self.signs = f'[{separator}"\r\n]'
+        names = as_texts(schema.names)
+        file.write(
+            joined([quoted(names.slice(at, 1), self.signs) for at in range(len(names))], separator)
+        )
+
+    def write(self, batch: Any) -> None:
+        """Write some rows."""
+        csv, pc = arrow("csv"), arrow("compute")
+        texts = [column for column in batch.columns if is_text(column.type)]
+        if any(pc.any(pc.match_substring_regex(one, self.signs)).as_py() for one in texts):
+            cells = [
+                quoted(one, self.signs) if is_text(one.type) else one.cast(arrow().string())
+                for one in batch.columns
+            ]
+            self.file.write(joined(cells, self.separator))
+        elif batch.num_rows:
+            options = csv.WriteOptions(
+                include_header=False, delimiter=self.separator, quoting_style="none"
+            )
+            csv.write_csv(batch, self.file, options)
+
+    def close(self) -> None:
+        """All is written."""
+
+
+def as_texts(names: Sequence[str]) -> Any:
+    """Names as a column."""
+    return arrow().array(list(names), arrow().string())
+
+
+def quoted(texts: Any, signs: str) -> Any:
+    """Cells, in quotes where they have one of some signs."""
+    pc = arrow("compute")
+    doubled = pc.replace_substring(texts, '"', '""')
+    inside = pc.binary_join_element_wise('"', doubled, '"', "")
+    return pc.if_else(pc.match_substring_regex(texts, signs), inside, texts)
+
+
+def joined(columns: Sequence[Any], separator: str) -> bytes:
+    """Lines of cells, as bytes; what is missing is left out."""
+    pc = arrow("compute")
+    how = {"null_handling": "replace", "null_replacement": ""}
+    lines = pc.binary_join_element_wise(*columns, separator, **how)
+    ended = pc.binary_join_element_wise(lines, "\n", "").cast(arrow().large_string())
+    return b"".join(ended.cast(arrow().large_binary()).to_pylist())
+
+
+# JSON lines.
+
+
+def json_sample(source: Source) -> Any:
+    """The columns of a file of JSON lines, and the rows at its beginning."""
+    start = head(source.path)
+    if not start.strip():
+        raise no_rows(source.path)
+    decoded(start.splitlines()[0], source.path)
+    rows = whole_lines(start)
+    try:
+        return json_table(rows, None)
+    except arrow().ArrowInvalid:
+        return json_slowly(rows, source.path, 0)
+
+
+def json_table(block: bytes, schema: Any) -> Any:
+    """A block of lines; a schema says which columns, or None: all."""
+    json, pa = arrow("json"), arrow()
+    block = block.removeprefix(BOM_UTF8)
+    behavior = "infer" if schema is None else "ignore"
+    return json.read_json(
+        pa.BufferReader(block),
+        json.ReadOptions(block_size=len(block) + 1),
+        json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behavior),
+    )
+
+
+def json_batches(source: Source, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+    """The rows of a file of JSON lines in some columns, as ``csv_batches`` has them."""
+    pa = arrow()
+    wanted = pa.schema([schema.field(name) for name in columns])
+    line = 0
+    with opened(source.path) as file:
+        for block in blocks(file, source.path, quoted=False):
+            if block.strip():
+                try:
+                    table = json_table(block, wanted)
+                except pa.ArrowInvalid:
+                    table = json_slowly(block, source.path, line, wanted)
+                yield from table.select(list(columns)).combine_chunks().to_batches()
+            line += block.count(b"\n")
+
+
+def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
+    """A block of lines, one by one: where cells of a number are none, the column holds texts."""
+    pa = arrow()
+    rows = []
+    for number, text in enumerate(block.removeprefix(BOM_UTF8).splitlines(), line + 1):
+        if not text.strip():
+            continue
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            message = f"line {number:,} of '{path}' is not a JSON object"
+            shown = cut(text.decode(errors="replace"), SHOWN)
+            raise InputError("bad-file", message).about(shown)
+        rows.append(row)
+    if schema is None:
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return pa.table({name: column_of([row.get(name) for row in rows]) for name in names})
+    return pa.table(
+        {
+            field.name: column_of([row.get(field.name) for row in rows], field.type)
+            for field in schema
+        }
+    )
+
+
+def column_of(values: list[Any], kind: Any = None) -> Any:
+    """Values of JSON as a column of a type; as texts where they don't fit."""
+    pa = arrow()
+    try:
+        return pa.array(values, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        texts = [
+            None if value is None else value if isinstance(value, str) else json.dumps(value)
+            for value in values
+        ]
+        return pa.array(texts, pa.string())
+
+
+class JsonWriter:
+    """Writes rows as JSON lines; what is not finite becomes a text."""
+
+    def __init__(self, file: IO[bytes], schema: Any) -> None:
+        self.file = file
+        self.write_row: Callable[[Any], str] = json.JSONEncoder(
+            ensure_ascii=False, default=str, allow_nan=False
+        ).encode
+
+    def write(self, batch: Any) -> None:
+        """Write some rows."""
+        for row in batch.to_pylist():
+            try:
+                line = self.write_row(row)
+            except ValueError:
+                line = self.write_row({name: finite(value) for name, value in row.items()})
+            self.file.write(f"{line}\n".encode())
+
+    def close(self) -> None:
+        """All is written."""
+
+
+def finite(value: Any) -> Any:
+    """A number as JSON can hold it."""
+    from exprgrad.show.documents.document import finite as as_text
+
+    return as_text(value) if isinstance(value, float) else value

@@ -1,0 +1,173 @@
+"""Columns in files: every format to every other, against gradients row by row; and sums to the bit."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+import exprgrad
+from shell import Outcome, command
+
+pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
+
+from exprgrad.data import formats, sums  # noqa: E402
+from exprgrad.data.formats import FORMATS, batches, sample_of, source_of  # noqa: E402
+
+FORMULA = "tanh(x*w) + y^2/3"
+SCHEMA = Path(__file__).parents[2] / "docs/reference/schema.json"
+VALIDATOR = Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+ROWS = [(0.5, 1.25, "one"), (-2.0, 3.0, 'tw"o'), (1e-3, 7.5, "three, or so"), (4.0, -0.125, "four")]
+
+
+def table() -> Any:
+    x, y, name = zip(*ROWS, strict=True)
+    return pa.table({"x": x, "y": y, "name": name})
+
+
+def written(path: Path, rows: Any) -> str:
+    """A file with some rows."""
+    with path.open("wb") as file:
+        writer = FORMATS[formats.format_of(str(path))].writer(file, rows.schema)
+        for batch in rows.to_batches():
+            writer.write(batch)
+        writer.close()
+    return str(path)
+
+
+def read(path: Path | str) -> Any:
+    """The rows of a file."""
+    source = source_of(str(path))
+    sample = sample_of(source)
+    partitions = formats.partitions_of(source)
+    return pa.Table.from_batches(
+        batch
+        for partition in partitions
+        for batch in batches(partition, sample.schema.names, sample.schema)
+    )
+
+
+def batch(*argv: str, stdin: bytes = b"") -> Outcome:
+    return command("batch", *argv, stdin=stdin)
+
+
+ENDINGS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+
+
+@pytest.mark.parametrize("given", ENDINGS)
+@pytest.mark.parametrize("asked", ENDINGS)
+def test_every_format_to_every_other(given: str, asked: str, tmp_path: Path) -> None:
+    data = written(tmp_path / f"rows.{given}", table())
+    out = tmp_path / f"out.{asked}"
+    assert batch(FORMULA, "--data", data, "w=0.75", "-o", str(out)) == (0, "", "")
+    found = read(out)
+    assert found.column_names == ["x", "y", "name", "value", "d_x", "d_w", "d_y"]
+    assert found.column("name").to_pylist() == [name for _, _, name in ROWS]
+    f = exprgrad.parse(FORMULA)
+    for row in found.to_pylist():
+        run = f.gradient(x=row["x"], y=row["y"], w=0.75)
+        slopes = {f"d_{name}": slope for name, slope in run.gradient.items()}
+        for name, expected in {"value": run.value, **slopes}.items():
+            assert row[name] == pytest.approx(expected, rel=1e-14)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_rows_that_do_not_compute(tmp_path: Path) -> None:
+    data = tmp_path / "rows.csv"
+    data.write_text("x,y\n1,2\n-1,2\n,3\nabc,4\nNA,5\n0,1\n2,nan\n")
+    status, out, err = batch("log(x)*y", "--data", str(data), "--only")
+    assert status == 0
+    assert out == "value,d_x,d_y\n0,2,0\n" + ",,\n" * 6
+    assert err == (
+        f"warning: 3 rows did not compute: a value is missing (rows 3, 5, 7 of '{data}')\n"
+        f"warning: 1 row did not compute: a cell is not a number (row 4 of '{data}')\n"
+        f"warning: 1 row did not compute: outside the domain (row 2 of '{data}')\n"
+        f"warning: 1 row did not compute: a result is not finite (row 6 of '{data}')\n"
+    )
+    assert batch("log(x)*y", "--data", str(data), "--strict", "--only").status == 1
+    dropped = batch("log(x)*y", "--data", str(data), "--bad-rows", "drop")
+    assert dropped.out == "x,y,value,d_x,d_y\n1,2,0,2,0\n"
+    out = str(tmp_path / "out.parquet")
+    failed = batch("log(x)*y", "--data", str(data), "--bad-rows", "fail", "-o", out)
+    assert (failed.status, failed.out) == (2, "")
+    assert f"row 2 of '{data}' does not compute: outside the domain (x=-1, y=2)" in failed.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv"]
+    found = json.loads(batch("log(x)*y", "--data", str(data), "--reduce", "sum", "--json").out)
+    assert (found["value"], found["gradient"], found["rows"]) == (0, {"x": 2, "y": 0}, 1)
+    assert found["bad"] == {"missing": 3, "number": 1, "domain": 1, "infinite": 1}
+
+
+def test_a_pipe_to_a_pipe() -> None:
+    rows = b"x,y\n" + b"1,2\n" * 3
+    assert batch("x*y", "--data", "-", stdin=rows).out == "x,y,value,d_x,d_y\n" + "1,2,2,2,1\n" * 3
+    lines = b'{"x": 1, "y": 2}\n{"y": 3, "x": 0.5}\n'
+    found = batch("x*y", "--data", "-", "--to", "jsonl", "--value-only", stdin=lines).out
+    assert [json.loads(line)["value"] for line in found.splitlines()] == [2, 1.5]
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, table().schema) as writer:
+        writer.write_table(table())
+    found = batch("x + y", "--data", "-", "--only", "--value-only", stdin=stream.getvalue()).out
+    assert found.splitlines() == ["value", *(f"{x + y:.15g}" for x, y, _ in ROWS)]
+
+
+def spread(rows: int) -> Any:
+    """Rows whose results are of many sizes, and whose sum is small beside them."""
+    random = np.random.default_rng(7)
+    x = random.standard_normal(rows) * 10.0 ** random.integers(-12, 12, rows)
+    return pa.table({"x": x, "g": random.integers(0, 3, rows), "y": random.standard_normal(rows)})
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "norm", "min", "max"])
+def test_sums_are_right_and_the_same_in_any_blocks(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = spread(3 * sums.CHUNK + 100)
+    files = [written(tmp_path / f"rows.{ending}", rows) for ending in ("parquet", "csv", "arrow")]
+    found = []
+    for size in (formats.BATCH, 1000, sums.CHUNK + 1):
+        monkeypatch.setattr(formats, "BATCH", size)
+        for path in files:
+            out = batch("x*y", "--data", path, "--reduce", name, "--by", "g", "--json").out
+            found.append(json.loads(out)["groups"])
+    assert all(groups == found[0] for groups in found)
+    x, y, g = (rows.column(column).to_numpy() for column in ("x", "y", "g"))
+    for group in found[0]:
+        here = g == group["group"]["g"]
+        assert group["rows"] == here.sum()
+        assert group["value"] == pytest.approx(true(name, x[here] * y[here]), rel=1e-15)
+        assert group["gradient"]["y"] == pytest.approx(true(name, x[here]), rel=1e-15)
+
+
+def true(name: str, values: Any) -> float:
+    """A reduction, by fractions."""
+    numbers = values.tolist()
+    if name in ("min", "max"):
+        return float({"min": min, "max": max}[name](numbers))
+    if name == "norm":
+        return math.sqrt(sum(Fraction(x) ** 2 for x in numbers))
+    total = sum(map(Fraction, numbers))
+    return float(total if name == "sum" else total / len(numbers))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--reduce sum", "--reduce mean --by name", "--reduce max --hessian", "-o out.csv",
+        "--of z --reduce min", "-o /no/folder/x.csv", "--data no.csv",
+    ],
+)  # fmt: skip
+def test_json_is_what_the_schema_says(
+    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "rows.parquet", table())
+    argv = ["--data", "rows.parquet", "w=0.75", "--json", *options.split()]
+    document = json.loads(batch(f"z = {FORMULA}; log(z)", *argv).out)
+    VALIDATOR.validate(document)
