@@ -11,12 +11,12 @@ import numpy as np
 from exprgrad.errors import ExprgradError, InputError, MissingExtraError, RequestError, install
 
 __all__ = [
-    "Numbers", "arrow", "broken_file", "cells", "is_numeric", "is_text", "numbers", "type_words",
+    "Doubles", "arrow", "broken_file", "cells", "is_numeric", "is_text", "numbers", "type_words",
 ]  # fmt: skip
 
 MISSING = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "n/a", "None", "#N/A", "-nan", "-NaN")
 """Cells of a text that stand for no number."""
-NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?(?i:inf|infinity)$"
+DECIMAL = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?(?i:inf|infinity)$"
 """A cell that is a number."""
 
 
@@ -34,15 +34,15 @@ def arrow(part: str = "") -> Any:
         raise MissingExtraError("missing-pyarrow", message, help=install("pyarrow")) from None
 
 
-class Numbers(NamedTuple):
-    """A column as doubles, nan where there is none; which cells are missing, which are no numbers."""
+class Doubles(NamedTuple):
+    """A column as doubles, nan where there is none; which cells are missing, which are not numbers."""
 
     values: np.ndarray
     missing: np.ndarray | None = None
     wrong: np.ndarray | None = None
 
 
-def numbers(column: Any) -> Numbers:
+def numbers(column: Any) -> Doubles:
     """An Arrow array as doubles: its own memory where it holds nothing else."""
     pa = arrow()
     if pa.types.is_dictionary(column.type):
@@ -56,24 +56,24 @@ def numbers(column: Any) -> Numbers:
         column = column.cast(pa.float64(), safe=False)
     if missing is not None:
         column = column.fill_null(float("nan"))
-    return Numbers(column.to_numpy(), missing)
+    return Doubles(column.to_numpy(), missing)
 
 
-def cells(column: Any) -> Numbers:
+def cells(column: Any) -> Doubles:
     """Texts as doubles, as far as they are numbers."""
     pa, pc = arrow(), arrow("compute")
     try:
         values = column.cast(pa.float64()).fill_null(float("nan")).to_numpy()
         missing = np.isnan(values)
-        return Numbers(values, missing if missing.any() else None)
+        return Doubles(values, missing if missing.any() else None)
     except pa.ArrowInvalid:
         trimmed = pc.utf8_trim_whitespace(column)
     is_missing = pc.or_kleene(pc.is_null(trimmed), pc.is_in(trimmed, pa.array(MISSING)))
-    is_number = pc.fill_null(pc.match_substring_regex(trimmed, NUMBER), False)
+    is_number = pc.fill_null(pc.match_substring_regex(trimmed, DECIMAL), False)
     doubles = pc.if_else(is_number, trimmed, None).cast(pa.float64()).fill_null(float("nan"))
     missing = is_missing.to_numpy(zero_copy_only=False)
     wrong = ~(missing | is_number.to_numpy(zero_copy_only=False))
-    return Numbers(doubles.to_numpy(), missing, wrong)
+    return Doubles(doubles.to_numpy(), missing, wrong)
 
 
 def is_text(kind: Any) -> bool:

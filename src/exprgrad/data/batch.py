@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.data.arrow import arrow, numbers
-from exprgrad.data.blocks import REASONS, Block, Tally, computed, merged, taken, told_of
+from exprgrad.data.blocks import REASONS, Block, Tally, columns_of, computed, merged, told_of
 from exprgrad.data.formats import FORMATS, Partition, batches
 from exprgrad.data.job import Job, prepared
-from exprgrad.data.plans import Plan
-from exprgrad.data.sums import CHUNK, Partial, added, reduced, start
+from exprgrad.data.plans import BatchPlan
+from exprgrad.data.sums import CHUNK, Partial, combined, reduced, start
 from exprgrad.data.targets import target
 from exprgrad.errors import InputError
 from exprgrad.run.engines.memory import staggered
@@ -31,7 +31,7 @@ class Done(NamedTuple):
     partial: Partial | None = None
 
 
-def carried_out(plan: Plan, progress: Progress = lambda rows: None) -> Done:
+def carried_out(plan: BatchPlan, progress: Progress = lambda rows: None) -> Done:
     """Work on all partitions, in order, and write what is to be written."""
     job, tally = plan.job, Tally()
     with np.errstate(all="ignore"):
@@ -41,7 +41,7 @@ def carried_out(plan: Plan, progress: Progress = lambda rows: None) -> Done:
                 done = partition_reduced(job, partition, progress)
                 tally = merged(tally, done.tally)
                 assert done.partial is not None
-                partial = added(job.reduce, partial, done.partial)
+                partial = combined(job.reduce, partial, done.partial)
             return Done(tally, partial)
         with target(plan.path) as file:
             writer = FORMATS[plan.format].writer(file, plan.schema)
@@ -71,14 +71,14 @@ def partition_reduced(
     memory = staggered(kernel.results + kernel.has_condition, CHUNK)
     row = partition.row
     for batch in in_chunks(batches(partition, job.read.names, job.read)):
-        columns = taken(job, batch)
+        columns = columns_of(job, batch)
         for low in range(0, batch.num_rows, CHUNK):
             high = min(low + CHUNK, batch.num_rows)
             block = computed(kernel, columns, low, high, memory)
             refuse_bad(job, block, columns, partition, row + low, low)
             told = merged(told, told_of(block, partition.source.path, row + low, high - low))
             keys, codes = groups_of(job, batch, low, high)
-            partial = added(job.reduce, partial, chunk_reduced(job, block, keys, codes))
+            partial = combined(job.reduce, partial, chunk_reduced(job, block, keys, codes))
         row += batch.num_rows
         progress(batch.num_rows)
     return Done(told, partial)
@@ -149,12 +149,12 @@ def groups_of(job: Job, batch: Any, low: int, high: int) -> tuple[list[Any], np.
 # Row by row.
 
 
-def partition_rows(plan: Plan, partition: Partition) -> Iterator[tuple[Any, Tally]]:
+def partition_rows(plan: BatchPlan, partition: Partition) -> Iterator[tuple[Any, Tally]]:
     """The rows of one partition with their results, and what is to be told of them, batch by batch."""
     job, pa = plan.job, arrow()
     kernel, row = prepared(job), partition.row
     for batch in batches(partition, job.read.names, job.read):
-        columns = taken(job, batch)
+        columns = columns_of(job, batch)
         block = computed(kernel, columns, 0, batch.num_rows)
         refuse_bad(job, block, columns, partition, row, 0)
         told = told_of(block, partition.source.path, row, batch.num_rows)

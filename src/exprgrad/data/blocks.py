@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.arrow import Numbers, numbers
+from exprgrad.data.arrow import Doubles, numbers
 from exprgrad.data.job import Job, Prepared, prepared
 from exprgrad.run.engines.memory import staggered
 
-__all__ = ["REASONS", "Block", "Tally", "computed", "merged", "taken", "told_of"]
+__all__ = ["REASONS", "Block", "Tally", "columns_of", "computed", "merged", "told_of"]
 
 REASONS = {
     "missing": "a value is missing",
@@ -57,14 +57,14 @@ class Block(NamedTuple):
     reasons: Mapping[str, np.ndarray]
 
 
-def taken(job: Job, batch: Any) -> list[Numbers]:
+def columns_of(job: Job, batch: Any) -> list[Doubles]:
     """The columns of a batch that a job's kernel reads, in its order."""
     columns = dict(job.columns)
     return [numbers(batch.column(columns[name])) for name in prepared(job).names]
 
 
 def computed(
-    kernel: Prepared, columns: Sequence[Numbers], low: int, high: int, memory: Any = None
+    kernel: Prepared, columns: Sequence[Doubles], low: int, high: int, memory: Any = None
 ) -> Block:
     """The results of the rows from ``low`` to before ``high``; ``memory`` takes them if it is given."""
     rows = high - low
@@ -88,7 +88,7 @@ def computed(
 
 
 def causes(
-    columns: Sequence[Numbers], results: Sequence[np.ndarray], low: int, high: int
+    columns: Sequence[Doubles], results: Sequence[np.ndarray], low: int, high: int
 ) -> dict[str, np.ndarray]:
     """By reason, the rows that do not compute, each for one reason."""
     rows = high - low

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import IO, Any, NamedTuple, Protocol
 
 from exprgrad.data.arrow import arrow, broken_file
-from exprgrad.data.places import PIPE, Source, opened, pipe, stamp_of
+from exprgrad.data.places import PIPE, RowFile, opened, pipe, stamp_of
 from exprgrad.data.texts import (
     CsvWriter,
     JsonWriter,
@@ -19,7 +19,7 @@ from exprgrad.data.texts import (
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "BATCH", "ENDINGS", "FORMATS", "Partition", "Writer", "batches", "format_of", "partitions_of",
+    "BATCH", "BY_ENDING", "FORMATS", "Partition", "RowWriter", "batches", "format_of", "partitions_of",
     "sample_of", "source_of",
 ]  # fmt: skip
 
@@ -38,14 +38,14 @@ class Partition(NamedTuple):
     ``rows``                how many it has; -1 if nobody knows yet
     """
 
-    source: Source
+    source: RowFile
     first: int = 0
     last: int = -1
     row: int = 0
     rows: int = -1
 
 
-class Writer(Protocol):
+class RowWriter(Protocol):
     """What writes batches of one schema to an open file; ``close`` leaves the file open."""
 
     def write(self, batch: Any) -> None:
@@ -63,10 +63,10 @@ class Format(NamedTuple):
     """
 
     endings: tuple[str, ...]
-    sample: Callable[[Source], Any]
-    pieces: Callable[[Source], list[int]]
+    sample: Callable[[RowFile], Any]
+    pieces: Callable[[RowFile], list[int]]
     batches: Callable[[Partition, Sequence[str], Any], Iterator[Any]]
-    writer: Callable[[IO[bytes], Any], Writer]
+    writer: Callable[[IO[bytes], Any], RowWriter]
     is_text: bool = False
     is_loose: bool = False
 
@@ -74,13 +74,13 @@ class Format(NamedTuple):
 # Parquet.
 
 
-def parquet_sample(source: Source) -> Any:
+def parquet_sample(source: RowFile) -> Any:
     """The columns of a Parquet file."""
     with opened(source.path) as file:
         return arrow("parquet").read_schema(file).empty_table()
 
 
-def parquet_pieces(source: Source) -> list[int]:
+def parquet_pieces(source: RowFile) -> list[int]:
     """The rows of each row group."""
     with opened(source.path) as file:
         metadata = arrow("parquet").read_metadata(file)
@@ -133,7 +133,7 @@ def ipc_reader(file: Any, path: str) -> Any:
         return ipc.open_stream(file)
 
 
-def ipc_sample(source: Source) -> Any:
+def ipc_sample(source: RowFile) -> Any:
     """The columns of an Arrow file."""
     with opened(source.path) as file:
         return ipc_reader(file, source.path).schema.empty_table()
@@ -168,7 +168,7 @@ class IpcWriter:
         self.writer.close()
 
 
-def whole(source: Source) -> list[int]:
+def undivided(source: RowFile) -> list[int]:
     """The pieces of a file that is only read from its beginning to its end: none that stands alone."""
     return []
 
@@ -184,57 +184,57 @@ def json_rows(partition: Partition, columns: Sequence[str], schema: Any) -> Iter
 
 
 FORMATS: Mapping[str, Format] = {
-    "csv": Format((".csv",), csv_sample, whole, csv_rows, CsvWriter, is_text=True, is_loose=True),
+    "csv": Format((".csv",), csv_sample, undivided, csv_rows, CsvWriter, is_text=True, is_loose=True),
     "tsv": Format(
-        (".tsv", ".tab"), csv_sample, whole, csv_rows, partial(CsvWriter, separator="\t"),
+        (".tsv", ".tab"), csv_sample, undivided, csv_rows, partial(CsvWriter, separator="\t"),
         is_text=True, is_loose=True,
     ),
     "jsonl": Format(
-        (".jsonl", ".ndjson"), json_sample, whole, json_rows, JsonWriter, is_loose=True
+        (".jsonl", ".ndjson"), json_sample, undivided, json_rows, JsonWriter, is_loose=True
     ),
     "parquet": Format(
         (".parquet", ".pq"), parquet_sample, parquet_pieces, parquet_batches, ParquetWriter
     ),
     "arrow": Format(
-        (".arrow", ".arrows", ".ipc", ".feather"), ipc_sample, whole, ipc_batches, IpcWriter
+        (".arrow", ".arrows", ".ipc", ".feather"), ipc_sample, undivided, ipc_batches, IpcWriter
     ),
 }  # fmt: skip
 """Every format, by what ``--to`` calls it."""
-ENDINGS = {ending: name for name, row in FORMATS.items() for ending in row.endings}
+BY_ENDING = {ending: name for name, row in FORMATS.items() for ending in row.endings}
 
 
 def format_of(path: str) -> str:
     """The format that a file's ending says; an error for another."""
     name = path.lower().rpartition("/")[2]
-    found = next((ENDINGS[ending] for ending in ENDINGS if name.endswith(ending)), None)
+    found = next((BY_ENDING[ending] for ending in BY_ENDING if name.endswith(ending)), None)
     if found is None:
         from exprgrad.language.mistakes.hints import nearest
 
         ending = name[name.rfind(".") :] if "." in name else ""
-        near = nearest(ending, ENDINGS) if len(ending) > 2 else None
+        near = nearest(ending, BY_ENDING) if len(ending) > 2 else None
         help = f"did you mean '{near}'? " if near else ""
-        help += f"the endings are {', '.join(ENDINGS)}"
+        help += f"the endings are {', '.join(BY_ENDING)}"
         message = f"'{path}' does not name a file of rows"
         raise RequestError("unknown-format", message, help=help).about(path)
     return found
 
 
-def source_of(path: str) -> Source:
+def source_of(path: str) -> RowFile:
     """A file of rows as it is now; what comes through a pipe is told by how it begins."""
     size, stamp = stamp_of(path)
     if path != PIPE:
-        return Source(path, format_of(path), size, stamp)
+        return RowFile(path, format_of(path), size, stamp)
     start = pipe().peek(64)
     if start.startswith((b"PAR1", b"ARROW1")):
         what = "Parquet" if start.startswith(b"PAR1") else "an Arrow file"
         message = f"standard input is {what}, which cannot be read through a pipe"
         raise RequestError("unknown-format", message, help="give the file's name: --data FILE")
     if start.startswith(b"\xff\xff\xff\xff"):
-        return Source(path, "arrow")
-    return Source(path, "jsonl" if start.lstrip()[:1] == b"{" else "csv")
+        return RowFile(path, "arrow")
+    return RowFile(path, "jsonl" if start.lstrip()[:1] == b"{" else "csv")
 
 
-def sample_of(source: Source) -> Any:
+def sample_of(source: RowFile) -> Any:
     """A file's columns: see ``Format``."""
     try:
         return FORMATS[source.format].sample(source)
@@ -242,7 +242,7 @@ def sample_of(source: Source) -> Any:
         raise broken_file(source.path, error) from None
 
 
-def partitions_of(source: Source) -> list[Partition]:
+def partitions_of(source: RowFile) -> list[Partition]:
     """A file in partitions, which only the file decides: sums add up alike wherever they are worked out."""
     found: list[Partition] = []
     first = row = rows = 0

@@ -75,7 +75,7 @@ def result_names(job: Job) -> list[str]:
 
 
 def result_fields(job: Job, values: Sequence[float]) -> dict[str, Any]:
-    """Numbers in the order of ``result_names`` as other commands have them: value, gradient, matrices."""
+    """Doubles in the order of ``result_names`` as other commands have them: value, gradient, matrices."""
     rest = iter(values)
     if job.of:
         found: dict[str, Any] = {"value": {name: next(rest) for name in job.of}}

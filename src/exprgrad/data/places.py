@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 
 from exprgrad.errors import MissingExtraError, RequestError, install
 
-__all__ = ["HEAD", "PIPE", "Source", "found_in", "head", "opened", "pipe", "stamp_of", "store"]
+__all__ = ["HEAD", "PIPE", "RowFile", "found_in", "head", "opened", "pipe", "stamp_of", "store"]
 
 PIPE = "-"
 """What stands for standard input, or output."""
@@ -23,7 +23,7 @@ IGNORED = (".", "_")
 """How names in a folder begin that are none of its rows."""
 
 
-class Source(NamedTuple):
+class RowFile(NamedTuple):
     """A file of rows, and what tells whether it has changed: its size, and its time or tag."""
 
     path: str

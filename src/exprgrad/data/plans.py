@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from exprgrad.data.arrow import arrow, cells, is_numeric, is_text, type_words
 from exprgrad.data.formats import (
-    ENDINGS,
+    BY_ENDING,
     FORMATS,
     Partition,
     format_of,
@@ -19,7 +19,7 @@ from exprgrad.data.formats import (
     source_of,
 )
 from exprgrad.data.job import Job, program_of, result_names
-from exprgrad.data.places import PIPE, Source, found_in, store
+from exprgrad.data.places import PIPE, RowFile, found_in, store
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import InputError, RequestError
 from exprgrad.graph.graph import Graph, numbers_only
@@ -27,7 +27,7 @@ from exprgrad.run.values.directions import outputs
 from exprgrad.run.values.inputs import as_number, normal, select, surplus
 from exprgrad.source import Source as Text
 
-__all__ = ["BAD_ROWS", "Plan", "plan"]
+__all__ = ["BAD_ROWS", "BatchPlan", "planned"]
 
 BAD_ROWS = ("null", "drop", "fail")
 """What may become of rows that do not compute."""
@@ -35,7 +35,7 @@ LISTED = 8
 """How many columns a message lists."""
 
 
-class Plan(NamedTuple):
+class BatchPlan(NamedTuple):
     """A job, the rows that it is done on, and what is written.
 
     ``names``   what the results are called
@@ -53,7 +53,7 @@ class Plan(NamedTuple):
     format: str = ""
 
 
-def plan(
+def planned(
     text: str,
     data: Sequence[str],
     *,
@@ -72,10 +72,10 @@ def plan(
     by: Sequence[str] = (),
     path: str | None = None,
     to: str | None = None,
-) -> Plan:
+) -> BatchPlan:
     """Everything that can be told before a row is read; raises an error for what cannot be done."""
-    graph = formula(text)
-    condition = formula(where) if where else None
+    graph = formula_of_numbers(text)
+    condition = formula_of_numbers(where) if where else None
     names = [*graph.inputs, *(condition.inputs if condition else ())]
     fixed = {normal(name): as_number(value, name) for name, value in (constants or {}).items()}
     for name in fixed:
@@ -83,7 +83,7 @@ def plan(
             raise surplus(graph, text, name, [], spelled or {})
     columns = mapped(names, fixed, renamed or {}, graph, text)
     format = "" if reduce else target_format(path, to)
-    listed = found_in(data, ENDINGS)
+    listed = found_in(data, BY_ENDING)
     refuse_overwriting(listed, path)
     sources = [source_of(one) for one in listed]
     samples = [sample_of(source) for source in sources]
@@ -118,11 +118,11 @@ def plan(
     partitions = [part for source in sources for part in partitions_of(source)]
     job = job._replace(read=read)
     if reduce:
-        return Plan(job, partitions, found)
-    return Plan(job, partitions, found, kept, schema, path or PIPE, format)
+        return BatchPlan(job, partitions, found)
+    return BatchPlan(job, partitions, found, kept, schema, path or PIPE, format)
 
 
-def formula(text: str) -> Graph:
+def formula_of_numbers(text: str) -> Graph:
     """A formula of numbers; an error for one of tensors."""
     graph = parsed(text)
 
@@ -200,7 +200,7 @@ def columns_read(job: Job) -> dict[str, str]:
     return {column: name for name, column in reversed(job.columns)}
 
 
-def check_columns(job: Job, source: Source, sample: Any) -> None:
+def check_columns(job: Job, source: RowFile, sample: Any) -> None:
     """Errors for columns that are not there, or twice, or hold no numbers."""
     known = sample.schema.names
     counts = Counter(known)
@@ -229,7 +229,9 @@ def check_columns(job: Job, source: Source, sample: Any) -> None:
             raise InputError("bad-column", message, help=help)
 
 
-def no_column(source: Source, known: Sequence[str], column: str, name: str, job: Job) -> InputError:
+def no_column(
+    source: RowFile, known: Sequence[str], column: str, name: str, job: Job
+) -> InputError:
     """The error for a column that a file doesn't have."""
     from exprgrad.language.mistakes.hints import meant
 
@@ -241,7 +243,7 @@ def no_column(source: Source, known: Sequence[str], column: str, name: str, job:
     return InputError("bad-column", f"'{source.path}' has no column '{column}'", help=help)
 
 
-def read_schema(job: Job, source: Source, schema: Any, kept: Sequence[str], is_plain: bool) -> Any:
+def read_schema(job: Job, source: RowFile, schema: Any, kept: Sequence[str], is_plain: bool) -> Any:
     """The columns that are read, with types: in texts numbers are doubles, or remain what they are."""
     pa = arrow()
     twice = [name for name, count in Counter(kept).items() if count > 1]
@@ -260,7 +262,7 @@ def read_schema(job: Job, source: Source, schema: Any, kept: Sequence[str], is_p
 
 
 def check_same(
-    first: Source, source: Source, one: Any, other: Any, kept: Sequence[str], is_plain: bool
+    first: RowFile, source: RowFile, one: Any, other: Any, kept: Sequence[str], is_plain: bool
 ) -> None:
     """An error for a file whose columns are not those of the first."""
     for name in kept:
@@ -273,7 +275,7 @@ def check_same(
             raise InputError("bad-column", message, help="--only leaves such columns out")
 
 
-def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: Source, prefix: str) -> None:
+def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile, prefix: str) -> None:
     """An error for results that are called as columns are, or as each other."""
     clash = next((name for name in found if name in kept), None)
     if clash is not None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["CHUNK", "REDUCTIONS", "Partial", "added", "finished", "reduced", "start"]
+__all__ = ["CHUNK", "REDUCTIONS", "Partial", "combined", "finished", "reduced", "start"]
 
 CHUNK = 2**13
 """The rows of a chunk."""
@@ -116,7 +116,7 @@ def further(operation: np.ufunc) -> Callable[..., tuple[np.ndarray, np.ndarray]]
     return lambda high, low, more, less: (operation(high, more), low)
 
 
-def length(high: np.ndarray, low: np.ndarray, rows: int) -> float:
+def euclidean(high: np.ndarray, low: np.ndarray, rows: int) -> float:
     """The root of the sum of squares in three scales."""
     small, middle, large = (high + low).tolist()
     if large:
@@ -135,7 +135,7 @@ def total(high: np.ndarray, low: np.ndarray, rows: int) -> float:
 REDUCTIONS: Mapping[str, Reduction] = {
     "sum": Reduction(sums, plus, 0.0, 1, total),
     "mean": Reduction(sums, plus, 0.0, 1, lambda *parts: total(*parts) / parts[2]),
-    "norm": Reduction(squares, plus, 0.0, 3, length),
+    "norm": Reduction(squares, plus, 0.0, 3, euclidean),
     "min": Reduction(extreme(np.minimum), further(np.minimum), math.inf, 1, total),
     "max": Reduction(extreme(np.maximum), further(np.maximum), -math.inf, 1, total),
 }
@@ -159,7 +159,7 @@ def reduced(
     return Partial(tuple(keys), count, high.reshape(shape), low.reshape(shape))
 
 
-def added(name: str, one: Partial, other: Partial) -> Partial:
+def combined(name: str, one: Partial, other: Partial) -> Partial:
     """What rows come to with those behind them; groups are in the order in which they are met."""
     row = REDUCTIONS[name]
     if one.keys == other.keys:

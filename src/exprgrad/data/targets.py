@@ -12,10 +12,10 @@ from typing import IO
 from exprgrad.data.places import PIPE, store
 from exprgrad.errors import RequestError
 
-__all__ = ["part_of", "target"]
+__all__ = ["target", "unfinished"]
 
 
-def part_of(path: str) -> str:
+def unfinished(path: str) -> str:
     """The file beside a target in which it grows."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}.part")  # noqa: PTH118
@@ -37,7 +37,7 @@ def target(path: str) -> Iterator[IO[bytes]]:
             with remote[0].transaction, remote[0].open(remote[1], "wb") as file:
                 yield file
             return
-        part = part_of(path)
+        part = unfinished(path)
         with locked(part, path) as file:
             try:
                 yield file

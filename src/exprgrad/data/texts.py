@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from exprgrad.data.arrow import arrow, is_text
-from exprgrad.data.places import HEAD, Source, head, opened
+from exprgrad.data.places import HEAD, RowFile, head, opened
 from exprgrad.errors import InputError, RequestError
 from exprgrad.source import cut
 
@@ -76,7 +76,7 @@ class Header(NamedTuple):
     length: int
 
 
-def header(source: Source, start: bytes) -> Header:
+def header(source: RowFile, start: bytes) -> Header:
     """The header of a CSV or TSV file, given how the file begins."""
     length = 0
     line = b""
@@ -92,7 +92,7 @@ def header(source: Source, start: bytes) -> Header:
     return Header(names, separator, length)
 
 
-def csv_sample(source: Source) -> Any:
+def csv_sample(source: RowFile) -> Any:
     """The columns of a CSV file, and the rows at its beginning."""
     start = head(source.path)
     found = header(source, start)
@@ -143,7 +143,7 @@ def csv_table(
     return table
 
 
-def csv_batches(source: Source, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+def csv_batches(source: RowFile, columns: Sequence[str], schema: Any) -> Iterator[Any]:
     """The rows of a CSV file in some columns, of the types that a schema says, in batches.
 
     Where a cell of a number is none, all cells of that column are texts, as far as the batch goes.
@@ -200,7 +200,9 @@ class CsvWriter:
         self.signs = f'[{separator}"\r\n]'
         names = as_texts(schema.names)
         file.write(
-            joined([quoted(names.slice(at, 1), self.signs) for at in range(len(names))], separator)
+            lines_of(
+                [quoted(names.slice(at, 1), self.signs) for at in range(len(names))], separator
+            )
         )
 
     def write(self, batch: Any) -> None:
@@ -212,7 +214,7 @@ class CsvWriter:
                 quoted(one, self.signs) if is_text(one.type) else one.cast(arrow().string())
                 for one in batch.columns
             ]
-            self.file.write(joined(cells, self.separator))
+            self.file.write(lines_of(cells, self.separator))
         elif batch.num_rows:
             options = csv.WriteOptions(
                 include_header=False, delimiter=self.separator, quoting_style="none"
@@ -236,7 +238,7 @@ def quoted(texts: Any, signs: str) -> Any:
     return pc.if_else(pc.match_substring_regex(texts, signs), inside, texts)
 
 
-def joined(columns: Sequence[Any], separator: str) -> bytes:
+def lines_of(columns: Sequence[Any], separator: str) -> bytes:
     """Lines of cells, as bytes; what is missing is left out."""
     pc = arrow("compute")
     how = {"null_handling": "replace", "null_replacement": ""}
@@ -248,7 +250,7 @@ def joined(columns: Sequence[Any], separator: str) -> bytes:
 # JSON lines.
 
 
-def json_sample(source: Source) -> Any:
+def json_sample(source: RowFile) -> Any:
     """The columns of a file of JSON lines, and the rows at its beginning."""
     start = head(source.path)
     if not start.strip():
@@ -273,7 +275,7 @@ def json_table(block: bytes, schema: Any) -> Any:
     )
 
 
-def json_batches(source: Source, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+def json_batches(source: RowFile, columns: Sequence[str], schema: Any) -> Iterator[Any]:
     """The rows of a file of JSON lines in some columns, as ``csv_batches`` has them."""
     pa = arrow()
     wanted = pa.schema([schema.field(name) for name in columns])

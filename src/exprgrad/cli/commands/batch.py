@@ -26,7 +26,7 @@ from exprgrad.errors import RequestError
 if TYPE_CHECKING:
     from exprgrad.data.batch import Done
     from exprgrad.data.blocks import Tally
-    from exprgrad.data.plans import Plan
+    from exprgrad.data.plans import BatchPlan
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = ["batch_command"]
@@ -89,11 +89,11 @@ def batch_command(**options: Any) -> int:
     Inputs are columns, by name; NAME=VALUE is the same number in every row.
     """
     from exprgrad.data.batch import carried_out
-    from exprgrad.data.plans import plan
+    from exprgrad.data.plans import planned
 
     settle(options)
     request = read_request(options)
-    found = plan(
+    found = planned(
         request.text,
         options["data"],
         constants=request.values,
@@ -160,7 +160,7 @@ def tell(tally: Tally) -> None:
         write([line], sys.stderr)
 
 
-def answer(plan: Plan, done: Done, options: Mapping[str, Any]) -> Answer:
+def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
     """What the rows come to; or where they are, and how many."""
     from exprgrad.data.job import result_fields
     from exprgrad.data.sums import finished
