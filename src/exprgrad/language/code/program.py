@@ -27,8 +27,8 @@ from exprgrad.language.write.infix import setting_text
 from exprgrad.source import Source, cut
 
 __all__ = [
-    "Result", "check_name", "check_tensors", "find_target", "helpers", "several_outputs", "source",
-    "takers_of_tensors",
+    "LINE_WIDTH", "Result", "check_name", "check_tensors", "comment", "find_target", "helpers",
+    "several_outputs", "source", "takers_of_tensors",
 ]  # fmt: skip
 
 LINE_WIDTH = 96
@@ -415,15 +415,21 @@ def comment(
     parts: Sequence[Result],
     name: str,
     called: Mapping[Result, str],
-    fixed: bool,
+    fixed: bool = False,
+    columns: Sequence[str] = (),
 ) -> str:
-    """What the function computes, of what, and what it returns; ``fixed``: for inputs of these shapes."""
+    """What the function computes, of what, and what it returns.
+
+    ``fixed``: for inputs of these shapes; ``columns``: what a query adds to those of a table.
+    """
     words = [f"the {part.title}" for part in parts]
     what = " and ".join(", ".join(words).rsplit(", ", 1))
     value = formula.output_name or "the value"
     returns = f"Returns {value}."
     wrt = parts[-1].axes[-1] if len(parts) > 1 else ()
-    if is_several(parts):
+    if columns:
+        returns = target.layout.returns.format(columns=", ".join(columns))
+    elif is_several(parts):
         returns = in_words(target.layout, inputs, parts, called)
     elif len(parts) > 1 and (wrt or not target.layout.extra):
         by = order_in_words(wrt, inputs)

@@ -38,6 +38,8 @@ LONGEST_OUTPUT = 40
 """The longest text, in characters, of an output that stands in a larger expression."""
 LITERAL_WIDTH = 92
 """Where a tensor that is written out is broken, in characters."""
+EXACT_DECIMAL = 15
+"""The longest text of a decimal number, in characters, that any database converts to the nearest double."""
 COUNTED = 3
 """The length from which 0, 1, 2… is written as a range."""
 KEEPING_SIGN = frozenset(
@@ -89,6 +91,7 @@ class Statements:
     """The body of one function.
 
     ``lines``    the statements
+    ``depths``   by statement, how many others it takes one after another
     ``helpers``  the rows that it calls as helpers, in order
     ``read``     the inputs that it reads
     """
@@ -101,13 +104,16 @@ class Statements:
         self.names = names
         self.inputs = inputs
         self.lines: list[str] = []
+        self.depths: list[int] = []
+        self.depth = [0] * len(self.graph)
         self.helpers: dict[Routine, None] = {}
         self.read: set[str] = set()
         self.texts: dict[int, Text] = {}
         self.named: set[int] = set()
         self.flags = flags(self.graph)
         guarded = not self.target.forms.keys().isdisjoint(self.target.helpers)
-        self.nonzero = never_zero(self.graph) if guarded else []
+        guarded = guarded or bool(self.target.guarded)
+        self.nonzero, self.not_negative = signs(self.graph) if guarded else ([], [])
         self.forms: dict[int, tuple[str, tuple[Need, ...]]] = {}
         self.uses = [0] * len(self.graph)
         self.number_uses = [0] * len(self.graph)
@@ -203,6 +209,8 @@ class Statements:
             return Text(self.literal(payload))
         symbol = self.graph.symbols.get(node, "")
         text = self.target.constants.get(symbol) or double(cast(float, payload), self.target)
+        sign, helper, row = text.partition("F_")
+        text = sign + self.helper(row) if helper else text
         return Text(text, SIGN if text.startswith("-") else ATOM)
 
     def literal(self, tensor: Literal) -> str:
@@ -227,18 +235,22 @@ class Statements:
         form, needs = self.forms[node]
         while True:
             found = self.operation(node, form, needs)
-            if len(found.text) <= LONGEST_TEXT:
-                return found
             inline = [n for n, _ in needs if n not in self.named and self.deserves_name(n)]
-            if not inline:
-                return found
-            self.name(max(inline, key=lambda operand: len(self.texts[operand].text)))
+            if len(found.text) > LONGEST_TEXT and inline:
+                self.name(max(inline, key=lambda operand: len(self.texts[operand].text)))
+                continue
+            self.depth[node] = max([self.depth[n] for n, _ in needs], default=0)
+            return found
 
     def operation(self, node: int, form: str, needs: Sequence[Need]) -> Text:
         """An operation on its operands as they are written now."""
         if form == "same":
             return self.operand(needs[0])
         spelling, takes_arrays = self.spelling(node, form, len(needs))
+        for place, (operand, _) in enumerate(needs):
+            repeated = spelling.text.count(f"{{{place}}}") > 1
+            if repeated and self.deserves_name(operand) and operand not in self.named:
+                self.name(operand)
         operands = [self.operand(need) for need in needs]
         literals = [
             position
@@ -250,6 +262,10 @@ class Statements:
             takes_arrays, literals = True, literals[:1]
         for position in literals if takes_arrays else ():
             operands[position] = self.array(operands[position])
+        numbers = [place for place, need in enumerate(needs) if not need.condition]
+        if self.target.double and all(self.is_number(needs[place].node) for place in numbers):
+            for place in numbers[:1]:
+                operands[place] = self.array(operands[place])
         condition = self.graph.kinds[node] in COMPARISONS or form in ("and", "or", "not")
         return Text(filled_in(spelling, operands), spelling.level, condition)
 
@@ -265,9 +281,20 @@ class Statements:
         if self.graph.kinds[node] not in BY_NAME:
             routine = form if form in target.helpers else variant(self.graph, node)
             return application(self.helper(routine), count), True
+        if form in target.guarded and not self.is_inside(node):
+            return target.guarded[form], strict
         if form in target.forms and (form not in target.helpers or self.nonzero[operands[-1]]):
             return target.forms[form], strict and form == "where"
         return application(target.calls.get(form) or self.helper(form), count), strict
+
+    def is_inside(self, node: int) -> bool:
+        """Whether an operation's operands lie in its domain, for all that signs and literals tell."""
+        operands, domain = self.graph.operands[node], BY_NAME[self.graph.kinds[node]].domain
+        x, y = operands[0], operands[-1]
+        positive, exponent = self.not_negative[x] and self.nonzero[x], self.graph.payloads[y]
+        whole = isinstance(exponent, float) and exponent >= 0 and exponent.is_integer()
+        signs = {"y != 0": self.nonzero[y], "x >= 0": self.not_negative[x], "x > 0": positive}
+        return signs.get(domain, len(operands) > 1 and (positive or whole))
 
     def is_lowered(self, node: int, form: str) -> bool:
         """Whether an operation is a helper made of others, which may divide by 0."""
@@ -296,8 +323,9 @@ class Statements:
         return Text(filled_in(form, [condition]), form.level)
 
     def array(self, number: Text) -> Text:
-        """A number that is written out as an array of one double."""
-        assert self.arrays is not None
+        """A number that is written out as an array of one double, or as a double."""
+        if self.arrays is None:
+            return Text(self.target.double.format(number.text))
         if self.arrays.number and self.graph.shapes:
             return Text(self.alike(self.arrays.number).format(number.text))
         return Text(f"{self.make()}({number.text})")
@@ -319,6 +347,8 @@ class Statements:
         line = define.format(name=name, text=found.text)
         broken = isinstance(self.graph.payloads[node], Literal) and len(line) > LONGEST_TEXT
         self.lines += broken_at(line, layout.indent) if broken else [line]
+        self.depths.append(self.depth[node])
+        self.depth[node] += 1
         self.texts[node] = Text(name, ATOM, found.condition)
         self.named.add(node)
 
@@ -338,7 +368,7 @@ class Statements:
         taken = set(self.graph.inputs.values())
         for output in self.outputs:
             found = self.operand(Need(output))
-            if self.arrays and self.is_number(output):
+            if (self.arrays or self.target.double) and self.is_number(output):
                 found = self.array(found)
             own = self.owner(output)
             shared = own in taken and self.graph.shape(output)
@@ -374,8 +404,11 @@ def flags(graph: Graph) -> list[bool]:
     return found
 
 
-def never_zero(graph: Graph) -> list[bool]:
-    """By node: whether its value is different from 0 at every point, be it nan, and after rounding."""
+def signs(graph: Graph) -> tuple[list[bool], list[bool]]:
+    """By node: whether its value is never 0, after rounding too, and whether it is never negative.
+
+    It may be nan.
+    """
     not_negative: list[bool] = []
     nonzero: list[bool] = []
     for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
@@ -392,7 +425,7 @@ def never_zero(graph: Graph) -> list[bool]:
         each = op.not_zero == "all" and all(nonzero[operand] for operand in passed)
         one = op.not_zero == "any" and any(nonzero[operand] for operand in passed)
         nonzero.append(op.not_zero == "always" or each or (one and not_negative[-1]))
-    return nonzero
+    return nonzero, not_negative
 
 
 def filled_in(form: Form, operands: Sequence[Text]) -> str:
@@ -411,4 +444,6 @@ def double(value: float, target: Target) -> str:
     if math.isinf(value):
         return ("-" if value < 0 else "") + target.constants["inf"]
     text = repr(value)
+    if target.double and len(text) > EXACT_DECIMAL and "e" not in text:
+        return f"{text}e0"
     return text if target.point else text.removesuffix(".0")

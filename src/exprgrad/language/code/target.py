@@ -181,6 +181,10 @@ class Target(NamedTuple):
     ``point``      whether a whole number is written with ``.0``
     ``slack``      how many times the rounding bound of ``grad`` its numbers may be off; the tests hold it
     ``arrays``     what it has of arrays, if anything
+    ``guarded``    row → its form where its operands may lie outside its domain, where that is another
+    ``double``     a double that is written out, where numbers that are written out alone are none
+    ``columns``    whether programs are queries: names are columns, helpers are columns too, and there are
+                   neither functions nor loops
     ``ending``     how the names of its files end, which several may share
     """
 
@@ -199,6 +203,9 @@ class Target(NamedTuple):
     point: bool = True
     slack: float = 2.0
     arrays: Arrays | None = None
+    guarded: Mapping[str, Form] = {}
+    double: str = ""
+    columns: bool = False
     ending: str = ""
 
     @property

@@ -1,0 +1,35 @@
+-- short_f: the values and the Jacobian of a formula, by exprgrad.
+--
+--   u = x*y^2
+--   v = exp(x)/y
+--   u*v
+--
+-- Inputs, in order: x, y.
+-- Reads the table rows, and adds the columns u, v, d_u_x, d_u_y, d_v_x, d_v_y.
+-- For DuckDB, PostgreSQL and SQLite.  A row gives NULL where an input is not a finite
+-- number, or a step leaves its domain.
+WITH short_f_0 AS (
+  SELECT *,
+    CAST(x AS DOUBLE PRECISION) AS short_f_x,
+    CAST(y AS DOUBLE PRECISION) AS short_f_y
+  FROM rows
+), short_f_1 AS MATERIALIZED (
+  SELECT *,
+    short_f_x - short_f_x = 0.0 AND short_f_y - short_f_y = 0.0 AS short_f_known,
+    short_f_y*short_f_y AS short_f_t1,
+    CASE WHEN short_f_x < -745.2 THEN 0.0 ELSE EXP(short_f_x) END AS short_f_t2
+  FROM short_f_0
+), short_f_2 AS MATERIALIZED (
+  SELECT *,
+    short_f_x*short_f_t1 AS short_f_u,
+    short_f_t2/NULLIF(short_f_y, 0.0) AS short_f_v
+  FROM short_f_1
+)
+SELECT *,
+  CASE WHEN short_f_known THEN short_f_u END AS u,
+  CASE WHEN short_f_known THEN short_f_v END AS v,
+  CASE WHEN short_f_known THEN short_f_t1 END AS d_u_x,
+  CASE WHEN short_f_known THEN short_f_x*(2.0*short_f_y) END AS d_u_y,
+  CASE WHEN short_f_known THEN 1.0/NULLIF(short_f_y, 0.0)*short_f_t2 END AS d_v_x,
+  CASE WHEN short_f_known THEN -short_f_v/NULLIF(short_f_y, 0.0) END AS d_v_y
+FROM short_f_2;
