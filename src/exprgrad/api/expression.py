@@ -692,8 +692,8 @@ class Expression(Drawn):
         """
         from exprgrad.show.picture.dot import source
 
-        manner: dict[str, Any] = {"direction": direction, "wrap": wrap, "gates": gates}
-        return source(self.drawn, all=all, text=self.text, **manner)
+        drawn, text = self.drawn, self.text
+        return source(drawn, all=all, text=text, direction=direction, wrap=wrap, gates=gates)
 
     if not TYPE_CHECKING:
 

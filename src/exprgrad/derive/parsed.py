@@ -25,7 +25,7 @@ def parsed(text: str, *, is_expression: bool = True) -> Graph:
 
             error.help = with_reading(error.help, text)
         raise
-    if BEYOND:
+    if not BEYOND.keys().isdisjoint(graph.kinds):
         refuse_beyond(graph, text, is_expression=is_expression)
     if PLACEHOLDERS.isdisjoint(graph.kinds):
         return graph

@@ -8,7 +8,7 @@ does not make a function differentiable, as ``abs(x - y) - abs(x) - abs(y)`` at 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -24,8 +24,10 @@ from exprgrad.run.balls.balls import enclose, has_balls
 from exprgrad.run.evaluation import Diagnostic, Run
 from exprgrad.run.numbers.primitives import at_pole
 
-__all__ = ["OneSided", "and_alike", "corrections", "one_sided", "verdicts"]
+__all__ = ["OneSided", "and_alike", "corrections", "findings", "one_sided", "verdicts"]
 
+Writer = Callable[[float], str]
+"""What writes a number."""
 BITS = 128
 """The precision that tells a pole from a quotient whose divisor underflows."""
 
@@ -148,10 +150,8 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
     slopes = [None if t.slope is None else t.slope.value + 0.0 for t in (left, right)]
     verdict, estimated = verdict_of(run, left, right), False
     if not turned and math.isnan(sweep) and slopes[0] == slopes[1] in (math.inf, -math.inf):
-        verdict, slopes = (
-            "undecided",
-            [None, None],
-        )  # what overflowed on the way is no vertical tangent
+        verdict = "undecided"  # what overflowed on the way is no vertical tangent
+        slopes = [None, None]
     if not turned and any(value is not None and math.isinf(value) for value in values):
         return None
     corrected = False
@@ -301,28 +301,30 @@ def message(run: Run, side: OneSided) -> str:
             whose = "composed convention" if math.isfinite(side.sweep) else "sweep"
             text += f"; the {whose}'s {returned} is wrong"
         return text
-    if side.verdict == "jump":
-        return f"jump along {name}: the value is {number(run.value + 0.0)}, {limits(run, side)}"
-    if side.verdict == "undecided" and limits(run, side):
-        value = number(run.value + 0.0)
-        return f"undecided along {name}: the value is {value}, {limits(run, side)}"
-    if side.verdict == "undecided" and side.estimated and side.left == side.right is not None:
-        return (
-            f"undecided along {name}: differences say about {number(side.right)} on both sides, "
-            f"returned {returned}"
-        )
-    told = [slope_text(side, "left", side.left), slope_text(side, "right", side.right)]
-    text = f"{side.verdict} along {name}: {', '.join(told)}, returned {returned}"
+    text = f"{side.verdict} along {name}: {', '.join(findings(run, side))}"
+    if side.verdict != "kink" and limits(run, side):
+        return text
+    text += f", returned {returned}"
     if side.verdict == "kink" and side.left == side.right and math.isfinite(side.apart):
         text += f" (they are {number(side.apart)} apart)"
     return text
 
 
-def limits(run: Run, side: OneSided) -> str:
+def findings(run: Run, side: OneSided, write: Writer = number) -> list[str]:
+    """What was found on the sides: the slopes, or the value and its limits, where these are others."""
+    if side.verdict != "kink" and (told := limits(run, side, write)):
+        return [f"the value is {write(run.value + 0.0)}", told]
+    if side.verdict == "undecided" and side.estimated and side.left == side.right is not None:
+        return [f"differences say about {write(side.right)} on both sides"]
+    slopes = {"left": side.left, "right": side.right}
+    return [slope_text(side, word, slope, write) for word, slope in slopes.items()]
+
+
+def limits(run: Run, side: OneSided, write: Writer = number) -> str:
     """What the output's limits are, where they are not its value."""
     one, many = ("seems to be", "seem to be") if side.estimated else ("is", "are")
     sides = {"the left": side.left_value, "the right": side.right_value}
-    told = {w: number(v) for w, v in sides.items() if v is not None and v != run.value}
+    told = {w: write(v) for w, v in sides.items() if v is not None and v != run.value}
     if len(told) == 2 and len(set(told.values())) == 1:
         told = {"both sides": told["the left"]}
     if len(told) == 2:
@@ -330,10 +332,10 @@ def limits(run: Run, side: OneSided) -> str:
     return "".join(f"its limit from {word} {one} {value}" for word, value in told.items())
 
 
-def slope_text(side: OneSided, word: str, slope: float | None) -> str:
+def slope_text(side: OneSided, word: str, slope: float | None, write: Writer) -> str:
     """A one-sided derivative in words."""
     if word in side.missing:
         return f"not defined on the {word}"
     if slope is None:
         return f"{word} unknown"
-    return f"{word} {'about ' if side.estimated else ''}{number(slope)}"
+    return f"{word} {'about ' if side.estimated else ''}{write(slope)}"

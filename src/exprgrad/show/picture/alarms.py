@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 from exprgrad.explain.diagnostics import Run
@@ -24,7 +24,6 @@ SAID = {
     "infinite-gradient": "infinite slope",
 }
 """What a card says, by the code of a diagnostic."""
-NUMBER = re.compile(r"(?<![\w.])-?\d[\d.]*(?:e[+-]?\d+)?")
 LONGEST = 36
 """The most characters of a line."""
 
@@ -53,12 +52,22 @@ def lines_of(run: Run, one: Diagnostic, digits: int) -> list[str]:
     """A diagnostic in a few words; of an input, what its derivatives from the sides are."""
     if run.graph.kinds[one.node] != INPUT:
         return [SAID[one.code]]
+    name = str(run.graph.payloads[one.node])
     if one.code == "corrected":
-        truth = run.corrected[str(run.graph.payloads[one.node])][1]
+        truth = run.corrected[name][1]
         return [f"corrected: {signed(truth, digits)}" if isinstance(truth, float) else "corrected"]
-    head, _, said = one.message.partition(": ")
-    told = said.partition(", returned")[0].partition(";")[0]
-    told = NUMBER.sub(lambda number: signed(float(number[0]), digits), told)
-    parts = [told] if len(told) <= LONGEST else told.split(", ")
+    met = (
+        each for each in run.one_sided.values() if (each.input, each.verdict) == (name, one.code)
+    )
+    side = next(met, None)
+    if side is None:
+        return [one.message if len(one.message) <= LONGEST else SAID[one.code]]
+    from exprgrad.explain.sides.kinks import findings
+
+    head, told = (
+        f"{one.code} along {side.name}",
+        findings(run, side, partial(signed, digits=digits)),
+    )
+    whole = ", ".join(told)
     first = head if len(head) <= LONGEST else SAID[one.code]
-    return [line for line in [first, *parts] if line]
+    return [first, *([whole] if len(whole) <= LONGEST else told)]

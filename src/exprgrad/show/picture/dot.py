@@ -55,6 +55,7 @@ class Plan(NamedTuple):
 
     ``cards``, ``wires``  by node: its own, and those to it
     ``alarms``            what is wrong at some of them
+    ``frames``            by call, how many frames there are around it and the innermost
     ``rows``              where each node stands
     ``tags``              by node that a later row uses: the number that leads there
     """
@@ -64,6 +65,7 @@ class Plan(NamedTuple):
     cards: Mapping[int, Card]
     wires: Mapping[int, list[Wire]]
     alarms: Mapping[int, Alarm]
+    frames: Mapping[int, tuple[int, int]]
     rows: Rows
     tags: Mapping[int, int]
 
@@ -115,8 +117,8 @@ def sheet(
     for node in found.shown:
         rows[plan.rows.row.get(node, 0)].append(node)
     if count == 1:
-        draw_row(plan, 0, rows[0], picture, within or {})
-    for row in reversed(range(count)) if count > 1 else ():  # Graphviz stacks them from the bottom
+        draw_row(plan, 0, rows.pop(), picture, within or {})
+    for row in reversed(range(len(rows))):  # Graphviz stacks them from the bottom
         frame = {**look.CLUSTER, "label": f"row {row + 1} of {count}"}
         strip = Digraph(f"cluster_row{row}", graph_attr=frame)
         draw_row(plan, row, rows[row], strip, {})
@@ -155,22 +157,24 @@ def planned(run: Run, manner: Manner, alarms: Mapping[int, Alarm], *, wrap: bool
         )
         for user in run.shown
     }
+    frames = frames_of(run.graph) if run.opened else {OUTSIDE: (0, OUTSIDE)}
+    plan = Plan(run, manner, cards, drawn, alarms, frames, Rows({}, 1, 0.0), {})
     if manner.room:  # on the page one moves about in the graph
-        return Plan(run, manner, cards, drawn, alarms, Rows({}, 1, 0.0), {})
+        return plan
     widths = {node: card_width(run, node, card) for node, card in cards.items()}
     chips = {
         user: [chip_width(chip) for chip, _ in theirs if chip is not None]
         for user, theirs in drawn.items()
     }
     if not manner.is_across:
-        return Plan(run, manner, cards, drawn, alarms, breadth(run, widths, chips), {})
+        return plan._replace(rows=breadth(run, widths, chips))
     rows = rows_of(run, widths, chips, wrap=wrap)
     tags: dict[int, int] = {}
-    for user in run.shown if rows.total > 1 else ():
+    for user in run.shown:
         for operand in run.operands(user):
             if rows.row[operand] != rows.row[user] and run.graph.kinds[operand] != CONST:
                 tags.setdefault(operand, len(tags) + 1)
-    return Plan(run, manner, cards, drawn, alarms, rows, tags)
+    return plan._replace(rows=rows, tags=tags)
 
 
 def draw_row(
@@ -181,8 +185,7 @@ def draw_row(
     within: Mapping[int, tuple[str, ...]],
 ) -> None:
     """The nodes of a row and the wires to them, and tags where wires come from another or go on."""
-    run, sides = plan.run, plan.manner.sides
-    frames = frames_of(run.graph) if run.opened else {OUTSIDE: (0, OUTSIDE)}
+    run, sides, frames = plan.run, plan.manner.sides, plan.frames
     clusters = clusters_of(run, nodes, frames, picture, f"_{row}" if plan.rows.total > 1 else "")
     groups = {(): picture} | {names: group(names) for names in nested(within)}
 
