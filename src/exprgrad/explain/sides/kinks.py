@@ -26,8 +26,8 @@ from exprgrad.run.numbers.primitives import at_pole
 
 __all__ = ["OneSided", "and_alike", "corrections", "findings", "one_sided", "verdicts"]
 
-Writer = Callable[[float], str]
-"""What writes a number."""
+Notation = Callable[[float], str]
+"""How a number is written."""
 BITS = 128
 """The precision that tells a pole from a quotient whose divisor underflows."""
 
@@ -310,7 +310,7 @@ def message(run: Run, side: OneSided) -> str:
     return text
 
 
-def findings(run: Run, side: OneSided, write: Writer = number) -> list[str]:
+def findings(run: Run, side: OneSided, write: Notation = number) -> list[str]:
     """What was found on the sides: the slopes, or the value and its limits, where these are others."""
     if side.verdict != "kink" and (told := limits(run, side, write)):
         return [f"the value is {write(run.value + 0.0)}", told]
@@ -320,7 +320,7 @@ def findings(run: Run, side: OneSided, write: Writer = number) -> list[str]:
     return [slope_text(side, word, slope, write) for word, slope in slopes.items()]
 
 
-def limits(run: Run, side: OneSided, write: Writer = number) -> str:
+def limits(run: Run, side: OneSided, write: Notation = number) -> str:
     """What the output's limits are, where they are not its value."""
     one, many = ("seems to be", "seem to be") if side.estimated else ("is", "are")
     sides = {"the left": side.left_value, "the right": side.right_value}
@@ -332,7 +332,7 @@ def limits(run: Run, side: OneSided, write: Writer = number) -> str:
     return "".join(f"its limit from {word} {one} {value}" for word, value in told.items())
 
 
-def slope_text(side: OneSided, word: str, slope: float | None, write: Writer) -> str:
+def slope_text(side: OneSided, word: str, slope: float | None, write: Notation) -> str:
     """A one-sided derivative in words."""
     if word in side.missing:
         return f"not defined on the {word}"

@@ -60,11 +60,14 @@ OPERATORS = {
     r"\geq": ">=", r"\geqslant": ">=", r"\ne": "!=", r"\neq": "!=",
 }  # fmt: skip
 FUNCTION_COMMANDS = {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "ln": "log", "log": "log", "sum": "sum",
-    "prod": "prod", "tg": "tan", "tr": "trace",
-    **{name: name for name in ("sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "coth")},
-    **{name: name for name in ("exp", "max", "min", "det")},
-}  # fmt: skip
+    sign[1]: word
+    for word, latex in [
+        *[(op.name, op.latex) for op in OPS],
+        *[(word, row.latex) for word, row in WORDS.items()],
+    ]
+    if (sign := re.fullmatch(r"\\([a-z]+) x", latex))
+} | {"det": "det", "exp": "exp", "log": "log", "tg": "tan", "tr": "trace"}
+"""A command without its backslash → the function: what the rows are written with, and what others write."""
 FONTS = {
     r"\mathrm", r"\mathit", r"\mathtt", r"\mathbf", r"\mathsf", r"\mathcal", r"\mathbb", r"\boldsymbol",
     r"\bm", r"\text", r"\textit", r"\textrm", r"\textbf", r"\texttt",
@@ -76,8 +79,6 @@ ACCENTS |= {r"\widehat": "hat", r"\overline": "bar", r"\widetilde": "tilde"}
 FRACTIONS = frozenset((r"\frac", r"\dfrac", r"\tfrac", r"\cfrac"))
 BINOMIALS = frozenset((r"\binom", r"\dbinom", r"\tbinom"))
 CONSTANT_COMMANDS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
-ANGLES = ("sin", "cos", "tan", "sec", "csc", "cot")
-INVERSE = {f"{name}{h}": f"a{name}{h}" for name in ANGLES for h in ("", "h")}
 REFUSED = {
     **dict.fromkeys((r"\partial", r"\nabla"), r"write a derivative as \frac{d}{dx}\left(…\right)"),
     **dict.fromkeys((r"\ldots", r"\dots", r"\cdots"), "write out what is left out"),
@@ -260,16 +261,12 @@ def raw_group(text: str, start: int, items: list[Item]) -> int:
     raise wrong("this '{' is never closed", "add a '}'", (start, start + 1))
 
 
+OPERAND_KINDS = frozenset({"number", "name", "operand", "paren", "brace", "factorial"})
+
+
 def is_operand(items: Sequence[Item]) -> bool:
     """Whether an operand has just ended."""
-    return bool(items) and items[-1].kind in (
-        "number",
-        "name",
-        "operand",
-        "paren",
-        "brace",
-        "factorial",
-    )
+    return bool(items) and items[-1].kind in OPERAND_KINDS
 
 
 def open_group(bracket: str, stack: list[Open], start: int) -> None:
@@ -328,11 +325,8 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
     upright = word in UPRIGHT and len(name) > 1 and (is_function(called) or called in WORDS)
     before_group = BEFORE_GROUP.match(text, group.end())
     if name == "Li":
-        raise wrong(
-            "there is no function 'Li'",
-            "the offset logarithmic integral is li(x) - li(2)",
-            (start, group.end()),
-        )
+        help = "the offset logarithmic integral is li(x) - li(2)"
+        raise wrong("there is no function 'Li'", help, (start, group.end()))
     upright = upright or (word in UPRIGHT and name in BESSEL and has_order(text, group.end()))
     if name == "B" and before_group and word in (*UPRIGHT, r"\operatorname"):
         items.append(Item("function", "beta", start, group.end()))
@@ -781,9 +775,9 @@ def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
             raise wrong("an index runs from one whole number up to another", help, place)
         return f"{name}(", f"{FOR}{index[1]} in {low}..{power})", at
     if power == "-1":
-        if name not in INVERSE:
+        if not is_function(f"a{name}"):
             raise wrong("is this the inverse, or the reciprocal?", f"write 1/{name}(x)", place)
-        name, power = INVERSE[name], ""
+        name, power = f"a{name}", ""
     ending += f"^{wrapped(power)}" if power else ""
     if at < len(items) and items[at].kind in ("paren", "brace"):
         inside = items[at].text
