@@ -8,7 +8,7 @@ import pytest
 
 from browsers import axe
 from exprgrad.show.page.listing import LIBRARIES
-from pages import edit, html_of, listing, press, run_of
+from pages import edit, html_of, lesson_html, listing, press, run_of
 
 FORMULA = "e = a*b; e*tanh(a) + c"
 VALUES = {"a": 2.0, "b": -3.0, "c": 1.0}
@@ -109,3 +109,32 @@ def test_what_a_library_lacks_is_said(browse: Any) -> None:
 def test_where_there_is_no_code(text: str, values: dict[str, Any], told: str, browse: Any) -> None:
     page = browse.show(run_of(text, values).explore().html)
     assert page.locator("#code > p").text_content() == told
+
+
+SEEN = """word => ["span", "li", "g.node"].map(kind =>
+  [...document.querySelectorAll(`${kind}.${word}`)].some(part => {
+    const {left, top, bottom} = part.getBoundingClientRect(), middle = (top + bottom) / 2;
+    return part.closest("g") ? graph.parentNode.getBoundingClientRect().bottom > bottom && left >= 0
+      : document.elementFromPoint(left + 3, middle) === part;
+  }))"""
+
+
+@pytest.mark.parametrize("name", ["neuron", "start", "network"])
+def test_all_three_are_seen_at_once(name: str, browse: Any) -> None:
+    """At 1280 by 800, in a lesson, at every third step."""
+    page = browse.show(lesson_html(name), {"width": 1280, "height": 800})
+    for _ in range(6):
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
+        assert page.evaluate(SEEN, "now") == [True, True, True], page.locator(
+            "#sentence"
+        ).text_content()
+
+
+def test_in_a_small_window_it_is_a_tab(browse: Any) -> None:
+    page = browse.show(lesson_html("neuron"), {"width": 1280, "height": 800})
+    page.set_viewport_size({"width": 390, "height": 664})
+    press(page, "Code")
+    assert page.locator("#code").is_visible() and not page.locator("#tasks").is_visible()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert page.locator("#code li").first.is_visible() and page.locator("#tasks").is_visible()

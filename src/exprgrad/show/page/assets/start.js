@@ -18,6 +18,9 @@ for (const name of new Set(["Steps", ...[...$("panels").children].map(panel => p
 $("told").before(tabs);
 turnTo(page.dataset.tab ?? "Steps");
 page.classList.add("live");
+// Where there is room the code stands below the graph, and is seen with it.
+const roomy = matchMedia("(min-width: 60.01rem) and (min-height: 47rem)"), behind = $("code").nextElementSibling;
+(roomy.onchange = () => roomy.matches ? $("front").append($("code")) : behind.before($("code")))();
 
 // A long formula scrolls in its head, by the keys, too.
 const head = document.querySelector("header");
