@@ -15,7 +15,7 @@ from importlib.util import find_spec
 import pytest
 
 from exprgrad.api import parse
-from exprgrad.show.page.document import SWEEPS, VIEWS, code, document
+from exprgrad.show.page.document import OURS, SWEEPS, VIEWS, code, document
 from exprgrad.show.page.lessons import LESSONS, Lesson, tasks_of
 from exprgrad.show.picture import theme as look
 from pages import lesson_html
@@ -165,7 +165,9 @@ def test_a_page_s_script_is_in_order(name: str) -> None:
             expression.gradient({each: values[each] for each in expression.inputs}),
             descend="a" in expression.inputs,
         )
-    assert complaint(script(Reader(html))) == ""
+    found = script(Reader(html))
+    assert complaint(found) == ""
+    assert not OURS & {*re.findall(r'"(\w+)":', found)}, "the data's keys keep their names"
 
 
 def test_a_lesson_is_text_too() -> None:

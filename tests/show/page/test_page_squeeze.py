@@ -53,6 +53,7 @@ def test_script(script: str, expected: str) -> None:
         ("let first=1,second=first+first;", "let a=1,b=a+a;"),
         ("let first=1;say(`${first} first`,'first');", "let a=1;say(`${a} first`,'first');"),
         ("let first=1;x.first=first;", "let first=1;x.first=first;"),
+        ("let user=1;x.user=f({user});", "let a=1;x.a=f({a});"),
         ("let first=1;f({first});", "let first=1;f({first});"),
         ("let first=1;f({first:2});", "let first=1;f({first:2});"),
         ("let{first}=x;f(first);", "let{first}=x;f(first);"),

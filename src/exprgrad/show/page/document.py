@@ -128,6 +128,12 @@ BEFORE_BLOCKS = ("", ")", ";", "}", "{", "=>", "else", "try", "do")
 """What a block follows, and no object."""
 BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 """What parentheses follow that hold no parameters, though a block follows them."""
+OURS = {
+    "again", "asking", "blamed", "carried", "counted", "field", "group", "locals", "lost", "made",
+    "operand", "overwrite", "picked", "place", "position", "replaced", "slide", "steps", "user", "visits",
+    "wire", "words",
+}  # fmt: skip
+"""Properties of our own that no data of the page has, nor any text names."""
 SHORT_KEYWORDS = ("do", "if", "in", "of", "as")
 
 SLOT = re.compile(r"\{\{(\w+)\}\}")
@@ -401,12 +407,12 @@ def squeezed_script(script: str) -> str:
 def shortened(script: str) -> str:
     """A squeezed script of ours with short names for its variables, the most frequent the shortest.
 
-    A word is taken if it is declared somewhere, and is nowhere a property, a key or part of a shorthand:
-    then all its places are one or several variables', and another word in all of them means the same.
+    A word is taken if it is declared somewhere, and is nowhere a property, a key or part of a shorthand,
+    unless of our ``OURS``: then all its places are ours, and another word in all of them means the same.
     """
     words, spoken, declared = names_in(script)
     renamed = sorted(
-        (word for word in declared - spoken if len(word) > 2),
+        (word for word in declared - (spoken - OURS) if len(word) > 2),
         key=lambda word: (-words[word] * (len(word) - 1), word),
     )
     letters = ascii_letters + "_"

@@ -113,7 +113,8 @@ stopAt(parts[0]);
 
 function onward(part, right) {
   const {node, edge} = spots.get(part);
-  if (known(edge)) return cards[EDGES[edge][right ? "user" : "operand"]].group;
+  const {user, operand} = EDGES[edge] ?? {};
+  if (known(edge)) return cards[right ? user : operand].group;
   return chips[right ? EDGES.findLastIndex(edge => edge.operand === node) : EDGES.findIndex(edge => edge.user === node)]?.group;
 }
 
