@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from exprgrad.api import Run, parse
 from exprgrad.show.page.lessons import LESSONS
-from exprgrad.show.page.listing import LIBRARIES, listed
+from exprgrad.show.page.listing import listed
 
 __all__ = [
     "LAST", "Shown", "edit", "html_of", "last", "lesson_html", "listing", "panel", "press", "read",
@@ -91,12 +93,15 @@ def panel(page: Any, name: str) -> Any:
 def listing(run: Run, title: str) -> str:
     """The code of a run in one of the libraries, as the page shows it."""
     found = listed(run)
-    place = [library.title for library in LIBRARIES].index(title)
+    place = [library[0] for library in found["libraries"]].index(title)
     _, head, given, opening, indent, closing = found["libraries"][place]
     lines = [head]
     for node, name in found["given"]:
         x = run.values[node]
-        number = repr(x) if math.isfinite(x) else f'float("{x}")'
+        if run.graph.shapes:
+            number = repr(np.asarray(x).tolist())
+        else:
+            number = repr(x) if math.isfinite(x) else f'float("{x}")'
         lines.append(given.format(name=name, number=number))
     lines += [opening] if opening else []
     for _, *texts in found["lines"]:

@@ -99,16 +99,24 @@ def test_what_a_library_lacks_is_said(browse: Any) -> None:
     assert not page.locator("#code li").count()
 
 
-@pytest.mark.parametrize(
-    "text, values, told",
-    [
-        ("x > 1", {"x": 2.0}, "No input moves the output: there is no grad to find."),
-        ("sum(x)", {"x": [1.0, 2.0]}, "The code is shown for formulas of numbers only."),
-    ],
-)
-def test_where_there_is_no_code(text: str, values: dict[str, Any], told: str, browse: Any) -> None:
-    page = browse.show(run_of(text, values).explore().html)
+def test_where_there_is_no_code(browse: Any) -> None:
+    page = browse.show(run_of("x > 1", {"x": 2.0}).explore().html)
+    told = "No input moves the output: there is no grad to find."
     assert page.locator("#code > p").text_content() == told
+
+
+@pytest.mark.parametrize("title", ["exprgrad", "PyTorch", "JAX"])
+def test_the_code_of_tensors(title: str, browse: Any) -> None:
+    """It is that which the tests run, with the numbers as they are edited, and lit with its node."""
+    values = {"X": [[1.0, -2.0], [0.5, 3.0]], "b": [1.0, 0.25]}
+    text = "sum(relu(X @ b) + [1, 2])"
+    page = browse.show(run_of(text, values).explore().html)  # type: ignore[arg-type]
+    page.get_by_role("textbox", name="b[1]", exact=True).fill("0.5")
+    page.get_by_role("radio", name=title).check()
+    edited = run_of(text, {**values, "b": [1.0, 0.5]})  # type: ignore[dict-item]
+    assert page.evaluate(LINES) == listing(edited, title)
+    page.locator("#n2 rect").first.hover()
+    assert lit(page)[1:] == [["t1 = X @ b"], ["n2"]]
 
 
 SEEN = """word => ["span", "li", "g.node"].map(kind =>

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ import pytest
 
 from browsers import axe
 from exprgrad import Run, parse
-from exprgrad.show.page.lessons import read_lesson
-from pages import panel, press
+from exprgrad.show.page.lessons import LESSONS
+from pages import lesson_html, panel, press
 
 LAYER = "h = relu(X @ W + b); L = sum(h^2)"
 VALUES = {"X": [[1, 2], [3, -4]], "W": [[1, 0.5, 2], [2, -1, 1]], "b": [0.1, 0.2, 0.3]}
@@ -156,15 +155,10 @@ def test_a_mask_is_predicted(browse: Any) -> None:
     assert asked.get_by_role("textbox").count() == 0
 
 
-LESSON = Path(__file__).parents[2] / "docs" / "lessons" / "tensors.toml"
-
-
 def test_the_lesson_on_tensors(browse: Any) -> None:
     """Each part shows its formula, whose tasks tick themselves, and whose numbers are those of grad."""
-    lesson = read_lesson(LESSON)
-    shown = parse(lesson.expression).gradient(lesson.values).explore(lesson=lesson).html
-    assert len(shown.encode()) < 100_000
-    page = browse.show(shown)
+    lesson = LESSONS["tensors"]
+    page = browse.show(lesson_html("tensors"))
     formulas = {formula.name: formula for formula in lesson.formulas}
     for part in lesson.parts:
         formula = formulas[part.formula]

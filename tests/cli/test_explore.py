@@ -33,7 +33,7 @@ WRONG = [
     ["explore", *SQUARE, "--digits", "0"],
     ["explore", *SQUARE, "--trace"],
     ["explore", "--lesson", "nueron"],
-    ["explore", "--lesson", "tensors"],
+    ["explore", "--lesson", "matrices"],
     ["explore", "--lesson"],
     ["explore", "neuron"],
     ["explore", "diamnd", "-o", "x.html"],

@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from exprgrad.api import Run, parse
 from exprgrad.errors import RequestError
 from exprgrad.show.page.lessons import LESSONS, read_lesson, tasks_of
+from exprgrad.show.page.page import listed
 from exprgrad.show.page.points import SETS, columns
 from exprgrad.show.text.views import signed as number
 from networks import trained
@@ -294,10 +296,32 @@ def network_numbers() -> list[float]:
     return [sizes["w3"], 0.5, moons.reached, spiral.reached, 0]
 
 
+def tensors_numbers() -> list[float]:
+    """Those of ``tensors``: places in the tensors, and how large a Jacobian is."""
+    product, mask, softmax = (of("tensors", at) for at in range(3))
+    assert np.array_equal(mask.gradient["Z"], mask.inputs["C"] * (mask.inputs["Z"] > 0))
+    assert np.allclose(product.gradient["b"], product.grad(named(product, "Y")).sum(axis=0))
+    shares = softmax.values[named(softmax, "P")]
+    assert np.allclose(softmax.gradient["Z"], shares - softmax.inputs["T"])
+    assert np.allclose(softmax.gradient["Z"].sum(axis=1), 0)
+    given = product.inputs
+    jacobian = np.kron(np.eye(len(given["X"])), given["W"].T)
+    data = product.values[named(product, "H")]
+    assert np.allclose(jacobian @ given["X"].ravel(), data.ravel())
+    assert np.mean(np.kron(np.eye(2), np.ones((2, 3))) == 0) == 1 / 2
+    return [0, 1, *jacobian.shape]
+
+
+def named(run: Run, name: str) -> int:
+    """The node with a name."""
+    return next(node for node, own in run.names.items() if own == name)
+
+
 ANSWERS = {
     "start": start_numbers, "chain": chain_numbers, "paths": paths_numbers, "order": order_numbers,
     "accumulate": accumulate_numbers, "gates": gates_numbers, "tanh": tanh_numbers, "check": check_numbers,
-    "vanish": vanish_numbers, "descent": descent_numbers, "kink": kink_numbers, "network": network_numbers,
+    "vanish": vanish_numbers, "descent": descent_numbers, "kink": kink_numbers, "tensors": tensors_numbers,
+    "network": network_numbers,
 }  # fmt: skip
 """By lesson with prose, the numbers that its answers may name: each as the library finds it."""
 NAMED = re.compile(r"(?<![\w^.])−?\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?(?!\w)")
@@ -331,7 +355,7 @@ def test_the_lessons() -> None:
     for name, lesson in LESSONS.items():
         assert lesson.name == name
         assert 3 <= len(tasks_of(lesson)) <= (7 if lesson.parts else 5)
-        assert run(name).inputs == lesson.values and run(name).diagnostics == []
+        assert listed(run(name).inputs) == lesson.values and run(name).diagnostics == []
         told = [text for task in tasks_of(lesson) for text in (task.text, task.seen)]
         texts = [lesson.title, lesson.about, lesson.question, *told]
         assert all("  " not in text and "-" not in text for text in texts)

@@ -8,12 +8,14 @@ from contextlib import redirect_stdout
 from math import isclose
 from typing import Any
 
+import numpy as np
 import pytest
 
 from exprgrad import parse
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.lessons import LESSONS
-from exprgrad.show.page.listing import LIBRARIES, beside, listed
+from exprgrad.show.page.listing import LIBRARIES, Library, beside, listed
+from exprgrad.show.page.listing import OF_TENSORS as OF_TENSORS_LIBRARIES
 from pages import listing
 
 MODULES = {"micrograd": "micrograd.engine", "PyTorch": "torch", "JAX": "jax"}
@@ -105,7 +107,55 @@ def test_every_row_that_is_written_gives_its_grads(title: str) -> None:
 def test_every_lesson_has_code_in_all_libraries(name: str) -> None:
     lesson = LESSONS[name]
     told = listed(parse(lesson.expression).gradient(lesson.values))
-    assert [len(row) for row in told["libraries"]] == [6] * len(LIBRARIES)
+    assert [len(row) for row in told["libraries"]] == [6] * (3 if name == "tensors" else 4)
+
+
+TENSORS = {
+    "X": [[1.0, 2.0, -0.5], [3.0, -4.0, 0.3]], "W": [[1.0, -1.0], [0.5, 2.0], [2.0, 0.7]], "b": [0.5, -1.0],
+    "T": [[0.0, 1.0], [1.0, 0.0]], "y": [1.0, 0.0], "c": 1.5,
+}  # fmt: skip
+OF_TENSORS = [
+    "h = relu(X @ W + b); sum(h^2)*c",
+    "H = X @ W; P = softmax(H + b, axis=1); -sum(T*log(P)) + sum(relu(H), axis=0)[0]",
+    "max(X @ W) + sum(max(X @ W, [[1.1, 2.1], [3.1, 4]]))",
+    "norm(X) + logsumexp(X) + mean(tanh(W) @ b) + sum(cumsum(b)*c)",
+    "cross_entropy(X @ W, y) + sum(inv(T + X @ W)) + det(X @ W) + sum(softplus(b)) + sum(max(b, 0, c))",
+    "sum(concat(b, [1, 2])^3) + sum(stack(b, b*c)) + sum(b^[2, 3]*exp([0, 1])) + sum(sinc(X))",
+]
+
+
+@pytest.mark.parametrize("library", OF_TENSORS_LIBRARIES, ids=lambda library: library.title)
+def test_the_code_gives_the_grads_of_tensors(library: Library) -> None:
+    if library.title in MODULES:
+        pytest.importorskip(MODULES[library.title])
+    written = 0
+    for text in OF_TENSORS:
+        formula = parse(text)
+        run = formula.gradient({name: TENSORS[name] for name in formula.inputs})
+        told = next(row for row in listed(run)["libraries"] if row[0] == library.title)
+        if len(told) == 2:
+            assert (library.title, told[1]) == ("JAX", "cross_entropy")
+            continue
+        written += 1
+        space: dict[str, Any] = {}
+        with redirect_stdout(io.StringIO()):
+            exec(listing(run, library.title), space)
+        names = dict(listed(run)["given"])
+        inputs = [names[run.graph.inputs[name]] for name in run.gradient]
+        if library.title == "PyTorch":
+            found = [space[name].grad for name in inputs]
+        elif library.title == "JAX":
+            places = tuple(range(len(inputs)))
+            found = space["jax"].grad(space["f"], places)(*[space[name] for name in inputs])
+        else:
+            found = [space["run"].gradient[name] for name in inputs]
+        for name, mine in zip(run.gradient, found, strict=True):
+            true = run.gradient[name]
+            assert mine is None or np.allclose(mine, true, rtol=ACCURACY, atol=ACCURACY), (
+                text,
+                name,
+            )
+    assert written > 4
 
 
 def test_what_it_looks_like() -> None:

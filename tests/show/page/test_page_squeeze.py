@@ -13,6 +13,7 @@ from exprgrad.show.page.document import (
     SWEEPS,
     VIEWS,
     asset,
+    short_words,
     shortened,
     squeezed_script,
     squeezed_style,
@@ -72,7 +73,7 @@ def test_script(script: str, expected: str) -> None:
 )
 def test_names(script: str, expected: str) -> None:
     """Variables' names are short, what has a meaning elsewhere is as it was."""
-    assert shortened(script) == expected
+    assert shortened(script, short_words(script)) == expected
 
 
 @pytest.mark.parametrize(
@@ -108,9 +109,10 @@ def test_a_squeezed_script_does_what_it_did() -> None:
       console.log(found, count, typeof
         found, [...halves, ]);
     """
+    squeezed = squeezed_script(script)
     outputs = [
         subprocess.run(["node", "-e", text], capture_output=True, text=True, check=True).stdout
-        for text in (script, squeezed_script(script), shortened(squeezed_script(script)))
+        for text in (script, squeezed, shortened(squeezed, short_words(squeezed)))
     ]
     assert outputs[0] == outputs[1] == outputs[2] == "a ; < 2 > | < 1 > : b 2 string [ 2, 1 ]\n"
 

@@ -84,7 +84,7 @@ VIEWS = (
 """The files of the script, in an order in which each knows those before it; the views share a block."""
 AT_KINKS = {"kinks", "sides", "conventions"}
 """Those for formulas that can meet a kink, a jump or the edge of a domain, as most lessons do not."""
-OF_NUMBERS = {"products", "paths", "blame", "trouble", "order", "listing", "worksheet"}
+OF_NUMBERS = {"products", "paths", "blame", "trouble", "order"}
 """Those for formulas of numbers alone."""
 IN_LESSONS = {"goals", "lesson"}
 """Those for lessons; what moves in their parts has a file each."""
@@ -129,13 +129,19 @@ BEFORE_BLOCKS = ("", ")", ";", "}", "{", "=>", "else", "try", "do")
 BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 """What parentheses follow that hold no parameters, though a block follows them."""
 OURS = {
-    "again", "asking", "blamed", "carried", "counted", "field", "group", "locals", "lost", "made",
-    "operand", "overwrite", "picked", "place", "position", "replaced", "slide", "steps", "user", "visits",
-    "wire", "words",
+    "about", "active", "again", "asking", "blamed", "branch", "carried", "corrected", "count",
+    "counted", "digits", "domain", "edges", "field", "gate", "gated", "gates", "group", "jacobian",
+    "kind", "label", "libraries", "lines", "locals", "loose", "losses", "lost", "made", "nodes",
+    "operand", "operands", "origin", "output", "outputs", "overwrite", "passed", "pattern",
+    "picked", "place", "position", "programs", "reads", "replaced", "row", "rows", "rule", "shape",
+    "sheet", "sheets", "short", "signs", "slide", "spans", "steps", "user", "visits", "wire",
+    "words",
 }  # fmt: skip
-"""Properties of our own that no data of the page has, nor any text names."""
+"""Properties that are ours alone, in the script and in the page's data; no text names one."""
 SHORT_KEYWORDS = ("do", "if", "in", "of", "as")
 
+QUOTED_KEY = re.compile(r'(?<!\\)"([a-z]+)":')
+"""A key in JSON that a script need not quote; a text has its quotes behind a backslash."""
 SLOT = re.compile(r"\{\{(\w+)\}\}")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -213,22 +219,27 @@ def script_of(
         "\n".join(asset(f"{name}.js") for name in names if optional.get(name, True))
         for names in (SWEEPS, VIEWS)
     )
-    data = "" if lesson is None else f"const LESSON={in_script(told_of(lesson))};\n"
+    parts = [operations, sweeps]
+    parts += (
+        [views, "}", "lay(asked());"] if optional["sheets"] else ["filled(PAGE);", "{", views, "}"]
+    )
+    code = squeezed_script("\n".join(parts))
+    names = short_words(code)
+    keys = {word: short for word, short in names.items() if word in OURS}
+    data = {} if lesson is None else {"LESSON": in_script(told_of(lesson))}
     tensors = {
         tensor_key(run, node, mark): tensor_program(run, node, one)
         for run, mark, own in zip(runs, marks, written, strict=True)
         for node, one in own.items()
     }
-    data += f"const TENSORS={in_script(tensors)};\n" if tensors else ""
-    if not optional["sheets"]:
-        parts = [operations, sweeps, "filled(PAGE);", "{", views, "}"]
-        code = shortened(squeezed_script("\n".join(parts)))
-        data += f"const PAGE={in_script(models[0][0])};\n"
-        return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
-    data += f"const CALLS={calls_in_script(groups, models)};\n"
-    code = squeezed_script("\n".join([operations, sweeps, views, "}", "lay(asked());"]))
-    code = shortened(code)
-    return SURROGATE.sub("\ufffd", f'"use strict";\n{data}{code}')
+    if tensors:
+        data["TENSORS"] = in_script(tensors, keys)
+    if optional["sheets"]:
+        data["CALLS"] = calls_in_script(groups, models, keys)
+    else:
+        data["PAGE"] = in_script(models[0][0], keys)
+    told = "".join(f"const {name}={text};\n" for name, text in data.items())
+    return SURROGATE.sub("\ufffd", f'"use strict";\n{told}{shortened(code, names)}')
 
 
 def optional_files(
@@ -266,7 +277,9 @@ def optional_files(
 
 
 def calls_in_script(
-    groups: Sequence[Sequence[Run]], models: Sequence[Sequence[dict[str, Any]]]
+    groups: Sequence[Sequence[Run]],
+    models: Sequence[Sequence[dict[str, Any]]],
+    keys: Mapping[str, str],
 ) -> str:
     """The models of all sheets, each with the ways to others, and the programs of closed calls."""
     for place, (group, sheets) in enumerate(zip(models, groups, strict=True)):
@@ -281,12 +294,13 @@ def calls_in_script(
         for node, closed in other.closed.items()
     }
     # Calls of the same function have one program.
-    texts = [*dict.fromkeys(map(in_script, calls.values()))]
-    told = {key: texts.index(in_script(program)) for key, program in calls.items()}
+    found = {key: in_script(program, keys) for key, program in calls.items()}
+    texts = [*dict.fromkeys(found.values())]
+    told = {key: texts.index(program) for key, program in found.items()}
     all_models = [sheet for group in models for sheet in group]
     programs = ",".join(texts)
-    sheets_told = in_script({"sheets": all_models, "calls": told})
-    return f'{sheets_told[:-1]},"programs":[{programs}]}}'
+    sheets_told = in_script({"sheets": all_models, "calls": told}, keys)
+    return f"{sheets_told[:-1]},programs:[{programs}]}}"
 
 
 def moves_in(lesson: Lesson | None) -> set[str]:
@@ -304,9 +318,10 @@ def told_of(lesson: Lesson) -> dict[str, Any]:
     return {"goals": goals_of(lesson), **(training[0] if training else {})}
 
 
-def in_script(data: Any) -> str:
-    """Data as a script has it."""
+def in_script(data: Any, keys: Mapping[str, str] = {}) -> str:
+    """Data as a script has it, with the script's names for its ``keys``."""
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    text = QUOTED_KEY.sub(lambda key: f"{keys.get(key[1], key[1])}:", text)
     for character in "<\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
@@ -404,11 +419,11 @@ def squeezed_script(script: str) -> str:
     return re.sub(r"(?<=[{()\[,;?:&|=])\n|\n(?=[})\],;?:&|.])", "", text)
 
 
-def shortened(script: str) -> str:
-    """A squeezed script of ours with short names for its variables, the most frequent the shortest.
+def short_words(script: str) -> dict[str, str]:
+    """Short names for a squeezed script's variables, the most frequent the shortest.
 
     A word is taken if it is declared somewhere, and is nowhere a property, a key or part of a shorthand,
-    unless of our ``OURS``: then all its places are ours, and another word in all of them means the same.
+    unless one of ``OURS``: then all its places are ours, and another word in all of them means the same.
     """
     words, spoken, declared = names_in(script)
     renamed = sorted(
@@ -421,7 +436,11 @@ def shortened(script: str) -> str:
         for name in chain(letters, map("".join, product(letters, letters + "0123456789")))
         if name not in words and name not in SHORT_KEYWORDS
     )
-    names = dict(zip(renamed, short, strict=False))
+    return dict(zip(renamed, short, strict=False))
+
+
+def shortened(script: str, names: Mapping[str, str]) -> str:
+    """A squeezed script of ours with other names for its variables."""
 
     def within(part: re.Match[str]) -> str:
         text = part[0]

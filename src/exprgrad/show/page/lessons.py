@@ -36,7 +36,7 @@ __all__ = [
 BUILT_IN = (
     "start", "graph", "chain", "neuron", "tanh", "gates", "square", "accumulate", "diamond", "paths",
     "order", "check", "vanish", "descent", "kink",
-    "network",
+    "tensors", "network",
 )  # fmt: skip
 """The lessons that are built in, in the order in which to take them."""
 ENDING = ".toml"

@@ -11,26 +11,33 @@ import builtins
 import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from exprgrad.derive.lower.expand import expanded
 from exprgrad.derive.parsed import parsed
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.shapes import Axes, axes_of
 from exprgrad.language.code.identifiers import Names
 from exprgrad.language.code.statements import Statements, Writer
 from exprgrad.language.code.target import (
     ARITHMETIC,
     ATOM,
+    CHOICE,
+    LIKE,
     PRODUCT,
     SIGN,
     Form,
+    Spelling,
+    Structure,
     Target,
     named,
     operator,
 )
 from exprgrad.language.code.targets import TARGETS
+from exprgrad.language.code.targets.numpy import operands_alone, reduction
+from exprgrad.language.write.infix import leaf, leaf_level, operation_text
 from exprgrad.show.page.arithmetic import OUT, names_of
 from exprgrad.source import Span
 
@@ -100,14 +107,20 @@ VALUES = (
 """How both are used."""
 
 
-def array_target(name: str, calls: Mapping[str, str]) -> Target:
-    """A target of arrays, for lines on single numbers; ``calls`` are functions that people expect.
+def array_target(name: str, calls: Mapping[str, str], spellings: Mapping[str, Spelling]) -> Target:
+    """A target of arrays; ``calls`` and, of tensors, ``spellings`` are functions that people expect.
 
     They are a little less accurate, or wrong far out.
     """
     target = TARGETS[name]
     assert target.arrays is not None
-    arrays = target.arrays._replace(make=target.arrays.make.replace("F_", "torch."))
+    arrays = target.arrays._replace(
+        make=target.arrays.make.replace("F_", "torch."),
+        literal=target.arrays.literal.replace(f"{LIKE}.new_", "torch."),
+        number=target.arrays.number.replace(f"{LIKE}.new_", "torch."),
+        spellings={**target.arrays.spellings, **spellings},
+        copy="{0}",
+    )
     return target._replace(
         forms={**target.forms, **PLAIN},
         calls={**target.calls, **calls},
@@ -117,19 +130,74 @@ def array_target(name: str, calls: Mapping[str, str]) -> Target:
     )
 
 
+class Missing(Exception):
+    """A library lacks a ``kind`` of operation, and has not what it takes to define it."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+def along(function: str, axis: str, keep: str) -> Spelling:
+    """A function that has to be told along which axes."""
+
+    def spelled(o: Structure) -> Form:
+        setting, *kept = cast("tuple[Axes, ...]", o.settings)
+        axes = axes_of(setting, o.operands[0])
+        told = f"{axis}={axes[0] if len(axes) == 1 else axes}" + f", {keep}=True" * any(kept)
+        return Form(f"{function}({{0}}, {told})")
+
+    return spelled
+
+
+def expected(
+    softmax: str, logsumexp: str, linalg: str, axis: str, keep: str
+) -> dict[str, Spelling]:
+    """Functions of tensors that people expect; ``axis`` and ``keep`` are what they call their settings."""
+    return {
+        "softmax": along(softmax, axis, keep),
+        "reduce_logsumexp": along(logsumexp, axis, keep),
+        "norm": reduction(f"{linalg}.norm", axis, keep),
+        "solve": operands_alone(f"{linalg}.solve"),
+        "inv": operands_alone(f"{linalg}.inv"),
+    }
+
+
+def cross_entropy(o: Structure) -> Form:
+    """PyTorch's, of rows of scores: labels are whole numbers to it, and probabilities are not."""
+    scores, targets = o.operands
+    if len(scores) > 2:
+        raise Missing("cross_entropy")
+    labels = "" if scores == targets else ".long()"
+    return Form(f"torch.nn.functional.cross_entropy({{0}}, {{1}}{labels})", ATOM, (CHOICE, ATOM))
+
+
+TORCH = array_target(
+    "torch",
+    named("torch.", "relu sigmoid sign"),
+    {
+        **expected("torch.softmax", "torch.logsumexp", "torch.linalg", "dim", "keepdim"),
+        "cross_entropy": cross_entropy,
+    },
+)
+JAX = array_target(
+    "jax",
+    named("jax.nn.", "relu sigmoid softplus"),
+    expected("jax.nn.softmax", "jax.scipy.special.logsumexp", "jnp.linalg", "axis", "keepdims"),
+)
 LIBRARIES = (
     Library("exprgrad", VALUE, "from exprgrad import Value", *VALUES),
     Library("micrograd", MICROGRAD, "from micrograd.engine import Value", *VALUES),
     Library(
         "PyTorch",
-        array_target("torch", named("torch.", "relu sigmoid sign")),
+        TORCH,
         "import torch\ntorch.set_default_dtype(torch.float64)",
         "{name} = torch.tensor({number}, requires_grad=True)",
         *VALUES[1:],
     ),
     Library(
         "JAX",
-        array_target("jax", named("jax.nn.", "relu sigmoid softplus")),
+        JAX,
         'import jax\nimport jax.numpy as jnp\njax.config.update("jax_enable_x64", True)',
         "{name} = {number}",
         "def {function}({inputs}):",
@@ -139,8 +207,19 @@ LIBRARIES = (
     ),
 )  # fmt: skip
 """The libraries, in the order in which they are offered."""
+OF_TENSORS = (
+    Library(
+        "exprgrad", VALUE, "import exprgrad", "{name} = {number}", 'run = exprgrad.parse("""', "    ",
+        '""").gradient({pairs})\nprint({grads})', 'run.gradient["{name}"]',
+    ),
+    LIBRARIES[2],
+    LIBRARIES[3]._replace(given="{name} = jnp.array({number})"),
+)  # fmt: skip
+"""The same for tensors, which micrograd has not; in exprgrad they are in a formula's text."""
 OWN = {"Value", "math", "torch", "jax", "jnp", "print", *EXTREMA}
 """Names that the lines use beside a formula's own."""
+WHOLE = 100_000
+"""As many characters as an operation may have."""
 FUNCTION = -1
 """In place of a node: the function that JAX differentiates."""
 MADE = """def {name}({listed}):
@@ -150,14 +229,6 @@ MADE = """def {name}({listed}):
     out._backward = backward
     return out"""
 """An operation that micrograd lacks."""
-
-
-class Missing(Exception):
-    """A library lacks a ``kind`` of operation, and has not what it takes to define it."""
-
-    def __init__(self, kind: str) -> None:
-        super().__init__(kind)
-        self.kind = kind
 
 
 def beside(run: Run, places: Mapping[int, int]) -> dict[str, Any]:
@@ -204,8 +275,6 @@ def spans_of(run: Run) -> dict[int, list[int]]:
 def listed(run: Run) -> dict[str, Any]:
     """What the page needs to show a run as code in all libraries; nothing where there is no grad to find.
 
-    Nor is there any for tensors.
-
     ``libraries``  by library its title, its head, the line of an input, what stands before the operations
                    and before each of them, and what follows; or its title and what it lacks
     ``given``      the inputs' nodes, and what they are called
@@ -214,7 +283,7 @@ def listed(run: Run) -> dict[str, Any]:
     graph = run.graph
     kind = graph.kinds[graph.output]
     is_flat = kind in BY_NAME and BY_NAME[kind].opposite
-    if graph.shapes or run.adjoints is None or not run.adjoints.active[graph.output] or is_flat:
+    if run.adjoints is None or not run.adjoints.active[graph.output] or is_flat:
         return {}
     nodes = [node for node, operands in enumerate(graph.operands) if operands and used(run)[node]]
     called = names(graph, nodes)
@@ -223,14 +292,15 @@ def listed(run: Run) -> dict[str, Any]:
     seen = {
         "output": called[graph.output],
         "inputs": ", ".join(inputs),
+        "pairs": ", ".join(f"{name}={name}" for name in inputs),
         "places": repr(tuple([inputs.index(name) for name in grads])),
         "function": called[FUNCTION],
     }
     told: list[list[str]] = []
     texts: list[list[str]] = []
-    for library in LIBRARIES:
+    for library in libraries_of(graph):
         try:
-            head, lines = written(library, graph, nodes, called)
+            head, lines = (over_tensors if graph.shapes else written)(library, graph, nodes, called)
         except Missing as lacking:
             told.append([library.title, lacking.kind])
             texts.append([""] * len(nodes))
@@ -246,6 +316,11 @@ def listed(run: Run) -> dict[str, Any]:
     ]
     given = [[node, called[node]] for node in graph.inputs.values()]
     return {"libraries": told, "given": given, "lines": rows}
+
+
+def libraries_of(graph: Graph) -> tuple[Library, ...]:
+    """The libraries in which a graph is written."""
+    return OF_TENSORS if graph.shapes else LIBRARIES
 
 
 def used(run: Run) -> list[bool]:
@@ -298,9 +373,66 @@ def written(
         else:
             text = operation(target, kind, names)
         lines.append(f"{called[node]} = {text}")
+    return heading(library, defined, lines), lines
+
+
+def heading(library: Library, defined: Mapping[str, str], lines: Sequence[str]) -> str:
+    """What stands before a program: what it needs, and all that it defines."""
     needs = "\n".join([*defined.values(), *lines])
     head = [library.head, *(["import math"] if "math." in needs else []), *defined.values()]
-    return "\n".join(head), lines
+    return "\n".join(head)
+
+
+def over_tensors(
+    library: Library, graph: Graph, nodes: Sequence[int], called: Mapping[int, str]
+) -> tuple[str, list[str]]:
+    """The same over tensors, constants being written where they stand."""
+    defined: dict[str, str] = {}
+    lines = []
+    for node in nodes:
+        kind, payload, operands = graph.kinds[node], graph.payloads[node], graph.operands[node]
+        if library.target is VALUE:
+            texts = [called.get(operand) or leaf(graph, operand) for operand in operands]
+            told = [(text, leaf_level(text)) for text in texts]
+            text = operation_text(kind, told, spaced=True, limit=WHOLE, settings=payload)
+        else:
+            one = alone(graph, node, called)
+            try:
+                text = text_of(library.target, one, {name: name for name in one.inputs})
+            except Missing:
+                if kind not in BY_NAME:
+                    raise Missing(kind) from None
+                defined.setdefault(kind, definition(library.target, BY_NAME[kind]))
+                text = applied([called.get(o) or leaf(graph, o) for o in operands], kind)
+        lines.append(f"{called[node]} = {text}")
+    return heading(library, defined, lines), lines
+
+
+def alone(graph: Graph, node: int, called: Mapping[int, str]) -> Graph:
+    """A node over tensors by itself, its operands being inputs or constants."""
+    own = Graph([])
+    places = []
+    for operand in graph.operands[node]:
+        name = called.get(operand, "")
+        if name not in own.inputs:
+            kind, payload = (INPUT, name) if name else (CONST, graph.payloads[operand])
+            places.append(own.append(kind, (), payload, (0, 0)))
+            own.shapes.append(graph.shape(operand))
+            if name:
+                own.inputs[name] = places[-1]
+            elif operand in graph.symbols:
+                own.symbols[places[-1]] = graph.symbols[operand]
+        else:
+            places.append(own.inputs[name])
+    kind, shape = graph.kinds[node], graph.shape(node)
+    # Libraries have the greater of two.
+    is_winner = kind in BY_NAME and BY_NAME[kind].winner
+    own.output = places[0]
+    for others in [[place] for place in places[1:]] if is_winner else [places[1:]]:
+        both = (own.output, *others)
+        own.output = own.append(kind, both, graph.payloads[node], (0, 0), ((0, 0),) * len(both))
+        own.shapes.append(shape)
+    return own
 
 
 def is_known(target: Target, graph: Graph, node: int, plain: Container[int]) -> bool:

@@ -29,8 +29,8 @@ from exprgrad.language.code.target import (
 from exprgrad.language.code.targets.python import RESERVED, layout
 
 __all__ = [
-    "ABOUT", "FUNCTIONS", "ITSELF", "NUMPY", "broadcast", "elementwise", "in_all_places", "padded",
-    "structural", "taking",
+    "ABOUT", "FUNCTIONS", "ITSELF", "NUMPY", "broadcast", "elementwise", "in_all_places",
+    "operands_alone", "padded", "reduction", "structural", "taking",
 ]  # fmt: skip
 
 FUNCTIONS = (

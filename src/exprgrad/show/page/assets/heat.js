@@ -2,7 +2,6 @@
 // from which; and the Jacobian that is never formed.
 
 $("visits").remove();
-$("code").append(line("The code is shown for formulas of numbers only."));
 const MOST_DRAWN = 4096, MOST_FIELDS = 64, MOST_TERMS = 4;
 const placeText = (at, shape) => `[${shape.map((length, axis) => Math.floor(at / sizeOf(shape.slice(axis + 1))) % length).join(", ")}]`;
 const widthOf = shape => shape.at(-1) ?? 1;
@@ -37,7 +36,7 @@ views.push(() => {
     place.replaceChildren();
     if (!known(x)) { map.made = []; return; }
     const numbers = numbersOf(plus(x, tensor(Array(sizeOf(shape)).fill(0), shape)));
-    draw(place, "title", {}).textContent = `${kind} of ${called(id)}: ${numbers.length > 36 ? shapeText(shape) : inFull(numbers, PAGE.digits)}`;
+    draw(place, "title", {}).textContent = `${kind} of ${called(id)}: ${inTable(numbers, PAGE.digits)}`;
     map.made = cells(place, numbers.map((_, n) => [n % widthOf(shape) * side, Math.floor(n / widthOf(shape)) * side]), numbers, side);
   });
   lightOrigins();

@@ -1,7 +1,7 @@
 // The code in one of the libraries: lines, some of them of a node.
 const {libraries, given: named, lines: operations} = PAGE.code ?? {libraries: []};
 const settings = document.documentElement.dataset, listing = make("ol", {"aria-label": "Lines"}), lacking = line();
-const inPython = x => !isFinite(x) ? `float("${String(x).replace("Infinity", "inf")}")` : Number.isInteger(x) && Math.abs(x) < 1e16 ? x.toFixed(1) : String(x);
+const inPython = x => x.shape ? nested(Array.from(x, inPython), x.shape) : !isFinite(x) ? `float("${String(x).replace("Infinity", "inf")}")` : Number.isInteger(x) && Math.abs(x) < 1e16 ? x.toFixed(1) : String(x);
 const given = (words, [id, name]) => words.replace("{name}", name).replace("{number}", inPython(app.data[id]));
 function writeCode() {
   const at = Math.max(0, libraries.findIndex(([title]) => title === settings.library));
@@ -33,7 +33,7 @@ if (libraries.length) {
 
 app.uncover = () => {
   // Where it is out of sight, the list need not be laid out.
-  const made = listing.checkVisibility?.({contentVisibilityAuto: true}) && listing.querySelector(".now");
+  const made = listing.checkVisibility?.({contentVisibilityAuto: true}) && listing.querySelector(pointedAt.length ? ".lit" : ".now");
   if (!made) return;
   if (settings.tab === "Code") made.scrollIntoView({block: "nearest"});
   else if (made.offsetTop < listing.scrollTop || made.offsetTop + made.offsetHeight > listing.scrollTop + listing.clientHeight)

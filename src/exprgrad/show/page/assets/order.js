@@ -10,16 +10,6 @@ const ABOUT = {
 };
 const LISTED = 60, MOST = 5, FEW = 8;
 
-function choices(legend, name, options, onchange) {
-  const made = make("fieldset", null, make("legend", null, legend));
-  for (const [value, words] of Object.entries(options))
-    made.append(make("label", null, make("input", {type: "radio", name, value, onchange: () => onchange(value)}), ` ${words}`));
-  return made;
-}
-const check = (name, value) => {
-  for (const radio of document.getElementsByName(name)) radio.checked = radio.value === value;
-};
-
 // What can be arranged: each node once, the inputs, too.
 const own = () => [...new Set([...app.visits, ...ORDERS.right(PAGE)])];
 const presets = choices("Order", "preset", NAMES, preset =>

@@ -14,6 +14,7 @@ story.onclick = event => {
   const at = [...story.children].indexOf(event.target.closest("li"));
   if (at >= 0 && !app.asking) go(at + 1);
 };
+const listed = x => known(x) ? inTable(x, PAGE.digits) : "";
 const nodeChanges = changes(), edgeChanges = changes();
 let told = null, wasAt = 0;
 
@@ -26,14 +27,14 @@ views.push(() => {
   nodeRows.forEach((made, id) => {
     if (!nodeChanges(id, data[id], grads[id])) return;
     const [, one, other] = made.children;
-    write(one, shown(data[id]));
-    write(other, known(grads[id]) ? num(grads[id]) : NODES[id].active ? "" : "–");
+    write(one, listed(data[id]));
+    write(other, known(grads[id]) ? listed(grads[id]) : NODES[id].active ? "" : "–");
     set(made, {"data-data": known(data[id]) && String(data[id]), "data-grad": known(grads[id]) && String(grads[id])});
   });
   edgeRows.forEach((made, at) => {
     if (!edgeChanges(at, locals[at], last.get(at))) return;
     write(made.children[2], shown(locals[at]));
-    write(made.children[3], shown(last.get(at)));
+    write(made.children[3], listed(last.get(at)));
   });
   if (told !== app.steps) {
     told = app.steps;

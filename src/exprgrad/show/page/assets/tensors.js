@@ -91,6 +91,8 @@ const nested = (texts, shape) => {
 const inFull = (x, digits) => isTensor(x) ? nested(Array.from(x, one => numeral(one, digits)), x.shape) : numeral(x, digits);
 number = (x, digits) => x?.slopes ? "J" : isTensor(x) && x.length > WHOLE ? shapeText(x.shape) : inFull(x, digits);
 
+// In tables, larger ones too.
+const inTable = (x, digits) => isTensor(x) && x.length > 36 ? shapeText(x.shape) : inFull(x, digits);
 const inBrief = (x, digits) => isTensor(x) ? shapeText(x.shape) : numeral(x, digits);
 
 // Which numbers of the operands, as [position, number], a number depends on by a slope: the Jacobian's own row, and what
