@@ -18,7 +18,7 @@ from exprgrad.source import cut
 
 __all__ = [
     "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Piece", "expression",
-    "label", "leaf", "length", "level", "literal_text", "number", "operand_level", "operation_text",
+    "label", "leaf", "leaf_level", "length", "level", "literal_text", "number", "operand_level", "operation_text",
     "pieces", "prefixes", "program", "rule_text", "setting_text", "texts",
 ]  # fmt: skip
 

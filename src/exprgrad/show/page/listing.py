@@ -138,7 +138,7 @@ class Missing(Exception):
         self.kind = kind
 
 
-def along(function: str, axis: str, keep: str) -> Spelling:
+def along_axes(function: str, axis: str, keep: str) -> Spelling:
     """A function that has to be told along which axes."""
 
     def spelled(o: Structure) -> Form:
@@ -155,8 +155,8 @@ def expected(
 ) -> dict[str, Spelling]:
     """Functions of tensors that people expect; ``axis`` and ``keep`` are what they call their settings."""
     return {
-        "softmax": along(softmax, axis, keep),
-        "reduce_logsumexp": along(logsumexp, axis, keep),
+        "softmax": along_axes(softmax, axis, keep),
+        "reduce_logsumexp": along_axes(logsumexp, axis, keep),
         "norm": reduction(f"{linalg}.norm", axis, keep),
         "solve": operands_alone(f"{linalg}.solve"),
         "inv": operands_alone(f"{linalg}.inv"),
@@ -218,7 +218,7 @@ OF_TENSORS = (
 """The same for tensors, which micrograd has not; in exprgrad they are in a formula's text."""
 OWN = {"Value", "math", "torch", "jax", "jnp", "print", *EXTREMA}
 """Names that the lines use beside a formula's own."""
-WHOLE = 100_000
+LONGEST_LINE = 100_000
 """As many characters as an operation may have."""
 FUNCTION = -1
 """In place of a node: the function that JAX differentiates."""
@@ -298,9 +298,10 @@ def listed(run: Run) -> dict[str, Any]:
     }
     told: list[list[str]] = []
     texts: list[list[str]] = []
-    for library in libraries_of(graph):
+    libraries, write = (OF_TENSORS, over_tensors) if graph.shapes else (LIBRARIES, written)
+    for library in libraries:
         try:
-            head, lines = (over_tensors if graph.shapes else written)(library, graph, nodes, called)
+            head, lines = write(library, graph, nodes, called)
         except Missing as lacking:
             told.append([library.title, lacking.kind])
             texts.append([""] * len(nodes))
@@ -316,11 +317,6 @@ def listed(run: Run) -> dict[str, Any]:
     ]
     given = [[node, called[node]] for node in graph.inputs.values()]
     return {"libraries": told, "given": given, "lines": rows}
-
-
-def libraries_of(graph: Graph) -> tuple[Library, ...]:
-    """The libraries in which a graph is written."""
-    return OF_TENSORS if graph.shapes else LIBRARIES
 
 
 def used(run: Run) -> list[bool]:
@@ -394,7 +390,7 @@ def over_tensors(
         if library.target is VALUE:
             texts = [called.get(operand) or leaf(graph, operand) for operand in operands]
             told = [(text, leaf_level(text)) for text in texts]
-            text = operation_text(kind, told, spaced=True, limit=WHOLE, settings=payload)
+            text = operation_text(kind, told, spaced=True, limit=LONGEST_LINE, settings=payload)
         else:
             one = alone(graph, node, called)
             try:
