@@ -17,9 +17,10 @@ from exprgrad.graph.transform import transform
 from exprgrad.source import cut
 
 __all__ = [
-    "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Piece", "expression",
-    "label", "leaf", "leaf_level", "length", "level", "literal_text", "number", "operand_level", "operation_text",
-    "pieces", "prefixes", "program", "rule_text", "setting_text", "texts",
+    "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Piece",
+    "expression", "label", "leaf", "leaf_level", "length", "level", "literal_text", "number",
+    "operand_level", "operation_text", "pieces", "prefixes", "program", "rule_text", "setting_text",
+    "texts",
 ]  # fmt: skip
 
 LIMIT = 60
