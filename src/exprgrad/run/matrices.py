@@ -415,8 +415,7 @@ def jvp_question(point: Point) -> Question:
         nodes = tuple([point.outputs[name] for name in names])
         given = point.evaluator, tuple(moving), nodes, graph, rule
         made, found = along(*given, masked=masked, beside=nodes)
-        slopes = {("jvp", name): node for name, node in zip(names, found, strict=False)}
-        return made, values_of(names, found[len(names) :]) | slopes
+        return made, slopes_of("jvp", names, names, found)
 
     return question(point, program, tangents_named(moving))
 
@@ -432,8 +431,7 @@ def vjp_question(point: Point) -> Question:
             return graph, values_of(beside, nodes)
         given = point.evaluator, tuple(weights), names, graph, rule
         made, found = weighted(*given, masked=masked, beside=nodes)
-        slopes = {("vjp", name): node for name, node in zip(names, found, strict=False)}
-        return made, values_of(beside, found[len(names) :]) | slopes
+        return made, slopes_of("vjp", names, beside, found)
 
     return question(point, program, weights_named(weights))
 
@@ -451,6 +449,14 @@ HESSIAN = Kind(
 )
 JVP = Kind(lambda point: {"jvp": jvp(point)}, jvp_question)
 VJP = Kind(lambda point: {"vjp": vjp(point)}, vjp_question)
+
+
+def slopes_of(
+    field: str, names: Sequence[str], outputs: Iterable[str], nodes: Sequence[int]
+) -> Numbers:
+    """Derivatives, which come first of some nodes, and the outputs behind them, by their paths."""
+    slopes = {(field, name): node for name, node in zip(names, nodes, strict=False)}
+    return values_of(outputs, nodes[len(names) :]) | slopes
 
 
 def values_of(names: Iterable[str], nodes: Iterable[int]) -> Numbers:

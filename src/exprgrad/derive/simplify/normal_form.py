@@ -259,6 +259,10 @@ class Forms:
         found = self.forms[form]
         return isinstance(found, Number | Leaf) and found.value is not None and found.value > 0
 
+    def known_negative(self, found: Sum) -> int | None:
+        """The form of a sum with the other sign, if there is one already."""
+        return self.known.get(("sum", frozenset((term, -c) for term, c in found.terms)))
+
     def plain_sum(self, terms: Sequence[tuple[int, Exact]]) -> int:
         """A sum as it is."""
         weight = len(terms) - 1

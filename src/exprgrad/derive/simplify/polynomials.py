@@ -126,9 +126,10 @@ class Polynomials:
     def power(self, base: int, exponent: Exact) -> Element:
         """A power of an atom or of a sum."""
         match self.forms.forms[base]:
-            case Sum(terms):
-                negative = self.forms.known.get(("sum", frozenset((t, -c) for t, c in terms)), base)
-                if negative < base and negative in self.known and exponent.denominator == 1:
+            case Sum() as inside:
+                negative = self.forms.known_negative(inside)
+                is_whole = exponent.denominator == 1
+                if negative is not None and is_whole and negative < base and negative in self.known:
                     return {((negative, exponent),): {(): to_power(-ONE, exponent)}}
                 return {((base, exponent),): {(): ONE}}
             case Product(coefficient, factors):

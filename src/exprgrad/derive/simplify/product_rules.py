@@ -92,7 +92,7 @@ def unify_signs(forms: Algebra, powers: Powers, coefficient: Exact) -> Exact:
         found, exponent = forms.forms[base], powers.get(base, 0)
         if not isinstance(found, Sum) or exponent.denominator != 1 or len(powers) < 2:
             continue
-        negative = forms.known.get(("sum", frozenset((term, -c) for term, c in found.terms)))
+        negative = forms.known_negative(found)
         if negative is not None and negative != base and negative in powers:
             del powers[base]
             powers[negative] += exponent

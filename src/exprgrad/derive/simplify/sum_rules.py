@@ -65,7 +65,7 @@ def gather_opposites(forms: Algebra, terms: Terms) -> None:
             inside = forms.forms[base]
             if not isinstance(inside, Sum) or exponent.denominator != 1:
                 continue
-            negative = forms.known.get(("sum", frozenset((t, -c) for t, c in inside.terms)))
+            negative = forms.known_negative(inside)
             if negative is None or negative in dict(factors):
                 continue
             flipped = frozenset([*factors[:place], (negative, exponent), *factors[place + 1 :]])
@@ -159,7 +159,7 @@ def with_one_sign(forms: Algebra, terms: list[tuple[int, Exact]]) -> list[tuple[
             found = forms.forms[base]
             if not isinstance(found, Sum) or exponent.denominator != 1:
                 continue
-            negative = forms.known.get(("sum", frozenset((t, -own) for t, own in found.terms)))
+            negative = forms.known_negative(found)
             if negative in met and negative is not None:
                 del factors[base]
                 factors[negative] = factors.get(negative, 0) + exponent

@@ -594,8 +594,10 @@ def along(
 ) -> float:
     """How far a smooth function gets from its value where one argument is off."""
     x, near = place[at], d < FAR * abs(place[at])
-    place[at] = x + STRETCH * d
-    ahead = abs(function(place) - here)
+    ahead = inf
+    if near:
+        place[at] = x + STRETCH * d
+        ahead = abs(function(place) - here)
     if near and d < FAR and ahead <= BENT * abs(here):
         apart = ahead / STRETCH
     elif d < inf:

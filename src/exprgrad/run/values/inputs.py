@@ -25,6 +25,7 @@ __all__ = [
     "detached",
     "has_parts",
     "is_plain",
+    "names_of",
     "normal",
     "not_an_input",
     "resolve",
@@ -324,12 +325,17 @@ def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
     )
 
 
+def names_of(listed: Iterable[str]) -> list[str]:
+    """The names that are asked for, of which one may stand by itself."""
+    several = isinstance(listed, Iterable) and not isinstance(listed, str)
+    return list(map(normal, listed if several else [listed]))
+
+
 def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
     """The inputs to differentiate, in order of appearance; all of them where none are chosen."""
     if wrt is None:
         return tuple(graph.inputs)
-    listed = isinstance(wrt, Iterable) and not isinstance(wrt, str)
-    chosen = list(map(normal, wrt if listed else [wrt]))
+    chosen = names_of(wrt)
     for name in chosen:
         if name not in graph.inputs:
             raise not_an_input(graph, name)
