@@ -18,6 +18,7 @@ from pages import edit, last, panel, press, read
 
 PROSE = [name for name, lesson in LESSONS.items() if lesson.parts]
 ORDERS = {"right": "right", "preorder": "preorder", "bfs": "breadth first", "naive": "naive"}
+ASKED = {"data": "Data", "local": "Local derivatives", "grad": "Grads"}
 SIGNS = {"+=": "+= add up", "=": "= overwrite"}
 LONGER = [("moons", 60), ("spiral", 180)]
 """How many steps are taken with other points."""
@@ -83,8 +84,10 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
         panel(page, "Visit order").get_by_label(ORDERS[goal["order"]], exact=True).check()
     if "sign" in goal:
         panel(page, "Visit order").get_by_label(SIGNS[goal["sign"]], exact=True).check()
+    if "step" in goal:
+        last(page)
     if "node" in goal:
-        page.get_by_role("button", name=f"{goal['node']} = ").first.click()
+        page.get_by_role("button", name=re.compile(f"^{goal['node']}( =|,)")).first.click()
     if "edge" in goal:
         operand, user = goal["edge"]
         page.get_by_role("button", name=f"edge from {operand} to {user}").first.click()
@@ -93,8 +96,9 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
         listed = page.locator("#order li bdi")
         while (names := listed.all_inner_texts()).index(first) > names.index(second):
             press(page, f"{first} earlier")
-    if "step" in goal:
-        last(page)
+    if "found" in goal:
+        for name in (ASKED[goal["found"]], "Show all", "Stop asking"):
+            press(page, name)
     if "live" in goal:
         move(part, goal["live"], goal.get("set", "circles"))
 
@@ -111,7 +115,8 @@ def test_every_task_can_be_done(name: str, browse: Any) -> None:
         if part.formula:
             assert page.locator("#formulas [aria-pressed=true]").inner_text() == part.formula
             run, shown = expression.gradient(values), last(page)
-            assert {shown.grad[run.graph.inputs[n]] for n in values} == {*run.gradient.values()}
+            if not run.graph.shapes:
+                assert {shown.grad[run.graph.inputs[n]] for n in values} == {*run.gradient.values()}
             page.keyboard.press("Home")
         boxes = opened.locator("li > label input")
         for task, box in zip(part.tasks, boxes.all(), strict=True):
