@@ -211,9 +211,10 @@ PRINTED = """() => {
 }"""
 
 
-def test_a_worksheet_is_blank_or_solved(browse: Any) -> None:
-    page = browse.show(lesson_html("square"))
-    assert page.evaluate(PRINTED) == ["blank", 0, "solved", 4]
+@pytest.mark.parametrize("name, count", [("square", 4), ("tensors", 8)])
+def test_a_worksheet_is_blank_or_solved(name: str, count: int, browse: Any) -> None:
+    page = browse.show(lesson_html(name))
+    assert page.evaluate(PRINTED) == ["blank", 0, "solved", count]
     assert not page.locator(".lines").is_visible()
     page.emulate_media(media="print")
     page.evaluate("() => { document.documentElement.dataset.sheet = 'blank' }")

@@ -16,7 +16,7 @@ import pytest
 
 from exprgrad.api import parse
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.show.page.document import OURS, SWEEPS, VIEWS, code, document, in_script
+from exprgrad.show.page.document import OURS, SWEEPS, VIEWS, asset, code, document, in_script
 from exprgrad.show.page.lessons import LESSONS, Lesson, tasks_of
 from exprgrad.show.picture import theme as look
 from pages import lesson_html
@@ -135,6 +135,8 @@ def test_data_in_a_script() -> None:
     data = {"user": [{"text": '"user":"\\"'}], "a 1": None}
     assert in_script(data, {"user": "u"}) == '{u:[{text:"\\"user\\":\\"\\\\\\""}],"a 1":null}'
     assert not OURS & BY_NAME.keys(), "a row's key is its name"
+    written = "".join(asset(f"{name}.js") for name in (*SWEEPS, *VIEWS))
+    assert not OURS & {*re.findall(r"dataset\.(\w+)", written)}, "the style knows those"
 
 
 def test_a_lone_surrogate_can_be_written() -> None:

@@ -134,7 +134,7 @@ OURS = {
     "kind", "label", "libraries", "lines", "locals", "loose", "losses", "lost", "made", "nodes",
     "operand", "operands", "origin", "output", "outputs", "overwrite", "passed", "pattern",
     "picked", "place", "position", "programs", "reads", "replaced", "row", "rows", "rule", "shape",
-    "sheet", "sheets", "short", "signs", "slide", "spans", "steps", "user", "visits", "wire",
+    "sheets", "short", "signs", "slide", "spans", "steps", "user", "visits", "wire",
     "words",
 }  # fmt: skip
 """Properties that are ours alone, in the script and in the page's data; no text names one."""

@@ -139,7 +139,7 @@ function jacobianOf(at) {
   const {user, operand, jacobian: size} = EDGES[at], local = app.now.locals[at];
   if (!size) return [];
   const [rows, columns, bytes, far] = size, told = `${rows} by ${columns}`;
-  const about = `The Jacobian J is ${told}: a row for each number of ${called(user)}, a column for each of ${called(operand)}. It is never formed; here it would take ${bytes}, and ${far} were every axis 100 times as long.`;
+  const about = `The Jacobian J is ${told}: a row for each number of ${called(user)}, a column for each of ${called(operand)}. It is never formed; here it would take ${bytes}, and ${far} if every axis were 100 times as long.`;
   if (!local?.slopes || rows * columns > MOST_DRAWN) return [line(about)];
   const side = Math.min(12, 280 / columns, 180 / rows), numbers = [], places = [];
   local.slopes.forEach((row, y) => { for (const [x, slope] of row) numbers.push(slope), places.push([x * side, y * side]); });
@@ -159,7 +159,7 @@ views.push(() => {
     beside();
     // Where the panels stand beside the graph it stands on them, for numbers all over the graph are lit.
     const {left, right} = frame.getBoundingClientRect(), aside = $("panels").getBoundingClientRect();
-    if (more.length && !app.asking && aside.left >= right) Object.assign(closer.style, {left: `${aside.left}px`, top: `${GAP}px`, maxHeight: "95dvh"});
+    if (more.length && !app.asking && aside.left >= right) Object.assign(closer.style, {left: `${Math.min(aside.left, innerWidth - closer.offsetWidth - GAP)}px`, top: `${GAP}px`, maxHeight: "95dvh"});
   }
   lightOrigins();
 });
