@@ -10,7 +10,7 @@ from exprgrad.graph.calls import labels
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import LIMIT, number, texts
-from exprgrad.run.values.inputs import as_value, names_of, normal, not_an_input
+from exprgrad.run.values.inputs import as_value, asked_names, normal, not_an_input
 from exprgrad.source import Source
 
 __all__ = ["cotangents", "output_label", "outputs", "tangents"]
@@ -34,7 +34,7 @@ def outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
     if of is None:
         return {output_label(graph): graph.output}
     bound = {binding.name: binding.node for binding in graph.bindings}
-    wanted = names_of(of)
+    wanted = asked_names(of)
     for name in wanted:
         if name not in bound:
             message = f"no statement is named '{name}'"

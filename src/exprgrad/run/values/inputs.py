@@ -20,12 +20,12 @@ __all__ = [
     "absent",
     "as_number",
     "as_value",
+    "asked_names",
     "constant_value",
     "declared",
     "detached",
     "has_parts",
     "is_plain",
-    "names_of",
     "normal",
     "not_an_input",
     "resolve",
@@ -325,7 +325,7 @@ def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
     )
 
 
-def names_of(listed: Iterable[str]) -> list[str]:
+def asked_names(listed: Iterable[str]) -> list[str]:
     """The names that are asked for, of which one may stand by itself."""
     several = isinstance(listed, Iterable) and not isinstance(listed, str)
     return list(map(normal, listed if several else [listed]))
@@ -335,7 +335,7 @@ def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
     """The inputs to differentiate, in order of appearance; all of them where none are chosen."""
     if wrt is None:
         return tuple(graph.inputs)
-    chosen = names_of(wrt)
+    chosen = asked_names(wrt)
     for name in chosen:
         if name not in graph.inputs:
             raise not_an_input(graph, name)
