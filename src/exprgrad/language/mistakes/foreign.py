@@ -524,11 +524,12 @@ def known_word(name: str) -> str:
 
 def derivative_call(operands: Sequence[str]) -> str:
     """``diff(f, x)``, ``diff(f, x, x)`` and ``diff(f, x, 2)`` as we write them; "" for others."""
-    body, name, *more = [*operands, "", ""][: max(len(operands), 2)]
-    order = str(len(more) + 1) if more == [name] * len(more) else more[0]
-    is_known = name.isidentifier() and order.isdecimal() and (len(more) < 2 or order != more[0])
+    if len(operands) < 2 or not operands[1].isidentifier():
+        return ""
+    body, name, *more = operands
+    order = str(len(more) + 1) if set(more) <= {name} else more[0] if len(more) == 1 else ""
     after = f", {order}" if order != "1" else ""
-    return f"d({bare(body)}, {name}{after})" if is_known else ""
+    return f"d({bare(body)}, {name}{after})" if order.isdecimal() else ""
 
 
 def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
