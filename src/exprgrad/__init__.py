@@ -23,7 +23,7 @@ from exprgrad.errors import (
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run, from_latex, parse
-    from exprgrad.api.functions import check, diff, evaluate, grad, hessian, jacobian
+    from exprgrad.api.functions import arrow_function, check, diff, evaluate, grad, hessian, jacobian
     from exprgrad.api.value import Value
     from exprgrad.explain.checking.check import Check
     from exprgrad.graph.graph import Graph
@@ -55,6 +55,7 @@ __all__ = [
     "ShapeError",
     "Value",
     "__version__",
+    "arrow_function",
     "check",
     "diff",
     "draw",
@@ -83,6 +84,7 @@ LAZY = {
     "Picture": "show.picture.picture",
     "Run": "api",
     "Value": "api.value",
+    "arrow_function": "api.functions",
     "check": "api.functions",
     "diff": "api.functions",
     "draw": "show.picture.picture",

@@ -9,11 +9,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.api.expression import Expression, Run, parse
+from exprgrad.errors import require
 
 if TYPE_CHECKING:
+    from exprgrad.data.scalar_functions import ArrowFunctions
     from exprgrad.explain.checking.check import Check
 
-__all__ = ["check", "diff", "evaluate", "grad", "hessian", "jacobian"]
+__all__ = ["arrow_function", "check", "diff", "evaluate", "grad", "hessian", "jacobian"]
 
 Values = Mapping[str, object] | None
 
@@ -85,3 +87,20 @@ def check(
 ) -> list[Check]:
     """The gradient against numbers, with a verdict for each input.  See ``Expression.check``."""
     return as_expression(formula).check(values, wrt=wrt, nodes=nodes, h=h, claims=claims, **inputs)
+
+
+def arrow_function(
+    formula: str | Expression, name: str = "", *, wrt: Iterable[str] | None = None
+) -> ArrowFunctions:
+    """Value and derivatives as functions of Arrow arrays, for DuckDB and pyarrow.
+
+    ``arrow_function("x*y^2")["grad_y"](xs, ys)`` is the derivative in every row.  The functions are
+    ``value``, ``grad_x`` for each input, and ``gradient``, a struct of all; with a ``name`` it takes the
+    place of ``value``, and stands before the others.  ``.register(connection)`` makes them known to
+    DuckDB: ``SELECT grad_x(x, y) FROM 'rows.parquet'``; without a connection they are known to
+    ``pyarrow.compute``.  Raises ``MissingExtraError`` without pyarrow, ``RequestError`` for a formula of tensors.
+    """
+    from exprgrad.data.scalar_functions import ArrowFunctions
+
+    require(name, str, "a function's name is a text")
+    return ArrowFunctions(as_expression(formula).text, name, wrt=wrt)
