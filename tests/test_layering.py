@@ -28,6 +28,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "flint": "run/balls/balls.py",
     "jax": "run/engines/jax_engine.py",
     "llvmlite": "run/engines/llvm.py",
+    "narwhals": "data/frames.py",
     "pyarrow": "data/arrow.py",
     "fsspec": "data/places.py",
 }

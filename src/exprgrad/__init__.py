@@ -23,7 +23,15 @@ from exprgrad.errors import (
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run, from_latex, parse
-    from exprgrad.api.functions import arrow_function, check, diff, evaluate, grad, hessian, jacobian
+    from exprgrad.api.functions import (
+        arrow_function,
+        check,
+        diff,
+        evaluate,
+        grad,
+        hessian,
+        jacobian,
+    )
     from exprgrad.api.value import Value
     from exprgrad.explain.checking.check import Check
     from exprgrad.graph.graph import Graph

@@ -179,7 +179,7 @@ def test_columns(engine: str | None) -> None:
         assert exact[0] == f(M=columns["M"][0], e=columns["e"][0])
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", [name for name in TARGETS if not TARGETS[name].columns])
 def test_code(target: str, tmp_path: Path) -> None:
     f, points = kepler(), [[1.0, 0.3], [-2.5, 0.9], [0.0, 0.5], [3.0, 0.99]]
     program = Program(f.code(target), "f", 2, points)

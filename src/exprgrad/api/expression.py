@@ -650,6 +650,42 @@ class Expression(Drawn):
             threads=threads,
         )
 
+    def batch(
+        self,
+        data: Any,
+        values: Mapping[str, object] | None = None,
+        /,
+        *,
+        map: Mapping[str, str] | None = None,
+        wrt: Iterable[str] | None = None,
+        of: Iterable[str] | None = None,
+        value_only: bool = False,
+        hessian: bool = False,
+        only: bool = False,
+        prefix: str = "",
+        bad_rows: str = "null",
+        **inputs: object,
+    ) -> Any:
+        """Value and gradient for every row of a frame: the frame again, with columns ``value``, ``d_x``….
+
+        ``data`` is a frame of pandas, polars or pyarrow, or a file of rows, or a list of files: those give
+        an iterator of pyarrow's record batches.  Inputs are columns by name; a value given is the same
+        number in every row, and ``map={"x": "column"}`` takes another column.  All
+        else is as in ``exprgrad batch``.  Raises ``InputError`` for columns that are missing or hold no
+        numbers.
+        """
+        from exprgrad.data.frames import batched
+
+        given = self.named(values, inputs)
+        chosen: dict[str, Any] = {
+            "wrt": wrt,
+            "of": of,
+            "value_only": value_only,
+            "hessian": hessian,
+        }
+        manner: dict[str, Any] = {"only": only, "prefix": prefix, "bad_rows": bad_rows}
+        return batched(self.text, data, constants=given, renamed=map, **chosen, **manner)
+
     def latex(self) -> str:
         """The formula in LaTeX, for math mode; named statements stand in an ``aligned``."""
         from exprgrad.language.write.latex import latex

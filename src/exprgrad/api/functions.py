@@ -98,7 +98,8 @@ def arrow_function(
     ``value``, ``grad_x`` for each input, and ``gradient``, a struct of all; with a ``name`` it takes the
     place of ``value``, and stands before the others.  ``.register(connection)`` makes them known to
     DuckDB: ``SELECT grad_x(x, y) FROM 'rows.parquet'``; without a connection they are known to
-    ``pyarrow.compute``.  Raises ``MissingExtraError`` without pyarrow, ``RequestError`` for a formula of tensors.
+    ``pyarrow.compute``.  Raises ``MissingExtraError`` without pyarrow, ``RequestError`` for a formula of
+    tensors.
     """
     from exprgrad.data.scalar_functions import ArrowFunctions
 

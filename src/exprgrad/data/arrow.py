@@ -11,7 +11,8 @@ import numpy as np
 from exprgrad.errors import ExprgradError, InputError, MissingExtraError, RequestError, install
 
 __all__ = [
-    "Doubles", "arrow", "broken_file", "cells", "is_numeric", "is_text", "numbers", "type_words",
+    "Doubles", "arrow", "broken_file", "cells", "is_numeric", "is_text", "numbers", "one_array",
+    "type_words",
 ]  # fmt: skip
 
 MISSING = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "n/a", "None", "#N/A", "-nan", "-NaN")
@@ -57,6 +58,14 @@ def numbers(column: Any) -> Doubles:
     if missing is not None:
         column = column.fill_null(float("nan"))
     return Doubles(column.to_numpy(), missing)
+
+
+def one_array(column: Any) -> Any:
+    """A column in pieces as one array."""
+    pa = arrow()
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def cells(column: Any) -> Doubles:

@@ -18,7 +18,7 @@ from exprgrad.data.targets import target
 from exprgrad.errors import InputError
 from exprgrad.run.engines.memory import staggered
 
-__all__ = ["Done", "carried_out", "partition_reduced", "partition_rows"]
+__all__ = ["Done", "as_column", "carried_out", "partition_reduced", "partition_rows"]
 
 Progress = Callable[[int], None]
 """Told of the rows that are done, as they are."""

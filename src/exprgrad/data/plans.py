@@ -21,13 +21,16 @@ from exprgrad.data.formats import (
 from exprgrad.data.job import Job, program_of, result_names
 from exprgrad.data.places import PIPE, RowFile, found_in, store
 from exprgrad.derive.parsed import parsed
-from exprgrad.errors import InputError, RequestError
+from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.run.values.directions import outputs
 from exprgrad.run.values.inputs import as_number, normal, select, surplus
 from exprgrad.source import Source as Text
 
-__all__ = ["BAD_ROWS", "BatchPlan", "planned"]
+__all__ = [
+    "BAD_ROWS", "BatchPlan", "check_columns", "formula_of_numbers", "job_of", "no_column", "planned",
+    "refuse_clashes",
+]  # fmt: skip
 
 BAD_ROWS = ("null", "drop", "fail")
 """What may become of rows that do not compute."""
@@ -74,33 +77,14 @@ def planned(
     to: str | None = None,
 ) -> BatchPlan:
     """Everything that can be told before a row is read; raises an error for what cannot be done."""
-    graph = formula_of_numbers(text)
-    condition = formula_of_numbers(where) if where else None
-    names = [*graph.inputs, *(condition.inputs if condition else ())]
-    fixed = {normal(name): as_number(value, name) for name, value in (constants or {}).items()}
-    for name in fixed:
-        if name not in names:
-            raise surplus(graph, text, name, [], spelled or {})
-    columns = mapped(names, fixed, renamed or {}, graph, text)
+    chosen: dict[str, Any] = {"wrt": wrt, "of": of, "value_only": value_only, "hessian": hessian}
+    job = job_of(text, constants, spelled, renamed, where=where, **chosen)
     format = "" if reduce else target_format(path, to)
     listed = found_in(data, BY_ENDING)
     refuse_overwriting(listed, path)
     sources = [source_of(one) for one in listed]
     samples = [sample_of(source) for source in sources]
-    job = Job(
-        text,
-        columns,
-        tuple(sorted(fixed.items())),
-        tuple(outputs(graph, of)) if of is not None else (),
-        () if value_only else select(graph, wrt),
-        hessian,
-        where or "",
-        None,
-        bad_rows,
-        reduce,
-        tuple(by),
-    )
-    program_of(job)
+    job = job._replace(bad=bad_rows, reduce=reduce, by=tuple(by))
     for source, sample in zip(sources, samples, strict=True):
         check_columns(job, source, sample)
     first = samples[0].schema
@@ -120,6 +104,39 @@ def planned(
     if reduce:
         return BatchPlan(job, partitions, found)
     return BatchPlan(job, partitions, found, kept, schema, path or PIPE, format)
+
+
+def job_of(
+    text: str,
+    constants: Mapping[str, object] | None = None,
+    spelled: Mapping[str, str] | None = None,
+    renamed: Mapping[str, str] | None = None,
+    *,
+    wrt: Iterable[str] | None = None,
+    of: Iterable[str] | None = None,
+    value_only: bool = False,
+    hessian: bool = False,
+    where: str | None = None,
+) -> Job:
+    """What is asked for every row; raises an error for names that the formula doesn't have."""
+    graph = formula_of_numbers(text)
+    condition = formula_of_numbers(where) if where else None
+    names = [*graph.inputs, *(condition.inputs if condition else ())]
+    fixed = {normal(name): as_number(value, name) for name, value in (constants or {}).items()}
+    for name in fixed:
+        if name not in names:
+            raise surplus(graph, text, name, [], spelled or {})
+    job = Job(
+        text,
+        mapped(names, fixed, renamed or {}, graph, text),
+        tuple(sorted(fixed.items())),
+        tuple(outputs(graph, of)) if of is not None else (),
+        () if value_only else select(graph, wrt),
+        hessian,
+        where or "",
+    )
+    program_of(job)
+    return job
 
 
 def formula_of_numbers(text: str) -> Graph:
@@ -225,7 +242,8 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
         if is_wrong:
             message = f"column '{column}' of '{source.path}' holds {held}, not numbers"
             name = columns_read(job)[column]
-            help = f"--map {name}=COLUMN takes another column for '{name}'"
+            taken = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
+            help = f"{taken} takes another column for '{name}'"
             raise InputError("bad-column", message, help=help)
 
 
@@ -238,7 +256,8 @@ def no_column(
     listed = ", ".join([*known[:LISTED], *["…"][: max(len(known) - LISTED, 0)]])
     help = f"its columns are {listed}"
     if name == column:
-        help += f"; for one of them write --map {name}=COLUMN, for a number {name}=1"
+        taken = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
+        help += f"; for one of them write {taken}, for a number {name}=1"
     help = meant(column, known, help)
     return InputError("bad-column", f"'{source.path}' has no column '{column}'", help=help)
 
@@ -280,7 +299,8 @@ def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile, p
     clash = next((name for name in found if name in kept), None)
     if clash is not None:
         message = f"'{source.path}' has a column '{clash}' already, as one of the results is called"
-        help = f"--prefix calls it otherwise: --prefix f_ makes it 'f_{clash}'"
+        option, example = advice("--prefix", "prefix"), advice("--prefix f_", "prefix='f_'")
+        help = f"{option} calls it otherwise: {example} makes it 'f_{clash}'"
         raise InputError("bad-column", message, help=help)
     twice = next((name for name, count in Counter(found).items() if count > 1), None)
     if twice is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from exprgrad.data.arrow import Doubles, arrow, is_numeric, numbers, type_words
+from exprgrad.data.arrow import Doubles, arrow, is_numeric, numbers, one_array, type_words
 from exprgrad.data.batch import as_column
 from exprgrad.data.blocks import computed
 from exprgrad.data.job import Job, prepared, result_names
@@ -30,8 +30,9 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
 
     ``value`` is the formula, ``grad_x`` its derivative with respect to ``x``, for each input that is
     differentiated, and ``gradient`` all at once, a struct of ``value``, ``d_x``….  With a ``name`` they are
-    ``name``, ``name_grad_x`` and ``name_gradient``.  Each takes the ``inputs`` in order, an array or a number
-    each.  A row is null where an input is, and where it does not compute: where ``grad`` has inf or nan.
+    ``name``, ``name_grad_x`` and ``name_gradient``.  Each takes the ``inputs`` in order, an array or a
+    number each.  A row is null where an input is, and where it does not compute: where ``grad`` has inf
+    or nan.
     """
 
     def __init__(self, text: str, name: str = "", *, wrt: Iterable[str] | None = None) -> None:
@@ -49,7 +50,7 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
         super().__init__({key: columnwise(job, key in self.fields) for key, job in jobs.items()})
 
     def register(self, connection: Any = None) -> None:
-        """Make the functions known to a DuckDB connection, or to ``pyarrow.compute`` where none is given."""
+        """Make the functions known to a DuckDB connection, or to ``pyarrow.compute`` if none is given."""
         pa = arrow()
         for name, function in self.items():
             fields = self.fields.get(name)
@@ -64,8 +65,13 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
                     null_handling="special",
                 )
                 continue
-            told = {"summary": f"{name} of {self.text}", "description": f"of {', '.join(self.inputs)}"}
-            kind = pa.struct([(field, pa.float64()) for field in fields]) if fields else pa.float64()
+            told = {
+                "summary": f"{name} of {self.text}",
+                "description": f"of {', '.join(self.inputs)}",
+            }
+            kind = (
+                pa.struct([(field, pa.float64()) for field in fields]) if fields else pa.float64()
+            )
             arrow("compute").register_scalar_function(
                 lambda _, *columns, function=function: function(*columns),
                 name,
@@ -76,7 +82,7 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
 
 
 def columnwise(job: Job, is_struct: bool) -> Callable[..., Any]:
-    """A job's last result, or all of them, as a function of columns; it is compiled when it is first used."""
+    """A job's last result, or all of them, as a function of columns, compiled when first used."""
     kernel = cache(lambda: prepared(job))
     inputs = [name for name, _ in job.columns]
 
@@ -122,12 +128,12 @@ def as_array(name: str, column: Any) -> tuple[Any, bool]:
     """A column as an Arrow array, and whether it is one number for every row."""
     pa = arrow()
     is_one = isinstance(column, pa.Scalar | int | float)
-    if isinstance(column, pa.ChunkedArray):
-        array = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-    elif isinstance(column, pa.Scalar):
+    if isinstance(column, pa.Scalar):
         array = pa.array([column.as_py()], column.type)
+    elif isinstance(column, pa.Array | pa.ChunkedArray):
+        array = one_array(column)
     else:
-        array = column if isinstance(column, pa.Array) else pa.array([column] if is_one else column)
+        array = pa.array([column] if is_one else column)
     if not is_numeric(array.type):
         message = f"'{name}' was given {type_words(array.type)}, not numbers"
         raise InputError("bad-column", message)
