@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from exprgrad.data.arrow import arrow, numbers
 from exprgrad.data.blocks import REASONS, Block, Tally, columns_of, computed, merged, told_of
-from exprgrad.data.formats import FORMATS, Partition, batches
+from exprgrad.data.formats import FORMATS, Partition, RowWriter, batches
+from exprgrad.data.growing import growing
 from exprgrad.data.job import Job, prepared
+from exprgrad.data.manifests import Manifest, Reached
 from exprgrad.data.plans import BatchPlan
 from exprgrad.data.sums import CHUNK, Partial, combined, reduced, start
-from exprgrad.data.targets import target
+from exprgrad.data.targets import target, unfinished
 from exprgrad.errors import InputError
 from exprgrad.run.engines.memory import staggered
 
@@ -31,32 +33,78 @@ class Done(NamedTuple):
     partial: Partial | None = None
 
 
-def carried_out(plan: BatchPlan, progress: Progress = lambda rows: None) -> Done:
-    """Work on all partitions, in order, and write what is to be written."""
-    job, tally = plan.job, Tally()
+def carried_out(
+    plan: BatchPlan, progress: Progress = lambda rows: None, kept: Manifest | None = None
+) -> Done:
+    """Work on all partitions, in order, and write what is to be written.
+
+    With a manifest it begins where an unfinished run has ended, and from time to time notes what is done.
+    """
     with np.errstate(all="ignore"):
         if plan.path is None:
-            partial = start(job.reduce, len(plan.names))
-            for partition in plan.partitions:
-                done = partition_reduced(job, partition, progress)
-                tally = merged(tally, done.tally)
-                assert done.partial is not None
-                partial = combined(job.reduce, partial, done.partial)
-            return Done(tally, partial)
+            return all_reduced(plan, progress, kept)
+        if kept is not None:
+            return grown(plan, progress, kept)
+        tally = Tally()
         with target(plan.path) as file:
             writer = FORMATS[plan.format].writer(file, plan.schema)
-            try:
+            with closing_anyway(writer):
                 for partition in plan.partitions:
-                    for batch, told in partition_rows(plan, partition):
-                        writer.write(batch)
-                        tally = merged(tally, told)
-                        progress(batch.num_rows)
-            except BaseException:
-                with suppress(Exception):  # the file goes, and the writer wants to be closed before
-                    writer.close()
-                raise
-            writer.close()
+                    told = written(plan, partition, writer, progress)
+                    tally = merged(tally, told)
+        return Done(tally)
+
+
+def all_reduced(plan: BatchPlan, progress: Progress, kept: Manifest | None) -> Done:
+    """What the rows of all partitions come to."""
+    reached = kept.reached if kept else Reached()
+    tally = reached.tally
+    partial = reached.partial or start(plan.job.reduce, len(plan.names))
+    for at in range(reached.done, len(plan.partitions)):
+        done = partition_reduced(plan.job, plan.partitions[at], progress)
+        tally = merged(tally, done.tally)
+        assert done.partial is not None
+        partial = combined(plan.job.reduce, partial, done.partial)
+        if kept and kept.is_due(at + 1):
+            kept.note(Reached(at + 1, tally, partial=partial))
+    return Done(tally, partial)
+
+
+def grown(plan: BatchPlan, progress: Progress, kept: Manifest) -> Done:
+    """The rows of all partitions, behind those that an unfinished run has written."""
+    assert plan.path is not None
+    (done, tally, size, memo, _), part = kept.reached, unfinished(plan.path)
+    writer = growing(kept.file, part, plan.schema, plan.format, size, memo)
+    with closing_anyway(writer):
+        for at in range(done, len(plan.partitions)):
+            tally = merged(tally, written(plan, plan.partitions[at], writer, progress))
+            writer.end_part()
+            if kept.is_due(at + 1):
+                kept.note(Reached(at + 1, tally, kept.file.tell(), writer.memo()))
+    kept.finish()
     return Done(tally)
+
+
+def written(plan: BatchPlan, partition: Partition, writer: RowWriter, progress: Progress) -> Tally:
+    """Write the rows of a partition; what is to be told of them."""
+    tally = Tally()
+    for batch, told in partition_rows(plan, partition):
+        writer.write(batch)
+        tally = merged(tally, told)
+        progress(batch.num_rows)
+    return tally
+
+
+@contextmanager
+def closing_anyway(writer: RowWriter) -> Iterator[None]:
+    """Close what writes rows, which it wants whatever becomes of them."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):
+            writer.close()
+        raise
+    writer.close()
 
 
 # Reduced.

@@ -12,7 +12,7 @@ from typing import IO
 from exprgrad.data.places import PIPE, store
 from exprgrad.errors import RequestError
 
-__all__ = ["target", "unfinished"]
+__all__ = ["locked", "placed", "settle", "target", "unfinished", "unwritable"]
 
 
 def unfinished(path: str) -> str:
@@ -41,18 +41,23 @@ def target(path: str) -> Iterator[IO[bytes]]:
         with locked(part, path) as file:
             try:
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
-                os.replace(part, path)  # noqa: PTH105
+                placed(file, path)
             except BaseException:
                 with suppress(OSError):
                     os.unlink(part)  # noqa: PTH108
                 raise
-        settle(path)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
         raise unwritable(path, error) from None
+
+
+def placed(file: IO[bytes], path: str) -> None:
+    """Give a file that has grown beside its target that one's name, once it is on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+    os.replace(unfinished(path), path)  # noqa: PTH105
+    settle(path)
 
 
 def unwritable(path: str, error: OSError) -> RequestError:
@@ -61,8 +66,8 @@ def unwritable(path: str, error: OSError) -> RequestError:
 
 
 @contextmanager
-def locked(part: str, path: str) -> Iterator[IO[bytes]]:
-    """A file that this process alone writes; one that a killed run has left is begun again."""
+def locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[bytes]]:
+    """A file that this process alone writes; one that a killed run has left is begun again, or kept."""
     while True:
         file = open(os.open(part, os.O_RDWR | os.O_CREAT, 0o666), "r+b")  # noqa: PTH123, SIM115
         try:
@@ -70,7 +75,8 @@ def locked(part: str, path: str) -> Iterator[IO[bytes]]:
                 message = f"another run is writing '{path}'"
                 raise RequestError("file", message, help="wait for it, or choose another file")
             if is_named(file, part):
-                file.truncate()
+                if not is_kept:
+                    file.truncate()
                 yield file
                 return
         finally:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,6 +28,7 @@ from exprgrad.errors import RequestError
 if TYPE_CHECKING:
     from exprgrad.data.batch import Done
     from exprgrad.data.blocks import Tally
+    from exprgrad.data.manifests import Manifest
     from exprgrad.data.plans import BatchPlan
     from exprgrad.show.text.table import Screen, Table
 
@@ -72,6 +75,16 @@ result_options = stack(
         help="The format of rows on stdout, csv by default.",
     ),
 )  # fmt: skip
+run_options = stack(
+    click.option(
+        "--resume", is_flag=True,
+        help="Go on with a run that was stopped, to the same bytes; without one, begin.",
+    ),
+    click.option(
+        "--check-content", is_flag=True,
+        help="Tell by their content, not by size and time, if files have changed before --resume.",
+    ),
+)  # fmt: skip
 file_option = click.option(
     "-o", "--output", "path", metavar="FILE",
     help="Write a file: its ending says the format, as for --data; of reduced rows, .json, .csv or .txt.",
@@ -82,6 +95,7 @@ file_option = click.option(
 @formula
 @row_options
 @result_options
+@run_options
 @output_as("one group per line", document=file_option)
 def batch_command(**options: Any) -> int:
     """Value and gradient for every row of a file.
@@ -106,11 +120,12 @@ def batch_command(**options: Any) -> int:
         **{name: options[name] for name in ("bad_rows", "path", "to")},
         reduce=options["reduce"] or "",
     )
-    done = carried_out(found)
-    tell(done.tally)
-    status = 0
-    if options["reduce"] or options["as_json"]:
-        status = give(answer(found, done, options), options)
+    with manifest(found, options) as kept:
+        done = carried_out(found, kept=kept)
+        tell(done.tally)
+        status = 0
+        if options["reduce"] or options["as_json"]:
+            status = give(answer(found, done, options), options)
     return 1 if options["strict"] and done.tally.bad else status
 
 
@@ -134,6 +149,32 @@ def settle(options: dict[str, Any]) -> None:
         options["document"] = options["path"]
         options["path"] = None
         settle_form(options)
+
+
+@contextmanager
+def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest | None]:
+    """The record of the run, where there can be one; a run that is stopped says how to go on with it."""
+    from exprgrad.data.manifests import manifest_beside, resumable
+
+    path = options["path"] or options.get("document")
+    if path is None or not resumable(plan, path):
+        for name in ("resume", "check_content"):
+            if options[name]:
+                message = (
+                    f"--{name.replace('_', '-')} needs files on this machine, no pipe, and -o FILE"
+                )
+                raise RequestError("usage", message)
+        yield None
+        return
+    with manifest_beside(path, plan, options["resume"], options["check_content"]) as kept:
+        try:
+            yield kept
+        except (KeyboardInterrupt, RequestError, OSError):
+            if kept.is_written:
+                again = shlex.join(["exprgrad", *sys.argv[1:]])
+                again += " --resume" * (not options["resume"])
+                write([f"note: what is done is kept; to go on type\n  {again}\n"], sys.stderr)
+            raise
 
 
 def renamed_in(argument: str | None) -> dict[str, str]:

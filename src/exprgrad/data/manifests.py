@@ -1,0 +1,272 @@
+"""What a run has done, written beside its target: another goes on where it ended, to the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import perf_counter
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from exprgrad import __version__
+from exprgrad.data.arrow import arrow
+from exprgrad.data.blocks import Tally
+from exprgrad.data.growing import before
+from exprgrad.data.job import prepared
+from exprgrad.data.places import PIPE, opened, store
+from exprgrad.data.plans import BatchPlan
+from exprgrad.data.sums import REDUCTIONS, Partial
+from exprgrad.data.targets import locked, placed, settle, unfinished, unwritable
+from exprgrad.errors import InputError, RequestError
+
+__all__ = ["Manifest", "Reached", "manifest_beside", "resumable"]
+
+SHARE = 10
+"""Writing down what is done may take one part in so many of the time."""
+AFRESH = "without --resume it begins afresh"
+
+
+class Reached(NamedTuple):
+    """How far a run has come: ``done`` partitions, which take ``size`` bytes of the file that grows.
+
+    ``memo`` is what to know beside those bytes; ``partial`` what the rows come to, if they are reduced.
+    """
+
+    done: int = 0
+    tally: Tally = Tally()
+    size: int = 0
+    memo: str = ""
+    partial: Partial | None = None
+
+
+class Manifest:
+    """The record of a run: how far it has ``reached``, and the ``file`` that grows, which is its own."""
+
+    def __init__(
+        self, file: IO[bytes], path: str, about: Mapping[str, Any], partitions: int
+    ) -> None:
+        self.file, self.path, self.about, self.partitions = file, path, about, partitions
+        self.reached = Reached()
+        self.is_written = False
+        self.last = self.took = 0.0
+
+    def is_due(self, done: int) -> bool:
+        """Whether to write down what is done: more often would slow down the run."""
+        return done < self.partitions and perf_counter() - self.last >= SHARE * self.took
+
+    def note(self, reached: Reached) -> None:
+        """Write down how far the run has come, once what it wrote is on the disk."""
+        self.last = perf_counter()
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        document = json.dumps({**self.about, "reached": as_plain(reached)}, indent=1)
+        place = record(self.path)
+        with Path(f"{place}.part").open("w", encoding="utf-8") as file:
+            file.write(document)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(file.name).replace(place)
+        settle(place)
+        self.reached, self.is_written = reached, True
+        self.took = perf_counter() - self.last
+
+    def finish(self) -> None:
+        """Give the file that has all rows its place."""
+        removed([record(self.path)])
+        placed(self.file, self.path)
+
+
+def resumable(plan: BatchPlan, path: str) -> bool:
+    """Whether a run may end and be gone on with: it writes a file here, and doesn't read a pipe."""
+    is_file = path != PIPE and store(path) is None
+    return is_file and all(one.source.path != PIPE for one in plan.partitions)
+
+
+def record(path: str) -> str:
+    """The file beside a target that says how far the run has come."""
+    return unfinished(path).removesuffix("part") + "resume"
+
+
+@contextmanager
+def manifest_beside(
+    path: str, plan: BatchPlan, is_resumed: bool = False, by_content: bool = False
+) -> Iterator[Manifest]:
+    """The record of a run onto a target, for as long as it lasts; afterwards nothing is left beside that.
+
+    What is done stays for another run, if anything is, unless a row ends this one.
+    Raises ``RequestError`` where what an unfinished run has done is not what this one would do.
+    """
+    part = unfinished(path)
+    rests = [part, before(part), f"{before(part)}.part", record(path), f"{record(path)}.part"]
+    about = {"what": asked_for(plan), "inputs": inputs_of(plan, by_content)}
+    try:
+        with locked(part, path, is_kept=True) as file:
+            kept = Manifest(file, path, about, len(plan.partitions))
+            if is_resumed:
+                kept.reached = reached_before(kept, plan)
+                kept.is_written = kept.reached.done > 0
+            if not kept.is_written:
+                removed(rests[1:])
+            try:
+                yield kept
+            except BaseException as error:
+                if isinstance(error, InputError) or not kept.is_written:
+                    removed(rests)
+                raise
+            removed(rests)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise unwritable(path, error) from None
+
+
+def removed(paths: Sequence[str]) -> None:
+    """Remove files, if they are there."""
+    for path in paths:
+        with suppress(OSError):
+            Path(path).unlink()
+
+
+# What decides the bytes.
+
+
+def asked_for(plan: BatchPlan) -> dict[str, Any]:
+    """By what it is called, all that decides what is written but the rows."""
+    job = plan.job
+    return {
+        "the formula": job.text,
+        "NAME=VALUE": [[name, value.hex()] for name, value in job.constants],
+        "--map": [list(pair) for pair in job.columns],
+        "--of": list(job.of),
+        "--wrt": list(job.wrt),
+        "--hessian": job.hessian,
+        "--where": job.where,
+        "--bad-rows": job.bad,
+        "--reduce": job.reduce,
+        "--by": list(job.by),
+        "the format": plan.format,
+        "the columns": str(job.read if plan.schema is None else plan.schema),
+        "the version of exprgrad": __version__,
+        "the version of pyarrow": arrow().__version__,
+        "the version of NumPy": np.__version__,
+        "the engine": prepared(job).engine,
+    }
+
+
+def inputs_of(plan: BatchPlan, by_content: bool) -> list[list[Any]]:
+    """Each file that is read: its path, size, and time or tag; and what its content hashes to, if asked."""
+    sources = dict.fromkeys(one.source for one in plan.partitions)
+    return [
+        [one.path, one.size, one.stamp, hashed(one.path) if by_content else ""] for one in sources
+    ]
+
+
+def hashed(path: str) -> str:
+    """What a file's content hashes to."""
+    with opened(path) as found:
+        file: Any = found
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def reached_before(kept: Manifest, plan: BatchPlan) -> Reached:
+    """How far an unfinished run has come, if this one would have come there as well."""
+    path, place = kept.path, Path(record(kept.path))
+    if not place.exists():
+        return Reached()
+    whole = Path(before(unfinished(path)))
+    try:
+        document = json.loads(place.read_text(encoding="utf-8"))
+        reached = as_reached(document["reached"], plan)
+        what, inputs = document["what"], [list(map(str, one)) for one in document["inputs"]]
+        size = (whole if whole.exists() else Path(unfinished(path))).stat().st_size
+        if size < reached.size:
+            raise ValueError
+    except (ValueError, KeyError, TypeError, IndexError, OSError, arrow().ArrowException):
+        message = f"what an unfinished run left beside '{path}' is damaged"
+        raise RequestError("unfinished", message, help=AFRESH) from None
+    for name, value in kept.about["what"].items():
+        if what.get(name) != value:
+            raise other_run(path, f"{name} is not what it was: {what.get(name)}")
+    if reached.done > len(plan.partitions):
+        raise other_run(path, "it has read more than --data names")
+    read = dict.fromkeys(one.source.path for one in plan.partitions[: reached.done])
+    now = [list(map(str, one)) for one in kept.about["inputs"]]
+    for at in range(len(read)):
+        check_input(path, inputs[at], now[at])
+    return reached
+
+
+def check_input(path: str, then: Sequence[str], now: Sequence[str]) -> None:
+    """An error for a file that is not what was read for an unfinished run."""
+    if then[0] != now[0]:
+        raise other_run(path, f"it read '{then[0]}' in the place of '{now[0]}'")
+    if now[3] and not then[3]:
+        raise other_run(path, "it was begun without --check-content")
+    is_same = then[3] == now[3] if now[3] else then[:3] == now[:3]
+    if not is_same:
+        raise other_run(path, f"'{now[0]}' has changed since")
+
+
+def other_run(path: str, why: str) -> RequestError:
+    """The error for an unfinished run that cannot be gone on with."""
+    return RequestError(
+        "unfinished", f"cannot go on with the unfinished run onto '{path}': {why}", help=AFRESH
+    )
+
+
+# As JSON, to the last bit.
+
+
+def as_plain(reached: Reached) -> dict[str, Any]:
+    """How far a run has come, as JSON holds it."""
+    partial = reached.partial
+    found = {**reached._asdict(), "tally": reached.tally._asdict()}
+    if partial is not None:
+        found["partial"] = {
+            "keys": keys_as_text(partial.keys),
+            "rows": partial.rows.tolist(),
+            **{name: list(map(float.hex, getattr(partial, name).ravel())) for name in SUMS},
+        }
+    return found
+
+
+SUMS = ("high", "low")
+"""The fields of what rows come to that hold doubles."""
+
+
+def as_reached(plain: Mapping[str, Any], plan: BatchPlan) -> Reached:
+    """How far a run has come, from JSON; raises ``ValueError`` and others for what is none."""
+    rows, bad, first = (plain["tally"][name] for name in Tally._fields)
+    places = {key: tuple((path, row) for path, row in some) for key, some in first.items()}
+    partial = plain["partial"]
+    if partial is not None:
+        count = np.array(partial["rows"], dtype=np.int64)
+        shape = (REDUCTIONS[plan.job.reduce].scales, len(plan.names), len(count))
+        sums = [np.array([*map(float.fromhex, partial[name])]).reshape(shape) for name in SUMS]
+        partial = Partial(keys_in(partial["keys"], len(count)), count, *sums)
+    tally = Tally(int(rows), bad, places)
+    return Reached(int(plain["done"]), tally, int(plain["size"]), plain["memo"], partial)
+
+
+def keys_as_text(keys: Sequence[Sequence[Any]]) -> str:
+    """The groups' keys, as a table of Arrow's in a text."""
+    pa, file = arrow(), io.BytesIO()
+    columns = [pa.array(one) for one in zip(*keys, strict=True)]
+    table = pa.table(columns, [str(at) for at in range(len(columns))])
+    with arrow("ipc").new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+    return b64encode(file.getvalue()).decode()
+
+
+def keys_in(text: str, count: int) -> tuple[Any, ...]:
+    """The groups' keys in such a text; without ``--by`` it is one group, or none."""
+    table = arrow("ipc").open_stream(b64decode(text)).read_all()
+    columns = [column.to_pylist() for column in table.columns]
+    return tuple(zip(*columns, strict=True)) if columns else ((),) * count

@@ -1,0 +1,294 @@
+"""A run that is stopped and gone on with comes to the same bytes as one that is not."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shell import PROGRAM, Outcome, command
+
+pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
+
+from exprgrad.data import batch, formats, manifests  # noqa: E402
+from exprgrad.data.footers import shifted  # noqa: E402
+from exprgrad.data.growing import before  # noqa: E402
+from exprgrad.data.targets import locked, unfinished  # noqa: E402
+
+ENDINGS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+PARTS = 5
+KILLS = int(os.environ.get("EXPRGRAD_KILLS", "10"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a few files of rows, and one that has several partitions."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows").mkdir()
+    for at in range(PARTS):
+        pq().write_table(rows_of(40, at), tmp_path / f"rows/{at}.parquet")
+    monkeypatch.setattr(formats, "PARTITION", 50)
+    pq().write_table(rows_of(300, 9), tmp_path / "many.parquet", row_group_size=25)
+    return tmp_path
+
+
+def pq() -> Any:
+    import pyarrow.parquet
+
+    return pyarrow.parquet
+
+
+def rows_of(count: int, seed: int) -> Any:
+    """Some rows, of which one in a while does not compute."""
+    numbers = np.random.default_rng(seed)
+    names = [("one", "two", None)[at % 3] for at in range(count)]
+    kinds = pa.array(names).dictionary_encode()
+    x = numbers.standard_normal(count) + 2.5
+    return pa.table({"x": x, "y": numbers.standard_normal(count), "name": names, "kind": kinds})
+
+
+def run(*argv: str, data: str = "rows") -> Outcome:
+    return command("batch", "log(x)*y", "--data", data, *argv)
+
+
+@pytest.fixture
+def stop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Stops runs in their partitions of this number, by this error."""
+    counts: dict[str, Any] = {"left": -1, "error": KeyboardInterrupt()}
+    work = {name: getattr(batch, name) for name in ("partition_rows", "partition_reduced")}
+
+    def stopped(name: str) -> Any:
+        def worked(*args: Any) -> Any:
+            counts["left"] -= 1
+            if counts["left"] == -1:
+                raise counts["error"]
+            return work[name](*args)
+
+        return worked
+
+    for name in work:
+        monkeypatch.setattr(batch, name, stopped(name))
+
+    def at(number: int, error: BaseException | None = None) -> None:
+        counts.update(left=number, error=error or KeyboardInterrupt())
+
+    yield at
+
+
+def beside(folder: Path) -> list[str]:
+    """What a run has left."""
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+
+
+@pytest.mark.parametrize("data", ["rows", "many.parquet"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(f"-o out.{ending}" for ending in ENDINGS),
+        "-o out.parquet --bad-rows drop --where y>0",
+        "--reduce sum -o out.json",
+        "--reduce norm --by kind,name -o out.csv",
+        "--reduce max --by kind -o out.json",
+    ],
+)
+def test_the_same_bytes_wherever_it_stopped(
+    options: str, data: str, folder: Path, stop: Any
+) -> None:
+    argv = options.split()
+    out = Path(argv[argv.index("-o") + 1])
+    whole = run(*argv, data=data)
+    assert whole.status == 0
+    expected = out.read_bytes()
+    out.unlink()
+    for number in (1, 0, 2):
+        stop(number)
+        resumed = ["--resume"][: bool(beside(folder))]
+        status, _, err = run(*argv, *resumed, data=data)
+        assert status == 130
+        assert "to go on type\n  exprgrad " in err
+        assert not out.exists()
+    stop(-1)
+    assert run(*argv, "--resume", data=data) == whole
+    assert out.read_bytes() == expected
+    assert beside(folder) == []
+
+
+def test_only_what_is_missing_is_done(folder: Path, stop: Any) -> None:
+    stop(3)
+    assert run("-o", "out.csv").status == 130
+    done = json.loads(Path(".out.csv.resume").read_text(encoding="utf-8"))["reached"]["done"]
+    assert done in (1, 2, 3)
+    stop(PARTS - done)
+    assert run("-o", "out.csv", "--resume").status == 0
+
+
+def test_without_resume_it_begins_afresh(folder: Path, stop: Any) -> None:
+    assert run("-o", "out.csv", "--resume").status == 0
+    expected = Path("out.csv").read_bytes()
+    stop(2)
+    assert run("-o", "out.csv").status == 130
+    assert Path("out.csv").read_bytes() == expected
+    assert run("-o", "out.csv").status == 0
+    assert (Path("out.csv").read_bytes(), beside(folder)) == (expected, [])
+
+
+CHANGES = [
+    ("--where x>1", "--where is not what it was: "),
+    ("--bad-rows drop", "--bad-rows is not what it was: null"),
+    ("--only", "the columns"),
+    ("--wrt x", "--wrt is not what it was: ['x', 'y']"),
+    ("--map y=x", "--map is not what it was"),
+    ("--check-content", "it was begun without --check-content"),
+]
+
+
+@pytest.mark.parametrize(("options", "why"), CHANGES)
+def test_another_run_is_not_gone_on_with(options: str, why: str, folder: Path, stop: Any) -> None:
+    stop(2)
+    assert run("-o", "out.csv").status == 130
+    left = beside(folder)
+    status, out, err = run("-o", "out.csv", "--resume", *options.split())
+    assert (status, out) == (2, "")
+    assert why in err
+    assert "cannot go on with the unfinished run onto 'out.csv'" in err
+    assert "without --resume it begins afresh" in err
+    assert beside(folder) == left
+    assert run("-o", "out.csv", "--resume").status == 0
+
+
+def test_another_formula_or_version(folder: Path, stop: Any, monkeypatch: Any) -> None:
+    stop(2)
+    assert run("-o", "out.csv").status == 130
+    err = command("batch", "x*y", "--data", "rows", "-o", "out.csv", "--resume").err
+    assert "the formula is not what it was: log(x)*y" in err
+    monkeypatch.setattr(manifests, "__version__", "99")
+    assert "the version of exprgrad is not what it was" in run("-o", "out.csv", "--resume").err
+
+
+def test_changed_files(folder: Path, stop: Any) -> None:
+    content = "--check-content"
+    for options in ([], [content]):
+        stop(2)
+        assert run("-o", "out.csv", *options).status == 130
+        os.utime("rows/0.parquet", (1, 1))
+        os.utime("rows/4.parquet", (2, 2))  # nobody has read this one yet
+        status, _, err = run("-o", "out.csv", "--resume", *options)
+        assert status == (0 if options else 2)
+        if not options:
+            assert "'rows/0.parquet' has changed since" in err
+    stop(2)
+    assert run("-o", "out.csv", content).status == 130
+    pq().write_table(rows_of(41, 0), "rows/0.parquet")
+    assert "'rows/0.parquet' has changed since" in run("-o", "out.csv", content, "--resume").err
+    Path("rows/0.parquet").unlink()
+    err = run("-o", "out.csv", content, "--resume").err
+    assert "it read 'rows/0.parquet' in the place of 'rows/1.parquet'" in err
+    err = run("-o", "out.csv", "--resume", data="many.parquet").err
+    assert "it read 'rows/0.parquet' in the place of 'many.parquet'" in err
+    assert run("-o", "out.csv").status == 0
+    assert beside(folder) == []
+
+
+@pytest.mark.parametrize("left", ["{", "[]", '{"what": {}}', None])
+def test_what_is_left_may_be_damaged(left: str | None, folder: Path, stop: Any) -> None:
+    stop(2)
+    assert run("-o", "out.csv").status == 130
+    if left is None:
+        Path(".out.csv.part").write_bytes(b"")
+    else:
+        Path(".out.csv.resume").write_text(left, encoding="utf-8")
+    status, _, err = run("-o", "out.csv", "--resume")
+    assert status == 2
+    assert "what an unfinished run left beside 'out.csv' is damaged" in err
+    assert run("-o", "out.csv").status == 0
+
+
+def test_a_copy_that_was_not_finished(folder: Path, stop: Any) -> None:
+    assert run("-o", "out.arrow").status == 0
+    expected = Path("out.arrow").read_bytes()
+    stop(2)
+    assert run("-o", "out.arrow").status == 130
+    part = Path(".out.arrow.part")
+    size = json.loads(Path(".out.arrow.resume").read_text(encoding="utf-8"))["reached"]["size"]
+    Path(before(str(part))).write_bytes(part.read_bytes()[:size])
+    part.write_bytes(b"ARR")
+    assert run("-o", "out.arrow", "--resume").status == 0
+    assert (Path("out.arrow").read_bytes(), beside(folder)) == (expected, [])
+
+
+def test_what_cannot_be_gone_on_with(folder: Path) -> None:
+    for argv in (["--resume"], ["--reduce", "sum", "--resume"], ["--check-content"]):
+        status, out, err = run(*argv)
+        assert (status, out) == (2, "")
+        assert f"{argv[-1]} needs files on this machine, no pipe, and -o FILE" in err
+    piped = command("batch", "x", "--data", "-", "-o", "out.csv", "--resume", stdin=b"x\n1\n")
+    assert "no pipe" in piped.err
+
+
+def test_errors_keep_what_is_done_but_for_bad_rows(folder: Path, stop: Any) -> None:
+    stop(2, OSError(28, "No space left on device"))
+    status, _, err = run("-o", "out.csv")
+    assert (status, "cannot write 'out.csv': No space left" in err) == (2, True)
+    assert "note: what is done is kept" in err
+    assert run("-o", "out.csv", "--resume").status == 0
+    table = rows_of(40, 3)
+    bad = table.set_column(0, "x", pa.array([-1.0] * 40))
+    pq().write_table(bad, "rows/3.parquet")
+    status, _, err = run("-o", "out.csv", "--bad-rows", "fail")
+    assert (status, "note:" in err, beside(folder)) == (2, False, [])
+
+
+@pytest.mark.parametrize("options", ["-o out.json --reduce sum", "-o out.csv"])
+def test_a_second_run_refuses(options: str, folder: Path) -> None:
+    path = options.split()[1]
+    with locked(unfinished(path), path):
+        for resumed in ([], ["--resume"]):
+            status, _, err = run(*options.split(), *resumed)
+            assert (status, f"another run is writing '{path}'" in err) == (2, True)
+
+
+def test_a_footer_that_is_moved_by_nothing_is_the_same(folder: Path) -> None:
+    path = Path("many.parquet")
+    content = path.read_bytes()
+    footer = content[-8 - int.from_bytes(content[-8:-4], "little") : -8]
+    assert shifted(footer, 0) == footer
+    assert shifted(shifted(footer, 10**9), -(10**9)) == footer
+    with pytest.raises(ValueError, match="in a footer"):
+        shifted(b"\x1f\x00", 1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("options", ["-o out.parquet", "-o out.arrow", "--reduce sum -o out.json"])
+def test_killed_at_any_moment(options: str, tmp_path: Path) -> None:
+    """The moments are drawn between a run's start and its end, whose length is measured before."""
+    (tmp_path / "rows").mkdir()
+    for at in range(40):
+        pq().write_table(rows_of(20_000, at), tmp_path / f"rows/{at:02}.parquet")
+    argv = [*PROGRAM, "batch", "log(x)*y", "--data", "rows", *options.split()]
+    out = tmp_path / options.split()[-1]
+    start = time.perf_counter()
+    subprocess.run(argv, cwd=tmp_path, check=True, capture_output=True)
+    length = time.perf_counter() - start
+    expected = out.read_bytes()
+    out.unlink()
+    moments = random.Random(19)
+    for _ in range(KILLS):
+        with subprocess.Popen(
+            [*argv, "--resume"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        ) as killed:
+            time.sleep(length * moments.random())
+            killed.send_signal(signal.SIGKILL)
+    subprocess.run([*argv, "--resume"], cwd=tmp_path, check=True, capture_output=True)
+    assert out.read_bytes() == expected
+    assert beside(tmp_path) == []
