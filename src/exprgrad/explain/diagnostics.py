@@ -701,5 +701,5 @@ def resolved(
     from exprgrad.run.balls.balls import has_balls
 
     if not has_balls():  # there are no wheels of python-flint in a browser, say
-        return unproved(found, poor, least, source()) if poor else found
+        return unproved(found, poor, source()) if poor else found
     return guarded(found, [*dict.fromkeys([*poor, *hanging])], least, source())

@@ -237,7 +237,7 @@ def checked_sides(
     return found._replace(diagnostics=tuple(told))
 
 
-def unproved(found: Settled, poor: Sequence[Path], least: int, source: Source) -> Settled:
+def unproved(found: Settled, poor: Sequence[Path], source: Source) -> Settled:
     """The same where nothing is known but what bounds tell."""
     tensors: dict[Path, list[Path]] = {}
     for path in poor:

@@ -76,8 +76,10 @@ UPRIGHT = {r"\mathrm", r"\text", r"\textrm", r"\mathsf"}
 """Fonts in which a function is set, and a name is not."""
 ACCENTS = {rf"\{name}": name for name in ("hat", "bar", "tilde", "vec", "dot", "ddot")}
 ACCENTS |= {r"\widehat": "hat", r"\overline": "bar", r"\widetilde": "tilde"}
-FRACTIONS = frozenset((r"\frac", r"\dfrac", r"\tfrac", r"\cfrac"))
 BINOMIALS = frozenset((r"\binom", r"\dbinom", r"\tbinom"))
+MACROS = BINOMIALS | {r"\frac", r"\dfrac", r"\tfrac", r"\cfrac", r"\sqrt", *ACCENTS}
+MARKS = {"^": "above", "_": "below", ",": "comma", "&": "cell", r"\\": "row", "=": "equals"}
+"""A sign that is an item by itself → its kind."""
 CONSTANT_COMMANDS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
 REFUSED = {
     **dict.fromkeys((r"\partial", r"\nabla"), r"write a derivative as \frac{d}{dx}\left(…\right)"),
@@ -396,9 +398,8 @@ def refuse_arrows(text: str, word: str, start: int, end: int) -> None:
 def simple(text: str, word: str, start: int, end: int) -> Item:
     """A token that is an item by itself."""
     name = word.removeprefix("\\")
-    kinds = {"^": "above", "_": "below", ",": "comma", "&": "cell", r"\\": "row", "=": "equals"}
-    if word in kinds:
-        return Item(kinds[word], word, start, end)
+    if word in MARKS:
+        return Item(MARKS[word], word, start, end)
     if word in OPERATORS:
         refuse_arrows(text, word, start, end)
         return Item("operator", OPERATORS[word], start, end)
@@ -421,7 +422,7 @@ def simple(text: str, word: str, start: int, end: int) -> Item:
         return Item("function", BESSEL[word], start, end)
     if word[0] == "\\" and name in FUNCTION_COMMANDS:
         return Item("function", FUNCTION_COMMANDS[name], start, end)
-    if word in (*FRACTIONS, *BINOMIALS, r"\sqrt", *ACCENTS):
+    if word in MACROS:
         return Item("macro", word, start, end)
     if word in (r"\top", r"\intercal", r"\degree") or (
         word == r"\circ" and "^" in text[max(start - 3, 0) : start]
