@@ -364,3 +364,11 @@ def test_a_lesson_lasts_when_its_formula_changes(browse: Any) -> None:
     browse.asked.clear()
     assert page.locator("#formulas code").filter(visible=True).all_inner_texts() == ["y = a*a"]
     assert read(page).grad[0] == 6
+
+
+def test_a_node_that_is_not_visited_comes_before_none(browse: Any) -> None:
+    """Of the wrong orders that are offered, one leaves out the input: the task is about another."""
+    page = lesson_page(browse, "diamond")
+    panel(page, "Visit order").get_by_label("preorder", exact=True).check()
+    done = [box.is_checked() for box in page.locator("#tasks li > label input").all()]
+    assert done == [True, False, False, False, False]

@@ -38,7 +38,7 @@ function ask(kind) {
   if (kind) turnTo("Ask me"), $("told").textContent = "";
   questions = !kind ? [] : asked.flatMap(at => kind === "local" ? onChip(at) : truthOf(at).shape ? app.grid(slate, at, kind, truthOf(at)) : onCard(at, kind, truthOf(at)));
   show();
-  answer(kind ? `${asked.length} number${asked.length > 1 ? "s" : ""} to find. Enter checks one.` : "");
+  answer(kind ? `${questions.length} number${questions.length > 1 ? "s" : ""} to find. Enter checks one.` : "");
   tally();
   if (kind) questions[0].field.focus();
   else offer.children[Object.keys(ASKED).indexOf(back)]?.focus();

@@ -15,7 +15,10 @@ const FACTS = {
     edge.operand === byName.get(operand) && edge.user === byName.get(user) && picked(undefined, at)),
   inputs: numbers => Object.entries(numbers).every(([name, x]) => app.data[byName.get(name)] === x),
   order: preset => app.preset === preset,
-  first: ids => app.visits.indexOf(byName.get(ids[0])) < app.visits.indexOf(byName.get(ids[1])),
+  first: names => {
+    const [one, other] = names.map(name => app.visits.indexOf(byName.get(name)));
+    return one >= 0 && one < other;
+  },
   sign: sign => app.overwrite === (sign === "="),
   found: kind => app.asking === kind && !unknown().length,
   formula: place => PAGE.formula === place,
