@@ -21,7 +21,7 @@ ROOMS = ["base", "graph", "language", "derive", "run", "explain", "show", "data"
 DOORS: dict[str, str | tuple[str, ...]] = {
     "click": "cli",
     "lark": "language/read/lalr.py",
-    "rich": "show/text/table.py",
+    "rich": ("show/text/table.py", "show/text/progress.py"),
     "graphviz": "show",
     "pygraphviz": "show",
     "numpy": ("run", "data"),

@@ -6,6 +6,7 @@ import io
 import json
 import math
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ from jsonschema import Draft202012Validator
 
 import exprgrad
 from shell import Outcome, command
+from together import together
 
 pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
 from exprgrad.data import formats, sums  # noqa: E402
 from exprgrad.data.formats import FORMATS, batches, sample_of, source_of  # noqa: E402
+from exprgrad.data.job import Job, prepared  # noqa: E402
 
 FORMULA = "tanh(x*w) + y^2/3"
 SCHEMA = Path(__file__).parents[2] / "docs/reference/schema.json"
@@ -86,10 +89,10 @@ def test_rows_that_do_not_compute(tmp_path: Path) -> None:
     assert status == 0
     assert out == "value,d_x,d_y\n0,2,0\n" + ",,\n" * 6
     assert err == (
-        f"warning: 3 rows did not compute: a value is missing (rows 3, 5, 7 of '{data}')\n"
-        f"warning: 1 row did not compute: a cell is not a number (row 4 of '{data}')\n"
-        f"warning: 1 row did not compute: outside the domain (row 2 of '{data}')\n"
-        f"warning: 1 row did not compute: a result is not finite (row 6 of '{data}')\n"
+        f"warning: 3 rows not computed: a value is missing (rows 3, 5, 7 of '{data}')\n"
+        f"warning: 1 row not computed: a cell is not a number (row 4 of '{data}')\n"
+        f"warning: 1 row not computed: outside the domain (row 2 of '{data}')\n"
+        f"warning: 1 row not computed: a result is not finite (row 6 of '{data}')\n"
     )
     assert batch("log(x)*y", "--data", str(data), "--strict", "--only").status == 1
     dropped = batch("log(x)*y", "--data", str(data), "--bad-rows", "drop")
@@ -171,3 +174,43 @@ def test_json_is_what_the_schema_says(
     argv = ["--data", "rows.parquet", "w=0.75", "--json", *options.split()]
     document = json.loads(batch(f"z = {FORMULA}; log(z)", *argv).out)
     VALIDATOR.validate(document)
+
+
+KINKED = [
+    "relu(x)*y", "relu(relu(x))", "where(x > 0, abs(y - 1), y)", "max(x, y, 1)", "abs(x - y) + floor(x/2)",
+    "relu(x) - relu(-x)", "sqrt(x^2)", "where(x > y, x, y)", "min(x, max(y, 0))", "hypot(x, y)",
+    "sign(x)*y", "round(x) + y%1", "abs(relu(x)*y)", "relu(0*x + y)", "abs(x)^1.5", "clamp(x, 0, y)",
+]  # fmt: skip
+"""Formulas with kinks and jumps."""
+
+
+@together(KINKED)
+def test_rows_at_a_kink_are_those_that_a_run_flags(text: str) -> None:
+    f = exprgrad.parse(text)
+    job = Job(text, tuple((name, name) for name in f.inputs), wrt=f.inputs)
+    kernel = prepared(job)
+    grid = np.array(
+        list(product((-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0), repeat=len(f.inputs)))
+    ).T.copy()
+    outputs = np.empty((kernel.outputs, grid.shape[1]))
+    kernel.kernel([*grid], [*outputs], 0, grid.shape[1])
+    for row, met in zip(grid.T, outputs[kernel.kink] > 0, strict=True):
+        run = f.gradient(dict(zip(f.inputs, row.tolist(), strict=True)))
+        if all(map(math.isfinite, [run.value, *run.swept.values()])):
+            assert met == any(one.code in ("kink", "jump") for one in run.diagnostics), row
+
+
+def test_rows_at_a_kink_keep_their_results(tmp_path: Path) -> None:
+    data = tmp_path / "rows.csv"
+    data.write_text("x\n-1\n0\n2\n")
+    status, out, err = batch("relu(x)", "--data", str(data))
+    assert (status, out) == (0, "x,value,d_x\n-1,0,0\n0,0,0\n2,2,1\n")
+    assert err == (
+        "warning: 1 row at a kink or a jump, where derivatives are a convention "
+        f"(row 2 of '{data}')\n"
+    )
+    assert batch("relu(x)", "--data", str(data), "--strict").status == 1
+    assert (
+        json.loads(batch("relu(x)", "--data", str(data), "--reduce", "sum", "--json").out)["kinks"]
+        == 1
+    )

@@ -19,6 +19,20 @@ MISSING = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "n/a", "None", "#N/A",
 """Cells of a text that stand for no number."""
 DECIMAL = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?(?i:inf|infinity)$"
 """A cell that is a number."""
+TRUTHS = {"0": "false", "1": "true"}
+"""The number that a word for a truth value is."""
+
+BROKEN = {
+    "magic bytes": "is not a whole Parquet file: it is cut off, or another format",
+    "file size is": "is not a whole Parquet file: it is cut off, or another format",
+    "metadata bytes": "is not a whole Arrow file: it is cut off, or another format",
+    "schema message": "is not a whole Arrow file: it is cut off, or another format",
+    "unexpected end of stream": "is packed, and cut off",
+    "inflate failed": "is not packed as its name says, or is damaged",
+    "thrift": "is damaged",
+    "orrupt": "is damaged",
+}
+"""What pyarrow says of a broken file → what we do."""
 
 
 @cache
@@ -77,6 +91,8 @@ def cells(column: Any) -> Doubles:
         return Doubles(values, missing if missing.any() else None)
     except pa.ArrowInvalid:
         trimmed = pc.utf8_trim_whitespace(column)
+    for digit, flag in TRUTHS.items():
+        trimmed = pc.if_else(pc.equal(pc.utf8_lower(trimmed), flag), digit, trimmed)
     is_missing = pc.or_kleene(pc.is_null(trimmed), pc.is_in(trimmed, pa.array(MISSING)))
     is_number = pc.fill_null(pc.match_substring_regex(trimmed, DECIMAL), False)
     doubles = pc.if_else(is_number, trimmed, None).cast(pa.float64()).fill_null(float("nan"))
@@ -121,4 +137,7 @@ def broken_file(path: str, error: Exception) -> ExprgradError:
     if isinstance(error, OSError) and error.errno is not None:
         return RequestError("file", f"cannot read '{path}': {error.strerror}")
     what = str(error).partition("\n")[0].strip().rstrip(".")
+    for words, ours in BROKEN.items():
+        if words in what:
+            return InputError("bad-file", f"'{path}' {ours}")
     return InputError("bad-file", f"cannot read '{path}': {what[:1].lower()}{what[1:]}")

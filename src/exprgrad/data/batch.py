@@ -14,6 +14,7 @@ from exprgrad.data.formats import FORMATS, Partition, RowWriter, batches
 from exprgrad.data.growing import growing
 from exprgrad.data.job import Job, prepared
 from exprgrad.data.manifests import Manifest, Reached
+from exprgrad.data.places import packed
 from exprgrad.data.plans import BatchPlan
 from exprgrad.data.sums import CHUNK, Partial, combined, reduced, start
 from exprgrad.data.targets import target, unfinished
@@ -46,8 +47,8 @@ def carried_out(
         if kept is not None:
             return grown(plan, progress, kept)
         tally = Tally()
-        with target(plan.path) as file:
-            writer = FORMATS[plan.format].writer(file, plan.schema)
+        with target(plan.path) as file, packed(file, plan.path) as inner:
+            writer = FORMATS[plan.format].writer(inner, plan.schema)
             with closing_anyway(writer):
                 for partition in plan.partitions:
                     told = written(plan, partition, writer, progress)
@@ -116,7 +117,7 @@ def partition_reduced(
     """What the rows of one partition come to: the same on every machine of one kind."""
     kernel = prepared(job)
     partial, told = start(job.reduce, kernel.results), Tally()
-    memory = staggered(kernel.results + kernel.has_condition, CHUNK)
+    memory = staggered(kernel.outputs, CHUNK)
     row = partition.row
     for batch in in_chunks(batches(partition, job.read.names, job.read)):
         columns = columns_of(job, batch)

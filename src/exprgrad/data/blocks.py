@@ -11,7 +11,7 @@ from exprgrad.data.arrow import Doubles, numbers
 from exprgrad.data.job import Job, Prepared, prepared
 from exprgrad.run.engines.memory import staggered
 
-__all__ = ["REASONS", "Block", "Tally", "columns_of", "computed", "merged", "told_of"]
+__all__ = ["KINK", "REASONS", "Block", "Tally", "columns_of", "computed", "merged", "told_of"]
 
 REASONS = {
     "missing": "a value is missing",
@@ -20,6 +20,8 @@ REASONS = {
     "infinite": "a result is not finite",
 }
 """Why a row does not compute; the first that holds counts."""
+KINK = "kink"
+"""What the first rows at a kink are listed under."""
 FIRST = 3
 """How many rows are told of for each reason."""
 
@@ -29,10 +31,12 @@ class Tally(NamedTuple):
 
     ``rows``  those that met the condition
     ``bad``   by reason, how many of them do not compute
+    ``kinks`` how many meet a kink or a jump, and compute
     ``first`` by reason, the first few of those: the file, and the row's number in it, from 1
     """
 
     rows: int = 0
+    kinks: int = 0
     bad: Mapping[str, int] = {}
     first: Mapping[str, tuple[tuple[str, int], ...]] = {}
 
@@ -40,20 +44,23 @@ class Tally(NamedTuple):
 def merged(one: Tally, other: Tally) -> Tally:
     """What is known of rows and of those behind them."""
     bad = {key: one.bad.get(key, 0) + other.bad.get(key, 0) for key in REASONS}
-    first = {key: (*one.first.get(key, ()), *other.first.get(key, ()))[:FIRST] for key in REASONS}
+    reasons = (*REASONS, KINK)
+    first = {key: (*one.first.get(key, ()), *other.first.get(key, ()))[:FIRST] for key in reasons}
     return Tally(
         one.rows + other.rows,
+        one.kinks + other.kinks,
         {key: count for key, count in bad.items() if count},
         {key: rows for key, rows in first.items() if rows},
     )
 
 
 class Block(NamedTuple):
-    """Rows' results, one array each; the rows that were ``chosen``, and of all rows those that are bad."""
+    """Rows' results, one array each; which rows were ``chosen``, which are bad, and which meet a kink."""
 
     results: Sequence[np.ndarray]
     chosen: np.ndarray | None
     bad: np.ndarray | None
+    kinks: np.ndarray | None
     reasons: Mapping[str, np.ndarray]
 
 
@@ -68,23 +75,27 @@ def computed(
 ) -> Block:
     """The results of the rows from ``low`` to before ``high``; ``memory`` takes them if it is given."""
     rows = high - low
-    count = kernel.results + kernel.has_condition
-    outputs = staggered(count, rows) if memory is None else [one[:rows] for one in memory]
+    outputs = staggered(kernel.outputs, rows) if memory is None else [one[:rows] for one in memory]
     given = [column.values[low:high] for column in columns]
     kernel.kernel(given, outputs, 0, rows)
     results = outputs[: kernel.results]
     chosen = None
-    if kernel.has_condition:
-        condition = outputs[-1]
+    if kernel.condition:
+        condition = outputs[kernel.condition]
         chosen = (condition != 0) & (condition == condition)
+    met = outputs[kernel.kink] > 0 if kernel.kink else None
+    if met is not None and chosen is not None:
+        met &= chosen
     is_clean = not any(column.missing is not None for column in columns)
     if is_clean and all(np.isfinite(np.add.reduce(one)) for one in results):
-        return Block(results, chosen, None, {})
+        return Block(results, chosen, None, met, {})
     reasons = causes(columns, results, low, high)
     if chosen is not None:
         reasons = {reason: rows & chosen for reason, rows in reasons.items()}
     bad = np.logical_or.reduce([*reasons.values()])
-    return Block(results, chosen, bad if bad.any() else None, reasons)
+    if met is not None:
+        met &= ~bad
+    return Block(results, chosen, bad if bad.any() else None, met, reasons)
 
 
 def causes(
@@ -116,9 +127,10 @@ def told_of(block: Block, path: str, row: int, rows: int) -> Tally:
     count = rows if block.chosen is None else int(np.count_nonzero(block.chosen))
     bad: dict[str, int] = {}
     first: dict[str, tuple[tuple[str, int], ...]] = {}
-    for reason, which in block.reasons.items():
+    kinked = {} if block.kinks is None else {KINK: block.kinks}
+    for reason, which in {**block.reasons, **kinked}.items():
         places = np.flatnonzero(which)
         if len(places):
             bad[reason] = len(places)
             first[reason] = tuple((path, row + int(place) + 1) for place in places[:FIRST])
-    return Tally(count, bad, first)
+    return Tally(count, bad.pop(KINK, 0), bad, first)

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import IO, Any, NamedTuple, Protocol
 
 from exprgrad.data.arrow import arrow, broken_file
-from exprgrad.data.places import PIPE, RowFile, opened, pipe, stamp_of
+from exprgrad.data.places import STDIN, RowFile, opened, pipe, stamp_of, without_packing
 from exprgrad.data.texts import (
     CsvWriter,
     JsonWriter,
@@ -124,7 +124,7 @@ def stream(file: Any) -> Any:
 def ipc_reader(file: Any, path: str) -> Any:
     """What reads an Arrow file, or an Arrow stream."""
     pa, ipc = arrow(), arrow("ipc")
-    if path == PIPE:
+    if path == STDIN:
         return stream(file)
     try:
         return ipc.open_file(file)
@@ -206,8 +206,9 @@ BY_ENDING = {ending: name for name, row in FORMATS.items() for ending in row.end
 def format_of(path: str) -> str:
     """The format that a file's ending says; an error for another."""
     name = path.lower().rpartition("/")[2]
-    found = next((BY_ENDING[ending] for ending in BY_ENDING if name.endswith(ending)), None)
-    if found is None:
+    inner, packing = without_packing(name)
+    found = next((BY_ENDING[ending] for ending in BY_ENDING if inner.endswith(ending)), None)
+    if found is None or (packing and not FORMATS[found].is_loose):
         from exprgrad.language.mistakes.hints import nearest
 
         ending = name[name.rfind(".") :] if "." in name else ""
@@ -222,7 +223,7 @@ def format_of(path: str) -> str:
 def source_of(path: str) -> RowFile:
     """A file of rows as it is now; what comes through a pipe is told by how it begins."""
     size, stamp = stamp_of(path)
-    if path != PIPE:
+    if path != STDIN:
         return RowFile(path, format_of(path), size, stamp)
     start = pipe().peek(64)
     if start.startswith((b"PAR1", b"ARROW1")):
@@ -260,6 +261,8 @@ def batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterat
     source = partition.source
     try:
         yield from FORMATS[source.format].batches(partition, columns, schema)
+    except arrow().ArrowCancelled:
+        raise KeyboardInterrupt from None
     except (OSError, arrow().ArrowException) as error:
         raise broken_file(source.path, error) from None
     if stamp_of(source.path) != (source.size, source.stamp):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from exprgrad.data.kinks import kinks
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.translate import asked
 from exprgrad.derive.parsed import parsed
@@ -43,12 +44,18 @@ class Job(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A job's kernel: what it reads, in order, how many results it has, and if a condition comes last."""
+    """A job's kernel: what it reads, in order, and how many results it has.
+
+    ``kink`` and ``condition`` are the places behind them of what tells rows at a kink, and of what rows
+    have to meet; 0 where there is none.
+    """
 
     kernel: Kernel
     names: tuple[str, ...]
     results: int
-    has_condition: bool
+    kink: int
+    condition: int
+    outputs: int
     engine: str
 
 
@@ -102,8 +109,15 @@ def prepared(job: Job) -> Prepared:
     inputs |= {name: builder.constant(value) for name, value in job.constants}
     images = builder.include(program.graph, inputs)
     outputs = [images[output] for output in program.outputs]
+    results, graph = len(outputs), at_shapes(parsed(job.text), job.text, {})
+    places = {"kink": 0, "condition": 0}
+    met = kinks(builder, graph, job.wrt, inputs) if job.wrt and not job.of else None
+    if met is not None:
+        places["kink"] = len(outputs)
+        outputs.append(met)
     if job.where:
+        places["condition"] = len(outputs)
         condition = at_shapes(parsed(job.where), job.where, {})
         outputs.append(builder.include(condition, inputs)[condition.output])
     engine, kernel, _ = built(builder.program(outputs), [*names], None, False)
-    return Prepared(kernel, tuple(names), len(program.outputs), bool(job.where), engine)
+    return Prepared(kernel, tuple(names), results, outputs=len(outputs), engine=engine, **places)

@@ -20,7 +20,7 @@ from exprgrad.data.arrow import arrow
 from exprgrad.data.blocks import Tally
 from exprgrad.data.growing import before
 from exprgrad.data.job import prepared
-from exprgrad.data.places import PIPE, opened, store
+from exprgrad.data.places import PIPE, STDIN, opened, store, without_packing
 from exprgrad.data.plans import BatchPlan
 from exprgrad.data.sums import REDUCTIONS, Partial
 from exprgrad.data.targets import locked, placed, settle, unfinished, unwritable
@@ -85,8 +85,8 @@ class Manifest:
 
 def resumable(plan: BatchPlan, path: str) -> bool:
     """Whether a run may end and be gone on with: it writes a file here, and doesn't read a pipe."""
-    is_file = path != PIPE and store(path) is None
-    return is_file and all(one.source.path != PIPE for one in plan.partitions)
+    is_file = path != PIPE and store(path) is None and not without_packing(path)[1]
+    return is_file and all(one.source.path != STDIN for one in plan.partitions)
 
 
 def record(path: str) -> str:
@@ -243,7 +243,7 @@ SUMS = ("high", "low")
 
 def as_reached(plain: Mapping[str, Any], plan: BatchPlan) -> Reached:
     """How far a run has come, from JSON; raises ``ValueError`` and others for what is none."""
-    rows, bad, first = (plain["tally"][name] for name in Tally._fields)
+    rows, kinks, bad, first = (plain["tally"][name] for name in Tally._fields)
     places = {key: tuple((path, row) for path, row in some) for key, some in first.items()}
     partial = plain["partial"]
     if partial is not None:
@@ -251,7 +251,7 @@ def as_reached(plain: Mapping[str, Any], plan: BatchPlan) -> Reached:
         shape = (REDUCTIONS[plan.job.reduce].scales, len(plan.names), len(count))
         sums = [np.array([*map(float.fromhex, partial[name])]).reshape(shape) for name in SUMS]
         partial = Partial(keys_in(partial["keys"], len(count)), count, *sums)
-    tally = Tally(int(rows), bad, places)
+    tally = Tally(int(rows), int(kinks), bad, places)
     return Reached(int(plain["done"]), tally, int(plain["size"]), plain["memo"], partial)
 
 

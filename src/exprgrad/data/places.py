@@ -11,12 +11,20 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from exprgrad.data.arrow import arrow
 from exprgrad.errors import MissingExtraError, RequestError, install
 
-__all__ = ["HEAD", "PIPE", "RowFile", "found_in", "head", "opened", "pipe", "stamp_of", "store"]
+__all__ = [
+    "HEAD", "PIPE", "STDIN", "RowFile", "found_in", "head", "opened", "packed", "pipe", "stamp_of", "store",
+    "without_packing",
+]  # fmt: skip
 
 PIPE = "-"
-"""What stands for standard input, or output."""
+"""What stands for standard input, or output, where a file is named."""
+STDIN = "standard input"
+"""What it is called from then on."""
+PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+"""The ending of a packed text → what packs it."""
 HEAD = 2**20
 """The bytes at the beginning of a text that say what its columns are."""
 IGNORED = (".", "_")
@@ -57,14 +65,19 @@ def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[str]:
     known = tuple(endings)
     found: list[str] = []
     for path in paths:
-        listed = [path] if path == PIPE else [*files_of(path, known)]
+        listed = [STDIN] if path == PIPE else [*files_of(path, known)]
         if not listed:
             message = f"'{path}' has no files of rows"
             raise RequestError("file", message, help=f"their endings are {', '.join(known)}")
         found += listed
-    twice = next((path for at, path in enumerate(found) if path in found[:at]), None)
-    if twice is not None:
-        raise RequestError("usage", f"'{twice}' is given twice", help="its rows would count twice")
+    met: set[str] = set()
+    for path in found:
+        real = path if "://" in path else os.path.realpath(path)
+        if real in met:
+            raise RequestError(
+                "usage", f"'{path}' is given twice", help="its rows would count twice"
+            )
+        met.add(real)
     return found
 
 
@@ -97,12 +110,13 @@ def is_glob(path: str) -> bool:
 def is_row_file(path: str, folder: str, endings: tuple[str, ...]) -> bool:
     """Whether a file in a folder is one of rows, going by its name, and those of the folders in between."""
     inner = path[len(folder) :].replace(os.sep, "/").strip("/").split("/")
-    return path.lower().endswith(endings) and not any(part[:1] in IGNORED for part in inner)
+    name = without_packing(path)[0].lower()
+    return name.endswith(endings) and not any(part[:1] in IGNORED for part in inner)
 
 
 def stamp_of(path: str) -> tuple[int, str]:
     """A file's size, and its time in nanoseconds or its tag; an error where there is none."""
-    if path == PIPE:
+    if path == STDIN:
         return 0, ""
     remote = store(path)
     try:
@@ -143,21 +157,39 @@ def pipe() -> io.BufferedReader:
 
 def opened(path: str) -> AbstractContextManager[IO[bytes]]:
     """A file, open for reading."""
-    if path == PIPE:
+    if path == STDIN:
         return nullcontext(pipe())
     remote = store(path)
     try:
-        if remote is not None:
-            found: IO[bytes] = remote[0].open(remote[1], "rb")
-            return found
-        return Path(path).open("rb")
+        file: IO[bytes] = remote[0].open(remote[1], "rb") if remote else open(path, "rb")  # noqa: PTH123, SIM115
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
+    packing = without_packing(path)[1]
+    return arrow().CompressedInputStream(file, packing) if packing else file
+
+
+def without_packing(path: str) -> tuple[str, str]:
+    """A file's name without the ending that says it is packed, and what packs it, if anything does."""
+    for ending, name in PACKED.items():
+        if path.lower().endswith(ending):
+            return path[: -len(ending)], name
+    return path, ""
+
+
+def packed(file: IO[bytes], path: str) -> AbstractContextManager[Any]:
+    """What is written to a file of that name: packed if its ending says so; the file stays open."""
+    if not without_packing(path)[1]:
+        return nullcontext(file)
+    import gzip
+
+    return gzip.GzipFile(
+        "", "wb", fileobj=file, mtime=0
+    )  # no name and no time: equal rows, equal bytes
 
 
 def head(path: str) -> bytes:
     """How a file begins."""
-    if path == PIPE:
+    if path == STDIN:
         return pipe().peek(HEAD)
     with opened(path) as file:
         return file.read(HEAD)

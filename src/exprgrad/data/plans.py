@@ -19,7 +19,7 @@ from exprgrad.data.formats import (
     source_of,
 )
 from exprgrad.data.job import Job, program_of, result_names
-from exprgrad.data.places import PIPE, RowFile, found_in, store
+from exprgrad.data.places import HEAD, PIPE, RowFile, found_in, store, without_packing
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.graph.graph import Graph, numbers_only
@@ -45,6 +45,7 @@ class BatchPlan(NamedTuple):
     ``kept``    the columns that are written before them
     ``schema``  all of them, with types
     ``path``    where to, in which ``format``; None for what is reduced
+    ``rows``    how many rows there are, about; 0 if nobody knows
     """
 
     job: Job
@@ -54,6 +55,7 @@ class BatchPlan(NamedTuple):
     schema: Any = None
     path: str | None = None
     format: str = ""
+    rows: int = 0
 
 
 def planned(
@@ -93,6 +95,7 @@ def planned(
     read = read_schema(job, sources[0], first, kept, is_plain)
     for source, sample in zip(sources[1:], samples[1:], strict=True):
         check_same(sources[0], source, first, sample.schema, [*kept, *by], is_plain)
+    refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))
     refuse_clashes(kept, found, sources[0], prefix)
     pa = arrow()
@@ -101,9 +104,17 @@ def planned(
     )
     partitions = [part for source in sources for part in partitions_of(source)]
     job = job._replace(read=read)
+    rows = sum(map(about, partitions, [samples[0].num_rows] * len(partitions)))
     if reduce:
-        return BatchPlan(job, partitions, found)
-    return BatchPlan(job, partitions, found, kept, schema, path or PIPE, format)
+        return BatchPlan(job, partitions, found, rows=rows)
+    return BatchPlan(job, partitions, found, kept, schema, path or PIPE, format, rows)
+
+
+def about(partition: Partition, sample: int) -> int:
+    """How many rows a partition has, going by how many there are at the beginning of its file."""
+    if partition.rows >= 0:
+        return partition.rows
+    return sample * max(partition.source.size // HEAD, 1)
 
 
 def job_of(
@@ -120,7 +131,7 @@ def job_of(
 ) -> Job:
     """What is asked for every row; raises an error for names that the formula doesn't have."""
     graph = formula_of_numbers(text)
-    condition = formula_of_numbers(where) if where else None
+    condition = formula_of_numbers(where) if where is not None else None
     names = [*graph.inputs, *(condition.inputs if condition else ())]
     fixed = {normal(name): as_number(value, name) for name, value in (constants or {}).items()}
     for name in fixed:
@@ -187,6 +198,9 @@ def target_format(path: str | None, to: str | None) -> str:
             raise RequestError("usage", message, help="name a file: -o FILE.parquet")
         return to or "csv"
     found = format_of(path)
+    if without_packing(path)[1] not in ("", "gzip"):
+        message = f"cannot write '{path}': only .gz is packed here"
+        raise RequestError("unknown-format", message, help="write .gz, or to a pipe").about(path)
     if to is not None and to != found:
         message = f"--to {to} and -o {path} exclude each other: the ending says the format"
         raise RequestError("usage", message, help=f"leave out --to {to}")
@@ -228,9 +242,9 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
             message = f"'{source.path}' has {counts[column]} columns named '{column}'"
             raise InputError("bad-column", message, help="give them different names")
         raise no_column(source, known, column, name, job)
-    for column in columns_read(job):
-        field = sample.schema.field(column)
-        if is_numeric(field.type):
+    for column, name in columns_read(job).items():
+        kind = sample.schema.field(column).type
+        if is_numeric(kind) or (is_text(kind) and has_numbers(source, sample.column(column))):
             continue
         is_wrong = not FORMATS[source.format].is_loose
         held = type_words(field.type)
@@ -278,6 +292,18 @@ def read_schema(job: Job, source: RowFile, schema: Any, kept: Sequence[str], is_
             [(name, pa.float64() if name in numeric else schema.field(name).type) for name in names]
         )
     return pa.schema([schema.field(name) for name in names])
+
+
+def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:
+    """An error for columns of lists where cells are texts."""
+    if not format or not FORMATS[format].is_text:
+        return
+    for name in kept:
+        kind = schema.field(name).type
+        if arrow().types.is_nested(kind):
+            message = f"column '{name}' holds {kind}, which {format.upper()} has no room for"
+            help = "--only leaves it out; -o FILE.parquet and .jsonl have room"
+            raise InputError("bad-column", message, help=help)
 
 
 def check_same(

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from exprgrad.data.arrow import arrow, is_text
 from exprgrad.data.places import HEAD, RowFile, head, opened
-from exprgrad.errors import InputError, RequestError
+from exprgrad.errors import ExprgradError, InputError, RequestError
+from exprgrad.run.values.files import is_number, once
 from exprgrad.source import cut
 
 __all__ = [
@@ -23,8 +25,8 @@ __all__ = [
 
 BLOCK = 2**22
 """The bytes of a block."""
-LONGEST = 2**28
-"""The longest line, in bytes."""
+LONGEST = 2**26
+"""The longest line, in bytes; a quote that has no end by then is none."""
 SHOWN = 60
 """Where a line is cut in a message."""
 
@@ -32,32 +34,38 @@ SHOWN = 60
 def blocks(file: IO[bytes], path: str, *, quoted: bool) -> Iterator[bytes]:
     """A text in blocks of whole lines; where they may be ``quoted``, line ends stand in cells, too."""
     rest = b""
-    while True:
-        read = file.read(BLOCK)
+    while read := file.read(BLOCK):
         data = rest + read
-        end = len(data) if not read else data.rfind(b"\n") + 1
-        while quoted and read and end and data.count(b'"', 0, end) % 2:
-            end = data.rfind(b"\n", 0, end - 1) + 1
+        last = end = data.rfind(b"\n") + 1
+        quotes = data.count(b'"', 0, end) if quoted else 0
+        while quotes % 2:
+            before = data.rfind(b"\n", 0, end - 1) + 1
+            quotes -= data.count(b'"', before, end)
+            end = before
+        if len(data) - end > LONGEST:
+            end = last
         if end:
             yield data[:end]
         rest = data[end:]
-        if not read:
-            return
         if len(rest) > LONGEST:
-            message = f"'{path}' has a line of more than {LONGEST:,} bytes, or a quote without end"
-            raise InputError("bad-file", message)
+            raise InputError("bad-file", f"'{path}' has a line of more than {LONGEST:,} bytes")
+    if rest:
+        yield rest
 
 
 def decoded(line: bytes, path: str) -> str:
-    """The text of the beginning of a file."""
+    """The text of some lines at the beginning of a file."""
     if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         message = f"'{path}' is UTF-16"
         raise RequestError("encoding", message, help="write it again as UTF-8")
+    if b"\0" in line:
+        raise InputError("bad-file", f"'{path}' is not a text: it has bytes that are 0")
     try:
         return line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         byte = f"byte 0x{line[error.start]:02x} at offset {error.start}"
-        raise RequestError("encoding", f"'{path}' is not UTF-8 text: {byte}") from None
+        message = f"'{path}' is not UTF-8 text: {byte}"
+        raise RequestError("encoding", message, help=f"iconv -f LATIN1 -t UTF-8 {path}") from None
 
 
 def no_rows(path: str) -> InputError:
@@ -89,6 +97,9 @@ def header(source: RowFile, start: bytes) -> Header:
         raise no_rows(source.path)
     separator = "\t" if source.format == "tsv" else max(",;\t", key=text.count)
     names = [name.strip() for name in next(csv.reader([text], delimiter=separator))]
+    if all(map(is_number, names)):
+        message = f"the first line of '{source.path}' holds numbers, and no names of columns"
+        raise InputError("bad-file", message, help="write a line of names above it").about(text)
     return Header(names, separator, length)
 
 
@@ -97,6 +108,7 @@ def csv_sample(source: RowFile) -> Any:
     start = head(source.path)
     found = header(source, start)
     rows = whole_lines(start)[found.length :]
+    decoded(rows, source.path)
     line = start.count(b"\n", 0, found.length)
     table = csv_table(source.path, rows, found, [*range(len(found.names))], None, line)
     return table.rename_columns(found.names)
@@ -180,15 +192,18 @@ def csv_batches(source: RowFile, columns: Sequence[str], schema: Any) -> Iterato
 
 def misread(
     path: str, error: Exception, columns: Sequence[str], places: Sequence[int]
-) -> InputError:
+) -> ExprgradError:
     """The error for a column that isn't what its beginning said."""
     words = str(error).partition("\n")[0]
-    for at, name in zip(places, columns, strict=True):
-        words = words.replace(f"In CSV column #{at}: CSV conversion error", f"column '{name}'")
-    help = (
-        "its type is that of its first rows; --only leaves it out, and -o FILE.csv keeps the texts"
-    )
-    return InputError("bad-file", f"cannot read '{path}': {words}", help=help)
+    known = re.match(r"In CSV column #(\d+): CSV conversion error to (\S+): (.*)", words)
+    if known is None:
+        return InputError("bad-file", f"cannot read '{path}': {words}")
+    name = dict(zip(map(str, places), columns, strict=True)).get(known[1], known[1])
+    if "UTF8" in known[3]:
+        return RequestError("encoding", f"column '{name}' of '{path}' is not UTF-8 text")
+    message = f"column '{name}' of '{path}' holds {known[2]} in its first rows, then an {known[3]}"
+    help = "--only leaves it out, and in -o FILE.csv it stays a text"
+    return InputError("bad-file", message, help=help)
 
 
 class CsvWriter:
@@ -208,6 +223,7 @@ class CsvWriter:
     def write(self, batch: Any) -> None:
         """Write some rows."""
         csv, pc = arrow("csv"), arrow("compute")
+        batch = without_dictionaries(batch)
         texts = [column for column in batch.columns if is_text(column.type)]
         if any(pc.any(pc.match_substring_regex(one, self.signs)).as_py() for one in texts):
             cells = [
@@ -223,6 +239,18 @@ class CsvWriter:
 
     def close(self) -> None:
         """All is written."""
+
+
+def without_dictionaries(batch: Any) -> Any:
+    """Rows with each cell in its place, and not the number of one in a list of all."""
+    pa = arrow()
+    if not any(pa.types.is_dictionary(column.type) for column in batch.columns):
+        return batch
+    plain = [
+        one.dictionary_decode() if pa.types.is_dictionary(one.type) else one
+        for one in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(plain, batch.schema.names)
 
 
 def as_texts(names: Sequence[str]) -> Any:
@@ -255,8 +283,8 @@ def json_sample(source: RowFile) -> Any:
     start = head(source.path)
     if not start.strip():
         raise no_rows(source.path)
-    decoded(start.splitlines()[0], source.path)
     rows = whole_lines(start)
+    decoded(rows, source.path)
     try:
         return json_table(rows, None)
     except arrow().ArrowInvalid:
@@ -299,13 +327,16 @@ def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
         if not text.strip():
             continue
         try:
-            row = json.loads(text)
+            row = json.loads(text, object_pairs_hook=once)
+        except InputError as error:
+            raise error.at(path) from None
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
             message = f"line {number:,} of '{path}' is not a JSON object"
+            help = "each row is one, on a line of its own"
             shown = cut(text.decode(errors="replace"), SHOWN)
-            raise InputError("bad-file", message).about(shown)
+            raise InputError("bad-file", message, help=help).about(shown)
         rows.append(row)
     if schema is None:
         names = list(dict.fromkeys(name for row in rows for name in row))

@@ -104,6 +104,7 @@ def batch_command(**options: Any) -> int:
     """
     from exprgrad.data.batch import carried_out
     from exprgrad.data.plans import planned
+    from exprgrad.show.text.progress import Progress
 
     settle(options)
     request = read_request(options)
@@ -121,12 +122,14 @@ def batch_command(**options: Any) -> int:
         reduce=options["reduce"] or "",
     )
     with manifest(found, options) as kept:
-        done = carried_out(found, kept=kept)
+        with Progress(found.rows) as progress:
+            progress(sum(one.rows for one in found.partitions[: kept.reached.done]) if kept else 0)
+            done = carried_out(found, progress, kept)
         tell(done.tally)
         status = 0
         if options["reduce"] or options["as_json"]:
             status = give(answer(found, done, options), options)
-    return 1 if options["strict"] and done.tally.bad else status
+    return 1 if options["strict"] and (done.tally.bad or done.tally.kinks) else status
 
 
 def settle(options: dict[str, Any]) -> None:
@@ -187,18 +190,21 @@ def renamed_in(argument: str | None) -> dict[str, str]:
 
 
 def tell(tally: Tally) -> None:
-    """Say on stderr which rows did not compute, and why."""
-    from exprgrad.data.blocks import REASONS
+    """Say on stderr which rows did not compute, and why, and which meet a kink."""
+    from exprgrad.data.blocks import KINK, REASONS
 
-    for reason, count in tally.bad.items():
-        first = tally.first[reason]
-        s = "s" * (count > 1)
+    for reason, count in {**tally.bad, KINK: tally.kinks}.items():
+        if not count:
+            continue
+        s, first = "s" * (count > 1), tally.first[reason]
         rows = ", ".join(f"{row:,}" for _, row in first) + ", …" * (count > len(first))
         place = f"row{s} {rows} of '{first[0][0]}'"
         if len({path for path, _ in first}) > 1:
             place = ", ".join(f"row {row:,} of '{path}'" for path, row in first)
-        line = f"warning: {count:,} row{s} did not compute: {REASONS[reason]} ({place})\n"
-        write([line], sys.stderr)
+        what = "at a kink or a jump, where derivatives are a convention"
+        if reason in REASONS:
+            what = f"not computed: {REASONS[reason]}"
+        write([f"warning: {count:,} row{s} {what} ({place})\n"], sys.stderr)
 
 
 def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
@@ -213,7 +219,7 @@ def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
     if done.partial is None:
         rows = tally.rows - (sum(tally.bad.values()) if job.bad == "drop" else 0)
         fields = {**head, "file": plan.path, "columns": [*plan.kept, *plan.names], "rows": rows}
-        fields["bad"] = dict(tally.bad)
+        fields |= {"bad": dict(tally.bad), "kinks": tally.kinks}
         return Answer("batch", job.text, fields.items(), (), (), lambda _: ())
     found = finished(job.reduce, done.partial)
     head["reduce"] = job.reduce
@@ -234,7 +240,7 @@ def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
     else:
         rows, values = found[()]
         fields = {**head, **result_fields(job, values), "rows": rows}
-    fields["bad"] = dict(tally.bad)
+    fields |= {"bad": dict(tally.bad), "kinks": tally.kinks}
 
     def shown(screen: Screen) -> Iterator[str | Table]:
         if job.by:

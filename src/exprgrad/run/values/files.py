@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.source import Source, Span, cut
 
-__all__ = ["decode", "json_in", "json_value", "read_bytes", "read_tensor"]
+__all__ = ["decode", "is_number", "json_in", "json_value", "once", "read_bytes", "read_tensor"]
 
 SEPARATORS = {",": "','", ";": "';'", "\t": "tab"}
 """What may stand between cells."""
