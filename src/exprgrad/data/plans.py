@@ -246,19 +246,26 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
         kind = sample.schema.field(column).type
         if is_numeric(kind) or (is_text(kind) and has_numbers(source, sample.column(column))):
             continue
-        is_wrong = not FORMATS[source.format].is_loose
-        held = type_words(field.type)
-        if not is_wrong and is_text(field.type):
-            found = cells(sample.column(column).combine_chunks())
-            is_wrong = bool(found.wrong is not None and (found.wrong | found.missing).all())
-        elif not is_wrong:
-            is_wrong = True
-        if is_wrong:
-            message = f"column '{column}' of '{source.path}' holds {held}, not numbers"
-            name = columns_read(job)[column]
-            taken = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
-            help = f"{taken} takes another column for '{name}'"
-            raise InputError("bad-column", message, help=help)
+        message = f"column '{column}' of '{source.path}' holds {type_words(kind)}, not numbers"
+        instead = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
+        help = f"{instead} takes another column for '{name}'"
+        if is_text(kind) and with_commas(sample.column(column)):
+            help = "a decimal point is '.'"
+        raise InputError("bad-column", message, help=help)
+
+
+def has_numbers(source: RowFile, column: Any) -> bool:
+    """Whether a text has a column with numbers among its cells, or with nothing at all."""
+    if not FORMATS[source.format].is_loose:
+        return False
+    found = cells(column.combine_chunks())
+    return found.wrong is None or not (found.wrong | (found.values != found.values)).all()
+
+
+def with_commas(column: Any) -> bool:
+    """Whether cells have a comma where numbers have a point."""
+    pc = arrow("compute")
+    return bool(pc.any(pc.match_substring_regex(column, r"^-?\d+,\d+$")).as_py())
 
 
 def no_column(
