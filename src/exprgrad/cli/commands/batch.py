@@ -123,7 +123,7 @@ def batch_command(**options: Any) -> int:
     )
     with manifest(found, options) as kept:
         with Progress(found.rows) as progress:
-            progress(sum(one.rows for one in found.partitions[: kept.reached.done]) if kept else 0)
+            progress(rows_before(found, kept.reached.done) if kept else 0)
             done = carried_out(found, progress, kept)
         tell(done.tally)
         status = 0
@@ -178,6 +178,11 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
                 again += " --resume" * (not options["resume"])
                 write([f"note: what is done is kept; to go on type\n  {again}\n"], sys.stderr)
             raise
+
+
+def rows_before(plan: BatchPlan, done: int) -> int:
+    """The rows of the first few partitions, as far as they are known."""
+    return sum(max(partition.rows, 0) for partition in plan.partitions[:done])
 
 
 def renamed_in(argument: str | None) -> dict[str, str]:
