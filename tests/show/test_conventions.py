@@ -13,7 +13,12 @@ from exprgrad.explain.critical import critical_points
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.show.documents.document import finite
 from exprgrad.show.text import operations
-from exprgrad.show.text.operations import LIBRARIES, convention_fields, convention_lines, record
+from exprgrad.show.text.operations import (
+    LIBRARIES,
+    convention_fields,
+    convention_lines,
+    convention_record,
+)
 from programs import require
 from together import together
 
@@ -24,10 +29,10 @@ REMEDY = "run python -m benchmarks.conventions where torch and jax are installed
 @together(OPS)
 def test_every_critical_point_is_in_the_record(op: Op) -> None:
     points = [[finite(x) for x in point.operands] for point in critical_points(op)]
-    if points and op.name not in record()["operations"]:
+    if points and op.name not in convention_record()["operations"]:
         for library in LIBRARIES:
             require(library)  # who has both can record the row
-    row = record()["operations"].get(op.name, {"points": []})
+    row = convention_record()["operations"].get(op.name, {"points": []})
     assert json.dumps(row["points"]) == json.dumps(points), REMEDY
     for library in LIBRARIES:
         if library in row:
@@ -37,7 +42,7 @@ def test_every_critical_point_is_in_the_record(op: Op) -> None:
 
 
 def test_the_record_is_of_rows_that_are_there() -> None:
-    assert {*record()["operations"]} <= {*BY_NAME}, REMEDY
+    assert {*convention_record()["operations"]} <= {*BY_NAME}, REMEDY
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -49,9 +54,9 @@ def test_the_record_is_what_the_libraries_return(
         require(name)
     monkeypatch.syspath_prepend(str(ROOT))
     found = importlib.import_module("benchmarks.conventions").record()
-    if found["versions"][library] != record()["versions"][library]:
-        pytest.skip(f"the record is of {library} {record()['versions'][library]}")
-    known = {name: row.get(library) for name, row in record()["operations"].items()}
+    if found["versions"][library] != convention_record()["versions"][library]:
+        pytest.skip(f"the record is of {library} {convention_record()['versions'][library]}")
+    known = {name: row.get(library) for name, row in convention_record()["operations"].items()}
     for name, row in found["operations"].items():
         assert json.dumps(row.get(library)) == json.dumps(known[name]), (name, REMEDY)
 
@@ -59,7 +64,7 @@ def test_the_record_is_what_the_libraries_return(
 def test_what_is_known_of_the_libraries() -> None:
     """By their own documentation: PyTorch takes the subgradient of least norm."""
     answers = {
-        (name, library): record()["operations"][name][library]["answers"][0]
+        (name, library): convention_record()["operations"][name][library]["answers"][0]
         for name in ("relu", "max", "log", "abs")
         for library in LIBRARIES
     }
@@ -67,7 +72,7 @@ def test_what_is_known_of_the_libraries() -> None:
     assert answers["max", "torch"] == answers["max", "jax"] == [0.0, [0.5, 0.5]]
     assert answers["log", "torch"] == answers["log", "jax"] == ["-inf", ["inf"]]
     assert answers["abs", "torch"] == [0.0, [0.0]]
-    assert "torch" not in record()["operations"]["cbrt"]  # there is no torch.cbrt
+    assert "torch" not in convention_record()["operations"]["cbrt"]  # there is no torch.cbrt
 
 
 @together(OPS)
@@ -95,7 +100,7 @@ def test_the_look_of_them() -> None:
 def test_a_row_that_is_not_in_the_record_shows_our_own_answers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(operations, "record", lambda: {"versions": {}, "operations": {}})
+    monkeypatch.setattr(operations, "convention_record", lambda: {"versions": {}, "operations": {}})
     assert [*convention_lines(BY_NAME["abs"])] == [
         "           exprgrad",
         "  at x = 0, a kink",

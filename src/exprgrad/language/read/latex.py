@@ -200,7 +200,7 @@ def formula(text: str) -> str:
     while at < end:
         token = TOKEN.match(text, at, end)
         assert token is not None
-        at = token.end() if token.lastgroup == "skip" else taken(text, token, stack)
+        at = token.end() if token.lastgroup == "skip" else past_token(text, token, stack)
     if len(stack) > 1:
         last = stack[-1]
         raise wrong(
@@ -211,7 +211,7 @@ def formula(text: str) -> str:
     return statements(text, stack[0].items)
 
 
-def taken(text: str, token: re.Match[str], stack: list[Open]) -> int:
+def past_token(text: str, token: re.Match[str], stack: list[Open]) -> int:
     """Put one token where it belongs; the offset behind it."""
     word, (start, end) = token[0], token.span()
     items = stack[-1].items

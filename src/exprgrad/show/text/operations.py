@@ -44,8 +44,8 @@ from exprgrad.source import depths
 
 __all__ = [
     "LIBRARIES", "STANDING_FOR", "Case", "asked", "cases", "convention_fields", "convention_lines",
-    "details", "find", "operation_rows", "operations_document", "overview", "overview_parts", "record",
-    "structural_overview", "structural_usage", "usage",
+    "convention_record", "details", "find", "operation_rows", "operations_document", "overview",
+    "overview_parts", "structural_overview", "structural_usage", "usage",
 ]  # fmt: skip
 
 SOURCE = "source"
@@ -597,7 +597,7 @@ NARROW = 8
 
 
 @cache
-def record() -> Mapping[str, Any]:
+def convention_record() -> Mapping[str, Any]:
     """The libraries' ``versions``, and their answers by row, under ``operations``."""
     path = Path(__file__).with_name("conventions.json")
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -619,7 +619,7 @@ def convention_fields(op: Op) -> list[dict[str, Any]]:
 
 def recorded(op: Op, library: str, point: Critical) -> dict[str, Any] | None:
     """What a library was recorded to return at a point; None without such a function."""
-    row = record()["operations"].get(op.name, {})
+    row = convention_record()["operations"].get(op.name, {})
     if library not in row:
         return None
     # By their texts, for a zero's sign counts.
@@ -639,7 +639,7 @@ def convention_lines(op: Op) -> Iterator[str]:
 
     The libraries are columns, so that a line is short whatever the number of operands.
     """
-    points, row = convention_fields(op), record()["operations"].get(op.name, {})
+    points, row = convention_fields(op), convention_record()["operations"].get(op.name, {})
     if not points:
         return
     titles = {"exprgrad": "exprgrad"} | {key: LIBRARIES[key] for key in LIBRARIES if key in row}
@@ -672,10 +672,10 @@ def cell(number: float | str | None) -> str:
 
 def sources(op: Op) -> Iterator[str]:
     """Which function of which version each library's answers are of."""
-    row = record()["operations"].get(op.name)
+    row = convention_record()["operations"].get(op.name)
     for library, name in LIBRARIES.items():
         if row is None:
             yield f"  {name}: not recorded"
             continue
         function = row[library]["function"] if library in row else "has none"
-        yield f"  {name} {record()['versions'][library]}: {function}"
+        yield f"  {name} {convention_record()['versions'][library]}: {function}"
