@@ -154,7 +154,8 @@ def true(name: str, values: Any) -> float:
     if name in ("min", "max"):
         return float({"min": min, "max": max}[name](numbers))
     if name == "norm":
-        return math.sqrt(sum(Fraction(x) ** 2 for x in numbers))
+        size = Fraction(max(map(abs, numbers)))
+        return float(size) * math.sqrt(sum((Fraction(x) / size) ** 2 for x in numbers))
     total = sum(map(Fraction, numbers))
     return float(total if name == "sum" else total / len(numbers))
 
@@ -214,3 +215,55 @@ def test_rows_at_a_kink_keep_their_results(tmp_path: Path) -> None:
         json.loads(batch("relu(x)", "--data", str(data), "--reduce", "sum", "--json").out)["kinks"]
         == 1
     )
+
+
+@pytest.mark.parametrize("name", ["sum", "mean"])
+def test_sums_of_all_rows_are_the_same_in_any_blocks(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = spread(2 * sums.CHUNK + 101)
+    files = [written(tmp_path / f"rows.{ending}", rows) for ending in ("parquet", "csv", "arrow")]
+    x, y = (rows.column(column).to_numpy() for column in ("x", "y"))
+    for where, here in ((), y == y), (("--where", "y > 0.25"), y > 0.25):
+        found = []
+        for size in (formats.BATCH, 1000, sums.CHUNK + 1):
+            monkeypatch.setattr(formats, "BATCH", size)
+            for path in files:
+                out = batch("x*y", "--data", path, "--reduce", name, "--json", *where).out
+                found.append(json.loads(out) | {"data": []})
+        assert all(one == found[0] for one in found)
+        assert found[0]["rows"] == here.sum()
+        assert found[0]["value"] == pytest.approx(true(name, (x * y)[here]), rel=1e-15)
+        assert found[0]["gradient"]["y"] == pytest.approx(true(name, x[here]), rel=1e-15)
+
+
+def test_without_native_code_sums_are_as_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "rows.parquet", spread(sums.CHUNK + 5))
+    native = json.loads(batch("x*y", "--data", path, "--reduce", "sum", "--json").out)
+    prepared.cache_clear()
+    monkeypatch.setattr("exprgrad.run.engines.compiled.find_spec", lambda name: None)
+    try:
+        other = json.loads(batch("x*y", "--data", path, "--reduce", "sum", "--json").out)
+    finally:
+        prepared.cache_clear()
+    assert other["value"] == pytest.approx(native["value"], rel=1e-15)
+    assert other["gradient"] == pytest.approx(native["gradient"], rel=1e-15)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "norm", "max"])
+def test_sums_at_the_ends_of_the_doubles(name: str, tmp_path: Path) -> None:
+    numbers = [1e308, 1e308, -1e308, 5e-324, 1e-200, 1.0]
+    path = written(tmp_path / "rows.parquet", pa.table({"x": numbers}))
+    argv = ("x", "--data", path, "--reduce", name, "--json")
+    value = float(json.loads(batch(*argv, "--where", "x < 1e300").out)["value"])
+    few = np.array([x for x in numbers if x < 1e300])
+    assert value == pytest.approx(true(name, few), rel=1e-15)
+    large = written(tmp_path / "large.parquet", pa.table({"x": [1e308, 5e307]}))
+    found = json.loads(batch("x", "--data", large, "--reduce", name, "--json").out)["value"]
+    expected = {"sum": 1.5e308, "mean": 7.5e307, "norm": 1e308 * math.sqrt(1.25), "max": 1e308}
+    assert float(found) == pytest.approx(expected[name], rel=1e-15)
+    more = written(tmp_path / "more.parquet", pa.table({"x": [1e308] * 9}))
+    found = json.loads(batch("x", "--data", more, "--reduce", name, "--json").out)["value"]
+    assert found == (1e308 if name == "max" else "inf")

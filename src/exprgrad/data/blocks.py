@@ -11,7 +11,18 @@ from exprgrad.data.arrow import Doubles, numbers
 from exprgrad.data.job import Job, Prepared, prepared
 from exprgrad.run.engines.memory import staggered
 
-__all__ = ["KINK", "REASONS", "Block", "Tally", "columns_of", "computed", "merged", "told_of"]
+__all__ = [
+    "KINK",
+    "REASONS",
+    "Block",
+    "Tally",
+    "columns_of",
+    "computed",
+    "judged",
+    "merged",
+    "played",
+    "told_of",
+]
 
 REASONS = {
     "missing": "a value is missing",
@@ -74,10 +85,23 @@ def computed(
     kernel: Prepared, columns: Sequence[Doubles], low: int, high: int, memory: Any = None
 ) -> Block:
     """The results of the rows from ``low`` to before ``high``; ``memory`` takes them if it is given."""
-    rows = high - low
-    outputs = staggered(kernel.outputs, rows) if memory is None else [one[:rows] for one in memory]
-    given = [column.values[low:high] for column in columns]
-    kernel.kernel(given, outputs, 0, rows)
+    memory = staggered(kernel.outputs, high - low) if memory is None else memory
+    played(kernel, columns, low, high, memory)
+    return judged(kernel, columns, low, high, memory)
+
+
+def played(
+    kernel: Prepared, columns: Sequence[Doubles], low: int, high: int, memory: Sequence[np.ndarray]
+) -> None:
+    """Write a kernel's outputs for some rows."""
+    kernel.kernel([column.values[low:high] for column in columns], memory, 0, high - low)
+
+
+def judged(
+    kernel: Prepared, columns: Sequence[Doubles], low: int, high: int, memory: Sequence[np.ndarray]
+) -> Block:
+    """Outputs as results, and which of their rows count."""
+    outputs = [one[: high - low] for one in memory]
     results = outputs[: kernel.results]
     chosen = None
     if kernel.condition:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import lru_cache, partial
 from typing import IO, Any, NamedTuple, Protocol
 
 from exprgrad.data.arrow import arrow, broken_file
-from exprgrad.data.places import STDIN, RowFile, opened, pipe, stamp_of, without_packing
+from exprgrad.data.places import STDIN, RowFile, opened, pipe, stamp_of, store, without_packing
 from exprgrad.data.texts import (
     CsvWriter,
     JsonWriter,
@@ -17,6 +18,7 @@ from exprgrad.data.texts import (
     json_sample,
 )
 from exprgrad.errors import RequestError
+from exprgrad.run.engines.compiled import cores
 
 __all__ = [
     "BATCH", "BY_ENDING", "FORMATS", "Partition", "RowWriter", "batches", "format_of", "partitions_of",
@@ -89,12 +91,14 @@ def parquet_pieces(source: RowFile) -> list[int]:
 
 def parquet_batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
     """The rows of some row groups."""
-    with opened(partition.source.path) as file:
+    path = partition.source.path
+    with nullcontext(path) if store(path) is None else opened(path) as file:
         found = arrow("parquet").ParquetFile(file)
         last = found.num_row_groups if partition.last < 0 else partition.last
         groups = [*range(partition.first, last)]
         if groups:
-            yield from found.iter_batches(BATCH, groups, columns=list(columns))
+            threads = cores() > 1
+            yield from found.iter_batches(BATCH, groups, list(columns), use_threads=threads)
 
 
 class ParquetWriter:

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["CHUNK", "REDUCTIONS", "Partial", "combined", "finished", "reduced", "start"]
+__all__ = [
+    "CHUNK", "REDUCTIONS", "Partial", "combined", "finished", "folded", "reduced", "start",
+]  # fmt: skip
 
 CHUNK = 2**13
 """The rows of a chunk."""
@@ -128,8 +130,8 @@ def euclidean(high: np.ndarray, low: np.ndarray, rows: int) -> float:
 
 
 def total(high: np.ndarray, low: np.ndarray, rows: int) -> float:
-    """A sum."""
-    return float(high[0] + low[0])
+    """A sum; of one that overflows what it lost is not known."""
+    return float(high[0] if np.isinf(high[0]) else high[0] + low[0])
 
 
 REDUCTIONS: Mapping[str, Reduction] = {
@@ -157,6 +159,14 @@ def reduced(
     shape = (row.scales, len(values), len(keys))
     count = np.array([values.shape[1]]) if codes is None else np.bincount(codes)
     return Partial(tuple(keys), count, high.reshape(shape), low.reshape(shape))
+
+
+def folded(rows: int, highs: np.ndarray, lows: np.ndarray) -> Partial:
+    """What rows come to whose sums are in several parts, by result: the parts are added in order."""
+    high, low = highs[:, 0], lows[:, 0]
+    for at in range(1, highs.shape[1]):
+        high, low = plus(high, low, highs[:, at], lows[:, at])
+    return Partial(((),), np.array([rows]), high[None, :, None], low[None, :, None])
 
 
 def combined(name: str, one: Partial, other: Partial) -> Partial:

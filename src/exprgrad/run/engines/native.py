@@ -28,7 +28,7 @@ from exprgrad.run.engines.rows import written_out
 from exprgrad.run.engines.staged import StagedKernel, roots_of, staged
 from exprgrad.run.engines.vector_math import EXACT, FAST, LIBRARY, VECTOR_LIBRARY, WRITTEN
 
-__all__ = ["NativeKernel", "build"]
+__all__ = ["SIGNATURE", "NativeKernel", "build"]
 
 MOST_LINES = 10_000
 """The most lines that are compiled, at 25 to 110 microseconds each: it takes a second, or little more."""
