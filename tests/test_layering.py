@@ -30,6 +30,8 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "llvmlite": "run/engines/llvm.py",
     "narwhals": "data/frames.py",
     "pyarrow": "data/arrow.py",
+    "dask": "data/cluster.py",
+    "distributed": "data/cluster.py",
     "fsspec": "data/places.py",
 }
 BASE = {"source", "errors", "__init__"}

@@ -20,7 +20,8 @@ from shell import PROGRAM, Outcome, command
 
 pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
-from exprgrad.data import batch, formats, manifests  # noqa: E402
+import exprgrad  # noqa: E402
+from exprgrad.data import batch, formats  # noqa: E402
 from exprgrad.data.footers import shifted  # noqa: E402
 from exprgrad.data.growing import before  # noqa: E402
 from exprgrad.data.targets import locked, unfinished  # noqa: E402
@@ -171,7 +172,7 @@ def test_another_formula_or_version(folder: Path, stop: Any, monkeypatch: Any) -
     assert run("-o", "out.csv").status == 130
     err = command("batch", "x*y", "--data", "rows", "-o", "out.csv", "--resume").err
     assert "the formula is not what it was: log(x)*y" in err
-    monkeypatch.setattr(manifests, "__version__", "99")
+    monkeypatch.setattr(exprgrad, "__version__", "99")
     assert "the version of exprgrad is not what it was" in run("-o", "out.csv", "--resume").err
 
 

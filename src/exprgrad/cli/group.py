@@ -13,7 +13,9 @@ from exprgrad.errors import RequestError
 
 __all__ = ["Group", "behind_options"]
 
-EXTRAS = {"draw": "pygraphviz", "native": "llvmlite", "data": "pyarrow", "jax": "jax"}
+EXTRAS = {
+    "draw": "pygraphviz", "native": "llvmlite", "data": "pyarrow", "cluster": "distributed", "jax": "jax",
+}  # fmt: skip
 """Extra → the module that it is there for."""
 ABSENT = {
     "plot": "no curves are drawn; 'dot' draws a formula's graph, and 'explore' makes a page of it",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -31,7 +31,15 @@ from exprgrad.data.targets import target, unfinished
 from exprgrad.errors import InputError
 from exprgrad.run.engines.memory import staggered
 
-__all__ = ["Done", "as_column", "carried_out", "partition_reduced", "partition_rows"]
+__all__ = [
+    "Done",
+    "Progress",
+    "Workers",
+    "as_column",
+    "carried_out",
+    "partition_reduced",
+    "partition_rows",
+]
 
 Progress = Callable[[int], None]
 """Told of the rows that are done, as they are."""
@@ -45,61 +53,91 @@ class Done(NamedTuple):
 
 
 def carried_out(
-    plan: BatchPlan, progress: Progress = lambda rows: None, kept: Manifest | None = None
+    plan: BatchPlan,
+    progress: Progress = lambda rows: None,
+    kept: Manifest | None = None,
+    workers: Workers | None = None,
 ) -> Done:
     """Work on all partitions, in order, and write what is to be written.
 
     With a manifest it begins where an unfinished run has ended, and from time to time notes what is done.
+    Workers that are not given are this process alone.
     """
+    workers = workers or Here()
     with np.errstate(all="ignore"):
         if plan.path is None:
-            return all_reduced(plan, progress, kept)
+            return all_reduced(plan, progress, kept, workers)
         if kept is not None:
-            return grown(plan, progress, kept)
+            return grown(plan, progress, kept, workers)
         tally = Tally()
         with target(plan.path) as file, packed(file, plan.path) as inner:
             writer = FORMATS[plan.format].writer(inner, plan.schema)
             with closing_anyway(writer):
-                for partition in plan.partitions:
-                    told = written(plan, partition, writer, progress)
-                    tally = merged(tally, told)
+                for rows in workers.rows(plan, 0):
+                    tally = merged(tally, written(rows, writer, progress))
         return Done(tally)
 
 
-def all_reduced(plan: BatchPlan, progress: Progress, kept: Manifest | None) -> Done:
+class Workers(Protocol):
+    """Who works on a plan's partitions, from the ``first`` one on; what they find comes in order."""
+
+    def reduced(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
+        """What the rows of each partition come to."""
+
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Iterator[tuple[Any, Tally]]]:
+        """The rows of each partition with their results: see ``partition_rows``."""
+
+
+class Here:
+    """This process."""
+
+    def reduced(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
+        """What the rows of each partition come to."""
+        for partition in plan.partitions[first:]:
+            yield partition_reduced(plan.job, partition, progress)
+
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Iterator[tuple[Any, Tally]]]:
+        """The rows of each partition with their results."""
+        for partition in plan.partitions[first:]:
+            yield partition_rows(plan, partition)
+
+
+def all_reduced(
+    plan: BatchPlan, progress: Progress, kept: Manifest | None, workers: Workers
+) -> Done:
     """What the rows of all partitions come to."""
     reached = kept.reached if kept else Reached()
     tally = reached.tally
     partial = reached.partial or start(plan.job.reduce, len(plan.names))
-    for at in range(reached.done, len(plan.partitions)):
-        done = partition_reduced(plan.job, plan.partitions[at], progress)
+    found = workers.reduced(plan, reached.done, progress)
+    for count, done in enumerate(found, reached.done + 1):
         tally = merged(tally, done.tally)
         assert done.partial is not None
         partial = combined(plan.job.reduce, partial, done.partial)
-        if kept and kept.is_due(at + 1):
-            kept.note(Reached(at + 1, tally, partial=partial))
+        if kept and kept.is_due(count):
+            kept.note(Reached(count, tally, partial=partial))
     return Done(tally, partial)
 
 
-def grown(plan: BatchPlan, progress: Progress, kept: Manifest) -> Done:
+def grown(plan: BatchPlan, progress: Progress, kept: Manifest, workers: Workers) -> Done:
     """The rows of all partitions, behind those that an unfinished run has written."""
     assert plan.path is not None
     (done, tally, size, memo, _), part = kept.reached, unfinished(plan.path)
     writer = growing(kept.file, part, plan.schema, plan.format, size, memo)
     with closing_anyway(writer):
-        for at in range(done, len(plan.partitions)):
-            tally = merged(tally, written(plan, plan.partitions[at], writer, progress))
+        for count, rows in enumerate(workers.rows(plan, done), done + 1):
+            tally = merged(tally, written(rows, writer, progress))
             writer.end_part()
-            if kept.is_due(at + 1):
-                kept.note(Reached(at + 1, tally, kept.file.tell(), writer.memo()))
+            if kept.is_due(count):
+                kept.note(Reached(count, tally, kept.file.tell(), writer.memo()))
     kept.finish()
     return Done(tally)
 
 
-def written(plan: BatchPlan, partition: Partition, writer: RowWriter, progress: Progress) -> Tally:
+def written(rows: Iterator[tuple[Any, Tally]], writer: RowWriter, progress: Progress) -> Tally:
     """Write the rows of a partition; what is to be told of them."""
     tally = Tally()
-    for batch, told in partition_rows(plan, partition):
+    for batch, told in rows:
         writer.write(batch)
         tally = merged(tally, told)
         progress(batch.num_rows)

@@ -6,6 +6,8 @@ import hashlib
 import io
 import json
 import os
+import shutil
+import sys
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,18 +17,17 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from exprgrad import __version__
 from exprgrad.data.arrow import arrow
 from exprgrad.data.blocks import Tally
 from exprgrad.data.growing import before
-from exprgrad.data.job import prepared
+from exprgrad.data.job import Job, prepared
 from exprgrad.data.places import PIPE, STDIN, opened, store, without_packing
 from exprgrad.data.plans import BatchPlan
 from exprgrad.data.sums import REDUCTIONS, Partial
 from exprgrad.data.targets import locked, placed, settle, unfinished, unwritable
 from exprgrad.errors import InputError, RequestError
 
-__all__ = ["Manifest", "Reached", "manifest_beside", "resumable"]
+__all__ = ["Manifest", "Reached", "manifest_beside", "parts_folder", "resumable", "versions"]
 
 SHARE = 10
 """Writing down what is done may take one part in so many of the time."""
@@ -67,7 +68,7 @@ class Manifest:
         self.file.flush()
         os.fsync(self.file.fileno())
         document = json.dumps({**self.about, "reached": as_plain(reached)}, indent=1)
-        place = record(self.path)
+        place = manifest_path(self.path)
         with Path(f"{place}.part").open("w", encoding="utf-8") as file:
             file.write(document)
             file.flush()
@@ -79,7 +80,7 @@ class Manifest:
 
     def finish(self) -> None:
         """Give the file that has all rows its place."""
-        removed([record(self.path)])
+        removed([manifest_path(self.path)])
         placed(self.file, self.path)
 
 
@@ -89,9 +90,14 @@ def resumable(plan: BatchPlan, path: str) -> bool:
     return is_file and all(one.source.path != STDIN for one in plan.partitions)
 
 
-def record(path: str) -> str:
+def manifest_path(path: str) -> str:
     """The file beside a target that says how far the run has come."""
     return unfinished(path).removesuffix("part") + "resume"
+
+
+def parts_folder(path: str) -> str:
+    """The folder beside a target in which workers leave what they have written."""
+    return f"{unfinished(path)}s"
 
 
 @contextmanager
@@ -104,7 +110,14 @@ def manifest_beside(
     Raises ``RequestError`` where what an unfinished run has done is not what this one would do.
     """
     part = unfinished(path)
-    rests = [part, before(part), f"{before(part)}.part", record(path), f"{record(path)}.part"]
+    rests = [
+        part,
+        before(part),
+        f"{before(part)}.part",
+        manifest_path(path),
+        f"{manifest_path(path)}.part",
+    ]
+    folder = parts_folder(path)
     about = {"what": asked_for(plan), "inputs": inputs_of(plan, by_content)}
     try:
         with locked(part, path, is_kept=True) as file:
@@ -114,12 +127,15 @@ def manifest_beside(
                 kept.is_written = kept.reached.done > 0
             if not kept.is_written:
                 removed(rests[1:])
+            shutil.rmtree(folder, ignore_errors=True)
             try:
                 yield kept
             except BaseException as error:
                 if isinstance(error, InputError) or not kept.is_written:
                     removed(rests)
                 raise
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
             removed(rests)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
@@ -153,7 +169,14 @@ def asked_for(plan: BatchPlan) -> dict[str, Any]:
         "--by": list(job.by),
         "the format": plan.format,
         "the columns": str(job.read if plan.schema is None else plan.schema),
-        "the version of exprgrad": __version__,
+        **versions(job),
+    }
+
+
+def versions(job: Job) -> dict[str, str]:
+    """What has to be the same wherever a job is worked on, for results to be so."""
+    return {
+        "the version of exprgrad": sys.modules["exprgrad"].__version__,  # no room imports the house
         "the version of pyarrow": arrow().__version__,
         "the version of NumPy": np.__version__,
         "the engine": prepared(job).engine,
@@ -177,7 +200,7 @@ def hashed(path: str) -> str:
 
 def reached_before(kept: Manifest, plan: BatchPlan) -> Reached:
     """How far an unfinished run has come, if this one would have come there as well."""
-    path, place = kept.path, Path(record(kept.path))
+    path, place = kept.path, Path(manifest_path(kept.path))
     if not place.exists():
         return Reached()
     whole = Path(before(unfinished(path)))
@@ -243,15 +266,15 @@ SUMS = ("high", "low")
 
 def as_reached(plain: Mapping[str, Any], plan: BatchPlan) -> Reached:
     """How far a run has come, from JSON; raises ``ValueError`` and others for what is none."""
-    rows, kinks, bad, first = (plain["tally"][name] for name in Tally._fields)
-    places = {key: tuple((path, row) for path, row in some) for key, some in first.items()}
+    first = plain["tally"]["first"].items()
+    places = {key: tuple((path, row) for path, row in some) for key, some in first}
+    tally = Tally(**{**plain["tally"], "first": places})
     partial = plain["partial"]
     if partial is not None:
         count = np.array(partial["rows"], dtype=np.int64)
         shape = (REDUCTIONS[plan.job.reduce].scales, len(plan.names), len(count))
         sums = [np.array([*map(float.fromhex, partial[name])]).reshape(shape) for name in SUMS]
         partial = Partial(keys_in(partial["keys"], len(count)), count, *sums)
-    tally = Tally(int(rows), int(kinks), bad, places)
     return Reached(int(plain["done"]), tally, int(plain["size"]), plain["memo"], partial)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,7 +26,7 @@ from exprgrad.cli.request import (
 from exprgrad.errors import RequestError
 
 if TYPE_CHECKING:
-    from exprgrad.data.batch import Done
+    from exprgrad.data.batch import Done, Workers
     from exprgrad.data.blocks import Tally
     from exprgrad.data.manifests import Manifest
     from exprgrad.data.plans import BatchPlan
@@ -84,6 +84,11 @@ run_options = stack(
         "--check-content", is_flag=True,
         help="Tell by their content, not by size and time, if files have changed before --resume.",
     ),
+    click.option(
+        "--cluster", metavar="ADDRESS",
+        help="Share the work among the workers of a Dask scheduler, such as tcp://10.0.0.1:8786; "
+        "local:4 starts four here.",
+    ),
 )  # fmt: skip
 file_option = click.option(
     "-o", "--output", "path", metavar="FILE",
@@ -121,10 +126,10 @@ def batch_command(**options: Any) -> int:
         **{name: options[name] for name in ("bad_rows", "path", "to")},
         reduce=options["reduce"] or "",
     )
-    with manifest(found, options) as kept:
+    with manifest(found, options) as kept, cluster(found, options["cluster"]) as workers:
         with Progress(found.rows) as progress:
             progress(rows_before(found, kept.reached.done) if kept else 0)
-            done = carried_out(found, progress, kept)
+            done = carried_out(found, progress, kept, workers)
         tell(done.tally)
         status = 0
         if options["reduce"] or options["as_json"]:
@@ -183,6 +188,20 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
 def rows_before(plan: BatchPlan, done: int) -> int:
     """The rows of the first few partitions, as far as they are known."""
     return sum(max(partition.rows, 0) for partition in plan.partitions[:done])
+
+
+def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Workers | None]:
+    """The cluster that shares the work, if one is asked for."""
+    from exprgrad.data.manifests import resumable
+
+    if address is None:
+        return nullcontext()
+    if not resumable(plan, plan.path or ""):
+        message = "--cluster needs files that workers reach, no pipe, and -o FILE or --reduce"
+        raise RequestError("usage", message)
+    from exprgrad.data.cluster import cluster_at
+
+    return cluster_at(address)
 
 
 def renamed_in(argument: str | None) -> dict[str, str]:

@@ -1,0 +1,236 @@
+"""Partitions worked on by the processes of a Dask cluster, and taken in order: to the bytes of one machine.
+
+A worker reduces a partition to sums, or writes its rows to a file beside the target, which all machines
+have to reach.  Where it dies, the cluster gives the partition to another; nothing depends on who does what.
+This is the one module that knows Dask.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from exprgrad.data.arrow import arrow
+from exprgrad.data.batch import Done, Progress, partition_reduced, partition_rows
+from exprgrad.data.blocks import Tally, merged
+from exprgrad.data.formats import Partition
+from exprgrad.data.manifests import parts_folder, versions
+from exprgrad.data.plans import BatchPlan
+from exprgrad.errors import ExprgradError, MissingExtraError, RequestError, install
+from exprgrad.run.engines.compiled import cores
+
+__all__ = ["Cluster", "cluster_at"]
+
+TRIES = 3
+"""How often a partition is given to the cluster, each time until several workers have died over it."""
+DEATHS = 10
+"""After how many deaths the workers of ``local`` give up a partition."""
+REACH = 30
+"""How many seconds a scheduler has to answer."""
+
+
+class Cluster(NamedTuple):
+    """Workers of a Dask cluster: what reaches them, and the address."""
+
+    client: Any
+    address: str
+
+    def reduced(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
+        """What the rows of each partition come to."""
+        partitions = plan.partitions[first:]
+        for partition, done in self.done(reduced_there, plan, [(one,) for one in partitions]):
+            progress(max(partition.rows, done.tally.rows))
+            yield done._replace(tally=told_here(done.tally, partition))
+
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Iterator[tuple[Any, Tally]]]:
+        """The rows of each partition with their results."""
+        assert plan.path is not None
+        folder, run = Path(parts_folder(plan.path)).absolute(), uuid4().hex
+        folder.mkdir(exist_ok=True)
+        tasks = [
+            (partition, str(folder / f"{run}-{at}"))
+            for at, partition in enumerate(plan.partitions[first:])
+        ]
+        for (_, path), (partition, tally) in zip(
+            tasks, self.done(written_there, plan, tasks), strict=True
+        ):
+            yield part_rows(path, told_here(tally, partition))
+
+    def done(self, function: Any, plan: BatchPlan, tasks: Sequence[Any]) -> Iterator[Any]:
+        """The partition of each task and what the task returns; no worker has to wait for another task."""
+        light, wanted = plan._replace(partitions=[]), versions(plan.job)
+
+        def begun(partition: Partition, *rest: Any) -> Any:
+            arguments = (function, light, wanted, there(partition), *rest)
+            return self.client.submit(attempted, *arguments, pure=False)
+
+        waiting: deque[tuple[Any, Any]] = deque()
+        for task in chain(tasks, repeat(None)):
+            ahead = 2 * sum(self.client.nthreads().values()) + 1 if task else 0
+            while len(waiting) > ahead:
+                begun_task, future = waiting.popleft()
+                yield begun_task[0], self.result(begun, begun_task, future)
+            if task is None:
+                return
+            waiting.append((task, begun(*task)))
+
+    def result(self, begun: Any, task: Any, future: Any) -> Any:
+        """What a task returns; raises its error, as ours."""
+        from distributed import CancelledError, KilledWorker
+        from distributed.comm import CommClosedError
+
+        path = task[0].source.path
+        for _ in range(TRIES):
+            try:
+                found = future.result()
+            except KilledWorker:
+                future = begun(*task)
+                continue
+            except (CancelledError, CommClosedError, OSError) as error:
+                raise gone(self.address, error) from None
+            except (ImportError, AttributeError, TypeError) as error:
+                message = f"a worker cannot load what is installed here: {error}"
+                raise RequestError("version", message, help=SAME) from None
+            if isinstance(found, ExprgradError):
+                found.message = found.message.replace(there(task[0]).source.path, path)
+                raise found
+            return found
+        message = f"worker after worker dies over rows of '{path}'"
+        help = "the cluster's own log says why: too little memory, perhaps"
+        raise RequestError("cluster", message, help=help)
+
+
+SAME = "install the same versions on all machines: pip install 'exprgrad[cluster]'"
+
+
+def gone(address: str, error: BaseException) -> RequestError:
+    """The error for a cluster that does not answer."""
+    reason = f": {error}" if str(error) else ""
+    return RequestError("cluster", f"the cluster at '{address}' does not answer{reason}")
+
+
+@contextmanager
+def cluster_at(address: str) -> Iterator[Cluster]:
+    """The cluster at a scheduler's address, or ``local[:N]``: so many processes on this machine.
+
+    Raises ``RequestError`` where there is none, and ``MissingExtraError`` without Dask.
+    """
+    count = re.fullmatch(r"local(?::([1-9]\d*))?", address)
+    if count is None and "://" not in address:
+        help = "a scheduler's address, such as tcp://10.0.0.1:8786, or local, or local:4"
+        raise RequestError("usage", f"'{address}' is no cluster", help=help)
+    try:
+        import dask
+        import distributed
+    except ImportError:
+        message = "--cluster needs dask.distributed"
+        raise MissingExtraError(
+            "missing-distributed", message, help=install("distributed")
+        ) from None
+    spoken = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)  # what concerns the work is an error of ours
+    dask.config.set({"distributed.comm.timeouts.connect": REACH})
+    scheduler: Any = address
+    if count is not None:
+        processes = int(count[1] or cores())
+        scheduler = distributed.LocalCluster(
+            n_workers=processes, threads_per_worker=1, memory_limit=0, dashboard_address=None,
+            silence_logs=logging.CRITICAL + 1, scheduler_kwargs={"allowed_failures": DEATHS},
+        )  # fmt: skip
+    try:
+        client = distributed.Client(scheduler, timeout=REACH, set_as_default=False)
+    except (OSError, ValueError, RuntimeError) as error:
+        logging.disable(spoken)
+        raise gone(address, error) from None
+    try:
+        yield Cluster(client, address)
+    finally:
+        with suppress(Exception):
+            client.close(timeout=5)
+        if count is not None:
+            with suppress(Exception):
+                scheduler.close(timeout=5)
+        logging.disable(spoken)
+
+
+# What a worker does.
+
+
+def attempted(function: Any, plan: BatchPlan, wanted: Mapping[str, str], *rest: Any) -> Any:
+    """What a task returns, or its error: raised, it would fill the cluster's logs."""
+    try:
+        check_versions(plan, wanted)
+        with np.errstate(all="ignore"):
+            return function(plan, *rest)
+    except ExprgradError as error:
+        return error
+
+
+def reduced_there(plan: BatchPlan, partition: Partition) -> Done:
+    """What a partition's rows come to."""
+    return partition_reduced(plan.job, partition)
+
+
+def written_there(plan: BatchPlan, partition: Partition, path: str) -> Tally:
+    """A partition's rows, written to a file that is there when it is whole; what is to be told of them."""
+    tally, place = Tally(), Path(path)
+    part = Path(f"{path}.{uuid4().hex}")  # a worker that is believed dead may write another
+    try:
+        with part.open("wb") as file, arrow("ipc").new_stream(file, plan.schema) as writer:
+            for batch, told in partition_rows(plan, partition):
+                writer.write_batch(batch)
+                tally = merged(tally, told)
+        part.replace(place)
+    except OSError as error:
+        message = f"a worker cannot write '{place.parent}': {error.strerror or error}"
+        help = "the target has to be where all machines reach it, under one name"
+        raise RequestError("file", message, help=help) from None
+    return tally
+
+
+def check_versions(plan: BatchPlan, wanted: Mapping[str, str]) -> None:
+    """An error where a worker is not installed as the machine is that it works for."""
+    from distributed import get_worker
+
+    for name, version in versions(plan.job).items():
+        if wanted[name] != version:
+            where = f"on the worker at {get_worker().address}"
+            message = f"{name} is {version} {where}, and {wanted[name]} here"
+            raise RequestError("version", message, help=SAME)
+
+
+# There and here.
+
+
+def there(partition: Partition) -> Partition:
+    """A partition as a worker finds it, whose folder is another."""
+    source = partition.source
+    if "://" in source.path:
+        return partition
+    return partition._replace(source=source._replace(path=str(Path(source.path).absolute())))
+
+
+def told_here(tally: Tally, partition: Partition) -> Tally:
+    """What a worker tells of a partition, with its file called as it was."""
+    path = partition.source.path
+    return tally._replace(
+        first={key: tuple((path, row) for _, row in rows) for key, rows in tally.first.items()}
+    )
+
+
+def part_rows(path: str, tally: Tally) -> Iterator[tuple[Any, Tally]]:
+    """The rows that a worker has written, by the batch; their tally comes with the first of them."""
+    tallies = chain([tally], repeat(Tally()))
+    with arrow().memory_map(path) as file:
+        yield from zip(arrow("ipc").open_stream(file), tallies, strict=False)
+    with suppress(OSError):
+        Path(path).unlink()
