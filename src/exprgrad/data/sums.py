@@ -123,7 +123,7 @@ def euclidean(high: np.ndarray, low: np.ndarray, rows: int) -> float:
     small, middle, large = (high + low).tolist()
     if large:
         middle = math.ldexp(middle, -2 * SCALE)
-        return math.ldexp(math.sqrt(large + middle), SCALE)
+        return math.sqrt(large + middle) * 2.0**SCALE  # which may be infinite
     if middle:
         return math.sqrt(middle + math.ldexp(small, -2 * SCALE))
     return math.ldexp(math.sqrt(small), -SCALE)
