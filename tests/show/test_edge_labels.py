@@ -9,13 +9,14 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.run.evaluation import Run
+from exprgrad.show.picture.cards import Manner
 from exprgrad.show.picture.edge_labels import Chip, Wire, boxed, wires
 
 
 def labels(text: str, **values: Any) -> list[Wire]:
     """The wires into the output of a formula."""
     run = parse(text).gradient(values)
-    return list(wires(run, run.graph.output, 6))
+    return list(wires(run, run.graph.output, Manner()))
 
 
 def texts(text: str, **values: Any) -> list[tuple[str, str | None, bool]]:
@@ -43,25 +44,25 @@ def test_what_passes_nothing_on() -> None:
     _, taken, left = labels("where(c, x, y)", c=1, x=2, y=3)
     assert taken[1] and not left[1]
     run = parse("where(c, x, y)").evaluate(c=[1, 1], x=[1, 2], y=[3, 4])
-    assert len(list(wires(run, run.graph.output, 6))) == 3
+    assert len(list(wires(run, run.graph.output, Manner()))) == 3
     run = parse("u = where(c, x, y); sum(u)").gradient(c=[1, 0], x=[1, 2], y=[3, 4])
     user = run.graph.operands[run.graph.output][0]
-    assert [flows for _, flows in wires(run, user, 6)][1:] == [True, True]
+    assert [flows for _, flows in wires(run, user, Manner())][1:] == [True, True]
     run = parse("u = where(c, x, y); sum(u)").gradient(c=[1, 1], x=[1, 2], y=[3, 4])
-    assert [flows for _, flows in wires(run, user, 6)][1:] == [True, False]
+    assert [flows for _, flows in wires(run, user, Manner())][1:] == [True, False]
 
 
 def test_the_size_of_a_jacobian() -> None:
     """A number has none; a large one of tensors is noted if no diagonal stands for it."""
     run = parse("sin(x)").evaluate(x=1)
-    ((chip, _),) = wires(run, 1, 6)
+    ((chip, _),) = wires(run, 1, Manner())
     assert chip is not None and (chip.note, chip.tooltip) == ("", " ")
     run = parse("X @ W").evaluate(X=np.ones((40, 30)), W=np.ones((30, 20)))
-    (chip, _), _ = wires(run, 2, 6)
+    (chip, _), _ = wires(run, 2, Manner())
     assert chip is not None and chip.note == "never formed: 7.68 MB"
     assert chip.tooltip == "the Jacobian, 800 by 1,200, is never formed: it would be 7.68 MB"
     run = parse("sin(X)").evaluate(X=np.ones((40, 30)))
-    ((chip, _),) = wires(run, 1, 6)
+    ((chip, _),) = wires(run, 1, Manner())
     assert chip is not None and not chip.note and "1,200 by 1,200" in chip.tooltip
 
 
@@ -69,7 +70,7 @@ def test_before_a_sweep_a_label_is_the_rule_if_that_is_known() -> None:
     """The rule of a structural edge depends on the shapes."""
     for text, expected in (("x*2", [(Chip("2"), True), (None, False)]), ("sum(x)", [(None, True)])):
         graph = parse(text).graph
-        assert list(wires(Run(text, graph, {}, []), graph.output, 6)) == expected
+        assert list(wires(Run(text, graph, {}, []), graph.output, Manner())) == expected
 
 
 @pytest.mark.parametrize("all", [False, True])
@@ -78,7 +79,7 @@ def test_an_edge_that_passes_nothing_waits_if_it_may_pass_something(all: bool) -
     for text, chip in (("u = 2*y", Chip("2")), ("u = y*y", Chip("y = –", formula="y = "))):
         run = parse(f"{text}; where(x > 0, x, u)").gradient(x=1, y=2)
         (node,) = [node.id for node in run.nodes if node.name == "u"]
-        assert list(wires(run, node, 6, all=all))[1] == (chip if all else None, False)
+        assert list(wires(run, node, Manner(), all=all))[1] == (chip if all else None, False)
 
 
 def test_there_is_room_for_other_digits_beside_a_formula() -> None:

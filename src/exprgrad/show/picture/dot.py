@@ -144,19 +144,7 @@ def planned(run: Run, manner: Manner, alarms: Mapping[int, Alarm], *, wrap: bool
         for node in run.shown
     }
     waiting = {*run.order} if manner.room else ()
-    drawn = {
-        user: list(
-            wires(
-                run,
-                user,
-                manner.digits,
-                all=user in waiting,
-                contributions=manner.contributions,
-                with_shape=bool(manner.room),
-            )
-        )
-        for user in run.shown
-    }
+    drawn = {user: [*wires(run, user, manner, all=user in waiting)] for user in run.shown}
     frames = frames_of(run.graph) if run.opened else {OUTSIDE: (0, OUTSIDE)}
     plan = Plan(run, manner, cards, drawn, alarms, frames, Rows({}, 1, 0.0), {})
     if manner.room:  # on the page one moves about in the graph

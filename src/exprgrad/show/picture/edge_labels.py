@@ -11,6 +11,7 @@ from exprgrad.graph.structural import shape_text
 from exprgrad.run.evaluation import Run
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.picture import theme as look
+from exprgrad.show.picture.cards import Manner
 from exprgrad.show.picture.markup import NAME, abridged, cell, row, shown, table, text
 from exprgrad.show.text.mathematics import mathematics
 from exprgrad.show.text.views import PICTURED, minus, signed, view
@@ -44,22 +45,14 @@ Wire = tuple[Chip | None, bool]
 """The chip on an edge, if any, and whether a gradient can flow along it."""
 
 
-def wires(
-    run: Run,
-    user: int,
-    digits: int,
-    *,
-    all: bool = False,
-    contributions: bool = False,
-    with_shape: bool = False,
-) -> Iterator[Wire]:
+def wires(run: Run, user: int, manner: Manner, *, all: bool = False) -> Iterator[Wire]:
     """For each operand of a node, or of a closed call: its edge's chip, and whether a gradient can flow.
 
-    With ``all`` an edge that passes nothing, but would at other numbers, has a chip too; with
-    ``contributions`` chips say what went along their edges, ``with_shape`` the operand's shape.
+    With ``all`` an edge that passes nothing, but would at other numbers, has a chip too.  On the page
+    chips say the operand's shape.
     """
     if user in run.closed:
-        yield from call_wires(run, user, digits, all=all, contributions=contributions)
+        yield from call_wires(run, user, manner, all=all)
         return
     operands, op = run.graph.operands[user], BY_NAME.get(run.graph.kinds[user])
     if run.adjoints is None:
@@ -80,17 +73,18 @@ def wires(
         rule, local = (edge.rule, edge.local) if edge else (run.rule(user, position), None)
         if op is None or run.graph.shape(user) or run.graph.shape(operand):
             is_whole = edge is not None and local is None
-            chip = rule_chip(run, user, position, rule, is_whole=is_whole, with_shape=with_shape)
+            chip = rule_chip(
+                run, user, position, rule, is_whole=is_whole, with_shape=manner.room > 0
+            )
         else:
-            chip = number_chip(rule, local, digits)
+            chip = number_chip(rule, local, manner.digits)
         if edge is None:
             yield chip, False
             continue
         flows = position not in branches or not vanishes(edge.local)
-        if contributions and flows and edge.contribution is not None:
-            chip = chip._replace(
-                passed=passed(run.grad(user), edge.local, edge.contribution, digits)
-            )
+        if manner.contributions and flows and edge.contribution is not None:
+            told = passed(run.grad(user), edge.local, edge.contribution, manner.digits)
+            chip = chip._replace(passed=told)
         yield chip, flows
 
 
@@ -102,9 +96,7 @@ def passed(grad: Any, local: Any, contribution: Any, digits: int) -> str:
     return "+= " + minus(view(contribution, digits, PICTURED))
 
 
-def call_wires(
-    run: Run, user: int, digits: int, *, all: bool, contributions: bool
-) -> Iterator[Wire]:
+def call_wires(run: Run, user: int, manner: Manner, *, all: bool) -> Iterator[Wire]:
     """The same of a closed call: its local derivatives are numbers, once it has been swept."""
     closed = run.closed[user]
     slopes, grad = run.slopes(closed), run.grad(user)
@@ -114,9 +106,9 @@ def call_wires(
             continue
         local = slopes.get(operand)
         waits = all and run.adjoints.active[operand]
-        text = "–" * waits if local is None else signed(local, digits)
-        is_told = contributions and local is not None and isinstance(grad, float)
-        added = passed(grad, local, grad * local, digits) if is_told else ""
+        text = "–" * waits if local is None else signed(local, manner.digits)
+        is_told = manner.contributions and local is not None and isinstance(grad, float)
+        added = passed(grad, local, grad * local, manner.digits) if is_told else ""
         yield Chip(text, formula="", passed=added) if text else None, operand in slopes
 
 
