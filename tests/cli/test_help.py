@@ -40,9 +40,9 @@ def test_every_command_is_listed() -> None:
 @pytest.mark.parametrize(
     ("there", "line"),
     [
-        ("", "not installed: draw, native, data, jax"),
-        ("pygraphviz llvmlite pyarrow jax", "extras: draw, native, data, jax"),
-        ("llvmlite", "extras: native; not installed: draw, data, jax"),
+        ("", "not installed: draw, native, data, cluster, jax"),
+        ("pygraphviz llvmlite pyarrow distributed jax", "extras: draw, native, data, cluster, jax"),
+        ("llvmlite", "extras: native; not installed: draw, data, cluster, jax"),
     ],
 )  # fmt: skip
 def test_version(there: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
