@@ -8,10 +8,10 @@ import math
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import warnings
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,7 +61,7 @@ def require(target: str) -> None:
     if program is not None and shutil.which(program) is None:
         missing("EXPRGRAD_COMPILERS", f"there is no {program}")
     if target == "sql":
-        pytest.importorskip("duckdb")
+        connect("sqlite")
     if target in ("jax", "torch") and find_spec(target) is None:
         missing("EXPRGRAD_ORACLES", f"there is no {target}: pip install 'exprgrad[oracles]'")
 
@@ -173,13 +173,24 @@ def run_javascript(programs: Sequence[Program], folder: Path) -> list[list[Answe
 
 
 def run_sql(programs: Sequence[Program], folder: Path) -> list[list[Answer]]:
-    return answered("duckdb", programs)
+    """SQLite plans a query in a tenth of the time that DuckDB takes, and is in the standard library."""
+    return answered(connect("sqlite"), programs)
 
 
-def answered(database: str, programs: Sequence[Program]) -> list[list[Answer]]:
+def connect(database: str) -> Any:
+    """A database in memory; skips where it, or its mathematics, is not there."""
+    if database == "duckdb":
+        return pytest.importorskip("duckdb").connect(":memory:")
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("SELECT SINH(1.0), MOD(5.0, 3.0)")
+    except sqlite3.OperationalError:
+        pytest.skip("this SQLite was built without mathematical functions")
+    return connection
+
+
+def answered(connection: Any, programs: Sequence[Program]) -> list[list[Answer]]:
     """What a database answers, nan where it is NULL."""
-    connect = {"duckdb": "duckdb", "sqlite": "sqlite3"}[database]
-    connection = import_module(connect).connect(":memory:")
     answers = []
     for program in programs:
         read = program.source.partition("  FROM rows")[0]

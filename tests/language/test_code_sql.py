@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from exprgrad import parse
 from exprgrad.derive.lower.translate import translate
 from exprgrad.errors import RequestError
-from programs import Program, answered
+from programs import Program, answered, connect
 from shell import command
 
 EVERYTHING = (
     "s = sin(x)*y + log(x) - sqrt(y); max(x, y, 2)%3 + where(x < y, erf(s), gamma(x)) + round(y/x)^3 "
     "+ atan2(x, y)*sigmoid(s) + hypot(x, 3)*expm1(y/100) + log1p(x)*cbrt(y) + x^y"
 )
-ROW = {"x": 1.5, "y": 2.25}
-
-
-def connect(database: str) -> Any:
-    """A database in memory; skips where it, or its mathematics, is not there."""
-    if database == "duckdb":
-        return pytest.importorskip("duckdb").connect(":memory:")
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.execute("SELECT SINH(1.0), MOD(5.0, 3.0)")
-    except sqlite3.OperationalError:
-        pytest.skip("this SQLite was built without mathematical functions")
-    return connection
 
 
 each_database = pytest.mark.parametrize("database", ["duckdb", "sqlite"])
@@ -39,11 +24,10 @@ each_database = pytest.mark.parametrize("database", ["duckdb", "sqlite"])
 
 @each_database
 def test_databases_find_value_and_gradient(database: str) -> None:
-    connect(database)
     f = parse(EVERYTHING)
     points = [(1.5, 2.25), (0.25, 7.5), (3.0, 0.125), (2.0, 2.0)]
     program = Program(f.code("sql"), "f", 2, points)
-    (answers,) = answered(database, [program])
+    (answers,) = answered(connect(database), [program])
     for point, answer in zip(points, answers, strict=True):
         run = f.gradient(dict(zip(f.inputs, point, strict=True)))
         wanted = [run.value, *(run.swept[name] for name in f.inputs)]

@@ -88,7 +88,7 @@ def columnwise(job: Job, is_struct: bool) -> Callable[..., Any]:
 
     def function(*columns: Any) -> Any:
         """An Arrow array."""
-        pa, given = arrow(), taken(inputs, columns)
+        pa, given = arrow(), as_columns(inputs, columns)
         block = computed(kernel(), given, 0, len(given[0].values))
         if not is_struct:
             return as_column(block.results[-1], block.bad)
@@ -102,7 +102,7 @@ def columnwise(job: Job, is_struct: bool) -> Callable[..., Any]:
     return function
 
 
-def taken(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
+def as_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
     """Arrow arrays and numbers as doubles, all of one length; errors for what is neither."""
     if len(columns) != len(inputs):
         message = f"the function takes {len(inputs)} columns, and was given {len(columns)}"
