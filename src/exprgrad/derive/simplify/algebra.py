@@ -241,12 +241,6 @@ class Algebra(Forms):
                 accumulate(powers, form, exponent)
             else:
                 coefficient = self.multiply(powers, coefficient, form, exponent)
-        if not all(powers.values()):
-            for base in [base for base in powers if not powers[base] and self.is_infinite(base)]:
-                powers[base], coefficient = (
-                    ONE,
-                    coefficient * 0,
-                )  # nan/nan is no 1, and inf/inf neither
         if not coefficient and not any(map(self.is_lasting, powers, powers.values())):
             return self.zero
         marks, marked = self.marks(powers), [*powers]
@@ -261,6 +255,10 @@ class Algebra(Forms):
             if share is not None:
                 return share
         factors = [(base, exponent) for base, exponent in powers.items() if exponent]
+        if len(factors) < len(powers):
+            for base in powers.keys() - dict(factors):
+                if self.is_infinite(base):  # nan/nan is no 1, nor is inf/inf
+                    return self.product([*factors, (base, ONE)], coefficient * 0)
         if "where" in marks and len(factors) + (coefficient != 1) > 1:
             found = self.chosen_product(coefficient, factors)
             if found is not None:
@@ -398,7 +396,7 @@ class Algebra(Forms):
         found = self.forms[form]
         if isinstance(found, Number):
             return self.one, found.value
-        if isinstance(found, Product) and found.coefficient not in (0, 1):
+        if isinstance(found, Product) and found.coefficient and found.coefficient != 1:
             if len(found.factors) == 1 and found.factors[0][1] == 1:
                 return found.factors[0][0], found.coefficient
             return self.signed_product(ONE, list(found.factors)), found.coefficient
