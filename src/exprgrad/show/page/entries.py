@@ -59,14 +59,12 @@ def written_out(run: Run) -> dict[int, Written]:
 
 def alone(run: Run, node: int) -> Written:
     """One operation by itself, over numbers: its operands are inputs."""
+    from exprgrad.run.arrays.arrays import as_array
+    from exprgrad.run.arrays.elements import elements
+
     assert run.adjoints is not None
     graph, kind, operands = run.graph, run.graph.kinds[node], run.graph.operands[node]
-    told = [
-        (*run.values[operand].ravel().tolist(),)
-        if graph.shape(operand)
-        else (float(run.values[operand]),)
-        for operand in operands
-    ]
+    told = [(*as_array(run.values[operand]).ravel().tolist(),) for operand in operands]
     held = {at: told[at] for at, operand in enumerate(operands) if not run.varying[operand]}
     # A row may ask for the number of an operand that is the same whatever the inputs: it has to be one.
     is_uneven = any(len({*numbers}) > 1 for numbers in held.values())
@@ -89,8 +87,6 @@ def alone(run: Run, node: int) -> Written:
     done = type(run).of("", evaluator_for(own), inputs, wrt)
     if by_number:
         return Written(done, [own.output])
-    from exprgrad.run.arrays.elements import elements
-
     written = elements(done)
     over, nodes = cast(Run, written.run), written.nodes
     return Written(over, nodes[own.output].ravel().tolist())

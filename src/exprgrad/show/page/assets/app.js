@@ -52,6 +52,7 @@ function show() {
   fit(written);
   // The frame is as large as the sentence below it leaves it.
   follow();
+  app.uncover?.();
 }
 
 function go(at) {

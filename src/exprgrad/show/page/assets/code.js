@@ -75,13 +75,17 @@ function mark(word, ids, more = []) {
   marked[word] = [...ids.flatMap(id => [...piecesOf(id), ...rows.filter(row => row.ids[0] === id)].map(({made}) => made)), ...more];
   for (const made of marked[word]) made.classList.add(word);
 }
-function light() {
+function shine() {
   const asked = app.asking && latest, spot = asked || app.picked || app.now.step, edge = EDGES[spot?.edge];
   mark("now", spot ? [spot.node ?? spot.id ?? edge.user] : []);
   mark("lit", [...pointedAt, ...edge ? [edge.operand] : []], pointedAt.map(id => cards[id].group));
+}
+// While a step is shown the line is uncovered last, for that has the page laid out.
+views.push(shine);
+function light() {
+  shine();
   app.uncover?.();
 }
-views.push(light);
 frame.addEventListener("pointerover", event => {
   const {node, edge} = spots.get(spotOf(event)) ?? {};
   point(known(edge) ? [EDGES[edge].user, EDGES[edge].operand] : known(node) ? [node] : []);
