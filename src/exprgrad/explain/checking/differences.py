@@ -182,7 +182,7 @@ def trusted(levels: Sequence[Sides], start: int) -> Sequence[Sides]:
     """
     if not follow(levels):
         return ()
-    return levels if any(map(told, zip(*levels, strict=True))) else levels[max(start, 0) :]
+    return levels if any(map(known_pairs, zip(*levels, strict=True))) else levels[max(start, 0) :]
 
 
 def follow(levels: Sequence[Sides]) -> bool:
@@ -193,13 +193,13 @@ def follow(levels: Sequence[Sides]) -> bool:
     that is followed differ less and less; at a jump they double, and keep their sign, but not on both
     sides: that is a peak, narrower than any of the steps.
     """
-    center, left, right = (told(side) for side in zip(*levels, strict=True))
+    center, left, right = (known_pairs(side) for side in zip(*levels, strict=True))
     if left and right and all(doubled(*pair) for pair in (*left, *right)):
         return False
     return all(hang_together(*pair) for pair in (*center, *left, *right))
 
 
-def told(samples: Sequence[Estimate | None]) -> list[tuple[Estimate, Estimate]]:
+def known_pairs(samples: Sequence[Estimate | None]) -> list[tuple[Estimate, Estimate]]:
     """The quotients at the smallest steps and at twice those, as far as both are more than noise."""
     known = [s if s is not None and abs(s.value) > 2 * s.error else None for s in samples]
     return [(far, near) for far, near in pairwise(known) if far and near][-LAST:]

@@ -38,7 +38,7 @@ def compared(test: Callable[..., Any]) -> Callable[..., Array]:
     return lambda x, y: np.where(test(x, y), 1.0, 0.0)
 
 
-def folded(function: Callable[[Any, Any], Any]) -> Callable[..., Array]:
+def folding(function: Callable[[Any, Any], Any]) -> Callable[..., Array]:
     """A function of two operands for any number of them."""
 
     return lambda *operands: reduce(function, operands)
@@ -71,9 +71,9 @@ NATIVE: dict[str, Callable[..., Array]] = {
     "eq": compared(np.equal),
     "ne": compared(np.not_equal),
     "where": lambda c, x, y: np.where(np.not_equal(c, 0), x, y),
-    "min": folded(np.minimum),
-    "max": folded(np.maximum),
-    "logsumexp": folded(np.logaddexp),
+    "min": folding(np.minimum),
+    "max": folding(np.maximum),
+    "logsumexp": folding(np.logaddexp),
     "logaddexp": np.logaddexp,
     "sign": lambda x: np.where(np.equal(x, 0), x, np.sign(x)),
     "round": np.rint,
