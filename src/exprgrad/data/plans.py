@@ -62,14 +62,6 @@ def planned(
     text: str,
     data: Sequence[str],
     *,
-    constants: Mapping[str, object] | None = None,
-    spelled: Mapping[str, str] | None = None,
-    renamed: Mapping[str, str] | None = None,
-    wrt: Iterable[str] | None = None,
-    of: Iterable[str] | None = None,
-    value_only: bool = False,
-    hessian: bool = False,
-    where: str | None = None,
     only: bool = False,
     prefix: str = "",
     bad_rows: str = "null",
@@ -77,10 +69,13 @@ def planned(
     by: Sequence[str] = (),
     path: str | None = None,
     to: str | None = None,
+    **asked: Any,
 ) -> BatchPlan:
-    """Everything that can be told before a row is read; raises an error for what cannot be done."""
-    chosen: dict[str, Any] = {"wrt": wrt, "of": of, "value_only": value_only, "hessian": hessian}
-    job = job_of(text, constants, spelled, renamed, where=where, **chosen)
+    """Everything that can be told before a row is read; raises an error for what cannot be done.
+
+    ``asked`` is what ``job_of`` takes: what is computed for every row.
+    """
+    job = job_of(text, **asked)
     format = "" if reduce else target_format(path, to)
     listed = found_in(data, BY_ENDING)
     refuse_overwriting(listed, path)
