@@ -61,10 +61,12 @@ def start(argv: list[str]) -> object:
     from exprgrad.cli.request import load
 
     if word in COMMANDS:
-        return load(word).main(rest, prog_name=f"exprgrad {word}", standalone_mode=False)
+        command = load(word)
+        return command.main(rest, prog_name=f"exprgrad {word}", standalone_mode=False, obj=argv)
     from exprgrad.cli.group import Group
 
-    return Group(list(COMMANDS), load).main(argv, prog_name="exprgrad", standalone_mode=False)
+    group = Group(list(COMMANDS), load)
+    return group.main(argv, prog_name="exprgrad", standalone_mode=False, obj=argv)
 
 
 def main(argv: list[str]) -> int:

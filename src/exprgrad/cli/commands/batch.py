@@ -179,7 +179,7 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
             yield kept
         except (KeyboardInterrupt, RequestError, OSError):
             if kept.is_written:
-                again = shlex.join(["exprgrad", *sys.argv[1:]])
+                again = shlex.join(["exprgrad", *click.get_current_context().obj])
                 again += " --resume" * (not options["resume"])
                 write([f"note: what is done is kept; to go on type\n  {again}\n"], sys.stderr)
             raise
