@@ -40,6 +40,12 @@ PARTS = {
         "Columns",
         "Value and gradient for every row, into columns that are there already where a contestant can.",
     ),
+    "columns": Part(
+        "Columns in files",
+        "The neuron's value and gradient for every row of a file, all five inputs being columns: summed, "
+        "beside merely reading the batches; and written, beside writing the same columns, computed "
+        "beforehand.  Others are given the derivatives, and sum plainly; JAX derives them.",
+    ),
     "compile": Part("Compiling", "From the formula's text to a function over columns."),
     "growth": Part(
         "Growth",
@@ -66,8 +72,8 @@ PARTS = {
         "*wrong* has no digit right, *nan* and *inf* stand for a finite number.",
     ),
 }
-ON_REQUEST = frozenset({"accuracy", "guard"})
-"""What is no part of a whole run: accuracy has a page of its own, the guard is measured by itself."""
+ON_REQUEST = frozenset({"accuracy", "columns", "guard"})
+"""What is no part of a whole run: accuracy has a page of its own, the others are measured by themselves."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

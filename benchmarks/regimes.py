@@ -67,6 +67,9 @@ REGIMES: dict[str, Regime] = {
         for state in ("on", "off")
     },
     **of_batches(),
+    "columns sums": Regime("Parquet to sums of a gradient / reading the batches", 1.5, 1.4),
+    "columns rows": Regime("Parquet to Parquet / reading and writing the same columns", 1.3, 1.1),
+    "columns csv": Regime("CSV to sums of a gradient / pyarrow's reading in a stream", 1.2, 1.0),
     **{
         f"{quantity} {stage}": Regime(f"growth of {quantity} per node, 10³ to 10⁶: {stage}", 2, 2)
         for quantity in ("time", "memory")

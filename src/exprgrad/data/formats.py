@@ -27,6 +27,8 @@ __all__ = [
 
 BATCH = 2**16
 """The rows of a batch, as far as the format lets us say."""
+READ = 2**20
+"""The bytes of a Parquet file that are read at a time."""
 PARTITION = 2**22
 """From so many rows on a file is several partitions, if it is in pieces that stand alone."""
 
@@ -92,8 +94,10 @@ def parquet_pieces(source: RowFile) -> list[int]:
 def parquet_batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
     """The rows of some row groups."""
     path = partition.source.path
-    with nullcontext(path) if store(path) is None else opened(path) as file:
-        found = arrow("parquet").ParquetFile(file)
+    is_here = store(path) is None
+    with nullcontext(path) if is_here else opened(path) as file:
+        # Row groups read ahead fill the memory, which only pays where each request takes long.
+        found = arrow("parquet").ParquetFile(file, pre_buffer=not is_here, buffer_size=READ)
         last = found.num_row_groups if partition.last < 0 else partition.last
         groups = [*range(partition.first, last)]
         if groups:

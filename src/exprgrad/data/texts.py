@@ -23,7 +23,7 @@ __all__ = [
     "CsvWriter", "JsonWriter", "csv_batches", "csv_sample", "json_batches", "json_sample",
 ]  # fmt: skip
 
-BLOCK = 2**22
+BLOCK = 2**21
 """The bytes of a block."""
 LONGEST = 2**26
 """The longest line, in bytes; a quote that has no end by then is none."""
@@ -37,7 +37,7 @@ def blocks(file: IO[bytes], path: str, *, quoted: bool) -> Iterator[bytes]:
     while read := file.read(BLOCK):
         data = rest + read
         last = end = data.rfind(b"\n") + 1
-        quotes = data.count(b'"', 0, end) if quoted else 0
+        quotes = data.count(b'"', 0, end) if quoted and b'"' in data else 0
         while quotes % 2:
             before = data.rfind(b"\n", 0, end - 1) + 1
             quotes -= data.count(b'"', before, end)
@@ -109,8 +109,7 @@ def csv_sample(source: RowFile) -> Any:
     found = header(source, start)
     rows = whole_lines(start)[found.length :]
     decoded(rows, source.path)
-    line = start.count(b"\n", 0, found.length)
-    table = csv_table(source.path, rows, found, [*range(len(found.names))], None, line)
+    table = csv_table(source.path, rows, found, [*range(len(found.names))], None, 0)
     return table.rename_columns(found.names)
 
 
@@ -121,18 +120,18 @@ def whole_lines(start: bytes) -> bytes:
 
 
 def csv_table(
-    path: str, block: bytes, found: Header, places: Sequence[int], types: Any, line: int
+    path: str, block: bytes, found: Header, places: Sequence[int], types: Any, row: int
 ) -> Any:
-    """Some columns of a block of lines; ``types`` by place, or None to guess; ``line`` stands before it."""
+    """Some columns of a block of lines behind so many rows; ``types`` by place, or None to guess."""
     csv, pa = arrow("csv"), arrow()
     keys = [str(at) for at in range(len(found.names))]
     wrong: list[Any] = []
 
-    def ragged(row: Any) -> str:
-        wrong.append(row)
+    def ragged(found: Any) -> str:
+        wrong.append(found)
         return "skip"
 
-    if not block.strip():
+    if not block or block.isspace():
         kinds = types or {}
         return pa.table({keys[at]: pa.array([], kinds.get(keys[at], pa.null())) for at in places})
     table = csv.read_csv(
@@ -146,12 +145,11 @@ def csv_table(
         csv.ConvertOptions(column_types=types, include_columns=[keys[at] for at in places]),
     )
     if wrong:
-        row = wrong[0]
-        before = block.find(row.text.encode())
-        number = line + block.count(b"\n", 0, max(before, 0)) + 1
-        cells = f"{row.actual_columns} cell{'s' * (row.actual_columns != 1)}"
-        message = f"line {number:,} of '{path}' has {cells}, and the header {row.expected_columns}"
-        raise InputError("bad-file", message).about(cut(row.text, SHOWN))
+        text, has, should = wrong[0].text, wrong[0].actual_columns, wrong[0].expected_columns
+        row += block.count(b"\n", 0, max(block.find(text.encode()), 0)) + 1
+        cells = f"{has} cell{'s' * (has != 1)}"
+        message = f"row {row:,} of '{path}' has {cells}, and the header {should}"
+        raise InputError("bad-file", message).about(cut(text, SHOWN))
     return table
 
 
@@ -163,19 +161,18 @@ def csv_batches(source: RowFile, columns: Sequence[str], schema: Any) -> Iterato
     pa = arrow()
     with opened(source.path) as file:
         found: Header | None = None
-        line = 0
+        row = 0
         for block in blocks(file, source.path, quoted=True):
             rows = block
             if found is None:
                 found = header(source, block)
                 places = [found.names.index(name) for name in columns]
                 rows = block[found.length :]
-                line = block.count(b"\n", 0, found.length)
             types = {
                 str(at): schema.field(name).type for at, name in zip(places, columns, strict=True)
             }
             try:
-                table = csv_table(source.path, rows, found, places, types, line)
+                table = csv_table(source.path, rows, found, places, types, row)
             except pa.ArrowInvalid as error:
                 text = {
                     at: pa.string() if kind == pa.float64() else kind for at, kind in types.items()
@@ -183,10 +180,10 @@ def csv_batches(source: RowFile, columns: Sequence[str], schema: Any) -> Iterato
                 if text == types:
                     raise misread(source.path, error, columns, places) from None
                 try:
-                    table = csv_table(source.path, rows, found, places, text, line)
+                    table = csv_table(source.path, rows, found, places, text, row)
                 except pa.ArrowInvalid as error:
                     raise misread(source.path, error, columns, places) from None
-            line += rows.count(b"\n")
+            row += table.num_rows
             yield from table.rename_columns(list(columns)).combine_chunks().to_batches()
 
 
