@@ -19,9 +19,9 @@ __all__ = [
     "CHUNK", "REDUCTIONS", "Partial", "combined", "finished", "folded", "reduced", "start",
 ]  # fmt: skip
 
-CHUNK = 2**13
+CHUNK = 2**14
 """The rows of a chunk."""
-SPLIT = 1.5 * 2.0**14
+SPLIT = 1.5 * 2.0**15
 """Times a power of two above a chunk's largest number: to add this and to take it away again rounds."""
 LARGE, SMALL = 2.0**480, 2.0**-480
 """Where squares would overflow, or lose digits; numbers beyond are scaled by ``2^600`` first."""
