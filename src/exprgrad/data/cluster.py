@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+import signal
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -141,11 +142,7 @@ def cluster_at(address: str) -> Iterator[Cluster]:
     dask.config.set({"distributed.comm.timeouts.connect": REACH})
     scheduler: Any = address
     if count is not None:
-        processes = int(count[1] or cores())
-        scheduler = distributed.LocalCluster(
-            n_workers=processes, threads_per_worker=1, memory_limit=0, dashboard_address=None,
-            silence_logs=logging.CRITICAL + 1, scheduler_kwargs={"allowed_failures": DEATHS},
-        )  # fmt: skip
+        scheduler = started_here(int(count[1] or cores()))
     try:
         client = distributed.Client(scheduler, timeout=REACH, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
@@ -160,6 +157,20 @@ def cluster_at(address: str) -> Iterator[Cluster]:
             with suppress(Exception):
                 scheduler.close(timeout=5)
         logging.disable(spoken)
+
+
+def started_here(count: int) -> Any:
+    """So many workers on this machine; Ctrl-C is for the command that ends them, and not for them."""
+    from distributed import LocalCluster
+
+    hears = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return LocalCluster(
+            n_workers=count, threads_per_worker=1, memory_limit=0, dashboard_address=":0",
+            silence_logs=logging.CRITICAL + 1, scheduler_kwargs={"allowed_failures": DEATHS},
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, hears)
 
 
 # What a worker does.
