@@ -22,7 +22,9 @@ QUIETLY = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update",
 )  # fmt: skip
-MEDIA = {"media": "screen", "color_scheme": "light", "reduced_motion": "reduce"}
+MEDIA = {
+    "media": "screen", "color_scheme": "light", "reduced_motion": "reduce", "forced_colors": "none",
+}  # fmt: skip
 LAID_OUT = """() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync("#panels > section { content-visibility: visible }");

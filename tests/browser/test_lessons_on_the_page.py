@@ -372,3 +372,16 @@ def test_a_node_that_is_not_visited_comes_before_none(browse: Any) -> None:
     panel(page, "Visit order").get_by_label("preorder", exact=True).check()
     done = [box.is_checked() for box in page.locator("#tasks li > label input").all()]
     assert done == [True, False, False, False, False]
+
+
+def test_bars_are_seen_in_forced_colours(browse: Any) -> None:
+    """They are borders: backgrounds are taken away there."""
+    page = lesson_page(browse, "vanish", forced_colors="active")
+    last(page)
+    bar = page.locator(".bar").first
+    assert bar.bounding_box()["height"] > 8
+    colours = (
+        "e => [getComputedStyle(e).borderTopColor, getComputedStyle(document.body).backgroundColor]"
+    )
+    own, behind = bar.evaluate(colours)
+    assert own != behind
