@@ -80,6 +80,7 @@ def offered(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("exprgrad grad a a=@da", ["a=@data.csv ", "a=@dawn.npy ", "a=@days/"]),
         ("exprgrad grad a a=@data.csv:", ["a=@data.csv:K ", "a=@data.csv:S "]),
         ("exprgrad grad a --inputs v", ["values.json "]), ("exprgrad grad -f no", ["notes.txt "]),
+        ("exprgrad batch S*K --data d", ["data.csv ", "days/"]),
         ('exprgrad grad "sum(x^k fo', ["sum(x^k for k in 1.."]),
         ("exprgrad grad '2*roo", ["2*root(", "2*root()"]),
         ("exprgrad grad a a=@nothing/", []), ("exprgrad grad a* ", []), ("exprgrad help ", []),

@@ -49,6 +49,7 @@ compdef _exprgrad exprgrad
 """What each shell reads once."""
 ENDINGS = {
     "--file": (), "--inputs": (".json",), "--output": (), "@": (".csv", ".json", ".npy"),
+    "--data": (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".gz"),
 }  # fmt: skip
 """Where a file stands → how the names of those that fit end; any, if none is said."""
 

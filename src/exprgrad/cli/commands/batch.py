@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +28,10 @@ from exprgrad.errors import RequestError
 if TYPE_CHECKING:
     from exprgrad.data.batch import Done, Workers
     from exprgrad.data.blocks import Tally
+    from exprgrad.data.job import Job
     from exprgrad.data.manifests import Manifest
     from exprgrad.data.plans import BatchPlan
-    from exprgrad.show.text.table import Screen, Table
+    from exprgrad.show.text.table import Table
 
 __all__ = ["batch_command"]
 
@@ -233,59 +234,68 @@ def tell(tally: Tally) -> None:
 
 def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
     """What the rows come to; or where they are, and how many."""
-    from exprgrad.data.job import result_fields
     from exprgrad.data.sums import finished
-    from exprgrad.show.documents.fields import Lines
-    from exprgrad.show.text.table import Column, tabulated
 
     job, tally = plan.job, done.tally
-    head: dict[str, Any] = {"data": list(options["data"])}
+    fields: dict[str, Any] = {"data": list(options["data"])}
+    told = {"bad": dict(tally.bad), "kinks": tally.kinks}
     if done.partial is None:
         rows = tally.rows - (sum(tally.bad.values()) if job.bad == "drop" else 0)
-        fields = {**head, "file": plan.path, "columns": [*plan.kept, *plan.names], "rows": rows}
-        fields |= {"bad": dict(tally.bad), "kinks": tally.kinks}
+        fields |= {"file": plan.path, "columns": [*plan.kept, *plan.names], "rows": rows, **told}
         return Answer("batch", job.text, fields.items(), (), (), lambda _: ())
     found = finished(job.reduce, done.partial)
-    head["reduce"] = job.reduce
-    if not job.by:
-        found = found or {(): (0, [0.0 if job.reduce == "sum" else float("nan")] * len(plan.names))}
-    table = [[*map(as_cell, key), rows, *values] for key, (rows, values) in found.items()]
-    columns = [*job.by, "rows", *plan.names]
-    if job.by:
-        groups = [
-            {
-                "group": dict(zip(job.by, key, strict=True)),
-                **result_fields(job, values),
-                "rows": rows,
-            }
-            for key, (rows, values) in found.items()
-        ]
-        fields = {**head, "by": list(job.by), "groups": Lines(groups)}
-    else:
-        rows, values = found[()]
-        fields = {**head, **result_fields(job, values), "rows": rows}
-    fields |= {"bad": dict(tally.bad), "kinks": tally.kinks}
-
-    def shown(screen: Screen) -> Iterator[str | Table]:
-        if job.by:
-            headings = [
-                Column(name, is_number=at >= len(job.by)) for at, name in enumerate(columns)
-            ]
-            yield tabulated(
-                headings, table, list, options["digits"], whole=options["show_all"], what="groups"
-            )
-        else:
-            headings = [Column("result"), Column(job.reduce, is_number=True)]
-            pairs = list(zip(columns, table[0], strict=True))
-            yield tabulated(headings, [*pairs[1:], pairs[0]], list, options["digits"], whole=True)
-
-    labels = [f"[{','.join(map(str, key))}]" if key else "" for key in found]
+    if not (found or job.by):
+        found = {(): (0, [0.0 if job.reduce == "sum" else float("nan")] * len(plan.names))}
+    groups = [([*map(as_cell, key)], rows, values) for key, (rows, values) in found.items()]
+    fields |= {"reduce": job.reduce, **reduced_fields(job, groups), **told}
+    labels = [f"[{','.join(map(str, key))}]" if key else "" for key, _, _ in groups]
     lines = [
         (f"{name}{label}", value)
-        for label, (_, values) in zip(labels, found.values(), strict=True)
+        for label, (_, _, values) in zip(labels, groups, strict=True)
         for name, value in zip(plan.names, values, strict=True)
     ]
-    return Answer("batch", job.text, fields.items(), [columns, *table], lines, shown)
+    columns = [*job.by, "rows", *plan.names]
+    table = [[*key, rows, *values] for key, rows, values in groups]
+    return Answer(
+        "batch",
+        job.text,
+        fields.items(),
+        [columns, *table],
+        lines,
+        lambda _: [reduced_table(job, columns, table, options)],
+    )
+
+
+Groups = Sequence[tuple[Sequence[Any], int, Sequence[float]]]
+"""What the rows of each group come to: its key, how many they are, and the results."""
+
+
+def reduced_fields(job: Job, groups: Groups) -> dict[str, Any]:
+    """What the rows come to as JSON has it."""
+    from exprgrad.data.job import result_fields
+    from exprgrad.show.documents.fields import Lines
+
+    listed = [{**result_fields(job, values), "rows": rows} for _, rows, values in groups]
+    if not job.by:
+        return listed[0]
+    keys = [{"group": dict(zip(job.by, key, strict=True))} for key, _, _ in groups]
+    both = [key | one for key, one in zip(keys, listed, strict=True)]
+    return {"by": list(job.by), "groups": Lines(both)}
+
+
+def reduced_table(
+    job: Job, columns: Sequence[str], rows: Sequence[Sequence[Any]], options: Mapping[str, Any]
+) -> Table:
+    """What the rows come to as people read it: a line for each result, or for each group."""
+    from exprgrad.show.text.table import Column, tabulated
+
+    digits = options["digits"]
+    if job.by:
+        headings = [Column(name, is_number=at >= len(job.by)) for at, name in enumerate(columns)]
+        return tabulated(headings, rows, list, digits, whole=options["show_all"], what="groups")
+    headings = [Column("result"), Column(job.reduce, is_number=True)]
+    count, *results = zip(columns, rows[0], strict=True)
+    return tabulated(headings, [*results, count], list, digits, whole=True)
 
 
 def as_cell(key: Any) -> Any:
