@@ -26,7 +26,7 @@ from exprgrad.data.manifests import versions  # noqa: E402
 from exprgrad.data.plans import BatchPlan, planned  # noqa: E402
 from exprgrad.errors import RequestError  # noqa: E402
 
-DEATHS = int(os.environ.get("EXPRGRAD_KILLS", "1"))
+ROUNDS = int(os.environ.get("EXPRGRAD_KILLS", "1"))
 WAIT = 120
 
 
@@ -88,14 +88,16 @@ def test_a_worker_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyP
 # With a scheduler and workers that are processes of their own.
 
 
+Process = subprocess.Popen[str]
+
+
 class Machines:
     """A scheduler, and workers."""
 
     def __init__(self, count: int, folder: Path) -> None:
         self.folder = folder
-        self.scheduler = self.started(
-            "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"
-        )
+        argv = ["--port", "0", "--no-dashboard"]
+        self.scheduler = self.started("distributed.cli.dask_scheduler", *argv, said=subprocess.PIPE)
         assert self.scheduler.stderr is not None
         self.address = ""
         for line in self.scheduler.stderr:
@@ -105,14 +107,14 @@ class Machines:
                 break
         self.workers = [self.worker() for _ in range(count)]
 
-    def started(self, module: str, *argv: str) -> subprocess.Popen[str]:
+    def started(self, module: str, *argv: str, said: int = subprocess.DEVNULL) -> Process:
         """A process of Dask's own, in another folder than the command's."""
         return subprocess.Popen(
             [sys.executable, "-m", module, "--host", "127.0.0.1", *argv],
-            cwd=self.folder, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            cwd=self.folder, text=True, stdout=subprocess.DEVNULL, stderr=said,
         )  # fmt: skip
 
-    def worker(self) -> subprocess.Popen[str]:
+    def worker(self) -> Process:
         """Another worker."""
         argv = [
             self.address,
@@ -146,35 +148,39 @@ def machines(count: int, folder: Path) -> Iterator[Machines]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-def test_workers_die(tmp_path: Path) -> None:
-    """The moments are drawn; each time a worker dies, wherever it is."""
-    pytest.importorskip("distributed", reason="pip install 'exprgrad[cluster]'")
+@pytest.mark.parametrize("options", ["-o out.parquet", "--reduce sum --by kind -o out.json"])
+def test_workers_die(options: str, tmp_path: Path) -> None:
+    """One sits on what it was given until it dies, so that the other dies before the end as well."""
+    distributed = pytest.importorskip("distributed", reason="pip install 'exprgrad[cluster]'")
     rows_in(tmp_path, 60, 20_000)
     moments = random.Random(19)
     (tmp_path / "elsewhere").mkdir()
-    died = 0
-    with machines(2, tmp_path / "elsewhere") as cluster:
-        for options in ("-o out.parquet", "--reduce sum --by kind -o out.json"):
-            argv = [*PROGRAM, "batch", "log(x)*x", "--data", "rows", *options.split()]
-            out = tmp_path / options.split()[-1]
-            one = subprocess.run(argv, cwd=tmp_path, check=True, capture_output=True, text=True)
-            expected = out.read_bytes()
-            for _ in range(DEATHS):
-                out.unlink()
-                with subprocess.Popen(
-                    [*argv, "--cluster", cluster.address],
-                    cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                ) as driver:  # fmt: skip
-                    while driver.poll() is None:
-                        time.sleep(moments.uniform(0.5, 4))
-                        if driver.poll() is None:
-                            cluster.kill_one(moments.randrange(2))
-                            died += 1
-                    said = driver.communicate(timeout=WAIT)
-                assert (driver.returncode, said) == (0, (one.stdout, one.stderr))
-                assert out.read_bytes() == expected
-                assert [path.name for path in tmp_path.glob(".*")] == []
-    assert died >= 2 * DEATHS
+    argv = [*PROGRAM, "batch", "log(x)*x", "--data", "rows", *options.split()]
+    out = tmp_path / options.split()[-1]
+    one = subprocess.run(argv, cwd=tmp_path, check=True, capture_output=True, text=True)
+    expected = out.read_bytes()
+    with (
+        machines(2, tmp_path / "elsewhere") as cluster,
+        distributed.Client(cluster.address, set_as_default=False) as watch,
+    ):
+        for _ in range(ROUNDS):
+            out.unlink()
+            watch.wait_for_workers(2, timeout=WAIT)
+            cluster.workers[0].send_signal(signal.SIGSTOP)
+            with subprocess.Popen(
+                [*argv, "--cluster", cluster.address],
+                cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            ) as driver:  # fmt: skip
+                while driver.poll() is None and not any(watch.processing().values()):
+                    time.sleep(0.01)
+                time.sleep(moments.random())
+                cluster.kill_one(1)
+                assert driver.poll() is None
+                cluster.kill_one(0)
+                said = driver.communicate(timeout=WAIT)
+            assert (driver.returncode, said) == (0, (one.stdout, one.stderr))
+            assert out.read_bytes() == expected
+            assert [path.name for path in tmp_path.glob(".*")] == []
 
 
 @pytest.mark.slow
