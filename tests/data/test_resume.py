@@ -227,6 +227,13 @@ def test_a_copy_that_was_not_finished(folder: Path, stop: Any) -> None:
     assert (Path("out.arrow").read_bytes(), beside(folder)) == (expected, [])
 
 
+def test_groups_of_numbers_that_are_none(folder: Path) -> None:
+    g = [float("nan"), None, 0.0, -0.0] * 5000
+    pq().write_table(pa.table({"x": [1.0] * len(g), "g": g}), "groups.parquet")
+    argv = ["--data", "groups.parquet", "--reduce", "sum", "--by", "g", "--value-only", "--csv"]
+    assert command("batch", "x", *argv).out == "g,rows,value\n,10000,10000.0\n0.0,10000,10000.0\n"
+
+
 def test_what_cannot_be_gone_on_with(folder: Path) -> None:
     for argv in (["--resume"], ["--reduce", "sum", "--resume"], ["--check-content"]):
         status, out, err = run(*argv)

@@ -269,8 +269,7 @@ def groups_of(job: Job, batch: Any, low: int, high: int) -> tuple[list[Any], np.
     keys: list[Any] = [()]
     codes = np.zeros(high - low, dtype=np.int64)
     for name in job.by:
-        column = batch.column(name).slice(low, high - low)
-        encoded = column
+        encoded = column = as_keys(batch.column(name).slice(low, high - low))
         if not arrow().types.is_dictionary(column.type):
             encoded = column.dictionary_encode("encode")
         values = encoded.dictionary.to_pylist()
@@ -279,6 +278,15 @@ def groups_of(job: Job, batch: Any, low: int, high: int) -> tuple[list[Any], np.
         keys = [(*key, value) for key in keys for value in values]
         codes = codes * len(values) + indices
     return keys, codes
+
+
+def as_keys(column: Any) -> Any:
+    """A column as keys of groups, where -0 is 0, and nan is missing: it is not even itself."""
+    if not arrow().types.is_floating(column.type):
+        return column
+    pa, pc = arrow(), arrow("compute")
+    whole = pc.add(column, pa.scalar(0.0, column.type))
+    return pc.if_else(pc.is_nan(whole), pa.scalar(None, column.type), whole)
 
 
 # Row by row.
