@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import math
+from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -15,7 +18,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import exprgrad
-from shell import Outcome, command
+from shell import Outcome, Terminal, command
 from together import together
 
 pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
@@ -267,3 +270,62 @@ def test_sums_at_the_ends_of_the_doubles(name: str, tmp_path: Path) -> None:
     more = written(tmp_path / "more.parquet", pa.table({"x": [1e308] * 9}))
     found = json.loads(batch("x", "--data", more, "--reduce", name, "--json").out)["value"]
     assert found == (1e308 if name == "max" else "inf")
+
+
+def test_numbers_of_other_types_and_groups_of_any(tmp_path: Path) -> None:
+    rows = pa.table(
+        {
+            "x": pa.array([Decimal("1.5"), None, Decimal("2.25")]),
+            "n": pa.array([1, 2, 3], pa.uint8()),
+            "f": [True, False, True],
+            "h": pa.array([1.0, 2.0, 3.0], pa.float32()),
+            "day": [date(2024, 1, 1), date(2024, 1, 2), None],
+            "word": pa.array(["a", "b", "a"]).dictionary_encode(),
+            "k": [math.nan, 1.0, math.nan],
+        }
+    )
+    path = written(tmp_path / "rows.parquet", rows)
+    argv = ("x*n*f*h", "--data", path, "--reduce", "sum", "--value-only", "--csv", "--by")
+    assert batch(*argv, "day").out == "day,rows,value\n2024-01-01,1,1.5\n,1,20.25\n"
+    assert batch(*argv, "word,f").out == "word,f,rows,value\na,true,2,21.75\n"
+    assert batch(*argv, "k").out == "k,rows,value\nnan,2,21.75\n"
+    path = written(
+        tmp_path / "nan.parquet", pa.table({"x": [1.0] * 20_000, "k": [math.nan] * 20_000})
+    )
+    argv = ("2*x", "--data", path, "--reduce", "sum", "--value-only", "--csv", "--by")
+    assert batch(*argv, "k").out == "k,rows,value\nnan,20000,40000.0\n"
+    path = str(tmp_path / "rows.parquet")
+    status, out, _ = batch("x*n", "--data", path, "--value-only", "--to", "tsv")
+    assert (status, out.splitlines()[2]) == (0, "\t2\tfalse\t2\t2024-01-02\tb\t1\t")
+
+
+def test_packed_texts_folders_and_globs(tmp_path: Path) -> None:
+    (tmp_path / "part=1").mkdir()
+    for number, name in enumerate(("a.csv.gz", "part=1/b.csv.gz", "part=1/_c.csv.gz")):
+        rows = f"x\n{number}\n{number + 0.5}\n".encode()
+        (tmp_path / name).write_bytes(gzip.compress(rows))
+    argv = ("2*x", "--reduce", "sum", "--value-only", "-q", "--data")
+    assert batch(*argv, str(tmp_path)).out == "value=6.0\n"
+    assert batch(*argv, str(tmp_path / "*" / "*.gz")).out == "value=14.0\n"
+    out = tmp_path / "out.csv.gz"
+    assert batch("2*x", "--data", str(tmp_path / "a.csv.gz"), "-o", str(out)).status == 0
+    assert gzip.decompress(out.read_bytes()) == b"x,value,d_x\n0,0,2\n0.5,1,2\n"
+
+
+def test_progress_is_told_on_a_terminal_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from exprgrad.show.text import progress
+
+    monkeypatch.setattr(progress, "AFTER", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    path = written(tmp_path / "rows.parquet", spread(1000))
+    assert batch("x*y", "--data", path, "--reduce", "sum").err == ""
+    terminal = Terminal(io.BytesIO(), encoding="utf-8")
+    monkeypatch.setattr("sys.stderr", terminal)
+    with progress.Progress(1000) as told:
+        told(1000)
+    terminal.flush()
+    buffer = terminal.buffer
+    assert isinstance(buffer, io.BytesIO)
+    assert b"1,000 rows" in buffer.getvalue()
