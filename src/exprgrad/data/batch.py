@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
@@ -273,8 +272,7 @@ def groups_of(job: Job, batch: Any, low: int, high: int) -> tuple[list[Any], np.
         encoded = column = as_keys(batch.column(name).slice(low, high - low))
         if not arrow().types.is_dictionary(column.type):
             encoded = column.dictionary_encode("encode")
-        # One nan is another's equal only if it is the same object.
-        values = [math.nan if one != one else one for one in encoded.dictionary.to_pylist()]
+        values = encoded.dictionary.to_pylist()
         indices = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
         values.append(None)
         keys = [(*key, value) for key in keys for value in values]
