@@ -299,6 +299,67 @@ def test_numbers_of_other_types_and_groups_of_any(tmp_path: Path) -> None:
     assert (status, out.splitlines()[2]) == (0, "\t2\tfalse\t2\t2024-01-02\tb\t1\t")
 
 
+def test_groups_of_dictionaries(tmp_path: Path) -> None:
+    def grouped(groups: Any, *by: str) -> str:
+        rows = pa.table({"x": [1.0, 2.0, 3.0, 4.0], "g": groups, "k": [1, 2, 1, 2]})
+        path = written(tmp_path / "rows.arrow", rows)
+        argv = ("x", "--data", path, "--reduce", "sum", "--value-only", "--csv", "--by")
+        return batch(*argv, ",".join(["g", *by])).out
+
+    places = pa.array([0, 1, 2, None], pa.int8())
+    twice = pa.DictionaryArray.from_arrays(places, pa.array(["a", None, "a"]))
+    assert grouped(twice) == "g,rows,value\na,2,4.0\n,2,6.0\n"
+    full = pa.DictionaryArray.from_arrays(places, pa.array([f"{at}" for at in range(128)]))
+    assert grouped(full, "k") == "g,k,rows,value\n0,1,1,1.0\n1,2,1,2.0\n2,1,1,3.0\n,2,1,4.0\n"
+
+
+def test_many_groups_of_two_columns(tmp_path: Path) -> None:
+    """Of pairs of cells those count that are in rows, and not all 10^8 that there could be."""
+    count = np.arange(10_000.0)
+    path = written(tmp_path / "rows.arrow", pa.table({"a": count, "b": -count}))
+    out = batch("a", "--data", path, "--reduce", "sum", "--value-only", "--csv", "--by", "a,b").out
+    assert out.splitlines()[-1] == "9999.0,-9999.0,1,9999.0"
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (pa.array([date(2024, 1, 1)]), "2024-01-01"),
+        (pa.array([Decimal("1.10")]), "1.10"),
+        (pa.array([1], pa.timestamp("ns")), "1970-01-01 00:00:00.000000001"),
+        (pa.array([1], pa.time64("ns")), "00:00:00.000000001"),
+        (pa.array(["a"], pa.string_view()), "a"),
+    ],
+)
+def test_times_decimals_and_views_are_texts(cells: Any, shown: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "rows.arrow", pa.table({"x": [1.0], "g": cells}))
+    found = batch("x", "--data", path, "--reduce", "sum", "--by", "g", "--json")
+    assert json.loads(found.out)["groups"][0]["group"] == {"g": shown}
+    assert batch("x", "--data", path, "--value-only").out == f"x,g,value\n1,{shown},1\n"
+    assert json.loads(batch("x", "--data", path, "--to", "jsonl").out)["g"] == shown
+
+
+def test_decimals_are_the_nearest_doubles(tmp_path: Path) -> None:
+    numbers = [Decimal(7919**at % 10**27).scaleb(-18) for at in range(300)]
+    rows = pa.table({"x": pa.array(numbers, pa.decimal128(38, 18))})
+    path = written(tmp_path / "rows.parquet", rows)
+    out = batch("x", "--data", path, "--only", "--value-only").out
+    assert [*map(float, out.split()[1:])] == [*map(float, numbers)]
+
+
+def test_a_row_of_one_empty_cell_is_a_row() -> None:
+    argv = ("--data", "-", "--only", "--value-only")
+    out = batch("log(x)", *argv, stdin=b"x\n1\n-1\n").out
+    assert out == 'value\n0\n""\n'
+    assert batch("value", *argv, stdin=out.encode()).out == out
+
+
+def test_texts_of_json_that_look_like_times_stay_as_they_are() -> None:
+    row = '{"x": 1.0, "day": "2020-01-01", "at": {"from": ["2020-01-01T00:00:00Z"]}}'
+    out = batch("x", "--data", "-", "--value-only", "--to", "jsonl", stdin=row.encode()).out
+    assert out == row[:-1] + ', "value": 1.0}\n'
+
+
 def test_packed_texts_folders_and_globs(tmp_path: Path) -> None:
     (tmp_path / "part=1").mkdir()
     for number, name in enumerate(("a.csv.gz", "part=1/b.csv.gz", "part=1/_c.csv.gz")):

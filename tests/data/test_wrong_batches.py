@@ -47,6 +47,7 @@ TEXTS = {
     "array.jsonl": '[{"x":1,"y":2}]\n',
     "empty.jsonl": "",
     "words.jsonl": '{"x":"a","y":2}\n',
+    "nameless.jsonl": "{}\n",
     "nested.jsonl": '{"x":{"a":1},"y":2}\n',
     "twice.jsonl": '{"x":1,"x":2,"y":1}\n',
     "text.arrow": "x,y\n1,2\n",
@@ -152,6 +153,7 @@ CASES = r"""
 'x*y' --data empty.jsonl
 'x*y' --data words.jsonl
 'x*y' --data nested.jsonl
+'x*y' --data nameless.jsonl
 'x*y' --data twice.jsonl
 'x*y' --data empty.arrow
 'x*y' --data cut.arrow
@@ -160,6 +162,7 @@ CASES = r"""
 't*y' --data rows.parquet
 'l*y' --data rows.parquet
 'x*y' --data rows.parquet -o out.csv
+'x*y' --data rows.parquet --reduce sum --by l
 'x*y' --data rows.parquet --data text_column.parquet
 'x*y' --data rows.parquet --data whole.parquet
 'x*y' --data rows.csv --data other.csv

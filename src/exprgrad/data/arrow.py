@@ -11,8 +11,8 @@ import numpy as np
 from exprgrad.errors import ExprgradError, InputError, MissingExtraError, RequestError, install
 
 __all__ = [
-    "Doubles", "arrow", "broken_file", "cells", "is_numeric", "is_text", "numbers", "one_array",
-    "type_words",
+    "Doubles", "arrow", "broken_file", "cells", "in_texts", "is_numeric", "is_text", "numbers", "one_array",
+    "plain_cells", "type_words",
 ]  # fmt: skip
 
 MISSING = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "n/a", "None", "#N/A", "-nan", "-NaN")
@@ -67,6 +67,8 @@ def numbers(column: Any) -> Doubles:
     missing = None
     if column.null_count:
         missing = column.is_null().to_numpy(zero_copy_only=False)
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.string())  # from a text the nearest double is found
     if column.type != pa.float64():
         column = column.cast(pa.float64(), safe=False)
     if missing is not None:
@@ -85,6 +87,7 @@ def one_array(column: Any) -> Any:
 def cells(column: Any) -> Doubles:
     """Texts as doubles, as far as they are numbers."""
     pa, pc = arrow(), arrow("compute")
+    column = in_texts(column)
     try:
         values = column.cast(pa.float64()).fill_null(float("nan")).to_numpy()
         missing = np.isnan(values)
@@ -99,6 +102,27 @@ def cells(column: Any) -> Doubles:
     missing = is_missing.to_numpy(zero_copy_only=False)
     wrong = ~(missing | is_number.to_numpy(zero_copy_only=False))
     return Doubles(doubles.to_numpy(), missing, wrong)
+
+
+def in_texts(column: Any) -> Any:
+    """A column as texts hold it: times and decimals as texts, the rest as it is."""
+    pa, kind = arrow(), column.type
+    views = getattr(pa.types, "is_string_view", pa.types.is_string)
+    if pa.types.is_temporal(kind) or pa.types.is_decimal(kind) or views(kind):
+        return column.cast(pa.string())
+    return column
+
+
+def plain_cells(column: Any) -> list[Any]:
+    """The cells of a column as None, truth values, numbers and texts: nan is None, and -0 is 0."""
+    pa = arrow()
+    found = in_texts(column).to_pylist()
+    if pa.types.is_floating(column.type):
+        return [None if cell is None or cell != cell else cell + 0.0 for cell in found]
+    return [
+        cell.decode(errors="backslashreplace") if isinstance(cell, bytes) else cell
+        for cell in found
+    ]
 
 
 def is_text(kind: Any) -> bool:
@@ -126,7 +150,16 @@ def type_words(kind: Any) -> str:
         kind = kind.value_type
     if is_text(kind):
         return "texts"
-    known = ((types.is_timestamp, "times"), (types.is_date, "dates"), (types.is_nested, "lists"))
+    known = (
+        (types.is_date, "dates"),
+        (types.is_duration, "durations"),
+        (types.is_temporal, "times"),
+        (types.is_struct, "objects"),
+        (types.is_nested, "lists"),
+        (types.is_binary, "bytes"),
+        (types.is_large_binary, "bytes"),
+        (types.is_fixed_size_binary, "bytes"),
+    )
     return next((words for check, words in known if check(kind)), str(kind))
 
 

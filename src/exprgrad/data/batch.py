@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from exprgrad.data.arrow import arrow, numbers
+from exprgrad.data.arrow import arrow, in_texts, numbers, plain_cells
 from exprgrad.data.blocks import (
     REASONS,
     Block,
@@ -269,24 +269,31 @@ def groups_of(job: Job, batch: Any, low: int, high: int) -> tuple[list[Any], np.
     keys: list[Any] = [()]
     codes = np.zeros(high - low, dtype=np.int64)
     for name in job.by:
-        encoded = column = as_keys(batch.column(name).slice(low, high - low))
-        if not arrow().types.is_dictionary(column.type):
-            encoded = column.dictionary_encode("encode")
-        values = encoded.dictionary.to_pylist()
-        indices = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
-        values.append(None)
-        keys = [(*key, value) for key in keys for value in values]
-        codes = codes * len(values) + indices
+        values, places = cells_met(batch.column(name).slice(low, high - low))
+        codes = codes * len(values) + places
+        if len(keys) == 1:
+            keys = [(*keys[0], value) for value in values]
+            continue
+        met, codes = np.unique(codes, return_inverse=True)  # most pairs are in no row
+        pairs = [divmod(code, len(values)) for code in met.tolist()]
+        keys = [(*keys[key], values[value]) for key, value in pairs]
     return keys, codes
 
 
-def as_keys(column: Any) -> Any:
-    """A column as keys of groups, where -0 is 0, and nan is missing: it is not even itself."""
-    if not arrow().types.is_floating(column.type):
-        return column
-    pa, pc = arrow(), arrow("compute")
-    whole = pc.add(column, pa.scalar(0.0, column.type))
-    return pc.if_else(pc.is_nan(whole), pa.scalar(None, column.type), whole)
+def cells_met(column: Any) -> tuple[list[Any], np.ndarray]:
+    """A column's different cells, and by row which it is; what is missing is one, and -0 is 0."""
+    pa = arrow()
+    if not pa.types.is_dictionary(column.type):
+        column = in_texts(column).dictionary_encode("encode")
+    size = len(column.dictionary)
+    indices = column.indices.cast(pa.int64()).fill_null(size).to_numpy()
+    met = np.flatnonzero(np.bincount(indices))
+    cells = plain_cells(column.dictionary.take(pa.array(met[met < size])))
+    cells += [None] * (len(met) - len(cells))
+    places: dict[Any, int] = {}
+    numbered = np.zeros(size + 1, dtype=np.int64)
+    numbered[met] = [places.setdefault(cell, len(places)) for cell in cells]
+    return list(places), numbered[indices]
 
 
 # Row by row.

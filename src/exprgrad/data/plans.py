@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from exprgrad.data.arrow import arrow, cells, is_numeric, is_text, type_words
+from exprgrad.data.arrow import arrow, cells, in_texts, is_numeric, is_text, type_words
 from exprgrad.data.formats import (
     BY_ENDING,
     FORMATS,
@@ -34,6 +34,12 @@ __all__ = [
 
 BAD_ROWS = ("null", "drop", "fail")
 """What may become of rows that do not compute."""
+ROOM = {
+    "lists": ("parquet", "arrow", "jsonl"),
+    "objects": ("parquet", "arrow", "jsonl"),
+    "bytes": ("parquet", "arrow"),
+}
+"""What columns may hold → the formats that have room for it, if not all do."""
 LISTED = 8
 """How many columns a message lists."""
 
@@ -237,6 +243,12 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
             message = f"'{source.path}' has {counts[column]} columns named '{column}'"
             raise InputError("bad-column", message, help="give them different names")
         raise no_column(source, known, column, name, job)
+    for column in job.by:
+        kind = sample.schema.field(column).type
+        if arrow().types.is_nested(kind):
+            message = f"column '{column}' of '{source.path}' holds {type_words(kind)}"
+            help = "--by takes columns of texts, numbers or times"
+            raise InputError("bad-column", message, help=help)
     for column, name in columns_read(job).items():
         kind = sample.schema.field(column).type
         if is_numeric(kind) or (is_text(kind) and has_numbers(source, sample.column(column))):
@@ -260,7 +272,7 @@ def has_numbers(source: RowFile, column: Any) -> bool:
 def with_commas(column: Any) -> bool:
     """Whether cells have a comma where numbers have a point."""
     pc = arrow("compute")
-    return bool(pc.any(pc.match_substring_regex(column, r"^-?\d+,\d+$")).as_py())
+    return bool(pc.any(pc.match_substring_regex(in_texts(column), r"^-?\d+,\d+$")).as_py())
 
 
 def no_column(
@@ -297,14 +309,14 @@ def read_schema(job: Job, source: RowFile, schema: Any, kept: Sequence[str], is_
 
 
 def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:
-    """An error for columns of lists where cells are texts."""
-    if not format or not FORMATS[format].is_text:
-        return
+    """An error for columns of lists where cells are texts, and of bytes where there are none."""
     for name in kept:
-        kind = schema.field(name).type
-        if arrow().types.is_nested(kind):
-            message = f"column '{name}' holds {kind}, which {format.upper()} has no room for"
-            help = "--only leaves it out; -o FILE.parquet and .jsonl have room"
+        words = type_words(schema.field(name).type)
+        room = ROOM.get(words, (format,))
+        if format and format not in room:
+            message = f"column '{name}' holds {words}, which {format.upper()} has no room for"
+            others = " and .".join([", .".join(room[:-1]), room[-1]])
+            help = f"--only leaves it out; -o FILE.{others} have room"
             raise InputError("bad-column", message, help=help)
 
 

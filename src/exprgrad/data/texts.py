@@ -13,7 +13,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
-from exprgrad.data.arrow import arrow, is_text
+from exprgrad.data.arrow import arrow, in_texts, is_text
 from exprgrad.data.places import HEAD, RowFile, head, opened
 from exprgrad.errors import ExprgradError, InputError, RequestError
 from exprgrad.run.values.files import is_number, once
@@ -220,7 +220,11 @@ class CsvWriter:
     def write(self, batch: Any) -> None:
         """Write some rows."""
         csv, pc = arrow("csv"), arrow("compute")
-        batch = without_dictionaries(batch)
+        batch = plainly(batch)
+        if batch.num_columns == 1 and batch.column(0).null_count:  # an empty line is no row
+            cells = quoted(batch.column(0).cast(arrow().string()), self.signs)
+            self.file.write(lines_of([cells.fill_null('""')], self.separator))
+            return
         texts = [column for column in batch.columns if is_text(column.type)]
         if any(pc.any(pc.match_substring_regex(one, self.signs)).as_py() for one in texts):
             cells = [
@@ -238,16 +242,14 @@ class CsvWriter:
         """All is written."""
 
 
-def without_dictionaries(batch: Any) -> Any:
-    """Rows with each cell in its place, and not the number of one in a list of all."""
+def plainly(batch: Any) -> Any:
+    """Rows as texts hold them: each cell in its place, and not the number of one in a list of all."""
     pa = arrow()
-    if not any(pa.types.is_dictionary(column.type) for column in batch.columns):
-        return batch
-    plain = [
+    columns = [
         one.dictionary_decode() if pa.types.is_dictionary(one.type) else one
         for one in batch.columns
     ]
-    return pa.RecordBatch.from_arrays(plain, batch.schema.names)
+    return pa.RecordBatch.from_arrays([*map(in_texts, columns)], batch.schema.names)
 
 
 def as_texts(names: Sequence[str]) -> Any:
@@ -283,9 +285,29 @@ def json_sample(source: RowFile) -> Any:
     rows = whole_lines(start)
     decoded(rows, source.path)
     try:
-        return json_table(rows, None)
+        table = json_table(rows, None)
+        kinds = [(field.name, as_told(field.type)) for field in table.schema]
+        table = json_table(rows, arrow().schema(kinds))
     except arrow().ArrowInvalid:
-        return json_slowly(rows, source.path, 0)
+        table = json_slowly(rows, source.path, 0)
+    if not table.num_columns:
+        message = (
+            f"the first lines of '{source.path}' are objects without a name: it has no columns"
+        )
+        raise InputError("bad-file", message)
+    return table
+
+
+def as_told(kind: Any) -> Any:
+    """The type of a column of JSON: a text that looks like a time is a text."""
+    pa = arrow()
+    if pa.types.is_timestamp(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(as_told(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(one.name, as_told(one.type)) for one in kind])
+    return kind
 
 
 def json_table(block: bytes, schema: Any) -> Any:
@@ -370,7 +392,7 @@ class JsonWriter:
 
     def write(self, batch: Any) -> None:
         """Write some rows."""
-        for row in batch.to_pylist():
+        for row in plainly(batch).to_pylist():
             try:
                 line = self.write_row(row)
             except ValueError:
