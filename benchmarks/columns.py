@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Call, Report, left_out, medians, peer, ratio, table, times, turns
+from benchmarks.regimes import COLUMNS, summary
 from exprgrad.data.arrow import arrow
 from exprgrad.data.batch import carried_out
 from exprgrad.data.plans import planned
@@ -43,6 +44,7 @@ def report(*, quick: bool) -> Report:
             parts.append(table([title, "ns a row", f"against {unit}"], lines))
             figures[key] = ratio(taken, "exprgrad", unit)
     missing = [name for name in ("duckdb", "polars", "pandas", "jax") if peer(name) is None]
+    parts.append(summary(figures, COLUMNS))
     return Report("\n".join(parts) + left_out(missing), figures)
 
 

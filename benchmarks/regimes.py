@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from benchmarks.measure import Ratio, table
 
-__all__ = ["REGIMES", "Regime", "summary"]
+__all__ = ["COLUMNS", "REGIMES", "Regime", "summary"]
 
 
 class Regime(NamedTuple):
@@ -67,9 +67,6 @@ REGIMES: dict[str, Regime] = {
         for state in ("on", "off")
     },
     **of_batches(),
-    "columns sums": Regime("Parquet to sums of a gradient / reading the batches", 1.5, 1.4),
-    "columns rows": Regime("Parquet to Parquet / reading and writing the same columns", 1.3, 1.1),
-    "columns csv": Regime("CSV to sums of a gradient / pyarrow's reading in a stream", 1.2, 1.0),
     **{
         f"{quantity} {stage}": Regime(f"growth of {quantity} per node, 10³ to 10⁶: {stage}", 2, 2)
         for quantity in ("time", "memory")
@@ -77,12 +74,18 @@ REGIMES: dict[str, Regime] = {
     },
 }
 """By name, in the order of the table."""
+COLUMNS: dict[str, Regime] = {
+    "columns sums": Regime("Parquet to sums of a gradient / reading the batches", 1.5, 1.4),
+    "columns rows": Regime("Parquet to Parquet / reading and writing the same columns", 1.3, 1.1),
+    "columns csv": Regime("CSV to sums of a gradient / pyarrow's reading in a stream", 1.2, 1.0),
+}
+"""Those of columns in files, which are measured by themselves."""
 
 
-def summary(figures: Mapping[str, Ratio]) -> str:
+def summary(figures: Mapping[str, Ratio], regimes: Mapping[str, Regime] = REGIMES) -> str:
     """The table of the regimes; a dash where nothing was measured, a peer or an engine being absent."""
     rows = []
-    for name, regime in REGIMES.items():
+    for name, regime in regimes.items():
         wanted = [regime.wanted(regime.bar), regime.wanted(regime.goal)]
         found = figures.get(name)
         if found is None:
