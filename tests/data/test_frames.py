@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -109,6 +110,18 @@ def test_a_file_is_an_iterator_of_record_batches(tmp_path: Path) -> None:
 def test_what_cannot_be_done_with_a_frame(frame: Any, options: Any, message: str) -> None:
     with pytest.raises(ExprgradError, match=message.replace("(", r"\(")):
         F.batch(frame, **options)
+
+
+def test_cells_of_several_types() -> None:
+    frame = pandas_frame({"x": [1, "a"], "y": [1.0, 2.0]})
+    with pytest.raises(ExprgradError, match="column 'x' of 'frame' holds values of several types"):
+        parse("x*y").batch(frame)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_beyond_the_doubles_bring_no_warning() -> None:
+    found = parse("2*x").batch(pa.table({"x": [math.inf, -math.inf, 1e308, 1e308]}))
+    assert found["value"].to_pylist() == [None] * 4
 
 
 def test_functions_of_arrow_arrays() -> None:

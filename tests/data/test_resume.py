@@ -144,11 +144,11 @@ def test_without_resume_it_begins_afresh(folder: Path, stop: Any) -> None:
 
 
 CHANGES = [
-    ("--where x>1", "--where is not what it was: "),
+    ("--where x>1", "--where is not what it was: nothing\n"),
     ("--bad-rows drop", "--bad-rows is not what it was: null"),
-    ("--only", "the columns"),
-    ("--wrt x", "--wrt is not what it was: ['x', 'y']"),
-    ("--map y=x", "--map is not what it was"),
+    ("--only", "the columns that are written, or their types, are not what they were"),
+    ("--wrt x", "--wrt is not what it was: x,y"),
+    ("--map y=x", "--map is not what it was: nothing"),
     ("--check-content", "it was begun without --check-content"),
 ]
 

@@ -111,7 +111,9 @@ def judged(
     if met is not None and chosen is not None:
         met &= chosen
     is_clean = not any(column.missing is not None for column in columns)
-    if is_clean and all(np.isfinite(np.add.reduce(one)) for one in results):
+    with np.errstate(all="ignore"):
+        is_clean = is_clean and all(np.isfinite(np.add.reduce(one)) for one in results)
+    if is_clean:
         return Block(results, chosen, None, met, {})
     reasons = causes(columns, results, low, high)
     if chosen is not None:

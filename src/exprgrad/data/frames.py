@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from os import PathLike, fspath
 from typing import Any
 
@@ -58,7 +59,7 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
             raise no_column(FRAME, known, column, name, job)
     names = [prefix + name for name in result_names(job)]
     refuse_clashes(() if only else known, names, FRAME, prefix)
-    table = given.select(dict.fromkeys(read.values())).to_arrow()
+    table = as_table(given, dict.fromkeys(read.values()))
     check_columns(job, FRAME, table)
     columns = [numbers(one_array(table.column(read[name]))) for name in prepared(job).names]
     block = computed(prepared(job), columns, 0, table.num_rows)
@@ -69,6 +70,21 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     if block.bad is not None and job.bad == "drop":
         found = found.filter(~library.col(names[0]).is_null())
     return (found.select(names) if only else found).to_native()
+
+
+def as_table(frame: Any, columns: Iterable[str]) -> Any:
+    """Some columns of a frame as a table of Arrow's."""
+    try:
+        return frame.select(columns).to_arrow()
+    except (arrow().ArrowInvalid, arrow().ArrowTypeError):
+        for column in columns:
+            try:
+                frame.select(column).to_arrow()
+            except arrow().ArrowException as error:
+                message = f"column '{column}' of 'frame' holds values of several types"
+                help = "make its cells numbers, such as by pandas.to_numeric"
+                raise InputError("bad-column", message, help=help) from error
+        raise
 
 
 def frame_of(frame: object) -> tuple[Any, Any]:

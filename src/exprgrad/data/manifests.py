@@ -216,7 +216,7 @@ def reached_before(kept: Manifest, plan: BatchPlan) -> Reached:
         raise RequestError("unfinished", message, help=AFRESH) from None
     for name, value in kept.about["what"].items():
         if what.get(name) != value:
-            raise other_run(path, f"{name} is not what it was: {what.get(name)}")
+            raise other_run(path, difference(name, what.get(name)))
     if reached.done > len(plan.partitions):
         raise other_run(path, "it has read more than --data names")
     read = dict.fromkeys(one.source.path for one in plan.partitions[: reached.done])
@@ -235,6 +235,18 @@ def check_input(path: str, then: Sequence[str], now: Sequence[str]) -> None:
     is_same = then[3] == now[3] if now[3] else then[:3] == now[:3]
     if not is_same:
         raise other_run(path, f"'{now[0]}' has changed since")
+
+
+def difference(name: str, was: Any) -> str:
+    """What is not what it was, and what that is, as it is typed."""
+    if name == "the columns":
+        return "the columns that are written, or their types, are not what they were"
+    if name == "NAME=VALUE":
+        was = [f"{key}={float.fromhex(value):.17g}" for key, value in was]
+    elif name == "--map":
+        was = [f"{key}={column}" for key, column in was if key != column]
+    listed = ",".join(was) if isinstance(was, list) else str(was)
+    return f"{name} is not what it was: {listed or 'nothing'}"
 
 
 def other_run(path: str, why: str) -> RequestError:
