@@ -164,6 +164,11 @@ def file_of(url: str) -> Path:
     return Path(unquote(urlsplit(url).path))
 
 
+def test_help_names_every_lesson() -> None:
+    said = " ".join(command("explore", "--help").out.split())
+    assert f"instead of EXPR: {', '.join(LESSONS)}, or a .toml file" in said
+
+
 @pytest.mark.parametrize("name", LESSONS)
 def test_lessons(name: str) -> None:
     lesson = LESSONS[name]

@@ -48,7 +48,7 @@ class ExploreCommand(FormulaCommand):
     "--lesson",
     metavar="NAME",
     help="Take a lesson instead of EXPR: start, graph, chain, neuron, tanh, gates, square, accumulate, "
-    "diamond, paths, order, check, vanish, descent, kink, network, or a .toml file.",
+    "diamond, paths, order, check, vanish, descent, kink, tensors, network, or a .toml file.",
 )
 @click.option("--descend", is_flag=True, help="Add a panel of gradient descent.")
 @click.option("-o", "--output", "path", metavar="FILE", help="Write an .html file.")
