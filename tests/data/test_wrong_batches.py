@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,6 +102,11 @@ CASES = r"""
 'x*y' --data rows.csv --where 'x >'
 'x*y' --data rows.csv --where 'z > 1'
 'x*y' --data rows.csv --where ''
+'x*y' --data rows.csv --where x=1
+'x*y' --data ''
+'x*y' --data memory://rows.csv
+- --data -
+'x*y' --data value.csv --reduce sum --by value
 'x*y' --data rows.csv --where 'sum(x)'
 'x*y' --data value.csv
 'v = x*y; d_v_x = x; v' --data rows.csv --of v,d_v_x
@@ -205,6 +211,26 @@ def test_wrong_batches(folder: Path) -> None:
         assert sorted(folder.rglob("*")) == before, line
         parts.append(f"{spelled(argv)}\n{err}")
     golden.agree("requests/batch.txt", "\n".join(parts))
+
+
+@pytest.mark.parametrize(
+    ("said", "command_end"),
+    [
+        ('HTTPFileSystem requires "requests" and "aiohttp" to be installed', " requests aiohttp\n"),
+        ("Install s3fs to access S3", " s3fs\n"),
+        ("cannot import name 'x'", "import name 'x'\n"),
+    ],
+)
+def test_what_a_url_needs(said: str, command_end: str, monkeypatch: Any) -> None:
+    """Never a package of another name: nobody knows what that is."""
+
+    def url_to_fs(path: str) -> None:
+        raise ImportError(said)
+
+    fsspec = pytest.importorskip("fsspec")
+    monkeypatch.setattr(fsspec.core, "url_to_fs", url_to_fs)
+    status, out, err = command("batch", "x", "--data", "s3://rows/a.csv")
+    assert (status, out, err.endswith(command_end)) == (2, "", True)
 
 
 def test_a_full_disk_leaves_nothing(folder: Path) -> None:

@@ -28,6 +28,7 @@ BROKEN = {
     "metadata bytes": "is not a whole Arrow file: it is cut off, or another format",
     "schema message": "is not a whole Arrow file: it is cut off, or another format",
     "unexpected end of stream": "is packed, and cut off",
+    "truncated compressed stream": "is packed, and cut off",
     "inflate failed": "is not packed as its name says, or is damaged",
     "thrift": "is damaged",
     "orrupt": "is damaged",

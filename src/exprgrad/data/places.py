@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -52,9 +53,10 @@ def store(path: str) -> tuple[Any, str] | None:
     try:
         files, inside = fsspec.core.url_to_fs(path)
     except ImportError as error:
-        name = str(error).split()[1] if str(error).startswith("Install ") else "more"
+        names = re.findall(r'"([\w.-]+)"|^Install (\S+)', str(error))
         message = f"'{path}' cannot be reached: {error}"
-        raise MissingExtraError("missing-fsspec", message, help=install(name)) from None
+        help = install(" ".join(map("".join, names))) if names else None
+        raise MissingExtraError("missing-fsspec", message, help=help) from None
     except (ValueError, OSError) as error:
         raise RequestError("file", f"cannot reach '{path}': {error}") from None
     return files, inside
@@ -65,6 +67,8 @@ def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[str]:
     known = tuple(endings)
     found: list[str] = []
     for path in paths:
+        if not path:
+            raise RequestError("file", "--data names no file: it is empty")
         listed = [STDIN] if path == PIPE else [*files_of(path, known)]
         if not listed:
             message = f"'{path}' has no files of rows"
@@ -140,7 +144,9 @@ def unreadable(path: str, error: Exception) -> RequestError:
             names = sorted(os.listdir(os.path.dirname(path) or "."))  # noqa: PTH120, PTH208
             near = nearest(os.path.basename(path), names)  # noqa: PTH119
             help = f"did you mean '{near}'?" if near else None
-    reason = getattr(error, "strerror", None) or str(error)
+    reason = getattr(error, "strerror", None) or (
+        "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
+    )
     return RequestError("file", f"cannot read '{path}': {reason}", help=help)
 
 

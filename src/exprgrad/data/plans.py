@@ -98,7 +98,7 @@ def planned(
         check_same(sources[0], source, first, sample.schema, [*kept, *by], is_plain)
     refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))
-    refuse_clashes(kept, found, sources[0], prefix)
+    refuse_clashes([*kept, *by], found, sources[0], prefix)
     pa = arrow()
     schema = pa.schema(
         [*(read.field(name) for name in kept), *((name, pa.float64()) for name in found)]
@@ -132,7 +132,7 @@ def job_of(
 ) -> Job:
     """What is asked for every row; raises an error for names that the formula doesn't have."""
     graph = formula_of_numbers(text)
-    condition = formula_of_numbers(where) if where is not None else None
+    condition = condition_of(where) if where is not None else None
     names = [*graph.inputs, *(condition.inputs if condition else ())]
     fixed = {normal(name): as_number(value, name) for name, value in (constants or {}).items()}
     for name in fixed:
@@ -165,6 +165,17 @@ def formula_of_numbers(text: str) -> Graph:
         )
 
     numbers_only(graph, tensors)
+    return graph
+
+
+def condition_of(text: str) -> Graph:
+    """A condition; an error for one that names a number, where it should compare."""
+    graph = formula_of_numbers(text)
+    if len(graph.bindings) == 1 and not set(";\n") & set(text):
+        name, _, span = graph.bindings[0]
+        message = f"'=' names a number '{name}', and compares nothing"
+        help = f"to compare write '==': {name} == …"
+        raise InputError("bad-column", message, source=Text(text), span=span, help=help)
     return graph
 
 

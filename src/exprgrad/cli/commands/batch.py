@@ -113,6 +113,11 @@ def batch_command(**options: Any) -> int:
     from exprgrad.show.text.progress import Progress
 
     settle(options)
+    if "-" in options["data"] and "-" in (options["file"], *options["arguments"][:1]):
+        message = "standard input cannot be both the formula and the rows"
+        raise RequestError(
+            "usage", message, help="give one of them as a file, or the formula itself"
+        )
     request = read_request(options)
     found = planned(
         request.text,
