@@ -100,10 +100,7 @@ def numbers_of(formula: Expression, point: dict[str, float]) -> Iterator[Number]
         if repr(run.gradient[name]) == repr(slope):
             found[name] = slope, grads[graph.inputs[name]], guarded.gradient[name]
     for name, (sweep, error, answer) in found.items():
-        ball, decimal = (
-            derivative(one, graph, name) if name else one.values[graph.output]
-            for one in (true, typed)
-        )
+        ball, decimal = (truth(one, graph, name, sweep) for one in (true, typed))
         yield Number(
             formula.text,
             point,
@@ -116,6 +113,13 @@ def numbers_of(formula: Expression, point: dict[str, float]) -> Iterator[Number]
             digits_of(sweep, decimal, typed),
             bool(warned) and run.truths.turn is not None,
         )
+
+
+def truth(found: Enclosed, graph: Graph, name: str, sweep: float) -> Ball:
+    """The value, or a derivative; what has no value has none, though some rules say a number there."""
+    value = found.values[graph.output]
+    has_none = value.is_nan() and math.isnan(sweep)
+    return derivative(found, graph, name) if name and not has_none else value
 
 
 def sees_negative_zero(run: evaluation.Run) -> bool:

@@ -261,8 +261,9 @@ class Swept:
         return next(found), next(found)
 
     def has_value(self, path: Path) -> bool:
-        """Whether the output may have a value."""
-        return not self.found.values[self.run.graph.output].is_nan()
+        """Whether the output may have a value, by the doubles or the decimals as they are typed."""
+        output = self.run.graph.output
+        return not all(one.values[output].is_nan() for one in (self.found, self.typed))
 
     def label(self, path: Path) -> str:
         """The output's text, or ``x.grad``."""
