@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import math
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -23,9 +24,12 @@ from together import together
 
 pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
+from exprgrad.cli.commands.batch import batch_command  # noqa: E402
+from exprgrad.cli.request import Words  # noqa: E402
 from exprgrad.data import formats, sums  # noqa: E402
 from exprgrad.data.formats import FORMATS, batches, sample_of, source_of  # noqa: E402
 from exprgrad.data.job import Job, prepared  # noqa: E402
+from exprgrad.data.plans import BAD_ROWS  # noqa: E402
 
 FORMULA = "tanh(x*w) + y^2/3"
 SCHEMA = Path(__file__).parents[2] / "docs/reference/schema.json"
@@ -390,3 +394,16 @@ def test_progress_is_told_on_a_terminal_alone(
     buffer = terminal.buffer
     assert isinstance(buffer, io.BytesIO)
     assert b"1,000 rows" in buffer.getvalue()
+
+
+def test_the_command_offers_what_there_is() -> None:
+    """Its words stand there once more, so that its help needs no pyarrow."""
+    options = {one.name: one.type for one in batch_command.params}
+    tables: dict[str, Iterable[str]] = {
+        "bad_rows": BAD_ROWS,
+        "reduce": sums.REDUCTIONS,
+        "to": FORMATS,
+    }
+    for name, table in tables.items():
+        kind = options[name]
+        assert isinstance(kind, Words) and {*kind.choices} == {*table}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from exprgrad.data.arrow import arrow, in_texts, numbers, plain_cells
+from exprgrad.data.arrow import Doubles, arrow, in_texts, numbers, plain_cells
 from exprgrad.data.blocks import (
-    REASONS,
     Block,
     Tally,
+    bad_row,
     columns_of,
     computed,
+    first_bad,
     judged,
     merged,
     played,
@@ -28,7 +29,6 @@ from exprgrad.data.places import packed
 from exprgrad.data.plans import BatchPlan
 from exprgrad.data.sums import CHUNK, Partial, combined, folded, reduced, start
 from exprgrad.data.targets import target, unfinished
-from exprgrad.errors import InputError
 from exprgrad.run.engines.memory import staggered
 
 __all__ = [
@@ -166,21 +166,14 @@ def partition_reduced(
     kernel = prepared(job)
     if kernel.engine == "native" and job.reduce in ("sum", "mean") and not job.by:
         return partition_summed(job, partition, progress)
-    partial, told = start(job.reduce, kernel.results), Tally()
+    partial, tally = start(job.reduce, kernel.results), Tally()
     memory = staggered(kernel.outputs, CHUNK)
-    row = partition.row
-    for batch in in_chunks(batches(partition, job.read.names, job.read)):
-        columns = columns_of(job, batch)
-        for low in range(0, batch.num_rows, CHUNK):
-            high = min(low + CHUNK, batch.num_rows)
-            block = computed(kernel, columns, low, high, memory)
-            refuse_bad(job, block, columns, partition, row + low, low)
-            told = merged(told, told_of(block, partition.source.path, row + low, high - low))
-            keys, codes = groups_of(job, batch, low, high)
-            partial = combined(job.reduce, partial, chunk_reduced(job, block, keys, codes))
-        row += batch.num_rows
-        progress(batch.num_rows)
-    return Done(told, partial)
+    for batch, columns, low, high, row in chunks(job, partition, progress):
+        block = computed(kernel, columns, low, high, memory)
+        tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
+        keys, codes = groups_of(job, batch, low, high)
+        partial = combined(job.reduce, partial, chunk_reduced(job, block, keys, codes))
+    return Done(tally, partial)
 
 
 def partition_summed(job: Job, partition: Partition, progress: Progress) -> Done:
@@ -189,34 +182,40 @@ def partition_summed(job: Job, partition: Partition, progress: Progress) -> Done
 
     kernel = prepared(job)
     memory = staggered(kernel.outputs, CHUNK)
-    totals, told = Totals(memory[: kernel.results]), Tally()
-    row, plain, kept = partition.row, 0, 0
+    totals, tally = Totals(memory[: kernel.results]), Tally()
+    plain = kept = 0
+    for _, columns, low, high, row in chunks(job, partition, progress):
+        played(kernel, columns, low, high, memory)
+        has_gaps = any(one.missing is not None for one in columns)
+        is_plain = not (kernel.kink or kernel.condition or has_gaps)
+        if is_plain and totals.add(high - low):
+            plain += high - low
+            continue
+        block = judged(kernel, columns, low, high, memory)
+        tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
+        keep = kept_rows(block)
+        kept += high - low if keep is None else int(np.count_nonzero(keep))
+        if keep is not None:
+            for one in block.results:
+                one[~keep] = 0.0
+        totals.add(high - low, anyway=True)
+    tally = tally._replace(rows=tally.rows + plain)
+    if plain + kept == 0:
+        return Done(tally, start(job.reduce, kernel.results))
+    return Done(tally, folded(plain + kept, *totals.sums()))
+
+
+def chunks(
+    job: Job, partition: Partition, progress: Progress
+) -> Iterator[tuple[Any, list[Doubles], int, int, int]]:
+    """A partition's chunks: the batch, its columns, from where to where, and the row in the file."""
+    row = partition.row
     for batch in in_chunks(batches(partition, job.read.names, job.read)):
         columns = columns_of(job, batch)
-        is_plain = not (
-            kernel.kink or kernel.condition or any(one.missing is not None for one in columns)
-        )
         for low in range(0, batch.num_rows, CHUNK):
-            high = min(low + CHUNK, batch.num_rows)
-            played(kernel, columns, low, high, memory)
-            if is_plain and totals.add(high - low):
-                plain += high - low
-                continue
-            block = judged(kernel, columns, low, high, memory)
-            refuse_bad(job, block, columns, partition, row + low, low)
-            told = merged(told, told_of(block, partition.source.path, row + low, high - low))
-            keep = kept_rows(block)
-            kept += high - low if keep is None else int(np.count_nonzero(keep))
-            if keep is not None:
-                for one in block.results:
-                    one[~keep] = 0.0
-            totals.add(high - low, anyway=True)
+            yield batch, columns, low, min(low + CHUNK, batch.num_rows), row + low
         row += batch.num_rows
         progress(batch.num_rows)
-    told = told._replace(rows=told.rows + plain)
-    if plain + kept == 0:
-        return Done(told, start(job.reduce, kernel.results))
-    return Done(told, folded(plain + kept, *totals.sums()))
 
 
 def chunk_reduced(job: Job, block: Block, keys: list[Any], codes: np.ndarray | None) -> Partial:
@@ -306,14 +305,13 @@ def partition_rows(plan: BatchPlan, partition: Partition) -> Iterator[tuple[Any,
     for batch in batches(partition, job.read.names, job.read):
         columns = columns_of(job, batch)
         block = computed(kernel, columns, 0, batch.num_rows)
-        refuse_bad(job, block, columns, partition, row, 0)
-        told = told_of(block, partition.source.path, row, batch.num_rows)
+        tally = tallied(job, block, columns, partition, row, 0, batch.num_rows)
         row += batch.num_rows
         arrays = [as_type(batch.column(name), plan.schema.field(name).type) for name in plan.kept]
         arrays += [as_column(one, block.bad) for one in block.results]
         found = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
         keep = kept_rows(block) if job.bad == "drop" else block.chosen
-        yield (found if keep is None else found.filter(pa.array(keep))), told
+        yield (found if keep is None else found.filter(pa.array(keep))), tally
 
 
 def as_type(column: Any, kind: Any) -> Any:
@@ -331,20 +329,23 @@ def as_column(values: np.ndarray, bad: np.ndarray | None) -> Any:
     return pa.Array.from_buffers(pa.float64(), len(values), [valid, pa.py_buffer(values)])
 
 
-def refuse_bad(
-    job: Job, block: Block, columns: list[Any], partition: Partition, row: int, low: int
-) -> None:
-    """An error for the first row that does not compute, if that is asked for."""
-    if job.bad != "fail" or block.bad is None:
-        return
-    place = int(np.flatnonzero(block.bad)[0])
-    reason = next(reason for reason, which in block.reasons.items() if which[place])
-    names = prepared(job).names
+def tallied(
+    job: Job,
+    block: Block,
+    columns: Sequence[Doubles],
+    partition: Partition,
+    row: int,
+    low: int,
+    high: int,
+) -> Tally:
+    """What is to be told of a block; an error for a row that does not compute, if that is to fail."""
+    path = partition.source.path
+    bad = first_bad(job, block)
+    if bad is None:
+        return told_of(block, path, row, high - low)
+    place, why = bad
     values = ", ".join(
         f"{name}={column.values[low + place]:g}"
-        for name, column in zip(names, columns, strict=True)
+        for name, column in zip(prepared(job).names, columns, strict=True)
     )
-    where = f"row {row + place + 1:,} of '{partition.source.path}'"
-    message = f"{where} does not compute: {REASONS[reason]} ({values})"
-    help = "--bad-rows null or drop goes on without such rows"
-    raise InputError("bad-row", message, help=help)
+    raise bad_row(row + place, f"'{path}'", f"{why} ({values})")

@@ -9,6 +9,7 @@ import numpy as np
 
 from exprgrad.data.arrow import Doubles, numbers
 from exprgrad.data.job import Job, Prepared, prepared
+from exprgrad.errors import InputError, advice
 from exprgrad.run.engines.memory import staggered
 
 __all__ = [
@@ -16,8 +17,10 @@ __all__ = [
     "REASONS",
     "Block",
     "Tally",
+    "bad_row",
     "columns_of",
     "computed",
+    "first_bad",
     "judged",
     "merged",
     "played",
@@ -146,6 +149,22 @@ def causes(
     settle("domain", is_nan)
     settle("infinite", np.logical_or.reduce([np.isinf(one) for one in results]))
     return found
+
+
+def first_bad(job: Job, block: Block) -> tuple[int, str] | None:
+    """The first row that does not compute, and why, if such a row is to end the run."""
+    if job.bad != "fail" or block.bad is None:
+        return None
+    place = int(np.flatnonzero(block.bad)[0])
+    reason = next(reason for reason, which in block.reasons.items() if which[place])
+    return place, REASONS[reason]
+
+
+def bad_row(row: int, where: str, why: str) -> InputError:
+    """The error for a row, from 0, that does not compute."""
+    message = f"row {row + 1:,} of {where} does not compute: {why}"
+    instead = advice("--bad-rows null or drop", "bad_rows='null' or 'drop'")
+    return InputError("bad-row", message, help=f"{instead} goes on without such rows")
 
 
 def told_of(block: Block, path: str, row: int, rows: int) -> Tally:

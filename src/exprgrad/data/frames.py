@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from os import PathLike, fspath
 from typing import Any
 
-import numpy as np
-
 from exprgrad.data.arrow import arrow, numbers, one_array
 from exprgrad.data.batch import as_column, partition_rows
-from exprgrad.data.blocks import REASONS, Block, computed
+from exprgrad.data.blocks import bad_row, computed, first_bad
 from exprgrad.data.job import Job, prepared, result_names
 from exprgrad.data.places import RowFile
 from exprgrad.data.plans import (
@@ -63,7 +61,9 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     check_columns(job, FRAME, table)
     columns = [numbers(one_array(table.column(read[name]))) for name in prepared(job).names]
     block = computed(prepared(job), columns, 0, table.num_rows)
-    refuse_bad_row(job, block)
+    bad = first_bad(job, block)
+    if bad is not None:
+        raise bad_row(bad[0], "the frame", bad[1])
     results = arrow().table([as_column(one, block.bad) for one in block.results], names)
     added = library.from_arrow(results, backend=given.implementation)
     found = given.with_columns(*added.iter_columns())
@@ -103,14 +103,3 @@ def frame_of(frame: object) -> tuple[Any, Any]:
         raise InputError("bad-column", message, help=help) from None
     except ValueError as error:  # such as for two columns of one name
         raise InputError("bad-column", " ".join(str(error).split())) from None
-
-
-def refuse_bad_row(job: Job, block: Block) -> None:
-    """An error for the first row that does not compute, if that is asked for."""
-    if job.bad == "fail" and block.bad is not None:
-        row = int(np.flatnonzero(block.bad)[0])
-        reason = next(reason for reason, which in block.reasons.items() if which[row])
-        message = f"row {row + 1:,} of the frame does not compute: {REASONS[reason]}"
-        raise InputError(
-            "bad-row", message, help="bad_rows='null' or 'drop' goes on without such rows"
-        )

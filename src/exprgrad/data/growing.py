@@ -11,7 +11,7 @@ from typing import IO, Any, Protocol
 
 from exprgrad.data.arrow import arrow
 from exprgrad.data.footers import shifted
-from exprgrad.data.formats import FORMATS
+from exprgrad.data.formats import FORMATS, RowWriter
 
 __all__ = ["Growing", "before", "growing"]
 
@@ -32,15 +32,12 @@ class Growing(Protocol):
         """Write what comes after all parts; the file stays open."""
 
 
-class GrowingText:
-    """Texts: a line is a line wherever it stands."""
+class GrowingRows:
+    """Rows that nothing comes between: a writer of the format goes on."""
 
-    def __init__(self, file: IO[bytes], schema: Any, format: str) -> None:
-        end = file.tell()
-        file.seek(0)
-        self.rows = FORMATS[format].writer(file, schema)  # its header is the same each time
-        file.seek(max(end, file.tell()))
-        self.write = self.rows.write
+    def __init__(self, rows: RowWriter) -> None:
+        self.rows = rows
+        self.write = rows.write
 
     def end_part(self) -> None:
         """Nothing comes after."""
@@ -50,8 +47,17 @@ class GrowingText:
         return ""
 
     def close(self) -> None:
-        """All is written."""
+        """Write what comes after all rows."""
         self.rows.close()
+
+
+def growing_text(file: IO[bytes], schema: Any, format: str) -> GrowingRows:
+    """Texts: a line is a line wherever it stands."""
+    end = file.tell()
+    file.seek(0)
+    rows = FORMATS[format].writer(file, schema)  # its header is the same each time
+    file.seek(max(end, file.tell()))
+    return GrowingRows(rows)
 
 
 class GrowingParquet:
@@ -113,42 +119,29 @@ def metadata_in(footer: bytes) -> Any:
     return arrow("parquet").read_metadata(io.BytesIO(file))
 
 
-class GrowingArrow:
+def growing_arrow(file: IO[bytes], schema: Any, part: str) -> GrowingRows:
     """An Arrow file, whose footer nobody can write but who wrote the rest: to go on it is written anew."""
-
-    def __init__(self, file: IO[bytes], schema: Any, part: str) -> None:
-        self.before = Path(before(part))
-        if file.tell() and not self.before.exists():
-            beside = Path(f"{self.before}.part")
-            with beside.open("wb") as copy:
-                file.seek(0)
-                shutil.copyfileobj(file, copy)
-                copy.flush()
-                os.fsync(copy.fileno())
-            beside.replace(self.before)
-        file.seek(0)
-        file.truncate()
-        self.rows = FORMATS["arrow"].writer(file, schema)
-        self.write = self.rows.write
-        if self.before.exists():
-            with arrow().memory_map(str(self.before)) as rows:
-                rows.seek(len(b"ARROW1\0\0"))
-                for batch in arrow("ipc").open_stream(rows):
-                    self.write(batch)
-            file.flush()
-            os.fsync(file.fileno())
-            self.before.unlink()
-
-    def end_part(self) -> None:
-        """Nothing comes after."""
-
-    def memo(self) -> str:
-        """Nothing."""
-        return ""
-
-    def close(self) -> None:
-        """Write the footer."""
-        self.rows.close()
+    old = Path(before(part))
+    if file.tell() and not old.exists():
+        beside = Path(f"{old}.part")
+        with beside.open("wb") as copy:
+            file.seek(0)
+            shutil.copyfileobj(file, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
+        beside.replace(old)
+    file.seek(0)
+    file.truncate()
+    found = GrowingRows(FORMATS["arrow"].writer(file, schema))
+    if old.exists():
+        with arrow().memory_map(str(old)) as rows:
+            rows.seek(len(b"ARROW1\0\0"))
+            for batch in arrow("ipc").open_stream(rows):
+                found.write(batch)
+        file.flush()
+        os.fsync(file.fileno())
+        old.unlink()
+    return found
 
 
 def before(part: str) -> str:
@@ -164,5 +157,5 @@ def growing(file: IO[bytes], part: str, schema: Any, format: str, size: int, mem
     if format == "parquet":
         return GrowingParquet(file, schema, memo)
     if format == "arrow":
-        return GrowingArrow(file, schema, part)
-    return GrowingText(file, schema, format)
+        return growing_arrow(file, schema, part)
+    return growing_text(file, schema, format)

@@ -10,7 +10,7 @@ from exprgrad.data.kinks import kinks
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.translate import asked
 from exprgrad.derive.parsed import parsed
-from exprgrad.graph.graph import Program
+from exprgrad.graph.graph import Graph, Program
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.engines.compiled import Kernel, built
 
@@ -59,9 +59,14 @@ class Prepared(NamedTuple):
     engine: str
 
 
+def graph_of(text: str) -> Graph:
+    """The graph of a formula of numbers."""
+    return at_shapes(parsed(text), text, {})
+
+
 def program_of(job: Job) -> Program:
     """The program for a job's results: see ``result_names``."""
-    graph = at_shapes(parsed(job.text), job.text, {})
+    graph = graph_of(job.text)
     bound = {binding.name: binding.node for binding in graph.bindings}
     of = {name: bound[name] for name in job.of} if job.of else None
     program, _ = asked(graph, job.wrt, value_only=not job.wrt, of=of, second=job.hessian)
@@ -109,7 +114,7 @@ def prepared(job: Job) -> Prepared:
     inputs |= {name: builder.constant(value) for name, value in job.constants}
     images = builder.include(program.graph, inputs)
     outputs = [images[output] for output in program.outputs]
-    results, graph = len(outputs), at_shapes(parsed(job.text), job.text, {})
+    results, graph = len(outputs), graph_of(job.text)
     places = {"kink": 0, "condition": 0}
     met = kinks(builder, graph, job.wrt, inputs) if job.wrt and not job.of else None
     if met is not None:
@@ -117,7 +122,7 @@ def prepared(job: Job) -> Prepared:
         outputs.append(met)
     if job.where:
         places["condition"] = len(outputs)
-        condition = at_shapes(parsed(job.where), job.where, {})
+        condition = graph_of(job.where)
         outputs.append(builder.include(condition, inputs)[condition.output])
     engine, kernel, _ = built(builder.program(outputs), [*names], None, False)
     return Prepared(kernel, tuple(names), results, outputs=len(outputs), engine=engine, **places)

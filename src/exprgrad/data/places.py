@@ -14,6 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from exprgrad.data.arrow import arrow
 from exprgrad.errors import MissingExtraError, RequestError, install
+from exprgrad.run.values.files import unreadable
 
 __all__ = [
     "HEAD", "PIPE", "STDIN", "RowFile", "found_in", "head", "opened", "packed", "pipe", "stamp_of", "store",
@@ -131,10 +132,10 @@ def stamp_of(path: str) -> tuple[int, str]:
         found = os.stat(path)  # noqa: PTH116
         return found.st_size, str(found.st_mtime_ns)
     except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise not_opened(path, error) from None
 
 
-def unreadable(path: str, error: Exception) -> RequestError:
+def not_opened(path: str, error: Exception) -> RequestError:
     """The error for a file that cannot be opened; near names are suggested."""
     help = None
     if isinstance(error, FileNotFoundError):
@@ -144,10 +145,7 @@ def unreadable(path: str, error: Exception) -> RequestError:
             names = sorted(os.listdir(os.path.dirname(path) or "."))  # noqa: PTH120, PTH208
             near = nearest(os.path.basename(path), names)  # noqa: PTH119
             help = f"did you mean '{near}'?" if near else None
-    reason = getattr(error, "strerror", None) or (
-        "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
-    )
-    return RequestError("file", f"cannot read '{path}': {reason}", help=help)
+    return unreadable(path, error, help)
 
 
 @lru_cache(maxsize=1)
@@ -169,7 +167,7 @@ def opened(path: str) -> AbstractContextManager[IO[bytes]]:
     try:
         file: IO[bytes] = remote[0].open(remote[1], "rb") if remote else open(path, "rb")  # noqa: PTH123, SIM115
     except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise not_opened(path, error) from None
     packing = without_packing(path)[1]
     return arrow().CompressedInputStream(file, packing) if packing else file
 

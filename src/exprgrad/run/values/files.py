@@ -20,7 +20,16 @@ from typing import Any, NamedTuple
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.source import Source, Span, cut
 
-__all__ = ["decode", "is_number", "json_in", "json_value", "once", "read_bytes", "read_tensor"]
+__all__ = [
+    "decode",
+    "is_number",
+    "json_in",
+    "json_value",
+    "once",
+    "read_bytes",
+    "read_tensor",
+    "unreadable",
+]
 
 SEPARATORS = {",": "','", ";": "';'", "\t": "tab"}
 """What may stand between cells."""
@@ -45,10 +54,12 @@ def read_bytes(path: str) -> bytes:
         raise unreadable(path, error) from None
 
 
-def unreadable(path: str, error: Exception) -> RequestError:
+def unreadable(path: str, error: Exception, help: str | None = None) -> RequestError:
     """The error for a file that cannot be read, and why."""
-    reason = getattr(error, "strerror", None) or str(error)
-    return RequestError("file", f"cannot read '{path}': {reason}")
+    reason = getattr(error, "strerror", None) or (
+        "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
+    )
+    return RequestError("file", f"cannot read '{path}': {reason}", help=help)
 
 
 def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:
