@@ -17,14 +17,28 @@ import pytest
 import exprgrad
 
 ROOT = Path(exprgrad.__file__).parent
-ROOMS = ["base", "graph", "language", "derive", "run", "explain", "show", "data", "api", "cli"]
+ROOMS = [
+    "base",
+    "graph",
+    "language",
+    "derive",
+    "run",
+    "explain",
+    "solvers",
+    "show",
+    "data",
+    "api",
+    "cli",
+]
 DOORS: dict[str, str | tuple[str, ...]] = {
     "click": "cli",
     "lark": "language/read/lalr.py",
     "rich": ("show/text/table.py", "show/text/progress.py"),
     "graphviz": "show",
     "pygraphviz": "show",
-    "numpy": ("run", "data"),
+    "numpy": ("run", "solvers", "data"),
+    "scipy": "solvers",
+    "matplotlib": "show/picture",
     "flint": "run/balls/balls.py",
     "jax": "run/engines/jax_engine.py",
     "llvmlite": "run/engines/llvm.py",
