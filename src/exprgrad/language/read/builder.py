@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CONSTANTS", "LEAST_NORMAL", "RULES", "SAFE_DIGITS", "SHORT", "SIGNS", "TENSOR_RULES", "Builder",
     "InShort", "bad_number", "built", "has_digits", "is_operand",
+    "read_plainly",
 ]  # fmt: skip
 
 CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
@@ -50,6 +51,9 @@ INFIX = (
     }
 )
 INFIX |= {sign: INFIX[ours] for sign, ours in SIGNS.items()}
+INFIX |= dict.fromkeys(
+    "=~", INFIX["-"]
+)  # between two sides, which differ by nothing, or by as little as can be
 SAFE_DIGITS = 15
 """A decimal with so many digits is the shortest text of the double nearest to it."""
 LEAST_NORMAL = 2.0**-1022
@@ -77,9 +81,15 @@ PREFIX |= {sign: PREFIX[ours] for sign, ours in SIGNS.items() if ours in PREFIX}
 
 def built(text: str) -> Graph:
     """The graph of a text that has nothing written in short; where something is, ``InShort`` is raised."""
-    builder = Builder(text)
-    lalr.run(lalr.parser(), text, rules(), builder)
-    return builder.finish()
+    return read_plainly(text).graph
+
+
+def read_plainly(text: str, scanned: str | None = None) -> Builder:
+    """The same with its results; ``scanned`` is the text as tokens are read off it, if that differs."""
+    builder = Builder(text, relates=scanned is not None)
+    lalr.run(lalr.parser(), scanned or text, rules(), builder)
+    builder.finish()
+    return builder
 
 
 class InShort(Exception):
@@ -129,14 +139,19 @@ def wrong_count(word: str, takes: str, count: int, signature: str, span: Span) -
 
 
 class Builder:
-    """The state of one parse: the graph so far, and what each name means."""
+    """The state of one parse: the graph so far, and what each name means.
 
-    def __init__(self, text: str) -> None:
+    ``results`` are the statements without a name: one, the last, unless the text ``relates`` what it reads,
+    as equations do (``relations.py``).
+    """
+
+    def __init__(self, text: str, *, relates: bool = False) -> None:
         self.text = text
         self.graph = Graph()
         self.known: dict[str, int] = {}
         self.constants_read: dict[str, Span] = {}
-        self.pending: Value | None = None
+        self.results: list[Value] = []
+        self.relates = relates
 
     # Atoms.
 
@@ -414,25 +429,26 @@ class Builder:
     def result(self, value: Value) -> None:
         """An expression that is a statement of its own."""
         self.refuse_pending()
-        self.pending = value
+        self.results.append(value)
 
     def refuse_pending(self) -> None:
-        """Only the last statement may be without a name."""
-        if self.pending is not None:
+        """Only the last statement may be without a name, where nothing is related."""
+        if self.results and not self.relates:
+            _, start, end, *_ = self.results[0]
             raise LanguageError(
                 "unused-statement",
                 "only the last statement may be without a name",
-                span=(self.pending[1], self.pending[2]),
+                span=(start, end),
                 help="name it (t = …), or put a formula that spans lines in parentheses",
             )
 
     def finish(self) -> Graph:
         """The graph, once the text is read."""
         graph = self.graph
-        if self.pending is not None:
-            graph.output = self.pending[0]
+        if self.results:
+            graph.output, start, *_ = self.results[-1]
             graph.output_name = graph.names().get(graph.output)
-            self.refuse_broken_formula(self.pending[1])
+            self.refuse_broken_formula(start)
         return graph
 
     def refuse_broken_formula(self, start: int) -> None:

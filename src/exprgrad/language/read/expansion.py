@@ -18,7 +18,7 @@ from functools import cache, partial
 from typing import Any, Literal, NamedTuple
 
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import Binding, Call, Graph
+from exprgrad.graph.graph import Binding, Call
 from exprgrad.language.read import lalr
 from exprgrad.language.read.builder import CONSTANTS, RULES, TENSOR_RULES, Builder, is_operand
 from exprgrad.language.read.structural import (
@@ -97,14 +97,18 @@ class Progression(NamedTuple):
     terms: dict[int, int]
 
 
-def read_in_short(text: str) -> Graph:
-    """Read a text in which something is written in short; what is wrong is raised as it is met."""
-    tape, expander = Tape(text), Expander(text)
-    lalr.run(lalr.parser(), text, recorded(), tape)
+def read_in_short(text: str, scanned: str | None = None) -> Builder:
+    """Read a text in which something is written in short; what is wrong is raised as it is met.
+
+    ``scanned`` is the text as tokens are read off it, if that differs.
+    """
+    tape, expander = Tape(text), Expander(text, relates=scanned is not None)
+    lalr.run(lalr.parser(), scanned or text, recorded(), tape)
     refuse_no_range(tape)
     run(tape.code, GLOBAL, expander.built, expander.enter)
     refuse_no_result(tape.code[-1], expander)
-    return expander.finish()
+    expander.finish()
+    return expander
 
 
 def refuse_no_range(tape: Tape) -> None:
@@ -159,8 +163,8 @@ def refuse_no_result(last: Reduction, expander: Expander) -> None:
 class Expander(Builder):
     """The state of one parse: also its functions and recurrences, and the call that is being made."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, text: str, *, relates: bool = False) -> None:
+        super().__init__(text, relates=relates)
         self.scope = GLOBAL
         self.built = self.actions()
         self.functions: dict[str, Function] = {}

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from exprgrad.errors import LanguageError, ShapeError, advice
 from exprgrad.graph.graph import Graph, Shape, is_scalar
 from exprgrad.language.read import lalr
-from exprgrad.language.read.builder import SHORT, InShort, built
+from exprgrad.language.read.builder import SHORT, Builder, InShort, read_plainly
 from exprgrad.source import Source
 
-__all__ = ["at_shapes", "need_number", "parse", "read"]
+__all__ = ["at_shapes", "builder_of", "need_number", "parse", "read"]
 
 
 def parse(text: str, *, is_expression: bool = True) -> Graph:
@@ -26,8 +26,13 @@ def parse(text: str, *, is_expression: bool = True) -> Graph:
 
 def read(text: str) -> Graph:
     """Read a text into a graph; what is wrong is raised as it is met."""
+    return builder_of(text).graph
+
+
+def builder_of(text: str, scanned: str | None = None) -> Builder:
+    """What read a text; ``scanned`` is the text as tokens are read off it, if that differs."""
     try:
-        return built(text)
+        return read_plainly(text, scanned)
     except InShort:
         pass
     except LanguageError:
@@ -35,7 +40,7 @@ def read(text: str) -> Graph:
             raise
     from exprgrad.language.read.expansion import read_in_short
 
-    return read_in_short(text)
+    return read_in_short(text, scanned)
 
 
 def at_shapes(

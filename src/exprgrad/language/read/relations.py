@@ -1,0 +1,192 @@
+"""Texts that relate two sides: equations, ``L = R``, and models, ``y ~ EXPR``.
+
+The grammar knows no such statement, and needs none: a sign between two sides stands where a comparison
+stands, below all other operators, and does not chain.  So tokens are read off a text in which each such
+sign is ``<``, and whatever else reads the text, carets too, has it as it was typed.  In the graph the sign
+is a difference, the left side less the right.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Collection, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from exprgrad.errors import LanguageError
+from exprgrad.graph.graph import Graph
+from exprgrad.language.read import lalr
+from exprgrad.language.read.names import plain
+from exprgrad.language.read.parse import builder_of
+from exprgrad.source import Source, Span
+
+__all__ = ["Relation", "Relations", "related"]
+
+IN_PLACE = "<"
+"""What tokens are read off for a sign: as long, and of the same precedence."""
+SEPARATORS = ("NEWLINE", "SEMICOLON")
+
+
+class Relation(NamedTuple):
+    """A statement without a name of its own: ``L = R``, ``L ~ R``, or an expression alone.
+
+    ``node``   the left side less the right one, or the expression
+    ``left``   the left side's node, or the expression's
+    ``right``  the right side's node; None for an expression alone
+    ``span``   where the statement is written
+    """
+
+    node: int
+    left: int
+    right: int | None
+    span: Span
+
+
+class Relations(NamedTuple):
+    """A text's graph, whose output is the last statement, and its relations in order."""
+
+    graph: Graph
+    relations: tuple[Relation, ...]
+
+
+def related(text: str, sign: str = "=", unknowns: Collection[str] = ()) -> Relations:
+    """Read a text whose statements relate two sides by a sign, ``=`` or ``~``.
+
+    With ``=`` a statement whose left side is one name binds that name, unless it is one of the
+    ``unknowns``; so does ``f(x) = …`` define a function, unless there is one, and ``x[0] = …`` begin a
+    recurrence.  Raises ``LanguageError``, with carets in the text as typed.
+    """
+    read = partial(read_related, sign=sign, unknowns=frozenset(unknowns))
+    try:
+        return read(text)
+    except (lalr.Unexpected, LanguageError) as wrong:
+        from exprgrad.language.mistakes.mended import explained
+
+        raise explained(text, wrong, read).at(Source(text)) from None
+
+
+def read_related(text: str, sign: str, unknowns: frozenset[str]) -> Relations:
+    """The same; what is wrong is raised as it is met."""
+    places = list(signs(text, sign, unknowns))
+    scanned = list(text)
+    for start, _ in places:
+        scanned[start] = IN_PLACE
+    try:
+        builder = builder_of(text, "".join(scanned))
+    except lalr.Unexpected as wrong:
+        raise as_typed(wrong, places, sign) from None
+    relations: list[Relation] = []
+    for node, start, end, *_ in builder.results:
+        refuse_broken_line(text, start, relations[-1].span[1] if relations else start)
+        left, right = node, None
+        if bisect(places, (start, 0)) < bisect(places, (end, 0)):
+            left, right = builder.graph.operands[node]
+        relations.append(Relation(node, left, right, (start, end)))
+    return Relations(builder.graph, tuple(relations))
+
+
+def as_typed(wrong: lalr.Unexpected, places: list[Span], sign: str) -> lalr.Unexpected:
+    """The first token that cannot stand where it stands, a sign being what was typed."""
+    kind = "EQUALS" if sign == "=" else lalr.UNKNOWN
+    last = (kind, *wrong.last[1:]) if wrong.last[1:] in places else wrong.last
+    return lalr.Unexpected(
+        kind if wrong.span in places else wrong.kind, wrong.span, wrong.expected, last
+    )
+
+
+def refuse_broken_line(text: str, start: int, before: int) -> None:
+    """A formula pasted over two lines must not be read as two; ``before`` is where the last one ends."""
+    if text[start] in "+-−" and any(end in text[before:start] for end in "\r\n"):
+        raise LanguageError(
+            "unused-statement",
+            f"this line begins with '{text[start]}', and the one above it is a statement of its own",
+            span=(start, start + 1),
+            help="put a formula that spans lines in parentheses",
+        )
+
+
+# Where the signs are.
+
+
+class Token(NamedTuple):
+    """A token outside of brackets, or a bracket that opens: its terminal, its place, its text."""
+
+    kind: str
+    span: Span
+    word: str
+
+
+def signs(text: str, sign: str, unknowns: frozenset[str]) -> Iterator[Span]:
+    """The places of the signs that relate two sides."""
+    defined: set[str] = set()
+    for statement in statements(text):
+        here = [at for at, token in enumerate(statement) if token.word == sign]
+        if not here:
+            continue
+        at = here[0]
+        left, right = statement[:at], statement[at + 1 :]
+        if sign == "=" and binds(left, unknowns, defined):
+            if len(left) > 1:
+                defined.add(left[0].word)
+            continue
+        refuse_no_side(statement[at], sign, left, right)
+        refuse_second_sign(statement, at)
+        yield statement[at].span
+
+
+def statements(text: str) -> Iterator[list[Token]]:
+    """The tokens of each statement, without what stands inside of brackets."""
+    depth, tokens = 0, list[Token]()
+    for match in lalr.parser().scan(text.isascii()).finditer(text):
+        kind = match.lastgroup or lalr.UNKNOWN
+        if kind == "END" or (kind in SEPARATORS and depth <= 0):
+            yield tokens
+            tokens = []
+            continue
+        turn = lalr.BRACKETS.get(kind, 0)
+        if depth <= 0 or (turn < 0 and depth == 1):
+            tokens.append(Token(kind, match.span(kind), match[kind]))
+        depth += turn
+
+
+def binds(left: list[Token], unknowns: frozenset[str], defined: Collection[str]) -> bool:
+    """Whether what stands before ``=`` is given a meaning: a name, ``f(x)`` or ``x[0]``."""
+    kinds = [token.kind for token in left]
+    if not kinds or kinds[0] != "NAME" or plain(left[0].word) in unknowns:
+        return False
+    if kinds == ["NAME", "LPAR", "RPAR"]:
+        from exprgrad.language.mistakes.foreign import FUNCTION_WORDS
+        from exprgrad.language.read.expansion import BUILT_IN
+
+        word = left[0].word
+        return not (word in FUNCTION_WORDS or word in BUILT_IN or word in defined)
+    return kinds in (["NAME"], ["NAME", "LSQB", "RSQB"])
+
+
+def refuse_second_sign(statement: list[Token], at: int) -> None:
+    """A statement relates two sides, and binds nothing."""
+    sign = statement[at]
+    for token in statement[:at] + statement[at + 1 :]:
+        if token.kind == "COMPARISON" or token.word in ("=", sign.word):
+            help = "put the comparison in parentheses"
+            if token.kind != "COMPARISON":
+                help = "separate statements by ';'"
+            raise LanguageError(
+                "syntax",
+                f"'{sign.word}' relates two sides, and '{token.word}' is one sign too many",
+                span=token.span,
+                help=help,
+            )
+
+
+def refuse_no_side(at: Token, sign: str, left: list[Token], right: list[Token]) -> None:
+    """A sign stands between two sides."""
+    if not left or not right:
+        where = "before" if not left else "after"
+        example = "x^2 = 2" if sign == "=" else "y ~ a + b*x"
+        raise LanguageError(
+            "syntax",
+            f"there is nothing {where} '{sign}'",
+            span=at.span,
+            help=f"write both sides, such as {example}",
+        )
