@@ -18,6 +18,7 @@ __all__ = [
     "position",
     "printable",
     "shows",
+    "trimmed",
 ]
 
 Span = tuple[int, int]
@@ -170,6 +171,14 @@ def pieces(text: str) -> Iterator[Span]:
             yield start, at
             start = at + 1
     yield start, len(text)
+
+
+def trimmed(text: str, start: int, end: int) -> Span:
+    """A span without the white space at its ends, if that leaves anything."""
+    part = text[start:end]
+    if not part.strip():
+        return start, max(end, start + 1)
+    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
 
 
 def bytes_text(count: int) -> str:

@@ -16,7 +16,7 @@ from exprgrad.errors import ExprgradError, InputError
 from exprgrad.graph.graph import Graph, dependencies
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.values.inputs import constant_value, is_plain
-from exprgrad.source import Source, Span, cut, depths, pieces
+from exprgrad.source import Source, Span, cut, depths, pieces, trimmed
 
 __all__ = ["assignments", "missing_shapes", "number_or_weights", "shapes_in", "weights"]
 
@@ -50,14 +50,6 @@ def assignments(
             raise InputError("given-twice", f"'{name}' is given twice").about(argument, span)
         seen.add(name)
         yield name, span, (end - len(value), end)
-
-
-def trimmed(text: str, start: int, end: int) -> Span:
-    """A span without the white space at its ends, if that leaves anything."""
-    part = text[start:end]
-    if not part.strip():
-        return start, max(end, start + 1)
-    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
 
 
 # Values.

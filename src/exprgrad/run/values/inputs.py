@@ -13,7 +13,7 @@ from exprgrad.graph.graph import Graph, Shape, size
 from exprgrad.language.read.builder import CONSTANTS, LEAST_NORMAL, SAFE_DIGITS, has_digits
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.evaluation import NOTHING, evaluator_for
-from exprgrad.source import Source, Span
+from exprgrad.source import Source, Span, depths
 
 __all__ = [
     "FLOAT",
@@ -21,11 +21,13 @@ __all__ = [
     "as_number",
     "as_value",
     "asked_names",
+    "between_colons",
     "constant_value",
     "declared",
     "detached",
     "has_parts",
     "is_plain",
+    "is_range",
     "normal",
     "not_an_input",
     "resolve",
@@ -39,7 +41,7 @@ PLAIN = frozenset("0123456789+-.eE")
 """The characters of a number as it is typed; Python reads some others too, as in ``1_0``."""
 FILE = r"(?i)^[^@].*\.(?:npy|json|csv(?::.*)?)$"
 """A file's name where a value should stand."""
-RANGE = r"[^:=\[\]]+(?:\.\.|:)[^:=\[\]]+(?::[^:=\[\]]+)?"
+DOTTED = r"([^:=\[\]]+)\.\.([^:=\[\]]+)"
 """A range, as other tools write it."""
 NOT_REAL = "cSUmM"
 """The kinds of NumPy's types that are not real, though Python would turn their scalars into floats."""
@@ -58,6 +60,8 @@ def constant_value(text: str, name: str) -> Any:
     if text.lstrip()[:1] == "@":
         return in_file(text.strip()[1:], name)
     refuse_forgotten(text, name)
+    if is_range(text):
+        raise misplaced(text, name)
     try:
         graph = parsed(text, is_expression=False)
     except LanguageError as error:
@@ -101,6 +105,27 @@ def is_plain(text: str) -> bool:
     return True
 
 
+def is_range(value: object) -> bool:
+    """Whether a value is written as a range or an interval: in parts with colons between."""
+    return isinstance(value, str) and ":" in value and len(between_colons(value)) > 1
+
+
+def between_colons(text: str) -> list[Span]:
+    """The parts between colons, as spans; a colon in brackets, or in a file's name, separates nothing."""
+    if text.lstrip()[:1] == "@":
+        return [(0, len(text))]
+    levels = depths(text)
+    colons = [at for at, sign in enumerate(text) if sign == ":" and not levels[at]]
+    return list(zip([0, *(at + 1 for at in colons)], [*colons, len(text)], strict=True))
+
+
+def misplaced(text: str, name: str) -> InputError:
+    """The error for a range where a number or a tensor should stand."""
+    message = f"the value of '{name}' is a range, and here it has to be one number or a list"
+    help = f"eval, grad and hess take ranges, START:STOP:COUNT; a list is {name}=[0, 0.5, 1]"
+    return InputError("bad-value", message, help=help).about(text)
+
+
 def spelled(values: Mapping[str, object]) -> Mapping[str, str]:
     """The texts of values whose doubles may have others: long decimals, and constant expressions."""
     if FLOAT.issuperset(map(type, values.values())):
@@ -137,8 +162,10 @@ def list_hint(text: str, name: str) -> str | None:
     if another and all(before.count(a) <= before.count(b) for a, b in ("()", "[]")):
         return f"each value is an argument of its own: {name}=… {another[1]}=…"
     plain = text.strip()
-    if re.fullmatch(RANGE, plain):
-        return f"a value is one number or a list of them: {name}=[0, 0.5, 1]"
+    dotted = re.fullmatch(DOTTED, plain)
+    if dotted:
+        ends = f"{dotted[1].strip()}:{dotted[2].strip()}"
+        return f"a range is {name}={ends}:11, with its count of points; a list, {name}=[0, 0.5, 1]"
     if plain[-1:] == "%" and is_plain(plain[:-1].rstrip()):
         return f"a percentage is a quotient: write {name}={plain[:-1].rstrip()}/100"
     if plain[:1] in ("{", "(") and plain[-1:] in ("}", ")"):

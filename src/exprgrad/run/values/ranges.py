@@ -1,0 +1,284 @@
+"""Ranges for inputs: ``0:10:101``, ``1:1e6:log:61``, and intervals, ``low:high``.
+
+Points are worked out from the ends as they are typed and rounded once: ``0:1:11`` meets 0.3, the double
+nearest to 3/10, and ``1:1e6:log:61`` meets 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from math import isfinite
+from typing import NamedTuple
+
+from exprgrad.derive.constant_folding import result
+from exprgrad.derive.parsed import parsed
+from exprgrad.errors import ExprgradError, InputError
+from exprgrad.graph.graph import Algebra, Graph, interpret, is_scalar
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.read.builder import LEAST_NORMAL
+from exprgrad.run.values.inputs import as_number, between_colons, is_plain
+from exprgrad.source import Source, Span, trimmed
+
+__all__ = ["Interval", "Range", "as_interval", "range_in"]
+
+LONGEST_DECIMAL = 400
+"""Decimals with so many characters are known exactly; longer ones are their doubles."""
+MOST_BITS = 8192
+"""What is made of decimals is known exactly up to so many bits."""
+MOST_POINTS = 2**53
+"""The most points of a range: so many are counted exactly."""
+LOG_DIGITS = 50
+"""The digits that logarithmic ranges are worked out in, before they are rounded."""
+STRIDE = 1024
+"""How many points of a logarithmic range lie between two that take an exponential of their own."""
+ORDINARY = "write NAME=START:STOP:COUNT, such as {name}=0:10:101"
+LOGARITHMIC = "write NAME=START:STOP:log:COUNT, such as {name}=1:1e6:log:61"
+INTERVAL = "write NAME=LOW:HIGH, such as {name}=-1:1"
+
+
+class Interval(NamedTuple):
+    """What lies between two numbers, of which the first is the lower."""
+
+    low: float
+    high: float
+
+
+class End(NamedTuple):
+    """An end of a range: its double, and the number as it is typed."""
+
+    value: float
+    exact: Fraction
+
+
+class Range(NamedTuple):
+    """``size`` numbers from ``start`` to ``stop``, equally far apart; or in equal ratio if ``by_ratio``.
+
+    Both ends are among them, but for a count of 1, which is the start.
+    """
+
+    start: End
+    stop: End
+    size: int
+    by_ratio: bool = False
+
+    def points(self, first: int = 0, after: int | None = None) -> list[float]:
+        """The numbers from one position to before another, by default all, each rounded once."""
+        after = self.size if after is None else min(after, self.size)
+        found = (in_ratio if self.by_ratio else in_steps)(self, first, after)
+        if found and first == 0:
+            found[0] = self.start.value
+        if found and after == self.size > 1:
+            found[-1] = self.stop.value
+        return found
+
+
+def in_steps(asked: Range, first: int, after: int) -> list[float]:
+    """Points of an ordinary range.  A quotient of whole numbers is rounded once, however long they are."""
+    start, stop = asked.start.exact, asked.stop.exact
+    steps = max(asked.size - 1, 1)
+    low = start.numerator * stop.denominator * steps
+    step = stop.numerator * start.denominator - start.numerator * stop.denominator
+    below = start.denominator * stop.denominator * steps
+    return [(low + k * step) / below for k in range(first, after)]
+
+
+def in_ratio(asked: Range, first: int, after: int) -> list[float]:
+    """Points of a logarithmic range: start·(stop/start)^(k/(size − 1))."""
+    with localcontext(prec=LOG_DIGITS):
+        start, rate = growth(asked)
+        fine = fine_steps(asked)
+        found: list[float] = []
+        for block in range(first // STRIDE, -(-after // STRIDE)):
+            base = start * (rate * (block * STRIDE)).exp()
+            here = slice(max(first - block * STRIDE, 0), after - block * STRIDE)
+            found += [float(base * factor) for factor in fine[here]]
+    return found
+
+
+@lru_cache(maxsize=64)
+def growth(asked: Range) -> tuple[Decimal, Decimal]:
+    """The start of a logarithmic range, and the logarithm of the ratio of two points side by side."""
+    with localcontext(prec=LOG_DIGITS):
+        start, stop = (
+            Decimal(end.exact.numerator) / end.exact.denominator
+            for end in (asked.start, asked.stop)
+        )
+        return start, (stop / start).ln() / max(asked.size - 1, 1)
+
+
+@lru_cache(maxsize=64)
+def fine_steps(asked: Range) -> list[Decimal]:
+    """What the first points of a logarithmic range are times its start."""
+    with localcontext(prec=LOG_DIGITS):
+        _, rate = growth(asked)
+        return [(rate * k).exp() for k in range(min(STRIDE, asked.size))]
+
+
+# Reading.
+
+
+def as_interval(value: object, name: str, *, infinite: bool = False) -> Interval:
+    """The interval for an input, of a text ``low:high`` or of a pair of numbers, the lower one first.
+
+    With ``infinite`` its ends may be ``-inf`` and ``inf``.  Raises ``InputError`` or ``LanguageError``.
+    """
+    if isinstance(value, str):
+        return interval_in(value, name, infinite=infinite)
+    if not (isinstance(value, Sequence) and len(value) == 2):
+        message = f"the interval of '{name}' is neither a text nor a pair of numbers"
+        raise InputError("bad-range", message, help='such as "-1:1" or (-1, 1)')
+    low, high = (as_number(end, name) for end in value)
+    if low < high and (infinite or (isfinite(low) and isfinite(high))):
+        return Interval(low, high)
+    message = f"the ends of the interval of '{name}' are {low!r} and {high!r}"
+    rule = "the low end is below the high one" + ("" if infinite else ", and both are finite")
+    raise InputError("bad-range", message, help=rule)
+
+
+def interval_in(text: str, name: str, *, infinite: bool = False) -> Interval:
+    """The interval ``low:high``."""
+    parts = between_colons(text)
+    if len(parts) != 2:
+        start, stop = text[: parts[min(1, len(parts) - 1)][1]], text[slice(*parts[-1])].strip()
+        if len(parts) == 1:
+            message, help = f"the interval of '{name}' has one end", INTERVAL.format(name=name)
+        else:
+            message = f"the interval of '{name}' has two ends, and no more"
+            help = f"without {stop}, the count of a range: {name}={start.strip()}"
+        raise bad_range(text, None, message, help)
+    low, high = (end_in(text, part, name, INTERVAL, infinite=infinite) for part in parts)
+    if low.value < high.value:
+        return Interval(low.value, high.value)
+    lower, higher = (text[slice(*part)].strip() for part in parts)
+    message, help = (
+        f"the low end of '{name}' is not below the high one",
+        f"write {name}={higher}:{lower}",
+    )
+    raise bad_range(
+        text, None, message, help if low.value > high.value else INTERVAL.format(name=name)
+    )
+
+
+def range_in(text: str, name: str) -> Range:
+    """The range ``start:stop:count`` or ``start:stop:log:count`` for an input.
+
+    Raises ``InputError`` or ``LanguageError``, with a place in the text.
+    """
+    parts = between_colons(text)
+    is_logarithmic = len(parts) > 2 and text[slice(*parts[2])].strip().casefold() == "log"
+    usage = LOGARITHMIC if is_logarithmic else ORDINARY
+    if len(parts) != 3 + is_logarithmic:
+        raise miscounted(text, parts, name, usage)
+    start, stop = (end_in(text, part, name, usage) for part in parts[:2])
+    if is_logarithmic:
+        refuse_zero(text, parts, (start, stop), name)
+    return Range(start, stop, size_in(text, parts[-1], (start, stop), name), is_logarithmic)
+
+
+def miscounted(text: str, parts: Sequence[Span], name: str, usage: str) -> InputError:
+    """The error for too few parts, or too many."""
+    if len(parts) < usage.partition(",")[0].count(":") + 1:
+        written = text.strip() if all(text[slice(*part)].strip() for part in parts) else "0:10"
+        message = f"the range of '{name}' does not say how many points"
+        help = f"write {name}={written}:101 for 101 points, both ends among them"
+        return bad_range(text, None, message, help)
+    span, message = None, f"the range of '{name}' has {len(parts)} parts"
+    if len(parts) == 4:
+        span = parts[2]
+        message = f"'{text[slice(*span)].strip()}' is no kind of range: log is the only one"
+    return bad_range(text, span, message, usage.format(name=name))
+
+
+def end_in(text: str, part: Span, name: str, usage: str, *, infinite: bool = False) -> End:
+    """An end: a number or a constant expression."""
+    value, exact = number_in(text, part, name, usage)
+    if value == value and (infinite or isfinite(value)):
+        return End(value, exact)
+    what = "not finite" if value == value else "not a number"
+    raise bad_range(text, part, f"this end for '{name}' is {what}", usage.format(name=name))
+
+
+def number_in(text: str, part: Span, name: str, usage: str) -> tuple[float, Fraction]:
+    """A part of a range: its double, and what it is exactly."""
+    start, stop = trimmed(text, *part)
+    written = text[start:stop].strip()
+    if written in ("", ":"):
+        raise bad_range(text, part, f"a number is missing for '{name}'", usage.format(name=name))
+    try:
+        value = as_number(written, name)
+    except ExprgradError as error:
+        if error.span is None or error.source is None or error.source.text != written:
+            error.span = 0, len(written)
+        raise error.at(Source(text, is_expression=False), start) from None
+    return value, as_typed(written, value)
+
+
+def as_typed(written: str, value: float) -> Fraction:
+    """The number that a text says, where that is rational and no monster; else its double."""
+    if not isfinite(value):
+        return Fraction(0)
+    if is_plain(written):
+        is_normal = abs(value) >= LEAST_NORMAL and len(written) <= LONGEST_DECIMAL
+        return Fraction(written if is_normal else value)
+    graph = parsed(written, is_expression=False)
+    exact = interpret(graph, RATIONAL, {})[graph.output] if is_scalar(graph) else None
+    return Fraction(value) if exact is None else Fraction(exact)
+
+
+def literal(graph: Graph, node: int) -> Fraction | None:
+    """A literal as it is typed; None for a constant with a name."""
+    if node in graph.symbols:
+        return None
+    value = float(str(graph.payloads[node]))
+    return as_typed(graph.spelled.get(node, repr(value)), value) if isfinite(value) else None
+
+
+def of_fractions(graph: Graph, node: int, operands: Sequence[Fraction | None]) -> Fraction | None:
+    """What an operation makes of rational numbers, where that is one; None where it isn't."""
+    known = [operand for operand in operands if operand is not None]
+    is_short = all((x.numerator * x.denominator).bit_length() < MOST_BITS for x in known)
+    if graph.kinds[node] not in BY_NAME or len(known) < len(operands) or not is_short:
+        return None
+    exact = result(graph.kinds[node], known)
+    return None if exact is None else Fraction(exact)
+
+
+RATIONAL: Algebra[Fraction | None] = Algebra(literal, of_fractions)
+
+
+def refuse_zero(text: str, parts: Sequence[Span], ends: Sequence[End], name: str) -> None:
+    """An error for a logarithmic range that would pass through 0, or that begins or ends there."""
+    for part, end in zip(parts, ends, strict=False):
+        if not end.exact:
+            message = f"a logarithmic range has no end at 0, as that of '{name}' has"
+            raise bad_range(text, part, message, LOGARITHMIC.format(name=name))
+    if (ends[0].exact > 0) != (ends[1].exact > 0):
+        message = f"the ends of the logarithmic range of '{name}' have different signs"
+        raise bad_range(
+            text, None, message, "it would pass through 0: leave out log, or stay on one side"
+        )
+
+
+def size_in(text: str, part: Span, ends: Sequence[End], name: str) -> int:
+    """How many points: a whole number from 1 on."""
+    value, exact = number_in(text, part, name, ORDINARY)
+    if 1 <= value <= MOST_POINTS and value.is_integer():
+        return int(value)
+    message = f"the count of points for '{name}' is not a whole number from 1 on"
+    help = "the last part says how many points there are, both ends among them"
+    steps = abs((ends[1].exact - ends[0].exact) / exact) if exact else Fraction(1, 2)
+    if value > MOST_POINTS:
+        message = f"the range of '{name}' has more than 2^53 points"
+    elif steps.denominator == 1 and steps < MOST_POINTS:
+        step, head = text[slice(*part)].strip(), text[: part[0]].strip()
+        help = f"with steps of {step} it has {steps + 1} points: {name}={head}{steps + 1}"
+    raise bad_range(text, part, message, help)
+
+
+def bad_range(text: str, span: Span | None, message: str, help: str) -> InputError:
+    """An error with its place in a range."""
+    place = None if span is None else trimmed(text, *span)
+    return InputError("bad-range", message, help=help).about(text, place)
