@@ -7,7 +7,7 @@ nearest to 3/10, and ``1:1e6:log:61`` meets 10.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite
@@ -31,7 +31,9 @@ MOST_BITS = 8192
 MOST_POINTS = 2**53
 """The most points of a range: so many are counted exactly."""
 LOG_DIGITS = 50
-"""The digits that logarithmic ranges are worked out in, before they are rounded."""
+"""The digits that logarithmic ranges are worked out in."""
+KEPT = Context(prec=40)
+"""What is kept of them, so that 10^23, which lies halfway between two doubles, is met exactly."""
 STRIDE = 1024
 """How many points of a logarithmic range lie between two that take an exponential of their own."""
 ORDINARY = "write NAME=START:STOP:COUNT, such as {name}=0:10:101"
@@ -94,7 +96,7 @@ def in_ratio(asked: Range, first: int, after: int) -> list[float]:
         for block in range(first // STRIDE, -(-after // STRIDE)):
             base = start * (rate * (block * STRIDE)).exp()
             here = slice(max(first - block * STRIDE, 0), after - block * STRIDE)
-            found += [float(base * factor) for factor in fine[here]]
+            found += [float(KEPT.plus(base * factor)) for factor in fine[here]]
     return found
 
 
