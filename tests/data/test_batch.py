@@ -29,6 +29,7 @@ from exprgrad.cli.request import Words  # noqa: E402
 from exprgrad.data import formats, sums  # noqa: E402
 from exprgrad.data.formats import FORMATS, batches, sample_of, source_of  # noqa: E402
 from exprgrad.data.job import Job, prepared  # noqa: E402
+from exprgrad.data.places import NO_CELL  # noqa: E402
 from exprgrad.data.plans import BAD_ROWS  # noqa: E402
 
 FORMULA = "tanh(x*w) + y^2/3"
@@ -375,6 +376,89 @@ def test_packed_texts_folders_and_globs(tmp_path: Path) -> None:
     out = tmp_path / "out.csv.gz"
     assert batch("2*x", "--data", str(tmp_path / "a.csv.gz"), "-o", str(out)).status == 0
     assert gzip.decompress(out.read_bytes()) == b"x,value,d_x\n0,0,2\n0.5,1,2\n"
+
+
+def test_folders_names_are_columns(tmp_path: Path) -> None:
+    """Whole numbers where all are, else texts, as pyarrow reads them."""
+    from pyarrow import dataset
+
+    rows = tmp_path / "rows"
+    for at, folder in enumerate(
+        ("year=2023/month=12/site=a%20b", f"year=2024/month=01/site={NO_CELL}")
+    ):
+        (rows / folder).mkdir(parents=True)
+        written(rows / folder / "part-0.parquet", pa.table({"x": [at + 0.5, at + 1.5]}))
+    whole = dataset.dataset(rows, partitioning="hive").to_table().to_pylist()
+    found = batch("x*year", "--data", str(rows), "--to", "jsonl", "--value-only").out
+    lines = [json.loads(line) for line in found.splitlines()]
+    assert lines == [{**row, "value": row["x"] * row["year"]} for row in whole]
+    argv = ("x", "--reduce", "sum", "--value-only", "--csv", "--data")
+    for path in (rows, rows / "year=*" / "*" / "*" / "*.parquet"):
+        assert batch(*argv, str(path), "--where", "month > 6").out == "rows,value\n2,2.0\n"
+        grouped = batch(*argv, str(path), "--by", "month,site").out
+        assert grouped == "month,site,rows,value\n12,a b,2,2.0\n1,,2,4.0\n"
+    assert batch("year", "--data", str(rows), "--only", "--value-only").out == (
+        "value\n2023\n2023\n2024\n2024\n"
+    )
+
+
+def test_a_folder_and_a_column_that_agree(tmp_path: Path) -> None:
+    for name, text in {
+        "city=Rome": "x,n,city\n1,01,Rome\n",
+        "n=1": "x,n,city\n1,01,Rome\n",
+    }.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rows.csv").write_text(text)
+        out = batch("x", "--data", str(tmp_path / name), "--value-only").out
+        assert out.splitlines()[1] in ("1,01,Rome,1", "1,Rome,1,1")
+        argv = ("x*n", "--data", str(tmp_path / name), "--reduce", "sum", "--by", "city", "-q")
+        assert batch(*argv, "--value-only").out == "value[Rome]=1.0\n"
+
+
+KEYS = [
+    (["2", "3", "2"], pa.int64()), (["1.5", "2.0", "1e+20"], pa.float64()), (["true", "false"], pa.bool_()),
+    (["2024-01-31", "2023-01-01"], pa.date32()), (["a", "b c"], pa.string()), (["", "7"], pa.int64()),
+]  # fmt: skip
+"""Texts of groups, and the types whose cells have those texts."""
+
+
+@pytest.mark.parametrize(("texts", "kind"), KEYS, ids=[str(kind) for _, kind in KEYS])
+@pytest.mark.parametrize("form", ["--csv", "--json", ""])
+def test_groups_of_texts_show_as_those_of_types(
+    texts: list[str], kind: Any, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    column = pa.array([text or None for text in texts]).cast(kind)
+    written(Path("rows.parquet"), pa.table({"x": [1.0] * len(texts), "g": column}))
+    Path("rows.csv").write_text("x,g\n" + "".join(f"1,{text}\n" for text in texts))
+    argv = ["x", "--reduce", "sum", "--by", "g", *form.split()]
+    shown = [batch(*argv, "--data", f"rows.{ending}").out for ending in ("csv", "parquet")]
+    assert shown[0].replace("rows.csv", "rows.parquet") == shown[1]
+    both = ["--data", "rows.csv", "--data", "rows.parquet"]
+    assert len(batch(*argv, *both).out.splitlines()) == len(shown[0].splitlines())
+
+
+def test_texts_keep_what_they_are_however_late(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("x,id,zip\n" + "1,2,02134\n" * 150_000 + "1,2.50,n/a\n")
+    argv = ("x", "--data", str(rows), "--value-only")
+    grouped = batch(*argv, "--reduce", "sum", "--by", "zip", "--csv").out
+    assert grouped == "zip,rows,value\n02134,150000,150000.0\nn/a,1,1.0\n"
+    for ending in ENDINGS:
+        out = tmp_path / f"out.{ending}"
+        assert batch(*argv, "-o", str(out)) == (0, "", "")
+        if FORMATS[ending].is_text:
+            last_line = out.read_text().splitlines()[-1]
+            assert last_line.replace("\t", ",") == "1,2.50,n/a,1"
+            continue
+        last = read(out).slice(150_000).to_pylist()
+        assert last == [{"x": 1.0, "id": "2.50", "zip": "n/a", "value": 1.0}]
+    lines = tmp_path / "rows.jsonl"
+    lines.write_text(
+        '{"x":1,"g":5}\n' * 90_000 + '{"x":1,"g":"5"}\n{"x":1,"g":5.0}\n{"x":1,"g":"b"}\n'
+    )
+    grouped = batch("x", "--data", str(lines), "--reduce", "sum", "--by", "g", "--csv").out
+    assert grouped == "g,rows,value,d_x\n5,90002,90002.0,90002.0\nb,1,1.0,1.0\n"
 
 
 def test_progress_is_told_on_a_terminal_alone(

@@ -54,6 +54,9 @@ TEXTS = {
     "text.arrow": "x,y\n1,2\n",
     "rows.xlsx": "PK",
     "folder/notes.txt": "",
+    "mixed.jsonl": '{"x":1,"y":2,"id":3}\n' * 60_000 + '{"x":1,"y":2,"id":"abc"}\n',
+    "keyed/year=2024/rows.csv": "x,y,year\n1,2,2024\n3,4,2025\n",
+    "keyed/city=Rome/rows.csv": "x,y\n1,2\n",
 }
 BYTES = {
     "utf16.csv": "x,y\n1,2\n".encode("utf-16"),
@@ -151,7 +154,10 @@ CASES = r"""
 'x*y' --data dates.csv
 'x*y' --data numbers.csv
 'x*y' --data commas.csv
-'x*y' --data mixed.csv -o out.parquet
+'x*y' --data mixed.jsonl -o out.parquet
+'x*y' --data keyed/year=2024 -o out.csv
+'x*city' --data keyed/city=Rome
+'x*y' --data keyed --reduce sum --by city
 'x*y' --data text.csv.gz
 'x*y' --data cut.jsonl
 'x*y' --data list.jsonl
@@ -185,8 +191,8 @@ CASES = r"""
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files, in the current folder."""
     monkeypatch.chdir(tmp_path)
-    Path("folder").mkdir()
     for name, text in TEXTS.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(text, encoding="utf-8")
     for name, content in BYTES.items():
         Path(name).write_bytes(content)

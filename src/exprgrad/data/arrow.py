@@ -11,8 +11,8 @@ import numpy as np
 from exprgrad.errors import ExprgradError, InputError, MissingExtraError, RequestError, install
 
 __all__ = [
-    "Doubles", "arrow", "broken_file", "cells", "in_texts", "is_numeric", "is_text", "numbers", "one_array",
-    "plain_cells", "type_words",
+    "Doubles", "arrow", "as_text", "broken_file", "cells", "in_texts", "is_numeric", "is_text", "numbers",
+    "one_array", "plain_cells", "type_words",
 ]  # fmt: skip
 
 MISSING = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "n/a", "None", "#N/A", "-nan", "-NaN")
@@ -111,6 +111,15 @@ def in_texts(column: Any) -> Any:
     if pa.types.is_temporal(kind) or pa.types.is_decimal(kind) or is_view(kind):
         return column.cast(pa.string())
     return column
+
+
+def as_text(column: Any) -> Any:
+    """A column as texts, whatever it holds: of a number the shortest."""
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    column = in_texts(column)
+    return column if is_text(column.type) else column.cast(pa.string())
 
 
 def plain_cells(column: Any) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from exprgrad.data.arrow import Doubles, arrow, in_texts, numbers, plain_cells
+from exprgrad.data.arrow import Doubles, arrow, as_text, is_text, numbers
 from exprgrad.data.blocks import (
     Block,
     Tally,
@@ -22,6 +22,7 @@ from exprgrad.data.blocks import (
     told_of,
 )  # fmt: skip
 from exprgrad.data.formats import FORMATS, Partition, RowWriter, batches
+from exprgrad.data.groups import groups_of
 from exprgrad.data.growing import growing
 from exprgrad.data.job import Job, prepared
 from exprgrad.data.manifests import Manifest, Reached
@@ -29,6 +30,7 @@ from exprgrad.data.places import packed
 from exprgrad.data.plans import BatchPlan
 from exprgrad.data.sums import CHUNK, Partial, combined, folded, reduced, start
 from exprgrad.data.targets import target, unfinished
+from exprgrad.errors import InputError
 from exprgrad.run.engines.memory import staggered
 
 __all__ = [
@@ -261,40 +263,6 @@ def in_chunks(rows: Iterator[Any]) -> Iterator[Any]:
         yield rest
 
 
-def groups_of(job: Job, batch: Any, low: int, high: int) -> tuple[list[Any], np.ndarray | None]:
-    """The groups that some rows are in, and by row which; without ``by`` they are all in one."""
-    if not job.by:
-        return [()], None
-    keys: list[Any] = [()]
-    codes = np.zeros(high - low, dtype=np.int64)
-    for name in job.by:
-        values, places = cells_met(batch.column(name).slice(low, high - low))
-        codes = codes * len(values) + places
-        if len(keys) == 1:
-            keys = [(*keys[0], value) for value in values]
-            continue
-        met, codes = np.unique(codes, return_inverse=True)  # most pairs are in no row
-        pairs = [divmod(code, len(values)) for code in met.tolist()]
-        keys = [(*keys[key], values[value]) for key, value in pairs]
-    return keys, codes
-
-
-def cells_met(column: Any) -> tuple[list[Any], np.ndarray]:
-    """A column's different cells, and by row which it is; what is missing is one, and -0 is 0."""
-    pa = arrow()
-    if not pa.types.is_dictionary(column.type):
-        column = in_texts(column).dictionary_encode("encode")
-    size = len(column.dictionary)
-    indices = column.indices.cast(pa.int64()).fill_null(size).to_numpy()
-    met = np.flatnonzero(np.bincount(indices))
-    cells = plain_cells(column.dictionary.take(pa.array(met[met < size])))
-    cells += [None] * (len(met) - len(cells))
-    places: dict[Any, int] = {}
-    numbered = np.zeros(size + 1, dtype=np.int64)
-    numbered[met] = [places.setdefault(cell, len(places)) for cell in cells]
-    return list(places), numbered[indices]
-
-
 # Row by row.
 
 
@@ -307,19 +275,31 @@ def partition_rows(plan: BatchPlan, partition: Partition) -> Iterator[tuple[Any,
         block = computed(kernel, columns, 0, batch.num_rows)
         tally = tallied(job, block, columns, partition, row, 0, batch.num_rows)
         row += batch.num_rows
-        arrays = [as_type(batch.column(name), plan.schema.field(name).type) for name in plan.kept]
+        arrays = [as_type(batch, name, plan, partition) for name in plan.kept]
         arrays += [as_column(one, block.bad) for one in block.results]
         found = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
         keep = kept_rows(block) if job.bad == "drop" else block.chosen
         yield (found if keep is None else found.filter(pa.array(keep))), tally
 
 
-def as_type(column: Any, kind: Any) -> Any:
+def as_type(batch: Any, name: str, plan: BatchPlan, partition: Partition) -> Any:
     """A column as it is written: of numbers, where some cells are none, those that there are."""
+    column, kind, pa = batch.column(name), plan.schema.field(name).type, arrow()
     if column.type == kind:
         return column
-    given = numbers(column)
-    return as_column(given.values, np.isnan(given.values))
+    if is_text(kind):
+        return as_text(column)
+    if kind == pa.float64():
+        given = numbers(column)
+        return as_column(given.values, np.isnan(given.values))
+    try:
+        return column.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        path = partition.source.path
+        message = (
+            f"column '{name}' of '{path}' holds {kind} in its first rows, and other cells later"
+        )
+        raise InputError("bad-column", message, help="--only leaves it out") from None
 
 
 def as_column(values: np.ndarray, bad: np.ndarray | None) -> Any:

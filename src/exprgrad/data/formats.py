@@ -7,8 +7,17 @@ from contextlib import nullcontext
 from functools import lru_cache, partial
 from typing import IO, Any, NamedTuple, Protocol
 
-from exprgrad.data.arrow import arrow, broken_file
-from exprgrad.data.places import STDIN, RowFile, opened, pipe, stamp_of, store, without_packing
+from exprgrad.data.arrow import arrow, as_text, broken_file, numbers
+from exprgrad.data.places import (
+    STDIN,
+    Key,
+    RowFile,
+    opened,
+    pipe,
+    stamp_of,
+    store,
+    without_packing,
+)
 from exprgrad.data.texts import (
     CsvWriter,
     JsonWriter,
@@ -17,12 +26,12 @@ from exprgrad.data.texts import (
     json_batches,
     json_sample,
 )
-from exprgrad.errors import RequestError
+from exprgrad.errors import InputError, RequestError
 from exprgrad.run.engines.compiled import cores
 
 __all__ = [
     "BATCH", "BY_ENDING", "FORMATS", "Partition", "RowWriter", "batches", "format_of", "partitions_of",
-    "sample_of", "source_of",
+    "sample_of", "sampled", "source_of",
 ]  # fmt: skip
 
 BATCH = 2**16
@@ -251,6 +260,26 @@ def sample_of(source: RowFile) -> Any:
         raise broken_file(source.path, error) from None
 
 
+def sampled(source: RowFile) -> tuple[RowFile, Any]:
+    """A file and its columns, with those that the names of its folders say behind its own."""
+    table = sample_of(source)
+    keys = []
+    for key in source.keys:
+        at = table.schema.get_field_index(key.name)
+        if at >= 0:
+            key = key._replace(inside=table.schema.field(at).type)
+            table = table.remove_column(at)
+        keys.append(key)
+        table = table.append_column(key.name, key_column(key, table.num_rows))
+    return source._replace(keys=tuple(keys)), table
+
+
+def key_column(key: Key, rows: int) -> Any:
+    """What the name of a folder says, for some rows."""
+    pa = arrow()
+    return pa.repeat(pa.scalar(key.cell, pa.int64() if key.is_whole else pa.string()), rows)
+
+
 def partitions_of(source: RowFile) -> list[Partition]:
     """A file in partitions, which only the file decides: sums add up alike wherever they are worked out."""
     found: list[Partition] = []
@@ -267,8 +296,14 @@ def partitions_of(source: RowFile) -> list[Partition]:
 def batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
     """A partition's rows in some columns; an error where its file is broken, or has changed."""
     source = partition.source
+    keys = {key.name: key for key in source.keys if key.name in columns}
+    own = [name for name in columns if name not in keys or keys[name].inside is not None]
+    for key in keys.values():
+        at = schema.get_field_index(key.name)
+        schema = schema.set(at, schema.field(at).with_type(key.inside or schema.field(at).type))
     try:
-        yield from FORMATS[source.format].batches(partition, columns, schema)
+        rows = FORMATS[source.format].batches(partition, own, schema)
+        yield from (with_keys(batch, source, columns) for batch in rows) if keys else rows
     except arrow().ArrowCancelled:
         raise KeyboardInterrupt from None
     except (OSError, arrow().ArrowException) as error:
@@ -276,3 +311,24 @@ def batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterat
     if stamp_of(source.path) != (source.size, source.stamp):
         message = f"'{source.path}' has changed while it was read"
         raise RequestError("file", message, help="run it again")
+
+
+def with_keys(batch: Any, source: RowFile, columns: Sequence[str]) -> Any:
+    """Some rows with what the names of their folders say; an error where the file says otherwise."""
+    keys = {key.name: key_column(key, batch.num_rows) for key in source.keys}
+    for key in source.keys:
+        if key.name in batch.schema.names and differs(batch.column(key.name), key):
+            message = f"column '{key.name}' of '{source.path}' is not what its folder is called"
+            help = f"all its rows would have {key.name}={key.cell}; rename one of them"
+            raise InputError("bad-column", message, help=help)
+    arrays = [keys[name] if name in keys else batch.column(name) for name in columns]
+    return arrow().RecordBatch.from_arrays(arrays, [*columns])
+
+
+def differs(column: Any, key: Key) -> bool:
+    """Whether a column holds another cell than the name of a folder says."""
+    if key.cell is None:
+        return bool(column.null_count < len(column))
+    if key.is_whole:
+        return not (numbers(column).values == key.cell).all()
+    return any(cell != key.cell for cell in as_text(column).unique().to_pylist())

@@ -27,7 +27,8 @@ class Job(NamedTuple):
     ``where``      the condition that rows have to meet, if there is one
     ``read``       the columns that are read, with types: an Arrow schema
     ``bad``        what becomes of rows that do not compute: ``null``, ``drop`` or ``fail``
-    ``reduce``     what is made of the rows' results, or nothing; ``by`` are the columns of its groups
+    ``reduce``     what is made of the rows' results, or nothing; ``by`` are the columns of its groups,
+                   ``by_texts`` if their cells are texts, whatever they look like
     """
 
     text: str
@@ -41,6 +42,7 @@ class Job(NamedTuple):
     bad: str = "null"
     reduce: str = ""
     by: tuple[str, ...] = ()
+    by_texts: bool = False
 
 
 class Prepared(NamedTuple):

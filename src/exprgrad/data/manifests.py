@@ -167,6 +167,7 @@ def asked_for(plan: BatchPlan) -> dict[str, Any]:
         "--bad-rows": job.bad,
         "--reduce": job.reduce,
         "--by": list(job.by),
+        "the groups": "texts" if job.by_texts else "cells",
         "the format": plan.format,
         "the columns": str(job.read if plan.schema is None else plan.schema),
         **versions(job),

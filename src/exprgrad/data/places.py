@@ -17,8 +17,8 @@ from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.run.values.files import unreadable
 
 __all__ = [
-    "HEAD", "PIPE", "STDIN", "RowFile", "found_in", "head", "opened", "packed", "pipe", "stamp_of", "store",
-    "without_packing",
+    "HEAD", "PIPE", "STDIN", "Key", "RowFile", "found_in", "head", "keys_of", "opened", "packed", "pipe",
+    "stamp_of", "store", "without_packing",
 ]  # fmt: skip
 
 PIPE = "-"
@@ -31,15 +31,36 @@ HEAD = 2**20
 """The bytes at the beginning of a text that say what its columns are."""
 IGNORED = (".", "_")
 """How names in a folder begin that are none of its rows."""
+KEY = re.compile(r"([\w .%-]+)=(.*)")
+"""The name of a folder that says a column, such as ``year=2024``, as Hive has it."""
+NO_CELL = "__HIVE_DEFAULT_PARTITION__"
+"""What stands there where the cell is missing."""
+
+
+class Key(NamedTuple):
+    """A column that the name of a folder says: the same cell in each row.
+
+    ``inside`` is the Arrow type of the file's own column of that name, if it has one.
+    """
+
+    name: str
+    cell: int | str | None
+    is_whole: bool = False
+    inside: Any = None
 
 
 class RowFile(NamedTuple):
-    """A file of rows, and what tells whether it has changed: its size, and its time or tag."""
+    """A file of rows, and what tells whether it has changed: its size, and its time or tag.
+
+    ``name`` is what it is called within the folder, or the glob, that stands for it.
+    """
 
     path: str
     format: str
     size: int = 0
     stamp: str = ""
+    name: str = ""
+    keys: tuple[Key, ...] = ()
 
 
 def store(path: str) -> tuple[Any, str] | None:
@@ -63,20 +84,23 @@ def store(path: str) -> tuple[Any, str] | None:
     return files, inside
 
 
-def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[str]:
-    """The files that paths, globs and folders stand for, in order; an error where there is none."""
+def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[str, str]]:
+    """The files that paths, globs and folders stand for, in order; an error where there is none.
+
+    Each comes with its name within the folder, or the glob.
+    """
     known = tuple(endings)
-    found: list[str] = []
+    found: list[tuple[str, str]] = []
     for path in paths:
         if not path:
             raise RequestError("file", "--data names no file: it is empty")
-        listed = [STDIN] if path == PIPE else [*files_of(path, known)]
+        listed = [(STDIN, "")] if path == PIPE else [*files_of(path, known)]
         if not listed:
             message = f"'{path}' has no files of rows"
             raise RequestError("file", message, help=f"their endings are {', '.join(known)}")
         found += listed
     met: set[str] = set()
-    for path in found:
+    for path, _ in found:
         real = path if "://" in path else os.path.realpath(path)
         if real in met:
             raise RequestError(
@@ -86,25 +110,57 @@ def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[str]:
     return found
 
 
-def files_of(path: str, endings: tuple[str, ...]) -> Iterator[str]:
-    """The files that one path stands for."""
+def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """The files that one path stands for, and their names within it."""
     remote = store(path)
     if remote is not None:
         files, inside = remote
         listed = files.glob(inside) if is_glob(path) else [inside]
         if not is_glob(path) and files.isdir(inside):
             listed = [one for one in files.find(inside) if is_row_file(one, inside, endings)]
-        yield from (files.unstrip_protocol(one) for one in sorted(listed))
+            inside += "/*"
+        yield from ((files.unstrip_protocol(one), within(one, inside)) for one in sorted(listed))
     elif Path(path).is_dir():
         every = sorted(str(one) for one in Path(path).rglob("*") if one.is_file())
-        yield from (one for one in every if is_row_file(one, path, endings))
+        listed = [one for one in every if is_row_file(one, path, endings)]
+        yield from ((one, within(one, f"{path}/*")) for one in listed)
     elif is_glob(path) and not Path(path).exists():
         from glob import glob
 
         every = sorted(glob(path, recursive=True))  # noqa: PTH207
-        yield from (one for one in every if not Path(one).is_dir())
+        yield from ((one, within(one, path)) for one in every if not Path(one).is_dir())
     else:
-        yield path
+        yield path, within(path, path)
+
+
+def within(path: str, given: str) -> str:
+    """A file's name below the last folder that a path or a glob names without a sign."""
+    parts, folders = (one.replace(os.sep, "/").rstrip("/").split("/") for one in (path, given))
+    fixed = next((at for at, one in enumerate(folders) if is_glob(one)), len(folders) - 1)
+    return "/".join(parts[fixed:])
+
+
+def keys_of(paths: Sequence[str]) -> list[tuple[Key, ...]]:
+    """By file the columns that the names of its folders say: whole numbers, where all of them are."""
+    from urllib.parse import unquote
+
+    found = []
+    for path in paths:
+        folders = path.replace(os.sep, "/").split("/")[:-1]
+        pairs = [match.groups() for match in map(KEY.fullmatch, folders) if match]
+        found.append(
+            {unquote(name): None if cell == NO_CELL else unquote(cell) for name, cell in pairs}
+        )
+    texts = {(name, cell) for keys in found for name, cell in keys.items() if cell is not None}
+    words = {name for name, cell in texts if not re.fullmatch(r"-?\d{1,18}", cell)}
+    wholes = {name for name, _ in texts} - words
+    return [
+        tuple(
+            Key(name, int(cell) if cell is not None and name in wholes else cell, name in wholes)
+            for name, cell in keys.items()
+        )
+        for keys in found
+    ]
 
 
 def is_glob(path: str) -> bool:

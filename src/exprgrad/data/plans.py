@@ -15,11 +15,11 @@ from exprgrad.data.formats import (
     Partition,
     format_of,
     partitions_of,
-    sample_of,
+    sampled,
     source_of,
 )
 from exprgrad.data.job import Job, program_of, result_names
-from exprgrad.data.places import HEAD, PIPE, RowFile, found_in, store, without_packing
+from exprgrad.data.places import HEAD, PIPE, RowFile, found_in, keys_of, store, without_packing
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.graph.graph import Graph, numbers_only
@@ -84,10 +84,10 @@ def planned(
     job = job_of(text, **asked)
     format = "" if reduce else target_format(path, to)
     listed = found_in(data, BY_ENDING)
-    refuse_overwriting(listed, path)
-    sources = [source_of(one) for one in listed]
-    samples = [sample_of(source) for source in sources]
-    job = job._replace(bad=bad_rows, reduce=reduce, by=tuple(by))
+    refuse_overwriting([one for one, _ in listed], path)
+    sources, samples = zip(*map(sampled, sources_of(listed)), strict=True)
+    are_told = any(FORMATS[source.format].is_loose for source in sources)
+    job = job._replace(bad=bad_rows, reduce=reduce, by=tuple(by), by_texts=bool(by) and are_told)
     for source, sample in zip(sources, samples, strict=True):
         check_columns(job, source, sample)
     first = samples[0].schema
@@ -109,6 +109,13 @@ def planned(
     if reduce:
         return BatchPlan(job, partitions, found, rows=rows)
     return BatchPlan(job, partitions, found, kept, schema, path or PIPE, format, rows)
+
+
+def sources_of(listed: Sequence[tuple[str, str]]) -> list[RowFile]:
+    """Files of rows, with the columns that the names of their folders say."""
+    keys = keys_of([path for path, _ in listed])
+    pairs = zip(listed, keys, strict=True)
+    return [source_of(path)._replace(name=name, keys=known) for (path, name), known in pairs]
 
 
 def about(partition: Partition, sample: int) -> int:
@@ -262,7 +269,7 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
             raise InputError("bad-column", message, help=help)
     for column, name in columns_read(job).items():
         kind = sample.schema.field(column).type
-        if is_numeric(kind) or (is_text(kind) and has_numbers(source, sample.column(column))):
+        if is_numeric(kind) or (is_text(kind) and has_numbers(source, column, sample)):
             continue
         message = f"column '{column}' of '{source.path}' holds {type_words(kind)}, not numbers"
         instead = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
@@ -272,11 +279,11 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
         raise InputError("bad-column", message, help=help)
 
 
-def has_numbers(source: RowFile, column: Any) -> bool:
-    """Whether a text has a column with numbers among its cells, or with nothing at all."""
-    if not FORMATS[source.format].is_loose:
+def has_numbers(source: RowFile, name: str, sample: Any) -> bool:
+    """Whether a column of texts has numbers among its cells, where it may, or nothing at all."""
+    if not (FORMATS[source.format].is_loose or any(key.name == name for key in source.keys)):
         return False
-    found = cells(column.combine_chunks())
+    found = cells(sample.column(name).combine_chunks())
     return found.wrong is None or not (found.wrong | (found.values != found.values)).all()
 
 
@@ -302,21 +309,32 @@ def no_column(
 
 
 def read_schema(job: Job, source: RowFile, schema: Any, kept: Sequence[str], is_plain: bool) -> Any:
-    """The columns that are read, with types: in texts numbers are doubles, or remain what they are."""
+    """The columns that are read, with types.
+
+    CSV does not say what its cells are: numbers that the formula reads are doubles, and all else is passed
+    on as it stands, as are those, too, where what is written is a text as well.
+    """
     pa = arrow()
+    keys = {key.name for key in source.keys}
+    is_loose, is_text_format = FORMATS[source.format].is_loose, FORMATS[source.format].is_text
     twice = [name for name, count in Counter(kept).items() if count > 1]
     if twice:
         message = f"'{source.path}' has several columns named '{twice[0]}'"
         raise InputError("bad-column", message, help="--only leaves out the columns that are read")
     numeric = columns_read(job)
+    own = [name for name in schema.names if name not in keys]
     names = dict.fromkeys([*kept, *numeric, *job.by])
-    if is_plain:
-        return pa.schema([(name, pa.string()) for name in names])
-    if FORMATS[source.format].is_loose:
-        return pa.schema(
-            [(name, pa.float64() if name in numeric else schema.field(name).type) for name in names]
-        )
-    return pa.schema([schema.field(name) for name in names])
+    if keys.issuperset(names):
+        names |= dict.fromkeys(own[:1])  # something has to say how many rows there are
+
+    def field(name: str) -> Any:
+        if name in keys or not is_loose:
+            return schema.field(name)
+        if name in numeric and not is_plain:
+            return pa.field(name, pa.float64())
+        return pa.field(name, pa.string()) if is_text_format else schema.field(name)
+
+    return pa.schema([field(name) for name in names])
 
 
 def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:

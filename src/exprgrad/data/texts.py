@@ -374,11 +374,18 @@ def column_of(values: list[Any], kind: Any = None) -> Any:
     try:
         return pa.array(values, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        texts = [
-            None if value is None else value if isinstance(value, str) else json.dumps(value)
-            for value in values
-        ]
-        return pa.array(texts, pa.string())
+        is_real = kind is not None and pa.types.is_floating(kind)
+        return pa.array([as_cell(value, is_real) for value in values], pa.string())
+
+
+def as_cell(value: Any, is_real: bool) -> str | None:
+    """A value of JSON as a text: the same for one number in a column, however it is written."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = float(value) if is_real else value
+        return str(
+            int(value) if isinstance(value, float) and not is_real and value.is_integer() else value
+        )
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 class JsonWriter:

@@ -239,6 +239,7 @@ def tell(tally: Tally) -> None:
 
 def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
     """What the rows come to; or where they are, and how many."""
+    from exprgrad.data.groups import labelled
     from exprgrad.data.sums import finished
 
     job, tally = plan.job, done.tally
@@ -251,7 +252,11 @@ def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
     found = finished(job.reduce, done.partial)
     if not (found or job.by):
         found = {(): (0, [0.0 if job.reduce == "sum" else float("nan")] * len(plan.names))}
-    groups = [([*map(as_cell, key)], rows, values) for key, (rows, values) in found.items()]
+    keys = labelled(job, [*found])
+    groups = [
+        ([*map(as_cell, key)], rows, values)
+        for key, (rows, values) in zip(keys, found.values(), strict=True)
+    ]
     fields |= {"reduce": job.reduce, **reduced_fields(job, groups), **told}
     labels = [f"[{','.join(map(str, key))}]" if key else "" for key, _, _ in groups]
     lines = [
