@@ -172,6 +172,9 @@ def carried(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> 
         rule = template(op.partial(position))
         given = dict(zip(slots(op), view, strict=True))
         slope = np.abs(arrays.forward(rule, given)[rule.output])
+        if position in op.branches:  # of what is not taken nothing arrives, were it off by anything
+            error = error + unless_zero(slope, d)
+            continue
         far = (d > FAR * np.minimum(np.abs(x), 1.0)) | ((slope < NORMAL) & np.not_equal(d, 0))
         slope = unless_zero(d, slope)
         if np.any(far):

@@ -1,0 +1,1 @@
+"""Parameters that fit data: by least squares, by robust losses, and by likelihoods."""

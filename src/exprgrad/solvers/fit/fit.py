@@ -1,0 +1,278 @@
+"""A fit from beginning to end: starts, the search, the polish, and what can be said of where it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf, isfinite, log, nan, pi, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from exprgrad.errors import InputError
+from exprgrad.run.numbers.bounds import right_digits
+from exprgrad.solvers.fit.estimates import (
+    Spread,
+    quantile,
+    rounding,
+    spread_of,
+    variation_of,
+)  # fmt: skip
+from exprgrad.solvers.fit.least_squares import Minimum, descended, polished
+from exprgrad.solvers.fit.problem import Linearized, Problem
+
+__all__ = ["Bounds", "Estimate", "Fit", "fitted"]
+
+OFFSET = 1e-3
+"""Below this relative offset a fit has converged: D. M. Bates and D. G. Watts, Technometrics 23 (1981), 179."""
+AT_BOUND = 1e-6
+"""How near a bound, relative to its size, counts as at it, where the cost would fall beyond."""
+SAME = 1e-6
+"""Costs that differ relatively by less are of one minimum."""
+DECADES = 1.0
+"""Further starts are drawn from so many powers of ten around the one given."""
+
+Bounds = Mapping[str, tuple[float, float]]
+"""By parameter, the least and the greatest value that it may have."""
+
+
+class Estimate(NamedTuple):
+    """What is known of a parameter.
+
+    ``error``     its standard error; None where the data do not determine it, or it is held
+    ``interval``  of the level that was asked for, by Student's t, or by the normal distribution
+    ``profile``   the same from the profile of the sum of squares, if it was asked for
+    ``digits``    how many digits of the value rounding leaves
+    ``held``      ``fixed`` or ``bound``; empty for what was estimated
+    """
+
+    value: float
+    error: float | None = None
+    interval: tuple[float, float] | None = None
+    profile: tuple[float, float] | None = None
+    digits: int | None = None
+    held: str = ""
+
+
+class Fit(NamedTuple):
+    """What a fit came to.
+
+    ``cost``          half the least sum of squares, or of losses
+    ``residual_sd``   the residuals' standard deviation; None without degrees of freedom
+    ``r_squared``     the share of the responses' variation about their mean that the model leaves out, from 1
+    ``aic``           Akaike's criterion, of normal residuals; None for losses
+    ``correlation``   of the estimates, by the names of ``estimated``
+    ``open``          the directions that the data do not determine, by parameter
+    ``offset``        the relative offset; None where the residuals leave nothing to compare with
+    ``starts``        how many were tried, and how many of them led here
+    """
+
+    parameters: dict[str, Estimate]
+    rows: int
+    dof: int
+    cost: float
+    residual_sd: float | None
+    r_squared: float | None
+    aic: float | None
+    correlation: Any
+    estimated: tuple[str, ...]
+    rank: int
+    condition: float
+    open: list[dict[str, float]]
+    converged: bool
+    reason: str
+    offset: float | None
+    passes: int
+    starts: tuple[int, int]
+    level: float
+
+
+def fitted(
+    problem: Problem,
+    start: Mapping[str, float],
+    fixed: Mapping[str, float],
+    *,
+    bounds: Bounds,
+    level: float = 0.95,
+    absolute: bool = False,
+    starts: int = 1,
+    seed: int = 0,
+    profile: bool = False,
+) -> Fit:
+    """Fit a problem from a start, by parameter.
+
+    ``absolute`` says that rows' scales are those of their true standard deviations.  Raises ``InputError``
+    where the model has no value at any start.
+    """
+    names = problem.parameters
+    low = np.array([bounds.get(name, (-inf, inf))[0] for name in names])
+    high = np.array([bounds.get(name, (-inf, inf))[1] for name in names])
+    first = np.array([start[name] for name in names])
+    best, led = best_of(problem, drawn(first, low, high, starts, seed), low, high)
+    minimum, free = settled(problem, best, low, high)
+    return described(problem, minimum, free, fixed, level, absolute, (starts, led))
+
+
+def drawn(start: Any, low: Any, high: Any, count: int, seed: int) -> list[Any]:
+    """The start that was given, and further ones: within bounds, or some powers of ten around it."""
+    random = np.random.default_rng(seed)
+    found = [start]
+    for _ in range(count - 1):
+        factor = 10 ** random.uniform(-DECADES, DECADES, len(start))
+        near = np.where(start == 0, random.normal(size=len(start)), start * factor)
+        both = np.isfinite(low) & np.isfinite(high)
+        across = random.uniform(np.where(both, low, 0.0), np.where(both, high, 1.0))
+        found.append(np.clip(np.where(both, across, near), low, high))
+    return found
+
+
+def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tuple[Minimum, int]:
+    """The least of the minima that some starts lead to, and how many of them do."""
+    ends = []
+    for start in starts:
+        inside = inner(start, low, high)
+        if problem.linearized(inside) is not None:
+            ends.append(descended(problem, inside, low, high))
+    if not ends:
+        raise InputError("no-start", "the model has no value at the start")
+    best = min(ends, key=lambda end: end.linearized.cost)
+    cost = best.linearized.cost
+    led = sum(end.linearized.cost <= cost * (1 + SAME) for end in ends)
+    return best._replace(passes=sum(end.passes for end in ends)), led
+
+
+def inner(start: Any, low: Any, high: Any) -> Any:
+    """A start strictly within its bounds, which a trust region wants."""
+    room = np.minimum(high - low, np.maximum(np.abs(start), 1.0)) * 1e-8
+    return np.clip(start, low + room, high - room)
+
+
+def settled(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Minimum, Any]:
+    """The minimum to the last digit, and which parameters are free there: the others are at a bound.
+
+    Those that the polish would take beyond a bound are held at it, and it begins again.
+    """
+    free = np.ones(len(low), dtype=bool)
+    while True:
+        end = polished(problem, minimum, free)
+        beyond = free & ((end.point < low) | (end.point > high))
+        if not beyond.any():
+            return end, free
+        free &= ~beyond
+        point = np.where(beyond, np.clip(end.point, low, high), minimum.point)
+        here = problem.linearized(point)
+        if here is None:
+            return minimum, free
+        minimum = Minimum(point, here, end.passes)
+
+
+def described(
+    problem: Problem,
+    minimum: Minimum,
+    free: Any,
+    fixed: Mapping[str, float],
+    level: float,
+    absolute: bool,
+    starts: tuple[int, int],
+) -> Fit:
+    """What can be said of a minimum."""
+    names, here, point = problem.parameters, minimum.linearized, minimum.point
+    chosen = np.flatnonzero(free)
+    estimated = tuple(names[at] for at in chosen)
+    spread = spread_of(problem, point, here, chosen)
+    dof = problem.rows - len(chosen)
+    sd = sqrt(2 * here.cost / dof) if dof > 0 else None
+    unit = 1.0 if absolute or problem.loss else nan if sd is None else sd
+    errors = dict(zip(estimated, map(float, unit * spread.errors), strict=True))
+    reach = quantile(level, inf if absolute or problem.loss else dof)
+    moved = rounding(problem, point, here, spread, chosen)
+    off = dict(zip(estimated, map(float, moved), strict=True))
+    parameters = {}
+    for name, value in zip(names, map(float, point), strict=True):
+        error = errors.get(name, nan)
+        known = isfinite(error)
+        parameters[name] = Estimate(
+            value,
+            error if known else None,
+            (value - reach * error, value + reach * error) if known else None,
+            digits=right_digits(value, off[name]) if name in off else None,
+            held="" if name in off else "bound",
+        )
+    parameters |= {name: Estimate(value, held="fixed") for name, value in fixed.items()}
+    total, logarithms = variation_of(problem, point)
+    offset = relative_offset(here, spread, dof)
+    converged, reason = verdict(minimum, estimated, spread, offset, moved[: len(chosen)], chosen)
+    share = 1 - 2 * here.cost / total if total > 0 and not problem.loss else None
+    return Fit(
+        parameters,
+        problem.rows,
+        dof,
+        here.cost,
+        sd,
+        share,
+        criterion(problem, here.cost, len(chosen), logarithms, absolute=absolute),
+        spread.correlation,
+        estimated,
+        spread.rank,
+        spread.condition,
+        [dict(zip(estimated, map(float, way), strict=True)) for way in spread.open],
+        converged,
+        reason,
+        offset,
+        minimum.passes,
+        starts,
+        level,
+    )
+
+
+def relative_offset(here: Linearized, spread: Spread, dof: int) -> float | None:
+    """How far the residuals are from square to the model's surface, which they are at a minimum.
+
+    It is the tangent of the angle, by degrees of freedom; None where the residuals have no length.
+    """
+    along = float(np.linalg.norm(spread.basis.T @ here.q))
+    across = sqrt(max(2 * here.cost - along * along, 0.0))
+    if dof <= 0 or not across or not spread.rank:
+        return None
+    return (along / sqrt(spread.rank)) / (across / sqrt(dof))
+
+
+def criterion(
+    problem: Problem, cost: float, count: int, logarithms: float, *, absolute: bool
+) -> float | None:
+    """Akaike's criterion for normal residuals: twice the parameters less twice the log-likelihood.
+
+    Where the standard deviations are not known, theirs is estimated, too.
+    """
+    rows = problem.rows
+    if problem.loss or not cost:
+        return None
+    if absolute:
+        return 2 * cost + rows * log(2 * pi) - 2 * logarithms + 2 * count
+    return rows * (log(2 * pi * 2 * cost / rows) + 1) - 2 * logarithms + 2 * (count + 1)
+
+
+def verdict(
+    minimum: Minimum,
+    names: Sequence[str],
+    spread: Spread,
+    offset: float | None,
+    moved: Any,
+    chosen: Any,
+) -> tuple[bool, str]:
+    """Whether a fit has converged to a minimum that the data determine, and why, or why not."""
+    if spread.rank < len(names):
+        met = [name for at, name in enumerate(names) if any(way[at] for way in spread.open)]
+        if len(met) == 1:
+            return False, f"the data do not determine {met[0]}: near this point it has no effect"
+        apart = f"{', '.join(met[:-1])} and {met[-1]}"
+        return False, f"the data do not determine {apart}: together they move without any effect"
+    curvature = minimum.curvature
+    if curvature is not None and len(curvature) and curvature[0] <= -1:
+        return False, "it stopped where the sum of squares is no minimum, but a saddle"
+    if offset is not None and offset < OFFSET:
+        return True, f"relative offset {offset:.1e}, below {OFFSET:g}"
+    if minimum.step is not None and (np.abs(minimum.step[chosen]) <= moved).all():
+        return True, "the residuals are down to rounding, and so is the last step"
+    if offset is None:
+        return False, "it stopped while its steps were still larger than rounding"
+    return False, f"relative offset {offset:.1e}, and a minimum has less than {OFFSET:g}"

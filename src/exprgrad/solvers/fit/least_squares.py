@@ -1,0 +1,154 @@
+"""The least sum of squares from a start: SciPy's trust region, then steps of our own to the last digit.
+
+The trust region (SciPy's ``least_squares``, method ``trf``: M. A. Branch, T. F. Coleman and Y. Li, 1999) is
+given the triangle of the exact Jacobian, which is the same problem to it.  Where it stops, exact Newton
+steps, or those of Gauss and Newton, go on until they stop shrinking: the estimates are then as good as
+the residuals can be computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from exprgrad.errors import MissingExtraError, install
+from exprgrad.solvers.fit.problem import Linearized, Problem
+
+__all__ = ["SECOND_ORDER", "Minimum", "descended", "polished", "scaled"]
+
+STEPS = 100
+"""The most steps of the polish."""
+SHRINKS = 0.5
+"""A step of the polish is to be shorter than so many of the one before it, or it is one of the last."""
+SLACK = 1e-9
+"""By so much, relatively, a cost may rise in a step of the polish, for all that rounding does."""
+SECOND_ORDER = 24
+"""Up to so many parameters second derivatives are formed."""
+
+
+class Minimum(NamedTuple):
+    """Where the search ended: the point, the residuals about it, and how many points it took.
+
+    ``step`` is the next step from there.  ``curvature`` are the eigenvalues of what the Hessian has beyond
+    J'J, in units of J'J; None where it is not known.
+    """
+
+    point: Any
+    linearized: Linearized
+    passes: int
+    step: Any = None
+    curvature: Any = None
+
+
+def scipy_least_squares() -> Any:
+    """SciPy's engine.  Raises ``MissingExtraError`` without it."""
+    try:
+        from scipy.optimize import least_squares
+    except ImportError:
+        message = "fits need SciPy"
+        raise MissingExtraError("missing-scipy", message, help=install("scipy")) from None
+    return least_squares
+
+
+class Triangles:
+    """A problem as SciPy sees it: residuals and Jacobian as the triangle's rows, worked out once a point."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.passes = 0
+        self.last: tuple[bytes, Linearized | None] = (b"", None)
+
+    def at(self, point: Any) -> Linearized | None:
+        """The residuals about a point."""
+        key = point.tobytes()
+        if self.last[0] != key:
+            self.passes += 1
+            self.last = key, self.problem.linearized(point)
+        return self.last[1]
+
+    def residuals(self, point: Any) -> Any:
+        """q and the rest; nan where something is not finite, which a trust region turns back from."""
+        found = self.at(point)
+        if found is None:
+            return np.full(len(point) + 1, np.nan)
+        return np.append(found.q, found.rest)
+
+    def jacobian(self, point: Any) -> Any:
+        """R above a row of zeros."""
+        found = self.at(point)
+        assert found is not None
+        return np.vstack([found.factor, np.zeros(len(point))])
+
+
+def descended(problem: Problem, start: Any, low: Any, high: Any) -> Minimum:
+    """Where the trust region stops, from a start within the bounds at which all is finite."""
+    triangles = Triangles(problem)
+    least_squares = scipy_least_squares()
+    with np.errstate(all="ignore"):
+        found = least_squares(
+            triangles.residuals, start, triangles.jacobian, (low, high), "trf",
+            ftol=1e-15, xtol=1e-15, gtol=1e-15, x_scale="jac", max_nfev=5000 * (len(start) + 1),
+        )  # fmt: skip
+        linearized = triangles.at(found.x)
+    assert linearized is not None
+    return Minimum(found.x, linearized, triangles.passes)
+
+
+def polished(problem: Problem, minimum: Minimum, free: Any) -> Minimum:
+    """The minimum to the last digit; only the parameters that are ``free`` move."""
+    point, here, passes = minimum.point, minimum.linearized, minimum.passes
+    best, shortest, last = minimum, np.inf, np.inf
+    for _ in range(STEPS):
+        step, curvature = next_step(problem, point, here, free)
+        length = relative(step, point)
+        if length < shortest or best.step is None:
+            best, shortest = Minimum(point, here, passes, step, curvature), length
+        if length == 0 or not length < SHRINKS * last:
+            break
+        ahead = problem.linearized(point + step)
+        passes += 1
+        if ahead is None or ahead.cost > here.cost * (1 + SLACK):
+            break
+        point, here, last = point + step, ahead, length
+    return best._replace(passes=passes)
+
+
+def relative(step: Any, point: Any) -> float:
+    """The length of a step, by the parameter that it changes most, relative to each."""
+    size = np.maximum(np.abs(point), np.finfo(float).tiny)
+    return float(np.max(np.abs(step) / size, initial=0.0))
+
+
+def scaled(factor: Any) -> tuple[Any, Any, Any, Any]:
+    """A triangle with columns of length 1 by singular values, and the lengths that the columns had.
+
+    The product of the first three, by the lengths, is the triangle.
+    """
+    lengths = np.sqrt(np.sum(factor**2, axis=0))
+    lengths[lengths == 0] = 1.0
+    return *np.linalg.svd(factor / lengths), lengths
+
+
+def next_step(problem: Problem, point: Any, here: Linearized, free: Any) -> tuple[Any, Any]:
+    """Newton's step, or that of Gauss and Newton where the Hessian is not to be had or not positive.
+
+    With it come the eigenvalues of the curvature, in units of J'J.
+    """
+    chosen = np.flatnonzero(free)
+    u, s, vt, lengths = scaled(here.factor[:, chosen])
+    rank = int(np.count_nonzero(s > s[0] * len(s) * np.finfo(float).eps)) if len(s) else 0
+    back = vt[:rank].T / s[:rank]  # from the singular directions to the parameters
+    ahead = -(u[:, :rank].T @ here.q)
+    eigenvalues = None
+    if rank == len(chosen) <= SECOND_ORDER:
+        bent = problem.curvature(point)[np.ix_(chosen, chosen)] / np.outer(lengths, lengths)
+        bent = back.T @ bent @ back
+        if np.isfinite(bent).all():
+            eigenvalues, basis = np.linalg.eigh((bent + bent.T) / 2)
+            if eigenvalues[0] > -1:
+                ahead = basis @ ((basis.T @ ahead) / (1 + eigenvalues))
+    step = np.zeros(len(point))
+    step[chosen] = (back @ ahead) / lengths
+    return step, eigenvalues

@@ -1,0 +1,184 @@
+"""A model over columns: its residuals about a point, as a triangle that holds all that a fit needs.
+
+Whatever the rows, J = Q R and r = Q (q, rest): costs, gradients and steps depend on R, q and the length of
+the rest alone, and these are made block by block.  So the rows are gone through once for a point, and
+never need to be in memory together.  Source: Å. Björck, Numerical Methods for Least Squares Problems
+(1996), sections 2.4 and 9.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.sweeps.gradient import gradient, hessian
+from exprgrad.graph.graph import Graph, Program
+from exprgrad.run.engines.compiled import Kernel, built
+from exprgrad.run.engines.memory import staggered
+from exprgrad.solvers.fit.losses import LOSSES
+
+__all__ = ["CHUNK", "Columns", "Linearized", "Problem", "problem_of"]
+
+CHUNK = 2**14
+"""The rows that are worked on at a time."""
+COMPILED = 2**24
+"""From so many operations over all rows on, machine code is made of them where that can be."""
+
+
+class Columns(NamedTuple):
+    """Some rows: the columns by position, and what each row's residual is multiplied with, if anything."""
+
+    columns: Sequence[Any]
+    scale: Any = None
+
+
+class Linearized(NamedTuple):
+    """Residuals about a point: R, q, and the length of what lies outside the Jacobian's columns.
+
+    ``cost`` is half the sum of squares, or of losses.
+    """
+
+    factor: Any
+    q: Any
+    rest: float
+    cost: float
+
+
+class Problem:
+    """What is fitted to which rows, and what works it out, made once and when it is needed.
+
+    ``graph``       the residual, response minus model; ``response`` is the response's node there
+    ``columns``     the names of the columns, in their order
+    ``parameters``  the names of what is estimated
+    ``blocks``      goes through the rows, some at a time
+    ``rows``        how many they are
+    ``loss``        what a residual costs, by name, if not half its square; ``width`` is the loss's scale
+
+    A point is an array of the parameters' values.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        response: int,
+        columns: Sequence[str],
+        parameters: Sequence[str],
+        blocks: Callable[[], Iterator[Columns]],
+        rows: int,
+        loss: str = "",
+        width: float = 1.0,
+    ) -> None:
+        self.graph, self.response = graph, response
+        self.columns, self.parameters = tuple(columns), tuple(parameters)
+        self.blocks, self.rows = blocks, rows
+        self.loss, self.width = loss, width
+
+    @cached_property
+    def program(self) -> Program:
+        """The residual, its derivatives, and the response."""
+        derived = gradient(self.graph, self.parameters)
+        builder = Builder()
+        images = builder.include(derived.graph)
+        response = builder.include(self.graph)[self.response]
+        return builder.program([*(images[output] for output in derived.outputs), response])
+
+    @cached_property
+    def first(self) -> Kernel:
+        """The same, made ready."""
+        return self.engine(self.program)
+
+    @cached_property
+    def second(self) -> tuple[Kernel, dict[tuple[int, int], int], int]:
+        """The residuals, and their first and second derivatives; which are which, and how many."""
+        program, entries = hessian(self.graph, self.parameters)
+        return self.engine(program), entries, len(program.outputs)
+
+    def engine(self, program: Program) -> Kernel:
+        """A program made ready for as many rows as there are."""
+        is_large = self.rows * len(program.graph) >= COMPILED
+        engine = None if is_large else "numpy"
+        return built(program, [*self.columns, *self.parameters], engine, False)[1]
+
+    def results(self, kernel: Kernel, count: int, point: Any) -> Iterator[tuple[Columns, list[Any]]]:
+        """The rows, some at a time, with the results that a kernel has at a point.
+
+        Residuals and derivatives are not multiplied with the rows' scale yet.
+        """
+        memory = staggered(count, min(CHUNK, self.rows))
+        values = [np.full(min(CHUNK, self.rows), value) for value in point]
+        for block in self.blocks():
+            for low in range(0, len(block.columns[0]), CHUNK):
+                given = [column[low : low + CHUNK] for column in block.columns]
+                rows = len(given[0])
+                kernel([*given, *(x[:rows] for x in values)], memory, 0, rows)
+                scale = None if block.scale is None else block.scale[low : low + CHUNK]
+                yield Columns(given, scale), [one[:rows] for one in memory]
+
+    def linearized(self, point: Any) -> Linearized | None:
+        """The residuals about a point; None where they, or their derivatives, are not finite."""
+        size = len(self.parameters)
+        triangle, cost = np.zeros((size + 1, size + 1)), 0.0
+        for block, (residual, *slopes, _) in self.results(self.first, size + 2, point):
+            rows = np.column_stack([*slopes, residual])
+            if block.scale is not None:
+                rows *= block.scale[:, None]
+                residual = rows[:, size]
+            if self.loss:
+                z = (residual / self.width) ** 2
+                cost += 0.5 * self.width**2 * float(np.sum(LOSSES[self.loss].value(z)))
+                rows *= np.sqrt(LOSSES[self.loss].first(z))[:, None]
+            if not np.isfinite(rows).all():
+                return None
+            triangle = np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
+        rest = abs(float(triangle[size, size]))
+        q = triangle[:size, size]
+        square = float(q @ q) + rest * rest
+        if self.loss:
+            rest = float(np.sqrt(max(2 * cost - float(q @ q), 0.0)))
+        else:
+            cost = 0.5 * square
+        if not (np.isfinite(triangle).all() and cost < inf):
+            return None
+        return Linearized(triangle[:size, :size], q, rest, cost)
+
+    def curvature(self, point: Any) -> Any:
+        """What the cost's Hessian has beyond J'J, which second derivatives and losses bring."""
+        kernel, entries, count = self.second
+        size = len(self.parameters)
+        found = np.zeros((size, size))
+        for block, results in self.results(kernel, count, point):
+            residual, *slopes = results[: size + 1]
+            scale = 1.0 if block.scale is None else block.scale
+            weight = scale**2 * residual
+            if self.loss:
+                z = (scale * residual / self.width) ** 2
+                weight = weight * LOSSES[self.loss].first(z)
+                bent = scale**2 * 2 * z * LOSSES[self.loss].second(z)
+                jacobian = np.column_stack(slopes)
+                found += jacobian.T @ (bent[:, None] * jacobian)
+            for (row, column), at in entries.items():
+                found[row, column] += float(weight @ results[at])
+        return found
+
+
+def problem_of(
+    response: Graph,
+    model: Graph,
+    columns: Sequence[str],
+    parameters: Sequence[str],
+    fixed: Mapping[str, float],
+    *rest: Any,
+) -> Problem:
+    """The problem to bring a model near a response; ``fixed`` are parameters that are not estimated."""
+    builder = Builder()
+    inputs = {name: builder.input(name) for name in (*columns, *parameters)}
+    inputs |= {name: builder.constant(value) for name, value in fixed.items()}
+    left = builder.include(response, inputs)[response.output]
+    right = builder.include(model, inputs)[model.output]
+    builder.graph.output = builder.apply("sub", left, right)
+    return Problem(builder.graph, left, columns, parameters, *rest)
