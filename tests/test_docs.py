@@ -51,8 +51,10 @@ def printed_by(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     assert program == "exprgrad", f"examples run exprgrad, not {program}"
     if needs_graphviz(argv):
         pytest.importorskip("pygraphviz", reason="pip install 'exprgrad[draw]'")
-    if argv[0] == "batch":
+    if argv[0] in ("batch", "fit"):
         pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
+    if argv[0] == "fit":
+        pytest.importorskip("scipy", reason="pip install 'exprgrad[fit]'")
     try:
         main(argv)
     except SystemExit as stop:
@@ -66,7 +68,7 @@ def test_console_examples(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("values.json", "neuron.txt", "rows.csv"):
+    for name in ("values.json", "neuron.txt", "rows.csv", "misra1a.csv"):
         (tmp_path / name).write_bytes((ROOT / "tests" / "cases" / "docs" / name).read_bytes())
     for body in blocks(path, "toml"):
         (tmp_path / "relu.toml").write_text(body, "utf-8")

@@ -40,6 +40,7 @@ DESCENTS = [
     "descend|x^2|x=3|--rate|0",
     "descend|2+2",
 ]
+MISRA = f"y ~ b1*(1 - exp(-b2*x))|--data|{ROOT / 'tests/cases/docs/misra1a.csv'}"
 REQUESTS = [
     "grad|(a+b)*c|a=2|b=-3|c=10",
     "eval|(a+b)*c|a=2|b=-3|c=10",
@@ -108,6 +109,11 @@ REQUESTS = [
     "dot|a*b|a=1|b=2",
     "dot|a*",
     "dot|a|-o|x.gif",
+    f"fit|{MISRA}|b1=500|b2=1e-4",
+    f"fit|{MISRA}|b1=500|b2=1e-4|--fix|b1|--loss|cauchy|--starts|3",
+    f"fit|{MISRA}|b1=200|b2=1e-4|--bounds|b1=0:230|--sigma|x",
+    f"fit|{MISRA}|b1=500",
+    f"fit|{MISRA}|b1=500|b2=1e-4|b3=1",
     "explore|a*b|a=1|b=inf",
     "explore|--lesson|neuron",
     "explore|--lesson|neurone",

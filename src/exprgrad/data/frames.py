@@ -21,7 +21,7 @@ from exprgrad.data.plans import (
 )  # fmt: skip
 from exprgrad.errors import InputError, MissingExtraError, RequestError, install
 
-__all__ = ["batched"]
+__all__ = ["FRAME", "as_table", "batched", "frame_of"]
 
 FRAME = RowFile("frame", "arrow")
 """What errors call a table in memory."""

@@ -28,8 +28,8 @@ from exprgrad.run.values.inputs import as_number, normal, select, surplus
 from exprgrad.source import Source as Text
 
 __all__ = [
-    "BAD_ROWS", "BatchPlan", "check_columns", "formula_of_numbers", "job_of", "no_column", "planned",
-    "refuse_clashes",
+    "BAD_ROWS", "BatchPlan", "check_columns", "condition_of", "formula_of_numbers", "job_of", "no_column",
+    "planned", "read_schema", "refuse_clashes",
 ]  # fmt: skip
 
 BAD_ROWS = ("null", "drop", "fail")

@@ -9,7 +9,7 @@ from exprgrad.language.read.builder import bad_number
 from exprgrad.language.read.parse import parse
 from exprgrad.source import Source
 
-__all__ = ["parsed"]
+__all__ = ["completed", "parsed"]
 
 
 def parsed(text: str, *, is_expression: bool = True) -> Graph:
@@ -25,6 +25,11 @@ def parsed(text: str, *, is_expression: bool = True) -> Graph:
 
             error.help = with_reading(error.help, text)
         raise
+    return completed(graph, text, is_expression=is_expression)
+
+
+def completed(graph: Graph, text: str, *, is_expression: bool = True) -> Graph:
+    """The graph that was read of a text, with nodes for the derivatives and roots that it holds."""
     if not BEYOND.keys().isdisjoint(graph.kinds):
         refuse_beyond(graph, text, is_expression=is_expression)
     if PLACEHOLDERS.isdisjoint(graph.kinds):

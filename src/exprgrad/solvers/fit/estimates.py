@@ -1,4 +1,4 @@
-"""What is known of estimates: standard errors, intervals, correlations, what the data leave open, digits."""
+"""What is known of estimates: standard errors, correlations, what the data leave open, right digits."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from exprgrad.run.arrays.bounds import data_errors
 from exprgrad.run.numbers.bounds import UNIT
 from exprgrad.solvers.fit.least_squares import scaled
 from exprgrad.solvers.fit.losses import LOSSES
-from exprgrad.solvers.fit.problem import Linearized, Problem
+from exprgrad.solvers.fit.problem import Linearized, Problem, stacked
 
 __all__ = [
     "Spread", "Variation", "quantile", "rounding", "spread_of", "variation_of",
 ]  # fmt: skip
 
 DEGENERATE = 1e-14
-"""Directions of the scaled Jacobian are lost in rounding from this share of its largest singular value on."""
+"""A direction whose singular value is below this share of the largest is lost in rounding."""
 INVOLVED = 1e-6
 """A parameter is open if a direction that is lost has such a share in it."""
 OUTER = 8 * np.finfo(float).eps
@@ -92,15 +92,19 @@ def sandwich(problem: Problem, point: Any, inverse: Any, chosen: Any) -> Any:
     triangle = np.zeros((len(chosen), len(chosen)))
     for block, (residual, *slopes, _) in problem.results(problem.first, size + 2, point):
         scale = 1.0 if block.scale is None else block.scale
-        pull = scale**2 * residual * LOSSES[problem.loss].first((scale * residual / problem.width) ** 2)
+        pull = (
+            scale**2
+            * residual
+            * LOSSES[problem.loss].first((scale * residual / problem.width) ** 2)
+        )
         rows = np.column_stack(slopes)[:, chosen] * pull[:, None]
-        triangle = np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
+        triangle = stacked(triangle, rows)
     half = inverse @ triangle.T
     return half @ half.T * (problem.rows / max(problem.rows - len(chosen), 1))
 
 
 def quantile(level: float, dof: float) -> float:
-    """How many standard errors an interval reaches to each side: Student's t, or the normal's for dof inf."""
+    """The standard errors from an estimate to its interval's ends: Student's t, or normal for dof inf."""
     from scipy.special import ndtri, stdtrit
 
     half = 0.5 + level / 2
@@ -121,7 +125,7 @@ def variation_of(problem: Problem, point: Any) -> Variation:
     for block, (*_, response) in problem.results(problem.first, count, point):
         scale = np.ones(len(response)) if block.scale is None else block.scale
         rows = np.column_stack([scale, scale * response])
-        triangle = np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
+        triangle = stacked(triangle, rows)
         logarithms += float(np.sum(np.log(scale)))
     return Variation(float(triangle[1, 1]) ** 2, logarithms)
 

@@ -20,12 +20,10 @@ from exprgrad.solvers.fit.estimates import (
 from exprgrad.solvers.fit.least_squares import Minimum, descended, polished
 from exprgrad.solvers.fit.problem import Linearized, Problem
 
-__all__ = ["Bounds", "Estimate", "Fit", "fitted"]
+__all__ = ["Bounds", "Estimate", "Fit", "Manner", "Starts", "fitted"]
 
 OFFSET = 1e-3
-"""Below this relative offset a fit has converged: D. M. Bates and D. G. Watts, Technometrics 23 (1981), 179."""
-AT_BOUND = 1e-6
-"""How near a bound, relative to its size, counts as at it, where the cost would fall beyond."""
+"""Below this relative offset a fit has converged: Bates and Watts, Technometrics 23 (1981), 179."""
 SAME = 1e-6
 """Costs that differ relatively by less are of one minimum."""
 DECADES = 1.0
@@ -33,6 +31,24 @@ DECADES = 1.0
 
 Bounds = Mapping[str, tuple[float, float]]
 """By parameter, the least and the greatest value that it may have."""
+
+
+class Manner(NamedTuple):
+    """How a fit is done.
+
+    ``bounds``        of parameters
+    ``level``         of the intervals
+    ``absolute``      whether rows' scales are those of their true standard deviations
+    ``starts``        how many are tried, of which ``seed`` draws all but the first
+    ``profile``       whether intervals are found from the profile of the sum of squares, too
+    """
+
+    bounds: Bounds
+    level: float = 0.95
+    absolute: bool = False
+    starts: int = 1
+    seed: int = 0
+    profile: bool = False
 
 
 class Estimate(NamedTuple):
@@ -53,19 +69,32 @@ class Estimate(NamedTuple):
     held: str = ""
 
 
+class Starts(NamedTuple):
+    """How many starts were tried, how many led to the best minimum, and how many had no value."""
+
+    tried: int
+    led_here: int
+    failed: int
+
+
 class Fit(NamedTuple):
     """What a fit came to.
 
+    ``text``          the formula
+    ``problem``       what was fitted to which rows
     ``cost``          half the least sum of squares, or of losses
     ``residual_sd``   the residuals' standard deviation; None without degrees of freedom
-    ``r_squared``     the share of the responses' variation about their mean that the model leaves out, from 1
+    ``r_squared``     1 less the share of the responses' variation about their mean that is left
     ``aic``           Akaike's criterion, of normal residuals; None for losses
     ``correlation``   of the estimates, by the names of ``estimated``
     ``open``          the directions that the data do not determine, by parameter
     ``offset``        the relative offset; None where the residuals leave nothing to compare with
-    ``starts``        how many were tried, and how many of them led here
+    ``passes``        how often the rows were gone through
+    ``absolute``      whether the rows' standard deviations were given
     """
 
+    text: str
+    problem: Problem
     parameters: dict[str, Estimate]
     rows: int
     dof: int
@@ -82,34 +111,34 @@ class Fit(NamedTuple):
     reason: str
     offset: float | None
     passes: int
-    starts: tuple[int, int]
+    starts: Starts
     level: float
+    absolute: bool
+    loss: str
+    profiled: bool = False
+    left_out: int = 0
 
 
 def fitted(
+    text: str,
     problem: Problem,
     start: Mapping[str, float],
     fixed: Mapping[str, float],
-    *,
-    bounds: Bounds,
-    level: float = 0.95,
-    absolute: bool = False,
-    starts: int = 1,
-    seed: int = 0,
-    profile: bool = False,
+    manner: Manner,
 ) -> Fit:
-    """Fit a problem from a start, by parameter.
+    """Fit a problem from a start, by parameter; ``fixed`` are those that the problem holds.
 
-    ``absolute`` says that rows' scales are those of their true standard deviations.  Raises ``InputError``
-    where the model has no value at any start.
+    Raises ``InputError`` where the model has no value at any start.
     """
-    names = problem.parameters
-    low = np.array([bounds.get(name, (-inf, inf))[0] for name in names])
-    high = np.array([bounds.get(name, (-inf, inf))[1] for name in names])
-    first = np.array([start[name] for name in names])
-    best, led = best_of(problem, drawn(first, low, high, starts, seed), low, high)
+    limits = [manner.bounds.get(name, (-inf, inf)) for name in problem.parameters]
+    low, high = np.array(limits).T
+    first = np.array([start[name] for name in problem.parameters])
+    tried = drawn(first, low, high, manner.starts, manner.seed)
+    best, ends = best_of(problem, tried, low, high)
     minimum, free = settled(problem, best, low, high)
-    return described(problem, minimum, free, fixed, level, absolute, (starts, led))
+    found = described(text, problem, minimum, np.flatnonzero(free), manner, ends)
+    held = {name: Estimate(value, held="fixed") for name, value in fixed.items()}
+    return found._replace(parameters={**found.parameters, **held})
 
 
 def drawn(start: Any, low: Any, high: Any, count: int, seed: int) -> list[Any]:
@@ -125,8 +154,8 @@ def drawn(start: Any, low: Any, high: Any, count: int, seed: int) -> list[Any]:
     return found
 
 
-def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tuple[Minimum, int]:
-    """The least of the minima that some starts lead to, and how many of them do."""
+def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tuple[Minimum, Starts]:
+    """The least of the minima that some starts lead to, and what became of these."""
     ends = []
     for start in starts:
         inside = inner(start, low, high)
@@ -137,7 +166,8 @@ def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tup
     best = min(ends, key=lambda end: end.linearized.cost)
     cost = best.linearized.cost
     led = sum(end.linearized.cost <= cost * (1 + SAME) for end in ends)
-    return best._replace(passes=sum(end.passes for end in ends)), led
+    tried = Starts(len(starts), led, len(starts) - len(ends))
+    return best._replace(passes=sum(end.passes for end in ends)), tried
 
 
 def inner(start: Any, low: Any, high: Any) -> Any:
@@ -166,62 +196,73 @@ def settled(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Mi
 
 
 def described(
-    problem: Problem,
-    minimum: Minimum,
-    free: Any,
-    fixed: Mapping[str, float],
-    level: float,
-    absolute: bool,
-    starts: tuple[int, int],
+    text: str, problem: Problem, minimum: Minimum, chosen: Any, manner: Manner, starts: Starts
 ) -> Fit:
-    """What can be said of a minimum."""
-    names, here, point = problem.parameters, minimum.linearized, minimum.point
-    chosen = np.flatnonzero(free)
-    estimated = tuple(names[at] for at in chosen)
+    """What can be said of a minimum; ``chosen`` are the positions of the parameters not at a bound."""
+    here, point = minimum.linearized, minimum.point
+    names = tuple(problem.parameters[at] for at in chosen)
     spread = spread_of(problem, point, here, chosen)
     dof = problem.rows - len(chosen)
     sd = sqrt(2 * here.cost / dof) if dof > 0 else None
-    unit = 1.0 if absolute or problem.loss else nan if sd is None else sd
-    errors = dict(zip(estimated, map(float, unit * spread.errors), strict=True))
-    reach = quantile(level, inf if absolute or problem.loss else dof)
     moved = rounding(problem, point, here, spread, chosen)
-    off = dict(zip(estimated, map(float, moved), strict=True))
-    parameters = {}
-    for name, value in zip(names, map(float, point), strict=True):
-        error = errors.get(name, nan)
-        known = isfinite(error)
-        parameters[name] = Estimate(
-            value,
-            error if known else None,
-            (value - reach * error, value + reach * error) if known else None,
-            digits=right_digits(value, off[name]) if name in off else None,
-            held="" if name in off else "bound",
-        )
-    parameters |= {name: Estimate(value, held="fixed") for name, value in fixed.items()}
-    total, logarithms = variation_of(problem, point)
     offset = relative_offset(here, spread, dof)
-    converged, reason = verdict(minimum, estimated, spread, offset, moved[: len(chosen)], chosen)
-    share = 1 - 2 * here.cost / total if total > 0 and not problem.loss else None
+    converged, reason = verdict(minimum, names, spread, offset, moved, chosen)
+    total, logarithms = variation_of(problem, point)
+    is_plain = not problem.loss
     return Fit(
-        parameters,
-        problem.rows,
-        dof,
-        here.cost,
-        sd,
-        share,
-        criterion(problem, here.cost, len(chosen), logarithms, absolute=absolute),
-        spread.correlation,
-        estimated,
-        spread.rank,
-        spread.condition,
-        [dict(zip(estimated, map(float, way), strict=True)) for way in spread.open],
-        converged,
-        reason,
-        offset,
-        minimum.passes,
-        starts,
-        level,
+        text=text,
+        problem=problem,
+        parameters=estimates(problem, point, names, spread, moved, sd, dof, manner),
+        rows=problem.rows,
+        dof=dof,
+        cost=here.cost,
+        residual_sd=sd,
+        r_squared=1 - 2 * here.cost / total if total > 0 and is_plain else None,
+        aic=criterion(problem.rows, here.cost, len(chosen), logarithms, absolute=manner.absolute)
+        if is_plain
+        else None,
+        correlation=spread.correlation,
+        estimated=names,
+        rank=spread.rank,
+        condition=spread.condition,
+        open=[dict(zip(names, map(float, way), strict=True)) for way in spread.open],
+        converged=converged,
+        reason=reason,
+        offset=offset,
+        passes=minimum.passes,
+        starts=starts,
+        level=manner.level,
+        absolute=manner.absolute,
+        loss=problem.loss,
+        profiled=manner.profile,
     )
+
+
+def estimates(
+    problem: Problem,
+    point: Any,
+    names: Sequence[str],
+    spread: Spread,
+    moved: Any,
+    sd: float | None,
+    dof: int,
+    manner: Manner,
+) -> dict[str, Estimate]:
+    """What is known of each parameter; ``names`` are those that are not at a bound."""
+    found = {
+        name: Estimate(value, held="bound")
+        for name, value in zip(problem.parameters, map(float, point), strict=True)
+    }
+    is_known = manner.absolute or bool(problem.loss)
+    unit = 1.0 if is_known else nan if sd is None else sd
+    reach = quantile(manner.level, inf if is_known else dof)
+    for name, error, off in zip(names, unit * spread.errors, moved, strict=True):
+        value, error = found[name].value, float(error)
+        found[name] = Estimate(value, digits=right_digits(value, float(off)))
+        if isfinite(error):
+            interval = value - reach * error, value + reach * error
+            found[name] = found[name]._replace(error=error, interval=interval)
+    return found
 
 
 def relative_offset(here: Linearized, spread: Spread, dof: int) -> float | None:
@@ -237,14 +278,13 @@ def relative_offset(here: Linearized, spread: Spread, dof: int) -> float | None:
 
 
 def criterion(
-    problem: Problem, cost: float, count: int, logarithms: float, *, absolute: bool
+    rows: int, cost: float, count: int, logarithms: float, *, absolute: bool
 ) -> float | None:
     """Akaike's criterion for normal residuals: twice the parameters less twice the log-likelihood.
 
     Where the standard deviations are not known, theirs is estimated, too.
     """
-    rows = problem.rows
-    if problem.loss or not cost:
+    if not cost:
         return None
     if absolute:
         return 2 * cost + rows * log(2 * pi) - 2 * logarithms + 2 * count

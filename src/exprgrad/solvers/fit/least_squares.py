@@ -8,7 +8,6 @@ the residuals can be computed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +52,7 @@ def scipy_least_squares() -> Any:
 
 
 class Triangles:
-    """A problem as SciPy sees it: residuals and Jacobian as the triangle's rows, worked out once a point."""
+    """A problem as SciPy sees it: residuals and Jacobian are the triangle's rows, found once a point."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

@@ -38,4 +38,4 @@ LOSSES: Mapping[str, Loss] = {
         lambda z: -1 / (1 + z) ** 2,
     ),
 }
-"""Sources: P. J. Huber, Robust Statistics (1981), section 7.8; B. Triggs and others, Bundle Adjustment (2000), 3.4."""
+"""Sources: P. J. Huber, Robust Statistics (1981), 7.8; B. Triggs et al., Bundle Adjustment (2000), 3.4."""

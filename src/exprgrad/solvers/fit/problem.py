@@ -22,9 +22,9 @@ from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.engines.memory import staggered
 from exprgrad.solvers.fit.losses import LOSSES
 
-__all__ = ["CHUNK", "Columns", "Linearized", "Problem", "problem_of"]
+__all__ = ["Columns", "Linearized", "Problem", "problem_of", "stacked"]
 
-CHUNK = 2**14
+PIECE = 2**14
 """The rows that are worked on at a time."""
 COMPILED = 2**24
 """From so many operations over all rows on, machine code is made of them where that can be."""
@@ -104,19 +104,21 @@ class Problem:
         engine = None if is_large else "numpy"
         return built(program, [*self.columns, *self.parameters], engine, False)[1]
 
-    def results(self, kernel: Kernel, count: int, point: Any) -> Iterator[tuple[Columns, list[Any]]]:
+    def results(
+        self, kernel: Kernel, count: int, point: Any
+    ) -> Iterator[tuple[Columns, list[Any]]]:
         """The rows, some at a time, with the results that a kernel has at a point.
 
         Residuals and derivatives are not multiplied with the rows' scale yet.
         """
-        memory = staggered(count, min(CHUNK, self.rows))
-        values = [np.full(min(CHUNK, self.rows), value) for value in point]
+        memory = staggered(count, min(PIECE, self.rows))
+        values = [np.full(min(PIECE, self.rows), value) for value in point]
         for block in self.blocks():
-            for low in range(0, len(block.columns[0]), CHUNK):
-                given = [column[low : low + CHUNK] for column in block.columns]
+            for low in range(0, len(block.columns[0]), PIECE):
+                given = [column[low : low + PIECE] for column in block.columns]
                 rows = len(given[0])
                 kernel([*given, *(x[:rows] for x in values)], memory, 0, rows)
-                scale = None if block.scale is None else block.scale[low : low + CHUNK]
+                scale = None if block.scale is None else block.scale[low : low + PIECE]
                 yield Columns(given, scale), [one[:rows] for one in memory]
 
     def linearized(self, point: Any) -> Linearized | None:
@@ -134,7 +136,7 @@ class Problem:
                 rows *= np.sqrt(LOSSES[self.loss].first(z))[:, None]
             if not np.isfinite(rows).all():
                 return None
-            triangle = np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
+            triangle = stacked(triangle, rows)
         rest = abs(float(triangle[size, size]))
         q = triangle[:size, size]
         square = float(q @ q) + rest * rest
@@ -166,19 +168,26 @@ class Problem:
         return found
 
 
+def stacked(triangle: Any, rows: Any) -> Any:
+    """The triangle of the rows that another stands for, and of some more."""
+    return np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
+
+
 def problem_of(
-    response: Graph,
-    model: Graph,
+    residual: Graph,
     columns: Sequence[str],
     parameters: Sequence[str],
     fixed: Mapping[str, float],
     *rest: Any,
 ) -> Problem:
-    """The problem to bring a model near a response; ``fixed`` are parameters that are not estimated."""
+    """The problem to make a difference of two sides, response and model, small.
+
+    ``fixed`` are the values of parameters that are not estimated; ``rest`` is what ``Problem`` takes.
+    """
     builder = Builder()
     inputs = {name: builder.input(name) for name in (*columns, *parameters)}
     inputs |= {name: builder.constant(value) for name, value in fixed.items()}
-    left = builder.include(response, inputs)[response.output]
-    right = builder.include(model, inputs)[model.output]
-    builder.graph.output = builder.apply("sub", left, right)
-    return Problem(builder.graph, left, columns, parameters, *rest)
+    images = builder.include(residual, inputs)
+    builder.graph.output = images[residual.output]
+    response, _ = residual.operands[residual.output]
+    return Problem(builder.graph, images[response], columns, parameters, *rest)

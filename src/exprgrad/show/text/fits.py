@@ -1,0 +1,178 @@
+"""Fits as tables, CSV and JSON: the estimates, how they hang together, and how the fit ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from exprgrad.show.documents.fields import Lines
+from exprgrad.show.text.table import Column, Table, tabulated
+from exprgrad.show.text.views import decimal
+from exprgrad.solvers.fit.fit import Estimate, Fit
+from exprgrad.source import printable
+
+__all__ = ["fit_ending", "fit_fields", "fit_parts", "fit_rows"]
+
+MOST_CORRELATED = 12
+"""Up to so many parameters the correlations are shown as a table."""
+HELD = {"fixed": "held", "bound": "at its bound"}
+"""What is said of a parameter that was not estimated."""
+
+
+def percent(level: float) -> str:
+    """A level of confidence as people write it."""
+    return f"{level * 100:.10g} %"
+
+
+def fit_parts(found: Fit, digits: int, *, whole: bool) -> Iterator[str | Table]:
+    """The estimates; their correlations; how good the fit is, and how it ended."""
+    yield estimates_table(found, digits, whole=whole)
+    known = [
+        at for at, name in enumerate(found.estimated) if found.parameters[name].error is not None
+    ]
+    if 2 < len(known) <= MOST_CORRELATED or (whole and len(known) > 2):
+        yield ""
+        yield correlation_table(found, known)
+    yield ""
+    yield "\n".join([*quality(found, digits), fit_ending(found)])
+
+
+def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
+    """A line for each parameter."""
+    columns = [
+        Column("parameter", flexible=True),
+        Column("value", is_number=True, style="green"),
+        Column("std. error", is_number=True),
+        Column(f"{percent(found.level)} interval", is_number=True, expendable=1),
+    ]
+    if found.profiled:
+        columns.append(Column("by profile", is_number=True, expendable=2))
+
+    def row(item: tuple[str, Estimate]) -> list[Any]:
+        name, one = item
+        error = HELD[one.held] if one.held else decimal(one.error, digits) or "not determined"
+        cells = [name, one.value, error, between(one.interval, digits)]
+        return [*cells, between(one.profile, digits)] if found.profiled else cells
+
+    return tabulated(
+        columns, [*found.parameters.items()], row, digits, whole=whole, what="parameters"
+    )
+
+
+def between(interval: tuple[float, float] | None, digits: int) -> str:
+    """An interval."""
+    if interval is None:
+        return ""
+    low, high = interval
+    return f"{decimal(low, digits)} … {decimal(high, digits)}"
+
+
+def correlation_table(found: Fit, known: Sequence[int]) -> Table:
+    """The correlations of the estimates that have errors, below the diagonal."""
+    names = [printable(found.estimated[at]) for at in known]
+    columns = [Column("correlation"), *(Column(name, is_number=True) for name in names[:-1])]
+    rows = []
+    for place, at in enumerate(known):
+        cells = [f"{found.correlation[at][other]:.4f}" for other in known[:place]]
+        rows.append([names[place], *cells, *[""] * (len(known) - 1 - place)])
+    return Table(columns, rows[1:])
+
+
+def quality(found: Fit, digits: int) -> Iterator[str]:
+    """How near the model comes to the rows."""
+    s = "s" * (found.rows != 1)
+    yield f"{found.rows:,} row{s}, {found.dof:,} degrees of freedom" + (
+        f", {found.left_out:,} left out" if found.left_out else ""
+    )
+    if found.residual_sd is not None:
+        what = "reduced chi-squared" if found.absolute else "residual standard deviation"
+        value = found.residual_sd**2 if found.absolute else found.residual_sd
+        yield f"{what} {decimal(value, digits)}"
+    if found.r_squared is not None:
+        yield f"R² {decimal(found.r_squared, digits)}, which says little of a model that is not linear"
+    if found.aic is not None:
+        yield f"AIC {decimal(found.aic, digits)}"
+    known = [
+        at for at, name in enumerate(found.estimated) if found.parameters[name].error is not None
+    ]
+    if len(known) == 2:
+        one, other = (printable(found.estimated[at]) for at in known)
+        yield f"correlation of {one} and {other} {found.correlation[known[0]][known[1]]:.4f}"
+    if found.starts.tried > 1:
+        tried, led, failed = found.starts
+        yield f"{tried} starts: {led} led here" + (f", {failed} had no value" if failed else "")
+    for way in found.open:
+        yield f"not determined: {direction(way)}"
+    few = [
+        f"{printable(name)} {one.digits}"
+        for name, one in found.parameters.items()
+        if one.digits is not None and one.digits < digits
+    ]
+    if few:
+        yield f"rounding leaves so many digits: {', '.join(few)}"
+
+
+def direction(way: dict[str, float]) -> str:
+    """A change of parameters that changes nothing."""
+    moved = [f"{printable(name)} by {decimal(by, 3)}" for name, by in way.items() if by]
+    return f"to move {', '.join(moved)} changes no residual"
+
+
+def fit_ending(found: Fit) -> str:
+    """Whether a fit converged, and why, or why not."""
+    return f"{'converged' if found.converged else 'not converged'}: {printable(found.reason)}"
+
+
+def fit_fields(found: Fit) -> dict[str, Any]:
+    """A fit as JSON has it."""
+    names = found.estimated
+    correlation = {
+        name: dict(zip(names, map(float, row), strict=True))
+        for name, row in zip(names, found.correlation, strict=True)
+    }
+    parameters = {name: estimate_fields(one, found) for name, one in found.parameters.items()}
+    return {
+        "parameters": Lines(parameters.items(), "{}"),
+        "residual_sd": found.residual_sd,
+        "dof": found.dof,
+        "converged": found.converged,
+        "reason": found.reason,
+        "rows": found.rows,
+        "left_out": found.left_out,
+        "sum_of_squares": None if found.loss else 2 * found.cost,
+        "r_squared": found.r_squared,
+        "aic": found.aic,
+        "level": found.level,
+        "absolute": found.absolute,
+        "loss": found.loss or None,
+        "correlation": Lines(correlation.items(), "{}"),
+        "rank": found.rank,
+        "condition": found.condition,
+        "undetermined": found.open,
+        "relative_offset": found.offset,
+        "passes": found.passes,
+        "starts": found.starts._asdict(),
+    }
+
+
+def estimate_fields(one: Estimate, found: Fit) -> dict[str, Any]:
+    """A parameter as JSON has it."""
+    fields: dict[str, Any] = {
+        "value": one.value,
+        "error": one.error,
+        "interval": None if one.interval is None else [*one.interval],
+    }
+    if found.profiled:
+        fields["profile"] = None if one.profile is None else [*one.profile]
+    return {**fields, "digits": one.digits, "held": one.held or None}
+
+
+def fit_rows(found: Fit) -> Iterator[list[Any]]:
+    """The estimates as CSV."""
+    ends = ["low", "high", *(["profile_low", "profile_high"] if found.profiled else [])]
+    yield ["parameter", "value", "error", *ends, "digits", "held"]
+    for name, one in found.parameters.items():
+        cells = [*(one.interval or (None, None))]
+        if found.profiled:
+            cells += one.profile or (None, None)
+        yield [name, one.value, one.error, *cells, one.digits, one.held]

@@ -1,0 +1,152 @@
+"""Fits: NIST's certified ones, what is said of them, and what the numbers are held to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exprgrad.data.fits import fit_to
+from exprgrad.solvers.fit.fit import Fit
+from fits import SETS, STARTS, right
+
+pytest.importorskip("scipy", reason="pip install 'exprgrad[fit]'")
+
+LONG = [("Bennett5", "start1"), ("MGH17", "start1")]
+"""Those that a thousand points lead to."""
+SHORT = [(name, start) for name in SETS for start in STARTS if (name, start) not in LONG]
+RESIDUALS_OF_ROUNDING = "Lanczos1"
+"""Its residuals are those of rounding y to 13 digits: doubles leave few digits of their size."""
+
+
+def fit_of(name: str, start: str, **options: Any) -> Fit:
+    """The fit of one of NIST's sets."""
+    one = SETS[name]
+    values = dict(zip(one["params"], map(float, one[start]), strict=True))
+    return fit_to(f"{one['response']} ~ {one['model']}", one["data"], values, **options)
+
+
+def hold(name: str, start: str) -> None:
+    """Every estimate is right to 10 digits, and to as many as it is said to be; so is its error."""
+    one, found = SETS[name], fit_of(name, start)
+    assert found.converged
+    for parameter, optimum, sd in zip(one["params"], one["optimum"], one["sd"], strict=True):
+        estimate = found.parameters[parameter]
+        assert estimate.digits is not None
+        digits = right(estimate.value, optimum)
+        assert digits >= max(10, estimate.digits), parameter
+        if name != RESIDUALS_OF_ROUNDING:
+            assert right(estimate.error, sd) >= 10, parameter
+    for parameter, value in zip(one["params"], one["certified"], strict=True):
+        assert right(found.parameters[parameter].value, value) >= 10
+
+
+@pytest.mark.parametrize(("name", "start"), SHORT)
+def test_certified_fits(name: str, start: str) -> None:
+    hold(name, start)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "start"), LONG)
+def test_certified_fits_from_far_away(name: str, start: str) -> None:
+    hold(name, start)
+
+
+def test_a_straight_line() -> None:
+    """Against the textbook's formulas."""
+    x, y = np.arange(6.0), np.array([1.1, 2.9, 5.2, 6.8, 9.1, 11.0])
+    found = fit_to("y ~ a + b*x", {"x": x, "y": y}, {"a": 0, "b": 0})
+    b = float(np.sum((x - x.mean()) * (y - y.mean())) / np.sum((x - x.mean()) ** 2))
+    a = float(y.mean() - b * x.mean())
+    rss = float(np.sum((y - a - b * x) ** 2))
+    assert found.parameters["b"].value == pytest.approx(b, rel=1e-13)
+    assert found.parameters["a"].value == pytest.approx(a, rel=1e-13)
+    sd = (rss / 4) ** 0.5
+    assert found.residual_sd == pytest.approx(sd)
+    assert found.parameters["b"].error == pytest.approx(sd / np.sum((x - x.mean()) ** 2) ** 0.5)
+    assert found.parameters["b"].interval == pytest.approx(
+        [b - 2.7764451052 * sd / 17.5**0.5, b + 2.7764451052 * sd / 17.5**0.5]
+    )
+    assert found.r_squared == pytest.approx(1 - rss / np.sum((y - y.mean()) ** 2))
+    assert found.aic == pytest.approx(6 * (np.log(2 * np.pi * rss / 6) + 1) + 6)
+    assert found.converged and found.dof == 4 and found.rank == 2
+
+
+def test_weights_are_relative_and_sigmas_absolute() -> None:
+    data = {"x": [1.0, 2, 3, 4], "y": [1.0, 2.2, 2.8, 4.1], "s": [0.1, 0.2, 0.1, 0.2]}
+    data["w"] = [1 / s**2 for s in data["s"]]
+    data["v"] = [7 * w for w in data["w"]]
+    start = {"a": 0.0, "b": 0.0}
+    fits = [
+        fit_to("y ~ a + b*x", data, start, sigma="s"),
+        fit_to("y ~ a + b*x", data, start, weights="w"),
+        fit_to("y ~ a + b*x", data, start, weights="v"),
+    ]
+    for name in ("a", "b"):
+        values = [one.parameters[name].value for one in fits]
+        assert values == pytest.approx([values[0]] * 3, rel=1e-12)
+        sigma, weight, other = (one.parameters[name].error for one in fits)
+        assert weight == pytest.approx(other)
+        assert sigma is not None and fits[0].residual_sd is not None
+        assert weight == pytest.approx(sigma * fits[0].residual_sd)
+
+
+def test_a_bound_holds_a_parameter_and_the_others_fit() -> None:
+    model, data = "y ~ b1*(1 - exp(-b2*x))", SETS["Misra1a"]["data"]
+    found = fit_to(model, data, {"b1": 200, "b2": 1e-4}, bounds={"b1": "0:230"})
+    held = fit_to(model, data, {"b2": 1e-4}, fix={"b1": 230})
+    assert found.parameters["b1"].held == "bound" and found.parameters["b1"].value == 230
+    assert found.parameters["b2"] == held.parameters["b2"] and found.converged
+
+
+def test_what_the_data_leave_open_is_said() -> None:
+    data = {"x": [1.0, 2, 3, 4], "y": [1.0, 2.2, 2.8, 4.1]}
+    found = fit_to("y ~ a*b*x + c", data, {"a": 1, "b": 3, "c": 0})
+    assert not found.converged and found.rank == 2
+    assert (
+        found.reason == "the data do not determine a and b: together they move without any effect"
+    )
+    (way,) = found.open
+    a, b = found.parameters["a"].value, found.parameters["b"].value
+    assert way["a"] * b + way["b"] * a == pytest.approx(0) and way["c"] == 0
+    assert found.parameters["a"].error is None and found.parameters["c"].error is not None
+
+
+def test_outliers_count_for_less() -> None:
+    x = np.linspace(0, 10, 40)
+    y = 2 + 3 * x + 0.1 * np.cos(17 * x)
+    y[[5, 20, 33]] += [40, -60, 80]
+    plain = fit_to("y ~ a + b*x", {"x": x, "y": y}, {"a": 0, "b": 0})
+    for loss in ("huber", "soft_l1", "cauchy"):
+        found = fit_to("y ~ a + b*x", {"x": x, "y": y}, {"a": 0, "b": 0}, loss=loss, loss_scale=0.2)
+        assert found.converged and abs(found.parameters["b"].value - 3) < 0.01
+        error, wide = found.parameters["b"].error, plain.parameters["b"].error
+        assert error is not None and wide is not None and error < wide / 10
+
+
+def test_further_starts_find_a_better_minimum() -> None:
+    x = np.linspace(0, 10, 60)
+    data = {"x": x, "y": np.sin(3 * x)}
+    alone = fit_to("y ~ sin(k*x)", data, {"k": 1.2})
+    many = fit_to("y ~ sin(k*x)", data, {"k": 1.2}, starts=30, seed=1)
+    assert alone.cost > 1 and many.cost < 1e-20
+    assert many.parameters["k"].value == pytest.approx(3, rel=1e-12)
+    assert many.starts.tried == 30 and 1 <= many.starts.led_here < 30
+
+
+def test_rows_in_blocks_and_in_one_are_alike() -> None:
+    """The triangle is that of all rows, however they come."""
+    from exprgrad.derive.parsed import parsed
+    from exprgrad.solvers.fit.problem import Columns, problem_of
+
+    x = np.linspace(0, 4, 1000)
+    y = 3 * np.exp(-0.7 * x) + 0.01 * np.sin(99 * x)
+    residual = parsed("y - a*exp(-k*x)")
+    whole = problem_of(residual, "yx", "ak", {}, lambda: iter([Columns([y, x])]), 1000)
+    parts = [Columns([y[at : at + 7], x[at : at + 7]]) for at in range(0, 1000, 7)]
+    pieces = problem_of(residual, "yx", "ak", {}, lambda: iter(parts), 1000)
+    one, other = (p.linearized(np.array([2.5, 0.5])) for p in (whole, pieces))
+    assert one is not None and other is not None
+    assert one.cost == pytest.approx(other.cost, rel=1e-13)
+    assert np.abs(one.factor) == pytest.approx(np.abs(other.factor), rel=1e-12)
