@@ -13,13 +13,12 @@ from exprgrad.data.formats import (
     BY_ENDING,
     batches,
     partitions_of,
-    sample_of,
-    source_of,
+    sampled,
 )  # fmt: skip
 from exprgrad.data.frames import FRAME, as_table, frame_of
 from exprgrad.data.job import Job
-from exprgrad.data.places import STDIN, found_in
-from exprgrad.data.plans import check_columns, read_schema
+from exprgrad.data.places import STDIN, RowFile, found_in
+from exprgrad.data.plans import check_columns, read_schema, sources_of
 from exprgrad.errors import InputError, advice
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.run.engines.columns import take
@@ -50,7 +49,7 @@ def tables(data: object) -> list[Table]:
         return [of_columns(data)]
     listed = data if isinstance(data, list | tuple) else [data]
     if listed and all(isinstance(path, str | PathLike) for path in listed):
-        return [of_file(path) for path in found_in([*map(fspath, listed)], BY_ENDING)]
+        return [*map(of_file, sources_of(found_in([*map(fspath, listed)], BY_ENDING)))]
     return [of_frame(data)]
 
 
@@ -80,10 +79,9 @@ def of_frame(data: object) -> Table:
     return Table("the frame", tuple(given.columns), batches_of)
 
 
-def of_file(path: str) -> Table:
+def of_file(given: RowFile) -> Table:
     """A file of rows."""
-    source = source_of(path)
-    sample = sample_of(source)
+    source, sample = sampled(given)
 
     def batches_of(read: Mapping[str, str]) -> Iterator[list[Doubles]]:
         job = Job("", tuple(read.items()))
@@ -93,7 +91,7 @@ def of_file(path: str) -> Table:
             for batch in batches(partition, schema.names, schema):
                 yield [numbers(batch.column(column)) for column in read.values()]
 
-    return Table(f"'{source.path}'", tuple(sample.schema.names), batches_of, path != STDIN)
+    return Table(f"'{source.path}'", tuple(sample.schema.names), batches_of, source.path != STDIN)
 
 
 class Observations(NamedTuple):

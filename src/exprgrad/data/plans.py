@@ -29,7 +29,7 @@ from exprgrad.source import Source as Text
 
 __all__ = [
     "BAD_ROWS", "BatchPlan", "check_columns", "condition_of", "formula_of_numbers", "job_of", "no_column",
-    "planned", "read_schema", "refuse_clashes",
+    "planned", "read_schema", "refuse_clashes", "sources_of",
 ]  # fmt: skip
 
 BAD_ROWS = ("null", "drop", "fail")
