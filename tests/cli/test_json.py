@@ -30,6 +30,16 @@ MATRICES = [
     "vjp|x^2*y|x=1|y=2|--cotangent|nan",
     "vjp|y1 = a*b; y2 = a/b|a=1|b=2|--of|y1,y2|--cotangent|y1=1,y2=0",
 ]
+RANGES = [
+    "eval|sin(x)|x=0:1:3",
+    "eval|unused = 2; x*y|x=0:1:2|y=3",
+    "grad|log(x)*y|x=-1:1:3|y=1:10:log:2",
+    "grad|sum(w*x)|x=0:1:3|w=[1,2]|--wrt|w",
+    "hess|x*y^2 + abs(x)|x=-1:1:3|y=2",
+    "grad|x|x=0:1",
+    "grad|x|x=0:1:3|--trace",
+    "jac|x|x=0:1:3",
+]
 DESCENTS = [
     "descend|(x-3)^2|x=0|--steps|2",
     "descend|y = (x-3)^2*a|x=0|a=1|--wrt|x|--rate|1/2",
@@ -72,6 +82,7 @@ REQUESTS = [
     "gard|x",
     "ops|tahn",
     *MATRICES,
+    *RANGES,
     "jac|y = x|x=1|--of|z",
     "jvp|x*y|x=1|y=2|--tangent|x=1",
     "vjp|y1 = a; y2 = a|a=1|--of|y1,y2",

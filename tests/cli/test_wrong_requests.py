@@ -37,6 +37,20 @@ FILES: dict[str, bytes] = {
 GOOD = ["a=2", "b=-3", "c=10"]
 
 GROUPS: dict[str, list[list[str]]] = {
+    "ranges": [
+        ["eval", "x", "x=0:10"], ["eval", "x", "x=0:10:"], ["grad", "x", "x=0:10:0.5"],
+        ["eval", "x", "x=:"],
+        ["hess", "x", "x=0:1:lin:3"], ["grad", "x", "x=-1:1:log:3"], ["grad", "x", "x=0:1:log:3"],
+        ["eval", "x", "x=0:inf:3"], ["eval", "x", "x=0:y:3"], ["eval", "x*y", "x=0:1:3"],
+        ["eval", "x", "y=0:1:3"], ["eval", "x", "x=0..1"], ["eval", "x", "x=0:1:3,y=2"],
+        ["grad", "x*[1,2]", "x=0:1:3"], ["grad", "x", "x=0:1:3", "--trace"],
+        ["grad", "x", "x=0:1:3", "--trust"], ["grad", "x", "x=0:1:3", "--map"],
+        ["grad", "x", "x=0:1:3", "--order", "0"], ["grad", "x", "x=0:1:3", "--accumulate", "set"],
+        ["grad", "x", "x=0:1:3", "--wrt", "y"], ["jac", "x", "x=0:1:3"], ["dot", "x", "x=0:1:3"],
+        ["descend", "x", "x=0:1:3"], ["check", "x", "x=0:1:3"], ["paths", "x", "x=0:1:3"],
+        ["explore", "x", "x=0:1:3"], ["jvp", "x", "x=0:1:3", "--tangent", "x=1"],
+        ["grad", "x", "x=[0:1:3]"],
+    ],
     "commands": [
         ["gard", "a*b", "a=1"], ["evla", "a"], ["Grad", "a"], ["backward", "a"], ["(a+b)*c", "a=2"],
         ["a*b"], ["derive", "x^2"], ["--colour"], ["-q", "a"], ["", "a"],

@@ -36,6 +36,7 @@ from exprgrad.source import WIDTH
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from exprgrad.data.grids import Rows
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.descent import Descent
     from exprgrad.explain.digits.trusted import Trust
@@ -393,6 +394,30 @@ class Expression(Drawn):
         from exprgrad.api.displays import Course
 
         return Course(*descend(at, given, chosen, as_number(rate, "rate"), steps))
+
+    def table(
+        self,
+        values: Mapping[str, object] | None = None,
+        /,
+        *,
+        order: int = 1,
+        wrt: Iterable[str] | None = None,
+        **inputs: object,
+    ) -> Rows:
+        """Value and derivatives at each point of ranges: ``f.table(x="0:10:101", y="1:1e6:log:61", z=2)``.
+
+        A range is ``start:stop:count`` or ``start:stop:log:count``, both ends among its points; of several,
+        the last varies fastest.  ``order`` 0 finds values alone, 1 the gradient, 2 second derivatives, too.
+        Other values and ``wrt`` are as in ``gradient``.  The numbers are those that commands print at the
+        points: corrected at kinks and where digits are lost, of up to 1,000 rows each.
+        """
+        from exprgrad.data.grids import grid_over, tabled
+
+        times = whole(order)
+        if times not in (0, 1, 2):
+            help = "0 is for values, 1 for the gradient, 2 for second derivatives"
+            raise RequestError("bad-order", f"there is no table of order {order!r}", help=help)
+        return tabled(grid_over(self.graph, self.text, self.named(values, inputs), wrt, times))
 
     def jacobian(
         self,

@@ -66,7 +66,7 @@ EXPRESSION = {
     "exprgrad.draw(f) is the picture, f.save('f.svg') writes it":
         "draw show picture render graphviz view",
     NOT_HERE: "plot solve minimize integrate limit series",
-    "f.gradient(x=2) is a run, which has it": "trace table map paths trust explore nodes edges",
+    "f.gradient(x=2) is a run, which has it": "trace map paths trust explore nodes edges",
     "f.check(x=2)": "verify gradcheck",
     "f.graph is the graph": "tree ops",
 }  # fmt: skip

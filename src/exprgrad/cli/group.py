@@ -14,7 +14,8 @@ from exprgrad.errors import RequestError
 __all__ = ["Group", "behind_options"]
 
 EXTRAS = {
-    "draw": "pygraphviz", "native": "llvmlite", "data": "pyarrow", "cluster": "distributed", "jax": "jax",
+    "draw": "pygraphviz", "native": "llvmlite", "data": "pyarrow", "cluster": "distributed", "fit": "scipy",
+    "plot": "matplotlib", "jax": "jax",
 }  # fmt: skip
 """Extra → the module that it is there for."""
 ABSENT = {

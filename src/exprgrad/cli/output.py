@@ -27,6 +27,8 @@ __all__ = [
     "write_exactly",
 ]
 
+LONGEST_PIECE = 8192
+"""How many characters are written at once."""
 MOST_DIAGNOSTICS = 20
 """How many diagnostics people are shown."""
 FOLDED = (("kink", " has a kink", "s have a kink"), ("jump", " jumps", "s jump"))
@@ -105,7 +107,7 @@ def write_exactly(pieces: Iterable[str]) -> None:
     It is an error if the stream cannot hold a letter: with a ``?`` for two names, they would be one.
     """
     encoding = sys.stdout.encoding or "utf-8"
-    for piece in pieces:
+    for piece in together(pieces):
         if not encoding.lower().startswith("utf"):
             piece = piece.translate(OURS)
         try:
@@ -116,6 +118,19 @@ def write_exactly(pieces: Iterable[str]) -> None:
             help = "set PYTHONUTF8=1, or take --json, which is ASCII"
             raise RequestError("encoding", message, help=help) from None
         write([piece])
+
+
+def together(pieces: Iterable[str]) -> Iterator[str]:
+    """Pieces of text, short ones joined: to write each by itself takes longer than to make it."""
+    held: list[str] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= LONGEST_PIECE:
+            yield "".join(held)
+            held, size = [], 0
+    yield "".join(held)
 
 
 def colorful(choice: str, stream: TextIO) -> bool:

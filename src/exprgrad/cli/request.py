@@ -636,8 +636,9 @@ def start(options: Mapping[str, Any], *, values: bool = True) -> tuple[Expressio
     if expand is None:
         return expression, request
     from exprgrad.graph.graph import same
+    from exprgrad.run.values.inputs import is_range
 
-    if values or request.values:
+    if (values or request.values) and not any(map(is_range, request.values.values())):
         resolved(expression, request)
     simpler = expression.expand(listed_names(expand, "--expand") or ())
     if same(simpler.graph, expression.graph) and simpler.graph.calls == expression.graph.calls:

@@ -29,6 +29,7 @@ class Job(NamedTuple):
     ``bad``        what becomes of rows that do not compute: ``null``, ``drop`` or ``fail``
     ``reduce``     what is made of the rows' results, or nothing; ``by`` are the columns of its groups,
                    ``by_texts`` if their cells are texts, whatever they look like
+    ``precise``    whether results are those of the sweeps over numbers, to the bit
     """
 
     text: str
@@ -43,6 +44,7 @@ class Job(NamedTuple):
     reduce: str = ""
     by: tuple[str, ...] = ()
     by_texts: bool = False
+    precise: bool = False
 
 
 class Prepared(NamedTuple):
@@ -88,7 +90,7 @@ def result_names(job: Job) -> list[str]:
     return ["value", *(f"d_{name}" for name in job.wrt), *(f"d_{a}_{b}" for a, b in pairs)]
 
 
-def result_fields(job: Job, values: Sequence[float]) -> dict[str, Any]:
+def result_fields(job: Job, values: Sequence[Any]) -> dict[str, Any]:
     """Doubles in the order of ``result_names`` as other commands have them: value, gradient, matrices."""
     rest = iter(values)
     if job.of:
@@ -126,5 +128,5 @@ def prepared(job: Job) -> Prepared:
         places["condition"] = len(outputs)
         condition = graph_of(job.where)
         outputs.append(builder.include(condition, inputs)[condition.output])
-    engine, kernel, _ = built(builder.program(outputs), [*names], None, False)
+    engine, kernel, _ = built(builder.program(outputs), [*names], None, job.precise)
     return Prepared(kernel, tuple(names), results, outputs=len(outputs), engine=engine, **places)

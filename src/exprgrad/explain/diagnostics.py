@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from exprgrad.run.matrices import Kind, Matrix, Point
 
 __all__ = [
-    "COUNTED", "NOT_FINITE", "Run", "answered", "diagnose", "diagnose_hessian", "diagnose_outputs",
-    "doubtful", "settled_by_sides", "told_once",
+    "COUNTED", "MOST_COUNTED", "NOT_FINITE", "Run", "answered", "diagnose", "diagnose_hessian",
+    "diagnose_outputs", "doubtful", "settled_by_sides", "told_once", "unused_bindings",
 ]  # fmt: skip
 
 COUNTED = 6

@@ -10,16 +10,19 @@ import click
 from click.core import ParameterSource
 
 from exprgrad.cli.output import Answer, give
+from exprgrad.cli.ranges import has_ranges, over_ranges
 from exprgrad.cli.request import (
     FormulaCommand,
     Words,
+    compute,
     digits_shown,
     excluded,
     expand_option,
     formula,
+    listed_names,
     output,
     stack,
-    swept,
+    start,
     wrt_option,
 )
 from exprgrad.errors import RequestError
@@ -53,8 +56,14 @@ order_options = stack(
 @expand_option
 @output
 def eval_command(**options: Any) -> int:
-    """Forward pass: every node's data."""
-    return give(run_answer(swept(options, grad=False), "eval", options), options)
+    """Forward pass: every node's data.
+
+    A range, x=0:10:101, gives a row for each of its points.
+    """
+    expression, request = start(options)
+    if has_ranges(request):
+        return over_ranges(expression, request, "eval", options)
+    return give(run_answer(compute(expression, request, grad=False), "eval", options), options)
 
 
 @click.command("grad", cls=FormulaCommand)
@@ -75,10 +84,16 @@ def eval_command(**options: Any) -> int:
 @expand_option
 @output
 def grad_command(**options: Any) -> int:
-    """Reverse pass: every node's data and grad."""
+    """Reverse pass: every node's data and grad.
+
+    A range, x=0:10:101, gives a row for each of its points.
+    """
     has_order = options["order"] is not None or options["accumulate"] == "set"
     refuse(options, has_order=has_order)
-    run = swept(options)
+    expression, request = start(options)
+    if has_ranges(request):
+        return over_ranges(expression, request, "grad", options)
+    run = compute(expression, request, listed_names(options["wrt"]))
     if has_order:
         return give(order_answer(run, options), options)
     if options["show_trust"]:

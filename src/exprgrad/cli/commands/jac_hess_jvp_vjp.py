@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from exprgrad.cli.output import Answer, give
+from exprgrad.cli.ranges import has_ranges, over_ranges
 from exprgrad.cli.request import (
     FormulaCommand,
+    Request,
     digits_shown,
     evaluator_of,
     formula,
@@ -25,6 +27,7 @@ from exprgrad.run.matrices import Point
 from exprgrad.show.text import matrices as drawn
 
 if TYPE_CHECKING:
+    from exprgrad.api import Expression
     from exprgrad.graph.graph import Graph
     from exprgrad.run.evaluation import Diagnostic, Evaluator, Settled
     from exprgrad.run.matrices import Kind
@@ -86,13 +89,13 @@ class Asked(NamedTuple):
         return self._replace(values=self.values | outputs), swept, found
 
 
-def ask(options: Mapping[str, Any]) -> Asked:
-    """Read a request as far as all four commands agree."""
+def ask(options: Mapping[str, Any], started: tuple[Expression, Request] | None = None) -> Asked:
+    """Read a request as far as all four commands agree, if it has not been ``started`` to be read."""
     from exprgrad.run.values.directions import outputs
     from exprgrad.run.values.inputs import select
 
     options = {"of": None, "wrt": None, **options}
-    expression, request = start(options)
+    expression, request = started or start(options)
     evaluator, given = evaluator_of(expression, request)
     graph, data = evaluator.graph, evaluator.forward(given)
     asked = outputs(graph, listed_names(options["of"], "--of"))
@@ -172,11 +175,17 @@ def jac_command(**options: Any) -> int:
 @by_option
 @output_as("one line per input")
 def hess_command(**options: Any) -> int:
-    """Hessian: the output's second derivatives."""
+    """Hessian: the output's second derivatives.
+
+    A range, x=0:10:101, gives a row for each of its points.
+    """
     from exprgrad.explain.diagnostics import diagnose_hessian, settled_by_sides
     from exprgrad.language.read.parse import need_number
 
-    asked, digits, whole = ask(options), options["digits"], options["show_all"]
+    started = start(options)
+    if has_ranges(started[1]):
+        return over_ranges(*started, "hess", options)
+    asked, digits, whole = ask(options, started), options["digits"], options["show_all"]
     need_number(asked.graph, asked.text, "hess")
     point = asked.inputs, asked.wrt
     asked, fields, guard = asked.guarded(matrices.HESSIAN)

@@ -61,6 +61,7 @@ __all__ = [
 ]
 
 inf = np.inf
+NOTHING_OFF: Mapping[int, Any] = {}
 FORMULA_ULP = 5.0
 """To how many ulps the tests hold rows that NumPy has no function for."""
 
@@ -88,12 +89,18 @@ def right_digits(value: Array, error: Error) -> Array:
         return np.clip(digits, 0, DOUBLE_DIGITS).astype(int)[()]
 
 
-def data_errors(graph: Graph, values: Sequence[Array], outputs: Iterable[int]) -> list[Error]:
+def data_errors(
+    graph: Graph,
+    values: Sequence[Array],
+    outputs: Iterable[int],
+    given: Mapping[int, Error] = NOTHING_OFF,
+) -> list[Error]:
     """By node that some outputs depend on: what its data may be off by.
 
-    Inputs and literals are exact: they are the doubles that they were read as.
+    Literals are exact, and so are inputs but for what is ``given``: they are the doubles that they were
+    read as.
     """
-    errors: list[Error] = [0.0] * len(graph)
+    errors: list[Error] = [given.get(node, 0.0) for node in range(len(graph))]
     needed = dependencies(graph, *outputs)
     with np.errstate(all="ignore"):
         for node, operands in enumerate(graph.operands):

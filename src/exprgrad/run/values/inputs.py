@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from exprgrad.derive.parsed import parsed
-from exprgrad.errors import ExprgradError, InputError, LanguageError, require, whole
+from exprgrad.errors import ExprgradError, InputError, LanguageError, advice, require, whole
 from exprgrad.graph.graph import Graph, Shape, size
 from exprgrad.language.read.builder import CONSTANTS, LEAST_NORMAL, SAFE_DIGITS, has_digits
 from exprgrad.language.read.parse import at_shapes
@@ -122,7 +122,8 @@ def between_colons(text: str) -> list[Span]:
 def misplaced(text: str, name: str) -> InputError:
     """The error for a range where a number or a tensor should stand."""
     message = f"the value of '{name}' is a range, and here it has to be one number or a list"
-    help = f"eval, grad and hess take ranges, START:STOP:COUNT; a list is {name}=[0, 0.5, 1]"
+    takers = advice("eval, grad and hess take ranges, START:STOP:COUNT", "f.table takes ranges")
+    help = f"{takers}; a list is {name}=[0, 0.5, 1]"
     return InputError("bad-value", message, help=help).about(text)
 
 

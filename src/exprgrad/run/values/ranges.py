@@ -6,7 +6,7 @@ nearest to 3/10, and ``1:1e6:log:61`` meets 10.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
@@ -18,7 +18,6 @@ from exprgrad.derive.parsed import parsed
 from exprgrad.errors import ExprgradError, InputError
 from exprgrad.graph.graph import Algebra, Graph, interpret, is_scalar
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.read.builder import LEAST_NORMAL
 from exprgrad.run.values.inputs import as_number, between_colons, is_plain
 from exprgrad.source import Source, Span, trimmed
 
@@ -48,56 +47,47 @@ class Interval(NamedTuple):
     high: float
 
 
-class End(NamedTuple):
-    """An end of a range: its double, and the number as it is typed."""
-
-    value: float
-    exact: Fraction
-
-
 class Range(NamedTuple):
     """``size`` numbers from ``start`` to ``stop``, equally far apart; or in equal ratio if ``by_ratio``.
 
-    Both ends are among them, but for a count of 1, which is the start.
+    Both ends, which are exactly what was typed, are among them, but for a size of 1, which is the start.
     """
 
-    start: End
-    stop: End
+    start: Fraction
+    stop: Fraction
     size: int
     by_ratio: bool = False
 
-    def points(self, first: int = 0, after: int | None = None) -> list[float]:
-        """The numbers from one position to before another, by default all, each rounded once."""
-        after = self.size if after is None else min(after, self.size)
-        found = (in_ratio if self.by_ratio else in_steps)(self, first, after)
-        if found and first == 0:
-            found[0] = self.start.value
-        if found and after == self.size > 1:
-            found[-1] = self.stop.value
-        return found
+    def points(self, places: Iterable[int] | None = None) -> list[float]:
+        """The numbers at some places, counted from 0, or all of them, each rounded once."""
+        return (in_ratio if self.by_ratio else in_steps)(
+            self, range(self.size) if places is None else places
+        )
 
 
-def in_steps(asked: Range, first: int, after: int) -> list[float]:
+def in_steps(asked: Range, places: Iterable[int]) -> list[float]:
     """Points of an ordinary range.  A quotient of whole numbers is rounded once, however long they are."""
-    start, stop = asked.start.exact, asked.stop.exact
+    start, stop = asked.start, asked.stop
     steps = max(asked.size - 1, 1)
     low = start.numerator * stop.denominator * steps
     step = stop.numerator * start.denominator - start.numerator * stop.denominator
     below = start.denominator * stop.denominator * steps
-    return [(low + k * step) / below for k in range(first, after)]
+    return [(low + k * step) / below for k in places]
 
 
-def in_ratio(asked: Range, first: int, after: int) -> list[float]:
+def in_ratio(asked: Range, places: Iterable[int]) -> list[float]:
     """Points of a logarithmic range: start·(stop/start)^(k/(size − 1))."""
     with localcontext(prec=LOG_DIGITS):
         start, rate = growth(asked)
         fine = fine_steps(asked)
-        found: list[float] = []
-        for block in range(first // STRIDE, -(-after // STRIDE)):
-            base = start * (rate * (block * STRIDE)).exp()
-            here = slice(max(first - block * STRIDE, 0), after - block * STRIDE)
-            found += [float(KEPT.plus(base * factor)) for factor in fine[here]]
-    return found
+        bases: dict[int, Decimal] = {}
+        found = []
+        for k in places:
+            block, rest = divmod(k, STRIDE)
+            if block not in bases:
+                bases[block] = start * (rate * (block * STRIDE)).exp()
+            found.append(float(KEPT.plus(bases[block] * fine[rest])))
+        return found
 
 
 @lru_cache(maxsize=64)
@@ -105,8 +95,7 @@ def growth(asked: Range) -> tuple[Decimal, Decimal]:
     """The start of a logarithmic range, and the logarithm of the ratio of two points side by side."""
     with localcontext(prec=LOG_DIGITS):
         start, stop = (
-            Decimal(end.exact.numerator) / end.exact.denominator
-            for end in (asked.start, asked.stop)
+            Decimal(end.numerator) / end.denominator for end in (asked.start, asked.stop)
         )
         return start, (stop / start).ln() / max(asked.size - 1, 1)
 
@@ -151,17 +140,15 @@ def interval_in(text: str, name: str, *, infinite: bool = False) -> Interval:
             message = f"the interval of '{name}' has two ends, and no more"
             help = f"without {stop}, the count of a range: {name}={start.strip()}"
         raise bad_range(text, None, message, help)
-    low, high = (end_in(text, part, name, INTERVAL, infinite=infinite) for part in parts)
-    if low.value < high.value:
-        return Interval(low.value, high.value)
+    (low, _), (high, _) = (end_in(text, part, name, INTERVAL, infinite=infinite) for part in parts)
+    if low < high:
+        return Interval(low, high)
     lower, higher = (text[slice(*part)].strip() for part in parts)
     message, help = (
         f"the low end of '{name}' is not below the high one",
         f"write {name}={higher}:{lower}",
     )
-    raise bad_range(
-        text, None, message, help if low.value > high.value else INTERVAL.format(name=name)
-    )
+    raise bad_range(text, None, message, help if low > high else INTERVAL.format(name=name))
 
 
 def range_in(text: str, name: str) -> Range:
@@ -174,7 +161,7 @@ def range_in(text: str, name: str) -> Range:
     usage = LOGARITHMIC if is_logarithmic else ORDINARY
     if len(parts) != 3 + is_logarithmic:
         raise miscounted(text, parts, name, usage)
-    start, stop = (end_in(text, part, name, usage) for part in parts[:2])
+    (_, start), (_, stop) = (end_in(text, part, name, usage) for part in parts[:2])
     if is_logarithmic:
         refuse_zero(text, parts, (start, stop), name)
     return Range(start, stop, size_in(text, parts[-1], (start, stop), name), is_logarithmic)
@@ -194,11 +181,13 @@ def miscounted(text: str, parts: Sequence[Span], name: str, usage: str) -> Input
     return bad_range(text, span, message, usage.format(name=name))
 
 
-def end_in(text: str, part: Span, name: str, usage: str, *, infinite: bool = False) -> End:
-    """An end: a number or a constant expression."""
+def end_in(
+    text: str, part: Span, name: str, usage: str, *, infinite: bool = False
+) -> tuple[float, Fraction]:
+    """An end, a number or a constant expression: its double, and what it is exactly."""
     value, exact = number_in(text, part, name, usage)
     if value == value and (infinite or isfinite(value)):
-        return End(value, exact)
+        return value, exact
     what = "not finite" if value == value else "not a number"
     raise bad_range(text, part, f"this end for '{name}' is {what}", usage.format(name=name))
 
@@ -215,16 +204,15 @@ def number_in(text: str, part: Span, name: str, usage: str) -> tuple[float, Frac
         if error.span is None or error.source is None or error.source.text != written:
             error.span = 0, len(written)
         raise error.at(Source(text, is_expression=False), start) from None
-    return value, as_typed(written, value)
+    return value, exact_number(written, value)
 
 
-def as_typed(written: str, value: float) -> Fraction:
+def exact_number(written: str, value: float) -> Fraction:
     """The number that a text says, where that is rational and no monster; else its double."""
     if not isfinite(value):
         return Fraction(0)
     if is_plain(written):
-        is_normal = abs(value) >= LEAST_NORMAL and len(written) <= LONGEST_DECIMAL
-        return Fraction(written if is_normal else value)
+        return Fraction(written if value and len(written) <= LONGEST_DECIMAL else value)
     graph = parsed(written, is_expression=False)
     exact = interpret(graph, RATIONAL, {})[graph.output] if is_scalar(graph) else None
     return Fraction(value) if exact is None else Fraction(exact)
@@ -235,7 +223,7 @@ def literal(graph: Graph, node: int) -> Fraction | None:
     if node in graph.symbols:
         return None
     value = float(str(graph.payloads[node]))
-    return as_typed(graph.spelled.get(node, repr(value)), value) if isfinite(value) else None
+    return exact_number(graph.spelled.get(node, repr(value)), value) if isfinite(value) else None
 
 
 def of_fractions(graph: Graph, node: int, operands: Sequence[Fraction | None]) -> Fraction | None:
@@ -251,27 +239,27 @@ def of_fractions(graph: Graph, node: int, operands: Sequence[Fraction | None]) -
 RATIONAL: Algebra[Fraction | None] = Algebra(literal, of_fractions)
 
 
-def refuse_zero(text: str, parts: Sequence[Span], ends: Sequence[End], name: str) -> None:
+def refuse_zero(text: str, parts: Sequence[Span], ends: Sequence[Fraction], name: str) -> None:
     """An error for a logarithmic range that would pass through 0, or that begins or ends there."""
     for part, end in zip(parts, ends, strict=False):
-        if not end.exact:
+        if not end:
             message = f"a logarithmic range has no end at 0, as that of '{name}' has"
             raise bad_range(text, part, message, LOGARITHMIC.format(name=name))
-    if (ends[0].exact > 0) != (ends[1].exact > 0):
+    if (ends[0] > 0) != (ends[1] > 0):
         message = f"the ends of the logarithmic range of '{name}' have different signs"
         raise bad_range(
             text, None, message, "it would pass through 0: leave out log, or stay on one side"
         )
 
 
-def size_in(text: str, part: Span, ends: Sequence[End], name: str) -> int:
+def size_in(text: str, part: Span, ends: Sequence[Fraction], name: str) -> int:
     """How many points: a whole number from 1 on."""
     value, exact = number_in(text, part, name, ORDINARY)
     if 1 <= value <= MOST_POINTS and value.is_integer():
         return int(value)
     message = f"the count of points for '{name}' is not a whole number from 1 on"
     help = "the last part says how many points there are, both ends among them"
-    steps = abs((ends[1].exact - ends[0].exact) / exact) if exact else Fraction(1, 2)
+    steps = abs((ends[1] - ends[0]) / exact) if exact else Fraction(1, 2)
     if value > MOST_POINTS:
         message = f"the range of '{name}' has more than 2^53 points"
     elif steps.denominator == 1 and steps < MOST_POINTS:

@@ -139,7 +139,7 @@ def csv_line(cells: Iterable[Any], *, whole: bool = True) -> str:
     written = []
     for cell in cells:
         value = cell_text(cell, whole=whole)
-        if any(c in value for c in ',"\r\n'):
+        if type(cell) is not float and any(c in value for c in ',"\r\n'):
             value = '"' + value.replace('"', '""') + '"'
         written.append(value)
     return ",".join(written) + "\n"

@@ -1,0 +1,408 @@
+"""A formula over a grid of ranges, row by row: value, gradient and Hessian at each point.
+
+Rows are computed in blocks, by a kernel that finds what the sweeps over numbers find, to the bit.  Those
+that meet a kink, are not finite, or have too few right digits are looked at one by one, as commands look
+at a point, and get the numbers that they print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from exprgrad.data.job import Job, prepared, program_of, result_fields
+from exprgrad.errors import InputError
+from exprgrad.explain.diagnostics import (
+    COUNTED,
+    MOST_COUNTED,
+    Run,
+    answered,
+    diagnose_hessian,
+    settled_by_sides,
+    told_once,
+    unused_bindings,
+)
+from exprgrad.explain.limits import SHARED
+from exprgrad.graph.graph import Graph, is_scalar
+from exprgrad.language.read.parse import at_shapes, need_number
+from exprgrad.language.write.infix import number
+from exprgrad.run import evaluation, matrices
+from exprgrad.run.arrays import arrays
+from exprgrad.run.arrays.bounds import data_errors, right_digits
+from exprgrad.run.engines.memory import staggered
+from exprgrad.run.evaluation import Diagnostic, Evaluator, Flag, shapes_of
+from exprgrad.run.numbers.bounds import UNIT
+from exprgrad.run.values.inputs import is_range, normal, resolve, select, spelled
+from exprgrad.run.values.ranges import Range, range_in
+from exprgrad.show.text.matrices import number_label
+from exprgrad.source import printable
+
+__all__ = ["Grid", "Rows", "Tally", "grid_over", "grid_rows", "tabled", "warnings_about"]
+
+ROWS_AT_ONCE = 4096
+"""How many rows are computed at a time."""
+MOST_LOOKED = 1000
+"""How many rows are looked at one by one, of those at kinks, of those not finite, and of the others."""
+FIRST = 3
+"""How many points are told of for each reason."""
+REASONS = {
+    "domain": ("nan", "outside the domain"),
+    "infinite": ("infinity", "with a result that is not finite"),
+    "kink": ("kink", "at a kink or a jump, where derivatives are a convention"),
+    "corrected": ("lost-digits", "corrected, for in doubles their digits are lost"),
+    "digits": ("lost-digits", "with digits that hang on how numbers are rounded"),
+}
+"""What is told of rows: the code of the diagnostic, and the words."""
+UNSEEN = {
+    "kink": "there was no look from both sides",
+    "digits": "digits may be lost and are not corrected",
+    "infinite": "there was no look at what the truth is",
+}
+"""What is said of rows beyond those that are looked at."""
+
+
+class Grid(NamedTuple):
+    """A formula over ranges, of which the last varies fastest; the other inputs are ``fixed``.
+
+    ``graph``   the formula's, for the shapes of its inputs
+    ``wrt``     the inputs to differentiate
+    ``order``   0 for values alone, 1 for the gradient, 2 for second derivatives, too
+    ``digits``  how many digits of the numbers are shown
+    ``is_plain``  whether there are nothing but numbers, for which kernels are made
+    """
+
+    text: str
+    graph: Graph
+    ranges: Mapping[str, Range]
+    fixed: Mapping[str, Any]
+    wrt: tuple[str, ...]
+    order: int
+    digits: int
+    is_plain: bool
+
+    @property
+    def size(self) -> int:
+        """How many points there are."""
+        return prod(one.size for one in self.ranges.values())
+
+    @property
+    def job(self) -> Job:
+        """What is computed for every row."""
+        columns = tuple((name, name) for name in self.ranges)
+        fixed = tuple(self.fixed.items()) if self.is_plain else ()
+        wrt = self.wrt if self.order else ()
+        return Job(self.text, columns, fixed, (), wrt, self.order == 2, precise=True)
+
+
+def grid_over(
+    graph: Graph,
+    text: str,
+    values: Mapping[str, object],
+    wrt: Iterable[str] | None,
+    order: int,
+    digits: int = COUNTED,
+    *,
+    spelled: Mapping[str, str] = evaluation.NOTHING,
+    origins: Mapping[str, str] = evaluation.NOTHING,
+) -> Grid:
+    """The grid of a formula's values, of which some are texts of ranges; the others are as in a run.
+
+    ``spelled`` are the arguments as they were typed, ``origins`` the files that values came from.  Raises
+    ``InputError`` for values that are none, ``ShapeError`` for those that do not fit.
+    """
+    ranges = {
+        normal(name): range_in(value, name)
+        for name, value in values.items()
+        if isinstance(value, str) and is_range(value)
+    }
+    if not ranges:
+        help = 'such as f.table(x="0:10:101"); the table of a point is f.gradient(x=2).table()'
+        raise InputError("bad-value", "no input has a range", help=help)
+    starts = {name: one.points([0])[0] for name, one in ranges.items()}
+    given = {normal(name): value for name, value in values.items()} | starts
+    found = resolve(graph, text, given, spelled)
+    shaped = at_shapes(graph, text, shapes_of(found), origins)
+    if order:
+        need_number(shaped, text, "grad" if order == 1 else "hess")
+    fixed = {name: value for name, value in found.items() if name not in ranges}
+    chosen = select(graph, wrt)
+    return Grid(text, shaped, ranges, fixed, chosen, order, digits, is_scalar(shaped))
+
+
+class Tally:
+    """What is known of a grid's rows once they are worked out: by reason, how many and which come first.
+
+    ``samples`` has the diagnostic of the first row; ``unseen`` counts rows that were not looked at;
+    ``remarks`` are about the formula itself.
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.first: dict[str, list[int]] = {}
+        self.samples: dict[str, Diagnostic] = {}
+        self.looked: dict[str, int] = {}
+        self.unseen: dict[str, int] = {}
+        self.remarks: list[Diagnostic] = []
+
+    def add(self, reason: str, row: int, sample: Diagnostic | None) -> None:
+        """Count a row."""
+        self.counts[reason] = self.counts.get(reason, 0) + 1
+        places = self.first.setdefault(reason, [])
+        if len(places) < FIRST:
+            places.append(row)
+        if sample is not None:
+            self.samples.setdefault(reason, sample)
+
+    def may_look(self, reason: str) -> bool:
+        """Whether one more row is looked at for a reason; if not, it is counted."""
+        done = self.looked.get(reason, 0)
+        counts = self.looked if done < MOST_LOOKED else self.unseen
+        counts[reason] = counts.get(reason, 0) + 1
+        return done < MOST_LOOKED
+
+
+def point_at(grid: Grid, row: int) -> dict[str, float]:
+    """The point of a row, counted from 0."""
+    found: dict[str, float] = {}
+    for name, one in reversed([*grid.ranges.items()]):
+        row, place = divmod(row, one.size)
+        [found[name]] = one.points([place])
+    return {name: found[name] for name in grid.ranges}
+
+
+def columns(grid: Grid, first: int, after: int) -> list[np.ndarray]:
+    """The points of the rows from one to before another, a column for each range."""
+    places, found = np.arange(first, after), []
+    for one in reversed([*grid.ranges.values()]):
+        places, mine = np.divmod(places, one.size)
+        used, inverse = np.unique(mine, return_inverse=True)
+        found.append(np.array(one.points(used.tolist()), dtype=np.float64)[inverse])
+    return found[::-1]
+
+
+def grid_rows(grid: Grid, tally: Tally) -> Iterator[tuple[Any, ...]]:
+    """The rows: the points' numbers, then the results, as ``result_names`` has them.
+
+    Numbers are floats; over tensors a result may be an array.
+    """
+    for block in grid_blocks(grid, tally):
+        yield from zip(*[one.tolist() if one.ndim == 1 else one for one in block], strict=True)
+
+
+def grid_blocks(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
+    """The rows in blocks, of which each column is an array; those of tensors are stacked."""
+    tally.remarks = [*unused_bindings(evaluation.Run(grid.text, grid.graph, {}, []))]
+    if not grid.is_plain:
+        yield from one_by_one(grid, tally)
+        return
+    screen = Screen(grid)
+    for first in range(0, grid.size, ROWS_AT_ONCE):
+        given = columns(grid, first, min(first + ROWS_AT_ONCE, grid.size))
+        yield [*given, *screened(screen, given, first, tally)]
+
+
+def one_by_one(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
+    """The rows of a formula of tensors, each looked at by itself, a block each."""
+    evaluator = evaluation.evaluator_for(grid.graph)
+    for row in range(grid.size):
+        point = point_at(grid, row)
+        numbers, diagnostics = looked_at(grid, evaluator, point)
+        count(tally, numbers, diagnostics, row)
+        yield [np.asarray(x)[None] for x in (*point.values(), *numbers)]
+
+
+class Rows(NamedTuple):
+    """A table of rows, a column for each: arrays, as long as there are points.
+
+    ``inputs``   the points, by input that has a range
+    ``value``, ``gradient``, ``hessian``  what was found there; by input, and empty if it was not asked for
+    ``counts``   by reason, how many rows something is told of in the ``diagnostics``
+    """
+
+    inputs: dict[str, np.ndarray]
+    value: np.ndarray
+    gradient: dict[str, np.ndarray]
+    hessian: dict[str, dict[str, np.ndarray]]
+    counts: dict[str, int]
+    diagnostics: list[Diagnostic]
+
+
+def tabled(grid: Grid) -> Rows:
+    """All rows of a grid as columns."""
+    tally = Tally()
+    found = [np.concatenate(parts) for parts in zip(*grid_blocks(grid, tally), strict=True)]
+    width = len(grid.ranges)
+    fields = result_fields(grid.job, found[width:])
+    inputs = dict(zip(grid.ranges, found, strict=False))
+    both = fields.get("gradient", {}), fields.get("hessian", {})
+    return Rows(inputs, fields["value"], *both, tally.counts, warnings_about(grid, tally))
+
+
+class Screen:
+    """What a grid's blocks are worked out by: the kernel, the program that bounds its errors, a point's."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+        self.kernel = prepared(grid.job)
+        self.program = program_of(grid.job)
+        self.evaluator = evaluation.evaluator_for(grid.graph)
+
+
+def screened(
+    screen: Screen, given: Sequence[np.ndarray], first: int, tally: Tally
+) -> list[np.ndarray]:
+    """A block's results, those of doubtful rows being what is found at the point by itself."""
+    grid, kernel = screen.grid, screen.kernel
+    size = len(given[0])
+    memory = staggered(kernel.outputs, size)
+    with np.errstate(all="ignore"):
+        kernel.kernel(given, memory, 0, size)
+        results = memory[: kernel.results]
+        doubts = {"infinite": ~np.isfinite(sum(results)), **doubtful(screen, given)}
+        if kernel.kink:
+            doubts["kink"] = memory[kernel.kink] > 0
+    left = np.ones(size, dtype=bool)
+    for reason in ("infinite", "kink", "digits"):
+        which = doubts.get(reason, ~left) & left
+        left &= ~which
+        for place in np.flatnonzero(which).tolist():
+            numbers = [float(one[place]) for one in results]
+            if tally.may_look(reason):
+                swept, point = numbers, point_at(grid, first + place)
+                numbers, told = looked_at(grid, screen.evaluator, point)
+                for one, found in zip(results, numbers, strict=True):
+                    one[place] = found
+                count(tally, numbers, told, first + place, is_corrected=numbers != swept)
+            elif reason != "digits":
+                tally.add(reason_of(numbers) or reason, first + place, None)
+    return results
+
+
+def doubtful(screen: Screen, given: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """Rows of which too few digits are right, as far as bounds tell; and those with an infinite node.
+
+    In 6 digits an answer has to be the same if points are off by as much as they are rounded.
+    """
+    grid, (graph, outputs) = screen.grid, screen.program
+    inputs = {**dict(zip(grid.ranges, given, strict=True)), **grid.fixed}
+    values, size = arrays.forward(graph, inputs), len(given[0])
+    rounded = {
+        graph.inputs[name]: np.where(np.rint(one) == one, 0.0, UNIT * np.abs(one))
+        for name, one in zip(grid.ranges, given, strict=True)
+        if name in graph.inputs
+    }
+    found = np.zeros(size, dtype=bool)
+    for off, digits in ((rounded, min(grid.digits, SHARED)), ({}, grid.digits)):
+        if off or digits > SHARED:
+            errors = data_errors(graph, values, outputs, off)
+            for one in outputs:
+                found |= right_digits(values[one], errors[one]) < min(digits, MOST_COUNTED)
+    if grid.order:
+        for value in arrays.forward(grid.graph, inputs):
+            found |= np.isinf(value)
+    return {"digits": found}
+
+
+def looked_at(
+    grid: Grid, evaluator: Evaluator, point: Mapping[str, float]
+) -> tuple[list[Any], list[Diagnostic]]:
+    """A row's results as the commands print them at its point, and what is worth knowing about them."""
+    inputs = {name: point.get(name, grid.fixed.get(name)) for name in grid.graph.inputs}
+    if grid.order == 2:
+        return second_derivatives(grid, evaluator, inputs)
+    texts = spelled({name: repr(value) for name, value in point.items()})
+    run = Run.of(grid.text, evaluator, inputs, grid.wrt if grid.order else None, texts)
+    found = run.guarded(grid.digits)
+    numbers = [found.value, *found.gradient.values()]
+    return numbers, told_once(run.remarks, found)
+
+
+def second_derivatives(
+    grid: Grid, evaluator: Evaluator, inputs: Mapping[str, Any]
+) -> tuple[list[Any], list[Diagnostic]]:
+    """The results of a row with second derivatives, those on and above the diagonal."""
+    text, graph, wrt = grid.text, grid.graph, grid.wrt
+    data = evaluator.forward(inputs)
+    texts = spelled({name: repr(inputs[name]) for name in grid.ranges})
+    run = Run(text, graph, inputs, data, spelled=texts)
+    output = run.output_label
+    point = matrices.Point(evaluator, inputs, {output: graph.output}, wrt, spelled=texts)
+    swept = matrices.HESSIAN.sweep(point)
+    fields = {"value": {output: data[graph.output]}, **swept}
+    label = partial(number_label, output=output)
+    found = answered(run, point, matrices.HESSIAN, fields, label, grid.digits)
+    hessian: Any = swept["hessian"]
+    found = found.joined(settled_by_sides(text, evaluator, inputs, wrt, hessian))
+    answer = {**matrices.blocks(fields), **found.values}
+    pairs = [(a, b) for at, a in enumerate(wrt) for b in wrt[at:]]
+    paths: list[tuple[str, ...]] = [("value", output), *(("gradient", name) for name in wrt)]
+    paths += [("hessian", a, b) for a, b in pairs]
+    remarks = diagnose_hessian(text, evaluator, inputs, wrt, hessian, texts)
+    return [answer.get(path, 0.0) for path in paths], told_once(remarks, found)
+
+
+def count(
+    tally: Tally,
+    numbers: Sequence[Any],
+    told: Sequence[Diagnostic],
+    row: int,
+    *,
+    is_corrected: bool = False,
+) -> None:
+    """Note what is to be told of a row that was looked at."""
+    warnings = [one for one in told if one.severity == "warning" and one.code != "unused"]
+    if not warnings:
+        return
+    lost = [one for one in warnings if one.code == "lost-digits"]
+    whole = [one for one in warnings if not isinstance(one, Flag)]
+    reason = reason_of(numbers) or (("corrected" if is_corrected else "digits") if lost else "kink")
+    tally.add(reason, row, (lost or whole or warnings)[0] if reason != "domain" else warnings[0])
+
+
+def reason_of(numbers: Sequence[Any]) -> str:
+    """Why a row has no results, if it has none."""
+    flat = np.concatenate([np.ravel(one) for one in numbers])
+    if np.isnan(flat).any():
+        return "domain"
+    return "" if np.isfinite(flat).all() else "infinite"
+
+
+def warnings_about(grid: Grid, tally: Tally) -> list[Diagnostic]:
+    """What is worth knowing about the rows: a warning for each reason, with the first few points."""
+    found = [*tally.remarks]
+    for reason, (code, words) in REASONS.items():
+        if reason in tally.counts:
+            found.append(warning(grid, tally, reason, code, words))
+    output = grid.graph.output
+    for reason, words in UNSEEN.items():
+        if reason in tally.unseen:
+            count = tally.unseen[reason]
+            message = (
+                f"at {count:,} more row{'s' * (count > 1)} {words}, past the first {MOST_LOOKED:,}"
+            )
+            span = grid.graph.span(output)
+            found.append(Diagnostic(REASONS[reason][0], "warning", message, output, span, None))
+    return found
+
+
+def warning(grid: Grid, tally: Tally, reason: str, code: str, words: str) -> Diagnostic:
+    """The warning about the rows that something is to be told of for one reason."""
+    count, first = tally.counts[reason], tally.first[reason]
+    points = [point_text(point_at(grid, row)) for row in first]
+    message = f"{count:,} row{'s' * (count > 1)} {words}: {'; '.join(points)}"
+    message += "; …" * (count > len(points))
+    sample, node, help = tally.samples.get(reason), grid.graph.output, None
+    if sample is not None:
+        node, help = sample.node, sample.help
+        if help is None or reason not in ("domain", "infinite"):
+            help = f"at {points[0]}: {sample.message}" + (f"; {help}" if help else "")
+    return Diagnostic(code, "warning", message, node, grid.graph.span(node), help)
+
+
+def point_text(point: Mapping[str, float]) -> str:
+    """A point as messages have it."""
+    return ", ".join(f"{printable(name)} = {number(value)}" for name, value in point.items())
