@@ -23,6 +23,7 @@ from exprgrad.errors import (
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run, from_latex, parse
+    from exprgrad.api.fits import fit
     from exprgrad.api.functions import (
         arrow_function,
         check,
@@ -68,6 +69,7 @@ __all__ = [
     "diff",
     "draw",
     "evaluate",
+    "fit",
     "from_latex",
     "grad",
     "hessian",
@@ -97,6 +99,7 @@ LAZY = {
     "diff": "api.functions",
     "draw": "show.picture.picture",
     "evaluate": "api.functions",
+    "fit": "api.fits",
     "grad": "api.functions",
     "hessian": "api.functions",
     "jacobian": "api.functions",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import exprgrad
 from exprgrad.data.fits import fit_to
 from exprgrad.solvers.fit.fit import Fit
 from fits import SETS, STARTS, right
@@ -150,3 +151,51 @@ def test_rows_in_blocks_and_in_one_are_alike() -> None:
     assert one is not None and other is not None
     assert one.cost == pytest.approx(other.cost, rel=1e-13)
     assert np.abs(one.factor) == pytest.approx(np.abs(other.factor), rel=1e-12)
+
+
+def test_profiles_of_a_linear_model_are_its_intervals() -> None:
+    data = {"x": [1.0, 2, 3, 4, 5], "y": [1.0, 2.2, 2.8, 4.1, 4.9]}
+    for sigma in (None, "x"):
+        found = fit_to("y ~ a + b*x", data, {"a": 0, "b": 1}, profile=True, sigma=sigma)
+        for one in found.parameters.values():
+            assert one.profile == pytest.approx(one.interval, rel=1e-8)
+        assert found.linear
+
+
+def test_profiles_follow_the_sum_of_squares() -> None:
+    """At each end it has risen by the square of Student's t times the residual variance."""
+    found = fit_of("BoxBOD", "start2", profile=True)
+    t = 2.7764451051977987
+    for name in ("b1", "b2"):
+        ends = found.parameters[name].profile
+        assert ends is not None and found.residual_sd is not None
+        for at in ends:
+            if at < np.inf:
+                held = fit_of("BoxBOD", "start2", fix={name: at})
+                rise = 2 * (held.cost - found.cost) / found.residual_sd**2
+                assert rise == pytest.approx(t**2, rel=1e-6)
+
+
+def test_a_profile_that_meets_a_lower_minimum_says_so() -> None:
+    x = np.linspace(0, 3, 30)
+    data = {"x": x, "y": np.sin(4 * x)}
+    found = fit_to("y ~ a*sin(k*x)", data, {"a": 1, "k": 9.5}, profile=True)
+    assert not found.converged and "lower elsewhere: start nearer to" in found.reason
+
+
+def test_formulas_have_fits() -> None:
+    data = {"x": [1.0, 2, 3, 4], "y": [1.0, 2.2, 2.8, 4.1]}
+    straight = exprgrad.fit("y ~ a + b*x", data, a=0, b=1)
+    texts = [
+        "a + b*x",
+        "(a + b*x)",
+        "((a)) + b*x",
+        "k = b*x; a + k",
+        "k = b*x; z = a + k;",
+        "k = b*x\n(a + k)",
+    ]
+    for text in texts:
+        found = exprgrad.parse(text).fit("y", data, {"a": 0}, b=1)
+        assert found.parameters["b"].value == pytest.approx(straight.parameters["b"].value)
+    assert str(straight).splitlines()[0].split()[0] == "parameter"
+    assert "<table>" in straight._repr_html_()

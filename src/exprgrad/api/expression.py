@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from exprgrad.data.grids import Rows
+    from exprgrad.api.fits import Fitted
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.descent import Descent
     from exprgrad.explain.digits.trusted import Trust
@@ -418,6 +419,22 @@ class Expression(Drawn):
             help = "0 is for values, 1 for the gradient, 2 for second derivatives"
             raise RequestError("bad-order", f"there is no table of order {order!r}", help=help)
         return tabled(grid_over(self.graph, self.text, self.named(values, inputs), wrt, times))
+    def fit(
+        self,
+        response: str,
+        data: object,
+        start: Mapping[str, object] | None = None,
+        /,
+        **options: Any,
+    ) -> Fitted:
+        """The parameters that bring the formula nearest to a response: ``f.fit("y", data, a=1, k=0.1)``.
+
+        The response is a column, or a formula of columns.  All else is as in ``exprgrad.fit``.
+        """
+        from exprgrad.api.fits import fit, model_text
+
+        require(response, str, "a response is a text, such as 'y' or 'log(y)'")
+        return fit(model_text(response, self.text, self.graph), data, start, **options)
 
     def jacobian(
         self,

@@ -44,7 +44,7 @@ MODULE = {
     "exprgrad.parse('x^2').latex()": "latex tex to_latex",
     PICTURE: "draw_dot plot_graph picture",
     "exprgrad.check('x^2', x=2)": "verify gradcheck check_grad check_grads",
-    NOT_HERE: "plot solve minimize optimize integrate limit series fit nsolve",
+    NOT_HERE: "plot solve minimize optimize integrate limit series nsolve",
     "exprgrad.__version__": "version",
     "formulas take NumPy's arrays: exprgrad.parse('x^2')(x=array)": "numpy np",
 }  # fmt: skip

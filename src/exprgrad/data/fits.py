@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from math import inf, isfinite
+from math import inf, isfinite, nan
+
+import numpy as np
 
 from exprgrad.data.observations import Rows, Table, observed, tables
 from exprgrad.data.plans import condition_of
 from exprgrad.derive.parsed import completed
 from exprgrad.errors import InputError, RequestError, advice
+from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST, Graph, Program, numbers_only
 from exprgrad.language.read.relations import related
+from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.inputs import as_number, normal, surplus
 from exprgrad.run.values.ranges import as_interval
 from exprgrad.solvers.fit.fit import Bounds, Fit, Manner, fitted
 from exprgrad.solvers.fit.losses import LOSSES
-from exprgrad.solvers.fit.problem import problem_of
+from exprgrad.solvers.fit.problem import Problem, problem_of
 from exprgrad.source import Source
 
 __all__ = ["fit_to"]
 
+NOT_FINITE = ("nan", "infinity", "nan-gradient", "infinite-gradient")
+"""What a run's diagnostics are called that say where its numbers stop being finite."""
 LISTED = 8
 """How many columns a message lists."""
 
@@ -41,6 +47,7 @@ def fit_to(
     level: object = 0.95,
     starts: int = 1,
     seed: int = 0,
+    profile: bool = False,
     spelled: Mapping[str, str] | None = None,
 ) -> Fit:
     """Fit ``y ~ EXPR`` to rows: see ``exprgrad.fit``.  ``spelled`` has starts as arguments, for errors."""
@@ -63,13 +70,21 @@ def fit_to(
         sigma is not None,
         starts,
         seed,
+        profile,
     )
+    if profile and loss is not None:
+        message = (
+            f"{advice('--profile', 'profile')} and {advice('--loss', 'loss')} exclude each other"
+        )
+        raise RequestError("usage", message, help="a profile is one of sums of squares")
     asked = Rows(read, condition, sigma or weights or "", weights is not None, bad_rows == "drop")
     rows = observed(listed, asked)
     refuse_few(rows.rows, parameters, rows.left_out)
     told = loss_of(loss, loss_scale)
     problem = problem_of(graph, rows.names, parameters, held, rows.blocks, rows.rows, *told)
     refuse_idle(problem.program, parameters, graph, text)
+    if starts == 1:
+        refuse_no_value(problem, graph, text, {**given, **held})
     found = fitted(text, problem, given, held, manner)
     in_order = {name: found.parameters[name] for name in graph.inputs if name in found.parameters}
     return found._replace(left_out=rows.left_out, parameters=in_order)
@@ -253,6 +268,33 @@ def refuse_few(rows: int, parameters: Sequence[str], left_out: int) -> None:
     message = f"{few}{without} cannot determine {many}"
     instead = advice("--fix NAME", "fix=['NAME']")
     raise InputError("few-rows", message, help=f"{instead} holds one at its start")
+
+
+def refuse_no_value(problem: Problem, graph: Graph, text: str, given: Mapping[str, float]) -> None:
+    """An error for a row where the model, or a derivative, is not finite at the start; and why it isn't."""
+    point = np.array([given[name] for name in problem.parameters])
+    if problem.linearized(point) is not None:
+        return
+    for block, results in problem.results(problem.first, len(point) + 2, point):
+        bad = ~np.isfinite(np.sum(results, axis=0))
+        if not bad.any():
+            continue
+        at = int(np.flatnonzero(bad)[0])
+        row = {name: float(x[at]) for name, x in zip(problem.columns, block.columns, strict=True)}
+        inputs = {name: row.get(name, given.get(name, nan)) for name in graph.inputs}
+        run = Run.of(text, evaluator_for(graph), inputs, problem.parameters)
+        words = ", ".join(f"{name}={value:g}" for name, value in row.items())
+        message = f"the model has no value at the start, in the row with {words}"
+        help = "begin elsewhere, or leave such rows out"
+        for told in run.remarks:
+            if told.code in NOT_FINITE:
+                message += f": {told.message}"
+                raise InputError(
+                    "no-start", message, source=Source(text), span=told.span, help=help
+                )
+        raise InputError("no-start", message, help=help)
+    message = "the sum of squares at the start is not finite"
+    raise InputError("no-start", message, help="begin nearer to the data")
 
 
 def refuse_idle(program: Program, parameters: Sequence[str], graph: Graph, text: str) -> None:

@@ -70,6 +70,9 @@ search_options = stack(
     click.option(
         "--level", default="0.95", metavar="SHARE", show_default=True, help="The intervals' level."
     ),
+    click.option(
+        "--profile", is_flag=True, help="Find intervals from the profile of the sum of squares, too."
+    ),
 )  # fmt: skip
 file_option = click.option(
     "-o", "--output", "path", metavar="FILE",
@@ -102,7 +105,7 @@ def fit_command(**options: Any) -> int:
         map=dict(given_in(options["renamed"], "COLUMN", "--map x=col_3,y=col_4")),
         spelled=request.spelled,
         **{name: options[name] for name in ("sigma", "weights", "loss", "loss_scale", "where")},
-        **{name: options[name] for name in ("bad_rows", "level", "starts", "seed")},
+        **{name: options[name] for name in ("bad_rows", "level", "starts", "seed", "profile")},
     )
     return give(fit_answer(found, options), options)
 

@@ -89,7 +89,8 @@ def quality(found: Fit, digits: int) -> Iterator[str]:
         value = found.residual_sd**2 if found.absolute else found.residual_sd
         yield f"{what} {decimal(value, digits)}"
     if found.r_squared is not None:
-        yield f"R² {decimal(found.r_squared, digits)}, which says little of a model that is not linear"
+        caveat = "" if found.linear else ", which says little of a model that is not linear"
+        yield f"R² {decimal(found.r_squared, digits)}{caveat}"
     if found.aic is not None:
         yield f"AIC {decimal(found.aic, digits)}"
     known = [

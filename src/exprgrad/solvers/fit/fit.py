@@ -17,8 +17,9 @@ from exprgrad.solvers.fit.estimates import (
     spread_of,
     variation_of,
 )  # fmt: skip
-from exprgrad.solvers.fit.least_squares import Minimum, descended, polished
+from exprgrad.solvers.fit.least_squares import Minimum, descended, inner, polished
 from exprgrad.solvers.fit.problem import Linearized, Problem
+from exprgrad.solvers.fit.profile import profile
 
 __all__ = ["Bounds", "Estimate", "Fit", "Manner", "Starts", "fitted"]
 
@@ -90,6 +91,7 @@ class Fit(NamedTuple):
     ``open``          the directions that the data do not determine, by parameter
     ``offset``        the relative offset; None where the residuals leave nothing to compare with
     ``passes``        how often the rows were gone through
+    ``linear``        whether the model is linear in its parameters
     ``absolute``      whether the rows' standard deviations were given
     """
 
@@ -115,6 +117,7 @@ class Fit(NamedTuple):
     level: float
     absolute: bool
     loss: str
+    linear: bool
     profiled: bool = False
     left_out: int = 0
 
@@ -137,6 +140,8 @@ def fitted(
     best, ends = best_of(problem, tried, low, high)
     minimum, free = settled(problem, best, low, high)
     found = described(text, problem, minimum, np.flatnonzero(free), manner, ends)
+    if manner.profile:
+        found = with_profiles(found, minimum, free, (low, high))
     held = {name: Estimate(value, held="fixed") for name, value in fixed.items()}
     return found._replace(parameters={**found.parameters, **held})
 
@@ -168,12 +173,6 @@ def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tup
     led = sum(end.linearized.cost <= cost * (1 + SAME) for end in ends)
     tried = Starts(len(starts), led, len(starts) - len(ends))
     return best._replace(passes=sum(end.passes for end in ends)), tried
-
-
-def inner(start: Any, low: Any, high: Any) -> Any:
-    """A start strictly within its bounds, which a trust region wants."""
-    room = np.minimum(high - low, np.maximum(np.abs(start), 1.0)) * 1e-8
-    return np.clip(start, low + room, high - room)
 
 
 def settled(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Minimum, Any]:
@@ -234,7 +233,7 @@ def described(
         level=manner.level,
         absolute=manner.absolute,
         loss=problem.loss,
-        profiled=manner.profile,
+        linear=minimum.curvature is not None and not np.any(minimum.curvature),
     )
 
 
@@ -263,6 +262,28 @@ def estimates(
             interval = value - reach * error, value + reach * error
             found[name] = found[name]._replace(error=error, interval=interval)
     return found
+
+
+def with_profiles(found: Fit, minimum: Minimum, free: Any, limits: tuple[Any, Any]) -> Fit:
+    """The fit with intervals from profiles; one that meets a lower minimum has not converged."""
+    unit = 1.0 if found.absolute else found.residual_sd
+    if unit is None:
+        return found
+    height = quantile(found.level, inf if found.absolute else found.dof) * unit
+    parameters = dict(found.parameters)
+    for at, name in enumerate(found.problem.parameters):
+        one = parameters[name]
+        if one.interval is None:
+            continue
+        width = one.interval[1] - one.value
+        ends = profile(found.problem, minimum, at, free, height, width, limits)
+        parameters[name] = one._replace(profile=ends.interval)
+        if ends.lower is not None and found.converged:
+            reason = (
+                f"the sum of squares is lower elsewhere: start nearer to {name}={ends.lower:.6g}"
+            )
+            found = found._replace(converged=False, reason=reason)
+    return found._replace(parameters=parameters, profiled=True)
 
 
 def relative_offset(here: Linearized, spread: Spread, dof: int) -> float | None:

@@ -15,12 +15,18 @@ import numpy as np
 from exprgrad.errors import MissingExtraError, install
 from exprgrad.solvers.fit.problem import Linearized, Problem
 
-__all__ = ["SECOND_ORDER", "Minimum", "descended", "polished", "scaled"]
+__all__ = ["Minimum", "descended", "inner", "polished", "scaled"]
 
+FINE = 1e-15
+"""To what relative changes the trust region goes on."""
+POINTS = 5000
+"""The most points that it tries, for each parameter."""
 STEPS = 100
 """The most steps of the polish."""
 SHRINKS = 0.5
 """A step of the polish is to be shorter than so many of the one before it, or it is one of the last."""
+SMALL = 1e-6
+"""A parameter is as good as 0 below this share of what would explain all residuals."""
 SLACK = 1e-9
 """By so much, relatively, a cost may rise in a step of the polish, for all that rounding does."""
 SECOND_ORDER = 24
@@ -52,15 +58,25 @@ def scipy_least_squares() -> Any:
 
 
 class Triangles:
-    """A problem as SciPy sees it: residuals and Jacobian are the triangle's rows, found once a point."""
+    """A problem as SciPy sees it: residuals and Jacobian are the triangle's rows, found once a point.
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    A point holds the parameters that are ``free``; the others are as they are at the start.
+    """
+
+    def __init__(self, problem: Problem, start: Any, free: Any) -> None:
+        self.problem, self.start, self.free = problem, start, free
         self.passes = 0
         self.last: tuple[bytes, Linearized | None] = (b"", None)
 
-    def at(self, point: Any) -> Linearized | None:
+    def whole(self, free: Any) -> Any:
+        """All parameters."""
+        found = self.start.copy()
+        found[self.free] = free
+        return found
+
+    def at(self, free: Any) -> Linearized | None:
         """The residuals about a point."""
+        point = self.whole(free)
         key = point.tobytes()
         if self.last[0] != key:
             self.passes += 1
@@ -71,28 +87,47 @@ class Triangles:
         """q and the rest; nan where something is not finite, which a trust region turns back from."""
         found = self.at(point)
         if found is None:
-            return np.full(len(point) + 1, np.nan)
+            return np.full(len(self.start) + 1, np.nan)
         return np.append(found.q, found.rest)
 
     def jacobian(self, point: Any) -> Any:
         """R above a row of zeros."""
         found = self.at(point)
         assert found is not None
-        return np.vstack([found.factor, np.zeros(len(point))])
+        return np.vstack([found.factor[:, self.free], np.zeros(np.count_nonzero(self.free))])
 
 
-def descended(problem: Problem, start: Any, low: Any, high: Any) -> Minimum:
-    """Where the trust region stops, from a start within the bounds at which all is finite."""
-    triangles = Triangles(problem)
+def descended(
+    problem: Problem,
+    start: Any,
+    low: Any,
+    high: Any,
+    *,
+    free: Any = None,
+    tolerance: float = FINE,
+) -> Minimum:
+    """Where the trust region stops, from a start within the bounds at which all is finite.
+
+    Only the parameters that are ``free`` move, all by default.
+    """
+    free = np.ones(len(start), dtype=bool) if free is None else free
+    triangles = Triangles(problem, start, free)
     least_squares = scipy_least_squares()
+    first = inner(start[free], low[free], high[free])
     with np.errstate(all="ignore"):
         found = least_squares(
-            triangles.residuals, start, triangles.jacobian, (low, high), "trf",
-            ftol=1e-15, xtol=1e-15, gtol=1e-15, x_scale="jac", max_nfev=5000 * (len(start) + 1),
+            triangles.residuals, first, triangles.jacobian, (low[free], high[free]), "trf",
+            ftol=tolerance, xtol=tolerance, gtol=tolerance, x_scale="jac", max_nfev=POINTS * len(first),
         )  # fmt: skip
         linearized = triangles.at(found.x)
     assert linearized is not None
-    return Minimum(found.x, linearized, triangles.passes)
+    return Minimum(triangles.whole(found.x), linearized, triangles.passes)
+
+
+def inner(start: Any, low: Any, high: Any) -> Any:
+    """A start strictly within its bounds, which a trust region wants."""
+    room = np.minimum(high - low, np.maximum(np.abs(start), 1.0)) * 1e-8
+    return np.clip(start, low + room, high - room)
 
 
 def polished(problem: Problem, minimum: Minimum, free: Any) -> Minimum:
@@ -101,7 +136,7 @@ def polished(problem: Problem, minimum: Minimum, free: Any) -> Minimum:
     best, shortest, last = minimum, np.inf, np.inf
     for _ in range(STEPS):
         step, curvature = next_step(problem, point, here, free)
-        length = relative(step, point)
+        length = relative(step, point, here)
         if length < shortest or best.step is None:
             best, shortest = Minimum(point, here, passes, step, curvature), length
         if length == 0 or not length < SHRINKS * last:
@@ -114,9 +149,15 @@ def polished(problem: Problem, minimum: Minimum, free: Any) -> Minimum:
     return best._replace(passes=passes)
 
 
-def relative(step: Any, point: Any) -> float:
-    """The length of a step, by the parameter that it changes most, relative to each."""
-    size = np.maximum(np.abs(point), np.finfo(float).tiny)
+def relative(step: Any, point: Any, here: Linearized) -> float:
+    """The length of a step, by the parameter that it changes most, relative to each.
+
+    A parameter may be 0, or as good as that beside what the residuals leave open: that is its size then.
+    """
+    columns = np.sqrt(np.sum(here.factor**2, axis=0))
+    with np.errstate(all="ignore"):
+        open = np.where(columns > 0, SMALL * here.rest / columns, 0.0)
+    size = np.maximum(np.maximum(np.abs(point), open), np.finfo(float).tiny)
     return float(np.max(np.abs(step) / size, initial=0.0))
 
 

@@ -1,0 +1,93 @@
+"""Models fitted to data, as people use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from exprgrad.data.fits import fit_to
+from exprgrad.errors import require
+from exprgrad.graph.graph import Graph
+from exprgrad.show.text.fits import fit_parts
+from exprgrad.show.text.table import Table, in_html, plain
+from exprgrad.solvers.fit.fit import Fit
+
+__all__ = ["Fitted", "fit", "model_text"]
+
+DIGITS = 6
+
+
+def model_text(response: str, text: str, graph: Graph) -> str:
+    """The text ``response ~ EXPR`` for a formula, whose last statement is what the response is to be."""
+    if graph.output_name is not None:
+        return f"{text.rstrip().rstrip(';')}; {response} ~ {graph.output_name}"
+    start = graph.starts[graph.output]
+    while text[:start].rstrip().endswith("("):
+        start = len(text[:start].rstrip()) - 1
+    return f"{text[:start]}{response} ~ {text[start:]}"
+
+
+class Fitted(Fit):
+    """A fit that prints as its tables, in a notebook too."""
+
+    __slots__ = ()
+
+    def parts(self) -> Iterable[str | Table]:
+        """The texts and tables that a command prints."""
+        return fit_parts(self, DIGITS, whole=False)
+
+    def __repr__(self) -> str:
+        return "\n".join(part if isinstance(part, str) else plain(part) for part in self.parts())
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        return in_html(self.parts())
+
+
+def fit(
+    model: str,
+    data: object,
+    start: Mapping[str, object] | None = None,
+    /,
+    *,
+    fix: Mapping[str, object] | Iterable[str] = (),
+    bounds: Mapping[str, object] | None = None,
+    sigma: str | None = None,
+    weights: str | None = None,
+    loss: str | None = None,
+    loss_scale: float = 1.0,
+    map: Mapping[str, str] | None = None,
+    where: str | None = None,
+    bad_rows: str = "fail",
+    level: float = 0.95,
+    starts: int = 1,
+    seed: int = 0,
+    profile: bool = False,
+    **parameters: object,
+) -> Fitted:
+    """The parameters that bring a model nearest to data: ``fit("y ~ a*exp(-k*x)", data, a=1, k=0.1)``.
+
+    ``data`` are columns by name, arrays or lists; a frame of pandas, polars or pyarrow; a file of rows, or
+    a list of files.  Names that are columns are data, each other one is a parameter with a start, given by
+    name or in a mapping.  ``fix`` are parameters to hold, at their starts or by name at values; ``bounds``
+    are pairs, or texts ``"0:inf"``.  ``sigma`` names the column of the responses' standard deviations,
+    ``weights`` one of relative weights.  ``loss`` is ``huber``, ``soft_l1`` or ``cauchy``, from residuals
+    as large as ``loss_scale`` on.  ``bad_rows="drop"`` leaves out rows that miss a number.
+
+    The answer prints as its tables: ``.parameters["a"]`` has ``value``, ``error`` and ``interval``,
+    ``.converged`` and ``.reason`` say how it ended.  Raises ``InputError`` for what cannot be fitted,
+    ``MissingExtraError`` without SciPy.
+    """
+    require(model, str, "a model is a text, such as 'y ~ a + b*x'")
+    manner: dict[str, Any] = {"level": level, "starts": starts, "seed": seed, "profile": profile}
+    rows: dict[str, Any] = {"map": map, "where": where, "bad_rows": bad_rows}
+    residuals: dict[str, Any] = {
+        "sigma": sigma,
+        "weights": weights,
+        "loss": loss,
+        "loss_scale": loss_scale,
+    }
+    given = {**(start or {}), **parameters}
+    found = fit_to(model, data, given, fix=fix, bounds=bounds, **residuals, **rows, **manner)
+    return Fitted(*found)
