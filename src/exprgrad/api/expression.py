@@ -36,8 +36,8 @@ from exprgrad.source import WIDTH
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from exprgrad.data.grids import Rows
     from exprgrad.api.fits import Fitted
+    from exprgrad.data.grids import Rows
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.descent import Descent
     from exprgrad.explain.digits.trusted import Trust
@@ -419,6 +419,7 @@ class Expression(Drawn):
             help = "0 is for values, 1 for the gradient, 2 for second derivatives"
             raise RequestError("bad-order", f"there is no table of order {order!r}", help=help)
         return tabled(grid_over(self.graph, self.text, self.named(values, inputs), wrt, times))
+
     def fit(
         self,
         response: str,
