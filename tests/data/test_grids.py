@@ -40,9 +40,13 @@ def bits(numbers: Sequence[float]) -> list[bytes]:
     return [struct.pack("d", math.nan if math.isnan(x) else x + 0.0) for x in numbers]
 
 
+@pytest.mark.parametrize("few", [0, 1000])
 @pytest.mark.parametrize(("text", "ranges"), FORMULAS)
-def test_rows_are_what_grad_prints(text: str, ranges: dict[str, str]) -> None:
-    """To the bit, corrected where the command corrects."""
+def test_rows_are_what_grad_prints(
+    text: str, ranges: dict[str, str], few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the bit, corrected where the command corrects, by whatever engine."""
+    monkeypatch.setattr(grids, "FEW", few)
     f = exprgrad.parse(text)
     for x in grid_rows(grid_of(text, ranges, 1), Tally()):
         found = f.gradient({name: repr(one) for name, one in zip(ranges, x, strict=False)}).true

@@ -45,6 +45,8 @@ __all__ = ["Grid", "Rows", "Tally", "grid_over", "grid_rows", "tabled", "warning
 
 ROWS_AT_ONCE = 4096
 """How many rows are computed at a time."""
+FEW = 50_000
+"""The rows up to which no machine code is made."""
 MOST_LOOKED = 1000
 """How many rows are looked at one by one, of those at kinks, of those not finite, and of the others."""
 FIRST = 3
@@ -95,7 +97,8 @@ class Grid(NamedTuple):
         columns = tuple((name, name) for name in self.ranges)
         fixed = tuple(self.fixed.items()) if self.is_plain else ()
         wrt = self.wrt if self.order else ()
-        return Job(self.text, columns, fixed, (), wrt, self.order == 2, precise=True)
+        engine = "numpy" if self.size < FEW else None  # to load another takes longer than the rows
+        return Job(self.text, columns, fixed, (), wrt, self.order == 2, precise=True, engine=engine)
 
 
 def grid_over(

@@ -30,6 +30,7 @@ class Job(NamedTuple):
     ``reduce``     what is made of the rows' results, or nothing; ``by`` are the columns of its groups,
                    ``by_texts`` if their cells are texts, whatever they look like
     ``precise``    whether results are those of the sweeps over numbers, to the bit
+    ``engine``     what computes them, if that is chosen: see ``Compiled``
     """
 
     text: str
@@ -45,6 +46,7 @@ class Job(NamedTuple):
     by: tuple[str, ...] = ()
     by_texts: bool = False
     precise: bool = False
+    engine: str | None = None
 
 
 class Prepared(NamedTuple):
@@ -128,5 +130,5 @@ def prepared(job: Job) -> Prepared:
         places["condition"] = len(outputs)
         condition = graph_of(job.where)
         outputs.append(builder.include(condition, inputs)[condition.output])
-    engine, kernel, _ = built(builder.program(outputs), [*names], None, job.precise)
+    engine, kernel, _ = built(builder.program(outputs), [*names], job.engine, job.precise)
     return Prepared(kernel, tuple(names), results, outputs=len(outputs), engine=engine, **places)
