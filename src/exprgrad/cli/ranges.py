@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.cli.output import Answer, give
+from exprgrad.cli.output import Answer, give, quiet_line
 from exprgrad.cli.request import Request, digits_shown, excluded, listed_names
 from exprgrad.run.values.inputs import is_range
 
@@ -90,7 +91,16 @@ def answer(grid: Grid, tally: Any, command: str, options: Mapping[str, Any]) -> 
             else:
                 shown = grid.wrt if grid.order == 1 else results[1 + len(grid.wrt) :]
                 numbers = cells[-len(shown) :]
-                yield "", " ".join(f"{n}={x!r}" for n, x in zip(shown, numbers, strict=True))
+                pairs = zip(shown, numbers, strict=True)
+                yield (
+                    "",
+                    " ".join(
+                        f"{name}={x!r}"
+                        if type(x) is float
+                        else "".join(quiet_line(name, x)).strip()
+                        for name, x in pairs
+                    ),
+                )
 
     def shown(screen: Screen) -> Iterator[Table]:
         yield table(grid, headings(names, results), found(), options)
@@ -128,12 +138,23 @@ def table(
     if left_out:
         tail = [*first[EDGE_ROWS:], *last][-EDGE_ROWS:]
         first = [*first[:EDGE_ROWS], *tail]
-    count = len(grid.ranges)
-    styles = ["dim"] * count + ["green"] + ["yellow"] * len(columns)
+    width = len(grid.ranges)
+    styles = ["dim"] * width + ["green"] + ["yellow"] * len(columns)
     heads = [
         Column(name, is_number=True, style=style)
         for name, style in zip(columns, styles, strict=False)
     ]
-    foot = f"{grid.size:,} points; {[*grid.ranges][-1]} varies fastest" if count > 1 else ""
-    made = tabulated(heads, first, list, options["digits"], whole=True, foot=foot, what="rows")
-    return made._replace(left_out=left_out)
+
+    def made(count: int) -> Table:
+        """The table of the first few columns."""
+        foot = [f"{grid.size:,} points; {[*grid.ranges][-1]} varies fastest"] * (width > 1)
+        more = len(columns) - count
+        foot += [f"{more} more column{'s' * (more > 1)}: --csv has them"] * (more > 0)
+        lines = [row[:count] for row in first]
+        found = tabulated(
+            heads[:count], lines, list, options["digits"], whole=True, foot="\n".join(foot)
+        )
+        return found._replace(left_out=left_out, what="rows")
+
+    narrower = [partial(made, count) for count in range(len(columns) - 1, width, -1)]
+    return made(len(columns))._replace(narrower=narrower)

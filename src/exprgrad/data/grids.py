@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.data.job import Job, prepared, program_of, result_fields
-from exprgrad.errors import InputError
+from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.diagnostics import (
     COUNTED,
     MOST_COUNTED,
@@ -132,8 +132,13 @@ def grid_over(
     if order:
         need_number(shaped, text, "grad" if order == 1 else "hess")
     fixed = {name: value for name, value in found.items() if name not in ranges}
-    chosen = select(graph, wrt)
-    return Grid(text, shaped, ranges, fixed, chosen, order, digits, is_scalar(shaped))
+    chosen, is_plain = select(graph, wrt), is_scalar(shaped)
+    if order == 2 and not is_plain:
+        help = "give it numbers; at one point hess takes tensors"
+        raise RequestError(
+            "no-tensors", "second derivatives over ranges are of numbers alone", help=help
+        )
+    return Grid(text, shaped, ranges, fixed, chosen, order, digits, is_plain)
 
 
 class Tally:
