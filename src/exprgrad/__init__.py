@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from exprgrad.graph.graph import Graph
     from exprgrad.graph.ops import OPS, Op
     from exprgrad.run.evaluation import Diagnostic, Edge, Node
+    from exprgrad.run.values.uncertain import Uncertain, uncertain
     from exprgrad.show.page.lessons import LESSONS, Lesson
     from exprgrad.show.page.page import Page
     from exprgrad.show.picture.picture import Picture, draw
@@ -62,6 +63,7 @@ __all__ = [
     "RequestError",
     "Run",
     "ShapeError",
+    "Uncertain",
     "Value",
     "__version__",
     "arrow_function",
@@ -75,6 +77,7 @@ __all__ = [
     "hessian",
     "jacobian",
     "parse",
+    "uncertain",
 ]
 
 __version__ = "0.1.0"
@@ -93,6 +96,7 @@ LAZY = {
     "Page": "show.page.page",
     "Picture": "show.picture.picture",
     "Run": "api",
+    "Uncertain": "run.values.uncertain",
     "Value": "api.value",
     "arrow_function": "api.functions",
     "check": "api.functions",
@@ -105,6 +109,7 @@ LAZY = {
     "jacobian": "api.functions",
     "from_latex": "api",
     "parse": "api",
+    "uncertain": "run.values.uncertain",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -30,6 +30,7 @@ from exprgrad.run.values.inputs import (
     resolve,
     select,
     spelled,
+    unexpected_uncertainty,
 )
 from exprgrad.source import WIDTH
 
@@ -44,8 +45,10 @@ if TYPE_CHECKING:
     from exprgrad.explain.walks.orders import Visited
     from exprgrad.explain.walks.paths import Paths
     from exprgrad.run.engines.compiled import Compiled
+    from exprgrad.run.values.uncertain import Spread
     from exprgrad.show.page.lessons import Formula, Lesson
     from exprgrad.show.page.page import Page
+    from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = ["Expression", "Run", "from_latex", "parse"]
 
@@ -249,13 +252,17 @@ class Expression(Drawn):
     def __call__(self, *values: Any, **inputs: object) -> Any:
         """The value alone: ``f(x=1, y=2)``, or ``f(2)`` where there is one input.
 
-        Values are as in ``evaluate``.  Of arrays and lists it is the value in every row, and the formula is
-        compiled for them (see ``compile``), unless it is one of tensors.
+        Values are as in ``evaluate``; of uncertain ones it is one, too.  Of arrays and lists it is
+        the value in every row, and the formula is compiled for them (see ``compile``), unless it is one of
+        tensors.
         """
         if len(values) > 1:
             raise by_name(self.inputs)
         merged = self.named(values[0] if values else None, inputs)
-        return self.columns(merged).value if self.in_rows(merged) else self.evaluate(merged).value
+        if self.in_rows(merged):
+            return self.columns(merged).value
+        run = self.evaluate(merged)
+        return run.value if run.spread is None else run.uncertainty.number
 
     def grad(
         self,
@@ -291,11 +298,15 @@ class Expression(Drawn):
     def evaluate(self, values: Mapping[str, object] | None = None, /, **inputs: object) -> Run:
         """Run the forward sweep: every node's data.
 
-        Values are numbers, or constant expressions as text (``"pi/2"``).  Names that cannot be
-        keywords go into the mapping.  Raises ``InputError`` for a missing or surplus value.
+        Values are numbers, or constant expressions as text (``"pi/2"``), or uncertain (``"2.0±0.1"``,
+        ``exprgrad.uncertain(2.0, 0.1)``).  Names that cannot be keywords go into the mapping.  Raises
+        ``InputError`` for a missing or surplus value.
         """
         values = self.named(values, inputs)
-        evaluator, given = self.at(values)
+        try:
+            evaluator, given = self.at(values)
+        except InputError as error:
+            return run_around(error, values, self.evaluate)
         return Run.of(self.text, evaluator, given, spelled=spelled(values))
 
     def evaluator(
@@ -339,7 +350,10 @@ class Expression(Drawn):
         ``wrt`` chooses the inputs to differentiate, all by default.  Values are as in ``evaluate``.
         """
         values = self.named(values, inputs)
-        evaluator, given = self.at(values)
+        try:
+            evaluator, given = self.at(values)
+        except InputError as error:
+            return run_around(error, values, partial(self.gradient, wrt=wrt))
         chosen = select(self.graph, wrt)
         try:
             return self.swept(evaluator, given, chosen, spelled(values))
@@ -571,6 +585,8 @@ class Expression(Drawn):
         if nodes is not None:
             require(nodes, Iterable, "nodes are a list of names, numbers or texts")
         run = self.gradient(self.named(values, inputs), wrt=wrt)
+        for name in () if run.spread is None else run.spread.deviations:
+            raise unexpected_uncertainty("", name)
         return as_checks(check_run(run, nodes, step), run)
 
     def derivative(
@@ -822,16 +838,36 @@ def outputs_of(evaluator: Evaluator, of: Iterable[str] | None) -> Mapping[str, i
     return OWN_OUTPUTS[evaluator]
 
 
+def run_around(
+    error: InputError, values: Mapping[str, object], run_at: Callable[[Mapping[str, object]], Run]
+) -> Run:
+    """The run at values that turned out to be uncertain, with what is known of that; or the error again.
+
+    So nobody whose values are plain numbers pays for it.
+    """
+    if error.code != "uncertain":
+        raise error
+    from exprgrad.run.values.uncertain import split
+
+    centres, spread = split(values)
+    run = run_at(centres)
+    run.spread = spread
+    return run
+
+
 def run_again(
     text: str,
     inputs: dict[str, Any],
     wrt: tuple[str, ...] | None,
     spelled: Mapping[str, str],
     names: Collection[str] = (),
+    spread: Spread | None = None,
 ) -> Run:
     """A run from what it was made of: how runs are pickled and copied; ``names`` are of opened calls."""
     graph = at_shapes(with_opened(parsed(text), names), text, shapes_of(inputs))
-    return Run.of(text, evaluator_for(graph), inputs, wrt, spelled)
+    run = Run.of(text, evaluator_for(graph), inputs, wrt, spelled)
+    run.spread = spread
+    return run
 
 
 def run_of_formula(formula: Formula) -> Run:
@@ -850,6 +886,8 @@ class Run(Drawn, diagnostics.Run):
     """
 
     __iter__ = None  # it is not a row of things, though it has []
+    spread: Spread | None = None
+    """What is known of the inputs' uncertainties, if one of them has any."""
 
     def __getitem__(self, name: str) -> Any:
         """The derivative with respect to an input, or the grad of a statement, by name.
@@ -912,6 +950,47 @@ class Run(Drawn, diagnostics.Run):
         from exprgrad.explain.digits.trust import trust
 
         return trust(self, self.one_sided)
+
+    @cached_property
+    def uncertainty(self) -> Uncertainty:
+        """The standard uncertainty of the value, and what it comes from: see ``Uncertainty``.
+
+        ``run.uncertainty.value`` is that of ``run.value``, ``run.uncertainty.shares`` each input's part of
+        the variance.  Raises ``RequestError`` where no input is uncertain.
+        """
+        return self.propagate()
+
+    def propagate(
+        self,
+        *,
+        correlation: Mapping[tuple[str, str], float] | None = None,
+        covariance: Mapping[str, Mapping[str, float]] | str | None = None,
+        mc: int = 0,
+        seed: int = 0,
+    ) -> Uncertainty:
+        """The uncertainty of the value, with correlations of inputs, and with Monte Carlo beside it.
+
+        ``correlation`` is by pairs, ``{("a", "b"): 0.3}``; ``covariance`` a matrix by names, or its file.
+        ``mc`` is how many draws are made, with the ``seed``.  Raises ``RequestError`` where no
+        input is uncertain, ``InputError`` for correlations that contradict each other.
+        """
+        from exprgrad.solvers.uncertainty.propagation import uncertainty_of
+
+        return uncertainty_of(self, self.spread, correlation or {}, covariance, mc, seed)
+
+    @property
+    def elasticity(self) -> dict[str, Any]:
+        """By input, by how many percent the value changes as the input changes by one: x/f·∂f/∂x.
+
+        The largest magnitude comes first; of a tensor they are number by number.  Needs a run of
+        ``gradient``; raises ``RequestError`` for others.
+        """
+        from exprgrad.solvers.elasticity import elasticities
+
+        if self.adjoints is None:
+            message = "only a run of gradient() has elasticities"
+            raise RequestError("no-gradient", message)
+        return elasticities(self)
 
     def paths(self, most: int = LISTED_PATHS) -> dict[str, Paths]:
         """By input, how many paths lead to it from the output, and those with the largest products.
@@ -1017,7 +1096,7 @@ class Run(Drawn, diagnostics.Run):
 
     def __reduce__(self) -> tuple[Any, ...]:
         names = opened_in(self.graph)
-        return run_again, (self.text, self.inputs, self.wrt, self.spelled, names)
+        return run_again, (self.text, self.inputs, self.wrt, self.spelled, names, self.spread)
 
     def __str__(self) -> str:
         from exprgrad.api.displays import warnings

@@ -25,6 +25,7 @@ ORDERS = {"eval": 0, "grad": 1, "hess": 2}
 """Command → the order of the derivatives that it finds."""
 AT_A_POINT = {
     "--trace": "show_trace", "--trust": "show_trust", "--map": "show_map", "--order": "order",
+    "--elastic": "elastic", "--correlation": "correlation", "--covariance": "covariance", "--mc": "mc",
 }  # fmt: skip
 """What is shown of one point alone."""
 
@@ -42,6 +43,8 @@ def over_ranges(
 
     for option, name in AT_A_POINT.items():
         excluded(option, {"a range": options.get(name)}, "it is about one point: give it numbers")
+    help = "uncertainties are those of one point: give it numbers"
+    excluded("an uncertain input", {"a range": request.spread is not None}, help)
     if options.get("accumulate") == "set":
         excluded("--accumulate", {"a range": True}, "it is about one point: give it numbers")
     grid = grid_over(

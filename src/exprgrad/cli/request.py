@@ -25,6 +25,7 @@ from exprgrad.source import cut, pieces, printable
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run
     from exprgrad.run.evaluation import Evaluator
+    from exprgrad.run.values.uncertain import Spread
 
 __all__ = [
     "HELP",
@@ -269,20 +270,24 @@ class Words(click.types.StringParamType):
 class Request(NamedTuple):
     """A formula and the values given for its inputs.
 
-    ``spelled`` has the arguments as they were typed, ``origins`` the file that a value came from.
+    ``spelled`` has the arguments as they were typed, ``origins`` the file that a value came from.  Of what
+    is uncertain ``values`` have the value alone, ``centres`` its text, and ``spread`` the rest.
     """
 
     text: str
     values: dict[str, object]
     spelled: dict[str, str]
     origins: dict[str, str]
+    centres: Mapping[str, str] = {}
+    spread: Spread | None = None
 
     @property
     def texts(self) -> Mapping[str, str]:
         """The texts of values, as ``Run.spelled`` has them."""
         from exprgrad.run.values.inputs import spelled
 
-        return spelled({n: argument.partition("=")[2] for n, argument in self.spelled.items()})
+        typed = {name: argument.partition("=")[2] for name, argument in self.spelled.items()}
+        return spelled({**typed, **self.centres})
 
 
 def read_request(options: Mapping[str, Any]) -> Request:
@@ -327,7 +332,8 @@ def read_request(options: Mapping[str, Any]) -> Request:
     for name, given in values.items():
         if isinstance(given, str) and given.startswith("@"):
             origins[name] = file_label(given[1:])
-    return Request(in_our_language(text, options.get("notation")), values, spelled, origins)
+    request = Request(in_our_language(text, options.get("notation")), values, spelled, origins)
+    return centred(request) if "correlation" in options else request
 
 
 def in_our_language(text: str, notation: str | None) -> str:
@@ -412,6 +418,25 @@ def second_assignment(value: str) -> int | None:
     return next(
         (start for start, _ in pieces(value) if start and second.match(value, start - 1)), None
     )
+
+
+def centred(request: Request) -> Request:
+    """A request whose values may be uncertain, with the uncertainties apart."""
+    from exprgrad.run.values.inputs import is_plain, is_uncertain
+
+    def may_be(value: object) -> bool:
+        if isinstance(value, str):
+            return not is_plain(value) and is_uncertain(value)
+        return isinstance(value, list)
+
+    if not any(map(may_be, request.values.values())):
+        return request
+    from exprgrad.run.values.uncertain import split
+
+    values, spread = split(request.values)
+    centres = {name: values[name] for name in spread.deviations}
+    texts = {name: text for name, text in centres.items() if isinstance(text, str)}
+    return request._replace(values=values, centres=texts, spread=spread)
 
 
 def file_text(path: str) -> str:
@@ -670,9 +695,12 @@ def compute(
 
     evaluator, values = evaluator_of(expression, request)
     texts = request.texts
-    if not grad:
-        return Run.of(expression.text, evaluator, values, spelled=texts)
-    return expression.swept(evaluator, values, select(expression.graph, wrt), texts)
+    if grad:
+        run = expression.swept(evaluator, values, select(expression.graph, wrt), texts)
+    else:
+        run = Run.of(expression.text, evaluator, values, spelled=texts)
+    run.spread = request.spread
+    return run
 
 
 def swept(options: Mapping[str, Any], *, grad: bool = True) -> Run:

@@ -9,7 +9,7 @@ from exprgrad.errors import RequestError, whole
 if TYPE_CHECKING:
     from exprgrad.run.evaluation import Run
 
-__all__ = ["LISTED_PATHS", "MOST_STEPS", "SHARED", "beyond_sides", "significant"]
+__all__ = ["LISTED_PATHS", "MOST_DRAWS", "MOST_STEPS", "SHARED", "beyond_sides", "significant"]
 
 LISTED_PATHS = 5
 """How many paths are listed for each input where no other number is asked for."""
@@ -17,6 +17,8 @@ SHARED = 6
 """In so many digits an answer has to be the same for doubles and for the decimals as typed."""
 MOST_STEPS = 100_000
 """How many steps a descent takes at most."""
+MOST_DRAWS = 10_000_000
+"""How many draws Monte Carlo makes at most: all values are kept, for the interval."""
 MOST_DIGITS = 17
 """More digits say nothing more of a double."""
 MOST_INPUTS = 64

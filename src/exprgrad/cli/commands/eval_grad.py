@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -12,6 +13,7 @@ from click.core import ParameterSource
 from exprgrad.cli.output import Answer, give
 from exprgrad.cli.ranges import has_ranges, over_ranges
 from exprgrad.cli.request import (
+    Count,
     FormulaCommand,
     Words,
     compute,
@@ -26,12 +28,15 @@ from exprgrad.cli.request import (
     wrt_option,
 )
 from exprgrad.errors import RequestError
+from exprgrad.explain.limits import MOST_DRAWS
 from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
     from exprgrad.explain.digits.trusted import Trust
+    from exprgrad.run.evaluation import Diagnostic
     from exprgrad.show.text.table import Screen, Table
+    from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = ["eval_command", "grad_command"]
 
@@ -51,8 +56,28 @@ order_options = stack(
 )  # fmt: skip
 
 
+uncertainty_options = stack(
+    click.option(
+        "--correlation", metavar="A,B=R", multiple=True,
+        help="The correlation coefficient of two uncertain inputs.  May be repeated.",
+    ),
+    click.option(
+        "--covariance", metavar="FILE",
+        help="The inputs' covariance matrix: .csv below a header of names, or .json.",
+    ),
+    click.option(
+        "--mc", type=Count(2, MOST_DRAWS), metavar="N",
+        help="Draw uncertain inputs N times, beside the linear propagation.",
+    ),
+    click.option(
+        "--seed", type=Count(0), metavar="N", help="The seed of --mc.  [default: 0]",
+    ),
+)  # fmt: skip
+
+
 @click.command("eval", cls=FormulaCommand)
 @formula
+@uncertainty_options
 @expand_option
 @output
 def eval_command(**options: Any) -> int:
@@ -74,6 +99,13 @@ def eval_command(**options: Any) -> int:
     help="Show how many digits of what the sweeps find are right, and the true numbers, instead of the "
     "nodes.",
 )  # fmt: skip
+@click.option(
+    "--elastic",
+    is_flag=True,
+    help="Show elasticities, by how many percent the value changes as an input changes by one, instead of "
+    "the nodes.",
+)
+@uncertainty_options
 @order_options
 @click.option(
     "--map", "show_map", is_flag=True,
@@ -94,6 +126,10 @@ def grad_command(**options: Any) -> int:
     if has_ranges(request):
         return over_ranges(expression, request, "grad", options)
     run = compute(expression, request, listed_names(options["wrt"]))
+    if run.spread is not None and (has_order or options["show_trust"]):
+        option = "--trust" if options["show_trust"] else "--order"
+        help = "leave out the uncertainties, or the option"
+        raise RequestError("usage", f"{option} has no room for uncertain inputs", help=help)
     if has_order:
         return give(order_answer(run, options), options)
     if options["show_trust"]:
@@ -105,38 +141,137 @@ def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
     """The answer of ``eval`` or ``grad``; what draws it is imported where it is asked for."""
     from exprgrad.explain.diagnostics import told_once
 
-    digits, whole, traced = options["digits"], options["show_all"], options.get("show_trace")
-    is_gradient_alone = command == "grad" and options["quiet"]
+    is_gradient_alone = command == "grad" and options["quiet"] and not options["elastic"]
     found = run.guarded(digits_shown(options), has_value=not is_gradient_alone)
-    lines = found.gradient if command == "grad" else {"": found.value}
-    diagnostics = told_once(run.remarks, found)
+    asked = beside(run, options)
+    diagnostics = [*told_once(run.remarks, found), *asked.diagnostics]
+    lines: Mapping[str, Any] = found.gradient if command == "grad" else {"": found.value}
+    if asked.elasticity is not None:
+        lines = asked.elasticity
+    elif asked.uncertainty is not None and command == "eval":
+        from exprgrad.show.text.uncertainty import typed
 
-    def fields() -> Iterator[tuple[str, Any]]:
-        from exprgrad.show.documents.runs import run_fields
+        lines = {"": typed(asked.uncertainty)}
+    return Answer(
+        command,
+        run.text,
+        run_fields_beside(run, asked, diagnostics),
+        rows_beside(run, asked, options),
+        lines.items(),
+        partial(shown_beside, run, asked, options),
+        diagnostics,
+    )
 
-        yield from run_fields(run, diagnostics)
 
-    def rows() -> Iterator[Sequence[Any]]:
-        from exprgrad.show.documents.runs import node_rows, trace_rows
+class Beside(NamedTuple):
+    """What is asked for beside the nodes."""
 
-        yield from trace_rows(run) if traced else node_rows(run)
+    uncertainty: Uncertainty | None = None
+    elasticity: dict[str, Any] | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
 
-    def shown(screen: Screen) -> Iterator[str | Table]:
-        if options.get("show_map") or ("show_map" in options and screen.width and not traced):
-            from exprgrad.show.text.grad_map import grad_map
 
-            # A line that nobody broke would part marks from what they mark: a pipe has a width, too.
-            yield grad_map(run, digits, screen, whole=whole) + "\n"
-        if traced:
-            from exprgrad.show.text.trace import trace
+def beside(run: Run, options: Mapping[str, Any]) -> Beside:
+    """The uncertainty of the value, where an input has one, and elasticities, where they are asked for."""
+    uncertainty = elasticity = None
+    told: list[Diagnostic] = []
+    given = {f"--{name}": options[name] for name in ("correlation", "covariance", "mc", "seed")}
+    if run.spread is not None or any(one not in (None, ()) for one in given.values()):
+        uncertainty = propagated(run, options)
+        told += uncertainty.diagnostics
+    if options.get("elastic"):
+        from exprgrad.solvers.elasticity import elasticities, elasticity_remarks
 
-            yield trace(run, digits, all_visits=whole, width=screen.width, color=screen.color)
-        else:
-            from exprgrad.show.text.nodes import node_table
+        elasticity = elasticities(run)
+        told += elasticity_remarks(run, elasticity)
+    return Beside(uncertainty, elasticity, tuple(told))
 
-            yield node_table(run, digits, all_nodes=whole)
 
-    return Answer(command, run.text, fields(), rows(), lines.items(), shown, diagnostics)
+def propagated(run: Run, options: Mapping[str, Any]) -> Uncertainty:
+    """The uncertainty of the value, as the options say."""
+    from exprgrad.solvers.uncertainty.covariance import correlation_in
+
+    if options["seed"] is not None and options["mc"] is None:
+        raise RequestError("usage", "--seed is that of --mc", help="write --mc 1000000 --seed 1")
+    correlation = {}
+    for text in options["correlation"]:
+        pair, r = correlation_in(text)
+        if pair in correlation or pair[::-1] in correlation:
+            message = f"the correlation of '{pair[0]}' and '{pair[1]}' is given twice"
+            raise RequestError("usage", message).about(text)
+        correlation[pair] = r
+    return run.propagate(
+        correlation=correlation,
+        covariance=options["covariance"],
+        mc=options["mc"] or 0,
+        seed=options["seed"] or 0,
+    )
+
+
+def run_fields_beside(
+    run: Run, asked: Beside, diagnostics: Sequence[Diagnostic]
+) -> Iterator[tuple[str, Any]]:
+    """The fields of the JSON object; what was asked for beside the nodes comes last."""
+    from exprgrad.show.documents.fields import Apart, shorts
+    from exprgrad.show.documents.runs import run_fields
+
+    uncertainty, elasticity, _ = asked
+    for name, value in run_fields(run, diagnostics):
+        if name == "digits" and elasticity is not None:
+            from exprgrad.solvers.elasticity import elasticity_digits
+
+            value = {**value, "elasticity": elasticity_digits(value)}
+        yield name, value
+    if elasticity is not None:
+        yield "elasticity", Apart(shorts(elasticity))
+    if uncertainty is not None:
+        from exprgrad.show.text.uncertainty import uncertainty_fields
+
+        yield "uncertainty", Apart(uncertainty_fields(uncertainty))
+
+
+def rows_beside(run: Run, asked: Beside, options: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
+    """The lines of CSV: nodes, visits or elasticities."""
+    from exprgrad.show.documents.runs import node_rows, trace_rows
+    from exprgrad.show.text.uncertainty import elasticity_rows, uncertainty_rows
+
+    if asked.elasticity is not None:
+        yield from elasticity_rows(run, asked.elasticity)
+    elif options.get("show_trace"):
+        yield from trace_rows(run)
+    elif asked.uncertainty is not None:
+        yield from uncertainty_rows(run, asked.uncertainty)
+    else:
+        yield from node_rows(run)
+
+
+def shown_beside(
+    run: Run, asked: Beside, options: Mapping[str, Any], screen: Screen
+) -> Iterator[str | Table]:
+    """What people read: the nodes or the visits, or elasticities, and below them the uncertainty."""
+    digits, whole, traced = options["digits"], options["show_all"], options.get("show_trace")
+    if options.get("show_map") or ("show_map" in options and screen.width and not traced):
+        from exprgrad.show.text.grad_map import grad_map
+
+        # A line that nobody broke would part marks from what they mark: a pipe has a width, too.
+        yield grad_map(run, digits, screen, whole=whole) + "\n"
+    if asked.elasticity is not None:
+        from exprgrad.show.text.uncertainty import elasticity_table
+
+        yield elasticity_table(run, asked.elasticity, digits, whole=whole)
+    elif traced:
+        from exprgrad.show.text.trace import trace
+
+        yield trace(run, digits, all_visits=whole, width=screen.width, color=screen.color)
+    else:
+        from exprgrad.show.text.nodes import node_table
+
+        yield node_table(run, digits, all_nodes=whole)
+    if asked.uncertainty is not None:
+        from exprgrad.show.text.uncertainty import budget
+
+        yield ""
+        yield budget(run, asked.uncertainty, digits, whole=whole)
 
 
 def trust_answer(run: Run, trust: Trust, options: Mapping[str, Any]) -> Answer:
@@ -205,8 +340,12 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
 
 
 def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:
-    """Refuse what has no room for ``--map``, or shows other numbers than ``--trust``, or otherwise."""
-    given = {"--map": options["show_map"], "--trust": options["show_trust"]}
+    """Refuse what has no room for ``--map``, or shows other numbers than ``--trust`` or ``--elastic``."""
+    given = {
+        "--map": options["show_map"],
+        "--trust": options["show_trust"],
+        "--elastic": options["elastic"],
+    }
     if given["--map"]:
         forms = {
             "--json": "as_json",
@@ -219,6 +358,9 @@ def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:
         if given[option] and has_order:
             message = f"{option} applies only to the right order"
             raise RequestError("usage", message, help="leave out one of the two")
+    if given["--elastic"]:
+        shown = {"--trace": options["show_trace"], "--trust": options["show_trust"]}
+        excluded("--elastic", shown)
     if given["--trust"]:
         help = "choose one: a trace shows the numbers as they were computed"
         excluded("--trace", {"--trust": options["show_trace"]}, help)

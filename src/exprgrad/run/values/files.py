@@ -28,6 +28,8 @@ __all__ = [
     "once",
     "read_bytes",
     "read_tensor",
+    "rows_in",
+    "unquoted",
     "unreadable",
 ]
 

@@ -16,6 +16,7 @@ from exprgrad.run.evaluation import NOTHING, evaluator_for
 from exprgrad.source import Source, Span, depths
 
 __all__ = [
+    "BRACKETED",
     "FLOAT",
     "absent",
     "as_number",
@@ -28,12 +29,15 @@ __all__ = [
     "has_parts",
     "is_plain",
     "is_range",
+    "is_uncertain",
     "normal",
     "not_an_input",
+    "outer_signs",
     "resolve",
     "select",
     "spelled",
     "surplus",
+    "unexpected_uncertainty",
 ]
 
 FLOAT = frozenset((float,))
@@ -41,6 +45,12 @@ PLAIN = frozenset("0123456789+-.eE")
 """The characters of a number as it is typed; Python reads some others too, as in ``1_0``."""
 FILE = r"(?i)^[^@].*\.(?:npy|json|csv(?::.*)?)$"
 """A file's name where a value should stand."""
+PLUS_MINUS = r"±|\+/?[-−]"
+"""What stands between a value and its uncertainty."""
+BRACKETED = (
+    r"\s*([-+−]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\(\s*([-+]?[0-9.]+)\s*(\)?)((?:[eE][-+]?[0-9]+)?)\s*"
+)
+"""``2.00(10)`` and ``1.2345(67)e-3``: an uncertainty in the last digits of a value."""
 DOTTED = r"([^:=\[\]]+)\.\.([^:=\[\]]+)"
 """A range, as other tools write it."""
 NOT_REAL = "cSUmM"
@@ -62,6 +72,8 @@ def constant_value(text: str, name: str) -> Any:
     refuse_forgotten(text, name)
     if is_range(text):
         raise misplaced(text, name)
+    if is_uncertain(text):
+        raise unexpected_uncertainty(text, name)
     try:
         graph = parsed(text, is_expression=False)
     except LanguageError as error:
@@ -125,6 +137,32 @@ def misplaced(text: str, name: str) -> InputError:
     takers = advice("eval, grad and hess take ranges, START:STOP:COUNT", "f.table takes ranges")
     help = f"{takers}; a list is {name}=[0, 0.5, 1]"
     return InputError("bad-value", message, help=help).about(text)
+
+
+def is_uncertain(text: str) -> bool:
+    """Whether a text is written as an uncertain number, ``2.0±0.1``, or has one in a list."""
+    if "±" in text or "+/-" in text:
+        return True
+    is_file = text.lstrip()[:1] == "@"
+    bracketed = rf"(?:^|[\[,]){BRACKETED}(?:$|[\],])"
+    return not is_file and bool(re.search(bracketed, text) or outer_signs(text, in_lists=True))
+
+
+def outer_signs(text: str, *, in_lists: bool = False) -> list[Span]:
+    """Where ``±``, ``+-`` or ``+/-`` stand outside of brackets; or outside of round ones alone."""
+    found = [match.span() for match in re.finditer(PLUS_MINUS, text)]
+    if not found:
+        return found
+    levels = depths(text.replace("[", " ").replace("]", " ") if in_lists else text)
+    return [span for span in found if not levels[span[0]]]
+
+
+def unexpected_uncertainty(text: str, name: str) -> InputError:
+    """The error for an uncertain number where an exact one should stand."""
+    message = f"the value of '{name}' is uncertain, and here it has to be an exact number"
+    help = "eval and grad take uncertain inputs; elsewhere leave out the uncertainty"
+    error = InputError("uncertain", message, help=help)
+    return error.about(text) if text else error
 
 
 def spelled(values: Mapping[str, object]) -> Mapping[str, str]:
@@ -215,6 +253,8 @@ def as_double(value: object, name: str) -> float:
             raise TypeError
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, RuntimeError) as error:
+        if getattr(value, "is_uncertain", False) or hasattr(value, "std_dev"):
+            raise unexpected_uncertainty("", name) from None
         kind = type(value).__name__ if dtype is None else str(dtype)
         message = f"the value of '{name}' is not a number: {kind}"
         if isinstance(error, RuntimeError):

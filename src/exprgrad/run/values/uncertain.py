@@ -1,0 +1,387 @@
+"""Uncertain numbers: ``2.0±0.1``, ``2.0+-0.1``, ``2.00(10)`` and ``2±5%``, read and written; and what a run
+is told of its inputs' uncertainties.
+
+An uncertainty is a standard uncertainty, one standard deviation: JCGM 100:2008 (GUM), section 2.3.1.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from itertools import combinations
+from math import inf, isfinite
+from typing import Any, ClassVar, NamedTuple
+
+from exprgrad.errors import ExprgradError, InputError
+from exprgrad.graph.graph import element_name, place_of, size
+from exprgrad.run.values.inputs import (
+    BRACKETED,
+    as_number,
+    as_value,
+    constant_value,
+    detached,
+    has_parts,
+    is_plain,
+    is_uncertain,
+    normal,
+    outer_signs,
+)
+from exprgrad.source import Source, Span, trimmed
+
+__all__ = [
+    "Spread",
+    "Uncertain",
+    "UncertainNumbers",
+    "as_uncertain",
+    "bracketed",
+    "number_names",
+    "plus_minus",
+    "split",
+    "to_two_digits",
+    "uncertain",
+]  # fmt: skip
+
+SCALED = re.compile(r"\s*\((.*)\)\s*((?:[eE][-+]?[0-9]+)?)\s*")
+"""``(1.2345 ± 0.0067)e-3``, as such numbers are written below."""
+LONGEST_FIXED = 6
+"""UncertainNumbers from ten to this power on are written with an exponent."""
+PRECISE = 17
+"""A double has so many digits that say something."""
+HELP = "write {name}=2.0±0.1, {name}=2.0+-0.1, {name}=2.00(10) or {name}=2±5%"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uncertain:
+    """A value and its standard uncertainty: numbers, or tensors of one shape."""
+
+    value: Any
+    uncertainty: Any
+    is_uncertain: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        if isinstance(self.value, float):
+            return plus_minus(self.value, self.uncertainty)
+        return f"uncertain({self.value!r}, {self.uncertainty!r})"
+
+
+class Spread(NamedTuple):
+    """What is known of the uncertainties of inputs.
+
+    ``deviations``    by input: its standard uncertainty, a number, or a tensor of its shape
+    ``correlations``  by the names of two numbers, ``x`` or ``w[0]``: their coefficient, if it is not 0
+    """
+
+    deviations: dict[str, Any]
+    correlations: dict[tuple[str, str], float]
+
+
+class UncertainNumbers(NamedTuple):
+    """Uncertain numbers by name, ``x`` or ``w[0]``: their deviations, and correlations of pairs."""
+
+    deviations: dict[str, float]
+    correlations: dict[tuple[str, str], float]
+
+    def correlation(self, one: str, other: str) -> float:
+        """The correlation coefficient of two numbers."""
+        if one == other:
+            return 1.0
+        known = self.correlations
+        return known.get((one, other), known.get((other, one), 0.0))
+
+
+# What is given for inputs.
+
+
+def uncertain(value: object, uncertainty: object = None) -> Uncertain:
+    """An uncertain number: ``uncertain(2.0, 0.1)``, or ``uncertain("2.00(10)")``.
+
+    The uncertainty is one standard deviation; 0 is none.  Of a tensor it is a tensor of its shape, or one
+    number for all.  Raises ``InputError`` for an uncertainty that is negative or not finite.
+    """
+    if uncertainty is not None:
+        return pair_of(as_value(value, "value"), as_value(uncertainty, "uncertainty"), "value")
+    given, text = as_uncertain(value, "value")
+    return Uncertain(as_value(given, "value"), 0.0 if text is None else text)
+
+
+def split(given: Mapping[str, object]) -> tuple[dict[str, object], Spread]:
+    """Values without their uncertainties, and these; a text stays one, ``2.0`` of ``2.0±0.1``.
+
+    The objects of the package ``uncertainties`` bring their correlations along.
+    """
+    values: dict[str, object] = {}
+    deviations: dict[str, Any] = {}
+    foreign: dict[str, Any] = {}
+    for key, value in given.items():
+        name = normal(key)
+        values[name], deviation = as_uncertain(value, name, foreign)
+        if deviation is not None:
+            deviations[name] = deviation
+    return values, Spread(deviations, correlations_of(foreign))
+
+
+def as_uncertain(
+    value: object, name: str, foreign: dict[str, Any] | None = None
+) -> tuple[object, Any]:
+    """A value without its uncertainty, and this; None where there is none.
+
+    Objects of the package ``uncertainties`` are kept in ``foreign``, by the names of their numbers.
+    """
+    kept = {} if foreign is None else foreign
+    if isinstance(value, str):
+        return text_parts(value, name) if is_uncertain(value) else (value, None)
+    if isinstance(value, Uncertain):
+        found = pair_of(value.value, value.uncertainty, name)
+        return found.value, found.uncertainty
+    if hasattr(value, "nominal_value") and hasattr(value, "std_dev"):
+        found = pair_of(float(value.nominal_value), float(value.std_dev), name)
+        kept[name] = value
+        return found.value, found.uncertainty
+    if has_parts(value):
+        return tensor_parts(value, name, kept)
+    return value, None
+
+
+def tensor_parts(value: object, name: str, foreign: dict[str, Any]) -> tuple[object, Any]:
+    """A list or an array of numbers, some of them uncertain, as two arrays; the second None if none is."""
+    from exprgrad.run.values.lists import as_tensor
+
+    deviations: list[float] = []
+    uncertain_ones: list[bool] = []
+
+    def number(part: object, label: str) -> float:
+        centre, deviation = as_uncertain(part, label, foreign)
+        deviations.append(0.0 if deviation is None else deviation)
+        uncertain_ones.append(deviation is not None)
+        return as_number(centre, label)
+
+    found = as_tensor(detached(value), name, number)
+    if not any(uncertain_ones):
+        return value, None
+    return found, found * 0.0 + as_tensor(deviations, name, as_number).reshape(found.shape)
+
+
+def correlations_of(foreign: Mapping[str, Any]) -> dict[tuple[str, str], float]:
+    """The correlations of objects of the package ``uncertainties``, which has been imported by whoever made
+    them."""
+    package = sys.modules.get("uncertainties")
+    if len(foreign) < 2 or package is None:
+        return {}
+    names, matrix = list(foreign), package.covariance_matrix([*foreign.values()])
+    found = {}
+    for i, j in combinations(range(len(names)), 2):
+        if matrix[i][j]:
+            scale = float(foreign[names[i]].std_dev) * float(foreign[names[j]].std_dev)
+            found[names[i], names[j]] = min(max(float(matrix[i][j]) / scale, -1.0), 1.0)
+    return found
+
+
+def number_names(name: str, value: Any) -> list[str]:
+    """What the numbers of an input are called, in row-major order: ``x``, or ``w[0]``, ``w[1]``."""
+    shape = getattr(value, "shape", ())
+    return [element_name(name, place_of(at, shape)) for at in range(size(shape))]
+
+
+def pair_of(value: Any, uncertainty: Any, name: str, place: Notation | None = None) -> Uncertain:
+    """A value and its uncertainty; an error, with its place in a text if there is one, for a bad one."""
+
+    def wrong(message: str, *, of_value: bool = False, help: str | None = None) -> InputError:
+        error = InputError("bad-uncertainty", message, help=help)
+        if place is None:
+            return error
+        return error.about(place.text, place.value_span if of_value else place.uncertainty_span)
+
+    exact = "it is one standard deviation; 0 means exact"
+    for number in getattr(uncertainty, "flat", [uncertainty]):
+        if not 0 <= number < inf:
+            what = "negative" if number < 0 else "not a finite number"
+            raise wrong(f"the uncertainty of '{name}' is {what}", help=exact)
+    if not all(map(isfinite, getattr(value, "flat", [value]))):
+        message = f"the value of '{name}' is not finite, and can have no uncertainty"
+        raise wrong(message, of_value=True)
+    shape = getattr(value, "shape", ())
+    if getattr(uncertainty, "shape", ()) not in ((), shape):
+        raise wrong(f"the uncertainty of '{name}' has another shape than its value")
+    return Uncertain(value, value * 0.0 + uncertainty)
+
+
+# Texts.
+
+
+class Notation(NamedTuple):
+    """An uncertain number as a text writes it: two constant expressions, and where they stand in it.
+
+    With ``is_percent`` the second counts in hundredths of the first's magnitude.
+    """
+
+    text: str
+    value: str
+    uncertainty: str
+    value_span: Span
+    uncertainty_span: Span
+    is_percent: bool = False
+
+
+def text_parts(text: str, name: str) -> tuple[object, Any]:
+    """The value, as a text or an array, and the uncertainty of a text that has one."""
+    if text.lstrip().startswith("[") and not outer_signs(text):
+        return list_parts(text, name)
+    written = notation(text, name)
+    centre = read_in_place(written.value, text, written.value_span, name)
+    deviation = read_in_place(written.uncertainty, text, written.uncertainty_span, name)
+    if written.is_percent:
+        deviation = abs(centre) * deviation / 100
+    found = pair_of(centre, deviation, name, written)
+    is_typed = isinstance(centre, float) and not written.value.startswith("@")
+    return written.value if is_typed else found.value, found.uncertainty
+
+
+def notation(text: str, name: str) -> Notation:
+    """How a text writes an uncertain number.  Raises ``InputError`` where a part is missing, or two are."""
+    if match := re.fullmatch(BRACKETED, text):
+        number, digits, closing, exponent = match.groups()
+        if not closing:
+            help = f"write {name}={number}({digits})"
+            raise miswritten("the bracket is not closed", text, match.span(2), help)
+        power = int(exponent[1:]) if exponent else 0
+        last = power if "." in digits else power - len(number.partition(".")[2])
+        value = number.replace("−", "-") + exponent
+        return Notation(text, value, f"{digits}e{last}", match.span(1), match.span(2))
+    start, end, exponent = 0, len(text), ""
+    if match := SCALED.fullmatch(text):
+        (start, end), exponent = match.span(1), match[2]
+    value_span, span = around_sign(text, start, end, name)
+    is_percent = text[: span[1]].endswith("%")
+    if is_percent:
+        span = trimmed(text, span[0], span[1] - 1)
+    value, uncertainty = text[slice(*value_span)], text[slice(*span)]
+    uncertainty = uncertainty if is_percent else times_power(uncertainty, exponent)
+    return Notation(text, times_power(value, exponent), uncertainty, value_span, span, is_percent)
+
+
+def around_sign(text: str, start: int, end: int, name: str) -> tuple[Span, Span]:
+    """Where the value and the uncertainty stand in a part of a text, before and behind a sign."""
+    found = [(a + start, b + start) for a, b in outer_signs(text[start:end])]
+    if not found:
+        place = text.find("±")
+        span = (0, len(text)) if place < 0 else (place, place + 1)
+        help = f"an uncertainty stands behind the whole value: {name}=2.0±0.1"
+        raise miswritten("this is not an uncertain number", text, span, help)
+    if found[1:]:
+        help = "independent ones are one together: the root of the sum of their squares"
+        raise miswritten(f"the value of '{name}' has two uncertainties", text, found[1], help)
+    ((before, after),) = found
+    sign, help = text[before:after], HELP.format(name=name)
+    if not text[start:before].strip():
+        raise miswritten(f"there is no value before the '{sign}'", text, found[0], help)
+    if not text[after:end].strip(" %"):
+        raise miswritten(f"there is no uncertainty behind the '{sign}'", text, found[0], help)
+    return trimmed(text, start, before), trimmed(text, after, end)
+
+
+def miswritten(message: str, text: str, span: Span, help: str) -> InputError:
+    """The error for a text that has no uncertain number in it."""
+    return InputError("bad-uncertainty", message, help=help).about(text, span)
+
+
+def times_power(written: str, exponent: str) -> str:
+    """A constant expression times a power of ten, ``e-3``."""
+    if not exponent:
+        return written
+    return f"{written}{exponent}" if is_plain(written) else f"({written})*1{exponent}"
+
+
+def read_in_place(written: str, text: str, span: Span, name: str) -> Any:
+    """A constant expression's value; an error about it shows its place in the text that it is a part of."""
+    try:
+        return constant_value(written, name)
+    except ExprgradError as error:
+        if error.source is not None and error.source.text == text[slice(*span)]:
+            error.at(Source(text, is_expression=False), span[0])
+        raise
+
+
+def list_parts(text: str, name: str) -> tuple[object, Any]:
+    """A list of numbers, some of them uncertain, as two arrays: the values and the uncertainties."""
+    inner: list[list[Any]] = [[]]
+    start = depth = 0
+    for at, sign in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if depth or sign not in "[],":
+            continue
+        if text[start:at].strip():
+            span = trimmed(text, start, at)
+            inner[-1].append(element(text, span, element_name(name, (len(inner[-1]),))))
+        elif sign == "," and text[:at].rstrip()[-1:] != "]":
+            message = f"a number is missing in the list of '{name}'"
+            raise InputError("bad-value", message).about(text, (at, at + 1))
+        start = at + 1
+        if sign == "[":
+            inner.append([])
+        elif sign == "]" and len(inner) > 1:
+            inner[-2].append(inner.pop())
+    if len(inner) > 1 or len(inner[0]) != 1 or text[start:].strip():
+        message = f"the list of '{name}' is not closed, or goes on behind its end"
+        raise InputError("bad-value", message, help=f"write {name}=[1±0.1, 2±0.2]").about(text)
+    return tensor_parts(inner[0][0], name, {})
+
+
+def element(text: str, span: Span, label: str) -> Uncertain:
+    """A number in a list; an error shows its place in the list."""
+    part = text[slice(*span)]
+    try:
+        value, deviation = as_uncertain(part, label)
+        return Uncertain(as_number(value, label), 0.0 if deviation is None else deviation)
+    except ExprgradError as error:
+        if error.span is not None and error.source is not None and error.source.text == part:
+            error.at(Source(text, is_expression=False), span[0])
+        raise
+
+
+# Rounding.
+
+
+def plus_minus(value: float, uncertainty: float) -> str:
+    """``9.81 ± 0.12``: two digits of the uncertainty, and the value to the same place (GUM 7.2.6)."""
+    found = to_two_digits(value, uncertainty)
+    if found is None:
+        return f"{value!r} ± {uncertainty:.2g}" if uncertainty else repr(value)
+    number, deviation, power = found
+    text = f"{number:f} ± {deviation:f}"
+    return f"({text})e{power}" if power else text
+
+
+def bracketed(value: float, uncertainty: float) -> str:
+    """``9.81(12)``: the same, the uncertainty counting in the last digits of the value (GUM 7.2.2)."""
+    found = to_two_digits(value, uncertainty)
+    if found is None:
+        return plus_minus(value, uncertainty).replace(" ", "")
+    number, deviation, power = found
+    _, digits, exponent = deviation.as_tuple()
+    assert isinstance(exponent, int)
+    count = f"{deviation:f}" if exponent >= 0 else "".join(map(str, digits)).lstrip("0")
+    return f"{number:f}({count})" + (f"e{power}" if power else "")
+
+
+def to_two_digits(value: float, uncertainty: float) -> tuple[Decimal, Decimal, int] | None:
+    """A value and its uncertainty as decimals, and the power of ten that they are written before.
+
+    None where the uncertainty is 0 or not finite, or less than doubles tell of the value.
+    """
+    if not (isfinite(value) and isfinite(uncertainty)) or not uncertainty:
+        return None
+    with localcontext(prec=PRECISE * 3, rounding=ROUND_HALF_EVEN):
+        number, deviation = Decimal(value), Decimal(uncertainty)
+        place = deviation.adjusted() - 1
+        place = deviation.quantize(Decimal(1).scaleb(place)).adjusted() - 1
+        if value and number.adjusted() - place >= PRECISE:
+            return None
+        last = Decimal(1).scaleb(place)
+        number, deviation = number.quantize(last), deviation.quantize(last)
+        number = number or abs(number)  # no zero is negative
+        lead = max(part.adjusted() for part in (number, deviation) if part)
+        power = 0 if -5 < lead < LONGEST_FIXED else lead
+        return number.scaleb(-power), deviation.scaleb(-power), power

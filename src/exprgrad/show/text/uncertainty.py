@@ -1,0 +1,214 @@
+"""Uncertainties and elasticities as people and programs read them: budgets, sentences, JSON and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from exprgrad.explain.diagnostics import Run
+from exprgrad.graph.graph import element_name, in_lists, place_of
+from exprgrad.run.values.uncertain import bracketed, plus_minus, to_two_digits
+from exprgrad.show.documents.fields import shorts
+from exprgrad.show.documents.runs import node_rows
+from exprgrad.show.text.table import Column, Table, tabulated
+from exprgrad.show.text.views import IN_CELL, decimal
+from exprgrad.source import printable
+
+if TYPE_CHECKING:
+    from exprgrad.solvers.uncertainty.propagation import Uncertainty
+    from exprgrad.solvers.uncertainty.sampling import Sampled
+
+__all__ = [
+    "budget", "elasticity_rows", "elasticity_table", "typed", "uncertainty_fields", "uncertainty_rows",
+]  # fmt: skip
+
+MOST_COLUMNS = 6
+"""Up to so many numbers of a tensor have a column for each, of their correlations."""
+FIRST = 4
+"""How many uncertain numbers of an input stand in a cell."""
+
+
+# Uncertainties.
+
+
+def budget(run: Run, found: Uncertainty, digits: int, *, whole: bool = False) -> Table:
+    """What the uncertainty of a value comes from: the inputs, the one with the largest share first.
+
+    Below it stands the value with its uncertainty, rounded, and what Monte Carlo found, if that was asked
+    for.  Of a tensor each number has a line, with its correlations and the inputs' shares.
+    """
+    if not isinstance(found.estimate, float):
+        return tensor_budget(run, found, whole=whole)
+    columns = [
+        Column("input", flexible=True),
+        Column("value", style="green"),
+        Column("derivative", is_number=True, style="yellow", expendable=1),
+        Column("share", is_number=True),
+    ]
+
+    def row(name: str) -> list[Any]:
+        told = in_cell(run.inputs[name], found.deviations[name])
+        return [name, told, found.sensitivities[name], percent(found.shares[name])]
+
+    names = sorted(found.shares, key=lambda name: -abs(found.shares[name]))
+    foot = "\n".join([*answer_lines(run, found), *sample_lines(found.sample)])
+    return tabulated(
+        columns, names, row, digits, whole=whole, how=IN_CELL, foot=foot, what="inputs"
+    )
+
+
+def in_cell(value: Any, uncertainty: Any) -> str:
+    """A number and its uncertainty, rounded; the first few of a tensor's."""
+    if isinstance(value, float):
+        return plus_minus(value, uncertainty)
+    pairs = zip(value.flat[:FIRST].tolist(), uncertainty.flat[:FIRST].tolist(), strict=True)
+    return ", ".join([*(plus_minus(*pair) for pair in pairs), *["…"][: value.size - FIRST]])
+
+
+def percent(share: float) -> str:
+    """A share in percent; nothing where there is none."""
+    return f"{100 * share + 0.0:.1f} %" if isfinite(share) else ""
+
+
+def answer_lines(run: Run, found: Uncertainty) -> Iterator[str]:
+    """The value with its uncertainty, in both notations."""
+    value, uncertainty = found.estimate, found.value
+    text = f"{printable(run.output_label)} = {plus_minus(value, uncertainty)}"
+    brief = bracketed(value, uncertainty)
+    yield f"{text}, or {brief}" if "(" in brief else text
+
+
+def sample_lines(found: Sampled | None) -> Iterator[str]:
+    """What Monte Carlo found of a number."""
+    if found is not None and isinstance(found.mean, float):
+        low, high = (at_place(end, found.value) for end in (found.low, found.high))
+        text = f"Monte Carlo: {plus_minus(found.mean, found.value)}; 95 % from {low} to {high}"
+        yield f"{text}  ({found.draws:,} draws, seed {found.seed})"
+
+
+def at_place(value: float, uncertainty: float) -> str:
+    """A number to the place of the second digit of an uncertainty."""
+    found = to_two_digits(value, uncertainty)
+    if found is None:
+        return decimal(value, 6)
+    number, _, power = found
+    return f"{number:f}e{power}" if power else f"{number:f}"
+
+
+def tensor_budget(run: Run, found: Uncertainty, *, whole: bool) -> Table:
+    """The numbers of a tensor: value and uncertainty, correlations, the inputs' shares, Monte Carlo."""
+    value, shape, sample = found.estimate, found.estimate.shape, found.sample
+    places = [place_of(at, shape) for at in range(value.size)]
+    names, few = [*found.shares], len(places) <= MOST_COLUMNS
+    label = printable(run.graph.output_name or "")
+    columns = [
+        Column("number", flexible=True),
+        Column("value", style="green"),
+        *([Column("Monte Carlo")] if sample is not None else []),
+        *(Column(f"r{[*place]}", is_number=True, expendable=2) for place in places if few),
+        *(Column(f"share of {name}", is_number=True, expendable=1) for name in names),
+    ]
+
+    def row(at: int) -> list[Any]:
+        place = places[at]
+        cells = [
+            element_name(label, place),
+            plus_minus(float(value[place]), float(found.value[place])),
+        ]
+        if sample is not None:
+            cells.append(plus_minus(float(sample.mean[place]), float(sample.value[place])))
+        cells += [correlation(found, at, other) for other in range(len(places)) if few]
+        return [*cells, *(percent(float(found.shares[name][place])) for name in names)]
+
+    return tabulated(columns, range(len(places)), row, 3, whole=whole, what="numbers")
+
+
+def correlation(found: Uncertainty, one: int, other: int) -> str:
+    """The correlation coefficient of two numbers of a value; nothing for those that are exact."""
+    deviations = found.value.flat
+    scale = float(deviations[one]) * float(deviations[other])
+    return f"{found.covariance[one, other] / scale:.3f}" if scale and isfinite(scale) else ""
+
+
+def typed(found: Uncertainty) -> str:
+    """A value and its uncertainty with all digits, as they are read: ``9.81±0.12``."""
+    if isinstance(found.estimate, float):
+        return f"{found.estimate!r}±{found.value!r}"
+    pairs = zip(found.estimate.ravel().tolist(), found.value.ravel().tolist(), strict=True)
+    return in_lists([f"{y!r}±{u!r}" for y, u in pairs], found.estimate.shape)
+
+
+def uncertainty_fields(found: Uncertainty) -> dict[str, Any]:
+    """The ``uncertainty`` object of the JSON document."""
+    fields: dict[str, Any] = {
+        "value": found.value,
+        "shares": found.shares,
+        "inputs": shorts(found.deviations),
+        "sensitivities": shorts(found.sensitivities),
+    }
+    if isinstance(found.estimate, float):
+        fields["text"] = [
+            plus_minus(found.estimate, found.value),
+            bracketed(found.estimate, found.value),
+        ]
+    else:
+        fields["covariance"] = found.covariance
+    if found.correlations:
+        pairs = found.correlations.items()
+        fields["correlations"] = [{"inputs": [*pair], "value": r} for pair, r in pairs]
+    if found.second is not None:
+        listed = found.second if isinstance(found.second, list) else [found.second]
+        terms = [None if one is None else one._asdict() for one in listed]
+        fields["second_order"] = terms if isinstance(found.second, list) else terms[0]
+    if found.sample is not None:
+        sample = found.sample
+        fields["monte_carlo"] = {
+            "draws": sample.draws, "seed": sample.seed, "mean": sample.mean, "value": sample.value,
+            "interval": [sample.low, sample.high], "without": sample.without,
+        }  # fmt: skip
+    return fields
+
+
+def uncertainty_rows(run: Run, found: Uncertainty) -> Iterator[list[Any]]:
+    """The nodes as lines of CSV, with the uncertainties of the inputs and of the output, and the shares."""
+    inputs = {run.graph.inputs[name]: name for name in found.shares}
+    for at, cells in enumerate(node_rows(run)):
+        node = at - 1
+        if at == 0:
+            yield [*cells, "uncertainty", "share"]
+        elif node in inputs:
+            name = inputs[node]
+            yield [*cells, found.deviations[name], found.shares[name]]
+        else:
+            yield [*cells, found.value if node == run.graph.output else None, None]
+
+
+# Elasticities.
+
+
+def elasticity_table(run: Run, found: Mapping[str, Any], digits: int, *, whole: bool) -> Table:
+    """The inputs with their derivatives and elasticities, the largest magnitude first."""
+    columns = [
+        Column("input", flexible=True),
+        Column("data", is_number=True, style="green"),
+        Column("grad", is_number=True, style="yellow"),
+        Column("elasticity", is_number=True, style="bold"),
+    ]
+    answer = run.guarded(digits)
+
+    def row(name: str) -> list[Any]:
+        return [name, run.inputs[name], answer.gradient[name], found[name]]
+
+    foot = f"output  {printable(run.output_label)} = {decimal(answer.value, digits)}"
+    return tabulated(
+        columns, [*found], row, digits, whole=whole, how=IN_CELL, foot=foot, what="inputs"
+    )
+
+
+def elasticity_rows(run: Run, found: Mapping[str, Any]) -> Iterator[list[Any]]:
+    """The inputs as lines of CSV: value, derivative, elasticity."""
+    yield ["name", "data", "grad", "elasticity"]
+    gradient = run.true.gradient
+    for name, one in found.items():
+        yield [name, run.inputs[name], gradient[name], one]

@@ -1,0 +1,94 @@
+"""Elasticities: by how many percent a value changes as an input changes by one, x/f·∂f/∂x.
+
+A. Marshall, Principles of Economics (1890), book III, chapter IV; in the words of the sensitivity analysis
+of models, the relative sensitivity coefficient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import frexp, inf, isfinite, ldexp, nan
+from typing import Any
+
+from exprgrad.explain.diagnostics import Run
+from exprgrad.run.evaluation import Diagnostic
+
+__all__ = ["elasticities", "elasticity_digits", "elasticity_remarks"]
+
+
+def elasticities(run: Run) -> dict[str, Any]:
+    """By input, x/f·∂f/∂x, the largest magnitude first; of a tensor number by number.
+
+    It is of the numbers that commands print, ``run.true``.  Where f is 0 it is infinite, or nan if
+    x·∂f/∂x is 0, too.
+    """
+    answer = run.true
+    found = {
+        name: of_value(run.inputs[name], slope, answer.value)
+        for name, slope in answer.gradient.items()
+    }
+    return dict(sorted(found.items(), key=lambda one: -magnitude(one[1])))
+
+
+def of_value(x: Any, slope: Any, value: float) -> Any:
+    """The elasticity of a number, or of each of a tensor's."""
+    if isinstance(x, float) and isinstance(slope, float):
+        return elasticity(x, slope, value)
+    import numpy as np
+
+    pairs = zip(np.ravel(x).tolist(), np.ravel(slope).tolist(), strict=True)
+    return np.array([elasticity(a, b, value) for a, b in pairs]).reshape(np.shape(x))
+
+
+def elasticity(x: float, slope: float, value: float) -> float:
+    """x/f·∂f/∂x, which overflows only where it is too large itself."""
+    parts = (x, slope, value)
+    if not all(map(isfinite, parts)):
+        return nan if value != value or not x else x * slope / value
+    if not value:
+        return nan if not (x and slope) else inf if (x > 0) == (slope > 0) else -inf
+    (a, i), (b, j), (c, k) = map(frexp, parts)
+    try:
+        return ldexp(a * b / c, i + j - k)
+    except OverflowError:
+        return inf if a * b / c > 0 else -inf
+
+
+def magnitude(value: Any) -> float:
+    """The largest magnitude among numbers; nan counts as the least."""
+    sizes = [abs(x) for x in getattr(value, "flat", [value])]
+    return max((float(size) for size in sizes if size == size), default=-1.0)
+
+
+def elasticity_digits(digits: Mapping[str, Any]) -> dict[str, Any]:
+    """How many digits of each elasticity are right, given those of the value and of the gradient.
+
+    Two relative errors add up, and so it is a digit less than the fewer of the two.
+    """
+    of_value = digits["value"]
+    return {name: max(min(of_value, count) - 1, 0) for name, count in digits["gradient"].items()}
+
+
+def elasticity_remarks(run: Run, found: Mapping[str, Any]) -> list[Diagnostic]:
+    """What is to be said where an elasticity is 0, infinite or nan for want of a value or an input."""
+    graph = run.graph
+    remarks: list[tuple[str, str, int, str | None]] = []
+    if found and run.true.value == 0:
+        message = "the value is 0, and 0 has no percentages: elasticities are infinite, or nan"
+        node = graph.output
+        remarks.append(
+            ("warning", message, node, "derivatives are those of grad without --elastic")
+        )
+    for name in found if run.true.value else ():
+        x = run.inputs[name]
+        zeros = sum(1 for number in getattr(x, "flat", [x]) if number == 0)
+        if zeros:
+            what = "is 0" if isinstance(x, float) else f"has {zeros:,} zeros"
+            message = (
+                f"{name} {what}, which percentages do not move: an elasticity of 0 says nothing"
+            )
+            remarks.append(("note", message, graph.inputs[name], None))
+    return [
+        Diagnostic("elasticity", severity, message, node, graph.span(node), help, None)
+        for severity, message, node, help in remarks
+    ]

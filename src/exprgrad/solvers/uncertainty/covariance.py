@@ -1,0 +1,163 @@
+"""Correlations of inputs as they are given, of pairs or as a covariance matrix; and whether they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from math import inf, sqrt
+from typing import Any
+
+from exprgrad.errors import InputError, RequestError
+from exprgrad.run.values.files import decode, json_in, read_bytes, rows_in, unquoted
+from exprgrad.run.values.inputs import as_number, normal
+from exprgrad.run.values.uncertain import Spread, UncertainNumbers, number_names
+from exprgrad.source import pieces
+
+__all__ = ["correlated", "correlation_in", "covariance_in"]
+
+ROUNDING = 1e-9
+"""How far rounding may take equal covariances apart, and coefficients beyond their bounds."""
+
+Matrix = Mapping[str, Mapping[str, float]]
+
+
+def correlation_in(text: str) -> tuple[tuple[str, str], float]:
+    """The two names and the coefficient in ``a,b=0.3``."""
+    names, equals, value = text.partition("=")
+    pair = tuple([normal(names[a:b].strip()) for a, b in pieces(names)])
+    if not equals or len(pair) != 2 or not all(pair) or not value.strip():
+        message = "this is not NAME,NAME=COEFFICIENT"
+        raise InputError("usage", message, help="such as --correlation a,b=0.3").about(text)
+    return (pair[0], pair[1]), as_number(value.strip(), names.strip())
+
+
+def covariance_in(path: str) -> Matrix:
+    """The covariance matrix in a file: CSV below a header of names, or a JSON object of rows by name."""
+    if path.lower().endswith(".json"):
+        found = json_in(path)
+        is_matrix = isinstance(found, dict) and all(isinstance(r, dict) for r in found.values())
+        if not is_matrix:
+            message = f"'{path}' does not hold a covariance matrix"
+            help = 'it should read {"a": {"a": 0.01, "b": 0.002}, "b": {"a": 0.002, "b": 0.04}}'
+            raise RequestError("file", message, help=help)
+        return {
+            name: {other: as_number(value, f"{name}, {other}") for other, value in row.items()}
+            for name, row in found.items()
+        }
+    lines = rows_in(decode(read_bytes(path), f"'{path}'", is_expression=False), path)
+    cells = [[unquoted(cell) for cell in line.cells] for line in lines]
+    names = [normal(name) for name in cells[0]] if cells else []
+    rows = cells[1:]
+    if len(names) == len(rows) + 1 and [row[0] for row in rows] == names[1:]:
+        names, rows = names[1:], [row[1:] for row in rows]
+    if not names or len(rows) != len(names) or any(len(row) != len(names) for row in rows):
+        message = f"'{path}' does not hold a covariance matrix"
+        help = "it has a header of names, and below it a line of as many numbers for each of them"
+        raise RequestError("file", message, help=help)
+    return {
+        name: {
+            other: as_number(cell, f"{name}, {other}")
+            for other, cell in zip(names, row, strict=True)
+        }
+        for name, row in zip(names, rows, strict=True)
+    }
+
+
+def correlated(
+    spread: Spread,
+    inputs: Mapping[str, Any],
+    correlation: Mapping[tuple[str, str], float],
+    covariance: Matrix | None,
+) -> Spread:
+    """What is known of uncertainties, with correlations and a covariance matrix that are given beside them.
+
+    Of the matrix what the formula does not read is left out.  Raises ``InputError`` for what contradicts
+    itself: a correlation of an exact number, one beyond 1, a matrix that is not symmetric, or one that is
+    not positive semidefinite.
+    """
+    if covariance is not None:
+        spread = with_matrix(spread, inputs, covariance)
+    deviations, known = spread.deviations, dict(spread.correlations)
+    numbers = {name for one in deviations for name in number_names(one, inputs.get(one))}
+    for (one, other), r in correlation.items():
+        for name in (one, other):
+            if name not in numbers:
+                message = f"'{name}' is not an uncertain number, and correlates with nothing"
+                help = "the uncertain ones are " + (", ".join(sorted(numbers)[:20]) or "none")
+                raise InputError("bad-covariance", message, help=help).about(f"{one},{other}={r:g}")
+        if one == other:
+            raise InputError("bad-covariance", f"'{one}' correlates with itself by 1")
+        if (one, other) in known or (other, one) in known:
+            message = f"the correlation of '{one}' and '{other}' is given twice"
+            raise InputError("given-twice", message)
+        known[one, other] = r
+    refuse_contradictions(known)
+    return Spread(deviations, {pair: r for pair, r in known.items() if r})
+
+
+def with_matrix(spread: Spread, inputs: Mapping[str, Any], covariance: Matrix) -> Spread:
+    """What is known of uncertainties, with those of a covariance matrix."""
+    deviations, known = dict(spread.deviations), dict(spread.correlations)
+    read = [name for name in covariance if name in inputs]
+    if not read:
+        message = "the covariance matrix is not of any input of the formula"
+        raise InputError("bad-covariance", message)
+    refuse_asymmetry(covariance, read)
+    for name in read:
+        if name in deviations:
+            message = f"the uncertainty of '{name}' is given beside its value, and in the matrix"
+            raise InputError("given-twice", message)
+        variance = covariance[name][name]
+        if not 0 <= variance < inf:
+            message = f"the variance of '{name}' is {variance:g}"
+            raise InputError("bad-covariance", message, help="it is a square: 0 or more")
+        if not isinstance(inputs[name], float):
+            message = f"'{name}' is a tensor, and has a variance for each of its numbers"
+            raise InputError("bad-covariance", message, help="write w=[1±0.1, 2±0.2]")
+        deviations[name] = sqrt(variance)
+    for one, other in combinations(read, 2):
+        if shared := covariance[one][other]:
+            scale = deviations[one] * deviations[other]
+            known[one, other] = shared / scale if scale else inf
+    return Spread(deviations, known)
+
+
+def refuse_asymmetry(covariance: Matrix, names: list[str]) -> None:
+    """An error for a matrix without all of its entries, or whose two covariances of a pair differ."""
+    for one in names:
+        for other in names:
+            if other not in covariance[one]:
+                message = f"the covariance of '{one}' and '{other}' is missing"
+                raise InputError("bad-covariance", message, help="write 0 for none")
+            here, there = covariance[one][other], covariance.get(other, {}).get(one, 0.0)
+            if not abs(here - there) <= ROUNDING * abs(here):
+                message = (
+                    f"the covariance matrix is not symmetric: {here:g} for '{one}' and '{other}', "
+                )
+                message += f"and {there:g} for '{other}' and '{one}'"
+                raise InputError("bad-covariance", message)
+
+
+def refuse_contradictions(known: Mapping[tuple[str, str], float]) -> None:
+    """An error for correlations that no numbers can have."""
+    for (one, other), r in known.items():
+        if not abs(r) <= 1 + ROUNDING:
+            message = (
+                f"the correlation of '{one}' and '{other}' is {r:g}, which is not from -1 to 1"
+            )
+            raise InputError("bad-covariance", message)
+    names = sorted({name for pair in known for name in pair})
+    if len(names) > 2:
+        import numpy as np
+
+        from exprgrad.solvers.uncertainty.sampling import correlation_matrix
+
+        least = float(
+            np.linalg.eigvalsh(correlation_matrix(names, UncertainNumbers({}, dict(known))))[0]
+        )
+        if least < -ROUNDING * len(names):
+            message = (
+                "the correlations contradict each other: their matrix is not positive semidefinite"
+            )
+            help = f"its least eigenvalue is {least:.2g}"
+            raise InputError("bad-covariance", message, help=help)

@@ -1,0 +1,251 @@
+"""The law of propagation of uncertainty: u² = Σ_ij ∂f/∂x_i ∂f/∂x_j u(x_i) u(x_j) r_ij.
+
+JCGM 100:2008 (GUM), equations (10), (13) and (16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import hypot, isfinite, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exprgrad.errors import RequestError, advice, whole
+from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.limits import MOST_DRAWS
+from exprgrad.graph.graph import size
+from exprgrad.run import matrices
+from exprgrad.run.evaluation import Diagnostic, evaluator_for
+from exprgrad.run.matrices import Point
+from exprgrad.run.values.uncertain import (
+    Spread,
+    Uncertain,
+    UncertainNumbers,
+    number_names,
+    plus_minus,
+)
+from exprgrad.solvers.uncertainty.nonlinear import Second, nonlinear
+
+if TYPE_CHECKING:
+    from exprgrad.solvers.uncertainty.sampling import Sampled
+
+__all__ = ["Uncertainty", "propagated", "uncertainty_of"]
+
+
+class Uncertainty(NamedTuple):
+    """The standard uncertainty of a value, and what it comes from.
+
+    ``estimate``       the value, a number or a tensor
+    ``value``          its standard uncertainty, of the same shape
+    ``shares``         by input, its part of the variance: c_x·Σ_j r_xj·c_j over the variance, with
+                       c = u·∂f/∂x.  They add up to 1; one of a correlated input may be negative.
+                       Those of a tensor's numbers are added up; of a value that is a tensor they are
+                       tensors
+    ``sensitivities``  by input, the derivative of the value; of tensors its shape, then the input's
+    ``deviations``     by input, its standard uncertainty
+    ``correlations``   by the names of two numbers of inputs, their correlation coefficient
+    ``covariance``     of a value that is a tensor, the covariance matrix of its numbers; else None
+    ``second``         what terms of second order change, where they were found: see ``Second``; of a
+                       tensor a list
+    ``sample``         what Monte Carlo found beside it, if that was asked for
+    ``diagnostics``    warnings: where linearising is not enough, and why
+    """
+
+    estimate: Any
+    value: Any
+    shares: dict[str, Any]
+    sensitivities: dict[str, Any]
+    deviations: dict[str, Any]
+    correlations: dict[tuple[str, str], float]
+    covariance: Any = None
+    second: Second | list[Second | None] | None = None
+    sample: Sampled | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def number(self) -> Uncertain:
+        """The value with its standard uncertainty."""
+        return Uncertain(self.estimate, self.value)
+
+    def __str__(self) -> str:
+        if isinstance(self.estimate, float):
+            return plus_minus(self.estimate, self.value)
+        pairs = zip(self.estimate.flat, self.value.flat, strict=True)
+        return f"[{', '.join(plus_minus(float(y), float(u)) for y, u in pairs)}]"
+
+
+def uncertainty_of(
+    run: Run,
+    spread: Spread | None,
+    correlation: Mapping[tuple[str, str], float],
+    covariance: Mapping[str, Mapping[str, float]] | str | None,
+    draws: int,
+    seed: int,
+) -> Uncertainty:
+    """The uncertainty of a run's value, with what is asked for beside the inputs' own uncertainties.
+
+    Raises ``RequestError`` where no input is uncertain, or for a bad number of draws, and what
+    ``covariance.correlated`` raises.
+    """
+    count, start = whole(draws), whole(seed)
+    if count is None or count == 1 or not 0 <= count <= MOST_DRAWS:
+        message = f"{draws!r} is not a number of draws from 2 to {MOST_DRAWS:,}"
+        raise RequestError("bad-value", message)
+    if start is None or start < 0:
+        raise RequestError("bad-value", f"{seed!r} is not a seed: a whole number from 0 on")
+    known = Spread({}, {}) if spread is None else spread
+    if correlation or covariance is not None:
+        from exprgrad.solvers.uncertainty.covariance import correlated, covariance_in
+
+        matrix = covariance_in(covariance) if isinstance(covariance, str) else covariance
+        known = correlated(known, run.inputs, correlation, matrix)
+    if not known.deviations:
+        help = advice("write x=2.0±0.1", 'write x="2.0±0.1", or x=exprgrad.uncertain(2.0, 0.1)')
+        raise RequestError("certain", "no input is uncertain", help=help)
+    return propagated(run, known, count, start)
+
+
+def propagated(run: Run, spread: Spread, draws: int = 0, seed: int = 0) -> Uncertainty:
+    """The uncertainty of a run's value, given those of its inputs; with ``draws`` Monte Carlo, too.
+
+    Raises ``RequestError`` for Monte Carlo of tensors of more than 4,096 numbers over all nodes.
+    """
+    names = tuple([name for name in run.graph.inputs if name in spread.deviations])
+    deviations = {name: spread.deviations[name] for name in names}
+    estimate = run.true.value
+    if run.graph.shape(run.graph.output):
+        found = of_tensor(run, estimate, deviations, spread)
+    else:
+        found = of_number(run, estimate, deviations, spread)
+    numbers = numbers_of(run, deviations, spread)
+    terms, told = nonlinear(run, numbers, numbers_in(found.value))
+    second = terms[0] if isinstance(estimate, float) and terms else terms or None
+    told = (*unknown(run, found), *told)
+    if not draws:
+        return found._replace(second=second, diagnostics=told)
+    from exprgrad.solvers.uncertainty.sampling import sampled
+
+    sample = sampled(run, numbers, draws, seed)
+    told = (*told, *sample.diagnostics(run))
+    return found._replace(second=second, sample=sample, diagnostics=told)
+
+
+def numbers_of(run: Run, deviations: Mapping[str, Any], spread: Spread) -> UncertainNumbers:
+    """The numbers of inputs that are uncertain, their deviations and correlations."""
+    names: list[str] = []
+    flat: list[float] = []
+    for name, deviation in deviations.items():
+        names += number_names(name, run.inputs[name])
+        flat += numbers_in(deviation)
+    moving = {name: u for name, u in zip(names, flat, strict=True) if u}
+    known = {pair: r for pair, r in spread.correlations.items() if {*pair} <= moving.keys()}
+    return UncertainNumbers(moving, known)
+
+
+def numbers_in(value: Any) -> list[float]:
+    """The numbers of a tensor, in row-major order, or the number itself."""
+    return [value] if isinstance(value, float) else value.ravel().tolist()
+
+
+def of_number(run: Run, estimate: float, deviations: dict[str, Any], spread: Spread) -> Uncertainty:
+    """The uncertainty of a number."""
+    slopes = slopes_of(run, tuple(deviations))
+    parts: dict[str, float] = {}
+    owners: list[str] = []
+    for name, deviation in deviations.items():
+        pairs = zip(numbers_in(slopes[name]), numbers_in(deviation), strict=True)
+        moves = [slope * u if u else 0.0 for slope, u in pairs]
+        parts.update(zip(number_names(name, run.inputs[name]), moves, strict=True))
+        owners += [name] * len(moves)
+    value, weights = combined(parts, spread.correlations)
+    shares = dict.fromkeys(deviations, 0.0)
+    for owner, weight in zip(owners, weights, strict=True):
+        shares[owner] += weight
+    return Uncertainty(estimate, value, shares, slopes, deviations, spread.correlations)
+
+
+def slopes_of(run: Run, names: tuple[str, ...]) -> dict[str, Any]:
+    """The derivatives with respect to some inputs, corrected where too few of their digits are right."""
+    if not names:
+        return {}
+    if run.wrt is None or not {*names} <= {*run.wrt}:
+        run = Run.of(run.text, evaluator_for(run.graph), run.inputs, names, run.spelled)
+    gradient = run.true.gradient
+    return {name: gradient[name] for name in names}
+
+
+def combined(
+    parts: Mapping[str, float], correlations: Mapping[tuple[str, str], float]
+) -> tuple[float, list[float]]:
+    """The standard uncertainty that parts c_i = u(x_i)·∂f/∂x_i come to, and each part's share.
+
+    u² = Σ c_i·t_i with t_i = Σ_j r_ij·c_j, and the share of part i is c_i·t_i/u²; all 0 where u is.
+    """
+    largest = max(map(abs, parts.values()), default=0.0)
+    if not largest or not isfinite(sum(parts.values())):
+        share = 0.0 if isfinite(largest) and largest == largest else float("nan")
+        return hypot(*parts.values()), [share] * len(parts)
+    small = {name: part / largest for name, part in parts.items()}
+    total = dict(small)
+    for (one, other), r in correlations.items():
+        if one in small and other in small:
+            total[one] += r * small[other]
+            total[other] += r * small[one]
+    if not correlations:
+        norm = hypot(*small.values())
+        return largest * norm, [(part / norm) ** 2 for part in small.values()]
+    products = [part * total[name] for name, part in small.items()]
+    variance = max(sum(products), 0.0)
+    weights = [product / variance if variance else 0.0 for product in products]
+    return largest * sqrt(variance), weights
+
+
+def of_tensor(run: Run, estimate: Any, deviations: dict[str, Any], spread: Spread) -> Uncertainty:
+    """The uncertainty of each number of a tensor, and their covariance matrix J·Σ·Jᵀ."""
+    import numpy as np
+
+    graph, names = run.graph, tuple(deviations)
+    shape = graph.shape(graph.output)
+    point = Point(evaluator_for(graph), run.inputs, {"": graph.output}, names)
+    slopes = matrices.jacobian(point).row(0) if names else {}
+    columns: list[Any] = []
+    places: dict[str, int] = {}
+    owners: list[str] = []
+    for name, deviation in deviations.items():
+        block = np.reshape(slopes[name], (size(shape), -1))
+        flat = np.array(numbers_in(deviation))
+        columns.append(np.where(flat, block, 0.0) * flat)
+        for label in number_names(name, run.inputs[name]):
+            places[label] = len(places)
+            owners.append(name)
+    parts = np.concatenate(columns, axis=1) if columns else np.zeros((size(shape), 0))
+    total = parts.copy()
+    for (one, other), r in spread.correlations.items():
+        if one in places and other in places:
+            total[:, places[one]] += r * parts[:, places[other]]
+            total[:, places[other]] += r * parts[:, places[one]]
+    covariance = total @ parts.T
+    variances = np.maximum((parts * total).sum(axis=1), 0.0)
+    weights = parts * total / np.where(variances > 0, variances, 1.0)[:, None]
+    shares = {
+        name: weights[:, [owner == name for owner in owners]].sum(axis=1).reshape(shape)
+        for name in names
+    }
+    value = np.sqrt(variances).reshape(shape)
+    return Uncertainty(estimate, value, shares, slopes, deviations, spread.correlations, covariance)
+
+
+def unknown(run: Run, found: Uncertainty) -> tuple[Diagnostic, ...]:
+    """A warning where derivatives that are not finite leave no uncertainty."""
+    if all(map(isfinite, numbers_in(found.value))):
+        return ()
+    names = [
+        name
+        for name, slope in found.sensitivities.items()
+        if not all(map(isfinite, numbers_in(slope)))
+    ]
+    message = "there is no uncertainty of first order"
+    if names:
+        message += f": the derivative with respect to {', '.join(names)} is not finite"
+    node = run.graph.output
+    help = "Monte Carlo needs no derivatives"
+    return (Diagnostic("nonlinear", "warning", message, node, run.graph.span(node), help, None),)
