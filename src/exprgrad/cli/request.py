@@ -434,6 +434,8 @@ def centred(request: Request) -> Request:
     from exprgrad.run.values.uncertain import split
 
     values, spread = split(request.values)
+    if not spread.deviations:
+        return request
     centres = {name: values[name] for name in spread.deviations}
     texts = {name: text for name, text in centres.items() if isinstance(text, str)}
     return request._replace(values=values, centres=texts, spread=spread)
