@@ -1,0 +1,172 @@
+"""Where a curve breaks: its limits on both sides of a point, and what these make of the point.
+
+The limits are looked for by steps towards the point, in balls, so that nothing cancels.  A curve whose slope
+grows as fast as the steps shrink has none: that is a pole.  What is only too steep for doubles is told from a
+jump by balls: over the whole bracket every operation has a value, and none of them can jump.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from exprgrad.graph.graph import Graph, dependencies, dependents
+from exprgrad.run.balls.balls import Ball, is_known
+from exprgrad.run.balls.sweep import met
+from exprgrad.solvers.curves.jets import ORDERS, Jets
+
+__all__ = ["Break", "break_at", "is_continuous", "simplest"]
+
+DIGITS = 12
+"""A double that is a few ulp from a number with so many digits is that number."""
+NEAR = 4
+"""So many ulp are a few."""
+TINY = 1e-290
+"""What is nearer to 0 is 0: so near, quotients overflow."""
+STEPS = (1e-2, 1e-5, 1e-8, 1e-11, 1e-14)
+"""The steps towards a point, as parts of how far nothing else happens."""
+LEAST = 2.0**10
+"""The least step, in ulp of the point."""
+STEADY = 0.9
+"""A slope times its step that keeps so much of itself, step by step, does not get smaller."""
+EQUAL = 1e-7
+"""Two limits that are so near to each other, beside what they are, are one."""
+NOTHING = 1e-9
+"""Limits that are less are compared as if they were so much."""
+PROOFS = 80
+"""The most parts that a bracket is divided into to prove that a curve is continuous there."""
+
+
+class Break(NamedTuple):
+    """A point where a curve is not smooth, and its jets' limits: the value, the slope and the second derivative.
+
+    ``left``, ``right``  the limits on the two sides: infinite at a pole, nan where the curve is not defined
+    ``value``            what the formula is worth at the point itself
+    ``joined``           by order, whether it goes on as if there were no break
+    """
+
+    x: float
+    left: tuple[float, ...]
+    right: tuple[float, ...]
+    value: float
+    joined: tuple[bool, ...]
+
+    @property
+    def kind(self) -> str:
+        """What it is: ``pole``, ``edge``, ``jump``, ``hole``, ``kink``, ``cusp``, or empty for another."""
+        ends = self.left[0], self.right[0]
+        if math.inf in map(abs, ends):
+            return "pole"
+        if any(map(math.isnan, ends)):
+            return "edge"
+        if not self.joined[0]:
+            return "jump"
+        if math.isnan(self.value):
+            return "hole"
+        if self.joined[1]:
+            return ""
+        slopes = self.left[1], self.right[1]
+        return "kink" if all(map(math.isfinite, slopes)) else "cusp" if slopes[0] != slopes[1] else ""
+
+
+def simplest(x: float) -> float:
+    """The number with few digits that a double was meant to be, if there is one next to it."""
+    if abs(x) < TINY:
+        return 0.0
+    short = float(f"{x:.{DIGITS}g}")
+    return short if abs(short - x) <= NEAR * math.ulp(x) else x
+
+
+def break_at(jets: Jets, low: float, high: float, ends: Sequence[Sequence[float]], reach: float) -> Break:
+    """What a curve is like between two adjacent doubles, whose jets are ``ends``.
+
+    ``reach`` is how far on both sides nothing else is known to happen.
+    """
+    near = simplest(low), simplest(high)
+    x = min(near, key=lambda x: len(repr(x)))
+    sides = [limits(jets, x, sign, reach, end) for sign, end in zip((-1, 1), ends, strict=True)]
+    at = jets([x])[0, 0]
+    around = max(high - x, x - low, NEAR * math.ulp(x))
+    joined = tuple(
+        agree(left, right) or (is_number(left) and is_number(right) and is_continuous(jets, order, x, around))
+        for order, (left, right) in enumerate(zip(*sides, strict=True))
+    )
+    return Break(x, *sides, float(at), joined)
+
+
+def is_number(x: float) -> bool:
+    """Whether it is neither infinite nor nan."""
+    return math.isfinite(x)
+
+
+def agree(left: float, right: float) -> bool:
+    """Whether two limits are the same number."""
+    apart = abs(left - right)
+    return is_number(apart) and apart <= EQUAL * max(abs(left), abs(right), NOTHING)
+
+
+def limits(
+    jets: Jets, x: float, sign: int, reach: float, end: Sequence[float]
+) -> tuple[float, ...]:
+    """The limits of the jets on one side of a point; ``end`` are the doubles' jets there."""
+    least = LEAST * math.ulp(x)
+    steps = sorted({max(reach * part, least) for part in STEPS}, reverse=True)
+    found = [jets.beside(x, sign * step) for step in steps]
+    answers = []
+    for order in range(ORDERS):
+        values = [jet[order] for jet in found]
+        slopes = [jet[order + 1] for jet in found] if order + 1 < ORDERS else None
+        answers.append(limit(values, slopes, [sign * step for step in steps], end[order]))
+    if math.isnan(answers[0]):
+        answers = [math.nan] * ORDERS
+    return tuple(answers)
+
+
+def limit(
+    values: Sequence[float], slopes: Sequence[float] | None, steps: Sequence[float], end: float
+) -> float:
+    """What values come to, step by step; ``end`` is what doubles say of it."""
+    *_, before, last = [values[0], *values]
+    if not is_number(last):
+        return last
+    sizes = [*map(abs, values)][-3:]
+    grows = len(sizes) == 3 and sizes[0] < sizes[1] < sizes[2]
+    if slopes is None:
+        grows &= all(2 * old < new for old, new in pairwise(sizes))
+    else:
+        moves = [abs(slope * step) for slope, step in zip(slopes, steps, strict=True)][-3:]
+        grows &= all(0 < STEADY * old <= new for old, new in pairwise(moves))
+        grows &= len({slope < 0 for slope in slopes[-3:]}) == 1
+    if grows:
+        return math.copysign(math.inf, last)
+    if slopes is not None and abs(slopes[-1] - slopes[-2]) <= 0.01 * abs(slopes[-1]):
+        return last - slopes[-1] * steps[-1]
+    return end if abs(end - last) <= abs(last - before) else last
+
+
+def is_continuous(jets: Jets, order: int, x: float, around: float) -> bool:
+    """Whether the value, or a derivative, is proved to be continuous around a point."""
+    graph, output = jets.program.graph, jets.outputs[order]
+    if output is None:
+        return True
+    needed = dependencies(graph, output)
+    varying = dependents(graph, [graph.inputs[jets.name]])
+    nodes = [n for n in range(len(graph)) if needed[n] and varying[n] and graph.operands[n]]
+    parts, looked = [(0.0, around)], 0
+    while parts:
+        if looked == PROOFS:
+            return False
+        looked += 1
+        beside, half = parts.pop()
+        values = jets.enclosed(x, half, beside)
+        if not all(is_known(values[node]) and not may_jump(graph, values, node, varying) for node in nodes):
+            parts += [(beside + half / 2, half / 2), (beside - half / 2, half / 2)]
+    return True
+
+
+def may_jump(graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]) -> bool:
+    """Whether an operation may jump, as far as balls tell."""
+    special = met(graph, values, node, varying)
+    return any(maybe is not False for one, maybe in special.items() if one.code == "jump")
