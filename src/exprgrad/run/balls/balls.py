@@ -401,6 +401,9 @@ def power(x: Ball, y: Ball) -> Ball:
     if y.is_integer() and (whole := only_whole(y)) is not None:
         if y == 0:
             return ball(1)
+        if y > 0 and not (x.is_exact() or bool(x != 0)):  # for which python-flint has no answer
+            end = x.abs_upper() ** whole
+            return end.union(-end if whole % 2 else ball(0))
         return x**whole if y > 0 or bool(x != 0) else undefined()
     if x.is_zero() and y > 0:
         return ball(0)

@@ -1,7 +1,7 @@
-"""Where something happens to a curve, to the double: places between two points, halved until they are adjacent.
+"""Where something happens to a curve: places between two points, halved down to adjacent doubles.
 
-What happens is that the value or a derivative changes sign, that the curve ends, or that it is not what its
-derivative says: at a jump, a pole, a kink, or where it is only steep.
+What happens is that the value or a derivative changes sign, that the curve ends, or that it is not what
+its derivative says: at a jump, a pole, a kink, or where it is only steep.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["BREAKS", "ENDS", "Brackets", "changes", "halved", "joined", "unlike"
 ENDS = ORDERS
 """The sort of a bracket in which a curve ends; those below are the order whose sign changes in it."""
 BREAKS = ENDS + 1
-"""The sort of a bracket in which the value is not what the slope says; above it, the slope and the second."""
+"""The sort of a bracket in which the value is not what the slope says; one more, the slope itself."""
 HALVINGS = 66
 """So many halvings end every bracket of doubles."""
 
@@ -42,9 +42,7 @@ def changes(samples: Samples, sort: int, places: Any) -> Brackets:
     x, jets = samples
     low, high = x[places], x[places + 1]
     kind = np.full(len(places), sort)
-    return Brackets(
-        low, high, jets[:, places], jets[:, places + 1], kind, np.stack([low, high])
-    )
+    return Brackets(low, high, jets[:, places], jets[:, places + 1], kind, np.stack([low, high]))
 
 
 def joined(several: list[Brackets]) -> Brackets:
@@ -59,7 +57,7 @@ def ordinal(x: Any) -> Any:
 
 
 def between(low: Any, high: Any) -> Any:
-    """The double in the middle, counted in doubles: so no bracket takes more than 64 halvings, even at 0."""
+    """The double in the middle, counted in doubles, so that 64 halvings are enough for every bracket."""
     first, last = ordinal(low), ordinal(high)
     middle = (first >> 1) + (last >> 1) + (first & last & 1)
     return np.where(middle < 0, np.int64(-(2**63)) - middle, middle).view(float)
@@ -75,21 +73,18 @@ def unlike(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
     return np.where(np.isnan(found), np.inf, found)
 
 
-def halved(jets: Jets, brackets: Brackets) -> tuple[Brackets, Any]:
-    """The brackets narrowed to two adjacent doubles, or to one where a pole or a hole is met.
-
-    With them come all points at which the curve was looked at on the way.
-    """
+def halved(jets: Jets, brackets: Brackets) -> Brackets:
+    """The brackets narrowed to two adjacent doubles, or to one where a pole or a hole is met."""
     low, high, least, most, sort, first = (part.copy() for part in brackets)
-    seen = [np.empty(0)]
     going = np.arange(len(low))
     for _ in range(HALVINGS):
         middle = between(low[going], high[going])
-        going, middle = (part[(middle > low[going]) & (middle < high[going])] for part in (going, middle))
+        going, middle = (
+            part[(middle > low[going]) & (middle < high[going])] for part in (going, middle)
+        )
         if not len(going):
             break
         found = jets(middle)
-        seen.append(middle)
         kind, count = sort[going], np.arange(len(going))
         order = np.where(kind >= BREAKS, kind - BREAKS, np.minimum(kind, ORDERS - 1))
         here, before = found[order, count], least[order, going]
@@ -112,4 +107,4 @@ def halved(jets: Jets, brackets: Brackets) -> tuple[Brackets, Any]:
         high[down], most[:, down] = middle[~same & ~hit], found[:, ~same & ~hit]
         low[going[hit]] = high[going[hit]] = middle[hit]
         least[:, going[hit]] = most[:, going[hit]] = found[:, hit]
-    return Brackets(low, high, least, most, sort, first), np.concatenate(seen)
+    return Brackets(low, high, least, most, sort, first)

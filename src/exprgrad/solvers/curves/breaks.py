@@ -1,8 +1,8 @@
 """Where a curve breaks: its limits on both sides of a point, and what these make of the point.
 
-The limits are looked for by steps towards the point, in balls, so that nothing cancels.  A curve whose slope
-grows as fast as the steps shrink has none: that is a pole.  What is only too steep for doubles is told from a
-jump by balls: over the whole bracket every operation has a value, and none of them can jump.
+The limits are looked for by steps towards the point, in balls, so that nothing cancels.  A curve whose
+slope grows as fast as the steps shrink has none: that is a pole.  What is only too steep for doubles is
+told from a jump by balls: over the whole bracket every operation has a value, and none of them can jump.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ DIGITS = 12
 """A double that is a few ulp from a number with so many digits is that number."""
 NEAR = 4
 """So many ulp are a few."""
-TINY = 1e-290
-"""What is nearer to 0 is 0: so near, quotients overflow."""
+TINY = 1e-60
+"""What is nearer to 0, beside the range, is 0: so near, quotients and their derivatives overflow."""
+LARGE = 1e300
+"""What is larger on one side of a point, and infinite on the other, is no pole: doubles end there."""
 STEPS = (1e-2, 1e-5, 1e-8, 1e-11, 1e-14)
 """The steps towards a point, as parts of how far nothing else happens."""
 LEAST = 2.0**10
@@ -35,12 +37,12 @@ EQUAL = 1e-7
 """Two limits that are so near to each other, beside what they are, are one."""
 NOTHING = 1e-9
 """Limits that are less are compared as if they were so much."""
-PROOFS = 80
+PROOFS = 40
 """The most parts that a bracket is divided into to prove that a curve is continuous there."""
 
 
 class Break(NamedTuple):
-    """A point where a curve is not smooth, and its jets' limits: the value, the slope and the second derivative.
+    """A point where a curve is not smooth, and the limits of its jets.
 
     ``left``, ``right``  the limits on the two sides: infinite at a pole, nan where the curve is not defined
     ``value``            what the formula is worth at the point itself
@@ -55,8 +57,13 @@ class Break(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What it is: ``pole``, ``edge``, ``jump``, ``hole``, ``kink``, ``cusp``, or empty for another."""
+        """What it is: ``pole``, ``edge``, ``jump``, ``hole``, ``kink``, ``cusp``, or empty for another.
+
+        An edge is where the formula is defined on one side alone.
+        """
         ends = self.left[0], self.right[0]
+        if all(map(math.isnan, ends)) or LARGE < abs(self.value) < math.inf:
+            return ""
         if math.inf in map(abs, ends):
             return "pole"
         if any(map(math.isnan, ends)):
@@ -68,32 +75,45 @@ class Break(NamedTuple):
         if self.joined[1]:
             return ""
         slopes = self.left[1], self.right[1]
-        return "kink" if all(map(math.isfinite, slopes)) else "cusp" if slopes[0] != slopes[1] else ""
+        return (
+            "kink" if all(map(math.isfinite, slopes)) else "cusp" if slopes[0] != slopes[1] else ""
+        )
 
 
-def simplest(x: float) -> float:
-    """The number with few digits that a double was meant to be, if there is one next to it."""
-    if abs(x) < TINY:
+def simplest(x: float, span: float) -> float:
+    """The number with few digits that a double was meant to be, if there is one next to it.
+
+    ``span`` is the width of the range.
+    """
+    if abs(x) < TINY * span:
         return 0.0
     short = float(f"{x:.{DIGITS}g}")
     return short if abs(short - x) <= NEAR * math.ulp(x) else x
 
 
-def break_at(jets: Jets, low: float, high: float, ends: Sequence[Sequence[float]], reach: float) -> Break:
-    """What a curve is like between two adjacent doubles, whose jets are ``ends``.
+def break_at(
+    jets: Jets,
+    x: float,
+    low: float,
+    high: float,
+    ends: Sequence[Sequence[float]],
+    reach: float,
+) -> Break:
+    """What a curve is like at a point, between two adjacent doubles, whose jets are ``ends``.
 
     ``reach`` is how far on both sides nothing else is known to happen.
     """
-    near = simplest(low), simplest(high)
-    x = min(near, key=lambda x: len(repr(x)))
-    sides = [limits(jets, x, sign, reach, end) for sign, end in zip((-1, 1), ends, strict=True)]
+    left, right = (
+        limits(jets, x, sign, reach, end) for sign, end in zip((-1, 1), ends, strict=True)
+    )
     at = jets([x])[0, 0]
     around = max(high - x, x - low, NEAR * math.ulp(x))
     joined = tuple(
-        agree(left, right) or (is_number(left) and is_number(right) and is_continuous(jets, order, x, around))
-        for order, (left, right) in enumerate(zip(*sides, strict=True))
+        agree(one, other)
+        or (is_number(one) and is_number(other) and is_continuous(jets, order, x, around))
+        for order, (one, other) in enumerate(zip(left, right, strict=True))
     )
-    return Break(x, *sides, float(at), joined)
+    return Break(x, left, right, float(at), joined)
 
 
 def is_number(x: float) -> bool:
@@ -146,8 +166,8 @@ def limit(
     return end if abs(end - last) <= abs(last - before) else last
 
 
-def is_continuous(jets: Jets, order: int, x: float, around: float) -> bool:
-    """Whether the value, or a derivative, is proved to be continuous around a point."""
+def is_continuous(jets: Jets, order: int, x: float, around: float, most: int = PROOFS) -> bool:
+    """Whether the value or a derivative is proved to be continuous around a point, in ``most`` parts."""
     graph, output = jets.program.graph, jets.outputs[order]
     if output is None:
         return True
@@ -156,12 +176,14 @@ def is_continuous(jets: Jets, order: int, x: float, around: float) -> bool:
     nodes = [n for n in range(len(graph)) if needed[n] and varying[n] and graph.operands[n]]
     parts, looked = [(0.0, around)], 0
     while parts:
-        if looked == PROOFS:
+        beside, half = parts.pop()
+        if looked == most or half / 2 == 0:
             return False
         looked += 1
-        beside, half = parts.pop()
         values = jets.enclosed(x, half, beside)
-        if not all(is_known(values[node]) and not may_jump(graph, values, node, varying) for node in nodes):
+        if not all(
+            is_known(values[node]) and not may_jump(graph, values, node, varying) for node in nodes
+        ):
             parts += [(beside + half / 2, half / 2), (beside - half / 2, half / 2)]
     return True
 

@@ -16,7 +16,7 @@ from exprgrad.graph.graph import Graph, Program
 from exprgrad.run.balls.balls import Ball, ball, evaluate, is_infinite, working
 from exprgrad.run.engines.compiled import Kernel, built
 
-__all__ = ["ORDERS", "Jets", "jets_of"]
+__all__ = ["BITS", "ORDERS", "Jets", "jets_of"]
 
 ORDERS = 3
 """The value, the first and the second derivative."""
@@ -55,19 +55,21 @@ class Jets(NamedTuple):
         """The inputs, in order of appearance."""
         return tuple(self.given)
 
-    def enclosed(self, x: float, around: float = 0.0, beside: float = 0.0) -> list[Ball]:
+    def enclosed(
+        self, x: float, around: float = 0.0, beside: float = 0.0, bits: int = BITS
+    ) -> list[Ball]:
         """Every node of the program in balls, at ``x + beside`` or over all points so far ``around`` it.
 
         Literals are the decimals typed, and inputs the doubles.
         """
-        with working(BITS):
+        with working(bits):
             given = {name: ball(value) for name, value in self.given.items()}
             given[self.name] = ball(x) + ball(beside) + type(ball(0))(0, around)
             return evaluate(self.program.graph, given, typed=True)
 
-    def truly(self, x: float, beside: float = 0.0) -> list[Ball]:
+    def truly(self, x: float, beside: float = 0.0, bits: int = BITS) -> list[Ball]:
         """The jet in balls, a step from a point."""
-        values = self.enclosed(x, beside=beside)
+        values = self.enclosed(x, beside=beside, bits=bits)
         return [ball(0) if node is None else values[node] for node in self.outputs]
 
     def beside(self, x: float, step: float) -> list[float]:
@@ -94,9 +96,8 @@ def nearest(value: Ball) -> float | None:
 def jets_of(graph: Graph, name: str, given: Mapping[str, float]) -> Jets:
     """What evaluates a formula of numbers along one input; ``given`` has the others' values."""
     program, entries = hessian(graph, [name])
-    outputs = (program.outputs[0], program.outputs[1], None)
-    if (0, 0) in entries:
-        outputs = (*outputs[:2], program.outputs[entries[0, 0]])
+    second = program.outputs[entries[0, 0]] if (0, 0) in entries else None
+    outputs = (*program.outputs[:2], second)
     wanted = Program(program.graph, tuple(node for node in outputs if node is not None))
     values = {each: given.get(each, 0.0) for each in graph.inputs}
     _, kernel, _ = built(wanted, tuple(graph.inputs), "numpy", True)

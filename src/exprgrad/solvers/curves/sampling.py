@@ -8,27 +8,42 @@ another point.  The first points are uneven, so that a curve with a period does 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from exprgrad.solvers.curves.jets import Jets
 
-__all__ = ["FIRST", "Samples", "gaps", "merged", "rough", "sampled", "window"]
+__all__ = [
+    "FINEST",
+    "Samples",
+    "gaps",
+    "merged",
+    "odd",
+    "overlapping",
+    "rough",
+    "sampled",
+    "spread",
+    "window",
+]
 
 FIRST = 512
 """How many points are looked at first."""
 FINEST = 2.0**-13
 """The least distance of two points, where nothing is searched for: a part of the range."""
-ROUNDS = 12
+ROUNDS = 64
+"""How often parts are halved at most."""
 MOST = 20_000
 """The most points of a curve."""
 SEEN = 1 / 1500
 """What is seen of a deviation: a part of the picture's height."""
-FAR = 30.0
-"""Where the highest is so many times as far off as most of the curve, the picture leaves it out."""
+FAR, RARE = 5.0, 0.05
+"""What runs off so many times as far as the curve goes but for this part at each end is left out."""
 OUTER, REACH = 0.2, 1.6
-"""The part of a curve at each end that does not count where it runs off, and how far beyond the rest is shown."""
+"""The part at each end that does not count where a curve runs off, and how far the rest is exceeded."""
+LEAST = 1e-7
+"""A rise by less than this part of the picture's height does not matter."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -54,29 +69,25 @@ def merged(jets: Jets, samples: Samples, more: Any) -> Samples:
     return Samples(x[order], found[:, order])
 
 
-def window(values: Any, kept: Any = ()) -> tuple[float, float]:
-    """The values that a picture shows, of a curve looked at evenly; those in ``kept`` are shown if they can be.
+def window(
+    values: Any, kept: Sequence[float] = (), *, has_poles: bool = True
+) -> tuple[float, float]:
+    """The values that a picture shows, of a curve looked at evenly, and those in ``kept`` if it can.
 
     Where a few run off to a pole they would squash all others: then it is what most values are, and some
     more on both sides.
     """
     finite = values[np.isfinite(values)]
-    kept = np.array([value for value in kept if math.isfinite(value)])
     if not len(finite):
         return -1.0, 1.0
-    low, high = float(finite.min()), float(finite.max())
-    first, last = np.quantile(finite, [OUTER, 1 - OUTER])
+    low, high = min([float(finite.min()), *kept]), max([float(finite.max()), *kept])
+    first, last, least, most = np.quantile(finite, [OUTER, 1 - OUTER, RARE, 1 - RARE]).tolist()
+    if not high - low > FAR * (most - least):
+        return low, high
     reach = REACH * (last - first)
-    most = np.quantile(finite, [0.05, 0.95])
-    far = FAR * max(float(most[1] - most[0]), float(last - first))
-    if math.isfinite(far) and (high - low > far / 6):
-        inner = kept[(kept > first - 3 * reach) & (kept < last + 3 * reach)]
-        low = max(low, min([first - reach, *inner.tolist()]))
-        high = min(high, max([last + reach, *inner.tolist()]))
-    else:
-        inner = kept
-        low, high = float(min([low, *inner])), float(max([high, *inner]))
-    return low, high
+    if has_poles:
+        kept = [x for x in kept if first - 3 * reach < x < last + 3 * reach]
+    return max(low, min([first - reach, *kept])), min(high, max([last + reach, *kept]))
 
 
 def gaps(samples: Samples) -> Any:
@@ -85,7 +96,7 @@ def gaps(samples: Samples) -> Any:
 
 
 def rough(samples: Samples, order: int, bounds: tuple[float, float]) -> Any:
-    """Which parts between two points are seen to be no chord; ``order`` is 0 for the value, 1 for the slope.
+    """Which parts between two points are seen to be no chord, of the value or a derivative, by ``order``.
 
     That a curve ends inside of a part counts, and what is out of the window's ``bounds`` does not.
     """
@@ -103,17 +114,43 @@ def rough(samples: Samples, order: int, bounds: tuple[float, float]) -> Any:
     return ends | (bent & is_finite[:-1] & is_finite[1:] & ~beyond)
 
 
-def sampled(jets: Jets, samples: Samples, bounds: list[tuple[float, float]]) -> Samples:
-    """The samples with as many more as the curve needs, and its slope if there are bounds for two."""
+def odd(samples: Samples, order: int, height: float) -> Any:
+    """Which parts rise by what their slopes say nothing of, though that may be too little to be seen."""
+    value, slope = samples.jets[order], samples.jets[order + 1]
+    with np.errstate(all="ignore"):
+        rise = np.diff(value)
+        said = gaps(samples) * (slope[:-1] / 2 + slope[1:] / 2)
+        return (np.abs(rise - said) > np.abs(rise) / 2) & (np.abs(rise) > LEAST * height)
+
+
+def sampled(
+    jets: Jets,
+    samples: Samples,
+    bounds: Sequence[tuple[float, float]],
+    steep: Sequence[tuple[float, float]] = (),
+) -> Samples:
+    """The samples with as many more as the curve needs, and its slope if there are bounds for two.
+
+    In the parts that are known to be ``steep`` there is no least distance of two points.
+    """
     finest = FINEST * (samples.x[-1] - samples.x[0])
     for _ in range(ROUNDS):
-        wanted = gaps(samples) > finest
-        bent = np.zeros(len(wanted), dtype=bool)
-        for order, bound in enumerate(bounds):
-            bent |= rough(samples, order, bound)
-        places = np.nonzero(wanted & bent)[0]
-        if not len(places) or len(samples.x) + len(places) > MOST:
+        bent = rough(samples, 0, bounds[0])
+        for order, bound in enumerate(bounds[1:], 1):
+            bent |= rough(samples, order, bound) & (gaps(samples) > finest)
+        left, right = samples.x[:-1], samples.x[1:]
+        bent &= (gaps(samples) > finest) | overlapping(left, right, steep)
+        middle = (left + (right - left) / 2)[bent]
+        middle = middle[(middle > left[bent]) & (middle < right[bent])]
+        if not len(middle) or len(samples.x) + len(middle) > MOST:
             break
-        left, right = samples.x[places], samples.x[places + 1]
-        samples = merged(jets, samples, left + (right - left) / 2)
+        samples = merged(jets, samples, middle)
     return samples
+
+
+def overlapping(low: Any, high: Any, parts: Sequence[tuple[float, float]]) -> Any:
+    """Which of some intervals overlap with one of the parts."""
+    found = np.zeros(len(low), dtype=bool)
+    for start, stop in parts:
+        found |= (high > start) & (low < stop)
+    return found

@@ -1,0 +1,187 @@
+"""Curves in braille on a terminal: eight dots to a cell, axes with round numbers, marks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+__all__ = ["Axis", "Canvas", "Panel", "axis", "colored", "framed", "ticks"]
+
+DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The bits of a braille cell's dots, by row and column."""
+BRAILLE = 0x2800
+ROUND = (1, 2, 5, 10)
+"""What the distance of two ticks is, times a power of ten."""
+LARGEST, SMALLEST = 1e6, 1e-4
+"""Ticks that are larger or smaller than these are written with a power of ten."""
+FAR = 4.0
+"""A line is followed so many heights beyond the canvas, and no further."""
+PLAIN = "\x1b[0m"
+
+
+class Axis(NamedTuple):
+    """An axis from ``low`` to ``high``: where its ticks are, and what is written at each."""
+
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+
+    def part(self, value: float) -> float:
+        """Where a value lies: 0 at the low end, 1 at the high one."""
+        return (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+
+
+def ticks(low: float, high: float, most: int) -> tuple[tuple[float, str], ...]:
+    """Round numbers between two others, ``most`` of them or fewer, each with its text."""
+    span = high / 2 - low / 2
+    if not (0 < span < math.inf) or most < 1:
+        return ()
+    start, stop = Fraction(low), Fraction(high)
+    power = math.floor(math.log10(span)) - 1
+    while True:
+        for factor in ROUND[:3]:
+            step = factor * Fraction(10) ** power
+            first, last = math.ceil(start / step), math.floor(stop / step)
+            if last - first < most:
+                numbers = [k * step for k in range(first, last + 1)]
+                return tuple(zip(map(float, numbers), written(numbers, power), strict=True))
+        power += 1
+
+
+def written(numbers: Sequence[Fraction], power: int) -> list[str]:
+    """Multiples of a power of ten, all with as many decimals."""
+    largest = max(map(abs, numbers), default=Fraction(0))
+    if largest < LARGEST and 10.0**power >= SMALLEST:
+        return [f"{float(x):.{max(0, -power)}f}" if x else "0" for x in numbers]
+    if power < -300 or power > 300:
+        return [f"{float(x):.3g}" if x else "0" for x in numbers]
+    found = []
+    for x in numbers:
+        top = math.floor(math.log10(abs(float(x)))) if x else power
+        found.append(f"{float(x):.{max(0, top - power)}e}" if x else "0")
+    return [text.replace("e+", "e").replace("e0", "e").replace("e-0", "e-") for text in found]
+
+
+def axis(low: float, high: float, most: int, *, margin: float = 0.0) -> Axis:
+    """An axis with ``most`` ticks or fewer; a ``margin`` is a part of it that is added at both ends."""
+    more = margin * (high / 2 - low / 2) * 2
+    low, high = low - more, high + more
+    return Axis(low, high, ticks(low, high, most))
+
+
+class Canvas:
+    """Cells of braille, so many ``columns`` and ``rows``, with letters over them."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.columns, self.rows = columns, rows
+        self.dots = [[0] * columns for _ in range(rows)]
+        self.letters: dict[tuple[int, int], str] = {}
+
+    def dot(self, x: int, y: int) -> None:
+        """A dot, counted from the left and from the top."""
+        if 0 <= x < 2 * self.columns and 0 <= y < 4 * self.rows:
+            self.dots[y // 4][x // 2] |= DOTS[y % 4][x % 2]
+
+    def cell(self, x: float, y: float) -> tuple[int, int]:
+        """The row and the column of a point, as parts of the canvas from the left and from below."""
+        return (
+            min(int((1 - y) * self.rows), self.rows - 1),
+            min(int(x * self.columns), self.columns - 1),
+        )
+
+    def line(self, points: Iterable[tuple[float, float]]) -> None:
+        """A line through points, parts of the canvas from the left and from below."""
+        before: tuple[float, float] | None = None
+        for x, y in points:
+            here = (
+                x * (2 * self.columns - 1),
+                (1 - min(max(y, -FAR), 1 + FAR)) * (4 * self.rows - 1),
+            )
+            if before is not None:
+                self.stretch(before, here)
+            elif 0 <= y <= 1:
+                self.dot(round(here[0]), round(here[1]))
+            before = here
+
+    def stretch(self, start: tuple[float, float], stop: tuple[float, float]) -> None:
+        """The dots of a straight line, given in dots."""
+        count = max(math.ceil(max(abs(stop[0] - start[0]), abs(stop[1] - start[1]))), 1)
+        for at in range(count + 1):
+            part = at / count
+            x, y = (one + part * (other - one) for one, other in zip(start, stop, strict=True))
+            self.dot(round(x), round(y))
+
+    def letter(self, x: float, y: float, letter: str) -> None:
+        """A letter in the cell of a point, parts of the canvas from the left and from below."""
+        if 0 <= x <= 1 and 0 <= y <= 1:
+            self.letters[self.cell(x, y)] = letter
+
+    def row(self, at: int, color: str, marks: Mapping[str, str]) -> str:
+        """A row as text; ``color`` is that of braille, ``marks`` those of letters."""
+        pieces = []
+        for column, bits in enumerate(self.dots[at]):
+            letter = self.letters.get((at, column))
+            if letter is not None and (bits == 0 or letter not in FAINT):
+                pieces.append((letter, marks.get(letter, "")))
+            else:
+                pieces.append((chr(BRAILLE + bits), color) if bits else (" ", ""))
+        text, now = "", ""
+        for letter, wanted in [*pieces, ("", "")]:
+            if wanted != now:
+                text += (PLAIN if now else "") + (f"\x1b[{wanted}m" if wanted else "")
+                now = wanted
+            text += letter
+        return text
+
+
+FAINT = frozenset("┈┊╌")
+"""Letters that give way to a curve."""
+
+
+class Panel(NamedTuple):
+    """A canvas with its axes and what stands above it."""
+
+    title: str
+    canvas: Canvas
+    x: Axis
+    y: Axis
+
+
+def colored(text: str, color: str) -> str:
+    """A text in a colour; as it is, where that is empty."""
+    return f"\x1b[{color}m{text}{PLAIN}" if color and text else text
+
+
+def framed(
+    panel: Panel, margin: int, color: str, faint: str, marks: Mapping[str, str], *, numbers: bool
+) -> list[str]:
+    """The lines of a panel, ``margin`` cells before it; the axis below has its ``numbers`` or has none."""
+    canvas = panel.canvas
+    at_row = {
+        canvas.cell(0, panel.y.part(value))[0]: text for value, text in reversed(panel.y.ticks)
+    }
+    lines = [colored(panel.title, color)]
+    for row in range(canvas.rows):
+        text = at_row.get(row)
+        edge = f"{text or '':>{margin}} {'┤' if text else '│'}"
+        lines.append((colored(edge, faint) + canvas.row(row, color, marks)).rstrip())
+    at_column = {canvas.cell(panel.x.part(value), 0)[1]: text for value, text in panel.x.ticks}
+    rule = "".join("┬" if column in at_column else "─" for column in range(canvas.columns))
+    lines.append(colored(f"{'':>{margin}} └{rule}", faint))
+    if numbers:
+        lines.append(colored(labels(at_column, margin + 2, canvas.columns), faint))
+    return lines
+
+
+def labels(at_column: Mapping[int, str], margin: int, columns: int) -> str:
+    """The numbers below an axis, each in the middle of its tick, as far as there is room."""
+    line = [" "] * (margin + columns)
+    end = -1
+    for column, text in sorted(at_column.items()):
+        start = min(margin + column - len(text) // 2, len(line) - len(text))
+        if start > end:
+            line[start : start + len(text)] = text
+            end = start + len(text)
+    return "".join(line).rstrip()

@@ -1,0 +1,377 @@
+"""A formula's curve over a range: points to draw it by, where it breaks, and what is worth a mark on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from exprgrad.graph.graph import Graph
+from exprgrad.solvers.curves.brackets import BREAKS, ENDS, Brackets, changes, halved, joined
+from exprgrad.solvers.curves.breaks import Break, break_at, is_continuous, simplest
+from exprgrad.solvers.curves.jets import BITS, ORDERS, Jets, jets_of
+from exprgrad.solvers.curves.sampling import (
+    Samples,
+    merged,
+    odd,
+    overlapping,
+    rough,
+    sampled,
+    spread,
+    window,
+)
+
+__all__ = ["Curve", "Feature", "Piece", "curve"]
+
+MOST_BREAKS = 256
+"""The most places that are looked into for a break; of more, no one could see any."""
+DENSE = 12
+"""In so many parts in a row a curve that is not resolved is not steep: it oscillates."""
+MOST_DOUBTFUL = 1024
+"""So many points are looked at in balls for that."""
+SAME = 16
+"""What is fewer ulp apart is one place."""
+CLOSE = 0.01
+"""What is less than this part of the range apart is one dense part."""
+FEW = 4
+"""In so few parts a bracket is proved to be smooth, or taken for a break."""
+SMOOTH = 1e-3
+"""What is left of a bracket's rise between two adjacent doubles, if the curve is smooth there."""
+FEW = 4
+"""In so few parts a bracket is proved to be smooth, or taken for a break."""
+DOUBTFUL = 1e-9
+"""What is less than this part of the largest may be rounding: balls say whether it has that sign."""
+MOST_FEW = 4
+"""In so few parts a bracket is proved to be smooth, or taken for a break."""
+DOUBTFUL = 1024
+"""So many points are looked at in balls for that."""
+SAME = 16
+"""What is fewer ulp apart is one place."""
+CLOSE = 0.01
+"""What is less than this part of the range apart is one dense part."""
+LEVEL = 1e-12
+"""A curve that rises by less than this part of itself is level, and what there is else is rounding."""
+
+
+class Feature(NamedTuple):
+    """What is worth a mark on a curve.
+
+    ``kind``             ``root``, ``minimum``, ``maximum``, ``inflection``, ``kink``, ``cusp``, ``jump``,
+                         ``pole``, ``hole`` or ``edge`` (the formula is defined on one side alone)
+    ``x``, ``value``     where, and what the formula is worth there
+    ``left``, ``right``  the limits on both sides: of the value at poles, jumps and holes, else of the slope
+    """
+
+    kind: str
+    x: float
+    value: float
+    left: float
+    right: float
+
+
+class Piece(NamedTuple):
+    """A part of a curve without breaks: points from left to right, the value and derivatives at each."""
+
+    x: list[float]
+    value: list[float]
+    slope: list[float]
+    second: list[float]
+
+
+class Curve(NamedTuple):
+    """A formula along one input, from ``low`` to ``high``, the others being as ``given``.
+
+    ``pieces``    parts that are drawn one by one; next to each other they may meet
+    ``windows``   what a picture shows, for the value and each derivative: the least and the greatest
+    ``features``  what is worth a mark, from left to right
+    ``dense``     where the curve turns or breaks more often than can be shown: nothing is marked there
+    """
+
+    text: str
+    name: str
+    low: float
+    high: float
+    given: dict[str, float]
+    pieces: list[Piece]
+    windows: list[tuple[float, float]]
+    features: list[Feature]
+    dense: list[tuple[float, float]]
+
+
+def curve(
+    text: str, graph: Graph, name: str, low: float, high: float, given: Mapping[str, float]
+) -> Curve:
+    """The curve of a formula of numbers over the range of an input."""
+    jets = jets_of(graph, name, given)
+    x = spread(low, high)
+    first = Samples(x, jets(x))
+    windows = bounds(first)
+    samples = true_signs(jets, sampled(jets, first, windows[:2]))
+    dense = unresolved(samples, windows)
+    brackets = candidates(samples, windows, dense)
+    narrow = halved(jets, brackets)
+    found = [sorted_out(jets, narrow, at) for at in range(len(narrow.sort))]
+    breaks, more = breaks_at(jets, narrow, [at for at, one in enumerate(found) if one is BROKEN])
+    dense = together(sorted([*dense, *more]), low, high)
+    features = distinct(jets, [one for one in found if isinstance(one, Feature)], breaks, dense)
+    steep = [
+        (one[0], one[1]) for at, one in enumerate(narrow.first.T.tolist()) if found[at] is STEEP
+    ]
+    windows = bounds(first, features)
+    samples = merged(jets, samples, np.array([one.x for one in features]))
+    samples = sampled(jets, samples, windows[:2], together(sorted(steep), low, high, 0.0))
+    features += at_ends(samples, features)
+    features.sort(key=lambda feature: (feature.x, feature.kind))
+    drawn = [*pieces(samples, breaks)]
+    return Curve(text, name, low, high, dict(given), drawn, windows, features, dense)
+
+
+def bounds(samples: Samples, features: Sequence[Feature] = ()) -> list[tuple[float, float]]:
+    """The window of the value and of each derivative; features that are in reach are in the first."""
+    found: list[tuple[float, float]] = []
+    size = 0.0
+    span = samples.x[-1] - samples.x[0]
+    has_poles = any(one.kind == "pole" for one in features)
+    heights = [one.value for one in features if math.isfinite(one.value) and one.kind != "pole"]
+    for order, values in enumerate(samples.jets):
+        low, high = window(values, () if order else heights, has_poles=has_poles or order > 0)
+        size = max(size, abs(low), abs(high))
+        least = LEVEL * size / span**order
+        if not high - low > least + LEVEL * max(abs(low), abs(high)):
+            middle = low / 2 + high / 2
+            half = abs(middle) / 2 if abs(middle) > least else 1.0
+            low, high = middle - half, middle + half
+        found.append((low, high))
+    return found
+
+
+def true_signs(jets: Jets, samples: Samples) -> Samples:
+    """The samples with what may be rounding replaced by what it truly is."""
+    x, found = samples
+    with np.errstate(all="ignore"):
+        sizes = [
+            float(np.median(np.abs(row[np.isfinite(row)]))) if np.isfinite(row).any() else 0.0
+            for row in found
+        ]
+    span = x[-1] - x[0]
+    doubtful = np.zeros(len(x), dtype=bool)
+    for order, row in enumerate(found):
+        if row.any():
+            doubtful |= np.abs(row) <= max(DOUBTFUL * sizes[order], LEVEL * sizes[0] / span**order)
+    found = found.copy()
+    for at in np.nonzero(doubtful)[0][:MOST_DOUBTFUL]:
+        found[:, at] = jets.beside(float(x[at]), 0.0)
+    return Samples(x, found)
+
+
+def unresolved(
+    samples: Samples, windows: Sequence[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """Where the curve is not resolved at many points in a row."""
+    bent = np.nonzero(rough(samples, 0, windows[0]))[0]
+    runs = np.split(bent, np.nonzero(np.diff(bent) > 2)[0] + 1)
+    return [
+        (float(samples.x[run[0]]), float(samples.x[run[-1] + 1]))
+        for run in runs
+        if len(run) >= DENSE
+    ]
+
+
+def together(
+    parts: Sequence[tuple[float, float]], low: float, high: float, close: float = CLOSE
+) -> list[tuple[float, float]]:
+    """Parts that are close to each other, or overlap, as one: from left to right."""
+    found: list[tuple[float, float]] = []
+    for start, stop in parts:
+        if found and start - found[-1][1] <= close * (high - low):
+            start, stop = found[-1][0], max(stop, found[-1][1])
+            found.pop()
+        found.append((start, stop))
+    return found
+
+
+def candidates(
+    samples: Samples, windows: Sequence[tuple[float, float]], dense: Sequence[tuple[float, float]]
+) -> Brackets:
+    """Every part between two points in which something happens, outside of what is dense."""
+    x, found = samples
+    free = ~overlapping(x[:-1], x[1:], together(dense, x[0], x[-1]))
+    finite = np.isfinite(found)
+    both = finite[:, :-1] & finite[:, 1:]
+    parts = []
+    for order in range(ORDERS):
+        sides = found[order] >= 0
+        changing = both[order] & (sides[:-1] != sides[1:])
+        parts.append(changes(samples, order, np.nonzero(changing & free)[0]))
+    ends = finite[0, :-1] != finite[0, 1:]
+    parts.append(changes(samples, ENDS, np.nonzero(ends & free)[0]))
+    for order in range(ORDERS - 1):
+        low, high = windows[order]
+        bent = rough(samples, order, windows[order]) | odd(samples, order, high - low)
+        bent &= both[order] & both[order + 1] & free
+        parts.append(changes(samples, BREAKS + order, np.nonzero(bent)[0]))
+    return joined(parts)
+
+
+BROKEN, STEEP = "broken", "steep"
+"""What a bracket may hold other than a feature: a break, or a curve that is only steep there."""
+
+
+def sorted_out(jets: Jets, narrow: Brackets, at: int) -> Feature | str:
+    """What a narrowed bracket holds; an empty text for nothing."""
+    sort = int(narrow.sort[at])
+    order = 0 if sort == ENDS else sort - BREAKS if sort > ENDS else sort
+    least, most = float(narrow.least[order, at]), float(narrow.most[order, at])
+    first, last = (float(x) for x in narrow.first[:, at])
+    before, after = jets([first, last])[order].tolist()
+    rise = abs(after - before) if sort > ENDS else max(abs(before), abs(after))
+    ends = float(narrow.low[at]), float(narrow.high[at])
+    is_smooth = abs(most - least) <= SMOOTH * rise
+    if sort < ENDS and not is_smooth:  # which rounding may make of what is smooth
+        around = max(ends[1] - ends[0], math.ulp(ends[0]))
+        is_smooth = is_continuous(jets, order, ends[0], around, FEW)
+    if sort == ENDS or not is_smooth:
+        return BROKEN
+    return STEEP if sort > ENDS else crossing(jets, order, first, last, ends)
+
+
+def breaks_at(
+    jets: Jets, narrow: Brackets, suspects: Sequence[int]
+) -> tuple[list[Break], list[tuple[float, float]]]:
+    """The breaks among narrowed brackets, from left to right; or, of too many, the part where they are."""
+    span = float(np.ptp(narrow.first)) if len(suspects) else 0.0
+    places: dict[float, int] = {}
+    for at in suspects:
+        ends = [simplest(float(x), span) for x in (narrow.low[at], narrow.high[at])]
+        places.setdefault(min(ends, key=lambda x: len(repr(x))), at)
+    if len(places) > MOST_BREAKS:
+        return [], [(min(places), max(places))]
+    breaks: list[Break] = []
+    for x, at in sorted(places.items()):
+        if breaks and x - breaks[-1].x <= SAME * math.ulp(x):
+            continue
+        jets_there = narrow.least[:, at].tolist(), narrow.most[:, at].tolist()
+        reach = float(narrow.first[1, at] - narrow.first[0, at])
+        low, high = float(narrow.low[at]), float(narrow.high[at])
+        breaks.append(break_at(jets, x, low, high, jets_there, reach))
+    return [one for one in breaks if one.kind or not all(one.joined)], []
+
+
+def distinct(
+    jets: Jets,
+    smooth: Sequence[Feature],
+    breaks: Sequence[Break],
+    dense: Sequence[tuple[float, float]],
+) -> list[Feature]:
+    """The features of a curve, each once: where it is smooth, where it breaks, and where it touches 0."""
+    found = {(one.kind, one.x): one for one in smooth}
+    for each in breaks:
+        for kind, x in [*found]:
+            if kind != "root" and abs(x - each.x) <= SAME * math.ulp(x):
+                del found[kind, x]
+        found |= {(one.kind, one.x): one for one in broken(each)}
+    found = {(one.kind, one.x): one for one in touching(jets, [*found.values()])} | found
+    return [one for one in found.values() if not any(low < one.x < high for low, high in dense)]
+
+
+def crossing(
+    jets: Jets, order: int, first: float, last: float, ends: tuple[float, float]
+) -> Feature | str:
+    """Where the value or a derivative crosses 0 and is smooth: a root, an extremum or an inflection.
+
+    What doubles say of a bracket's ``ends`` is held to balls: where much cancels, these halve it anew.
+    """
+    signs = [true_sign(jets, order, x) for x in (first, last)]
+    if signs[0] * signs[1] >= 0:
+        return ""
+    if true_sign(jets, order, ends[0]) == signs[1] or true_sign(jets, order, ends[1]) == signs[0]:
+        ends = truly_halved(jets, order, first, last, signs[0])
+    sizes = [abs(value) for value in jets(ends)[order].tolist()]
+    x = simplest(float(ends[0] if sizes[0] < sizes[1] else ends[1]), last - first)
+    if abs(x) < LEVEL * (last - first) and jets.truly(0.0)[order].contains(0):
+        x = 0.0
+    value, slope, second = jets.beside(x, 0.0)
+    value, slope = level(value, slope, x), level(slope, second, x)
+    kind = ("root", "minimum" if signs[0] < 0 else "maximum", "inflection")[order]
+    return Feature(kind, x, value if order else 0.0, slope, slope)
+
+
+def level(value: float, slope: float, x: float) -> float:
+    """A value that is 0 as nearly as the point is known: 0."""
+    return 0.0 if abs(value) <= 2 * math.ulp(x) * abs(slope) else value
+
+
+def true_sign(jets: Jets, order: int, x: float) -> int:
+    """The sign of the value or a derivative, as far as balls tell it; else 0."""
+    for bits in (BITS, 16 * BITS):
+        true = jets.truly(x, bits=bits)[order]
+        if true > 0 or true < 0 or true.is_zero():
+            return 1 if true > 0 else -1 if true < 0 else 0
+    return 0
+
+
+def truly_halved(jets: Jets, order: int, low: float, high: float, sign: int) -> tuple[float, float]:
+    """Two adjacent doubles between which the value or a derivative truly changes its sign."""
+    while low < (middle := low / 2 + high / 2) < high:
+        if true_sign(jets, order, middle) == sign:
+            low = middle
+        else:
+            high = middle
+    return low, high
+
+
+def broken(one: Break) -> Iterator[Feature]:
+    """The features at a break."""
+    value = one.value
+    if one.joined[0] and not math.isnan(one.left[0]):
+        value = one.left[0] if math.isnan(value) else value
+        left, right = one.left[1], one.right[1]
+        if left * right < 0:
+            yield Feature("minimum" if left < 0 else "maximum", one.x, value, left, right)
+        if value == 0:
+            yield Feature("root", one.x, 0.0, left, right)
+        if one.kind == "" and one.left[2] * one.right[2] < 0:
+            yield Feature("inflection", one.x, value, left, right)
+    order = 1 if one.kind in ("kink", "cusp", "edge") else 0
+    if one.kind:
+        yield Feature(one.kind, one.x, value, one.left[order], one.right[order])
+
+
+def touching(jets: Jets, features: Sequence[Feature]) -> Iterator[Feature]:
+    """The roots where a curve touches 0: extrema whose value is 0 for all that balls say."""
+    for one in features:
+        if one.kind in ("minimum", "maximum"):
+            value = jets.enclosed(one.x, 2 * math.ulp(one.x))[jets.outputs[0] or 0]
+            if value.contains(0):
+                yield Feature("root", one.x, 0.0, one.left, one.right)
+
+
+def at_ends(samples: Samples, features: Sequence[Feature]) -> Iterator[Feature]:
+    """The roots at the ends of the range, as far as doubles tell that they are there."""
+    for at in (0, -1):
+        x = float(samples.x[at])
+        value, slope = samples.jets[:2, at].tolist()
+        is_root = 0 < abs(slope) < math.inf and abs(value) <= 4 * math.ulp(x) * abs(slope)
+        roots = [one.x for one in features if one.kind == "root"]
+        if is_root and all(abs(root - x) > SAME * math.ulp(x) for root in roots):
+            yield Feature("root", x, 0.0, slope, slope)
+
+
+def pieces(samples: Samples, breaks: Sequence[Break]) -> Iterator[Piece]:
+    """The samples between breaks, with the limits at their ends."""
+    edges = [-math.inf, *[one.x for one in breaks], math.inf]
+    starts = [None, *breaks]
+    stops = [*breaks, None]
+    for (low, high), start, stop in zip(pairwise(edges), starts, stops, strict=True):
+        inside = (samples.x > low) & (samples.x < high) & np.isfinite(samples.jets[0])
+        x, found = samples.x[inside], samples.jets[:, inside]
+        before = [] if start is None else [(start.x, *start.right)]
+        after = [] if stop is None else [(stop.x, *stop.left)]
+        columns = [x, *found]
+        rows = [*before, *zip(*(column.tolist() for column in columns), strict=True), *after]
+        rows = [row for row in rows if math.isfinite(row[1])]
+        if rows:
+            yield Piece(*map(list, zip(*rows, strict=True)))
