@@ -51,7 +51,17 @@ DESCENTS = [
     "descend|2+2",
 ]
 MISRA = f"y ~ b1*(1 - exp(-b2*x))|--data|{ROOT / 'tests/cases/docs/misra1a.csv'}"
+PLOTS = [
+    "plot|max(x, 1/x)|x=-2:2|--order|2|--tangent|-1.5",
+    "plot|abs(x)|x=-2:2|--tangent|0",
+    "plot|sin(a*x)/x + floor(x)|x=-2:2|a=1/2|--y|-1:1",
+    "plot|log(-1 - x^2)|x=0:1",
+    "plot|x|x=1:0",
+    "plot|x*y|x=0:1|y=0:1:3",
+    "plot|x",
+]
 REQUESTS = [
+    *PLOTS,
     "grad|(a+b)*c|a=2|b=-3|c=10",
     "eval|(a+b)*c|a=2|b=-3|c=10",
     "grad|e=a+b; f=e*c; f|a=2|b=-3|c=10|--wrt|a",

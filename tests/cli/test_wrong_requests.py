@@ -57,7 +57,7 @@ GROUPS: dict[str, list[list[str]]] = {
         ["a*b"], ["derive", "x^2"], ["--colour"], ["-q", "a"], ["", "a"],
         ["\x1b[31m"], ["--version=3"], ["grad\0"],
         ["gradient", "x^2", "x=3"], ["Hessian", "x^2"], ["minimize", "x^2"], ["trace", "x^2"],
-        ["help", "grad"], ["help", "hessian"], ["help"], ["version"], ["plot", "x^2"], ["solve", "x^2"],
+        ["help", "grad"], ["help", "hessian"], ["help"], ["version"], ["plot", "x*y"], ["solve", "x^2"],
         ["--vresion"], ["--json=1"], ["x", "x=3"], ["derivative", "of", "x^2"], ["d/dx x^2"],
         ["diff(x^2, x)"], ["derivative of x^2"],
     ],

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from exprgrad.run.values.uncertain import Spread
     from exprgrad.show.page.lessons import Formula, Lesson
     from exprgrad.show.page.page import Page
+    from exprgrad.show.picture.curves import Plot
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = ["Expression", "Run", "from_latex", "parse"]
@@ -450,6 +451,27 @@ class Expression(Drawn):
 
         require(response, str, "a response is a text, such as 'y' or 'log(y)'")
         return fit(model_text(response, self.text, self.graph), data, start, **options)
+
+    def plot(
+        self,
+        values: Mapping[str, object] | None = None,
+        /,
+        *,
+        order: int = 1,
+        y: object = None,
+        tangent: object = None,
+        **inputs: object,
+    ) -> Plot:
+        """The curve over the range of an input, ``f.plot(x=(-5, 5))``, and what is worth a mark on it.
+
+        The other inputs have values; an input alone that has none goes from -10 to 10.  ``order`` is that
+        of the highest derivative that is drawn, 2 at most; ``y`` are the values that are shown, low and
+        high; ``tangent`` is where to draw one.  A range is a pair or a text, ``"-5:5"``.
+        """
+        from exprgrad.show.picture.curves import Plot
+        from exprgrad.solvers.curves.ranged import ranged
+
+        return Plot(ranged(self.graph, self.text, self.named(values, inputs), y, tangent), order)
 
     def jacobian(
         self,

@@ -19,7 +19,6 @@ EXTRAS = {
 }  # fmt: skip
 """Extra → the module that it is there for."""
 ABSENT = {
-    "plot": "no curves are drawn; 'dot' draws a formula's graph, and 'explore' makes a page of it",
     "integrate": "there are no integrals here, only derivatives",
     "simplify": "only derivatives are simplified: 'diff' writes them",
     "solve": "a formula finds a root, as in eval 'root(x^2 - 2, x, 1)'; 'descend' goes towards a minimum",

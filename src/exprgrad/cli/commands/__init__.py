@@ -7,8 +7,8 @@ import os
 __all__ = ["COMMANDS"]
 
 LESSON = (
-    "eval", "grad", "paths", "descend", "check", "jac", "hess", "jvp", "vjp", "diff", "code", "dot",
-    "explore", "batch", "fit", "ops",
+    "eval", "grad", "paths", "plot", "descend", "check", "jac", "hess", "jvp", "vjp", "diff", "code",
+    "dot", "explore", "batch", "fit", "ops",
 )  # fmt: skip
 """The order in which commands are listed; others follow."""
 

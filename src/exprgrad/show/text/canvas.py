@@ -15,14 +15,14 @@ BRAILLE = 0x2800
 ROUND = (1, 2, 5, 10)
 """What the distance of two ticks is, times a power of ten."""
 LARGEST, SMALLEST = 1e6, 1e-4
-"""Ticks that are larger or smaller than these are written with a power of ten."""
-FAR = 4.0
+"""Ticks that are larger or smaller than these are tick_texts with a power of ten."""
+BEYOND = 4.0
 """A line is followed so many heights beyond the canvas, and no further."""
-PLAIN = "\x1b[0m"
+RESET = "\x1b[0m"
 
 
 class Axis(NamedTuple):
-    """An axis from ``low`` to ``high``: where its ticks are, and what is written at each."""
+    """An axis from ``low`` to ``high``: where its ticks are, and what is tick_texts at each."""
 
     low: float
     high: float
@@ -46,11 +46,11 @@ def ticks(low: float, high: float, most: int) -> tuple[tuple[float, str], ...]:
             first, last = math.ceil(start / step), math.floor(stop / step)
             if last - first < most:
                 numbers = [k * step for k in range(first, last + 1)]
-                return tuple(zip(map(float, numbers), written(numbers, power), strict=True))
+                return tuple(zip(map(float, numbers), tick_texts(numbers, power), strict=True))
         power += 1
 
 
-def written(numbers: Sequence[Fraction], power: int) -> list[str]:
+def tick_texts(numbers: Sequence[Fraction], power: int) -> list[str]:
     """Multiples of a power of ten, all with as many decimals."""
     largest = max(map(abs, numbers), default=Fraction(0))
     if largest < LARGEST and 10.0**power >= SMALLEST:
@@ -97,7 +97,7 @@ class Canvas:
         for x, y in points:
             here = (
                 x * (2 * self.columns - 1),
-                (1 - min(max(y, -FAR), 1 + FAR)) * (4 * self.rows - 1),
+                (1 - min(max(y, -BEYOND), 1 + BEYOND)) * (4 * self.rows - 1),
             )
             if before is not None:
                 self.stretch(before, here)
@@ -130,7 +130,7 @@ class Canvas:
         text, now = "", ""
         for letter, wanted in [*pieces, ("", "")]:
             if wanted != now:
-                text += (PLAIN if now else "") + (f"\x1b[{wanted}m" if wanted else "")
+                text += (RESET if now else "") + (f"\x1b[{wanted}m" if wanted else "")
                 now = wanted
             text += letter
         return text
@@ -151,7 +151,7 @@ class Panel(NamedTuple):
 
 def colored(text: str, color: str) -> str:
     """A text in a colour; as it is, where that is empty."""
-    return f"\x1b[{color}m{text}{PLAIN}" if color and text else text
+    return f"\x1b[{color}m{text}{RESET}" if color and text else text
 
 
 def framed(
@@ -171,11 +171,11 @@ def framed(
     rule = "".join("┬" if column in at_column else "─" for column in range(canvas.columns))
     lines.append(colored(f"{'':>{margin}} └{rule}", faint))
     if numbers:
-        lines.append(colored(labels(at_column, margin + 2, canvas.columns), faint))
+        lines.append(colored(tick_row(at_column, margin + 2, canvas.columns), faint))
     return lines
 
 
-def labels(at_column: Mapping[int, str], margin: int, columns: int) -> str:
+def tick_row(at_column: Mapping[int, str], margin: int, columns: int) -> str:
     """The numbers below an axis, each in the middle of its tick, as far as there is room."""
     line = [" "] * (margin + columns)
     end = -1

@@ -13,9 +13,17 @@ from exprgrad.show.text.views import decimal
 from exprgrad.solvers.curves.curve import Curve, Feature
 from exprgrad.source import cut, printable
 
-__all__ = ["SIGNS", "curve_parts", "dense_words", "derivative_names", "feature_table"]
+__all__ = [
+    "GLYPHS",
+    "MARGIN",
+    "MOST_MARKED",
+    "curve_parts",
+    "dense_words",
+    "derivative_names",
+    "feature_table",
+]
 
-SIGNS = {
+GLYPHS = {
     "root": "○", "inflection": "◇", "minimum": "▼", "maximum": "▲", "kink": "◆", "cusp": "◆",
     "jump": "●", "edge": "●", "hole": "◌", "pole": "┊",
 }  # fmt: skip
@@ -60,12 +68,12 @@ def panels(found: Curve, order: int, screen: Screen, rows: int) -> list[str]:
     rest = rows - 2 * (order + 1) - 1
     heights = [max(LEAST_ROWS, int(rest * share)) for share in SHARES[order + 1]]
     shown = [
-        axis(low, high, max(2, height // TICK_ROWS + 1), margin=MARGIN)
+        axis(low, high, height // TICK_ROWS + 2, margin=MARGIN)
         for (low, high), height in zip(found.windows, heights, strict=False)
     ]
     margin = max(len(text) for y in shown for _, text in y.ticks or ((0, ""),))
     columns = max(width - margin - 2, NARROWEST)
-    x = axis(found.low, found.high, max(2, columns // TICK_CELLS))
+    x = axis(found.low, found.high, columns // TICK_CELLS + 1)
     titles = derivative_names(found.name)
     titles[0] = f"f = {printable(found.text)}"
     lines: list[str] = []
@@ -89,20 +97,25 @@ def drawn_canvas(found: Curve, order: int, canvas: Canvas, x: Axis, y: Axis) -> 
     for one in marked:
         if one.kind == "pole" or (one.kind == "cusp" and order):
             for row in range(canvas.rows):
-                canvas.letter(x.part(one.x), (row + 0.5) / canvas.rows, SIGNS["pole"])
-    for piece in found.pieces:
-        values = (piece.value, piece.slope, piece.second)[order]
+                canvas.letter(x.part(one.x), (row + 0.5) / canvas.rows, GLYPHS["pole"])
+    if found.tangent and order == 0:
+        for column in range(0, canvas.columns, 2):
+            part = (column + 0.5) / canvas.columns
+            at = found.low * (1 - part) + found.high * part
+            canvas.letter(part, y.part(found.tangent.at(at)), "╌")
+    for arc in found.arcs:
+        values = (arc.value, arc.slope, arc.second)[order]
         run: list[tuple[float, float]] = []
-        for at, value in zip(piece.x, values, strict=True):
+        for at, value in zip(arc.x, values, strict=True):
             if math.isfinite(value):
                 run.append((x.part(at), y.part(value)))
             else:
                 canvas.line(run)
                 run = []
         canvas.line(run)
-    for one in sorted(marked, key=lambda one: [*SIGNS].index(one.kind)) if order == 0 else ():
+    for one in sorted(marked, key=lambda one: [*GLYPHS].index(one.kind)) if order == 0 else ():
         if one.kind != "pole":
-            canvas.letter(x.part(one.x), y.part(one.value), SIGNS[one.kind])
+            canvas.letter(x.part(one.x), y.part(one.value), GLYPHS[one.kind])
     return canvas
 
 
@@ -110,7 +123,7 @@ def feature_table(found: Curve, digits: int, *, whole: bool = False) -> Table:
     """The features, a line each: what, where, the value, and the slope or the two sides."""
 
     def row(one: Feature) -> Sequence[Any]:
-        return [f"{SIGNS[one.kind]} {one.kind}", one.x, value_of(one), slope_words(one, digits)]
+        return [f"{GLYPHS[one.kind]} {one.kind}", one.x, value_of(one), slope_words(one, digits)]
 
     columns = [
         Column("point"),
@@ -139,9 +152,13 @@ def slope_words(one: Feature, digits: int) -> str:
 def dense_words(found: Curve, digits: int) -> str:
     """What is not marked, and where."""
     lines = []
+    if found.tangent:
+        x, value, slope = (decimal(number, digits) for number in found.tangent)
+        at = x if not x.startswith("-") else f"({x})"
+        lines.append(f"tangent at {found.name} = {x}: {value} + {slope}*({found.name} - {at})")
     for low, high in found.dense:
         ends = f"{decimal(low, digits)} and {decimal(high, digits)}"
         lines.append(f"between {ends} it turns or breaks more often than can be shown")
-    if not found.pieces:
+    if not found.arcs:
         lines.append("there is nothing to draw: the formula has no value in this range")
     return "\n".join(lines)

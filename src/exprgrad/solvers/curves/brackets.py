@@ -13,7 +13,7 @@ import numpy as np
 from exprgrad.solvers.curves.jets import ORDERS, Jets
 from exprgrad.solvers.curves.sampling import Samples
 
-__all__ = ["BREAKS", "ENDS", "Brackets", "changes", "halved", "joined", "unlike"]
+__all__ = ["BREAKS", "ENDS", "Brackets", "assembled", "changes", "halved", "unlike"]
 
 ENDS = ORDERS
 """The sort of a bracket in which a curve ends; those below are the order whose sign changes in it."""
@@ -45,7 +45,7 @@ def changes(samples: Samples, sort: int, places: Any) -> Brackets:
     return Brackets(low, high, jets[:, places], jets[:, places + 1], kind, np.stack([low, high]))
 
 
-def joined(several: list[Brackets]) -> Brackets:
+def assembled(several: list[Brackets]) -> Brackets:
     """Several brackets as one."""
     return Brackets(*(np.concatenate(parts, axis=-1) for parts in zip(*several, strict=True)))
 
@@ -64,7 +64,7 @@ def between(low: Any, high: Any) -> Any:
 
 
 def unlike(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
-    """By how much a curve's rise is not what its slopes say; infinite where that is no number."""
+    """How far a curve's rise is from what its slopes say; infinite where it cannot be told."""
     at = np.arange(len(x0))
     with np.errstate(all="ignore"):
         rise = jets1[order, at] - jets0[order, at]

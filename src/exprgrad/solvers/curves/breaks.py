@@ -8,6 +8,7 @@ told from a jump by balls: over the whole bracket every operation has a value, a
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -19,23 +20,23 @@ from exprgrad.solvers.curves.jets import ORDERS, Jets
 
 __all__ = ["Break", "break_at", "is_continuous", "simplest"]
 
-DIGITS = 12
+SHORT_DIGITS = 12
 """A double that is a few ulp from a number with so many digits is that number."""
-NEAR = 4
+NEAR_ULP = 4
 """So many ulp are a few."""
 TINY = 1e-60
 """What is nearer to 0, beside the range, is 0: so near, quotients and their derivatives overflow."""
-LARGE = 1e300
+OVERFLOWING = 1e300
 """What is larger on one side of a point, and infinite on the other, is no pole: doubles end there."""
-STEPS = (1e-2, 1e-5, 1e-8, 1e-11, 1e-14)
+APPROACH = (1e-2, 1e-5, 1e-8, 1e-11, 1e-14)
 """The steps towards a point, as parts of how far nothing else happens."""
-LEAST = 2.0**10
+LEAST_STEP = 2.0**10
 """The least step, in ulp of the point."""
 STEADY = 0.9
 """A slope times its step that keeps so much of itself, step by step, does not get smaller."""
 EQUAL = 1e-7
 """Two limits that are so near to each other, beside what they are, are one."""
-NOTHING = 1e-9
+NEAR_ZERO = 1e-9
 """Limits that are less are compared as if they were so much."""
 PROOFS = 40
 """The most parts that a bracket is divided into to prove that a curve is continuous there."""
@@ -62,7 +63,7 @@ class Break(NamedTuple):
         An edge is where the formula is defined on one side alone.
         """
         ends = self.left[0], self.right[0]
-        if all(map(math.isnan, ends)) or LARGE < abs(self.value) < math.inf:
+        if all(map(math.isnan, ends)) or OVERFLOWING < abs(self.value) < math.inf:
             return ""
         if math.inf in map(abs, ends):
             return "pole"
@@ -87,8 +88,8 @@ def simplest(x: float, span: float) -> float:
     """
     if abs(x) < TINY * span:
         return 0.0
-    short = float(f"{x:.{DIGITS}g}")
-    return short if abs(short - x) <= NEAR * math.ulp(x) else x
+    short = float(f"{x:.{SHORT_DIGITS}g}")
+    return short if abs(short - x) <= NEAR_ULP * math.ulp(x) else x
 
 
 def break_at(
@@ -106,33 +107,31 @@ def break_at(
     left, right = (
         limits(jets, x, sign, reach, end) for sign, end in zip((-1, 1), ends, strict=True)
     )
-    at = jets([x])[0, 0]
-    around = max(high - x, x - low, NEAR * math.ulp(x))
+    at = float(jets([x])[0, 0])
+    true = jets.truly(x)[0]
+    if math.isinf(at) and true.is_finite() and abs(float(true.mid())) == math.inf:
+        at = math.copysign(sys.float_info.max, at)
+    around = max(high - x, x - low, NEAR_ULP * math.ulp(x))
     joined = tuple(
         agree(one, other)
-        or (is_number(one) and is_number(other) and is_continuous(jets, order, x, around))
+        or (math.isfinite(one) and math.isfinite(other) and is_continuous(jets, order, x, around))
         for order, (one, other) in enumerate(zip(left, right, strict=True))
     )
-    return Break(x, left, right, float(at), joined)
-
-
-def is_number(x: float) -> bool:
-    """Whether it is neither infinite nor nan."""
-    return math.isfinite(x)
+    return Break(x, left, right, at, joined)
 
 
 def agree(left: float, right: float) -> bool:
     """Whether two limits are the same number."""
     apart = abs(left - right)
-    return is_number(apart) and apart <= EQUAL * max(abs(left), abs(right), NOTHING)
+    return math.isfinite(apart) and apart <= EQUAL * max(abs(left), abs(right), NEAR_ZERO)
 
 
 def limits(
     jets: Jets, x: float, sign: int, reach: float, end: Sequence[float]
 ) -> tuple[float, ...]:
     """The limits of the jets on one side of a point; ``end`` are the doubles' jets there."""
-    least = LEAST * math.ulp(x)
-    steps = sorted({max(reach * part, least) for part in STEPS}, reverse=True)
+    least = LEAST_STEP * math.ulp(x)
+    steps = sorted({max(reach * part, least) for part in APPROACH}, reverse=True)
     found = [jets.beside(x, sign * step) for step in steps]
     answers = []
     for order in range(ORDERS):
@@ -149,7 +148,7 @@ def limit(
 ) -> float:
     """What values come to, step by step; ``end`` is what doubles say of it."""
     *_, before, last = [values[0], *values]
-    if not is_number(last):
+    if not math.isfinite(last):
         return last
     sizes = [*map(abs, values)][-3:]
     grows = len(sizes) == 3 and sizes[0] < sizes[1] < sizes[2]

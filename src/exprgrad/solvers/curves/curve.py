@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from exprgrad.errors import RequestError
 from exprgrad.graph.graph import Graph
-from exprgrad.solvers.curves.brackets import BREAKS, ENDS, Brackets, changes, halved, joined
+from exprgrad.language.write.infix import number
+from exprgrad.solvers.curves.brackets import BREAKS, ENDS, Brackets, assembled, changes, halved
 from exprgrad.solvers.curves.breaks import Break, break_at, is_continuous, simplest
-from exprgrad.solvers.curves.jets import BITS, ORDERS, Jets, jets_of
+from exprgrad.solvers.curves.jets import JET_BITS, ORDERS, Jets, jets_of
 from exprgrad.solvers.curves.sampling import (
     Samples,
     merged,
@@ -24,36 +26,26 @@ from exprgrad.solvers.curves.sampling import (
     window,
 )
 
-__all__ = ["Curve", "Feature", "Piece", "curve"]
+__all__ = ["Arc", "Curve", "Feature", "Tangent", "curve"]
 
 MOST_BREAKS = 256
 """The most places that are looked into for a break; of more, no one could see any."""
 DENSE = 12
 """In so many parts in a row a curve that is not resolved is not steep: it oscillates."""
-MOST_DOUBTFUL = 1024
-"""So many points are looked at in balls for that."""
-SAME = 16
-"""What is fewer ulp apart is one place."""
 CLOSE = 0.01
 """What is less than this part of the range apart is one dense part."""
-FEW = 4
-"""In so few parts a bracket is proved to be smooth, or taken for a break."""
 SMOOTH = 1e-3
 """What is left of a bracket's rise between two adjacent doubles, if the curve is smooth there."""
-FEW = 4
+QUICK_PROOFS = 4
 """In so few parts a bracket is proved to be smooth, or taken for a break."""
-DOUBTFUL = 1e-9
-"""What is less than this part of the largest may be rounding: balls say whether it has that sign."""
-MOST_FEW = 4
-"""In so few parts a bracket is proved to be smooth, or taken for a break."""
-DOUBTFUL = 1024
-"""So many points are looked at in balls for that."""
-SAME = 16
-"""What is fewer ulp apart is one place."""
-CLOSE = 0.01
-"""What is less than this part of the range apart is one dense part."""
+DOUBTFUL, MOST_DOUBTFUL = 1e-9, 1024
+"""What is less than this part of most values may be rounding: so many points are looked at in balls."""
 LEVEL = 1e-12
 """A curve that rises by less than this part of itself is level, and what there is else is rounding."""
+SAME = 16
+"""What is fewer ulp apart is one place."""
+TANGENT_STEP, APART = 1e-9, 1e-3
+"""Slopes so far on both sides of a point, beside it, that are so far apart belong to no tangent."""
 
 
 class Feature(NamedTuple):
@@ -72,7 +64,7 @@ class Feature(NamedTuple):
     right: float
 
 
-class Piece(NamedTuple):
+class Arc(NamedTuple):
     """A part of a curve without breaks: points from left to right, the value and derivatives at each."""
 
     x: list[float]
@@ -81,13 +73,26 @@ class Piece(NamedTuple):
     second: list[float]
 
 
+class Tangent(NamedTuple):
+    """The tangent at a point: through the ``value`` there, with that ``slope``."""
+
+    x: float
+    value: float
+    slope: float
+
+    def at(self, x: float) -> float:
+        """The height of the line."""
+        return self.value + self.slope * (x - self.x)
+
+
 class Curve(NamedTuple):
     """A formula along one input, from ``low`` to ``high``, the others being as ``given``.
 
-    ``pieces``    parts that are drawn one by one; next to each other they may meet
+    ``arcs``      parts that are drawn one by one; next to each other they may meet
     ``windows``   what a picture shows, for the value and each derivative: the least and the greatest
     ``features``  what is worth a mark, from left to right
     ``dense``     where the curve turns or breaks more often than can be shown: nothing is marked there
+    ``tangent``   the one that was asked for
     """
 
     text: str
@@ -95,20 +100,31 @@ class Curve(NamedTuple):
     low: float
     high: float
     given: dict[str, float]
-    pieces: list[Piece]
+    arcs: list[Arc]
     windows: list[tuple[float, float]]
     features: list[Feature]
     dense: list[tuple[float, float]]
+    tangent: Tangent | None = None
 
 
 def curve(
-    text: str, graph: Graph, name: str, low: float, high: float, given: Mapping[str, float]
+    text: str,
+    graph: Graph,
+    name: str,
+    low: float,
+    high: float,
+    given: Mapping[str, float],
+    shown: tuple[float, float] | None = None,
+    tangent_at: float | None = None,
 ) -> Curve:
-    """The curve of a formula of numbers over the range of an input."""
+    """The curve of a formula of numbers over the range of an input.
+
+    ``shown`` are the values that a picture shows; ``tangent_at`` is where a tangent is asked for.
+    """
     jets = jets_of(graph, name, given)
     x = spread(low, high)
     first = Samples(x, jets(x))
-    windows = bounds(first)
+    windows = bounds(first, shown=shown)
     samples = true_signs(jets, sampled(jets, first, windows[:2]))
     dense = unresolved(samples, windows)
     brackets = candidates(samples, windows, dense)
@@ -120,17 +136,42 @@ def curve(
     steep = [
         (one[0], one[1]) for at, one in enumerate(narrow.first.T.tolist()) if found[at] is STEEP
     ]
-    windows = bounds(first, features)
-    samples = merged(jets, samples, np.array([one.x for one in features]))
+    windows = bounds(first, features, shown)
+    places = {one.x for one in features} - {one.x for one in breaks}
+    samples = merged(jets, samples, np.array(sorted(places)))
     samples = sampled(jets, samples, windows[:2], together(sorted(steep), low, high, 0.0))
     features += at_ends(samples, features)
     features.sort(key=lambda feature: (feature.x, feature.kind))
-    drawn = [*pieces(samples, breaks)]
-    return Curve(text, name, low, high, dict(given), drawn, windows, features, dense)
+    drawn = [*arcs(samples, [one for one in breaks if one.kind or not all(one.joined)])]
+    line = None if tangent_at is None else tangent(jets, tangent_at)
+    return Curve(text, name, low, high, dict(given), drawn, windows, features, dense, line)
 
 
-def bounds(samples: Samples, features: Sequence[Feature] = ()) -> list[tuple[float, float]]:
-    """The window of the value and of each derivative; features that are in reach are in the first."""
+def tangent(jets: Jets, x: float) -> Tangent:
+    """The tangent at a point.  Raises ``RequestError`` where there is none."""
+    value, slope, _ = jets([x])[:, 0].tolist()
+    sides = [jets.beside(x, sign * TANGENT_STEP * max(abs(x), TANGENT_STEP)) for sign in (-1, 1)]
+    if not (math.isfinite(value) and math.isfinite(slope)):
+        message = f"there is no tangent at {jets.name} = {number(x)}: "
+        message += f"the value is {number(value)}, the derivative {number(slope)}"
+        raise RequestError("no-tangent", message)
+    slopes = [side[1] for side in sides]
+    if abs(slopes[0] - slopes[1]) > APART * max(abs(slopes[0]), abs(slopes[1]), abs(slope)):
+        message = f"there is no tangent at {jets.name} = {number(x)}: the slopes are "
+        message += f"{number(slopes[0])} on the left and {number(slopes[1])} on the right"
+        raise RequestError("no-tangent", message)
+    return Tangent(x, value, slope)
+
+
+def bounds(
+    samples: Samples,
+    features: Sequence[Feature] = (),
+    shown: tuple[float, float] | None = None,
+) -> list[tuple[float, float]]:
+    """The window of the value and of each derivative; features that are in reach are in the first.
+
+    That is ``shown`` where it is chosen.
+    """
     found: list[tuple[float, float]] = []
     size = 0.0
     span = samples.x[-1] - samples.x[0]
@@ -145,7 +186,7 @@ def bounds(samples: Samples, features: Sequence[Feature] = ()) -> list[tuple[flo
             half = abs(middle) / 2 if abs(middle) > least else 1.0
             low, high = middle - half, middle + half
         found.append((low, high))
-    return found
+    return found if shown is None else [shown, *found[1:]]
 
 
 def true_signs(jets: Jets, samples: Samples) -> Samples:
@@ -213,7 +254,7 @@ def candidates(
         bent = rough(samples, order, windows[order]) | odd(samples, order, high - low)
         bent &= both[order] & both[order + 1] & free
         parts.append(changes(samples, BREAKS + order, np.nonzero(bent)[0]))
-    return joined(parts)
+    return assembled(parts)
 
 
 BROKEN, STEEP = "broken", "steep"
@@ -232,7 +273,7 @@ def sorted_out(jets: Jets, narrow: Brackets, at: int) -> Feature | str:
     is_smooth = abs(most - least) <= SMOOTH * rise
     if sort < ENDS and not is_smooth:  # which rounding may make of what is smooth
         around = max(ends[1] - ends[0], math.ulp(ends[0]))
-        is_smooth = is_continuous(jets, order, ends[0], around, FEW)
+        is_smooth = is_continuous(jets, order, ends[0], around, QUICK_PROOFS)
     if sort == ENDS or not is_smooth:
         return BROKEN
     return STEEP if sort > ENDS else crossing(jets, order, first, last, ends)
@@ -257,7 +298,7 @@ def breaks_at(
         reach = float(narrow.first[1, at] - narrow.first[0, at])
         low, high = float(narrow.low[at]), float(narrow.high[at])
         breaks.append(break_at(jets, x, low, high, jets_there, reach))
-    return [one for one in breaks if one.kind or not all(one.joined)], []
+    return breaks, []
 
 
 def distinct(
@@ -306,7 +347,7 @@ def level(value: float, slope: float, x: float) -> float:
 
 def true_sign(jets: Jets, order: int, x: float) -> int:
     """The sign of the value or a derivative, as far as balls tell it; else 0."""
-    for bits in (BITS, 16 * BITS):
+    for bits in (JET_BITS, 16 * JET_BITS):
         true = jets.truly(x, bits=bits)[order]
         if true > 0 or true < 0 or true.is_zero():
             return 1 if true > 0 else -1 if true < 0 else 0
@@ -331,7 +372,7 @@ def broken(one: Break) -> Iterator[Feature]:
         left, right = one.left[1], one.right[1]
         if left * right < 0:
             yield Feature("minimum" if left < 0 else "maximum", one.x, value, left, right)
-        if value == 0:
+        if value == 0 or one.left[0] * one.right[0] < 0:
             yield Feature("root", one.x, 0.0, left, right)
         if one.kind == "" and one.left[2] * one.right[2] < 0:
             yield Feature("inflection", one.x, value, left, right)
@@ -360,7 +401,7 @@ def at_ends(samples: Samples, features: Sequence[Feature]) -> Iterator[Feature]:
             yield Feature("root", x, 0.0, slope, slope)
 
 
-def pieces(samples: Samples, breaks: Sequence[Break]) -> Iterator[Piece]:
+def arcs(samples: Samples, breaks: Sequence[Break]) -> Iterator[Arc]:
     """The samples between breaks, with the limits at their ends."""
     edges = [-math.inf, *[one.x for one in breaks], math.inf]
     starts = [None, *breaks]
@@ -374,4 +415,4 @@ def pieces(samples: Samples, breaks: Sequence[Break]) -> Iterator[Piece]:
         rows = [*before, *zip(*(column.tolist() for column in columns), strict=True), *after]
         rows = [row for row in rows if math.isfinite(row[1])]
         if rows:
-            yield Piece(*map(list, zip(*rows, strict=True)))
+            yield Arc(*map(list, zip(*rows, strict=True)))

@@ -16,11 +16,11 @@ from exprgrad.graph.graph import Graph, Program
 from exprgrad.run.balls.balls import Ball, ball, evaluate, is_infinite, working
 from exprgrad.run.engines.compiled import Kernel, built
 
-__all__ = ["BITS", "ORDERS", "Jets", "jets_of"]
+__all__ = ["JET_BITS", "ORDERS", "Jets", "jets_of"]
 
 ORDERS = 3
 """The value, the first and the second derivative."""
-BITS = 256
+JET_BITS = 256
 """The precision of what balls are asked for: beside a point, where much cancels."""
 
 
@@ -56,7 +56,7 @@ class Jets(NamedTuple):
         return tuple(self.given)
 
     def enclosed(
-        self, x: float, around: float = 0.0, beside: float = 0.0, bits: int = BITS
+        self, x: float, around: float = 0.0, beside: float = 0.0, bits: int = JET_BITS
     ) -> list[Ball]:
         """Every node of the program in balls, at ``x + beside`` or over all points so far ``around`` it.
 
@@ -67,7 +67,7 @@ class Jets(NamedTuple):
             given[self.name] = ball(x) + ball(beside) + type(ball(0))(0, around)
             return evaluate(self.program.graph, given, typed=True)
 
-    def truly(self, x: float, beside: float = 0.0, bits: int = BITS) -> list[Ball]:
+    def truly(self, x: float, beside: float = 0.0, bits: int = JET_BITS) -> list[Ball]:
         """The jet in balls, a step from a point."""
         values = self.enclosed(x, beside=beside, bits=bits)
         return [ball(0) if node is None else values[node] for node in self.outputs]

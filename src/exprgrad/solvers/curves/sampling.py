@@ -38,11 +38,11 @@ MOST = 20_000
 """The most points of a curve."""
 SEEN = 1 / 1500
 """What is seen of a deviation: a part of the picture's height."""
-FAR, RARE = 5.0, 0.05
+RUNAWAY, RARE = 5.0, 0.05
 """What runs off so many times as far as the curve goes but for this part at each end is left out."""
 OUTER, REACH = 0.2, 1.6
 """The part at each end that does not count where a curve runs off, and how far the rest is exceeded."""
-LEAST = 1e-7
+UNSEEN_RISE = 1e-7
 """A rise by less than this part of the picture's height does not matter."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -82,7 +82,7 @@ def window(
         return -1.0, 1.0
     low, high = min([float(finite.min()), *kept]), max([float(finite.max()), *kept])
     first, last, least, most = np.quantile(finite, [OUTER, 1 - OUTER, RARE, 1 - RARE]).tolist()
-    if not high - low > FAR * (most - least):
+    if not high - low > RUNAWAY * (most - least):
         return low, high
     reach = REACH * (last - first)
     if has_poles:
@@ -115,12 +115,16 @@ def rough(samples: Samples, order: int, bounds: tuple[float, float]) -> Any:
 
 
 def odd(samples: Samples, order: int, height: float) -> Any:
-    """Which parts rise by what their slopes say nothing of, though that may be too little to be seen."""
+    """Which parts rise by more or less than any slope between those at their ends would make them.
+
+    Where the slope is monotone the mean value theorem forbids that, though it may be too little to be seen.
+    """
     value, slope = samples.jets[order], samples.jets[order + 1]
     with np.errstate(all="ignore"):
-        rise = np.diff(value)
-        said = gaps(samples) * (slope[:-1] / 2 + slope[1:] / 2)
-        return (np.abs(rise - said) > np.abs(rise) / 2) & (np.abs(rise) > LEAST * height)
+        rise, width = np.diff(value), gaps(samples)
+        sides = width * slope[:-1], width * slope[1:]
+        beyond = np.maximum(rise - np.maximum(*sides), np.minimum(*sides) - rise)
+        return beyond > UNSEEN_RISE * height + 1e-12 * np.abs(value[:-1])
 
 
 def sampled(

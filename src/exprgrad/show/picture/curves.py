@@ -1,0 +1,156 @@
+"""A curve as a picture: a frame for the value and one for each derivative, with what is worth a mark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from exprgrad.show.picture.picture import notebook, put
+from exprgrad.show.picture.plots import Dots, Frame, Layer, Line, Note, Rule, plot, plot_format
+from exprgrad.show.text.curves import MARGIN, MOST_MARKED, curve_parts, derivative_names
+from exprgrad.show.text.table import Screen, plain
+from exprgrad.show.text.views import signed
+from exprgrad.solvers.curves.curve import Curve, Feature
+from exprgrad.source import cut, printable
+
+__all__ = ["Plot", "curve_frames"]
+
+SHARES = (1.0, 0.7, 0.6)
+ROLES = ("data", "grad", "ink")
+"""What the value and the derivatives are drawn as."""
+MOST_NOTED = 24
+"""So many features are noted with their numbers; of more, they are marked alone."""
+NOTED_DIGITS = 4
+LONGEST_TITLE = 70
+SHAPES = {
+    "root": ("o", False), "inflection": ("D", False), "minimum": ("v", True), "maximum": ("^", True),
+    "kink": ("D", True), "cusp": ("D", True), "edge": ("o", True), "hole": ("o", False),
+}  # fmt: skip
+"""The dot of a feature, and whether it is filled."""
+NOTED = (
+    "inflection", "root", "edge", "hole", "minimum", "maximum", "jump", "cusp", "kink", "pole",
+)  # fmt: skip
+"""Where several features are in one place, the last of them is noted."""
+PRINTED_ROWS = 24
+
+
+class Plot:
+    """A plot: of ``curve``, up to the derivative of an ``order``; it prints as on a terminal.
+
+    A notebook shows it drawn.  What is known of the curve, such as its roots, are ``features``.
+    """
+
+    def __init__(self, curve: Curve, order: int = 1) -> None:
+        self.curve = curve
+        self.order = order
+
+    @property
+    def features(self) -> list[Feature]:
+        """What is worth a mark, from left to right: roots, extrema, inflections, kinks, poles."""
+        return self.curve.features
+
+    def at(self, *kinds: str) -> list[float]:
+        """Where the features of some kinds are: ``at("root")``, ``at("minimum", "maximum")``."""
+        return [one.x for one in self.features if one.kind in kinds]
+
+    def svg(self, look: str | None = None) -> str:
+        """The picture as SVG, ``light`` or ``dark``, by default as the page is that it stands on.
+
+        Raises ``MissingExtraError`` without Matplotlib.
+        """
+        return self.drawn("svg", look).decode()
+
+    def save(self, path: str | Path, look: str | None = None) -> None:
+        """Write the picture to a ``.svg``, ``.png`` or ``.pdf`` file; ``look`` is as in ``svg``."""
+        put(self.drawn(plot_format(path), look), path)
+
+    def drawn(self, format: str, look: str | None = None) -> bytes:
+        """The bytes of a file."""
+        return plot(curve_frames(self.curve, self.order), format, look)
+
+    def __str__(self) -> str:
+        parts = curve_parts(self.curve, self.order, 6, Screen(80), PRINTED_ROWS)
+        return "\n".join(part if isinstance(part, str) else plain(part) for part in parts)
+
+    __repr__ = __str__
+
+    def _repr_svg_(self) -> str | None:
+        return self._repr_mimebundle_().get("image/svg+xml")
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return notebook(str(self), self.svg)
+
+
+def curve_frames(found: Curve, order: int) -> list[Frame]:
+    """The frames of a curve, one below the other."""
+    titles = derivative_names(printable(found.name))
+    titles[0] = f"f = {cut(printable(found.text), LONGEST_TITLE)}"
+    frames = []
+    for at in range(order + 1):
+        low, high = found.windows[at]
+        margin = 2 * MARGIN * (high / 2 - low / 2)
+        frames.append(
+            Frame(
+                [*layers(found, at)],
+                titles[at],
+                x_label=printable(found.name) if at == order else "",
+                x_range=(found.low, found.high),
+                y_range=(low - margin, high + margin),
+                share=SHARES[at],
+                role=ROLES[at],
+            )
+        )
+    return frames
+
+
+def layers(found: Curve, order: int) -> Iterator[Layer]:
+    """What is drawn of the value, or of a derivative."""
+    low, high = found.windows[order]
+    if low < 0 < high:
+        yield Rule(y=0.0)
+    marked = found.features if len(found.features) <= MOST_MARKED else []
+    for one in marked:
+        if one.kind == "pole" or (one.kind == "cusp" and order):
+            yield Rule(x=one.x, dashes=":")
+    reach = 2 * (high - low)
+    for piece in found.arcs:
+        values = (piece.value, piece.slope, piece.second)[order]
+        shown = [y if abs(y) < math.inf else math.nan for y in values]
+        inside = [min(max(y, low - reach), high + reach) for y in shown]
+        yield Line(piece.x, inside, ROLES[order])
+    if order:
+        return
+    if found.tangent:
+        ends = found.low, found.high
+        yield Line(ends, [found.tangent.at(x) for x in ends], "ink", "--", 1.0)
+        yield Dots([found.tangent.x], [found.tangent.value], "ink", size=3.5)
+    for one in marked:
+        if one.kind == "jump":
+            yield from jump(one)
+        elif one.kind != "pole" and low <= one.value <= high:
+            shape, filled = SHAPES[one.kind]
+            yield Dots([one.x], [one.value], "ink", shape, filled)
+    noted = {one.x: one for one in sorted(marked, key=lambda one: NOTED.index(one.kind))}
+    if len(noted) <= MOST_NOTED:
+        for one in noted.values():
+            height = low if one.kind == "pole" else one.value
+            if math.isfinite(height):
+                yield Note(one.x, height, words(one))
+
+
+def jump(one: Feature) -> Iterator[Layer]:
+    """The ends of a curve at a jump: filled where the formula has that value."""
+    for end in (one.left, one.right):
+        yield Dots([one.x], [end], "data", "o", end == one.value, 4.5)
+
+
+def words(one: Feature) -> str:
+    """What is noted at a feature."""
+    x, value = (signed(number, NOTED_DIGITS) for number in (one.x, one.value))
+    if one.kind in ("root", "pole"):
+        return x
+    if one.kind in ("kink", "cusp"):
+        return f"slopes {signed(one.left, NOTED_DIGITS)}, {signed(one.right, NOTED_DIGITS)}"
+    return f"({x}, {value})"

@@ -1,0 +1,364 @@
+"""Plots by Matplotlib: lines, dots and bands over axes, as SVG, PNG or PDF, in light and dark.
+
+A picture is frames below each other, which share their horizontal axis; a frame has layers, from back to
+front.  All of it is plain data, and the same data make the same bytes.  In an SVG texts are texts, and the
+colours are those of the page that it stands on, unless a theme is chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from html import escape
+from typing import Any, NamedTuple
+
+from exprgrad.errors import MissingExtraError, install
+from exprgrad.show.picture.picture import misnamed
+from exprgrad.show.picture.render import style
+from exprgrad.show.picture.theme import CARD, DARK, DATA, FONT, GRAD, INK, LINE, MUTED, WRONG
+
+__all__ = [
+    "LOOKS", "PLOTS", "Band", "Dots", "Field", "Frame", "Heat", "Layer", "Line", "Note", "Rule", "plot",
+    "plot_format",
+]  # fmt: skip
+
+PLOTS = ("svg", "png", "pdf")
+"""The formats of a plot."""
+LOOKS = ("light", "dark")
+"""What a plot may stand on."""
+WIDTH, HEIGHT = 7.2, 2.7
+"""Inches: of a picture, and of a frame whose share is 1."""
+DPI = 160
+MEASURED = "DejaVu Sans"
+"""The family that texts are measured in: it comes with Matplotlib, and is wider than those of an SVG."""
+SMALL, LARGE = 8.5, 10.0
+"""Sizes of letters, in points."""
+AROUND = 2.0
+"""The least distance of a note to what it must not touch, in points."""
+PLACES = ((0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0))
+"""Where a note may stand beside its point: to the right and above, in its own widths and heights."""
+OFFSETS = (7.0, 14.0, 24.0)
+"""How far from its point, in points."""
+MOST_SHADE = 0.55
+"""How much of its colour is seen of the area with the greatest values."""
+ROLES = {"data": DATA, "grad": GRAD, "wrong": WRONG, "ink": INK, "muted": MUTED, "line": LINE}
+
+
+class Line(NamedTuple):
+    """A line through points; where one is nan it is broken.  ``dashes`` as Matplotlib has them."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    role: str = "data"
+    dashes: str = "-"
+    width: float = 1.6
+    label: str = ""
+
+
+class Dots(NamedTuple):
+    """Points, and how much each may be off, if that is known; ``filled`` or as rings."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    role: str = "data"
+    shape: str = "o"
+    filled: bool = True
+    size: float = 5.0
+    errors: Sequence[float] | None = None
+    label: str = ""
+
+
+class Band(NamedTuple):
+    """What lies between two lines."""
+
+    x: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    role: str = "data"
+    label: str = ""
+
+
+class Rule(NamedTuple):
+    """A thin line across the frame: vertical at ``x``, or horizontal at ``y``."""
+
+    x: float | None = None
+    y: float | None = None
+    dashes: str = "-"
+
+
+class Note(NamedTuple):
+    """A short text beside a point: it is placed where it covers nothing, or left out."""
+
+    x: float
+    y: float
+    text: str
+
+
+class Heat(NamedTuple):
+    """Values on a grid, from below to above: areas between levels, and lines at these."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    values: Sequence[Sequence[float]]
+    levels: Sequence[float]
+
+
+class Field(NamedTuple):
+    """Arrows of one length at points, along (``u``, ``v``)."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    u: Sequence[float]
+    v: Sequence[float]
+
+
+Layer = Line | Dots | Band | Rule | Note | Heat | Field
+
+
+class Frame(NamedTuple):
+    """Axes and what is drawn over them; a ``share`` of 1 is ``HEIGHT`` high.
+
+    ``x_range``, ``y_range``  what is shown: None for whatever the layers take
+    """
+
+    layers: Sequence[Layer]
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+    share: float = 1.0
+    role: str = "ink"
+    logarithmic: bool = False
+
+
+def plot_format(path: object) -> str:
+    """The format that a file's name asks for.  Raises ``RequestError`` for one that no plot has."""
+    text = str(path)
+    ending = text.rpartition(".")[2].lower()
+    if ending in PLOTS and "." in text:
+        return ending
+    raise misnamed(text, "a plot's format", "the formats are .svg, .png and .pdf")
+
+
+@cache
+def matplotlib() -> Any:
+    """The package, with the parts that are used.  Raises ``MissingExtraError`` where it is missing."""
+    try:
+        import matplotlib as package
+        import matplotlib.backends.backend_agg
+        import matplotlib.figure
+        import matplotlib.ticker
+    except ImportError:
+        raise MissingExtraError(
+            "missing-matplotlib", "a plot as a file needs Matplotlib", help=install("matplotlib")
+        ) from None
+    return package
+
+
+def plot(frames: Sequence[Frame], format: str, look: str | None = None) -> bytes:
+    """The picture of some frames as the bytes of an ``svg``, ``png`` or ``pdf`` file.
+
+    ``look`` is ``light`` or ``dark``; None follows the page in an SVG, and is light elsewhere.
+    """
+    package = matplotlib()
+    colors = {light: DARK[light] if look == "dark" else light for light in DARK}
+    settings = {
+        "svg.fonttype": "none", "svg.hashsalt": "exprgrad", "pdf.fonttype": 42, "font.family": MEASURED,
+        "font.size": SMALL, "axes.unicode_minus": True, "path.simplify": True,
+        "axes.formatter.useoffset": False, "axes.formatter.limits": (-4, 6),
+        "axes.formatter.use_mathtext": False, "text.parse_math": False,
+    }  # fmt: skip
+    with package.rc_context(settings):
+        figure = drawn(package, frames, colors, is_clear=format == "svg" and look is None)
+        return saved(figure, format, frames[0].title, follows=look is None)
+
+
+def drawn(
+    package: Any, frames: Sequence[Frame], colors: Mapping[str, str], *, is_clear: bool
+) -> Any:
+    """The figure: frames below each other, the numbers of the horizontal axis below the last."""
+    shares = [frame.share for frame in frames]
+    height = HEIGHT * sum(shares) + 0.4 * len(frames)
+    figure = package.figure.Figure(figsize=(WIDTH, height), dpi=DPI, layout="constrained")
+    package.backends.backend_agg.FigureCanvasAgg(figure)  # which measures texts
+    figure.patch.set_facecolor("none" if is_clear else colors[CARD])
+    axes = figure.subplots(len(frames), 1, sharex=True, squeeze=False, height_ratios=shares)[:, 0]
+    for frame, one in zip(frames, axes, strict=True):
+        framed(package, one, frame, colors)
+    figure.align_ylabels()
+    figure.canvas.draw()
+    for frame, one in zip(frames, axes, strict=True):
+        note(figure, one, frame, colors)
+    return figure
+
+
+def framed(package: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> None:
+    """One frame's layers and axes."""
+    axes.set_facecolor("none")
+    for side, spine in axes.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(colors[LINE])
+    axes.tick_params(colors=colors[LINE], labelcolor=colors[MUTED], length=3, width=0.8)
+    axes.grid(color=colors[LINE], alpha=0.35, linewidth=0.6)
+    axes.set_axisbelow(True)
+    for depth, layer in enumerate(frame.layers):
+        painted(axes, layer, colors, 2 + depth / 100)
+    if frame.logarithmic:
+        axes.set_yscale("log")
+    if frame.x_range is not None:
+        axes.set_xlim(*frame.x_range)
+    if frame.y_range is not None:
+        axes.set_ylim(*frame.y_range)
+    title = axes.set_title(
+        frame.title, loc="left", fontsize=LARGE, color=color_of(frame.role, colors)
+    )
+    title.set_parse_math(False)
+    for label, write in ((frame.x_label, axes.set_xlabel), (frame.y_label, axes.set_ylabel)):
+        if label:
+            write(label, color=colors[MUTED]).set_parse_math(False)
+    if any(getattr(layer, "label", "") for layer in frame.layers):
+        legend = axes.legend(frameon=False, fontsize=SMALL, labelcolor=colors[INK])
+        legend.set_zorder(5)
+
+
+def color_of(role: str, colors: Mapping[str, str]) -> str:
+    """The colour of what plays a role."""
+    return colors[ROLES[role]]
+
+
+def painted(axes: Any, layer: Layer, colors: Mapping[str, str], depth: float) -> None:
+    """One layer on some axes."""
+    match layer:
+        case Line(x, y, role, dashes, width, label):
+            axes.plot(
+                x, y, color=color_of(role, colors), linestyle=dashes, linewidth=width, zorder=depth,
+                label=label or None, solid_joinstyle="round", solid_capstyle="round",
+            )  # fmt: skip
+        case Dots(x, y, role, shape, filled, size, errors, label):
+            color = color_of(role, colors)
+            if errors is not None:
+                axes.errorbar(
+                    x, y, yerr=errors, fmt="none", ecolor=color, elinewidth=0.9, alpha=0.6, zorder=depth
+                )  # fmt: skip
+            axes.plot(
+                x, y, linestyle="none", marker=shape, markersize=size, color=color, zorder=depth,
+                markerfacecolor=color if filled else colors[CARD], markeredgewidth=1.1,
+                label=label or None,
+            )  # fmt: skip
+        case Band(x, low, high, role, label):
+            color = color_of(role, colors)
+            axes.fill_between(
+                x, low, high, color=color, alpha=0.18, linewidth=0, zorder=depth, label=label or None
+            )  # fmt: skip
+        case Rule(x, y, dashes):
+            across, at = (axes.axvline, x) if x is not None else (axes.axhline, y)
+            across(at, color=colors[MUTED], linewidth=0.8, linestyle=dashes, zorder=1.5)
+        case Heat(x, y, values, levels):
+            color = color_of("data", colors)
+            steps = [(color, MOST_SHADE * at / len(levels)) for at in range(len(levels) + 1)]
+            axes.contourf(x, y, values, levels=levels, colors=steps, zorder=1, extend="both")
+            axes.contour(x, y, values, levels=levels, colors=[color], linewidths=0.7, zorder=1.1)
+        case Field(x, y, u, v):
+            axes.quiver(
+                x, y, u, v, color=color_of("grad", colors), angles="xy", pivot="mid", zorder=depth,
+                scale=28, width=0.0022,
+            )  # fmt: skip
+
+
+def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> None:
+    """The notes of a frame, each where it covers neither a line, a dot, another note nor an axis."""
+    from matplotlib.transforms import Bbox
+
+    notes = [layer for layer in frame.layers if isinstance(layer, Note)]
+    if not notes:
+        return
+    renderer = figure.canvas.get_renderer()
+    unit = figure.dpi / 72
+    inside = axes.get_window_extent(renderer)
+    taken = [*obstacles(axes, frame, unit)]
+    for one in notes:
+        text = axes.text(one.x, one.y, one.text, color=colors[INK], fontsize=SMALL, zorder=6)
+        text.set_parse_math(False)
+        box = text.get_window_extent(renderer)
+        at = axes.transData.transform((one.x, one.y))
+        for right, up, off in ((r, u, off) for off in OFFSETS for r, u in PLACES):
+            x = at[0] + off * unit * right - box.width * (1 - right) / 2
+            y = at[1] + off * unit * up - box.height * (1 - up) / 2
+            spot = Bbox.from_bounds(x, y, box.width, box.height).padded(AROUND * unit)
+            is_inside = inside.x0 <= spot.x0 and spot.x1 <= inside.x1 and inside.y0 <= spot.y0
+            if is_inside and spot.y1 <= inside.y1 and not spot.count_overlaps(taken):
+                text.set_position(axes.transData.inverted().transform((x, y)))
+                taken.append(spot)
+                break
+        else:
+            text.remove()
+
+
+def obstacles(axes: Any, frame: Frame, unit: float) -> Iterator[Any]:
+    """What notes must not cover, in pixels: small boxes along lines, and one for each dot."""
+    from matplotlib.transforms import Bbox
+
+    for layer in frame.layers:
+        if isinstance(layer, Line | Dots) and len(layer.x):
+            points = axes.transData.transform(list(zip(layer.x, layer.y, strict=True)))
+            reach = (layer.size / 2 if isinstance(layer, Dots) else 1.0) * unit
+            stops = points if isinstance(layer, Dots) else dotted(points, 4 * unit)
+            for x, y in stops:
+                if abs(x) < 1e6 and abs(y) < 1e6:
+                    yield Bbox.from_extents(x - reach, y - reach, x + reach, y + reach)
+
+
+def dotted(points: Any, step: float) -> Iterator[tuple[float, float]]:
+    """Points along a line, no further apart than a step, as far as that is in reach."""
+    before = None
+    for x, y in points:
+        if before is not None:
+            apart = max(abs(x - before[0]), abs(y - before[1]))
+            count = int(apart / step) if apart < 1e4 else 0
+            for at in range(1, count):
+                part = at / count
+                yield before[0] + part * (x - before[0]), before[1] + part * (y - before[1])
+        yield x, y
+        before = x, y
+
+
+# Files.
+
+INLINE = re.compile(r' style="([^"]*)"')
+
+
+def saved(figure: Any, format: str, name: str, *, follows: bool) -> bytes:
+    """The bytes of a file; an SVG has a name, and follows the page if it should."""
+    from io import BytesIO
+
+    file = BytesIO()
+    metadata = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
+    figure.savefig(file, format=format, metadata=metadata[format])
+    made = file.getvalue()
+    return ours(made.decode(), name, follows=follows).encode() if format == "svg" else made
+
+
+def ours(svg: str, name: str, *, follows: bool) -> str:
+    """Matplotlib's SVG as our others are: attributes in place of styles, so that a page's styles rule."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<defs>\s*<style type="text/css">.*?</style>\s*</defs>', "", svg, flags=re.DOTALL)
+    svg = INLINE.sub(lambda found: attributes(found[1]), svg)
+    head, body = svg.removeprefix("<svg").split(">", 1)
+    sheet, title = style() if follows else "", f"<title>{escape(name)}</title>\n"
+    joins = 'stroke-linejoin="round" stroke-linecap="butt"'
+    return f'<svg class="exprgrad" role="img" {joins}{head}>\n{title}{sheet}{body}'
+
+
+def attributes(text: str) -> str:
+    """What a style says, as attributes."""
+    pairs = [part.partition(":") for part in text.split(";") if ":" in part]
+    said = {name.strip(): value.strip() for name, _, value in pairs}
+    if "font" in said:
+        size, _, _ = said.pop("font").partition(" ")
+        said |= {"font-size": size, "font-family": FONT}
+    elif "font-size" in said:
+        said["font-family"] = FONT
+    return "".join(f' {name}="{value}"' for name, value in said.items())
