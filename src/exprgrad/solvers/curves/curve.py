@@ -330,7 +330,7 @@ def crossing(
         return ""
     if true_sign(jets, order, ends[0]) == signs[1] or true_sign(jets, order, ends[1]) == signs[0]:
         ends = truly_halved(jets, order, first, last, signs[0])
-    sizes = [abs(value) for value in jets(ends)[order].tolist()]
+    sizes = [abs(float(jets.truly(x)[order].mid())) for x in ends]
     x = simplest(float(ends[0] if sizes[0] < sizes[1] else ends[1]), last - first)
     if abs(x) < LEVEL * (last - first) and jets.truly(0.0)[order].contains(0):
         x = 0.0
