@@ -47,6 +47,11 @@ DESCENTS = [
     "descend|x^2|x=3|--rate|1e200",
     "descend|log(x)|x=0.05",
     "descend|sum((X @ w)^2)|X=[[1,2],[3,4]]|w=[1,-1]|--steps|1",
+    "descend|x^2|x=3|--momentum|0.9|--steps|2|--every|2",
+    "descend|x^2|x=3|--adam|--steps|2",
+    "descend|x^2|x=3|--line-search",
+    "descend|x^2|x=3|--adam|--line-search",
+    "descend|x^2|x=3|--momentum|1",
     "descend|x^2|x=3|--rate|0",
     "descend|2+2",
 ]

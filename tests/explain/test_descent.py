@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import subprocess
 import sys
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -171,3 +173,134 @@ def test_numbers_need_no_numpy() -> None:
         "assert d.run.value < 1e-10 and 'numpy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+VALLEY = "(1-x)^2 + 100*(y-x^2)^2"
+START = {"x": -1.2, "y": 1.0}
+
+
+def optimizer_steps(kind: str, steps: int, rate: float, **options: Any) -> list[list[float]]:
+    """The points that PyTorch's optimizer comes to."""
+    import torch
+
+    x, y = (torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in START.values())
+    optimizer = getattr(torch.optim, kind)([x, y], lr=rate, **options)
+    points = []
+    for _ in range(steps + 1):
+        points.append([x.item(), y.item()])
+        optimizer.zero_grad()
+        ((1 - x) ** 2 + 100 * (y - x**2) ** 2).backward()
+        optimizer.step()
+    return points
+
+
+@pytest.mark.parametrize(
+    ("kind", "theirs", "ours"),
+    [
+        ("SGD", {"momentum": 0.9}, {"momentum": 0.9}),
+        ("SGD", {"momentum": 0.5}, {"momentum": 0.5}),
+        ("Adam", {}, {"adam": True}),
+    ],
+)
+def test_methods_are_pytorch_s(kind: str, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
+    """A hundred steps, to what rounding does over them."""
+    require("torch")
+    found = parse(VALLEY).descend(START, rate=1e-3, steps=100, **ours)
+    points = [[*step.inputs.values()] for step in found.steps]
+    for point, other in zip(points, optimizer_steps(kind, 100, 1e-3, **theirs), strict=True):
+        assert point == pytest.approx(other, rel=1e-11)
+
+
+def test_momentum_is_a_running_sum() -> None:
+    """The velocity is B times the last one and the gradient."""
+    found = parse(VALLEY).descend(START, rate=1e-3, momentum=0.75, steps=30)
+    velocity = {"x": 0.0, "y": 0.0}
+    for step in found.steps[:-1]:
+        velocity = {name: 0.75 * velocity[name] + step.gradient[name] for name in velocity}
+        assert step.update == pytest.approx({name: -1e-3 * v for name, v in velocity.items()})
+
+
+def test_adam_is_that_of_the_paper() -> None:
+    """Means and squares, each over what it lacks at first: Kingma and Ba, algorithm 1."""
+    found = parse("sum((x - [1, 2])^2*[1, 50])").descend(x=[5, -4], adam=True, steps=40)
+    mean, square = np.zeros(2), np.zeros(2)
+    for t, step in enumerate(found.steps[:-1], 1):
+        mean = 0.9 * mean + 0.1 * step.gradient["x"]
+        square = 0.999 * square + 0.001 * step.gradient["x"] ** 2
+        first, second = mean / (1 - 0.9**t), square / (1 - 0.999**t)
+        assert step.update is not None
+        np.testing.assert_allclose(step.update["x"], -0.1 * first / (np.sqrt(second) + 1e-8))
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.3, -1.0])
+def test_line_search_falls_by_armijo_s_condition(rate: float) -> None:
+    """Each step is the rate halved so often; the one twice as long would not have done."""
+    sign = 1 if rate > 0 else -1
+    f = parse(VALLEY if sign > 0 else f"-({VALLEY})")
+    found = f.descend(START, rate=rate, line_search=True, steps=50)
+    for step, following in itertools.pairwise(found.steps):
+        assert step.update is not None
+        size = -step.update["x"] / step.gradient["x"]
+        halvings = math.log2(rate / size)
+        assert halvings == pytest.approx(round(halvings), abs=1e-9) and round(halvings) >= 0
+        slope = math.hypot(*step.gradient.values()) ** 2
+
+        doubled = {n: v - 2 * size * step.gradient[n] for n, v in step.inputs.items()}
+        least = 1e-4 * abs(size) * slope
+        assert sign * (following.value - step.value) <= -least
+        assert round(halvings) == 0 or sign * (f(doubled) - step.value) > -2 * least
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "options", "verdict", "message"),
+    [
+        ("(x-3)^2", {"x": 0}, {"line_search": True}, "converged", "at step 1 the gradient is 0"),
+        ("(x-3)^2 + 5", {"x": 0}, {"line_search": True, "steps": 100}, "converged", ""),
+        ("exp(x) - 3*x", {"x": 0}, {"line_search": True, "steps": 100}, "converged", "in doubles"),
+        (
+            "abs(x) + y/10",
+            {"x": 1e-20, "y": 1},
+            {"line_search": True},
+            "stalled",
+            "is this a kink?",
+        ),
+        (
+            "max(x, -2*x)",
+            {"x": 0.1},
+            {"line_search": True, "rate": 1 / 7},
+            "steps",
+            "not converged",
+        ),
+        ("log(x) + x^2", {"x": 0.5}, {"line_search": True, "steps": 5}, "steps", "not converged"),
+        ("x^2", {"x": 3}, {"momentum": 0.5, "rate": 3}, "diverged", "ever faster"),
+        ("x^2", {"x": 3}, {"momentum": 0.9, "steps": 6}, "steps", "not converged"),
+        ("(x-3)^2", {"x": 3}, {"momentum": 0.9}, "converged", "at step 0 the gradient is 0"),
+        ("(x-3)^2", {"x": 0}, {"adam": True, "steps": 2000}, "converged", "too small"),
+        ("x^2", {"x": 3}, {"adam": True, "rate": 1e200}, "diverged", "the value is infinite"),
+        ("log(x)", {"x": 0.05}, {"adam": True}, "nan", "the value is nan"),
+        ("sum(x^2)", {"x": [3, 4]}, {"momentum": 0.5, "rate": 1e200}, "diverged", "infinite"),
+    ],
+)
+def test_how_other_methods_end(
+    text: str, at: dict[str, Any], options: dict[str, Any], verdict: str, message: str
+) -> None:
+    """As plain descent does, but that a point met again is no end for what has a memory."""
+    found: Descent[Any] = parse(text).descend(at, **options)
+    assert found.verdict == verdict, found.message
+    assert message in found.message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"momentum": 1}, "momentum of 1 is not"),
+        ({"momentum": -0.1}, "momentum of -0.1 is not"),
+        ({"momentum": math.nan}, "momentum of nan is not"),
+        ({"momentum": 0.9, "adam": True}, "momentum and adam exclude each other"),
+        ({"adam": True, "line_search": True}, "adam and line_search exclude each other"),
+    ],
+)
+def test_wrong_methods(options: dict[str, Any], message: str) -> None:
+    """One method, and a momentum below 1."""
+    with pytest.raises(RequestError, match=message):
+        parse("x^2").descend(x=1, **options)

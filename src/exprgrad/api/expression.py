@@ -384,22 +384,31 @@ class Expression(Drawn):
         values: Mapping[str, object] | None = None,
         /,
         *,
-        rate: float = 0.1,
+        rate: float | None = None,
         steps: int = 20,
+        momentum: float | None = None,
+        adam: bool = False,
+        line_search: bool = False,
         wrt: Iterable[str] | None = None,
         **inputs: object,
     ) -> Descent[Run]:
         """Gradient descent from some inputs: ``steps`` times, each moves by -``rate`` times its grad.
 
-        A negative rate climbs.  ``wrt`` chooses the inputs that move, all by default; the others stay.  The
-        answer has every step, and says how it ended: see ``Descent``.
+        The rate is 0.1 if none is given; a negative one climbs.  ``momentum`` is the part of the last
+        update that stays, as in PyTorch's SGD, and with ``adam`` steps are Adam's.  With ``line_search``
+        the rate, 1 if none is given, is the first that is tried, and halved until the value falls enough.
+        ``wrt`` chooses the inputs that move, all by default; the others stay.  The answer has every step,
+        and says how it ended: see ``Descent``.
         """
-        from exprgrad.explain.descent import descend
+        from exprgrad.explain.descent import descend, method_of
 
         values = self.named(values, inputs)
         evaluator, given = self.at(values)
         chosen = select(self.graph, wrt)
         need_number(evaluator.graph, self.text, "descend")
+        part = None if momentum is None else as_number(momentum, "momentum")
+        method = method_of(part, adam=adam, line_search=line_search)
+        size = method.usual_rate if rate is None else as_number(rate, "rate")
 
         # Nobody types the points that it comes to.
         texts = {**spelled(values), **dict.fromkeys(chosen, "")}
@@ -409,7 +418,7 @@ class Expression(Drawn):
 
         from exprgrad.api.displays import Course
 
-        return Course(*descend(at, given, chosen, as_number(rate, "rate"), steps))
+        return Course(*descend(at, given, chosen, size, steps, method))
 
     def table(
         self,

@@ -1,24 +1,26 @@
 """Gradient descent, step by step, and what became of it.
 
 Plain descent, x - rate*gradient, in the words of Cauchy's method: Nocedal and Wright, Numerical
-Optimization (2006), section 2.2, with steps of a fixed length for the gradient.
+Optimization (2006), section 2.2, with steps of a fixed length for the gradient.  Beside it stand the heavy
+ball (Polyak 1964, as PyTorch's SGD writes it), Adam (Kingma and Ba 2015, algorithm 1), and the line search
+that halves a step until Armijo's condition holds (Nocedal and Wright, algorithm 3.1).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from math import hypot
+from math import copysign, hypot, ulp
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from exprgrad.errors import InputError, RequestError, whole
+from exprgrad.errors import InputError, RequestError, advice, whole
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import MOST_STEPS
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluation import Diagnostic
-from exprgrad.run.values.updates import added, length, same, scaled, trouble
+from exprgrad.run.values.updates import added, length, quotient, same, scaled, squared, trouble
 
-__all__ = ["Descent", "Step", "descend", "divergence"]
+__all__ = ["Descent", "Method", "Step", "descend", "divergence", "method_of"]
 
 R = TypeVar("R", bound=Run)
 
@@ -26,6 +28,56 @@ FALLEN = 1e-10
 """The part of the first gradient's norm that is taken for 0, where no step moves anything any more."""
 IN_A_ROW = 5
 """How many rises, each more than the one before, are taken for a runaway; three if there are no more."""
+
+
+ARMIJO = 1e-4
+"""The part of the fall that the gradient promises which a step has to bring."""
+FIRST_MOMENT, SECOND_MOMENT, LEAST_ROOT = 0.9, 0.999, 1e-8
+"""Adam's constants, as its authors recommend them."""
+FEW_ULPS = 16
+"""A fall by so little cannot be told from rounding."""
+
+
+class Method(NamedTuple):
+    """What makes an update of a gradient: ``plain``, ``momentum``, ``adam`` or ``line-search``.
+
+    With a ``momentum``, that part of the last update stays.
+    """
+
+    name: str = "plain"
+    momentum: float = 0.0
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether an update depends on the steps before."""
+        return self.name in ("momentum", "adam")
+
+    @property
+    def usual_rate(self) -> float:
+        """The rate where none is given."""
+        return 1.0 if self.name == "line-search" else 0.1
+
+
+def method_of(momentum: float | None, *, adam: bool, line_search: bool) -> Method:
+    """The method that is asked for.  Raises ``RequestError`` for two."""
+    given = {
+        advice("--momentum", "momentum"): momentum is not None,
+        advice("--adam", "adam"): adam,
+        advice("--line-search", "line_search"): line_search,
+    }
+    chosen = [name for name, is_given in given.items() if is_given]
+    if len(chosen) > 1:
+        message = f"{' and '.join(chosen)} exclude each other"
+        raise RequestError("usage", message, help="choose one")
+    if momentum is not None:
+        return Method("momentum", momentum)
+    return Method("adam" if adam else "line-search" if line_search else "plain")
+
+
+Ending = tuple[str, str]
+"""A verdict and a message."""
+
+PLAIN = Method()
 
 
 class Step(NamedTuple):
@@ -47,13 +99,15 @@ class Descent(NamedTuple, Generic[R]):
     ``verdict`` is ``converged`` (nothing moves any more), ``stalled`` (so it is, but the gradient has not
     gone down: the rate is too small), ``oscillates`` (it repeats two points for ever), ``diverged``,
     ``nan``, or ``steps``: all were done and none of these holds.  ``message`` says it in words.  ``run``
-    is that of the last point.
+    is that of the last point.  It went by a ``method``, at a ``rate``.
     """
 
     steps: list[Step]
     verdict: str
     message: str
     run: R
+    rate: float
+    method: Method = PLAIN
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -67,6 +121,7 @@ def descend(
     wrt: Sequence[str],
     rate: float,
     count: int,
+    method: Method = PLAIN,
 ) -> Descent[R]:
     """From some inputs, ``count`` times against the gradient; with a negative rate, along it.
 
@@ -74,29 +129,132 @@ def descend(
     converged, where it repeats itself, and at what is not finite.  Raises ``InputError`` without inputs,
     and ``RequestError`` for a rate that is 0 or not finite, or steps that are not from 1 to 100,000.
     """
-    check(wrt, rate, count)
-    count = int(count)
+    check(wrt, rate, count, method)
+    count, update_of = int(count), updates(method, rate)
     here = dict(inputs)
     steps: list[Step] = []
+    run, reach = at(here), abs(rate)
     while True:
-        run = at(here)
         mine, gradient = {name: here[name] for name in wrt}, run.gradient
         place = Step(len(steps), run.value, mine, gradient, None)
-        end = not_finite(place) or at_rest(place)
+        end = not_finite(place)
+        if end is None and not (steps and method.has_memory):
+            end = at_rest(place)
         if end is None and len(steps) == count:
-            end = runaway([*[step.value for step in steps], run.value], rate)
+            values = [*[step.value for step in steps], run.value]
+            end = runaway(values, rate, has_memory=method.has_memory)
             end = end or ("steps", f"not converged after {count:,} step{'s' * (count != 1)}")
         if end is not None:
-            return Descent([*steps, place], *end, run)
-        update = {name: scaled(grad, -rate) for name, grad in gradient.items()}
+            return Descent([*steps, place], *end, run, rate, method)
+        following = None
+        if method.name == "line-search":
+            searched = lower(at, here, run, rate)
+            if searched is None:
+                return Descent([*steps, place], *lowest(place, reach), run, rate, method)
+            reach, following = searched
+            update = {name: scaled(grad, copysign(reach, -rate)) for name, grad in gradient.items()}
+        else:
+            update = update_of(gradient)
         moved = {name: added(mine[name], update[name]) for name in wrt}
-        if all(same(mine[name], moved[name]) for name in wrt):
-            return Descent([*steps, place], *unmoved([*steps, place]), run)
+        is_still = all(same(mine[name], moved[name]) for name in wrt)
+        if is_still and (not method.has_memory or fallen([*steps, place])):
+            return Descent([*steps, place], *unmoved([*steps, place]), run, rate, method)
         steps.append(place._replace(update=update))
-        if len(steps) > 1 and all(same(steps[-2].inputs[name], moved[name]) for name in wrt):
+        if not method.has_memory and is_back(steps, moved):
             message = f"from step {len(steps) - 2} on it goes back and forth between two points"
-            return Descent([*steps[:-1], place], "oscillates", message, run)
+            return Descent([*steps[:-1], place], "oscillates", message, run, rate, method)
         here |= moved
+        run = following or at(here)
+
+
+def is_back(steps: Sequence[Step], moved: Mapping[str, Any]) -> bool:
+    """Whether a step leads back to the point before."""
+    return len(steps) > 1 and all(same(steps[-2].inputs[name], moved[name]) for name in moved)
+
+
+Update = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""What is added to the inputs, given the gradient; it may remember those before."""
+
+
+def updates(method: Method, rate: float) -> Update:
+    """What makes updates of gradients, at the start of a descent."""
+    if method.name == "momentum":
+        return heavy_ball(rate, method.momentum)
+    return adam(rate) if method.name == "adam" else lambda gradient: along(gradient, -rate)
+
+
+def along(directions: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    """Directions by input, times a number."""
+    return {name: scaled(one, factor) for name, one in directions.items()}
+
+
+def heavy_ball(rate: float, momentum: float) -> Update:
+    """Steps along a velocity, which is ``momentum`` times the last one and the gradient."""
+    velocity: dict[str, Any] = {}
+
+    def update(gradient: Mapping[str, Any]) -> dict[str, Any]:
+        for name, grad in gradient.items():
+            velocity[name] = added(grad, scaled(velocity.get(name, 0.0), momentum))
+        return along(velocity, -rate)
+
+    return update
+
+
+def adam(rate: float) -> Update:
+    """Steps along the gradients' running mean over the root of that of their squares, both unbiased."""
+    means: dict[str, Any] = {}
+    squares: dict[str, Any] = {}
+    count = 0
+
+    def update(gradient: Mapping[str, Any]) -> dict[str, Any]:
+        nonlocal count
+        count += 1
+        found = {}
+        for name, grad in gradient.items():
+            mean, square = means.get(name, 0.0), squares.get(name, 0.0)
+            means[name] = mixed(grad, mean, FIRST_MOMENT)
+            squares[name] = mixed(squared(grad), square, SECOND_MOMENT)
+            first = scaled(means[name], 1 / (1 - FIRST_MOMENT**count))
+            second = scaled(squares[name], 1 / (1 - SECOND_MOMENT**count))
+            found[name] = scaled(quotient(first, second, LEAST_ROOT), -rate)
+        return found
+
+    return update
+
+
+def mixed(new: Any, old: Any, share: float) -> Any:
+    """A running mean: a share of the old one, and the rest of what is new."""
+    return added(scaled(new, 1 - share), scaled(old, share))
+
+
+def lower(
+    at: Callable[[Mapping[str, Any]], R], here: Mapping[str, Any], run: R, rate: float
+) -> tuple[float, R] | None:
+    """The longest of ``rate``, its half, its quarter… with which the value falls enough, and the run there.
+
+    None if there is none before the inputs no longer change.
+    """
+    gradient, sign, size = run.gradient, copysign(1.0, rate), abs(rate)
+    norm = hypot(*map(length, gradient.values()))
+    while True:
+        moved = {
+            name: added(here[name], scaled(grad, -sign * size)) for name, grad in gradient.items()
+        }
+        if all(same(here[name], one) for name, one in moved.items()):
+            return None
+        trial = at({**here, **moved})
+        if sign * (trial.value - run.value) <= -ARMIJO * size * norm * norm:
+            return size, trial
+        size /= 2
+
+
+def lowest(place: Step, reach: float) -> Ending:
+    """The end of a line search where no step brings a fall; ``reach`` is the size of the last that did."""
+    norm = hypot(*map(length, place.gradient.values()))
+    message = f"at step {place.step} no step along the gradient brings the value further"
+    if reach * norm * norm <= FEW_ULPS * ulp(place.value):
+        return "converged", f"{message} in doubles"
+    return "stalled", f"{message}, though its norm is {norm:.3g}: is this a kink?"
 
 
 def divergence(found: Descent[R]) -> list[Diagnostic]:
@@ -110,8 +268,8 @@ def divergence(found: Descent[R]) -> list[Diagnostic]:
     ]
 
 
-def check(wrt: Sequence[str], rate: float, count: int) -> None:
-    """An error for a request with which nothing would move."""
+def check(wrt: Sequence[str], rate: float, count: int, method: Method) -> None:
+    """An error for a request with which nothing would move, or for a momentum that never ends."""
     if not wrt:
         raise InputError("unknown-input", "the formula has no inputs to move")
     if rate == 0 or trouble(rate):
@@ -119,16 +277,17 @@ def check(wrt: Sequence[str], rate: float, count: int) -> None:
         raise RequestError(
             "bad-value", message, help="it is a number such as 0.1; a negative one climbs"
         )
+    if not 0 <= method.momentum < 1:
+        message = f"a momentum of {number(method.momentum)} is not from 0 to below 1"
+        raise RequestError(
+            "bad-value", message, help="it is the part of the last update that stays, such as 0.9"
+        )
     steps = whole(count)
     if steps is None:
         raise RequestError("bad-value", f"{count!r} is not a number of steps")
     if not 1 <= steps <= MOST_STEPS:
         message = f"{steps:,} steps are not from 1 to {MOST_STEPS:,}"
         raise RequestError("bad-value", message)
-
-
-Ending = tuple[str, str]
-"""A verdict and a message."""
 
 
 def not_finite(place: Step) -> Ending | None:
@@ -152,17 +311,36 @@ def at_rest(place: Step) -> Ending | None:
     return None
 
 
+def norms(steps: Sequence[Step]) -> tuple[float, float]:
+    """The norms of the first gradient and of the last."""
+    first, last = (hypot(*map(length, step.gradient.values())) for step in (steps[0], steps[-1]))
+    return first, last
+
+
+def fallen(steps: Sequence[Step]) -> bool:
+    """Whether the gradient has come down to what is taken for 0."""
+    first, last = norms(steps)
+    return last <= first * FALLEN
+
+
 def unmoved(steps: Sequence[Step]) -> Ending:
     """The end at a point that steps no longer leave: near one where the gradient is 0, or far from it."""
-    first, last = (hypot(*map(length, step.gradient.values())) for step in (steps[0], steps[-1]))
     message = f"at step {steps[-1].step} the step is too small to change the inputs in doubles"
-    if last <= first * FALLEN:
+    if fallen(steps):
         return "converged", message
-    return "stalled", f"{message}, though the gradient's norm is {last:.3g}: try a larger rate"
+    return (
+        "stalled",
+        f"{message}, though the gradient's norm is {norms(steps)[1]:.3g}: try a larger rate",
+    )
 
 
-def runaway(values: Sequence[float], rate: float) -> Ending | None:
-    """Divergence: the last values go the wrong way, each time by more."""
+def runaway(values: Sequence[float], rate: float, *, has_memory: bool) -> Ending | None:
+    """Divergence: the last values go the wrong way, each time by more.
+
+    With a memory they may do so on a swing, which never leads above where it began.
+    """
+    if has_memory and (values[-1] - values[0]) * rate <= 0:
+        return None
     worse = [(new - old) * rate for old, new in pairwise(values)][-IN_A_ROW:]
     grows = all(old < new for old, new in pairwise(worse))
     if len(worse) < 3 or worse[0] <= 0 or not grows:

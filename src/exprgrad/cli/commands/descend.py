@@ -16,6 +16,7 @@ from exprgrad.cli.request import (
     formula,
     listed_names,
     output_as,
+    stack,
     start,
     wrt_option,
 )
@@ -27,25 +28,34 @@ if TYPE_CHECKING:
 __all__ = ["descend_command"]
 
 
+method_options = stack(
+    click.option(
+        "--rate", metavar="NUMBER",
+        help="Each step adds -NUMBER times the gradient, 0.1 by default; a negative one climbs.",
+    ),
+    click.option(
+        "--steps", "count", type=Count(1, MOST_STEPS), default=20, show_default=True, metavar="N",
+        help=f"The most steps to take, {MOST_STEPS} at most.",
+    ),
+    click.option(
+        "--momentum", metavar="NUMBER",
+        help="Add this part of the last update to each step, such as 0.9, as PyTorch's SGD does.",
+    ),
+    click.option("--adam", is_flag=True, help="Take the steps of Adam."),
+    click.option(
+        "--line-search", is_flag=True,
+        help="Halve each step, from a rate of 1 on, until the value falls enough.",
+    ),
+)  # fmt: skip
+
+
 @click.command("descend", cls=FormulaCommand)
 @formula
-@click.option(
-    "--rate",
-    metavar="NUMBER",
-    default="0.1",
-    show_default=True,
-    help="Each step adds -NUMBER times the gradient; a negative one climbs.",
-)
-@click.option(
-    "--steps",
-    "count",
-    type=Count(1, MOST_STEPS),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help=f"The most steps to take, {MOST_STEPS} at most.",
-)
+@method_options
 @wrt_option("Move these inputs only.")
+@click.option(
+    "--every", type=Count(1), default=1, metavar="N", help="List every Nth step, and the last."
+)
 @output_as("one step per line")
 def descend_command(**options: Any) -> int:
     """Gradient descent: each step's value, gradient and update.
@@ -57,17 +67,20 @@ def descend_command(**options: Any) -> int:
     from exprgrad.run.values.inputs import as_number
 
     expression, request = start(options)
-    size = as_number(options["rate"], "--rate")
+    numbers: dict[str, Any] = {
+        name: None if options[name] is None else as_number(options[name], f"--{name}")
+        for name in ("rate", "momentum")
+    }
     _, given = evaluator_of(expression, request)
     names = listed_names(options["wrt"])
-    found = expression.descend(given, rate=size, steps=options["count"], wrt=names)
-    return give(descent_answer(expression.text, given, size, found, options), options)
+    how = {name: options[name] for name in ("adam", "line_search")}
+    found = expression.descend(given, steps=options["count"], wrt=names, **numbers, **how)
+    return give(descent_answer(expression.text, given, found, options), options)
 
 
 def descent_answer(
     text: str,
     inputs: Mapping[str, Any],
-    rate: float,
     found: Descent[Any],
     options: Mapping[str, Any],
 ) -> Answer:
@@ -85,17 +98,20 @@ def descent_answer(
     *before, last = found.steps
     last = last._replace(value=answer.value, gradient=answer.gradient)
     found = found._replace(steps=[*before, last])
+    every = options["every"]
     fields = {
         "inputs": shorts(inputs),
         "output": {"node": run.graph.output, "name": run.graph.output_name},
-        "rate": rate,
+        "rate": found.rate,
+        "method": found.method.name,
+        **({"momentum": found.method.momentum} if found.method.name == "momentum" else {}),
         "verdict": found.verdict,
         "message": found.message,
         "value": last.value,
         "gradient": last.gradient,
         **dict(guard_fields(answer)),
         "final": last.inputs,
-        "steps": Lines(map(descent.step_fields, found.steps)),
+        "steps": Lines(map(descent.step_fields, descent.listed_steps(found, every))),
         "diagnostics": records(diagnostics),
     }
     digits, whole = options["digits"], options["show_all"]
@@ -103,10 +119,12 @@ def descent_answer(
         "descend",
         text,
         fields.items(),
-        descent.descent_rows(found),
+        descent.descent_rows(found, every),
         found.inputs.items(),
         lambda _: [
-            descent.descent_table(found, digits, correction_lines(answer, digits), whole=whole)
+            descent.descent_table(
+                found, digits, correction_lines(answer, digits), whole=whole, every=every
+            )
         ],
         diagnostics,
         aside=descent.ending(found) if found.verdict in ("nan", "stalled") else "",

@@ -6,7 +6,7 @@ import math
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-__all__ = ["added", "length", "same", "scaled", "trouble"]
+__all__ = ["added", "length", "quotient", "same", "scaled", "squared", "trouble"]
 
 
 def silent(value: Any) -> AbstractContextManager[Any]:
@@ -28,6 +28,18 @@ def added(value: Any, update: Any) -> Any:
     """Where an update moves a number or a tensor."""
     with silent(value):
         return value + update
+
+
+def squared(value: Any) -> Any:
+    """The square of a number, or of each of a tensor's; overflow is an infinity."""
+    with silent(value):
+        return value * value
+
+
+def quotient(value: Any, square: Any, least: float) -> Any:
+    """A number or a tensor over the root of another, to which ``least`` is added."""
+    with silent(value):
+        return value / (square**0.5 + least)
 
 
 def same(one: Any, other: Any) -> bool:

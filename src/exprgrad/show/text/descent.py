@@ -15,7 +15,7 @@ from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import View, decimal
 from exprgrad.source import cut, printable
 
-__all__ = ["descent_rows", "descent_table", "ending", "sparkline", "step_fields"]
+__all__ = ["descent_rows", "descent_table", "ending", "listed_steps", "sparkline", "step_fields"]
 
 MOST_INPUTS = 4
 """The most inputs that have columns of their own; of more, the norms are shown."""
@@ -23,6 +23,8 @@ LONGEST_NAME = 20
 """Where an input's name is cut in a heading."""
 CELLS = 40
 """The longest sparkline, in cells."""
+DECADES = 1e3
+"""Positive values that are further apart are shown by their logarithms: else all but one look alike."""
 BARS = "▁▂▃▄▅▆▇█"
 BRIEF_VIEW = View(most=3, ends=False)
 """A tensor in a cell: three numbers, or its norm."""
@@ -32,12 +34,19 @@ PARTS = (*STYLES,)
 
 
 def descent_table(
-    found: Descent[Any], digits: int, more: Sequence[str] = (), *, whole: bool = False
+    found: Descent[Any],
+    digits: int,
+    more: Sequence[str] = (),
+    *,
+    whole: bool = False,
+    every: int = 1,
 ) -> Table:
     """The steps, a line each; ``whole`` leaves none out, and shows every input however many there are.
 
-    ``more`` are lines for below the table.
+    ``more`` are lines for below the table.  Of the steps ``every`` so manyth is listed, and the last.
     """
+    more = [course(found, digits), ending(found), *more]
+    found = found._replace(steps=listed_steps(found, every))
     few = whole or len(found.inputs) <= MOST_INPUTS
     tables = [
         partial(input_table, found, digits, PARTS[:count], more, whole=whole) for count in (3, 2, 1)
@@ -112,7 +121,7 @@ def step_table(
         digits,
         whole=whole,
         how=BRIEF_VIEW,
-        foot="\n".join([course(found, digits), ending(found), *more]),
+        foot="\n".join(more),
         what="steps",
     )
 
@@ -131,7 +140,10 @@ def numbers(step: Step, name: str) -> tuple[Any, Any, Any]:
 def course(found: Descent[Any], digits: int) -> str:
     """The value from the first step to the last."""
     values = [step.value for step in found.steps]
-    return f"{sparkline(values)}  {decimal(values[0], digits)} → {decimal(values[-1], digits)}"
+    is_long = min(values) > 0 and math.inf > max(values) > DECADES * min(values)
+    bars = sparkline([*map(math.log, values)] if is_long else values)
+    way = f"{decimal(values[0], digits)} → {decimal(values[-1], digits)}"
+    return f"{bars}  {way}{', in logarithms' * is_long}"
 
 
 def ending(found: Descent[Any]) -> str:
@@ -165,9 +177,15 @@ def step_fields(step: Step) -> dict[str, Any]:
     return {"step": step.step, "value": step.value, **shown}
 
 
-def descent_rows(found: Descent[Any]) -> Iterator[list[Any]]:
+def listed_steps(found: Descent[Any], every: int) -> list[Step]:
+    """Every so manyth step, and the last."""
+    *before, last = found.steps
+    return [*before[::every], last]
+
+
+def descent_rows(found: Descent[Any], every: int = 1) -> Iterator[list[Any]]:
     """The steps as CSV: step, value, and for each input its data, grad and update; tensors are JSON."""
     yield ["step", "value", *[f"{name}.{part}" for name in found.inputs for part in PARTS]]
-    for step in found.steps:
+    for step in listed_steps(found, every):
         cells = [short(value) for name in found.inputs for value in numbers(step, name)]
         yield [step.step, step.value, *cells]
