@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         grad,
         hessian,
         jacobian,
+        minimize,
     )
     from exprgrad.api.value import Value
     from exprgrad.explain.checking.check import Check
@@ -76,6 +77,7 @@ __all__ = [
     "grad",
     "hessian",
     "jacobian",
+    "minimize",
     "parse",
     "uncertain",
 ]
@@ -107,6 +109,7 @@ LAZY = {
     "grad": "api.functions",
     "hessian": "api.functions",
     "jacobian": "api.functions",
+    "minimize": "api.functions",
     "from_latex": "api",
     "parse": "api",
     "uncertain": "run.values.uncertain",

@@ -96,7 +96,7 @@ def test_what_is_offered(
 
 
 def test_every_option_and_command_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "minimize " not in offered("exprgrad ", monkeypatch)
+    assert "optimize " not in offered("exprgrad ", monkeypatch)
     assert {"grad ", "hess ", "--help "} <= {*offered("exprgrad ", monkeypatch)}
     assert {"--json ", "--trace ", "--output "} <= {*offered("exprgrad grad x --", monkeypatch)}
 

@@ -54,6 +54,13 @@ DESCENTS = [
     "descend|x^2|x=3|--momentum|1",
     "descend|x^2|x=3|--rate|0",
     "descend|2+2",
+    "minimize|(x-1)^2 + y^2|x=3|y=1",
+    "minimize|x*sin(x)|x=1|--maximize|--trace",
+    "minimize|sum((X @ w)^2)|X=[[1,2],[3,4]]|w=[1,-1]|--wrt|w|--bounds|w=0.5:inf",
+    "minimize|log(x)|x=-1",
+    "minimize|x^3|x=1",
+    "minimize|x^2|x=1|--bounds|x=1",
+    "minimize|2+2",
 ]
 MISRA = f"y ~ b1*(1 - exp(-b2*x))|--data|{ROOT / 'tests/cases/docs/misra1a.csv'}"
 PLOTS = [

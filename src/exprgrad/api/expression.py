@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from exprgrad.show.page.lessons import Formula, Lesson
     from exprgrad.show.page.page import Page
     from exprgrad.show.picture.curves import Plot
+    from exprgrad.solvers.minima.minimize import Minimum
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = ["Expression", "Run", "from_latex", "parse"]
@@ -481,6 +482,45 @@ class Expression(Drawn):
         from exprgrad.solvers.curves.ranged import ranged
 
         return Plot(ranged(self.graph, self.text, self.named(values, inputs), y, tangent), order)
+
+    def minimize(
+        self,
+        values: Mapping[str, object] | None = None,
+        /,
+        *,
+        wrt: Iterable[str] | None = None,
+        bounds: Mapping[str, object] | None = None,
+        subject: str | Iterable[str] = (),
+        maximize: bool = False,
+        steps: int = 1000,
+        starts: int = 1,
+        seed: int = 0,
+        **inputs: object,
+    ) -> Minimum[Run]:
+        """A minimum, looked for from some inputs by Newton's method within a trust region, and its verdict.
+
+        ``wrt`` chooses the inputs that move, all by default.  ``bounds`` are intervals by name, ``(0,
+        inf)`` or ``"0:inf"``, ``subject`` constraints as texts, ``"x^2 + y^2 <= 1"``.  With ``maximize``
+        the value is made large.  At most so many ``steps`` are taken; 0 judges the start.  Of several
+        ``starts`` the first is the one given, others are drawn around it, or within bounds, by ``seed``.
+        See ``Minimum``.
+        """
+        from exprgrad.run.values.ranges import as_interval
+        from exprgrad.solvers.minima.minimize import Wanted, minimize
+
+        values = self.named(values, inputs)
+        evaluator, given = self.at(values)
+        chosen = select(self.graph, wrt)
+        need_number(evaluator.graph, self.text, "minimize")
+        ends = {normal(n): as_interval(b, n, infinite=True) for n, b in (bounds or {}).items()}
+        texts = {**spelled(values), **dict.fromkeys(chosen, "")}
+
+        def at(here: Mapping[str, Any]) -> Run:
+            return self.swept(evaluator, here, chosen, texts)
+
+        listed = (subject,) if isinstance(subject, str) else tuple(subject)
+        wanted = Wanted(ends, listed, maximize, steps, starts, seed)
+        return minimize(at, evaluator.graph, given, chosen, wanted)
 
     def jacobian(
         self,

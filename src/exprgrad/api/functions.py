@@ -14,8 +14,9 @@ from exprgrad.errors import require
 if TYPE_CHECKING:
     from exprgrad.data.scalar_functions import ArrowFunctions
     from exprgrad.explain.checking.check import Check
+    from exprgrad.solvers.minima.minimize import Minimum
 
-__all__ = ["arrow_function", "check", "diff", "evaluate", "grad", "hessian", "jacobian"]
+__all__ = ["arrow_function", "check", "diff", "evaluate", "grad", "hessian", "jacobian", "minimize"]
 
 Values = Mapping[str, object] | None
 
@@ -87,6 +88,22 @@ def check(
 ) -> list[Check]:
     """The gradient against numbers, with a verdict for each input.  See ``Expression.check``."""
     return as_expression(formula).check(values, wrt=wrt, nodes=nodes, h=h, claims=claims, **inputs)
+
+
+def minimize(
+    formula: str | Expression,
+    values: Values = None,
+    /,
+    *,
+    wrt: Iterable[str] | None = None,
+    bounds: Mapping[str, object] | None = None,
+    subject: str | Iterable[str] = (),
+    maximize: bool = False,
+    **inputs: Any,
+) -> Minimum[Run]:
+    """A minimum: ``minimize("(x - 3)^2", x=0).point`` is ``{'x': 3.0}``.  See ``Expression.minimize``."""
+    chosen: dict[str, Any] = {"wrt": wrt, "bounds": bounds, "subject": subject}
+    return as_expression(formula).minimize(values, **chosen, maximize=maximize, **inputs)
 
 
 def arrow_function(

@@ -45,7 +45,7 @@ MODULE = {
     PICTURE: "draw_dot plot_graph picture",
     "exprgrad.parse('x^2').plot(x=(-5, 5)) is the curve, and .save('x.svg') writes it": "plot",
     "exprgrad.check('x^2', x=2)": "verify gradcheck check_grad check_grads",
-    NOT_HERE: "solve minimize optimize integrate limit series nsolve",
+    NOT_HERE: "solve optimize integrate limit series nsolve",
     "exprgrad.__version__": "version",
     "formulas take NumPy's arrays: exprgrad.parse('x^2')(x=array)": "numpy np",
 }  # fmt: skip
@@ -66,7 +66,7 @@ EXPRESSION = {
         "to_python to_numpy to_c to_jax to_torch source codegen",
     "exprgrad.draw(f) is the picture, f.save('f.svg') writes it":
         "draw show picture render graphviz view",
-    NOT_HERE: "solve minimize integrate limit series",
+    NOT_HERE: "solve integrate limit series",
     "f.gradient(x=2) is a run, which has it": "trace map paths trust explore nodes edges",
     "f.check(x=2)": "verify gradcheck",
     "f.graph is the graph": "tree ops",

@@ -16,9 +16,17 @@ from exprgrad.errors import ExprgradError, InputError
 from exprgrad.graph.graph import Graph, dependencies
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.values.inputs import constant_value, is_plain
+from exprgrad.run.values.ranges import Interval, as_interval
 from exprgrad.source import Source, Span, cut, depths, pieces, trimmed
 
-__all__ = ["assignments", "missing_shapes", "number_or_weights", "shapes_in", "weights"]
+__all__ = [
+    "assignments",
+    "intervals",
+    "missing_shapes",
+    "number_or_weights",
+    "shapes_in",
+    "weights",
+]
 
 GLUED = re.compile(r"=[^,=]*?[^,=\s](\s*[;\s]\s*)[^\W\d]\w*\s*=(?!=)")
 """Two assignments with something other than a comma between."""
@@ -148,3 +156,28 @@ def missing_shapes(graph: Graph, said: Collection[str]) -> list[str]:
     ]
     needed = dependencies(graph, *numbers)
     return [name for name, node in graph.inputs.items() if needed[node] and name not in said]
+
+
+# Intervals.
+
+
+def intervals(argument: str, option: str) -> dict[str, Interval]:
+    """Intervals by name, ``x=0:inf,y=-1:1``, for an option; an error shows the place in the argument."""
+
+    def help_at(start: int, is_later: bool) -> str:
+        return f"names and intervals are separated by commas: {option} x=0:inf,y=-1:1"
+
+    found: dict[str, Interval] = {}
+    for name, span, (start, end) in assignments(argument, "LOW:HIGH", help_at):
+        if not argument[start:end].strip():
+            message = f"there is no interval for '{name}'"
+            raise InputError("bad-range", message, help=help_at(0, False)).about(argument, span)
+        place = trimmed(argument, start, end)
+        value = argument[slice(*place)]
+        try:
+            found[name] = as_interval(value, name, infinite=True)
+        except ExprgradError as error:
+            if error.span is not None and error.source is not None and error.source.text == value:
+                error.at(Source(argument, is_expression=False), place[0])
+            raise
+    return found

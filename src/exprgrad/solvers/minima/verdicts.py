@@ -1,0 +1,211 @@
+"""What can be said of the point where a search for a minimum ends.
+
+A gradient counts as 0 where it is no larger than what rounding leaves: its own error bound, and what half
+an ulp of the point makes of it.  A Hessian counts as singular where, within the distance to which the point
+is known, its least eigenvalue may be lost (L. V. Kantorovich's condition for Newton's method, asked at two
+points).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from exprgrad.solvers.minima.objective import Flags, Objective, Vector
+from exprgrad.solvers.minima.steps import Spectrum, norm, spectrum
+from exprgrad.solvers.minima.trust_region import EPSILON, MOST_DENSE, Box, Course, Turn
+
+__all__ = ["Judged", "judged"]
+
+SLACK = 8.0
+"""How many times what rounding leaves still counts as 0: bounds are of first order."""
+SINGULAR = 64.0
+"""An eigenvalue of so many roundings of the greatest counts as 0."""
+HALF = 0.5
+"""By this part the least eigenvalue may change within the distance to which the point is known."""
+REACHES = [2.0**k for k in range(-40, 8, 4)]
+"""How far values are looked at where the Hessian is singular, in sizes of the point."""
+NEARBY = 1e50
+"""Where a value is infinite nearer than that it is so at a point, and not because numbers overflow."""
+OUTWARD = [2.0**k for k in range(0, 1020, 20)]
+"""How far, where the value may fall for ever."""
+
+
+class Judged(NamedTuple):
+    """A verdict, why, and what shows it.
+
+    ``kind``       ``minimum``, ``saddle``, ``flat``, ``unbounded`` or ``not converged``
+    ``direction``  along which the value goes down, or the Hessian is singular, or the value falls for ever
+    ``values``     the least and the greatest eigenvalue of the Hessian over the numbers that are free
+    ``trend``      what values do along the direction: ``rises``, ``falls`` or ``stays``; empty if not asked
+    ``lower``      a point with a lower value, from which the search can go on
+    ``limit``      what the value comes to for ever
+    """
+
+    kind: str
+    reason: str = ""
+    direction: Vector | None = None
+    values: tuple[float, float] | None = None
+    trend: str = ""
+    lower: Vector | None = None
+    limit: float = math.nan
+
+
+def judged(objective: Objective, course: Course, box: Box) -> Judged:
+    """What becomes of a search, but for kinks and edges of the formula's domain."""
+    here = course.last
+    if course.reason == "undefined":
+        return Judged("not converged", "undefined")
+    if course.reason == "unbounded":
+        assert course.way is not None
+        way = course.way / norm(course.way)
+        is_near = norm(here.at + course.way) < NEARBY
+        return Judged(
+            "unbounded", "pole" if is_near else "infinite", way, lower=here.at + course.way
+        )
+    free = ~box.held(here.at, here.slope)
+    left = remainder(objective, here)
+    known = curvatures(objective, here, free)
+    still = bool(np.all(np.abs(here.slope[free]) <= left[free]))
+    if not still or known is None or not np.any(known.values > 0):
+        endless = run_off(objective, course, box)
+        if endless is not None:
+            return endless
+    if not still and course.reason == "still":
+        still = known is not None and hopeless(here, known, free)
+    if not still:
+        return Judged("not converged", course.reason)
+    if not np.any(free):
+        return Judged("minimum", "bounds")
+    if known is None:
+        return Judged("not converged", "large")
+    return by_curvature(objective, here, free, left, known, box)
+
+
+def remainder(objective: Objective, here: Turn) -> Vector:
+    """By number: how large the gradient may be where it is 0, by what is rounded."""
+    _, noise = objective.noise(here.at)
+    noise = np.where(np.isfinite(noise), noise, 0.0)
+    with np.errstate(all="ignore"):
+        size = np.abs(here.at) * EPSILON
+        if len(here.at) <= MOST_DENSE:
+            moved = np.abs(objective.curvature(here.at)) @ size
+        else:
+            moved = np.abs(objective.product(here.at, size))
+    return SLACK * (noise + np.where(np.isfinite(moved), moved, 0.0))
+
+
+def curvatures(objective: Objective, here: Turn, free: Flags) -> Spectrum | None:
+    """The spectrum of the Hessian over the numbers that are free."""
+    if len(here.at) > MOST_DENSE or not np.any(free):
+        return None
+    matrix = objective.curvature(here.at)[np.ix_(free, free)]
+    return spectrum(matrix) if np.all(np.isfinite(matrix)) else None
+
+
+def hopeless(here: Turn, known: Spectrum, free: Flags) -> bool:
+    """Whether no step of a positive definite model gains anything that doubles can tell."""
+    if not known.values[0] > 0:
+        return False
+    along = known.vectors.T @ here.slope[free]
+    return bool(np.sum(along**2 / known.values) <= 16 * EPSILON * abs(here.value))
+
+
+def by_curvature(
+    objective: Objective, here: Turn, free: Flags, left: Vector, known: Spectrum, box: Box
+) -> Judged:
+    """The verdict at a point where the gradient is 0, by the Hessian."""
+    values, vectors = known
+    extremes = float(values[0]), float(values[-1])
+    direction = np.zeros_like(here.at)
+    direction[free] = vectors[:, 0]
+    tiny = SINGULAR * len(values) * EPSILON * float(np.max(np.abs(values)))
+    if values[0] < -tiny:
+        return Judged("saddle", "", direction, extremes, "falls")
+    if values[0] > tiny and certain(objective, here, direction, left, float(values[0])):
+        return Judged("minimum", "curvature", None, extremes)
+    trend, lower = probed(objective, here, direction, box)
+    return Judged("flat", "", direction, extremes, trend, lower)
+
+
+def certain(
+    objective: Objective, here: Turn, direction: Vector, left: Vector, least: float
+) -> bool:
+    """Whether the least eigenvalue holds out to where the minimum may be."""
+    off = float(np.abs(direction) @ (left + np.abs(here.slope))) / least
+    for sign in (-2.0, 2.0):
+        bent = objective.product(here.at + sign * off * direction, direction)
+        if not float(direction @ bent) > HALF * least:
+            return False
+    return True
+
+
+def probed(
+    objective: Objective, here: Turn, direction: Vector, box: Box
+) -> tuple[str, Vector | None]:
+    """What values do along a direction, both ways; and a lower point, if there is one."""
+    noise, _ = objective.noise(here.at)
+    size = max(norm(here.at), 1.0)
+    trends = set()
+    for sign in (-1.0, 1.0):
+        for reach in REACHES:
+            trial = box.clipped(here.at + sign * reach * size * direction)
+            value = objective.value(trial)
+            if value < here.value - 2 * noise:
+                return "falls", trial
+            if value > here.value + 2 * noise:
+                trends.add("rises")
+                break
+        else:
+            trends.add("stays")
+    return ("stays" if "stays" in trends else "rises"), None
+
+
+def run_off(objective: Objective, course: Course, box: Box) -> Judged | None:
+    """The verdict where the value falls for ever, as far as doubles go, along the way that was come."""
+    here = course.last
+    for way in ways(course):
+        ahead = list(ahead_values(objective, here, way, box))
+        if len(ahead) < len(OUTWARD):
+            continue
+        falls = [
+            before >= after for before, after in zip([here.value, *ahead], ahead, strict=False)
+        ]
+        noise, noises = objective.noise(here.at)
+        drop = float(here.slope @ way)
+        if all(falls) and (drop < 0 or (ahead[-1] == here.value and noise > 0 and noises.any())):
+            is_level = norm(here.at) < NEARBY and abs(
+                ahead[-1] - ahead[len(ahead) // 2]
+            ) <= 1e-6 * abs(ahead[-1])
+            return Judged("unbounded", "level" if is_level else "far", way, limit=ahead[-1])
+    return None
+
+
+def ways(course: Course) -> Iterator[Vector]:
+    """Directions in which the value may fall for ever."""
+    here = course.last
+    for vector in (here.at - course.turns[0].at, -here.slope):
+        size = norm(vector)
+        if 0 < size < math.inf:
+            yield vector / size
+
+
+def ahead_values(objective: Objective, here: Turn, way: Vector, box: Box) -> Iterator[float]:
+    """Values farther and farther along a way, as long as they do not rise and slopes do not turn."""
+    size = max(norm(here.at), 1.0)
+    before = here.value
+    for reach in OUTWARD:
+        with np.errstate(over="ignore"):
+            trial = here.at + reach * size * way
+        if not np.all(np.isfinite(trial)):
+            trial = np.clip(trial, -1e308, 1e308)
+        if not np.array_equal(box.clipped(trial), trial):
+            return
+        value, slope = objective.slope(trial)
+        if not value <= before or float(slope @ way) > 0:
+            return
+        before = value
+        yield value
