@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from exprgrad.data.fits import fit_to
 from exprgrad.errors import require
 from exprgrad.graph.graph import Graph
+from exprgrad.show.picture.fit_plot import fit_picture
+from exprgrad.show.picture.picture import put
+from exprgrad.show.picture.plots import plot_format
 from exprgrad.show.text.fits import fit_parts
 from exprgrad.show.text.table import Table, in_html, plain
 from exprgrad.solvers.fit.fit import Fit
@@ -40,6 +44,17 @@ class Fitted(Fit):
         return "\n".join(part if isinstance(part, str) else plain(part) for part in self.parts())
 
     __str__ = __repr__
+
+    def svg(self, look: str | None = None) -> str:
+        """The picture as SVG: data, curve, band and residuals.  It follows its page, or ``look`` says.
+
+        Raises ``MissingExtraError`` without Matplotlib.
+        """
+        return fit_picture(self, "svg", look).decode()
+
+    def save(self, path: str | Path, look: str | None = None) -> None:
+        """Write the picture to a ``.svg``, ``.png`` or ``.pdf`` file, ``light`` or ``dark``."""
+        put(fit_picture(self, plot_format(path), look), path)
 
     def _repr_html_(self) -> str:
         return in_html(self.parts())

@@ -49,6 +49,7 @@ __all__ = [
     "output",
     "output_as",
     "read_request",
+    "refuse_two_pipes",
     "resolved",
     "settle_form",
     "shape_option",
@@ -439,6 +440,14 @@ def centred(request: Request) -> Request:
     centres = {name: values[name] for name in spread.deviations}
     texts = {name: text for name, text in centres.items() if isinstance(text, str)}
     return request._replace(values=values, centres=texts, spread=spread)
+
+
+def refuse_two_pipes(options: Mapping[str, Any]) -> None:
+    """An error for a formula and rows that both come from standard input."""
+    if "-" in options["data"] and "-" in (options["file"], *options["arguments"][:1]):
+        message = "standard input cannot be both the formula and the rows"
+        help = "give one of them as a file, or the formula itself"
+        raise RequestError("usage", message, help=help)
 
 
 def file_text(path: str) -> str:

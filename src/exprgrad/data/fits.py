@@ -12,7 +12,7 @@ from exprgrad.data.plans import condition_of
 from exprgrad.derive.parsed import completed
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import CONST, Graph, Program, numbers_only
+from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.language.read.relations import related
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.inputs import as_number, normal, surplus
@@ -26,6 +26,8 @@ __all__ = ["fit_to"]
 
 NOT_FINITE = ("nan", "infinity", "nan-gradient", "infinite-gradient")
 """What a run's diagnostics are called that say where its numbers stop being finite."""
+AWAY = (1.37, 0.61)
+"""How a point is moved away from the start: what it is multiplied with, and what is added."""
 LISTED = 8
 """How many columns a message lists."""
 
@@ -57,12 +59,12 @@ def fit_to(
     given = {normal(name): as_number(value, name) for name, value in start.items()}
     held = fixed_in(fix, given)
     refuse_unread(graph, text, {**given, **held}, spelled or {})
-    read = columns_of(graph, condition, listed[0], map or {}, {**given, **held}, text)
+    read = columns_of(graph, condition, where or "", listed, map or {}, {**given, **held}, text)
     refuse_both(sigma, weights)
     parameters = [name for name in graph.inputs if name in given and name not in held]
     if not parameters:
         message = "there is no parameter to estimate"
-        help = advice("a parameter has a start, such as b1=1", "a parameter has a start: b1=1")
+        help = "all are held" if held else "a parameter has a start, such as b1=1"
         raise InputError("missing-input", message, source=Source(text), help=help)
     manner = Manner(
         bounds_in(bounds or {}, parameters, given),
@@ -82,9 +84,9 @@ def fit_to(
     refuse_few(rows.rows, parameters, rows.left_out)
     told = loss_of(loss, loss_scale)
     problem = problem_of(graph, rows.names, parameters, held, rows.blocks, rows.rows, *told)
-    refuse_idle(problem.program, parameters, graph, text)
     if starts == 1:
         refuse_no_value(problem, graph, text, {**given, **held})
+        refuse_idle(problem, graph, text, given)
     found = fitted(text, problem, given, held, manner)
     in_order = {name: found.parameters[name] for name in graph.inputs if name in found.parameters}
     return found._replace(left_out=rows.left_out, parameters=in_order)
@@ -97,12 +99,17 @@ def model_of(text: str) -> Graph:
     """The graph of ``y ~ EXPR``, whose output is the response less the model; an error for another text."""
     graph, relations = related(text, "~")
     models = [relation for relation in relations if relation.right is not None]
-    if len(models) != 1 or models[0] is not relations[-1]:
-        message = "a fit has one model, y ~ EXPR, which is the last statement"
-        if not models:
-            message = "this is no model: what is fitted, and by what?"
-        span = models[1].span if models[1:] else relations[-1].span
-        help = "write the column that is measured first: y ~ EXPR; bind other names by name = EXPR;"
+    if not models:
+        message, help = "this says not what is fitted", "write y ~ EXPR: a column, and its model"
+        if graph.bindings and graph.bindings[-1].node == graph.output:
+            name = graph.bindings[-1].name
+            message = f"'=' binds '{name}', and fits nothing"
+            help = f"write ~ for =: {name} ~ …"
+        raise InputError("no-model", message, source=Source(text), span=(0, len(text)), help=help)
+    if models[1:] or models[0] is not relations[-1]:
+        message = "a fit has one model, y ~ EXPR, and it is the last statement"
+        span = relations[-1].span
+        help = "statements before it bind names: k = EXPR; y ~ …"
         raise InputError("no-model", message, source=Source(text), span=span, help=help)
     graph = completed(graph, text)
 
@@ -122,28 +129,36 @@ def model_of(text: str) -> Graph:
 def columns_of(
     graph: Graph,
     condition: Graph | None,
-    table: Table,
+    where: str,
+    tables: Sequence[Table],
     renamed: Mapping[str, str],
     given: Collection[str],
     text: str,
 ) -> dict[str, str]:
     """By name that stands for a column, that column; an error for a name that stands for nothing."""
-    names = dict.fromkeys([*graph.inputs, *(condition.inputs if condition else ())])
+    table, *others = tables
     for name in renamed:
-        if name not in names:
+        if name not in graph.inputs and not (condition and name in condition.inputs):
             raise surplus(graph, text, name, [], {})
-    read = {}
-    for name in names:
-        column = renamed.get(name, name)
-        if name in given:
-            if name in renamed or name in table.columns:
-                message = f"'{name}' is a column of {table.title}, and is given a number, too"
-                help = "call the parameter otherwise, or leave out its start"
-                raise InputError("given-twice", message, help=help)
-            continue
-        if column not in table.columns:
-            raise no_start(graph, text, table, name, column)
-        read[name] = column
+    for name in given:
+        if name in renamed or name in table.columns:
+            message = f"'{name}' is a column of {table.title}, and is given a number, too"
+            help = "call the parameter otherwise, or leave out its start"
+            raise InputError("given-twice", message, help=help)
+    read = {name: renamed.get(name, name) for name in graph.inputs if name not in given}
+    if condition is not None:
+        refuse_parameters(condition, where, given, table, renamed)
+        read |= {name: renamed.get(name, name) for name in condition.inputs}
+    lacking = [name for name, column in read.items() if column not in table.columns]
+    if lacking:
+        raise no_start(graph, text, table, lacking, read)
+    for other in others:
+        for column in read.values():
+            if column not in other.columns:
+                message = f"{other.title} has no column '{column}', and {table.title} has one"
+                raise InputError(
+                    "bad-column", message, help=f"its columns are {listed_columns(other)}"
+                )
     if not read:
         message = f"the model reads no column of {table.title}"
         help = f"its columns are {listed_columns(table)}"
@@ -151,24 +166,40 @@ def columns_of(
     return read
 
 
-def no_start(graph: Graph, text: str, table: Table, name: str, column: str) -> InputError:
-    """The error for a name that is neither a column nor given a start."""
+def refuse_parameters(
+    condition: Graph, where: str, given: Collection[str], table: Table, renamed: Mapping[str, str]
+) -> None:
+    """An error for a condition on rows that reads what is no column."""
+    for name, node in condition.inputs.items():
+        if name in given or renamed.get(name, name) not in table.columns:
+            message = f"the condition reads '{name}', which is no column of {table.title}"
+            help = f"its columns are {listed_columns(table)}"
+            raise InputError("bad-column", message, help=help).about(where, condition.span(node))
+
+
+def no_start(
+    graph: Graph, text: str, table: Table, names: Sequence[str], read: Mapping[str, str]
+) -> InputError:
+    """The error for names that are neither columns nor given a start."""
     from exprgrad.language.mistakes.hints import nearest
 
-    if name != column:
+    name, *others = names
+    if read[name] != name:
         help = f"its columns are {listed_columns(table)}"
-        return InputError("bad-column", f"{table.title} has no column '{column}'", help=help)
+        return InputError("bad-column", f"{table.title} has no column '{read[name]}'", help=help)
     message = f"'{name}' is no column of {table.title}, and has no start"
-    start = advice(f"{name}=1", f"{name}=1")
-    instead = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
-    help = f"a parameter needs a start: {start}; its columns are {listed_columns(table)}: {instead}"
+    if others:
+        listed = ", ".join(f"'{other}'" for other in names[:LISTED])
+        message = f"these are no columns of {table.title}, and have no start: {listed}"
+        message += ", …" * (len(names) > LISTED)
+    starts = ", ".join(f"{other}=1" for other in names[:LISTED])
+    starts = advice(starts.replace(",", ""), starts)
+    help = f"a parameter needs a start: {starts}; the columns are {listed_columns(table)}"
     near = nearest(name, table.columns)
-    if near is not None:
-        help = f"did you mean the column '{near}'? a parameter needs a start: {start}"
-    found = InputError("missing-input", message, help=help)
-    if name in graph.inputs:
-        found.source, found.span = Source(text), graph.span(graph.inputs[name])
-    return found
+    if near is not None and not others:
+        help = f"did you mean the column '{near}'? a parameter needs a start: {starts}"
+    span = graph.span(graph.inputs[name])
+    return InputError("missing-input", message, source=Source(text), span=span, help=help)
 
 
 def listed_columns(table: Table) -> str:
@@ -262,10 +293,14 @@ def refuse_few(rows: int, parameters: Sequence[str], left_out: int) -> None:
     """An error for fewer rows than parameters."""
     if rows >= len(parameters):
         return
-    few = f"{rows} row{'s' * (rows != 1)}" if rows else "no row"
-    without = f" ({left_out:,} left out)" if left_out else ""
-    many = f"{len(parameters)} parameter{'s' * (len(parameters) > 1)}"
-    message = f"{few}{without} cannot determine {many}"
+    without = f", {left_out:,} left out" if left_out else ""
+    if not rows:
+        raise InputError(
+            "few-rows",
+            f"there is no row to fit{without}",
+            help="the data have none, or none is taken",
+        )
+    message = f"{rows} row{'s' * (rows > 1)}{without} cannot determine {len(parameters)} parameters"
     instead = advice("--fix NAME", "fix=['NAME']")
     raise InputError("few-rows", message, help=f"{instead} holds one at its start")
 
@@ -276,7 +311,7 @@ def refuse_no_value(problem: Problem, graph: Graph, text: str, given: Mapping[st
     if problem.linearized(point) is not None:
         return
     for block, results in problem.results(problem.first, len(point) + 2, point):
-        bad = ~np.isfinite(np.sum(results, axis=0))
+        bad = ~np.all(np.isfinite(results), axis=0)
         if not bad.any():
             continue
         at = int(np.flatnonzero(bad)[0])
@@ -297,12 +332,23 @@ def refuse_no_value(problem: Problem, graph: Graph, text: str, given: Mapping[st
     raise InputError("no-start", message, help="begin nearer to the data")
 
 
-def refuse_idle(program: Program, parameters: Sequence[str], graph: Graph, text: str) -> None:
-    """An error for a parameter that has no effect, whatever its value."""
-    for name, output in zip(parameters, program.outputs[1:], strict=False):
-        if program.graph.kinds[output] == CONST and program.graph.payloads[output] == 0:
-            message = f"'{name}' has no effect on the model"
-            instead = advice(f"--fix {name}", f"fix=['{name}']")
-            source, span = Source(text), graph.span(graph.inputs[name])
-            help = f"leave it out, or hold it: {instead}"
-            raise InputError("no-effect", message, source=source, span=span, help=help)
+def refuse_idle(problem: Problem, graph: Graph, text: str, given: Mapping[str, float]) -> None:
+    """An error for a parameter that has no effect, neither at the start nor elsewhere."""
+    start = np.array([given[name] for name in problem.parameters])
+    idle = np.ones(len(start), dtype=bool)
+    for point in (start, AWAY[0] * start + AWAY[1]):
+        found = problem.linearized(point)
+        if found is None:
+            return
+        idle &= ~found.factor.any(axis=0)
+    for at in np.flatnonzero(idle)[:1]:
+        name = problem.parameters[at]
+        instead = advice(f"--fix {name}", f"fix=['{name}']")
+        span = graph.span(graph.inputs[name])
+        raise InputError(
+            "no-effect",
+            f"'{name}' has no effect on the model: its derivative is 0 in every row",
+            source=Source(text),
+            span=span,
+            help=f"leave it out, hold it by {instead}, or begin elsewhere",
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike, fspath
 from typing import Any, NamedTuple
 
@@ -123,27 +124,36 @@ class Rows(NamedTuple):
 
 def observed(listed: Sequence[Table], asked: Rows) -> Observations:
     """The rows of some tables, in memory as long as they find room there."""
-    told = {"left out": 0}
     held: list[Columns] | None = []
-    rows = size = 0
+    rows = size = missed = 0
     names = tuple(asked.read)
-    again = all(table.again for table in listed)
-    told["left out"] = 0
-    for block, left_out in rows_met(listed, asked):
+    can_repeat = all(table.again for table in listed)
+    for block, left_out in told_of_scale(rows_met(listed, asked), asked):
         rows += len(block.columns[0])
-        told["left out"] += left_out
+        missed += left_out
         size += len(block.columns[0]) * (len(names) + 1)
-        if size > MOST_NUMBERS and again:
+        if size > MOST_NUMBERS and can_repeat:
             held = None
         if held is not None:
             held.append(block)
-    left = told["left out"]
     if held is None:
-        return Observations(
-            names, lambda: (block for block, _ in rows_met(listed, asked)), rows, left
-        )
+        again = partial(rows_met, listed, asked)
+        return Observations(names, lambda: (block for block, _ in again()), rows, missed)
     whole = at_once(held)
-    return Observations(names, lambda: iter(whole), rows, left)
+    return Observations(names, lambda: iter(whole), rows, missed)
+
+
+def told_of_scale(
+    blocks: Iterator[tuple[Columns, int]], asked: Rows
+) -> Iterator[tuple[Columns, int]]:
+    """The same; an error about the column of the scale has no advice for names of the formula."""
+    try:
+        yield from blocks
+    except InputError as error:
+        is_own = asked.scale not in ("", *asked.read.values())
+        if error.code == "bad-column" and is_own and f"'{asked.scale}'" in error.message:
+            error.help = "a column of numbers is needed there"
+        raise
 
 
 def at_once(blocks: list[Columns]) -> list[Columns]:
@@ -195,7 +205,7 @@ def met(condition: Kernel, values: Sequence[Any]) -> Any:
 
 
 def scale_of(given: Any, bad: Any, *, weights: bool) -> Any:
-    """What rows' residuals are multiplied with; a row of no weight stays, and counts for nothing."""
+    """What rows' residuals are multiplied with; a row of no weight is a bad one."""
     with np.errstate(all="ignore"):
         found = np.sqrt(given) if weights else 1 / given
     bad |= ~(np.isfinite(found) & (given > 0))

@@ -19,6 +19,7 @@ from exprgrad.cli.request import (
     listed_names,
     output_as,
     read_request,
+    refuse_two_pipes,
     settle_form,
     stack,
     wrt_option,
@@ -113,11 +114,7 @@ def batch_command(**options: Any) -> int:
     from exprgrad.show.text.progress import Progress
 
     settle(options)
-    if "-" in options["data"] and "-" in (options["file"], *options["arguments"][:1]):
-        message = "standard input cannot be both the formula and the rows"
-        raise RequestError(
-            "usage", message, help="give one of them as a file, or the formula itself"
-        )
+    refuse_two_pipes(options)
     request = read_request(options)
     found = planned(
         request.text,

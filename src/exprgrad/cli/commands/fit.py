@@ -15,6 +15,7 @@ from exprgrad.cli.request import (
     formula,
     output_as,
     read_request,
+    refuse_two_pipes,
     settle_form,
     stack,
 )
@@ -76,7 +77,11 @@ search_options = stack(
 )  # fmt: skip
 file_option = click.option(
     "-o", "--output", "path", metavar="FILE",
-    help="Write a file: its ending says the form, .json, .csv or .txt.",
+    help="Draw data, curve, band and residuals: .svg, .png or .pdf; or write .json, .csv or .txt.",
+)  # fmt: skip
+look_option = click.option(
+    "--look", type=Words("light", "dark"),
+    help="Draw for a light page or a dark one.  An SVG follows its page by default.",
 )  # fmt: skip
 
 
@@ -84,6 +89,7 @@ file_option = click.option(
 @formula
 @row_options
 @search_options
+@look_option
 @output_as("one parameter per line", document=file_option)
 def fit_command(**options: Any) -> int:
     """The parameters that bring a model nearest to data.
@@ -93,8 +99,8 @@ def fit_command(**options: Any) -> int:
     """
     from exprgrad.data.fits import fit_to
 
-    options["document"] = options["path"]
-    settle_form(options)
+    picture = picture_in(options)
+    refuse_two_pipes(options)
     request = read_request(options)
     found = fit_to(
         request.text,
@@ -107,7 +113,27 @@ def fit_command(**options: Any) -> int:
         **{name: options[name] for name in ("sigma", "weights", "loss", "loss_scale", "where")},
         **{name: options[name] for name in ("bad_rows", "level", "starts", "seed", "profile")},
     )
+    if picture:
+        from exprgrad.show.picture.fit_plot import fit_picture
+        from exprgrad.show.picture.picture import put
+
+        put(fit_picture(found, picture, options["look"]), options["path"])
     return give(fit_answer(found, options), options)
+
+
+def picture_in(options: dict[str, Any]) -> str:
+    """The format of the picture that ``-o`` asks for; or else it is where the answer goes."""
+    path = options["path"]
+    if path is not None and not path.lower().endswith((".json", ".csv", ".txt")):
+        from exprgrad.show.picture.plots import plot_format
+
+        return plot_format(path)
+    options["document"] = path
+    settle_form(options)
+    if options["look"] is not None:
+        help = "write one with -o FILE.svg, .png or .pdf"
+        raise RequestError("usage", "--look is for pictures", help=help)
+    return ""
 
 
 def given_in(argument: str | None, what: str, example: str) -> list[tuple[str, str]]:

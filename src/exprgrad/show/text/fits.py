@@ -81,7 +81,7 @@ def correlation_table(found: Fit, known: Sequence[int]) -> Table:
 def quality(found: Fit, digits: int) -> Iterator[str]:
     """How near the model comes to the rows."""
     s = "s" * (found.rows != 1)
-    yield f"{found.rows:,} row{s}, {found.dof:,} degrees of freedom" + (
+    yield f"{found.rows:,} row{s}, {found.dof:,} degree{'s' * (found.dof != 1)} of freedom" + (
         f", {found.left_out:,} left out" if found.left_out else ""
     )
     if found.residual_sd is not None:

@@ -51,12 +51,6 @@ class Spread(NamedTuple):
             found[direction != 0] = nan
         return found
 
-    @property
-    def correlation(self) -> Any:
-        """The correlation of the estimates; nan where one is not determined."""
-        errors = self.errors
-        return self.covariance / np.outer(errors, errors)
-
 
 def spread_of(problem: Problem, point: Any, here: Linearized, chosen: Any) -> Spread:
     """The spread of the estimates that are ``chosen``, by position, the others being held.

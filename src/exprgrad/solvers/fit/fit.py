@@ -87,7 +87,7 @@ class Fit(NamedTuple):
     ``residual_sd``   the residuals' standard deviation; None without degrees of freedom
     ``r_squared``     1 less the share of the responses' variation about their mean that is left
     ``aic``           Akaike's criterion, of normal residuals; None for losses
-    ``correlation``   of the estimates, by the names of ``estimated``
+    ``covariance``    of the estimates, by the names of ``estimated``
     ``open``          the directions that the data do not determine, by parameter
     ``offset``        the relative offset; None where the residuals leave nothing to compare with
     ``passes``        how often the rows were gone through
@@ -104,7 +104,7 @@ class Fit(NamedTuple):
     residual_sd: float | None
     r_squared: float | None
     aic: float | None
-    correlation: Any
+    covariance: Any
     estimated: tuple[str, ...]
     rank: int
     condition: float
@@ -120,6 +120,12 @@ class Fit(NamedTuple):
     linear: bool
     profiled: bool = False
     left_out: int = 0
+
+    @property
+    def correlation(self) -> Any:
+        """The correlation of the estimates; nan where one is not determined."""
+        errors = np.array([self.parameters[name].error or nan for name in self.estimated])
+        return self.covariance / np.outer(errors, errors)
 
 
 def fitted(
@@ -220,7 +226,7 @@ def described(
         aic=criterion(problem.rows, here.cost, len(chosen), logarithms, absolute=manner.absolute)
         if is_plain
         else None,
-        correlation=spread.correlation,
+        covariance=scale_of_errors(problem, sd, manner) ** 2 * spread.covariance,
         estimated=names,
         rank=spread.rank,
         condition=spread.condition,
@@ -253,9 +259,9 @@ def estimates(
         for name, value in zip(problem.parameters, map(float, point), strict=True)
     }
     is_known = manner.absolute or bool(problem.loss)
-    unit = 1.0 if is_known else nan if sd is None else sd
     reach = quantile(manner.level, inf if is_known else dof)
-    for name, error, off in zip(names, unit * spread.errors, moved, strict=True):
+    errors = scale_of_errors(problem, sd, manner) * spread.errors
+    for name, error, off in zip(names, errors, moved, strict=True):
         value, error = found[name].value, float(error)
         found[name] = Estimate(value, digits=right_digits(value, float(off)))
         if isfinite(error):
@@ -284,6 +290,13 @@ def with_profiles(found: Fit, minimum: Minimum, free: Any, limits: tuple[Any, An
             )
             found = found._replace(converged=False, reason=reason)
     return found._replace(parameters=parameters, profiled=True)
+
+
+def scale_of_errors(problem: Problem, sd: float | None, manner: Manner) -> float:
+    """What errors for residuals of standard deviation 1 are multiplied with; nan if nobody knows."""
+    if manner.absolute or problem.loss:
+        return 1.0
+    return nan if sd is None else sd
 
 
 def relative_offset(here: Linearized, spread: Spread, dof: int) -> float | None:
