@@ -348,7 +348,7 @@ def plus_minus(value: float, uncertainty: float) -> str:
     """``9.81 ± 0.12``: two digits of the uncertainty, and the value to the same place (GUM 7.2.6)."""
     found = to_two_digits(value, uncertainty)
     if found is None:
-        return f"{value!r} ± {uncertainty:.2g}" if uncertainty else repr(value)
+        return f"{value!r} ± {uncertainty:.2g}" if uncertainty else f"{value:.15g}"
     number, deviation, power = found
     text = f"{number:f} ± {deviation:f}"
     return f"({text})e{power}" if power else text
