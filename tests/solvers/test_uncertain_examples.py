@@ -38,7 +38,7 @@ def example(line: str) -> Example:
     name, text, values, correlations, source = (cell.strip() for cell in line.split("|"))
     pairs = [part.partition("=") for part in correlations.split()]
     known = {(a, b): float(r) for names, _, r in pairs for a, b in [names.split(",")]}
-    return Example(name, text, dict(v.split("=") for v in values.split()), known, source)  # type: ignore[misc]
+    return Example(name, text, dict(v.split("=") for v in values.split()), known, source)
 
 
 EXAMPLES = [
@@ -120,7 +120,7 @@ def by_package(case: Example) -> Any:
         inputs = centres | {
             n: uncertainties.ufloat(*pair) for n, pair in zip(names, pairs, strict=True)
         }
-    arithmetic = {
+    arithmetic: dict[str, Any] = {
         "add": operator.add,
         "sub": operator.sub,
         "mul": operator.mul,
