@@ -48,7 +48,7 @@ def written(path: Path, rows: Any) -> str:
     with path.open("wb") as file:
         writer = FORMATS[formats.format_of(str(path))].writer(file, rows.schema)
         for batch in rows.to_batches():
-            writer.write(batch)
+            writer.write(writer.encoded(batch))
         writer.close()
     return str(path)
 

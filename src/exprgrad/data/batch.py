@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -30,11 +31,13 @@ from exprgrad.data.places import packed
 from exprgrad.data.plans import BatchPlan
 from exprgrad.data.sums import CHUNK, Partial, combined, folded, reduced, start
 from exprgrad.data.targets import target, unfinished
+from exprgrad.data.threads import Threads, in_order, threads_of
 from exprgrad.errors import InputError
 from exprgrad.run.engines.memory import staggered
 
 __all__ = [
     "Done",
+    "Found",
     "Progress",
     "Workers",
     "as_column",
@@ -45,6 +48,13 @@ __all__ = [
 
 Progress = Callable[[int], None]
 """Told of the rows that are done, as they are."""
+
+
+class Found(NamedTuple):
+    """Some rows with their results, and what is told of them."""
+
+    rows: Any
+    tally: Tally
 
 
 class Done(NamedTuple):
@@ -59,24 +69,26 @@ def carried_out(
     progress: Progress = lambda rows: None,
     kept: Manifest | None = None,
     workers: Workers | None = None,
+    threads: int = 1,
 ) -> Done:
     """Work on all partitions, in order, and write what is to be written.
 
     With a manifest it begins where an unfinished run has ended, and from time to time notes what is done.
-    Workers that are not given are this process alone.
+    Workers that are not given are the ``threads`` of this process.
     """
-    workers = workers or Here()
-    with np.errstate(all="ignore"):
+    prepared(plan.job)  # once for all threads
+    with np.errstate(all="ignore"), threads_of(threads) as here:
+        workers = workers or Here(here)
         if plan.path is None:
             return all_reduced(plan, progress, kept, workers)
         if kept is not None:
-            return grown(plan, progress, kept, workers)
+            return grown(plan, progress, kept, workers, here)
         tally = Tally()
         with target(plan.path) as file, packed(file, plan.path) as inner:
             writer = FORMATS[plan.format].writer(inner, plan.schema)
             with closing_anyway(writer):
-                for rows in workers.rows(plan, 0):
-                    tally = merged(tally, written(rows, writer, progress))
+                for told, _ in written(workers.rows(plan, 0), writer, progress, here):
+                    tally = merged(tally, told)
         return Done(tally)
 
 
@@ -86,22 +98,30 @@ class Workers(Protocol):
     def reduced(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
         """What the rows of each partition come to."""
 
-    def rows(self, plan: BatchPlan, first: int) -> Iterator[Iterator[tuple[Any, Tally]]]:
-        """The rows of each partition with their results: see ``partition_rows``."""
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Found] | None]:
+        """What finds the rows with their results, batch by batch; None ends a partition."""
 
 
-class Here:
-    """This process."""
+class Here(NamedTuple):
+    """This process, and its threads."""
+
+    threads: Threads | None = None
 
     def reduced(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
         """What the rows of each partition come to."""
-        for partition in plan.partitions[first:]:
-            yield partition_reduced(plan.job, partition, progress)
+        partitions, threads = plan.partitions[first:], self.threads
+        if threads is None or len(partitions) == 1:
+            for partition in partitions:
+                yield partition_reduced(plan.job, partition, progress, threads)
+            return
+        work = partial(partition_reduced, plan.job, progress=threads.telling(progress))
+        yield from in_order(work, partitions, threads)
 
-    def rows(self, plan: BatchPlan, first: int) -> Iterator[Iterator[tuple[Any, Tally]]]:
-        """The rows of each partition with their results."""
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Found] | None]:
+        """What finds the rows with their results, batch by batch; None ends a partition."""
         for partition in plan.partitions[first:]:
-            yield partition_rows(plan, partition)
+            yield from partition_rows(plan, partition, self.threads)
+            yield None
 
 
 def all_reduced(
@@ -121,29 +141,41 @@ def all_reduced(
     return Done(tally, partial)
 
 
-def grown(plan: BatchPlan, progress: Progress, kept: Manifest, workers: Workers) -> Done:
+def grown(
+    plan: BatchPlan, progress: Progress, kept: Manifest, workers: Workers, threads: Threads | None
+) -> Done:
     """The rows of all partitions, behind those that an unfinished run has written."""
     assert plan.path is not None
     (done, tally, size, memo, _), part = kept.reached, unfinished(plan.path)
     writer = growing(kept.file, part, plan.schema, plan.format, size, memo)
     with closing_anyway(writer):
-        for count, rows in enumerate(workers.rows(plan, done), done + 1):
-            tally = merged(tally, written(rows, writer, progress))
-            writer.end_part()
-            if kept.is_due(count):
-                kept.note(Reached(count, tally, kept.file.tell(), writer.memo()))
+        for told, is_end in written(workers.rows(plan, done), writer, progress, threads):
+            tally, done = merged(tally, told), done + is_end
+            if is_end and kept.is_due(done):
+                kept.note(Reached(done, tally, kept.file.tell(), writer.memo()))
     kept.finish()
     return Done(tally)
 
 
-def written(rows: Iterator[tuple[Any, Tally]], writer: RowWriter, progress: Progress) -> Tally:
-    """Write the rows of a partition; what is to be told of them."""
-    tally = Tally()
-    for batch, told in rows:
-        writer.write(batch)
-        tally = merged(tally, told)
-        progress(batch.num_rows)
-    return tally
+def written(
+    rows: Iterator[Callable[[], Found] | None],
+    writer: RowWriter,
+    progress: Progress,
+    threads: Threads | None,
+) -> Iterator[tuple[Tally, bool]]:
+    """Write rows: what is to be told of each batch, and whether it is the end of a partition instead."""
+
+    def ready(find: Callable[[], Found] | None) -> tuple[int, Any, Tally]:
+        if find is None:
+            return -1, None, Tally()
+        batch, tally = find()
+        return batch.num_rows, writer.encoded(batch) if batch.num_rows else None, tally
+
+    for count, encoded, tally in in_order(ready, rows, threads):
+        if count > 0:
+            writer.write(encoded)
+            progress(count)
+        yield tally, count < 0
 
 
 @contextmanager
@@ -162,15 +194,18 @@ def closing_anyway(writer: RowWriter) -> Iterator[None]:
 
 
 def partition_reduced(
-    job: Job, partition: Partition, progress: Progress = lambda rows: None
+    job: Job,
+    partition: Partition,
+    progress: Progress = lambda rows: None,
+    threads: Threads | None = None,
 ) -> Done:
     """What the rows of one partition come to: the same on every machine of one kind."""
     kernel = prepared(job)
     if kernel.engine == "native" and job.reduce in ("sum", "mean") and not job.by:
-        return partition_summed(job, partition, progress)
+        return partition_summed(job, partition, progress, threads)
     partial, tally = start(job.reduce, kernel.results), Tally()
     memory = staggered(kernel.outputs, CHUNK)
-    for batch, columns, low, high, row in chunks(job, partition, progress):
+    for batch, columns, low, high, row in chunks(job, partition, progress, threads):
         block = computed(kernel, columns, low, high, memory)
         tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
         keys, codes = groups_of(job, batch, low, high)
@@ -178,7 +213,9 @@ def partition_reduced(
     return Done(tally, partial)
 
 
-def partition_summed(job: Job, partition: Partition, progress: Progress) -> Done:
+def partition_summed(
+    job: Job, partition: Partition, progress: Progress, threads: Threads | None
+) -> Done:
     """The same where all rows are added: in machine code, as long as each of them computes."""
     from exprgrad.run.engines.totals import Totals
 
@@ -186,7 +223,7 @@ def partition_summed(job: Job, partition: Partition, progress: Progress) -> Done
     memory = staggered(kernel.outputs, CHUNK)
     totals, tally = Totals(memory[: kernel.results]), Tally()
     plain = kept = 0
-    for _, columns, low, high, row in chunks(job, partition, progress):
+    for _, columns, low, high, row in chunks(job, partition, progress, threads):
         played(kernel, columns, low, high, memory)
         has_gaps = any(one.missing is not None for one in columns)
         is_plain = not (kernel.kink or kernel.condition or has_gaps)
@@ -208,11 +245,11 @@ def partition_summed(job: Job, partition: Partition, progress: Progress) -> Done
 
 
 def chunks(
-    job: Job, partition: Partition, progress: Progress
+    job: Job, partition: Partition, progress: Progress, threads: Threads | None
 ) -> Iterator[tuple[Any, list[Doubles], int, int, int]]:
     """A partition's chunks: the batch, its columns, from where to where, and the row in the file."""
     row = partition.row
-    for batch in in_chunks(batches(partition, job.read.names, job.read)):
+    for batch in in_chunks(batches(partition, job.read.names, job.read, threads)):
         columns = columns_of(job, batch)
         for low in range(0, batch.num_rows, CHUNK):
             yield batch, columns, low, min(low + CHUNK, batch.num_rows), row + low
@@ -266,20 +303,27 @@ def in_chunks(rows: Iterator[Any]) -> Iterator[Any]:
 # Row by row.
 
 
-def partition_rows(plan: BatchPlan, partition: Partition) -> Iterator[tuple[Any, Tally]]:
-    """The rows of one partition with their results, and what is to be told of them, batch by batch."""
-    job, pa = plan.job, arrow()
-    kernel, row = prepared(job), partition.row
-    for batch in batches(partition, job.read.names, job.read):
-        columns = columns_of(job, batch)
-        block = computed(kernel, columns, 0, batch.num_rows)
-        tally = tallied(job, block, columns, partition, row, 0, batch.num_rows)
+def partition_rows(
+    plan: BatchPlan, partition: Partition, threads: Threads | None = None
+) -> Iterator[Callable[[], Found]]:
+    """What finds the rows of one partition with their results, batch by batch."""
+    job, row = plan.job, partition.row
+    for batch in batches(partition, job.read.names, job.read, threads):
+        yield partial(with_results, plan, partition, batch, row)
         row += batch.num_rows
-        arrays = [as_type(batch, name, plan, partition) for name in plan.kept]
-        arrays += [as_column(one, block.bad) for one in block.results]
-        found = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
-        keep = kept_rows(block) if job.bad == "drop" else block.chosen
-        yield (found if keep is None else found.filter(pa.array(keep))), tally
+
+
+def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) -> Found:
+    """Some rows with their results; the first of them is the file's ``row``, from 0."""
+    job, pa = plan.job, arrow()
+    columns = columns_of(job, batch)
+    block = computed(prepared(job), columns, 0, batch.num_rows)
+    tally = tallied(job, block, columns, partition, row, 0, batch.num_rows)
+    arrays = [as_type(batch, name, plan, partition) for name in plan.kept]
+    arrays += [as_column(one, block.bad) for one in block.results]
+    found = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
+    keep = kept_rows(block) if job.bad == "drop" else block.chosen
+    return Found(found if keep is None else found.filter(pa.array(keep)), tally)
 
 
 def as_type(batch: Any, name: str, plan: BatchPlan, partition: Partition) -> Any:

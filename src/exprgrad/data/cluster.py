@@ -11,8 +11,9 @@ import logging
 import re
 import signal
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from uuid import uuid4
 import numpy as np
 
 from exprgrad.data.arrow import arrow
-from exprgrad.data.batch import Done, Progress, partition_reduced, partition_rows
+from exprgrad.data.batch import Done, Found, Progress, partition_reduced, partition_rows
 from exprgrad.data.blocks import Tally, merged
 from exprgrad.data.formats import Partition
 from exprgrad.data.manifests import parts_folder, versions
@@ -52,8 +53,8 @@ class Cluster(NamedTuple):
             progress(max(partition.rows, done.tally.rows))
             yield done._replace(tally=told_here(done.tally, partition))
 
-    def rows(self, plan: BatchPlan, first: int) -> Iterator[Iterator[tuple[Any, Tally]]]:
-        """The rows of each partition with their results."""
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Found] | None]:
+        """What finds the rows with their results, batch by batch; None ends a partition."""
         assert plan.path is not None
         folder, run = Path(parts_folder(plan.path)).absolute(), uuid4().hex
         folder.mkdir(exist_ok=True)
@@ -64,7 +65,8 @@ class Cluster(NamedTuple):
         for (_, path), (partition, tally) in zip(
             tasks, self.done(written_there, plan, tasks), strict=True
         ):
-            yield part_rows(path, told_here(tally, partition))
+            yield from part_rows(path, told_here(tally, partition))
+            yield None
 
     def done(self, function: Any, plan: BatchPlan, tasks: Sequence[Any]) -> Iterator[Any]:
         """The partition of each task and what the task returns; no worker has to wait for another task."""
@@ -197,8 +199,9 @@ def written_there(plan: BatchPlan, partition: Partition, path: str) -> Tally:
     part = Path(f"{path}.{uuid4().hex}")  # a worker that is believed dead may write another
     try:
         with part.open("wb") as file, arrow("ipc").new_stream(file, plan.schema) as writer:
-            for batch, told in partition_rows(plan, partition):
-                writer.write_batch(batch)
+            for find in partition_rows(plan, partition):
+                rows, told = find()
+                writer.write_batch(rows)
                 tally = merged(tally, told)
         part.replace(place)
     except OSError as error:
@@ -238,10 +241,11 @@ def told_here(tally: Tally, partition: Partition) -> Tally:
     )
 
 
-def part_rows(path: str, tally: Tally) -> Iterator[tuple[Any, Tally]]:
+def part_rows(path: str, tally: Tally) -> Iterator[Callable[[], Found]]:
     """The rows that a worker has written, by the batch; their tally comes with the first of them."""
-    tallies = chain([tally], repeat(Tally()))
     with arrow().memory_map(path) as file:
-        yield from zip(arrow("ipc").open_stream(file), tallies, strict=False)
+        for batch in arrow("ipc").open_stream(file):
+            yield partial(Found, batch, tally)
+            tally = Tally()
     with suppress(OSError):
         Path(path).unlink()

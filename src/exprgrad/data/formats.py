@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from typing import IO, Any, NamedTuple, Protocol
 
 from exprgrad.data.arrow import arrow, as_text, broken_file, numbers
+from exprgrad.data.footers import ParquetWriter
 from exprgrad.data.places import (
     STDIN,
     Key,
@@ -26,8 +27,8 @@ from exprgrad.data.texts import (
     json_batches,
     json_sample,
 )
+from exprgrad.data.threads import Threads
 from exprgrad.errors import InputError, RequestError
-from exprgrad.run.engines.compiled import cores
 
 __all__ = [
     "BATCH", "BY_ENDING", "FORMATS", "Partition", "RowWriter", "batches", "format_of", "partitions_of",
@@ -61,8 +62,14 @@ class Partition(NamedTuple):
 class RowWriter(Protocol):
     """What writes batches of one schema to an open file; ``close`` leaves the file open."""
 
-    def write(self, batch: Any) -> None:
+    def encoded(self, batch: Any) -> Any:
+        """Some rows as ``write`` takes them; any thread may encode them."""
+
+    def write(self, encoded: Any) -> None:
         """Write some rows."""
+
+    def memo(self) -> str:
+        """What to know, beside the file so far, for another process to go on with it."""
 
     def close(self) -> None:
         """Write what comes after the last of them."""
@@ -78,7 +85,7 @@ class Format(NamedTuple):
     endings: tuple[str, ...]
     sample: Callable[[RowFile], Any]
     pieces: Callable[[RowFile], list[int]]
-    batches: Callable[[Partition, Sequence[str], Any], Iterator[Any]]
+    batches: Callable[[Partition, Sequence[str], Any, Threads | None], Iterator[Any]]
     writer: Callable[[IO[bytes], Any], RowWriter]
     is_text: bool = False
     is_loose: bool = False
@@ -100,7 +107,9 @@ def parquet_pieces(source: RowFile) -> list[int]:
         return [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)]
 
 
-def parquet_batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+def parquet_batches(
+    partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None
+) -> Iterator[Any]:
     """The rows of some row groups."""
     path = partition.source.path
     is_here = store(path) is None
@@ -110,23 +119,8 @@ def parquet_batches(partition: Partition, columns: Sequence[str], schema: Any) -
         last = found.num_row_groups if partition.last < 0 else partition.last
         groups = [*range(partition.first, last)]
         if groups:
-            threads = cores() > 1
-            yield from found.iter_batches(BATCH, groups, list(columns), use_threads=threads)
-
-
-class ParquetWriter:
-    """Writes rows as Parquet, in row groups of a few batches each."""
-
-    def __init__(self, file: IO[bytes], schema: Any) -> None:
-        self.writer = arrow("parquet").ParquetWriter(file, schema)
-
-    def write(self, batch: Any) -> None:
-        """Write some rows as a row group."""
-        self.writer.write_batch(batch)
-
-    def close(self) -> None:
-        """Write the footer."""
-        self.writer.close()
+            side_by_side = threads is not None
+            yield from found.iter_batches(BATCH, groups, list(columns), use_threads=side_by_side)
 
 
 # Arrow's own.
@@ -156,7 +150,9 @@ def ipc_sample(source: RowFile) -> Any:
         return ipc_reader(file, source.path).schema.empty_table()
 
 
-def ipc_batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+def ipc_batches(
+    partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None
+) -> Iterator[Any]:
     """The rows of some record batches."""
     with opened(partition.source.path) as file:
         reader = rows = ipc_reader(file, partition.source.path)
@@ -176,9 +172,17 @@ class IpcWriter:
         ipc = arrow("ipc")
         self.writer = (ipc.new_file if file.seekable() else ipc.new_stream)(file, schema)
 
-    def write(self, batch: Any) -> None:
+    def encoded(self, batch: Any) -> Any:
+        """Some rows, which are as they are written."""
+        return batch
+
+    def write(self, encoded: Any) -> None:
         """Write some rows as a record batch."""
-        self.writer.write_batch(batch)
+        self.writer.write_batch(encoded)
+
+    def memo(self) -> str:
+        """Nothing: the footer that is to come can only be written by who has written the rest."""
+        return ""
 
     def close(self) -> None:
         """Write the footer."""
@@ -190,14 +194,18 @@ def undivided(source: RowFile) -> list[int]:
     return []
 
 
-def csv_rows(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+def csv_rows(
+    partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None
+) -> Iterator[Any]:
     """The rows of a CSV or TSV file."""
-    return csv_batches(partition.source, columns, schema)
+    return csv_batches(partition.source, columns, schema, threads)
 
 
-def json_rows(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+def json_rows(
+    partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None
+) -> Iterator[Any]:
     """The rows of a file of JSON lines."""
-    return json_batches(partition.source, columns, schema)
+    return json_batches(partition.source, columns, schema, threads)
 
 
 FORMATS: Mapping[str, Format] = {
@@ -293,8 +301,13 @@ def partitions_of(source: RowFile) -> list[Partition]:
     return found or [Partition(source)]
 
 
-def batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterator[Any]:
-    """A partition's rows in some columns; an error where its file is broken, or has changed."""
+def batches(
+    partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None = None
+) -> Iterator[Any]:
+    """A partition's rows in some columns; an error where its file is broken, or has changed.
+
+    Threads read in it, too, where that is possible.
+    """
     source = partition.source
     keys = {key.name: key for key in source.keys if key.name in columns}
     own = [name for name in columns if name not in keys or keys[name].inside is not None]
@@ -302,7 +315,7 @@ def batches(partition: Partition, columns: Sequence[str], schema: Any) -> Iterat
         at = schema.get_field_index(key.name)
         schema = schema.set(at, schema.field(at).with_type(key.inside or schema.field(at).type))
     try:
-        rows = FORMATS[source.format].batches(partition, own, schema)
+        rows = FORMATS[source.format].batches(partition, own, schema, threads)
         yield from (with_keys(batch, source, columns) for batch in rows) if keys else rows
     except arrow().ArrowCancelled:
         raise KeyboardInterrupt from None

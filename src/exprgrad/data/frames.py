@@ -38,9 +38,7 @@ def batched(
     if paths and all(isinstance(path, str | PathLike) for path in paths):
         manner: dict[str, Any] = {"only": only, "prefix": prefix, "bad_rows": bad_rows}
         plan = planned(text, [*map(fspath, paths)], to="arrow", **asked, **manner)
-        return (
-            rows for partition in plan.partitions for rows, _ in partition_rows(plan, partition)
-        )
+        return (find().rows for part in plan.partitions for find in partition_rows(plan, part))
     return framed(job_of(text, **asked)._replace(bad=bad_rows), data, only=only, prefix=prefix)
 
 

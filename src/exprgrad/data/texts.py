@@ -7,14 +7,18 @@ come once, from a pipe too, and none is lost for another.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
 from typing import IO, Any, NamedTuple
 
 from exprgrad.data.arrow import arrow, in_texts, is_text
 from exprgrad.data.places import HEAD, RowFile, head, opened
+from exprgrad.data.threads import Threads, in_order
 from exprgrad.errors import ExprgradError, InputError, RequestError
 from exprgrad.run.values.files import is_number, once
 from exprgrad.source import cut
@@ -136,7 +140,7 @@ def csv_table(
         return pa.table({keys[at]: pa.array([], kinds.get(keys[at], pa.null())) for at in places})
     table = csv.read_csv(
         pa.BufferReader(block),
-        csv.ReadOptions(column_names=keys, block_size=len(block) + 1),
+        csv.ReadOptions(column_names=keys, block_size=len(block) + 1, use_threads=False),
         csv.ParseOptions(
             delimiter=found.separator,
             newlines_in_values=b'"' in block,
@@ -146,61 +150,73 @@ def csv_table(
     )
     if wrong:
         text, has, should = wrong[0].text, wrong[0].actual_columns, wrong[0].expected_columns
-        row += block.count(b"\n", 0, max(block.find(text.encode()), 0)) + 1
+        line = re.search(rb"(?m)^" + re.escape(text.encode()) + rb"\r?$", block)
+        row += block.count(b"\n", 0, line.start() if line else 0) + 1
         cells = f"{has} cell{'s' * (has != 1)}"
         message = f"row {row:,} of '{path}' has {cells}, and the header {should}"
         raise InputError("bad-file", message).about(cut(text, SHOWN))
     return table
 
 
-def csv_batches(source: RowFile, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+def csv_batches(
+    source: RowFile, columns: Sequence[str], schema: Any, threads: Threads | None
+) -> Iterator[Any]:
     """The rows of a CSV file in some columns, of the types that a schema says, in batches.
 
     Where a cell of a number is none, all cells of that column are texts, as far as the batch goes.
     """
-    pa = arrow()
     with opened(source.path) as file:
-        found: Header | None = None
+        lines = blocks(file, source.path, quoted=True)
+        first = next(lines, b"")
+        if not first:
+            return
+        found = header(source, first)
+        places = [found.names.index(name) for name in columns]
+        kinds = [schema.field(name).type for name in columns]
+        types = dict(zip(map(str, places), kinds, strict=True))
+
+        def rows_of(block: bytes) -> Any:
+            """A block's rows; or the block where it has an error, which tells the row in the file."""
+            with suppress(ExprgradError):
+                return typed_table(source.path, block, found, types)
+            return block
+
         row = 0
-        for block in blocks(file, source.path, quoted=True):
-            rows = block
-            if found is None:
-                found = header(source, block)
-                places = [found.names.index(name) for name in columns]
-                rows = block[found.length :]
-            types = {
-                str(at): schema.field(name).type for at, name in zip(places, columns, strict=True)
-            }
-            try:
-                table = csv_table(source.path, rows, found, places, types, row)
-            except pa.ArrowInvalid as error:
-                text = {
-                    at: pa.string() if kind == pa.float64() else kind for at, kind in types.items()
-                }
-                if text == types:
-                    raise misread(source.path, error, columns, places) from None
-                try:
-                    table = csv_table(source.path, rows, found, places, text, row)
-                except pa.ArrowInvalid as error:
-                    raise misread(source.path, error, columns, places) from None
+        for table in in_order(rows_of, chain([first[found.length :]], lines), threads):
+            if isinstance(table, bytes):
+                table = typed_table(source.path, table, found, types, row)
             row += table.num_rows
             yield from table.rename_columns(list(columns)).combine_chunks().to_batches()
 
 
-def misread(
-    path: str, error: Exception, columns: Sequence[str], places: Sequence[int]
-) -> ExprgradError:
+def typed_table(
+    path: str, block: bytes, found: Header, types: Mapping[str, Any], row: int = 0
+) -> Any:
+    """A block's columns of some types, by place; of texts instead of numbers, where a cell is none."""
+    pa = arrow()
+    texts = {at: pa.string() if kind == pa.float64() else kind for at, kind in types.items()}
+    try:
+        return csv_table(path, block, found, [*map(int, types)], types, row)
+    except pa.ArrowInvalid as error:
+        if texts == types:
+            raise misread(path, error, found) from None
+    try:
+        return csv_table(path, block, found, [*map(int, types)], texts, row)
+    except pa.ArrowInvalid as error:
+        raise misread(path, error, found) from None
+
+
+def misread(path: str, error: Exception, found: Header) -> ExprgradError:
     """The error for a column that isn't what its beginning said."""
     words = str(error).partition("\n")[0]
     known = re.match(r"In CSV column #(\d+): CSV conversion error to (\S+): (.*)", words)
     if known is None:
         return InputError("bad-file", f"cannot read '{path}': {words}")
-    name = dict(zip(map(str, places), columns, strict=True)).get(known[1], known[1])
+    name = found.names[int(known[1])]
     if "UTF8" in known[3]:
         return RequestError("encoding", f"column '{name}' of '{path}' is not UTF-8 text")
     message = f"column '{name}' of '{path}' holds {known[2]} in its first rows, then an {known[3]}"
-    help = "--only leaves it out, and in -o FILE.csv it stays a text"
-    return InputError("bad-file", message, help=help)
+    return InputError("bad-file", message, help="--only leaves it out")
 
 
 class CsvWriter:
@@ -217,26 +233,34 @@ class CsvWriter:
             )
         )
 
-    def write(self, batch: Any) -> None:
-        """Write some rows."""
+    def encoded(self, batch: Any) -> bytes:
+        """Some rows as lines."""
         csv, pc = arrow("csv"), arrow("compute")
         batch = plainly(batch)
         if batch.num_columns == 1 and batch.column(0).null_count:  # an empty line is no row
             cells = quoted(batch.column(0).cast(arrow().string()), self.signs)
-            self.file.write(lines_of([cells.fill_null('""')], self.separator))
-            return
+            return lines_of([cells.fill_null('""')], self.separator)
         texts = [column for column in batch.columns if is_text(column.type)]
         if any(pc.any(pc.match_substring_regex(one, self.signs)).as_py() for one in texts):
             cells = [
                 quoted(one, self.signs) if is_text(one.type) else one.cast(arrow().string())
                 for one in batch.columns
             ]
-            self.file.write(lines_of(cells, self.separator))
-        elif batch.num_rows:
-            options = csv.WriteOptions(
-                include_header=False, delimiter=self.separator, quoting_style="none"
-            )
-            csv.write_csv(batch, self.file, options)
+            return lines_of(cells, self.separator)
+        options = csv.WriteOptions(
+            include_header=False, delimiter=self.separator, quoting_style="none"
+        )
+        lines = io.BytesIO()
+        csv.write_csv(batch, lines, options)
+        return lines.getvalue()
+
+    def write(self, encoded: bytes) -> None:
+        """Write some lines."""
+        self.file.write(encoded)
+
+    def memo(self) -> str:
+        """Nothing: a line is a line wherever it stands."""
+        return ""
 
     def close(self) -> None:
         """All is written."""
@@ -317,25 +341,42 @@ def json_table(block: bytes, schema: Any) -> Any:
     behavior = "infer" if schema is None else "ignore"
     return json.read_json(
         pa.BufferReader(block),
-        json.ReadOptions(block_size=len(block) + 1),
+        json.ReadOptions(block_size=len(block) + 1, use_threads=False),
         json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behavior),
     )
 
 
-def json_batches(source: RowFile, columns: Sequence[str], schema: Any) -> Iterator[Any]:
+def json_batches(
+    source: RowFile, columns: Sequence[str], schema: Any, threads: Threads | None
+) -> Iterator[Any]:
     """The rows of a file of JSON lines in some columns, as ``csv_batches`` has them."""
-    pa = arrow()
-    wanted = pa.schema([schema.field(name) for name in columns])
+    wanted = arrow().schema([schema.field(name) for name in columns])
+
+    def rows_of(block: bytes) -> Any:
+        """A block's rows; or the block where it has an error, which tells the line in the file."""
+        with suppress(InputError):
+            return json_rows_of(block, source.path, 0, wanted), block.count(b"\n")
+        return block, 0
+
     line = 0
     with opened(source.path) as file:
-        for block in blocks(file, source.path, quoted=False):
-            if block.strip():
-                try:
-                    table = json_table(block, wanted)
-                except pa.ArrowInvalid:
-                    table = json_slowly(block, source.path, line, wanted)
-                yield from table.select(list(columns)).combine_chunks().to_batches()
-            line += block.count(b"\n")
+        lines = blocks(file, source.path, quoted=False)
+        for table, count in in_order(rows_of, lines, threads):
+            if isinstance(table, bytes):
+                json_slowly(table, source.path, line, wanted)
+            line += count
+            yield from table.combine_chunks().to_batches()
+
+
+def json_rows_of(block: bytes, path: str, line: int, wanted: Any) -> Any:
+    """A block's rows in some columns."""
+    if not block.strip():
+        return wanted.empty_table()
+    try:
+        table = json_table(block, wanted)
+    except arrow().ArrowInvalid:
+        table = json_slowly(block, path, line, wanted)
+    return table.select(wanted.names)
 
 
 def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
@@ -397,14 +438,24 @@ class JsonWriter:
             ensure_ascii=False, default=str, allow_nan=False
         ).encode
 
-    def write(self, batch: Any) -> None:
-        """Write some rows."""
+    def encoded(self, batch: Any) -> bytes:
+        """Some rows as lines."""
+        lines = []
         for row in plainly(batch).to_pylist():
             try:
                 line = self.write_row(row)
             except ValueError:
                 line = self.write_row({name: finite(value) for name, value in row.items()})
-            self.file.write(f"{line}\n".encode())
+            lines.append(f"{line}\n".encode())
+        return b"".join(lines)
+
+    def write(self, encoded: bytes) -> None:
+        """Write some lines."""
+        self.file.write(encoded)
+
+    def memo(self) -> str:
+        """Nothing: a line is a line wherever it stands."""
+        return ""
 
     def close(self) -> None:
         """All is written."""

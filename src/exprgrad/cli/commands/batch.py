@@ -13,6 +13,7 @@ import click
 from exprgrad.cli.assignments import assignments
 from exprgrad.cli.output import Answer, give, write
 from exprgrad.cli.request import (
+    Count,
     FormulaCommand,
     Words,
     formula,
@@ -87,6 +88,9 @@ run_options = stack(
         help="Tell by their content, not by size and time, if files have changed before --resume.",
     ),
     click.option(
+        "--threads", type=Count(1, 1024), metavar="N", help="How many threads work; all cores by default."
+    ),
+    click.option(
         "--cluster", metavar="ADDRESS",
         help="Share the work among the workers of a Dask scheduler, such as tcp://10.0.0.1:8786; "
         "local:4 starts four here.",
@@ -111,6 +115,7 @@ def batch_command(**options: Any) -> int:
     """
     from exprgrad.data.batch import carried_out
     from exprgrad.data.plans import planned
+    from exprgrad.run.engines.compiled import cores
     from exprgrad.show.text.progress import Progress
 
     settle(options)
@@ -132,7 +137,7 @@ def batch_command(**options: Any) -> int:
     with manifest(found, options) as kept, cluster(found, options["cluster"]) as workers:
         with Progress(found.rows) as progress:
             progress(rows_before(found, kept.reached.done) if kept else 0)
-            done = carried_out(found, progress, kept, workers)
+            done = carried_out(found, progress, kept, workers, options["threads"] or cores())
         tell(done.tally)
         status = 0
         if options["reduce"] or options["as_json"]:

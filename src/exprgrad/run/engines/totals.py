@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from exprgrad.run.engines.native import SIGNATURE
 
 __all__ = ["Totals"]
 
+COMPILING = Lock()
+"""Held by the thread that compiles."""
 LANES = 8
 """How many sums a column has."""
 TEXT = f"""
@@ -73,6 +76,12 @@ def code() -> tuple[Any, Code]:
     return SIGNATURE(found.address), found
 
 
+def summing() -> Any:
+    """The function, which one thread at a time may compile."""
+    with COMPILING:
+        return code()[0]
+
+
 class Totals:
     """The sums of some columns, whose memory is given once, and written anew before each addition."""
 
@@ -80,7 +89,7 @@ class Totals:
         self.columns = columns
         self.places = array("Q", map(address, columns))
         self.state = np.zeros((len(columns), 2, LANES))
-        self.function, _ = code()
+        self.function = summing()
 
     def add(self, rows: int, *, anyway: bool = False) -> bool:
         """Add the first few rows of each column; not if a sum would not be finite, unless ``anyway``.

@@ -1,0 +1,88 @@
+"""Work shared among threads, whose results come in order: to the bytes of one thread."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Event, Lock
+from typing import Any, TypeVar
+
+import numpy as np
+
+__all__ = ["Threads", "in_order", "threads_of"]
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+
+class Threads:
+    """Some threads of this process, until they are told to stop."""
+
+    def __init__(self, count: int) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        self.count = count
+        self.executor = ThreadPoolExecutor(count, initializer=quiet)
+        self.is_over = Event()
+        self.lock = Lock()
+
+    def telling(self, progress: Callable[[int], None]) -> Callable[[int], None]:
+        """Progress that any of them may tell; it ends the work of a thread when all is to stop."""
+
+        def told(rows: int) -> None:
+            if self.is_over.is_set():
+                raise KeyboardInterrupt
+            with self.lock:
+                progress(rows)
+
+        return told
+
+
+def quiet() -> None:
+    """A thread says nothing about numbers that are not finite: rows that do not compute are counted."""
+    np.seterr(all="ignore")
+
+
+@contextmanager
+def threads_of(count: int) -> Iterator[Threads | None]:
+    """So many threads; none beside this one where one is enough."""
+    if count <= 1:
+        yield None
+        return
+    threads = Threads(count)
+    try:
+        yield threads
+    finally:
+        threads.is_over.set()
+        threads.executor.shutdown(cancel_futures=True)
+
+
+def in_order(
+    function: Callable[[Given], Made], items: Iterable[Given], threads: Threads | None
+) -> Iterator[Made]:
+    """What a function makes of each item, in order; a few items are taken ahead.
+
+    Where there is an error instead of an item, what comes before it is made all the same.
+    """
+    if threads is None:
+        yield from map(function, items)
+        return
+    waiting: deque[Any] = deque()
+    error: Exception | None = None
+    left = iter(items)
+    while True:
+        try:
+            item = next(left)
+        except StopIteration:
+            break
+        except Exception as met:
+            error = met
+            break
+        waiting.append(threads.executor.submit(function, item))
+        if len(waiting) > threads.count:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+    if error is not None:
+        raise error
