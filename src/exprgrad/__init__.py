@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         jacobian,
         minimize,
     )
+    from exprgrad.api.roots import solve
     from exprgrad.api.value import Value
     from exprgrad.explain.checking.check import Check
     from exprgrad.graph.graph import Graph
@@ -79,6 +80,7 @@ __all__ = [
     "jacobian",
     "minimize",
     "parse",
+    "solve",
     "uncertain",
 ]
 
@@ -113,6 +115,7 @@ LAZY = {
     "from_latex": "api",
     "parse": "api",
     "uncertain": "run.values.uncertain",
+    "solve": "api.roots",
 }
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from exprgrad.api.fits import Fitted
+    from exprgrad.api.roots import Solved
     from exprgrad.data.grids import Rows
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.descent import Descent
@@ -521,6 +522,22 @@ class Expression(Drawn):
         listed = (subject,) if isinstance(subject, str) else tuple(subject)
         wanted = Wanted(ends, listed, maximize, steps, starts, seed)
         return minimize(at, evaluator.graph, given, chosen, wanted)
+
+    def solve(
+        self,
+        values: Mapping[str, object] | None = None,
+        /,
+        *,
+        wrt: Iterable[str] | None = None,
+        **unknowns: object,
+    ) -> Solved:
+        """Where the formula is 0: ``f.solve(x=1)`` near a start, ``f.solve(x=(-10, 10))`` in a range.
+
+        All else is as in ``exprgrad.solve``, which takes equations.
+        """
+        from exprgrad.api.roots import equation_text, solve
+
+        return solve(equation_text(self.text), values, wrt=wrt, **unknowns)
 
     def jacobian(
         self,

@@ -25,6 +25,7 @@ BOTH = "run = f.gradient(x=2) has both: run.value and run.gradient"
 NOT_HERE = "there is none here; exprgrad finds values, derivatives and what may be wrong with them"
 PICTURE = "exprgrad.draw(f) is the picture of a formula, a run or a Value"
 
+ROOTS_OF = "exprgrad.solve('x = cos(x)', x=1) finds a root, x=(-10, 10) all in a range"
 MODULE = {
     "exprgrad.grad('x^2', x=2) is the gradient, by name":
         "gradient value_grad grad_fn gradients autograd backward",
@@ -45,7 +46,8 @@ MODULE = {
     PICTURE: "draw_dot plot_graph picture",
     "exprgrad.parse('x^2').plot(x=(-5, 5)) is the curve, and .save('x.svg') writes it": "plot",
     "exprgrad.check('x^2', x=2)": "verify gradcheck check_grad check_grads",
-    NOT_HERE: "solve optimize integrate limit series nsolve",
+    ROOTS_OF: "nsolve fsolve findroot find_root root roots brentq newton",
+    NOT_HERE: "optimize integrate limit series",
     "exprgrad.__version__": "version",
     "formulas take NumPy's arrays: exprgrad.parse('x^2')(x=array)": "numpy np",
 }  # fmt: skip
@@ -66,7 +68,7 @@ EXPRESSION = {
         "to_python to_numpy to_c to_jax to_torch source codegen",
     "exprgrad.draw(f) is the picture, f.save('f.svg') writes it":
         "draw show picture render graphviz view",
-    NOT_HERE: "solve integrate limit series",
+    NOT_HERE: "integrate limit series",
     "f.gradient(x=2) is a run, which has it": "trace map paths trust explore nodes edges",
     "f.check(x=2)": "verify gradcheck",
     "f.graph is the graph": "tree ops",

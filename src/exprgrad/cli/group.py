@@ -21,7 +21,6 @@ EXTRAS = {
 ABSENT = {
     "integrate": "there are no integrals here, only derivatives",
     "simplify": "only derivatives are simplified: 'diff' writes them",
-    "solve": "a formula finds a root, as in eval 'root(x^2 - 2, x, 1)'; 'descend' goes towards a minimum",
 }
 """Commands that people may expect and that are not there, and what to say of them."""
 

@@ -549,14 +549,21 @@ color_option = click.option(
     show_default=True,
     help="Use colour: auto means on a terminal, unless NO_COLOR is set.",
 )
-digits_option = click.option(
-    "--digits",
-    type=Count(1, 17),
-    default=6,
-    show_default=True,
-    metavar="N",
-    help="Significant digits of the numbers people read, 1 to 17.",
-)
+
+
+def with_digits(count: int) -> Callable[[F], F]:
+    """The option that says how many digits people read, and its default."""
+    return click.option(
+        "--digits",
+        type=Count(1, 17),
+        default=count,
+        show_default=True,
+        metavar="N",
+        help="Significant digits of the numbers people read, 1 to 17.",
+    )
+
+
+digits_option = with_digits(6)
 
 
 document_option = click.option(
@@ -569,6 +576,8 @@ def output_as(
     csv: str,
     everything: str = "Leave nothing out: every line, tensors whole.",
     document: Callable[[Any], Any] = document_option,
+    *,
+    digits: int = 6,
 ) -> Callable[[F], F]:
     """The options that say how an answer is written; what the CSV is, and what ``--all`` does."""
     return stack(
@@ -576,7 +585,7 @@ def output_as(
         click.option("--csv", "as_csv", is_flag=True, help=f"Print CSV, {csv}."),
         click.option("-q", "--quiet", is_flag=True, help="Print only the answer."),
         document,
-        digits_option,
+        with_digits(digits),
         click.option("--all", "show_all", is_flag=True, help=everything),
         color_option,
         click.option(

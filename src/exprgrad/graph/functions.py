@@ -206,7 +206,7 @@ ROWS: tuple[Op, ...] = (
         "relu", "x", ("where(x > 0, 1, 0)",), "max(x, 0)", value="max(x, 0)", definition="max(x, 0)",
         latex=r"\operatorname{relu}(x)", gate="gate",
         special=(Special("x == 0", "kink", "its operand is 0", slope="max(dx, 0)"),),
-        value_ulp=0.0, partial_ulp=0.0, not_negative=True,
+        value_ulp=0.0, partial_ulp=0.0, not_negative=True, monotone=1,
     ),
     Op(
         "leaky_relu", "x", ("where(x > 0, 1, where(x <= 0, 1/100, nan))",),
@@ -214,13 +214,13 @@ ROWS: tuple[Op, ...] = (
         shown=("where(x > 0, 1, 1/100)",), value="where(x > 0, x, x/100)", definition="max(x, x/100)",
         latex=r"\operatorname{leaky\_relu}(x)", gate="leaky gate",
         special=(Special("x == 0", "kink", "its operand is 0", slope="max(dx, dx/100)"),),
-        value_ulp=0.5, partial_ulp=0.5, elsewhere="leakyrelu",
+        value_ulp=0.5, partial_ulp=0.5, elsewhere="leakyrelu", monotone=1,
     ),
     Op(
         "elu", "x", ("where(x > 0, 1, exp(x))",),
         "the exponential linear unit: x, or exp(x) - 1 where x is negative",
         value="where(x > 0, x, expm1(x))", definition="where(x > 0, x, exp(x) - 1)",
-        latex=r"\operatorname{elu}(x)", gate="soft gate", bend=0.0,
+        latex=r"\operatorname{elu}(x)", gate="soft gate", bend=0.0, monotone=1,
     ),
     # Klambauer, Unterthiner, Mayr and Hochreiter, Self-normalizing neural networks (2017), in doubles.
     Op(
@@ -235,14 +235,14 @@ ROWS: tuple[Op, ...] = (
                 "x == 0", "kink", "its operand is 0",
                 slope="1.0507009873554805*where(dx > 0, dx, 1.6732632423543772*dx)",
             ),
-        ),
+        ), monotone=1,
     ),
     Op(
         "sigmoid", "x", ("out*sigmoid(-x)",), "1/(1 + exp(-x))", shown=("out*(1 - out)",),
         seconds=("out*sigmoid(-x)*tanh(-x/2)",),
         value="e = exp(-abs(x)); where(x >= 0, 1/(1 + e), e - e*e/(1 + e))", definition="1/(1 + exp(-x))",
         joint=SIGMOID_JOINT, latex=r"\sigma(x)", not_negative=True, inverse="logit",
-        elsewhere="expit logistic",
+        elsewhere="expit logistic", monotone=1,
     ),
     Op(
         "silu", "x", (SILU_SLOPE,), "the sigmoid linear unit x*sigmoid(x), also known as swish",
@@ -264,11 +264,11 @@ ROWS: tuple[Op, ...] = (
     Op(
         "logsigmoid", "x", ("sigmoid(-x)",), "the logarithm of sigmoid(x)",
         value="min(x, 0) - log1p(exp(-abs(x)))", definition="-log(1 + exp(-x))",
-        latex=r"\operatorname{logsigmoid}(x)", elsewhere="log_expit log_sigmoid",
+        latex=r"\operatorname{logsigmoid}(x)", elsewhere="log_expit log_sigmoid", monotone=1,
     ),
     Op(
         "softplus", "x", ("sigmoid(x)",), "log(1 + exp(x))", value="max(x, 0) + log1p(exp(-abs(x)))",
-        definition="log(1 + exp(x))", latex=r"\operatorname{softplus}(x)", not_negative=True,
+        definition="log(1 + exp(x))", latex=r"\operatorname{softplus}(x)", not_negative=True, monotone=1,
     ),
     Op(
         "logaddexp", "x y",
@@ -293,14 +293,14 @@ ROWS: tuple[Op, ...] = (
         (f"{ERF_SLOPE}*(2/sqrt(pi)*exp(-46)))",),
         "the error function", shown=("2/sqrt(pi)*exp(-x^2)",), formula=ERF, joint=ERF_JOINT,
         seconds=(f"{ERF_SLOPE}*x*(-4/sqrt(pi)*exp(-46)))",),
-        latex=r"\operatorname{erf}(x)",
+        latex=r"\operatorname{erf}(x)", monotone=1,
     ),
     Op(
         "erfc", "x",
         (f"{ERF_SLOPE}*(-2/sqrt(pi)*exp(-46)))",),
         "1 - erf(x), exact in the tail", shown=("-2/sqrt(pi)*exp(-x^2)",), formula=ERFC,
         joint=ERFC_JOINT, seconds=(f"{ERF_SLOPE}*x*(4/sqrt(pi)*exp(-46)))",),
-        latex=r"\operatorname{erfc}(x)", value_ulp=5.3, not_negative=True,
+        latex=r"\operatorname{erfc}(x)", value_ulp=5.3, not_negative=True, monotone=-1,
     ),
 )
 # fmt: on

@@ -320,7 +320,7 @@ EXPONENTIAL: tuple[Op, ...] = (
     Op(
         "E1", "x", ("where(x >= 0, -exp(-x)/x, nan)",), "the exponential integral E_1: that of exp(-t)/t from x on",
         shown=("-exp(-x)/x",), value=E1, domain="x > 0", poles=(("x == 0", "inf"),), latex=r"\operatorname{E1}(x)",
-        not_negative=True, value_ulp=4.0, elsewhere="exp1 expint_E1",
+        not_negative=True, value_ulp=4.0, elsewhere="exp1 expint_E1", monotone=-1,
     ),
     Op(
         "li", "x", ("1/log(x)",), "the logarithmic integral: the integral of 1/log(t) from 0 to x",
@@ -335,7 +335,7 @@ EXPONENTIAL: tuple[Op, ...] = (
             f"sign(x)*where(z > 700, exp(z - 20)/min(z, 1000)*{GROWN / 2}*((z - 1)/z), (cosh(z) - sinh(z)/z)/z))",
         ),
         value=f"z = abs(x); near = z*{horner(SHI_NEAR, '(z*z)')}; {hyperbolic_integral('near', 2, '+')}; where(x < 0, -u, u)",
-        latex=r"\operatorname{Shi}(x)", magnifies="growth", value_ulp=4.0, elsewhere="sinhint SinhIntegral",
+        latex=r"\operatorname{Shi}(x)", magnifies="growth", value_ulp=4.0, elsewhere="sinhint SinhIntegral", monotone=1,
     ),
     Op(
         "Chi", "x", (f"z = abs(x); where(x >= 0, {hyperbolic_quotient('cosh')}, nan)",),
@@ -377,7 +377,7 @@ WAVES: tuple[Op, ...] = (
 IMAGINARY = Op(
     "erfi", "x", (f"{SQUARE}; f*e",), "the imaginary error function: 2/sqrt(pi) times the integral of exp(t^2) from 0 to x",
     shown=("2/sqrt(pi)*exp(x^2)",), seconds=(f"{SQUARE}; where(x == 0, 0, f*(2*x)*e)",),
-    value=ERFI, latex=r"\operatorname{erfi}(x)", magnifies="growth", value_ulp=6.0, elsewhere="Erfi",
+    value=ERFI, latex=r"\operatorname{erfi}(x)", magnifies="growth", value_ulp=6.0, elsewhere="Erfi", monotone=1,
 )
 # fmt: on
 

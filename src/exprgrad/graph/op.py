@@ -107,6 +107,7 @@ class Op(NamedTuple):
     ``opposite``      of a comparison: the one that holds where it does not
     ``mirror``        of a comparison: the same with its operands exchanged
     ``winner``        of an extremum: the comparison with the others that the result passes
+    ``monotone``      1 if it rises over its whole domain, an interval; -1 if it falls there; else 0
     ``inverse``       the row that undoes it, as simplifying knows
     ``quotient``      the two rows, of the same operand, that it is the quotient of
     ``square``        another row p, of the same operand, and numbers a and b: its square is a + b*p^2
@@ -164,6 +165,7 @@ class Op(NamedTuple):
     opposite: str = ""
     mirror: str = ""
     winner: str = ""
+    monotone: int = 0
     inverse: str = ""
     quotient: tuple[str, ...] = ()
     square: tuple[str, int, int] | None = None
@@ -315,6 +317,7 @@ def step(
         value_ulp=0.0,
         partial_ulp=0.0,
         exact=exact,
+        monotone=1,
         spellings=spellings,
         elsewhere=elsewhere,
     )

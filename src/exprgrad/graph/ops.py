@@ -256,47 +256,47 @@ COMMON: tuple[Op, ...] = (
         "the unit step: 0 below 0, 1/2 at 0, 1 above", definition="(1 + sign(x))/2", elsewhere="step unit_step",
     ),
     # Roots, exponentials, logarithms.
-    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", seconds=("-0.25/abs(x)/abs(out)",), shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all"),
+    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", seconds=("-0.25/abs(x)/abs(out)",), shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all", monotone=1),
     Op(
         "cbrt", "x", ("1/(3*out^2)",), "the cube root", seconds=("where(x == 0, nan, -2/9/x/out/out)",),
         formula="r = abs(x)^(1/3); where((x == 0) + (abs(x) == inf), x, sign(x)*(r - (r - abs(x)/(r*r))/3))",
-        definition="sign(x)*abs(x)^(1/3)", latex=r"\sqrt[3]{x}",
+        definition="sign(x)*abs(x)^(1/3)", latex=r"\sqrt[3]{x}", monotone=1,
     ),
     Op(
         "exp", "x", ("out",), "e to the power x", latex=r"e^{x}", gate="scales by its own output",
-        inverse="log", not_negative=True, magnifies="growth",
+        inverse="log", not_negative=True, magnifies="growth", monotone=1,
     ),
     # Up to 1024.53, exp2 overflows and its derivative does not.
     Op(
         "exp2", "x", ("where(x > 1000, exp2(x - 1)*(2*log(2)), out*log(2))",), "2 to the power x", shown=("out*log(2)",),
         seconds=("where(x > 1000, exp2(x - 2)*(4*log(2)*log(2)), out*log(2)*log(2))",), definition="2^x", joint=(f"{EXP2_JOINED}; e*s", f"{EXP2_JOINED}; e*log(2)*s"), latex=r"2^{x}", gate="scales by its own output",
-        magnifies="growth",
+        magnifies="growth", monotone=1,
     ),
     Op(
         "expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0",
         formula=f"where(abs(x - 0.2) < 0.9, where(x == 0, x, x + x*x*{EXPM1_SERIES}), exp(x) - 1)",
-        definition="exp(x) - 1", latex="e^{x} - 1", inverse="log1p",
+        definition="exp(x) - 1", latex="e^{x} - 1", inverse="log1p", monotone=1,
     ),
     Op(
         "log", "x", ("where(x >= 0, 1/abs(x), nan)",), "the natural logarithm", shown=("1/x",),
         seconds=("where(x >= 0, -1/abs(x)/abs(x), nan)",), domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\ln x",
-        inverse="exp", magnifies="zero", spellings="ln", of_two="log(x)/log(y)",
+        inverse="exp", magnifies="zero", spellings="ln", of_two="log(x)/log(y)", monotone=1,
     ),
     Op(
         "log2", "x", ("where(x >= 0, 1/log(2)/abs(x), nan)",), "the logarithm to base 2", shown=("1/(x*log(2))",),
         seconds=("where(x >= 0, -1/log(2)/abs(x)/abs(x), nan)",), definition="log(x)/log(2)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{2} x",
-        magnifies="zero", elsewhere="lb ld",
+        magnifies="zero", elsewhere="lb ld", monotone=1,
     ),
     Op(
         "log10", "x", ("where(x >= 0, 1/log(10)/abs(x), nan)",), "the logarithm to base 10", shown=("1/(x*log(10))",),
         seconds=("where(x >= 0, -1/log(10)/abs(x)/abs(x), nan)",), definition="log(x)/log(10)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
-        magnifies="zero",
+        magnifies="zero", monotone=1,
     ),
     Op(
         "log1p", "x", ("where(x >= -1, 1/(1 + x), nan)",), "log(1 + x), exact near 0", shown=("1/(1 + x)",),
         seconds=("where(x >= -1, -1/(1 + x)/(1 + x), nan)",),
         formula="u = 1 + x; where(u == 1, x, where((u > 0)*(u < inf), log(u) + (x - (u - 1))/u, log(u)))", definition="log(1 + x)", domain="x > -1", poles=(("x == -1", "-inf"),), latex=r"\ln(1 + x)",
-        inverse="expm1",
+        inverse="expm1", monotone=1,
     ),
     Op(
         "xlogy", "x y", ("log(y)", "where(y > 0, x/y, where((x == 0)*(y == y), 0, where(y == 0, x*inf, nan)))"),
@@ -330,15 +330,15 @@ COMMON: tuple[Op, ...] = (
     ),
     Op(
         "asin", "x", ("1/sqrt((1 - x)*(1 + x))",), "the angle in [-pi/2, pi/2] whose sine is x",
-        seconds=("t = (1 - x)*(1 + x); x/(t*sqrt(t))",), shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x", spellings="arcsin",
+        seconds=("t = (1 - x)*(1 + x); x/(t*sqrt(t))",), shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x", spellings="arcsin", monotone=1,
     ),
     Op(
         "acos", "x", ("-1/sqrt((1 - x)*(1 + x))",), "the angle in [0, pi] whose cosine is x",
-        seconds=("t = (1 - x)*(1 + x); -x/(t*sqrt(t))",), shown=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x", spellings="arccos",
+        seconds=("t = (1 - x)*(1 + x); -x/(t*sqrt(t))",), shown=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x", spellings="arccos", monotone=-1,
     ),
     Op(
         "atan", "x", ("(1/hypot(1, x))^2",), "the angle in [-pi/2, pi/2] whose tangent is x", shown=("1/(1 + x^2)",),
-        joint=("atan(x)", f"{ATAN_SLOPE}; where(wide, r*r, r)"), latex=r"\arctan x", spellings="arctan arctg",
+        joint=("atan(x)", f"{ATAN_SLOPE}; where(wide, r*r, r)"), latex=r"\arctan x", spellings="arctan arctg", monotone=1,
     ),
     Op(
         "atan2", "y x",
@@ -364,7 +364,7 @@ COMMON: tuple[Op, ...] = (
         "sinh", "x", ("cosh(x)",), "the hyperbolic sine",
         formula="e = expm1(abs(x)); h = exp(abs(x)/2); sign(x)*where(abs(x) < 20, (e + e/(e + 1))/2, h/2*h)",
         definition="(exp(x) - exp(-x))/2", joint=(SINH_JOINT, COSH_JOINT), latex=r"\sinh x",
-        square=("cosh", -1, 1), magnifies="growth", elsewhere="sh",
+        square=("cosh", -1, 1), magnifies="growth", elsewhere="sh", monotone=1,
     ),
     Op(
         "cosh", "x", ("sinh(x)",), "the hyperbolic cosine", formula="h = exp(abs(x)/2); h/2*h + 1/(2*h)/h",
@@ -378,23 +378,23 @@ COMMON: tuple[Op, ...] = (
             "e = exp(-2*abs(x)); 4*e/(1 + e*(2 + e))",
         ),
         seconds=("-2*out/cosh(x)/cosh(x)",), definition="(exp(2*x) - 1)/(exp(2*x) + 1)", latex=r"\tanh x", value_ulp=2.3,
-        quotient=("sinh", "cosh"), elsewhere="th tgh",
+        quotient=("sinh", "cosh"), elsewhere="th tgh", monotone=1,
     ),
     Op(
         "asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", shown=("1/sqrt(1 + x^2)",),
         joint=("asinh(x)", "1/where(abs(x) > 2^30, abs(x), sqrt(1 + x*x))"),
-        definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x", spellings="arsinh arcsinh argsinh", elsewhere="arsh argsh",
+        definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x", spellings="arsinh arcsinh argsinh", elsewhere="arsh argsh", monotone=1,
     ),
     Op(
         "acosh", "x", ("1/(sqrt(x - 1)*sqrt(x + 1))",), "the inverse of cosh, not negative", shown=("1/sqrt(x^2 - 1)",),
         seconds=("a = sqrt(x - 1)*sqrt(x + 1); where(x == inf, 0, -(x/a)/a/a)",),
         definition="log(x + sqrt(x^2 - 1))", domain="x >= 1", latex=r"\operatorname{arcosh} x",
-        value_ulp=2.3, spellings="arcosh arccosh argcosh", elsewhere="arch argch",
+        value_ulp=2.3, spellings="arcosh arccosh argcosh", elsewhere="arch argch", monotone=1,
     ),
     Op(
         "atanh", "x", ("where(abs(x) <= 1, 1/((1 - x)*(1 + x)), nan)",), "the inverse of tanh", shown=("1/(1 - x^2)",),
         seconds=("t = (1 - x)*(1 + x); where(abs(x) <= 1, 2*x/(t*t), nan)",), formula="sign(x)*log1p(2*abs(x)/(1 - abs(x)))/2",
-        definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x", spellings="artanh arctanh argtanh", elsewhere="arth argth",
+        definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x", spellings="artanh arctanh argtanh", elsewhere="arth argth", monotone=1,
     ),
     Op(
         "hypot", "x y", (hypot_slope("x", "y"), hypot_slope("y", "x")),

@@ -96,11 +96,11 @@ RECIPROCALS: tuple[Op, ...] = (
     ),
     Op(
         "deg", "x", ("180/pi",), "the degrees of x radians", value="180/pi*x",
-        definition="180*x/pi", latex=r"\operatorname{deg}(x)", inverse="rad", elsewhere="degrees rad2deg",
+        definition="180*x/pi", latex=r"\operatorname{deg}(x)", inverse="rad", elsewhere="degrees rad2deg", monotone=1,
     ),
     Op(
         "rad", "x", ("pi/180",), "the radians of x degrees", value="pi/180*x",
-        definition="pi*x/180", latex=r"\operatorname{rad}(x)", inverse="deg", elsewhere="radians deg2rad",
+        definition="pi*x/180", latex=r"\operatorname{rad}(x)", inverse="deg", elsewhere="radians deg2rad", monotone=1,
     ),
 )
 
@@ -110,7 +110,7 @@ RECTIFIERS: tuple[Op, ...] = (
     Op(
         "softsign", "x", ("(1/(1 + abs(x)))^2",), "x/(1 + abs(x)), between -1 and 1", shown=("1/(1 + abs(x))^2",),
         value="where(abs(x) == inf, sign(x), x/(1 + abs(x)))", definition="x/(1 + abs(x))",
-        latex=r"\operatorname{softsign}(x)", gate="scaler", bend=0.0,
+        latex=r"\operatorname{softsign}(x)", gate="scaler", bend=0.0, monotone=1,
     ),
     Op(
         "hardtanh", "x", ("where(x > -1, where(x < 1, 1, 0), 0)",), "x, but not below -1 nor above 1",
@@ -119,7 +119,7 @@ RECTIFIERS: tuple[Op, ...] = (
         special=(
             Special("abs(x) == 1", "kink", "its operand is -1 or 1", slope="where(x < 0, max(dx, 0), min(dx, 0))"),
         ),
-        value_ulp=0.0, partial_ulp=0.0, elsewhere="hard_tanh",
+        value_ulp=0.0, partial_ulp=0.0, elsewhere="hard_tanh", monotone=1,
     ),
     Op(
         "relu6", "x", ("where(x > 0, where(x < 6, 1, 0), 0)",), "the rectifier that ends at 6: min(max(x, 0), 6)",
@@ -131,14 +131,14 @@ RECTIFIERS: tuple[Op, ...] = (
                 slope="where(x == 0, max(dx, 0), min(dx, 0))",
             ),
         ),
-        value_ulp=0.0, partial_ulp=0.0, not_negative=True,
+        value_ulp=0.0, partial_ulp=0.0, not_negative=True, monotone=1,
     ),
     Op(
         "logit", "x", ("where((x >= 0)*(x <= 1), 1/(x*(1 - x)), nan)",), "log(x/(1 - x)), the inverse of sigmoid",
         seconds=("t = x*(1 - x); where((x >= 0)*(x <= 1), (2*x - 1)/t/t, nan)",), shown=("1/(x*(1 - x))",),
         value="where(abs(x - 0.5) > 0.2, log(x) - log1p(-x), where(x < 0.5, -log1p((1 - 2*x)/x), log1p((2*x - 1)/(1 - x))))",
         definition="log(x/(1 - x))", domain="(x > 0)*(x < 1)", poles=(("x == 0", "-inf"), ("x == 1", "inf")),
-        latex=r"\operatorname{logit}(x)", inverse="sigmoid",
+        latex=r"\operatorname{logit}(x)", inverse="sigmoid", monotone=1,
     ),
 )
 # fmt: on
@@ -264,7 +264,7 @@ GAMMAS: tuple[Op, ...] = (
     ),
     Op(
         "digamma", "x", ("polygamma(1, x)",), "the derivative of lgamma",
-        value=DIGAMMA, domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{digamma}(x)", value_ulp=4.0, second_abs=1e-14, elsewhere="psi",
+        value=DIGAMMA, domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{digamma}(x)", value_ulp=4.0, second_abs=1e-14, elsewhere="psi", monotone=1,
     ),
     Op(
         "factorial", "x", ("out*digamma(1 + x)",), "the factorial: gamma(1 + x)",
@@ -371,7 +371,7 @@ NORMALS: tuple[Op, ...] = (
     Op(
         "normcdf", "x", ("normpdf(x)",), "the standard normal distribution: how likely it is to be below x",
         value=NORMCDF, latex=r"\operatorname{normcdf}(x)", not_negative=True, inverse="norminv", value_ulp=5.0,
-        elsewhere="norm_cdf ndtr normsdist pnorm",
+        elsewhere="norm_cdf ndtr normsdist pnorm", monotone=1,
     ),
     Op(
         "norminv", "x", (f"{NORMINV_SLOPE}; where((x == 0) + (x == 1), inf, p)",),
@@ -379,18 +379,18 @@ NORMALS: tuple[Op, ...] = (
         seconds=(f"{NORMINV_SLOPE}; where((x == 0) + (x == 1), out, out*p*p)",), shown=("1/normpdf(out)",),
         value=f"w = -log(4*x*(1 - x)); {QUANTILE}; where(x == 0, -inf, where(x == 1, inf, {math.sqrt(2)!r}*(2*x - 1)*ratio))",
         domain="(x > 0)*(x < 1)", poles=(("x == 0", "-inf"), ("x == 1", "inf")),
-        latex=r"\operatorname{norminv}(x)", inverse="normcdf", value_ulp=5.0, partial_ulp=8.0, elsewhere="ndtri norm_ppf probit normsinv qnorm",
+        latex=r"\operatorname{norminv}(x)", inverse="normcdf", value_ulp=5.0, partial_ulp=8.0, elsewhere="ndtri norm_ppf probit normsinv qnorm", monotone=1,
     ),
     Op(
         "erfinv", "x", (f"{ERFINV_SLOPE}; where(abs(x) == 1, inf, p)",), "the inverse of erf",
         seconds=(f"{ERFINV_SLOPE}; where(abs(x) == 1, out, 2*out*p*p)",), shown=("sqrt(pi)/2*exp(out^2)",),
         value=f"w = -log((1 - x)*(1 + x)); {QUANTILE}; where(abs(x) == 1, x*inf, x*ratio)",
         domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{erfinv}(x)", inverse="erf",
-        value_ulp=3.0, partial_ulp=8.0,
+        value_ulp=3.0, partial_ulp=8.0, monotone=1,
     ),
     Op(
         "erfcx", "x", (ERFCX_SLOPE,), "the scaled error function exp(x^2)*erfc(x)", shown=("2*x*out - 2/sqrt(pi)",),
-        value=ERFCX, latex=r"\operatorname{erfcx}(x)", not_negative=True, value_ulp=5.0, second_abs=1e-15,
+        value=ERFCX, latex=r"\operatorname{erfcx}(x)", not_negative=True, value_ulp=5.0, second_abs=1e-15, monotone=-1,
     ),
 )
 

@@ -149,7 +149,7 @@ def jacobian(
     graph: Graph, outputs: Sequence[int], wrt: Sequence[str], rule: Rule = computed
 ) -> tuple[Program, Entries]:
     """The outputs, then each entry of their Jacobian: a row for an output, a column for an input."""
-    source = Source(Builder(graph.empty()), graph, rule)
+    source = Source(Builder(graph.empty(), typed=rule is shown), graph, rule)
     nodes = {graph.inputs[name]: column for column, name in enumerate(wrt)}
     active = set(active_from(users_of(graph, outputs), nodes))
     found = [source.image[output] for output in outputs]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache, lru_cache, partial, reduce
 from itertools import product
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 __all__ = [
-    "Ball", "Decimals", "apply", "ball", "decimal", "either", "enclose", "evaluate", "formula", "has_balls",
-    "is_double", "is_infinite", "is_known", "truth", "undefined", "unknown", "where", "working",
+    "Ball", "Decimals", "apply", "ball", "decimal", "either", "enclose", "evaluate", "flint", "formula",
+    "has_balls", "is_double", "is_infinite", "is_known", "jumps_of", "truth", "undefined", "unknown",
+    "where", "working",
 ]  # fmt: skip
 
 Ball = Any
@@ -555,7 +556,7 @@ def root(op: Op) -> Callable[..., Ball]:
     equation = op.equation
     assert equation is not None
     graph = template(equation.residual)
-    jumps = jumps_of(graph, graph.inputs[OUT])
+    jumps = jumps_of(graph, [graph.inputs[OUT]])
 
     def newton(given: dict[str, Ball], x: Ball) -> Ball:
         if jumps:
@@ -595,9 +596,11 @@ def root(op: Op) -> Callable[..., Ball]:
     return enclosed
 
 
-def jumps_of(graph: Graph, unknown: int) -> list[Callable[[Sequence[Ball]], bool | None]]:
-    """What tells of every node's ball whether an operation jumps, as the unknown moves; None: perhaps."""
-    moves = dependents(graph, [unknown])
+def jumps_of(
+    graph: Graph, unknowns: Iterable[int]
+) -> list[Callable[[Sequence[Ball]], bool | None]]:
+    """What tells of every node's ball whether an operation jumps, as unknowns move; None: perhaps."""
+    moves = dependents(graph, unknowns)
 
     def told(node: int, op: Op, where: str) -> Callable[[Sequence[Ball]], bool | None]:
         operands = graph.operands[node]

@@ -1,0 +1,69 @@
+"""Roots, as people use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from exprgrad.errors import require
+from exprgrad.language.read.relations import related
+from exprgrad.show.text.roots import ALL_DIGITS, root_parts
+from exprgrad.show.text.table import Table, in_html, plain
+from exprgrad.solvers.roots.problem import Problem, problem_of
+from exprgrad.solvers.roots.solve import Solution, solved
+
+__all__ = ["Solved", "equation_text", "solve"]
+
+
+class Solved(Solution):
+    """Roots that print as their table, in a notebook too."""
+
+    problem: Problem
+
+    def parts(self) -> Iterable[str | Table]:
+        """The texts and tables that a command prints."""
+        return root_parts(self.problem, self, ALL_DIGITS, whole=False)
+
+    def __repr__(self) -> str:
+        return "\n".join(part if isinstance(part, str) else plain(part) for part in self.parts())
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Solution, (*self,)
+
+    def _repr_html_(self) -> str:
+        return in_html(self.parts())
+
+
+def equation_text(text: str) -> str:
+    """The text of a formula as one of an equation: that what it comes to is 0."""
+    graph, relations = related(text)
+    return text if relations else f"{text}\n{graph.output_name}"
+
+
+def solve(
+    equations: str,
+    values: Mapping[str, object] | None = None,
+    /,
+    *,
+    wrt: Iterable[str] | None = None,
+    **unknowns: object,
+) -> Solved:
+    """The roots of an equation: ``solve("x = cos(x)", x=1)``, or of several, separated by ``;``.
+
+    A number is a start, near which one root is looked for; a pair, ``x=(-10, 10)``, or a text ``"-10:10"``
+    is a range, in which all are.  A name that has either is an unknown; with ``wrt`` only those names are,
+    and the others keep their values.  ``L = R`` is an equation unless L is another name, which it binds; an
+    expression alone is to be 0.
+
+    The answer prints as its table: each of ``.roots`` has ``point``, ``enclosure`` and ``proved``, which
+    says that exactly one root of the formula, its decimals as typed, lies in the enclosure.
+    ``.excluded``: it is proved that there is none.  Raises ``InputError`` or ``RequestError`` for what
+    cannot be solved.
+    """
+    require(equations, str, "equations are a text, such as 'x = cos(x)'")
+    problem = problem_of(equations, {**(values or {}), **unknowns}, wrt)
+    found = Solved(*solved(problem))
+    found.problem = problem
+    return found

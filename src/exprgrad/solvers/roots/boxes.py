@@ -1,0 +1,378 @@
+"""Boxes: whether one holds a root, proved by the Krawczyk operator, and all roots in one.
+
+For a box X with midpoint m, and about the inverse Y of the Jacobian J, let
+K = m - Y f(m) + (1 - Y J(X))(X - m).  All roots in X are in K; if K lies inside of X, there is exactly one.
+R. Krawczyk, Computing 4 (1969), 187-201; A. Neumaier, Interval Methods for Systems of Equations (1990),
+section 5.2.  Kinks do no harm, for the slopes over a box hold those on both sides; where something may
+jump, or has no value, nothing is believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from exprgrad.run.balls.balls import Ball, ball, flint
+from exprgrad.solvers.roots.enclosures import Enclosure, between, exactly
+from exprgrad.solvers.roots.system import Box, Look, Sight, Vector, ball_about
+
+__all__ = [
+    "Found", "Proof", "greatest", "inverse", "is_at_zero", "is_within", "middle", "overlap",
+    "product_of",
+    "proof_around", "search",
+]  # fmt: skip
+
+MOST_LOOKS = 12_000
+"""How many boxes are looked at before a search ends."""
+MOST_LEFT = 400
+"""How many boxes may be left undecided before a search ends."""
+REFINED = 60
+"""How many steps of Newton's method are taken at most towards a root that is proved to be there."""
+WIDER = 8
+"""How often a box around a root is made wider, four times, to hold one."""
+SMALLEST = 2.0**-1074
+LAST_DOUBLE = 2.0**1023
+BLURRED = 2.0**-30
+"""How wide a box is, compared with 1 and its midpoint, where it is asked what the precision tells."""
+TINY = 1e-60
+"""How wide boxes around 0 are where it is asked whether 0 is the root."""
+
+
+class Proof(NamedTuple):
+    """That exactly one root lies in the box ``whole``; ``inner`` is a narrow box that it lies in."""
+
+    inner: Box
+    whole: Box
+
+
+class Found(NamedTuple):
+    """What a search over a box found.
+
+    ``proofs``  the roots
+    ``left``    boxes of which nothing is known
+    ``is_done`` whether the whole box was searched
+    """
+
+    proofs: list[Proof]
+    left: list[Box]
+    is_done: bool
+
+
+def middle(interval: Enclosure) -> Ball:
+    """A number about halfway between two bounds; of what is infinite, beyond the finite one."""
+    low, high = interval.low, interval.high
+    if low.is_finite() and high.is_finite():
+        return ((low + high) / 2).mid()
+    if low.is_finite():
+        return (2 * low if low > 1 else ball(2)).mid()
+    if high.is_finite():
+        return (2 * high if high < -1 else ball(-2)).mid()
+    return ball(0)
+
+
+def width(interval: Enclosure) -> Ball:
+    """How far apart the bounds are."""
+    return (interval.high - interval.low).upper()
+
+
+def inverse(rows: Sequence[Sequence[Ball]]) -> list[list[Ball]] | None:
+    """The inverse of a matrix of numbers, about; None where there is none."""
+    if len(rows) == 1:
+        return None if rows[0][0].is_zero() else [[(1 / rows[0][0]).mid()]]
+    try:
+        found = flint().arb_mat([[*row] for row in rows]).inv(nonstop=True)
+    except ZeroDivisionError:
+        return None
+    table = [[entry.mid() for entry in row] for row in found.table()]
+    return table if all(entry.is_finite() for row in table for entry in row) else None
+
+
+def greatest(numbers: Sequence[Ball]) -> Ball:
+    """The greatest of some numbers, their signs aside."""
+    found = ball(0)
+    for x in numbers:
+        found = abs(x).upper() if abs(x) > found else found
+    return found
+
+
+def product_of(matrix: Sequence[Sequence[Ball]], vector: Sequence[Ball]) -> Vector:
+    """A matrix times a vector, as numbers."""
+    return [sum(a * x for a, x in zip(row, vector, strict=True)).mid() for row in matrix]
+
+
+def krawczyk(sight: Sight, box: Box, slopes: list[list[Enclosure]]) -> list[Ball] | None:
+    """K, one ball for each unknown; None where it says nothing."""
+    centre = [middle(x) for x in box]
+    at_centre = sight.residuals([exactly(x) for x in centre])
+    if not all(f.is_finite for f in at_centre):
+        return None
+    y = inverse([[entry.ball.mid() for entry in row] for row in slopes])
+    if y is None:
+        return None
+    count = range(len(box))
+    moves = [x.ball - m for x, m in zip(box, centre, strict=True)]
+    found = []
+    for i in count:
+        made = centre[i] - sum(y[i][k] * at_centre[k].ball for k in count)
+        for j in count:
+            share = int(i == j) - sum(y[i][k] * slopes[k][j].ball for k in count)
+            made += share * moves[j]
+        found.append(made)
+    return found if all(x.is_finite() for x in found) else None
+
+
+def is_flat(
+    sight: Sight, box: Box, residuals: Sequence[Enclosure], slopes: list[list[Enclosure]]
+) -> bool:
+    """Whether the mean value theorem says that some residual is not 0 anywhere."""
+    centre = [middle(x) for x in box]
+    at_centre = sight.residuals([exactly(x) for x in centre])
+    for f, row in zip(at_centre, slopes, strict=True):
+        if f.is_finite and all(entry.ball.is_finite() for entry in row):
+            spread = sum(e.ball * (x.ball - m) for e, x, m in zip(row, box, centre, strict=True))
+            reach = f.ball + spread
+            if reach.is_finite() and bool(reach != 0):
+                return True
+    return False
+
+
+def lies_inside(balls: Sequence[Ball], box: Box) -> bool:
+    """Whether balls lie in the interior of a box."""
+    return all(k.lower() > x.low and k.upper() < x.high for k, x in zip(balls, box, strict=True))
+
+
+def meeting(balls: Sequence[Ball], box: Box) -> Box | None:
+    """What balls and a box have in common."""
+    found = []
+    for k, x in zip(balls, box, strict=True):
+        low = k.lower() if k.lower() > x.low else x.low
+        high = k.upper() if k.upper() < x.high else x.high
+        if low > high:
+            return None
+        found.append(between(low, high))
+    return found
+
+
+def overlap(one: Box, other: Box) -> bool:
+    """Whether two boxes have a point in common."""
+    return all(x.low <= y.high and y.low <= x.high for x, y in zip(one, other, strict=True))
+
+
+def is_within(one: Box, other: Box) -> bool:
+    """Whether a box lies in another one."""
+    return all(x.low >= y.low and x.high <= y.high for x, y in zip(one, other, strict=True))
+
+
+def proved(sight: Sight, box: Box) -> Proof | None:
+    """The proof that exactly one root lies in a box, if Krawczyk's operator gives it."""
+    if not all(x.ball.is_finite() for x in box) or not sight.is_smooth(box):
+        return None
+    look = sight.look(box)
+    flat = [*look.residuals, *(entry for row in look.slopes for entry in row)]
+    if look.is_gone or not all(x.is_finite for x in flat):
+        return None
+    found = krawczyk(sight, box, look.slopes)
+    if found is None or not lies_inside(found, box):
+        return None
+    return Proof(refined(sight, [between(k.lower(), k.upper()) for k in found], box), box)
+
+
+def refined(sight: Sight, box: Box, whole: Box) -> Box:
+    """The only root of a whole box, which lies in ``box``, in a narrow one.
+
+    A double that is the root exactly is found out.
+    """
+    point, step = polished(sight, [middle(x) for x in box])
+    double = [exactly(ball(float(x))) for x in point]
+    if is_within(double, whole) and all(f.ball.is_zero() for f in sight.residuals(double)):
+        return double
+    for _ in range(WIDER):
+        beside = [ball_about(x, step) for x in point]
+        found = krawczyk(sight, beside, sight.look(beside).slopes)
+        if found is not None and lies_inside(found, beside) and is_within(beside, whole):
+            return [between(k.lower(), k.upper()) for k in found]
+        step *= 16
+    return box
+
+
+def polished(sight: Sight, point: Vector) -> tuple[Vector, Ball]:
+    """Where some steps of Newton's method lead, while these shrink, and how long the last one was."""
+    before = flint().arb.pos_inf()
+    for _ in range(REFINED):
+        seen = sight.at(point)
+        y = None if seen is None else inverse(seen[1])
+        if seen is None or y is None:
+            break
+        move = product_of(y, seen[0])
+        step = greatest(move)
+        if step >= before / 2 or step < SMALLEST**2:
+            break
+        point, before = [(x - dx).mid() for x, dx in zip(point, move, strict=True)], step
+    least = greatest(point) * 2.0 ** (8 - sight.bits)
+    return point, before if before.is_finite() and before > least else least
+
+
+def proof_around(sight: Sight, point: Vector, radii: Sequence[Ball]) -> Proof | None:
+    """The proof that exactly one root lies around a point, in a box that may be made wider."""
+    for _ in range(WIDER):
+        box = [ball_about(x, radius) for x, radius in zip(point, radii, strict=True)]
+        proof = proved(sight, box)
+        if proof is not None:
+            return proof
+        radii = [4 * radius for radius in radii]
+    return None
+
+
+# All roots in a box.
+
+
+def search(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Found:
+    """All roots in a box, each proved; what is left undecided; within so many looks."""
+    proofs: list[Proof] = []
+    left: list[Box] = []
+    todo = [box]
+    before = sight.looks
+    while todo:
+        if sight.looks - before > looks or len(left) > MOST_LEFT:
+            return Found(proofs, [*left, *todo], is_done=False)
+        part = todo.pop()
+        if any(is_within(part, proof.whole) for proof in proofs):
+            continue
+        rest, proof = looked_at(sight, part)
+        if proof is not None and is_new(proof, proofs) and overlap(proof.inner, box):
+            proofs.append(proof)
+        if rest is None:
+            continue
+        if is_smallest(rest, sight.bits) or is_blurred(sight, rest) or is_at_zero(sight, rest):
+            left.append(rest)
+        else:
+            todo += halves(rest)
+    return Found(proofs, left, is_done=True)
+
+
+def is_new(proof: Proof, proofs: Sequence[Proof]) -> bool:
+    """Whether a proof is of another root than those before."""
+    return not any(
+        is_within(proof.inner, known.whole) and overlap(proof.inner, known.inner)
+        for known in proofs
+    )
+
+
+def looked_at(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
+    """What of a box may still hold a root, if anything, and a root that is proved."""
+    look = sight.look(box)
+    if look.is_gone:
+        return None, None
+    known = [*box, *look.residuals, *(entry for row in look.slopes for entry in row)]
+    if not all(x.is_finite for x in known) or not sight.is_smooth(box):
+        return (None if is_risen(sight, box, look) else box), None
+    found = krawczyk(sight, box, look.slopes)
+    if found is None:
+        return (None if is_flat(sight, box, look.residuals, look.slopes) else box), None
+    rest = meeting(found, box)
+    if rest is None:
+        return None, None
+    if lies_inside(found, box):
+        return None, Proof(refined(sight, rest, box), box)
+    if all(k.rad() < x.ball.rad() for k, x in zip(found, box, strict=True)):
+        beside = [
+            ball_about(k.mid(), 2 * k.rad() + width(x) / 8) for k, x in zip(found, box, strict=True)
+        ]
+        proof = proved(sight, beside)
+        if proof is not None:
+            return None, proof
+    return rest, None
+
+
+def is_risen(sight: Sight, box: Box, look: Look) -> bool:
+    """Whether one residual of one unknown rises or falls all along, and is past 0 where it begins."""
+    slope, (x, *others) = look.slopes[0][0], box
+    if others or not (slope.total and look.residuals[0].total) or not sight.is_smooth(box):
+        return False
+    for end, rises in ((x.low, slope.low >= 0), (x.high, slope.high <= 0)):
+        if end.is_finite():
+            (f,) = sight.residuals([exactly(end)])
+            if rises and f.is_finite and f.low > 0:
+                return True
+    for end, rises in ((x.high, slope.low >= 0), (x.low, slope.high <= 0)):
+        if end.is_finite():
+            (f,) = sight.residuals([exactly(end)])
+            if rises and f.is_finite and f.high < 0:
+                return True
+    return False
+
+
+def is_smallest(box: Box, bits: int) -> bool:
+    """Whether a box is too small to be divided."""
+    limit = 2.0 ** -(bits // 2 if len(box) == 1 else 60)
+    return all(
+        width(x) <= SMALLEST + limit * abs(middle(x)) if x.ball.is_finite() else is_beyond(x)
+        for x in box
+    )
+
+
+def is_beyond(x: Enclosure) -> bool:
+    """Whether an infinite interval has no double in it."""
+    return bool(x.low > LAST_DOUBLE or x.high < -LAST_DOUBLE)
+
+
+def is_blurred(sight: Sight, box: Box) -> bool:
+    """Whether a small box has a midpoint of which this precision does not tell if it is a root."""
+    if not all(x.ball.is_finite() and width(x) < BLURRED * (1 + abs(middle(x))) for x in box):
+        return False
+    residuals = sight.residuals([exactly(middle(x)) for x in box])
+    return all(f.has_zero for f in residuals) and not all(f.ball.is_zero() for f in residuals)
+
+
+def is_at_zero(sight: Sight, box: Box, tiny: float = TINY) -> bool:
+    """Whether 0 is a root in a box that is tiny in each direction in which it holds 0.
+
+    Around 0 there are as many doubles as anywhere, and a multiple root there would have them all looked at.
+    """
+    near = [x.low <= 0 and x.high >= 0 for x in box]
+    if not any(near) or not all(x.ball.is_finite() for x in box):
+        return False
+    if any(is_near and width(x) > tiny for x, is_near in zip(box, near, strict=True)):
+        return False
+    zero = [exactly(ball(0) if at else middle(x)) for x, at in zip(box, near, strict=True)]
+    return all(f.ball.is_zero() for f in sight.residuals(zero))
+
+
+def widest(box: Box) -> int:
+    """The position of the interval that is widest for its size."""
+
+    def size(x: Enclosure) -> Ball:
+        if not x.ball.is_finite():
+            return flint().arb.pos_inf()
+        return (width(x) / (1 + abs(middle(x)))).upper()
+
+    best = 0
+    for at in range(1, len(box)):
+        if size(box[at]) > size(box[best]):
+            best = at
+    return best
+
+
+def halves(box: Box) -> list[Box]:
+    """Two halves of a box, the lower one last."""
+    at = widest(box)
+    x, cut = box[at], parting(box[at])
+    lower, upper = [*box], [*box]
+    lower[at], upper[at] = between(x.low, cut), between(cut, x.high)
+    return [upper, lower]
+
+
+def parting(x: Enclosure) -> Ball:
+    """Where an interval is cut: halfway, or, over many scales, halfway in ratio."""
+    low, high = x.low, x.high
+    if low.is_finite() and high.is_finite():
+        if low > 0 and high > 1024 * low:
+            return (low * high).sqrt().mid()
+        if high < 0 and low < 1024 * high:
+            return -(low * high).sqrt().mid()
+        return middle(x)
+    if low.is_finite():
+        return middle(x) if low <= 1 else (low * low).mid()
+    if high.is_finite():
+        return middle(x) if high >= -1 else -(high * high).mid()
+    return ball(0)

@@ -1,0 +1,342 @@
+"""Enclosures: between which bounds the nodes of a graph lie while its inputs run through intervals.
+
+An enclosure is a ball (``run/balls``), or, where no ball is finite, a lower and an upper bound, either of
+which may be infinite: so log over [0, 1] is at most 0, and 1/x over [0, 1] at least 1.  Over an interval
+that leaves the domain it has the values inside of that, and says that some are missing.
+R. E. Moore, R. B. Kearfott, M. J. Cloud, Introduction to Interval Analysis (2009), chapters 5 and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import pairwise, product
+from typing import NamedTuple
+
+from exprgrad.graph.graph import Algebra, Graph, interpret
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
+from exprgrad.run.balls.balls import (
+    Ball,
+    Decimals,
+    apply,
+    ball,
+    either,
+    flint,
+    formula,
+    truth,
+    undefined,
+    unknown,
+)
+from exprgrad.run.numbers.primitives import functions
+
+__all__ = ["Enclosure", "Enclosures", "between", "exactly", "nowhere"]
+
+LARGEST_POWER = 2**20
+"""Up to which whole exponents bounds are raised."""
+EDGES = (-1.0, 0.0, 0.5, 1.0)
+"""Where domains of monotone rows end."""
+
+
+class Enclosure(NamedTuple):
+    """Where a node's values lie.
+
+    ``low``, ``high``  exact balls, or infinities; nan where it has no value at all
+    ``ball``   a ball around all of it; the whole line if that is not finite
+    ``total``  whether it has a value for every point of the inputs' intervals
+    """
+
+    low: Ball
+    high: Ball
+    ball: Ball
+    total: bool = True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no value."""
+        return bool(self.low.is_nan())
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether both bounds are finite, and there is a value everywhere."""
+        return self.total and bool(self.ball.is_finite())
+
+    @property
+    def has_zero(self) -> bool:
+        """Whether 0 may be one of the values."""
+        return not (self.is_empty or self.low > 0 or self.high < 0)
+
+
+def between(low: Ball, high: Ball, *, total: bool = True) -> Enclosure:
+    """All that lies between two bounds; one that is not known is infinite."""
+    low = -flint().arb.pos_inf() if low.is_nan() else low
+    high = flint().arb.pos_inf() if high.is_nan() else high
+    around = low.union(high) if low.is_finite() and high.is_finite() else unknown()
+    return Enclosure(low, high, around, total)
+
+
+def exactly(number: Ball) -> Enclosure:
+    """What is known as a ball."""
+    if number.is_nan():
+        return nowhere()
+    if not number.is_finite():
+        if number.is_exact():
+            return Enclosure(number, number, unknown())
+        return everywhere()
+    return Enclosure(number.lower(), number.upper(), number)
+
+
+def nowhere() -> Enclosure:
+    """What has no value."""
+    return Enclosure(undefined(), undefined(), undefined(), total=False)
+
+
+def everywhere(*, total: bool = False) -> Enclosure:
+    """Nothing is known."""
+    infinity = flint().arb.pos_inf()
+    return Enclosure(-infinity, infinity, unknown(), total)
+
+
+class Enclosures:
+    """The algebra: decimals are those typed; ``chosen`` has, by node, values that are taken for granted.
+
+    ``undecided`` are the nodes that take a few whole numbers, such as a comparison, and could take more
+    than one; each with what it could take.
+    """
+
+    def __init__(self) -> None:
+        self.decimals = Decimals()
+        self.algebra: Algebra[Enclosure] = Algebra(self.constant, self.apply)
+        self.chosen: dict[int, int] = {}
+        self.undecided: dict[int, range] = {}
+
+    def evaluate(self, graph: Graph, inputs: Mapping[str, Enclosure]) -> list[Enclosure]:
+        """Every node."""
+        self.undecided = {}
+        return interpret(graph, self.algebra, inputs)
+
+    def constant(self, graph: Graph, node: int) -> Enclosure:
+        """A literal, or a constant with a name."""
+        return exactly(self.decimals.constant(graph, node))
+
+    def apply(self, graph: Graph, node: int, operands: Sequence[Enclosure]) -> Enclosure:
+        """One operation."""
+        made = self.made(graph, node, operands)
+        if not (is_whole(graph.kinds[node]) and made.ball.is_finite()):
+            return made
+        if node in self.chosen:
+            return exactly(ball(self.chosen[node]))._replace(total=made.total)
+        low, high = made.low.ceil(), made.high.floor()
+        if low < high:
+            self.undecided[node] = range(int(low.unique_fmpz()), int(high.unique_fmpz()) + 1)
+        return made
+
+    def made(self, graph: Graph, node: int, operands: Sequence[Enclosure]) -> Enclosure:
+        """One operation, whatever is chosen."""
+        kind = graph.kinds[node]
+        op = BY_NAME[kind]
+        total = all(x.total for x in operands)
+        if op.branches:
+            return choice(*operands)
+        if kind in COMPARISONS:
+            return comparison_of(op, *operands) if total else exactly(either())
+        if any(x.is_empty for x in operands):
+            return nowhere()
+        balls = [x.ball for x in operands]
+        made = self.decimals.apply(graph, node, balls)
+        if made.is_finite():
+            for x in operands:
+                if made is x.ball:
+                    return x._replace(total=total)
+            sharper = of_bounds(op, operands) if op.powers or op.name == "pow" else None
+            found = exactly(made) if sharper is None else sharper
+            return found._replace(total=total)
+        if all(x.is_finite() for x in balls) and made.is_nan():
+            return nowhere()
+        found = of_bounds(op, operands) or everywhere()
+        return found._replace(total=found.total and total)
+
+
+@cache
+def is_whole(kind: str) -> bool:
+    """Whether an operation is flat but for steps, and takes whole numbers alone: at a step, too."""
+    op = BY_NAME[kind]
+    steps = (functions[kind](*[x] * len(op.names)) for x in (0.0, 0.5))
+    return op.gate == "blocker" and all(x.is_integer() for x in steps)
+
+
+def choice(condition: Enclosure, x: Enclosure, y: Enclosure) -> Enclosure:
+    """One of two, or both where that is not decided."""
+    if condition.total and (condition.ball.is_zero() or not condition.has_zero):
+        return y if condition.ball.is_zero() else x
+    if x.is_empty or y.is_empty:
+        return (y if x.is_empty else x)._replace(total=False)
+    low = x.low if x.low <= y.low else y.low
+    high = x.high if x.high >= y.high else y.high
+    return between(low, high, total=x.total and y.total)
+
+
+def comparison_of(op: Op, x: Enclosure, y: Enclosure) -> Enclosure:
+    """A comparison, by balls, which know what is one number; or by bounds, where these are infinite."""
+    made = apply(op.name, [x.ball, y.ball])
+    holds, fails = op.exact, BY_NAME[op.opposite].exact
+    assert holds is not None and fails is not None
+    if x.ball is not y.ball and not (made.is_zero() or made == 1):
+        pairs = [*product((x.low, x.high), (y.low, y.high))]
+        apart = x.high < y.low or y.high < x.low
+        if apart and all(holds(*pair) for pair in pairs):
+            made = ball(1)
+        elif apart and all(fails(*pair) for pair in pairs):
+            made = ball(0)
+    return exactly(made)
+
+
+# Where balls are not finite, or where bounds are sharper.
+
+
+def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
+    """What an operation makes of bounds; None where nobody knows."""
+    if op.signs:
+        return total_of(op.signs, operands)
+    if op.powers:
+        return product_of(op.powers, operands)
+    if op.name == "pow":
+        return whole_power(*operands)
+    if op.monotone:
+        return monotone_image(op, *operands)
+    if op.winner:
+        return winner(op, operands)
+    if op.magnifies == "period":  # which is 2*pi, or a part of it
+        pi = flint().arb.pi()
+        return exactly(apply(op.name, [pi.union(-pi)]))
+    if op.gate == "sign router":
+        (x,) = operands
+        if not x.has_zero:
+            return x if x.low > 0 else opposite(x)
+        return between(ball(0), greater(-x.low, x.high))
+    return None
+
+
+def opposite(x: Enclosure) -> Enclosure:
+    """The negative."""
+    return between(-x.high, -x.low, total=x.total)
+
+
+def greater(x: Ball, y: Ball) -> Ball:
+    """The greater of two bounds."""
+    return x if x >= y else y
+
+
+def total_of(signs: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
+    """A sum: infinity less infinity may be anything."""
+    terms = [x if sign > 0 else opposite(x) for sign, x in zip(signs, operands, strict=True)]
+    return between(sum(x.low for x in terms).lower(), sum(x.high for x in terms).upper())
+
+
+def product_of(powers: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
+    """A product, or a quotient."""
+    made, total = None, True
+    for power_, x in zip(powers, operands, strict=True):
+        if power_ < 0:
+            if x.low.is_zero() and x.high.is_zero():
+                return nowhere()
+            total = total and not x.has_zero
+            x = reciprocal(x)
+        made = x if made is None else interval_product(made, x)
+    assert made is not None
+    return made._replace(total=total)
+
+
+def reciprocal(x: Enclosure) -> Enclosure:
+    """1/x, where x is not 0."""
+    infinity = flint().arb.pos_inf()
+    if x.low < 0 and x.high > 0:
+        return everywhere()
+    low = -infinity if x.high.is_zero() else (1 / x.high).lower()
+    high = infinity if x.low.is_zero() else (1 / x.low).upper()
+    return between(low, high)
+
+
+def interval_product(x: Enclosure, y: Enclosure) -> Enclosure:
+    """x*y: 0 times infinity is 0, for a bound is only approached."""
+    ends = []
+    for one, other in product((x.low, x.high), (y.low, y.high)):
+        ends.append(ball(0) if one.is_zero() or other.is_zero() else one * other)
+    low, high = ends[0].lower(), ends[0].upper()
+    for end in ends[1:]:
+        low = end.lower() if end.lower() < low else low
+        high = greater(end.upper(), high)
+    return between(low, high)
+
+
+def whole_power(x: Enclosure, y: Enclosure) -> Enclosure | None:
+    """x to a power that is a whole number."""
+    if not (y.ball.is_exact() and y.ball.is_integer() and abs(y.ball) < LARGEST_POWER):
+        return None
+    whole = int(y.ball.unique_fmpz())
+    if whole < 0:
+        if x.low.is_zero() and x.high.is_zero():
+            return None
+        return reciprocal(raised(x, -whole))._replace(total=not x.has_zero)
+    return raised(x, whole)
+
+
+def raised(x: Enclosure, whole: int) -> Enclosure:
+    """x to a power that is a whole number from 0 up."""
+    if whole == 0:
+        return exactly(ball(1))
+    low, high = (end**whole if end.is_finite() else end for end in (x.low, x.high))
+    if whole % 2 == 0:
+        if x.has_zero:
+            return between(ball(0), greater(abs(low).upper(), abs(high).upper()))
+        if x.high < 0:
+            low, high = abs(high), abs(low)
+    return between(low.lower(), high.upper())
+
+
+def monotone_image(op: Op, x: Enclosure) -> Enclosure:
+    """A monotone row, of what of the operand is inside of its domain."""
+    low, high, inside = clipped(op, x.low, x.high)
+    if low.is_nan():
+        return nowhere()
+    first, last = (
+        apply(op.name, [end]) for end in ((low, high) if op.monotone > 0 else (high, low))
+    )
+    infinity = flint().arb.pos_inf()
+    below, above = (
+        (-infinity if first.is_nan() else first.lower()),
+        (infinity if last.is_nan() else last.upper()),
+    )
+    return between(below, above, total=inside)
+
+
+def clipped(op: Op, low: Ball, high: Ball) -> tuple[Ball, Ball, bool]:
+    """The part of an interval inside of a row's domain, nan if there is none; and whether that is all."""
+    if not op.domain:
+        return low, high, True
+    edges = [low, *[ball(edge) for edge in EDGES if low < edge and high > edge], high]
+    (name,) = op.names
+    inside = []
+    for start, stop in pairwise(edges):
+        middle = (start + stop) / 2
+        if not middle.is_finite():
+            middle = start + 1 if start.is_finite() else stop - 1 if stop.is_finite() else ball(0)
+        if truth(formula(op.domain, {name: middle.mid()})):
+            inside.append((start, stop))
+    if not inside:
+        edge = next(
+            (end for end in (low, high) if truth(formula(op.domain, {name: end}))), undefined()
+        )
+        return edge, edge, False
+    start, stop = inside[0][0], inside[-1][1]
+    whole = all(truth(formula(op.domain, {name: end})) for end in (start, stop))
+    return start, stop, whole and start is low and stop is high
+
+
+def winner(op: Op, operands: Sequence[Enclosure]) -> Enclosure:
+    """The greatest operand, or the least."""
+    takes_greater = op.winner == "ge"
+    low, high = operands[0].low, operands[0].high
+    for x in operands[1:]:
+        low = x.low if (x.low >= low) == takes_greater else low
+        high = x.high if (x.high >= high) == takes_greater else high
+    return between(low, high)

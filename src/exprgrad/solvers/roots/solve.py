@@ -1,0 +1,296 @@
+"""Roots of a system: one from a start, or all in a range, each with its proof or with what is missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from exprgrad.run.balls.balls import Ball, ball, working
+from exprgrad.run.values.ranges import Interval
+from exprgrad.solvers.roots.boxes import (
+    Found,
+    Proof,
+    greatest,
+    is_at_zero,
+    is_within,
+    middle,
+    overlap,
+    proof_around,
+    search,
+)
+from exprgrad.solvers.roots.enclosures import Enclosure, between, exactly
+from exprgrad.solvers.roots.newton import Arrival, newton
+from exprgrad.solvers.roots.problem import Problem
+from exprgrad.solvers.roots.system import Box, Sight, System, Vector, ball_about
+
+__all__ = ["Root", "Solution", "solved"]
+
+PRECISION = 256
+"""The precision that roots are looked for in."""
+MORE_BITS = 1024
+"""The one that is tried where that does not do."""
+TOUCHES = 2.0**-60
+"""Up to which part of its terms a residual counts as next to 0."""
+NEAR_ZERO = 1e-30
+"""How wide boxes around 0 are where it is asked whether 0 is the root that they seem to hold."""
+LOOKS_AROUND = 1500
+"""How many boxes are looked at in each wider interval around a start that leads nowhere."""
+WIDTHS = (1.0, 32.0, 1024.0, 2.0**30, math.inf)
+"""How wide these intervals are, compared with the start."""
+
+
+class Root(NamedTuple):
+    """A root.
+
+    ``point``      by unknown the double nearest to it
+    ``enclosure``  by unknown two doubles that it lies between
+    ``proved``     whether it is proved that exactly one root lies there
+    ``why``        why it is not
+    """
+
+    point: dict[str, float]
+    enclosure: dict[str, Interval]
+    proved: bool
+    why: str = ""
+
+
+class Solution(NamedTuple):
+    """What was found of a system.
+
+    ``roots``     in the order of the first unknown
+    ``excluded``  whether it is proved that there is none
+    ``undecided`` boxes that may hold roots, or none
+    ``is_whole``  whether all that was asked for was searched: then no root lies elsewhere
+    ``reason``    why the search ended before, in words
+    """
+
+    roots: tuple[Root, ...]
+    excluded: bool = False
+    undecided: tuple[dict[str, Interval], ...] = ()
+    is_whole: bool = False
+    reason: str = ""
+
+
+# In ranges.
+
+
+def in_ranges(system: System, ranges: Sequence[Interval]) -> Solution:
+    """All roots in a box."""
+    with working(PRECISION):
+        sight = Sight(system, PRECISION)
+        box = [between(ball(low), ball(high)) for low, high in ranges]
+        found = search(sight, box)
+        roots, undecided = roots_of(sight, found, box)
+    excluded = found.is_done and not roots and not undecided
+    reason = "" if found.is_done else "there are too many places to look at"
+    return Solution(roots, excluded, undecided, found.is_done, reason)
+
+
+def roots_of(
+    sight: Sight, found: Found, box: Box
+) -> tuple[tuple[Root, ...], tuple[dict[str, Interval], ...]]:
+    """The roots of a search, in order, and what is undecided; what may be a root is looked at again."""
+    system = sight.system
+    roots = [rooted(sight, proof) for proof in found.proofs]
+    undecided: list[dict[str, Interval]] = []
+    for cluster in clusters_of(found.left):
+        root = candidate(sight, cluster) if found.is_done else None
+        if root is None:
+            undecided.append(interval_by_name(system, cluster))
+        elif all(root.point != known.point for known in roots):
+            roots.append(root)
+    key = [*system.unknowns]
+    ordered = sorted(roots, key=lambda root: [root.point[name] for name in key])
+    return tuple(ordered), tuple(undecided)
+
+
+def clusters_of(boxes: Sequence[Box]) -> Iterator[Box]:
+    """Boxes that touch each other as one."""
+    rest = sorted(boxes, key=lambda box: [float(x.low) for x in box])
+    while rest:
+        whole, apart = rest.pop(0), []
+        for box in rest:
+            if overlap(whole, box):
+                whole = [hull(x, y) for x, y in zip(whole, box, strict=True)]
+            else:
+                apart.append(box)
+        rest = apart
+        yield whole
+
+
+def hull(x: Enclosure, y: Enclosure) -> Enclosure:
+    """The least interval that holds two."""
+    low = x.low if x.low <= y.low else y.low
+    return between(low, x.high if x.high >= y.high else y.high)
+
+
+def candidate(sight: Sight, cluster: Box) -> Root | None:
+    """The root that a small undecided box seems to hold, if any."""
+    if not all(x.ball.is_finite() for x in cluster):
+        return None
+    if is_at_zero(sight, cluster, NEAR_ZERO):
+        return unproved(sight, [ball(nearest_double(x)) for x in cluster], cluster)
+    for start in ([middle(x) for x in cluster], [x.low for x in cluster]):
+        arrival = newton(sight, start)
+        if arrival is None:
+            arrival = Arrival(start, greatest([(x.high - x.low).upper() for x in cluster]))
+        root = arrived(sight, arrival)
+        inside = root is not None and all(
+            low <= float(x.high) and high >= float(x.low)
+            for x, (low, high) in zip(cluster, root.enclosure.values(), strict=True)
+        )
+        if root is not None and inside:
+            return root if root.proved else unproved(sight, arrival.point, cluster)
+    return None
+
+
+# From a start.
+
+
+def from_start(system: System, start: Sequence[float]) -> Solution:
+    """A root near a start: where Newton's method leads, or the nearest one in wider and wider boxes."""
+    with working(PRECISION):
+        sight = Sight(system, PRECISION)
+        point = [ball(x) for x in start]
+        arrival = newton(sight, point)
+        if is_always_zero(sight, point):
+            why = "the equation holds there, and all around"
+            return Solution(
+                (unproved(sight, point, [exactly(x) for x in point])._replace(why=why),)
+            )
+        root = None if arrival is None else arrived(sight, arrival)
+        if root is not None:
+            return Solution((root,))
+        return around_start(sight, point)
+
+
+def is_always_zero(sight: Sight, point: Vector) -> bool:
+    """Whether the residuals are 0 at a point and all around it."""
+    box = [ball_about(x, ball(1)) for x in point]
+    return all(f.ball.is_zero() for f in sight.residuals(box))
+
+
+def around_start(sight: Sight, start: Vector) -> Solution:
+    """The nearest root in boxes around a start; if there is none in the whole space, that is said."""
+    if len(start) > 3:
+        return Solution((), reason="Newton's method leads to no root from there")
+    for width in WIDTHS:
+        reach = [ball(width) * (1 + abs(x)) for x in start]
+        box = [between((x - r).lower(), (x + r).upper()) for x, r in zip(start, reach, strict=True)]
+        found = search(sight, box, LOOKS_AROUND)
+        roots, undecided = roots_of(sight, found, box)
+        if roots:
+            return Solution((nearest(sight, roots, start),))
+        if width == math.inf and found.is_done and not undecided:
+            return Solution((), excluded=True, is_whole=True)
+    return Solution((), reason="Newton's method leads to no root from there")
+
+
+def nearest(sight: Sight, roots: Sequence[Root], start: Vector) -> Root:
+    """The root nearest to a start; proved ones come first."""
+
+    def distance(root: Root) -> tuple[bool, float]:
+        numbers = zip(root.point.values(), start, strict=True)
+        return not root.proved, max(abs(x - float(y)) for x, y in numbers)
+
+    return min(roots, key=distance)
+
+
+def arrived(sight: Sight, arrival: Arrival) -> Root | None:
+    """The root that Newton's method led to: proved, or not, or none."""
+    radii = [4 * arrival.step.upper() + 4 * ball(math.ulp(float(x))) for x in arrival.point]
+    proof = proof_around(sight, arrival.point, radii)
+    if proof is not None:
+        return rooted(sight, proof)
+    if arrival.is_close and touches(sight, arrival.point):
+        return unproved(sight, arrival.point, [exactly(x) for x in arrival.point])
+    return None
+
+
+def touches(sight: Sight, point: Vector) -> bool:
+    """Whether each residual is next to nothing, compared with what it is made of."""
+    graph = sight.system.graph
+    values = sight.algebra.evaluate(graph, sight.inputs([exactly(x) for x in point]))
+    for node in sight.system.outputs:
+        if not values[node].is_finite:
+            return False
+        terms = [values[operand].ball for operand in graph.operands[node]]
+        if not abs(values[node].ball).upper() <= TOUCHES * greatest([*terms, *point]):
+            return False
+    return True
+
+
+# As people are told.
+
+
+def interval_by_name(system: System, box: Box) -> dict[str, Interval]:
+    """A box in doubles, rounded outwards."""
+    return {
+        name: Interval(outward(x.low, -math.inf), outward(x.high, math.inf))
+        for name, x in zip(system.unknowns, box, strict=True)
+    }
+
+
+def outward(bound: Ball, towards: float) -> float:
+    """A bound as a double, rounded towards an infinity."""
+    found = float(bound.mid())
+    beyond = ball(found) < bound if towards > 0 else ball(found) > bound
+    return math.nextafter(found, towards) if beyond else found
+
+
+def in_doubles(system: System, box: Box) -> Box:
+    """A box with doubles for bounds."""
+    return [between(ball(low), ball(high)) for low, high in interval_by_name(system, box).values()]
+
+
+def rooted(sight: Sight, proof: Proof) -> Root:
+    """A root that is proved, also to be the only one between the doubles around it."""
+    system, inner = sight.system, proof.inner
+    outer = in_doubles(system, inner)
+    if not is_within(outer, proof.whole):
+        radii = [x.ball.rad() + 2 * ball(math.ulp(float(x.high))) for x in outer]
+        wider = proof_around(sight, [middle(x) for x in outer], radii)
+        if wider is None or not is_within(outer, wider.whole):
+            why = "another root may lie between the same two doubles"
+            return unproved(sight, [middle(x) for x in inner], inner)._replace(why=why)
+    doubles = dict(zip(system.unknowns, map(nearest_double, inner), strict=True))
+    return Root(doubles, interval_by_name(system, inner), proved=True)
+
+
+def nearest_double(x: Enclosure) -> float:
+    """The double nearest to what a narrow interval holds; 0 where that may be it."""
+    return 0.0 if x.low <= 0 and x.high >= 0 else float(middle(x))
+
+
+def unproved(sight: Sight, point: Vector, box: Box) -> Root:
+    """A root that is not proved, and why not."""
+    system = sight.system
+    point = [rounded_off(sight, point, at) for at in range(len(point))]
+    hulls = [hull(exactly(x), y) for x, y in zip(point, box, strict=True)]
+    close = [exactly(x) for x in point]
+    why = "the residual is next to 0 there, and its slope may be 0: a multiple root, or none"
+    if not sight.is_smooth(close):
+        why = "the formula jumps there"
+    if all(f.ball.is_zero() for f in sight.residuals(close)):
+        why = "the residual is exactly 0 there, and other roots may be next to it"
+        look = sight.look(close)
+        if len(point) == 1 and look.slopes[0][0].has_zero:
+            why = "the residual is exactly 0 there, and its slope may be 0: a multiple root, or a kink"
+    doubles = {
+        name: nearest_double(exactly(x)) for name, x in zip(system.unknowns, point, strict=True)
+    }
+    return Root(doubles, interval_by_name(system, hulls), proved=False, why=why)
+
+
+def rounded_off(sight: Sight, point: Vector, at: int) -> Ball:
+    """A number of a point, as a double where that is next to it."""
+    double = ball(float(point[at]))
+    return double if abs(double - point[at]) <= 2.0**-50 * abs(double) else point[at]
+
+
+def solved(problem: Problem) -> Solution:
+    """The roots that a problem asks for."""
+    if problem.ranges:
+        return in_ranges(problem.system, problem.ranges)
+    return from_start(problem.system, problem.starts)

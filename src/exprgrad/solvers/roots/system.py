@@ -1,0 +1,246 @@
+"""A system of equations, and what enclosures say of it: residuals, slopes, jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.rules import shown
+from exprgrad.derive.sweeps.gradient import jacobian
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.transform import transform
+from exprgrad.run.balls.balls import Ball, flint, jumps_of
+from exprgrad.solvers.roots.enclosures import Enclosure, Enclosures, between, exactly
+
+__all__ = ["Box", "Look", "Sight", "System", "Vector", "ball_about", "system_of"]
+
+Box = list[Enclosure]
+"""An interval for each unknown."""
+Vector = list[Ball]
+"""An exact number for each unknown."""
+MOST_CASES = 32
+"""How many choices of undecided steps and comparisons are tried over one box."""
+MOST_CHOICES = 8
+"""Over how many whole numbers one step is taken apart."""
+
+
+class System(NamedTuple):
+    """What is 0, of which unknowns.
+
+    ``graph``     over numbers; decimals that are no doubles' shortest texts are inputs of it
+    ``outputs``   the nodes that are 0
+    ``unknowns``  inputs of the graph, in order
+    ``values``    by other input: its double, and its text where that is not its shortest one
+    """
+
+    graph: Graph
+    outputs: tuple[int, ...]
+    unknowns: tuple[str, ...]
+    values: Mapping[str, tuple[float, str | None]]
+
+
+def system_of(
+    graph: Graph,
+    outputs: Sequence[int],
+    unknowns: Sequence[str],
+    values: Mapping[str, float],
+    typed: Mapping[str, str],
+) -> System:
+    """A system; long decimals become inputs with their digits, so that derivatives have these too."""
+    given: dict[str, tuple[float, str | None]] = {n: (x, typed.get(n)) for n, x in values.items()}
+    decimals: dict[str, int] = {}
+
+    def as_input(made: Graph, node: int, images: Sequence[int]) -> int | None:
+        if graph.kinds[node] != CONST or node not in graph.spelled:
+            return None
+        name = f"decimal {node}"
+        given[name] = float(str(graph.payloads[node])), graph.spelled[node]
+        decimals[name] = made.append(INPUT, (), name, graph.span(node))
+        return decimals[name]
+
+    made, images = transform(graph, as_input)
+    made.inputs |= decimals
+    return System(made, tuple([images[node] for node in outputs]), tuple(unknowns), given)
+
+
+# Residuals without denominators.
+
+
+def numerator(builder: Builder, graph: Graph, images: Sequence[int], output: int) -> int | None:
+    """The numerator of an output that is a quotient, or is made of some; None if it is not.
+
+    Where the output is defined no denominator is 0, so there it is 0 where its numerator is, which has no
+    poles where the output has some.
+    """
+    pairs: list[tuple[int, int | None]] = []
+    wanted = dependencies(graph, output)
+    for node, kind in enumerate(graph.kinds):
+        op = BY_NAME.get(kind)
+        operands = graph.operands[node]
+        pair: tuple[int, int | None] = (images[node], None)
+        if wanted[node] and op is not None:
+            fractions = [pairs[operand] for operand in operands]
+            whole = all(below is None for _, below in fractions)
+            if op.signs and not whole:
+                pair = summed(builder, op.signs, fractions)
+            elif op.powers and not (whole and graph.kinds[operands[-1]] == CONST):
+                pair = multiplied(builder, op.powers, fractions)
+            elif op.quotient:
+                upper, lower = op.quotient
+                x = images[operands[0]]
+                pair = builder.apply(upper, x), builder.apply(lower, x)
+        pairs.append(pair)
+    above, below = pairs[output]
+    return None if below is None else above
+
+
+Fraction = tuple[int, int | None]
+"""The nodes of a numerator and a denominator; None is 1."""
+
+
+def node_product(builder: Builder, *factors: int | None) -> int | None:
+    """A product; None is 1."""
+    made: int | None = None
+    for factor in factors:
+        if factor is not None:
+            made = factor if made is None else builder.apply("mul", made, factor)
+    return made
+
+
+def summed(builder: Builder, signs: Sequence[int], terms: Sequence[Fraction]) -> Fraction:
+    """A sum of fractions over one line."""
+    first, below = terms[0]
+    above = builder.apply("neg", first) if signs[0] < 0 else first
+    for sign, (over, under) in zip(signs[1:], terms[1:], strict=True):
+        left = above if under is None else builder.apply("mul", above, under)
+        right = over if below is None else builder.apply("mul", over, below)
+        above = builder.apply("add" if sign > 0 else "sub", left, right)
+        below = node_product(builder, below, under)
+    return above, below
+
+
+def multiplied(builder: Builder, powers: Sequence[int], factors: Sequence[Fraction]) -> Fraction:
+    """A product or a quotient of fractions over one line."""
+    up = [
+        above if power > 0 else below for power, (above, below) in zip(powers, factors, strict=True)
+    ]
+    down = [
+        below if power > 0 else above for power, (above, below) in zip(powers, factors, strict=True)
+    ]
+    above = node_product(builder, *up)
+    return builder.constant(1.0) if above is None else above, node_product(builder, *down)
+
+
+# What is seen of a system.
+
+
+class Look(NamedTuple):
+    """What is known over a box.
+
+    ``residuals``  each equation's values
+    ``slopes``     their derivatives, a row for each equation; 0 where one doesn't depend on an unknown
+    ``is_gone``    whether some residual cannot be 0 anywhere in it
+    """
+
+    residuals: list[Enclosure]
+    slopes: list[list[Enclosure]]
+    is_gone: bool
+
+
+class Sight:
+    """A system as it is seen in a precision, in bits."""
+
+    def __init__(self, system: System, bits: int) -> None:
+        self.system = system
+        self.bits = bits
+        self.algebra = Enclosures()
+        self.looks = 0
+        graph, unknowns = system.graph, system.unknowns
+        self.given = {
+            name: exactly(self.algebra.decimals.read(text, value))
+            for name, (value, text) in system.values.items()
+        }
+        builder = Builder(typed=True)
+        images = builder.include(graph)
+        found = [images[node] for node in system.outputs]
+        above = [numerator(builder, graph, images, node) for node in system.outputs]
+        self.numerators = [node for node in above if node is not None]
+        outputs = [*found, *self.numerators]
+        self.program, self.entries = jacobian(builder.graph, outputs, unknowns, shown)
+        self.jumps = jumps_of(graph, [graph.inputs[name] for name in unknowns])
+
+    def inputs(self, box: Box) -> dict[str, Enclosure]:
+        """Every input's interval."""
+        return {**self.given, **dict(zip(self.system.unknowns, box, strict=True))}
+
+    def residuals(self, box: Box) -> list[Enclosure]:
+        """The residuals over a box."""
+        self.looks += 1
+        values = self.algebra.evaluate(self.system.graph, self.inputs(box))
+        return [values[node] for node in self.system.outputs]
+
+    def look(self, box: Box) -> Look:
+        """Residuals and slopes over a box."""
+        self.looks += 1
+        inputs, count = self.inputs(box), len(self.system.outputs)
+        values = self.algebra.evaluate(self.program.graph, inputs)
+        outputs = [values[node] for node in self.program.outputs]
+        zero = exactly(flint().arb(0))
+        slopes = [
+            [
+                outputs[self.entries[row, column]] if (row, column) in self.entries else zero
+                for column in range(len(box))
+            ]
+            for row in range(count)
+        ]
+        gone = self.is_gone(values)
+        if not gone and self.algebra.undecided:
+            gone = self.gone_in_all_cases(inputs)
+        return Look(outputs[:count], slopes, gone)
+
+    def is_gone(self, values: Sequence[Enclosure]) -> bool:
+        """Whether some residual, or its numerator, is not 0 anywhere."""
+        tested = self.program.outputs[: len(self.system.outputs) + len(self.numerators)]
+        return any(not values[node].has_zero for node in tested)
+
+    def gone_in_all_cases(self, inputs: Mapping[str, Enclosure]) -> bool:
+        """The same, for each choice of what steps and comparisons come to where they are undecided."""
+        todo: list[dict[int, int]] = [{}]
+        for _ in range(MOST_CASES):
+            if not todo:
+                return True
+            self.algebra.chosen = chosen = todo.pop()
+            values = self.algebra.evaluate(self.program.graph, inputs)
+            self.algebra.chosen = {}
+            if self.is_gone(values):
+                continue
+            node, whole = next(iter(self.algebra.undecided.items()), (0, range(0)))
+            if not 0 < len(whole) <= MOST_CHOICES:
+                return False
+            todo += [{**chosen, node: number} for number in whole]
+        return False
+
+    def is_smooth(self, box: Box) -> bool:
+        """Whether no operation jumps in a box."""
+        if not self.jumps:
+            return True
+        values = self.algebra.evaluate(self.system.graph, self.inputs(box))
+        balls = [value.ball for value in values]
+        return all(jump(balls) is False for jump in self.jumps)
+
+    def at(self, point: Vector) -> tuple[Vector, list[Vector]] | None:
+        """Residuals and slopes at a point, as numbers; None where some are not finite."""
+        look = self.look([exactly(x) for x in point])
+        flat = [*look.residuals, *(entry for row in look.slopes for entry in row)]
+        if not all(x.is_finite for x in flat):
+            return None
+        return [f.ball.mid() for f in look.residuals], [
+            [e.ball.mid() for e in row] for row in look.slopes
+        ]
+
+
+def ball_about(middle: Ball, radius: Ball) -> Enclosure:
+    """What is no further from a number than a radius."""
+    return between((middle - radius).lower(), (middle + radius).upper())
