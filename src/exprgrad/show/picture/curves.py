@@ -12,7 +12,7 @@ from exprgrad.show.picture.plots import Dots, Frame, Layer, Line, Note, Rule, pl
 from exprgrad.show.text.curves import MARGIN, MOST_MARKED, curve_parts, derivative_names
 from exprgrad.show.text.table import Screen, plain
 from exprgrad.show.text.views import signed
-from exprgrad.solvers.curves.curve import Curve, Feature
+from exprgrad.solvers.curves.curve import Arc, Curve, Feature
 from exprgrad.source import cut, printable
 
 __all__ = ["Plot", "curve_frames"]
@@ -21,7 +21,7 @@ SHARES = (1.0, 0.7, 0.6)
 ROLES = ("data", "grad", "ink")
 """What the value and the derivatives are drawn as."""
 MOST_NOTED = 24
-"""So many features are noted with their numbers; of more, they are marked alone."""
+"""So many places are noted with their numbers; others are marked alone."""
 NOTED_DIGITS = 4
 LONGEST_TITLE = 70
 SHAPES = {
@@ -29,10 +29,12 @@ SHAPES = {
     "kink": ("D", True), "cusp": ("D", True), "edge": ("o", True), "hole": ("o", False),
 }  # fmt: skip
 """The dot of a feature, and whether it is filled."""
-NOTED = (
+RANKS = (
     "inflection", "root", "edge", "hole", "minimum", "maximum", "jump", "cusp", "kink", "pole",
 )  # fmt: skip
-"""Where several features are in one place, the last of them is noted."""
+"""Where several features are in one place, the last of them is drawn; and it is noted before others."""
+LEAST_SIZE = 1e-250
+"""Matplotlib takes for 0 what is not much smaller."""
 PRINTED_ROWS = 24
 
 
@@ -90,6 +92,12 @@ def curve_frames(found: Curve, order: int) -> list[Frame]:
     frames = []
     for at in range(order + 1):
         low, high = found.windows[at]
+        size = max(abs(low), abs(high))
+        if size < LEAST_SIZE:
+            power = math.floor(math.log10(size))
+            found = enlarged(found, at, power)
+            low, high = found.windows[at]
+            titles[at] += f"   (times {signed(float(f'1e{power}'), 1)})"
         margin = 2 * MARGIN * (high / 2 - low / 2)
         frames.append(
             Frame(
@@ -103,6 +111,25 @@ def curve_frames(found: Curve, order: int) -> list[Frame]:
             )
         )
     return frames
+
+
+def enlarged(found: Curve, order: int, power: int) -> Curve:
+    """A curve whose value, or a derivative, is divided by a power of ten, for Matplotlib takes it for 0."""
+
+    def divided(number: float) -> float:
+        return number * 10.0 ** (-power // 2) * 10.0 ** (-power - -power // 2)
+
+    def arc(one: Arc) -> Arc:
+        columns = [*one]
+        columns[order + 1] = [*map(divided, columns[order + 1])]
+        return Arc(*columns)
+
+    windows = [*found.windows]
+    windows[order] = divided(windows[order][0]), divided(windows[order][1])
+    features = [one._replace(value=divided(one.value)) for one in found.features if not order]
+    return found._replace(
+        arcs=[*map(arc, found.arcs)], windows=windows, features=features or found.features
+    )
 
 
 def layers(found: Curve, order: int) -> Iterator[Layer]:
@@ -126,18 +153,20 @@ def layers(found: Curve, order: int) -> Iterator[Layer]:
         ends = found.low, found.high
         yield Line(ends, [found.tangent.at(x) for x in ends], "ink", "--", 1.0)
         yield Dots([found.tangent.x], [found.tangent.value], "ink", size=3.5)
-    for one in marked:
+    tops = {one.x: one for one in sorted(marked, key=lambda one: RANKS.index(one.kind))}
+    ranked = sorted(tops.values(), key=lambda one: -RANKS.index(one.kind))
+    for one in ranked:
         if one.kind == "jump":
             yield from jump(one)
         elif one.kind != "pole" and low <= one.value <= high:
             shape, filled = SHAPES[one.kind]
             yield Dots([one.x], [one.value], "ink", shape, filled)
-    noted = {one.x: one for one in sorted(marked, key=lambda one: NOTED.index(one.kind))}
-    if len(noted) <= MOST_NOTED:
-        for one in noted.values():
-            height = low if one.kind == "pole" else one.value
-            if math.isfinite(height):
-                yield Note(one.x, height, words(one))
+    for one in ranked[:MOST_NOTED]:
+        height = low if one.kind == "pole" else one.value
+        if math.isfinite(height):
+            yield Note(one.x, height, words(one))
+    if not found.arcs:
+        yield Note(found.low / 2 + found.high / 2, low / 2 + high / 2, "no value in this range")
 
 
 def jump(one: Feature) -> Iterator[Layer]:
@@ -148,9 +177,14 @@ def jump(one: Feature) -> Iterator[Layer]:
 
 def words(one: Feature) -> str:
     """What is noted at a feature."""
-    x, value = (signed(number, NOTED_DIGITS) for number in (one.x, one.value))
-    if one.kind in ("root", "pole"):
+    x, value, left, right = (
+        signed(number, NOTED_DIGITS).replace("inf", "∞")
+        for number in (one.x, one.value, one.left, one.right)
+    )
+    if one.kind == "root":
         return x
+    if one.kind == "pole":
+        return f"x = {x}"
     if one.kind in ("kink", "cusp"):
-        return f"slopes {signed(one.left, NOTED_DIGITS)}, {signed(one.right, NOTED_DIGITS)}"
+        return f"slopes {left}, {right}"
     return f"({x}, {value})"

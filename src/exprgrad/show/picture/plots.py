@@ -7,6 +7,7 @@ colours are those of the page that it stands on, unless a theme is chosen.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -17,6 +18,8 @@ from exprgrad.errors import MissingExtraError, install
 from exprgrad.show.picture.picture import misnamed
 from exprgrad.show.picture.render import style
 from exprgrad.show.picture.theme import CARD, DARK, DATA, FONT, GRAD, INK, LINE, MUTED, WRONG
+from exprgrad.show.text.canvas import ticks
+from exprgrad.show.text.views import minus
 
 __all__ = [
     "LOOKS", "PLOTS", "Band", "Dots", "Field", "Frame", "Heat", "Layer", "Line", "Note", "Rule", "plot",
@@ -30,6 +33,8 @@ LOOKS = ("light", "dark")
 WIDTH, HEIGHT = 7.2, 2.7
 """Inches: of a picture, and of a frame whose share is 1."""
 DPI = 160
+MOST_TICKS = 8
+"""Of an axis; of a lower frame's, fewer."""
 MEASURED = "DejaVu Sans"
 """The family that texts are measured in: it comes with Matplotlib, and is wider than those of an SVG."""
 SMALL, LARGE = 8.5, 10.0
@@ -38,7 +43,7 @@ AROUND = 2.0
 """The least distance of a note to what it must not touch, in points."""
 PLACES = ((0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0))
 """Where a note may stand beside its point: to the right and above, in its own widths and heights."""
-OFFSETS = (7.0, 14.0, 24.0)
+OFFSETS = (7.0, 14.0, 24.0, 36.0)
 """How far from its point, in points."""
 MOST_SHADE = 0.55
 """How much of its colour is seen of the area with the greatest values."""
@@ -209,8 +214,10 @@ def framed(package: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> 
         axes.set_yscale("log")
     if frame.x_range is not None:
         axes.set_xlim(*frame.x_range)
+        axes.set_xticks(*numbered(frame.x_range, MOST_TICKS))
     if frame.y_range is not None:
         axes.set_ylim(*frame.y_range)
+        axes.set_yticks(*numbered(frame.y_range, math.ceil(MOST_TICKS * min(frame.share, 1.0))))
     title = axes.set_title(
         frame.title, loc="left", fontsize=LARGE, color=color_of(frame.role, colors)
     )
@@ -221,6 +228,12 @@ def framed(package: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> 
     if any(getattr(layer, "label", "") for layer in frame.layers):
         legend = axes.legend(frameon=False, fontsize=SMALL, labelcolor=colors[INK])
         legend.set_zorder(5)
+
+
+def numbered(ends: tuple[float, float], most: int) -> tuple[list[float], list[str]]:
+    """The ticks of an axis, and what is written at them."""
+    found = ticks(*ends, most)
+    return [value for value, _ in found], [minus(text) for _, text in found]
 
 
 def color_of(role: str, colors: Mapping[str, str]) -> str:
@@ -326,6 +339,8 @@ def dotted(points: Any, step: float) -> Iterator[tuple[float, float]]:
 
 # Files.
 
+MARKER = re.compile(r'(<path id="m[0-9a-f]+"[^>]*?) stroke="#[0-9a-f]+"')
+"""A marker with a colour of its own, which no page's style reaches where the marker is used."""
 INLINE = re.compile(r' style="([^"]*)"')
 
 
@@ -346,6 +361,7 @@ def ours(svg: str, name: str, *, follows: bool) -> str:
     svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<defs>\s*<style type="text/css">.*?</style>\s*</defs>', "", svg, flags=re.DOTALL)
     svg = INLINE.sub(lambda found: attributes(found[1]), svg)
+    svg = MARKER.sub(r"\1", svg)
     head, body = svg.removeprefix("<svg").split(">", 1)
     sheet, title = style() if follows else "", f"<title>{escape(name)}</title>\n"
     joins = 'stroke-linejoin="round" stroke-linecap="butt"'

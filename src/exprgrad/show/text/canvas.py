@@ -14,6 +14,8 @@ DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 BRAILLE = 0x2800
 ROUND = (1, 2, 5, 10)
 """What the distance of two ticks is, times a power of ten."""
+LONGEST = 8
+"""The most digits of a large number that is written out."""
 LARGEST, SMALLEST = 1e6, 1e-4
 """Ticks that are larger or smaller than these are tick_texts with a power of ten."""
 BEYOND = 4.0
@@ -53,7 +55,8 @@ def ticks(low: float, high: float, most: int) -> tuple[tuple[float, str], ...]:
 def tick_texts(numbers: Sequence[Fraction], power: int) -> list[str]:
     """Multiples of a power of ten, all with as many decimals."""
     largest = max(map(abs, numbers), default=Fraction(0))
-    if largest < LARGEST and 10.0**power >= SMALLEST:
+    length = len(str(math.floor(largest))) + max(0, -power)
+    if (largest < LARGEST or length <= LONGEST) and 10.0**power >= SMALLEST:
         return [f"{float(x):.{max(0, -power)}f}" if x else "0" for x in numbers]
     if power < -300 or power > 300:
         return [f"{float(x):.3g}" if x else "0" for x in numbers]

@@ -136,7 +136,7 @@ def curve(
     steep = [
         (one[0], one[1]) for at, one in enumerate(narrow.first.T.tolist()) if found[at] is STEEP
     ]
-    windows = bounds(first, features, shown)
+    windows = bounds(first, features, shown, is_dense=bool(dense))
     places = {one.x for one in features} - {one.x for one in breaks}
     samples = merged(jets, samples, np.array(sorted(places)))
     samples = sampled(jets, samples, windows[:2], together(sorted(steep), low, high, 0.0))
@@ -167,18 +167,23 @@ def bounds(
     samples: Samples,
     features: Sequence[Feature] = (),
     shown: tuple[float, float] | None = None,
+    *,
+    is_dense: bool = False,
 ) -> list[tuple[float, float]]:
-    """The window of the value and of each derivative; features that are in reach are in the first.
+    """The window of the value, ``shown`` where that is chosen, and of each derivative.
 
-    That is ``shown`` where it is chosen.
+    Features are in it as far as they are in reach.
     """
     found: list[tuple[float, float]] = []
     size = 0.0
     span = samples.x[-1] - samples.x[0]
-    has_poles = any(one.kind == "pole" for one in features)
+    runs_off = is_dense or any(one.kind in ("pole", "cusp") for one in features)
     heights = [one.value for one in features if math.isfinite(one.value) and one.kind != "pole"]
-    for order, values in enumerate(samples.jets):
-        low, high = window(values, () if order else heights, has_poles=has_poles or order > 0)
+    slopes = [
+        one.right for one in features if one.kind == "inflection" and math.isfinite(one.right)
+    ]
+    for order, (values, kept) in enumerate(zip(samples.jets, (heights, slopes, []), strict=True)):
+        low, high = window(values, kept, runs_off=runs_off)
         size = max(size, abs(low), abs(high))
         least = LEVEL * size / span**order
         if not high - low > least + LEVEL * max(abs(low), abs(high)):

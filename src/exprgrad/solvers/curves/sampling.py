@@ -70,12 +70,12 @@ def merged(jets: Jets, samples: Samples, more: Any) -> Samples:
 
 
 def window(
-    values: Any, kept: Sequence[float] = (), *, has_poles: bool = True
+    values: Any, kept: Sequence[float] = (), *, runs_off: bool = True
 ) -> tuple[float, float]:
     """The values that a picture shows, of a curve looked at evenly, and those in ``kept`` if it can.
 
-    Where a few run off to a pole they would squash all others: then it is what most values are, and some
-    more on both sides.
+    Where a few run off, as to a pole, they would squash all others: then it is what most values are, and
+    some more on both sides.  ``runs_off`` says whether what is ``kept`` may run off, too.
     """
     finite = values[np.isfinite(values)]
     if not len(finite):
@@ -85,7 +85,7 @@ def window(
     if not high - low > RUNAWAY * (most - least):
         return low, high
     reach = REACH * (last - first)
-    if has_poles:
+    if runs_off:
         kept = [x for x in kept if first - 3 * reach < x < last + 3 * reach]
     return max(low, min([first - reach, *kept])), min(high, max([last + reach, *kept]))
 
