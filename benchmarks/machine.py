@@ -23,7 +23,7 @@ ALONE = {
 """What tells the peers to take one thread, and JAX to compute in doubles as all the others do."""
 PEERS = (
     "numpy", "scipy", "llvmlite", "jax", "numba", "numexpr", "casadi", "torch", "autograd", "micrograd",
-    "sympy", "symengine", "lark", "click",
+    "sympy", "symengine", "lmfit", "iminuit", "lark", "click",
 )  # fmt: skip
 
 

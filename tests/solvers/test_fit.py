@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
 import exprgrad
-from exprgrad.data.fits import fit_to
+from exprgrad.data.fits import FitRequest
+from exprgrad.data.fits import fit_to as fit_request
 from exprgrad.solvers.fit.fit import Fit
 from fits import SETS, STARTS, right
 
@@ -19,6 +21,11 @@ LONG = [("Bennett5", "start1"), ("MGH17", "start1")]
 SHORT = [(name, start) for name in SETS for start in STARTS if (name, start) not in LONG]
 RESIDUALS_OF_ROUNDING = "Lanczos1"
 """Its residuals are those of rounding y to 13 digits: doubles leave few digits of their size."""
+
+
+def fit_to(text: str, data: object, start: Mapping[str, object], **options: Any) -> Fit:
+    """A fit."""
+    return fit_request(FitRequest(text, data, start, **options))
 
 
 def fit_of(name: str, start: str, **options: Any) -> Fit:

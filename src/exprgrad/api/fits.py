@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-from exprgrad.data.fits import fit_to
+from exprgrad.data.fits import FitRequest, fit_to
 from exprgrad.errors import require
 from exprgrad.graph.graph import Graph
 from exprgrad.show.picture.fit_plot import fit_picture
@@ -95,14 +94,23 @@ def fit(
     ``MissingExtraError`` without SciPy.
     """
     require(model, str, "a model is a text, such as 'y ~ a + b*x'")
-    manner: dict[str, Any] = {"level": level, "starts": starts, "seed": seed, "profile": profile}
-    rows: dict[str, Any] = {"map": map, "where": where, "bad_rows": bad_rows}
-    residuals: dict[str, Any] = {
-        "sigma": sigma,
-        "weights": weights,
-        "loss": loss,
-        "loss_scale": loss_scale,
-    }
-    given = {**(start or {}), **parameters}
-    found = fit_to(model, data, given, fix=fix, bounds=bounds, **residuals, **rows, **manner)
+    asked = FitRequest(
+        model,
+        data,
+        {**(start or {}), **parameters},
+        fix,
+        bounds,
+        sigma,
+        weights,
+        loss,
+        loss_scale,
+        map,
+        where,
+        bad_rows,
+        level,
+        starts,
+        seed,
+        profile,
+    )
+    found = fit_to(asked)
     return Fitted(*found)

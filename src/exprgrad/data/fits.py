@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf, isfinite, nan
+from typing import NamedTuple
 
 import numpy as np
 
-from exprgrad.data.observations import Rows, Table, observed, tables
+from exprgrad.data.observations import Observations, Table, Wanted, observed, tables
 from exprgrad.data.plans import condition_of
 from exprgrad.derive.parsed import completed
 from exprgrad.errors import InputError, RequestError, advice
@@ -22,7 +23,7 @@ from exprgrad.solvers.fit.losses import LOSSES
 from exprgrad.solvers.fit.problem import Problem, problem_of
 from exprgrad.source import Source
 
-__all__ = ["fit_to"]
+__all__ = ["FitRequest", "fit_to"]
 
 NOT_FINITE = ("nan", "infinity", "nan-gradient", "infinite-gradient")
 """What a run's diagnostics are called that say where its numbers stop being finite."""
@@ -32,64 +33,65 @@ LISTED = 8
 """How many columns a message lists."""
 
 
-def fit_to(
-    text: str,
-    data: object,
-    start: Mapping[str, object],
-    *,
-    fix: Mapping[str, object] | Iterable[str] = (),
-    bounds: Mapping[str, object] | None = None,
-    sigma: str | None = None,
-    weights: str | None = None,
-    loss: str | None = None,
-    loss_scale: object = 1.0,
-    map: Mapping[str, str] | None = None,
-    where: str | None = None,
-    bad_rows: str = "fail",
-    level: object = 0.95,
-    starts: int = 1,
-    seed: int = 0,
-    profile: bool = False,
-    spelled: Mapping[str, str] | None = None,
-) -> Fit:
-    """Fit ``y ~ EXPR`` to rows: see ``exprgrad.fit``.  ``spelled`` has starts as arguments, for errors."""
-    graph = model_of(text)
-    condition = condition_of(where) if where is not None else None
-    listed = tables(data)
-    given = {normal(name): as_number(value, name) for name, value in start.items()}
-    held = fixed_in(fix, given)
-    refuse_unread(graph, text, {**given, **held}, spelled or {})
-    read = columns_of(graph, condition, where or "", listed, map or {}, {**given, **held}, text)
-    refuse_both(sigma, weights)
-    parameters = [name for name in graph.inputs if name in given and name not in held]
-    if not parameters:
-        message = "there is no parameter to estimate"
-        help = "all are held" if held else "a parameter has a start, such as b1=1"
-        raise InputError("missing-input", message, source=Source(text), help=help)
+class FitRequest(NamedTuple):
+    """A fit as it is asked for: see ``exprgrad.fit``.  ``spelled`` has starts as arguments, for errors."""
+
+    text: str
+    data: object
+    start: Mapping[str, object]
+    fix: Mapping[str, object] | Iterable[str] = ()
+    bounds: Mapping[str, object] | None = None
+    sigma: str | None = None
+    weights: str | None = None
+    loss: str | None = None
+    loss_scale: object = 1.0
+    map: Mapping[str, str] | None = None
+    where: str | None = None
+    bad_rows: str = "fail"
+    level: object = 0.95
+    starts: int = 1
+    seed: int = 0
+    profile: bool = False
+    spelled: Mapping[str, str] | None = None
+
+
+def fit_to(asked: FitRequest) -> Fit:
+    """Fit a model to rows."""
+    text, graph = asked.text, model_of(asked.text)
+    start = {normal(name): as_number(value, name) for name, value in asked.start.items()}
+    held = fixed_in(asked.fix, start)
+    given = {**start, **held}
+    refuse_unread(graph, text, given, asked.spelled or {})
+    refuse_pairs(asked)
+    parameters = [name for name in graph.inputs if name in start and name not in held]
     manner = Manner(
-        bounds_in(bounds or {}, parameters, given),
-        share_of(level),
-        sigma is not None,
-        starts,
-        seed,
-        profile,
+        bounds_in(asked.bounds or {}, parameters, start),
+        share_of(asked.level),
+        asked.sigma is not None,
+        asked.starts,
+        asked.seed,
+        asked.profile,
     )
-    if profile and loss is not None:
-        message = (
-            f"{advice('--profile', 'profile')} and {advice('--loss', 'loss')} exclude each other"
-        )
-        raise RequestError("usage", message, help="a profile is one of sums of squares")
-    asked = Rows(read, condition, sigma or weights or "", weights is not None, bad_rows == "drop")
-    rows = observed(listed, asked)
-    refuse_few(rows.rows, parameters, rows.left_out)
-    told = loss_of(loss, loss_scale)
-    problem = problem_of(graph, rows.names, parameters, held, rows.blocks, rows.rows, *told)
-    if starts == 1:
-        refuse_no_value(problem, graph, text, {**given, **held})
-        refuse_idle(problem, graph, text, given)
-    found = fitted(text, problem, given, held, manner)
+    loss = loss_of(asked.loss, asked.loss_scale)
+    rows = rows_of(asked, graph, given)
+    refuse_few(rows.rows, parameters, rows.left_out, text)
+    problem = problem_of(graph, rows.names, parameters, held, rows.blocks, rows.rows, *loss)
+    if asked.starts == 1:
+        refuse_no_value(problem, graph, text, given)
+        refuse_idle(problem, graph, text, start)
+    found = fitted(text, problem, start, held, manner)
     in_order = {name: found.parameters[name] for name in graph.inputs if name in found.parameters}
     return found._replace(left_out=rows.left_out, parameters=in_order)
+
+
+def rows_of(asked: FitRequest, graph: Graph, given: Collection[str]) -> Observations:
+    """The rows that a fit is to; an error for names that are neither columns nor given."""
+    listed = tables(asked.data)
+    condition = condition_of(asked.where) if asked.where is not None else None
+    read = columns_of(asked, graph, condition, listed, given)
+    scale = asked.sigma or asked.weights or ""
+    is_weight = asked.weights is not None
+    return observed(listed, Wanted(read, condition, scale, is_weight, asked.bad_rows == "drop"))
 
 
 # The formula.
@@ -127,15 +129,14 @@ def model_of(text: str) -> Graph:
 
 
 def columns_of(
+    asked: FitRequest,
     graph: Graph,
     condition: Graph | None,
-    where: str,
     tables: Sequence[Table],
-    renamed: Mapping[str, str],
     given: Collection[str],
-    text: str,
 ) -> dict[str, str]:
     """By name that stands for a column, that column; an error for a name that stands for nothing."""
+    text, renamed = asked.text, asked.map or {}
     table, *others = tables
     for name in renamed:
         if name not in graph.inputs and not (condition and name in condition.inputs):
@@ -147,7 +148,7 @@ def columns_of(
             raise InputError("given-twice", message, help=help)
     read = {name: renamed.get(name, name) for name in graph.inputs if name not in given}
     if condition is not None:
-        refuse_parameters(condition, where, given, table, renamed)
+        refuse_parameters(condition, asked.where or "", given, table, renamed)
         read |= {name: renamed.get(name, name) for name in condition.inputs}
     lacking = [name for name, column in read.items() if column not in table.columns]
     if lacking:
@@ -258,14 +259,22 @@ def bounds_in(
     return found
 
 
-def refuse_both(sigma: str | None, weights: str | None) -> None:
-    """An error for standard deviations beside weights."""
-    if sigma is not None and weights is not None:
+def refuse_pairs(asked: FitRequest) -> None:
+    """An error for what has no room beside each other."""
+    if asked.sigma is not None and asked.weights is not None:
         message = (
             f"{advice('--sigma', 'sigma')} and {advice('--weights', 'weights')} exclude each other"
         )
         help = "sigma has standard deviations, weights say only how much a row counts beside others"
         raise RequestError("usage", message, help=help)
+    if asked.profile and asked.loss is not None:
+        message = (
+            f"{advice('--profile', 'profile')} and {advice('--loss', 'loss')} exclude each other"
+        )
+        raise RequestError("usage", message, help="a profile is one of sums of squares")
+    if asked.bad_rows not in ("fail", "drop"):
+        message = f"there is no bad_rows={asked.bad_rows!r}"
+        raise RequestError("usage", message, help="it is 'fail' or 'drop'")
 
 
 def loss_of(name: str | None, scale: object) -> tuple[str, float]:
@@ -289,8 +298,12 @@ def share_of(value: object) -> float:
     return found
 
 
-def refuse_few(rows: int, parameters: Sequence[str], left_out: int) -> None:
-    """An error for fewer rows than parameters."""
+def refuse_few(rows: int, parameters: Sequence[str], left_out: int, text: str) -> None:
+    """An error for no parameter, and for fewer rows than parameters."""
+    if not parameters:
+        message = "there is no parameter to estimate"
+        help = "a parameter has a start, such as b1=1, and is not held"
+        raise InputError("missing-input", message, source=Source(text), help=help)
     if rows >= len(parameters):
         return
     without = f", {left_out:,} left out" if left_out else ""

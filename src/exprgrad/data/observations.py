@@ -1,4 +1,4 @@
-"""Rows that a model is fitted to: from files or tables, in memory, or gone through again and again."""
+"""Wanted that a model is fitted to: from files or tables, in memory, or gone through again and again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from exprgrad.run.engines.columns import take
 from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.solvers.fit.problem import Columns
 
-__all__ = ["Observations", "Rows", "Table", "observed", "tables"]
+__all__ = ["Observations", "Table", "Wanted", "observed", "tables"]
 
 MOST_NUMBERS = 2**27
 """So many numbers are held in memory; what is larger is read again for every point."""
@@ -107,7 +107,7 @@ class Observations(NamedTuple):
     left_out: int
 
 
-class Rows(NamedTuple):
+class Wanted(NamedTuple):
     """Which columns are read, by the names that formulas know them by, and which rows count.
 
     ``where``  a condition on them, if there is one
@@ -122,7 +122,7 @@ class Rows(NamedTuple):
     drop: bool = False
 
 
-def observed(listed: Sequence[Table], asked: Rows) -> Observations:
+def observed(listed: Sequence[Table], asked: Wanted) -> Observations:
     """The rows of some tables, in memory as long as they find room there."""
     held: list[Columns] | None = []
     rows = size = missed = 0
@@ -144,7 +144,7 @@ def observed(listed: Sequence[Table], asked: Rows) -> Observations:
 
 
 def told_of_scale(
-    blocks: Iterator[tuple[Columns, int]], asked: Rows
+    blocks: Iterator[tuple[Columns, int]], asked: Wanted
 ) -> Iterator[tuple[Columns, int]]:
     """The same; an error about the column of the scale has no advice for names of the formula."""
     try:
@@ -165,7 +165,7 @@ def at_once(blocks: list[Columns]) -> list[Columns]:
     return [Columns(columns, np.concatenate(scales) if scales else None)]
 
 
-def rows_met(listed: Sequence[Table], asked: Rows) -> Iterator[tuple[Columns, int]]:
+def rows_met(listed: Sequence[Table], asked: Wanted) -> Iterator[tuple[Columns, int]]:
     """The rows that count, some at a time, and how many of those that miss a number lay between."""
     names = tuple(asked.read)
     columns = {**asked.read, **({"": asked.scale} if asked.scale else {})}
@@ -218,7 +218,7 @@ def bad_row(
     at: int,
     columns: Mapping[str, str],
     batch: Sequence[Doubles],
-    asked: Rows,
+    asked: Wanted,
 ) -> InputError:
     """The error for a row that misses a number, or whose number cannot be used."""
     for (name, column), one in zip(columns.items(), batch, strict=True):

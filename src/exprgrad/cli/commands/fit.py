@@ -97,12 +97,12 @@ def fit_command(**options: Any) -> int:
     The formula is y ~ EXPR.  Names that are columns are data; each other one is a parameter, and needs a
     start: NAME=START.  The exit status is 1 under --strict if the fit did not converge.
     """
-    from exprgrad.data.fits import fit_to
+    from exprgrad.data.fits import FitRequest, fit_to
 
     picture = picture_in(options)
     refuse_two_pipes(options)
     request = read_request(options)
-    found = fit_to(
+    asked = FitRequest(
         request.text,
         list(options["data"]),
         request.values,
@@ -113,6 +113,7 @@ def fit_command(**options: Any) -> int:
         **{name: options[name] for name in ("sigma", "weights", "loss", "loss_scale", "where")},
         **{name: options[name] for name in ("bad_rows", "level", "starts", "seed", "profile")},
     )
+    found = fit_to(asked)
     if picture:
         from exprgrad.show.picture.fit_plot import fit_picture
         from exprgrad.show.picture.picture import put

@@ -10,9 +10,8 @@ from exprgrad.source import cut
 __all__ = ["fit_picture"]
 
 LONGEST_TITLE = 70
-FEW, MANY = 60, 600
-"""From so many rows on dots are smaller, and smallest."""
-SIZES = (5.0, 3.5, 2.0)
+SIZES = ((60, 5.0), (600, 3.5), (10**9, 2.0))
+"""Up to how many rows dots are how large, in points."""
 
 
 def fit_picture(found: Fit, format: str, look: str | None = None) -> bytes:
@@ -24,7 +23,7 @@ def fit_frames(found: Fit) -> list[Frame]:
     """A frame with the rows and the model, and one with what it leaves."""
     drawn = fit_curve(found)
     count = len(drawn.x)
-    size = SIZES[(count > FEW) + (count > MANY)]
+    size = next(size for most, size in SIZES if count <= most)
     title = cut(" ".join(found.text.split()), LONGEST_TITLE)
     response = cut(found.text.partition("~")[0].rpartition(";")[2].strip(), 30)
     rows: list[Layer] = []

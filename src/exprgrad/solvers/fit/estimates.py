@@ -10,7 +10,7 @@ import numpy as np
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import data_errors
 from exprgrad.run.numbers.bounds import UNIT
-from exprgrad.solvers.fit.least_squares import scaled
+from exprgrad.solvers.fit.least_squares import by_lengths
 from exprgrad.solvers.fit.losses import LOSSES
 from exprgrad.solvers.fit.problem import Linearized, Problem, stacked
 
@@ -59,7 +59,7 @@ def spread_of(problem: Problem, point: Any, here: Linearized, chosen: Any) -> Sp
     half of the digits are lost.  Source: G. H. Golub and C. F. Van Loan, Matrix Computations (2013), 5.3.
     """
     factor = here.factor[:, chosen]
-    u, s, vt, lengths = scaled(factor)
+    u, s, vt, lengths = by_lengths(factor)
     no_effect = np.sum(factor**2, axis=0) == 0
     rank = int(np.count_nonzero(s > DEGENERATE * s[0])) if len(s) else 0
     directions = []

@@ -145,7 +145,7 @@ def fitted(
     tried = drawn(first, low, high, manner.starts, manner.seed)
     best, ends = best_of(problem, tried, low, high)
     minimum, free = settled(problem, best, low, high)
-    found = described(text, problem, minimum, np.flatnonzero(free), manner, ends)
+    found = accounted(text, problem, minimum, np.flatnonzero(free), manner, ends)
     if manner.profile:
         found = with_profiles(found, minimum, free, (low, high))
     held = {name: Estimate(value, held="fixed") for name, value in fixed.items()}
@@ -200,7 +200,7 @@ def settled(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Mi
         minimum = Minimum(point, here, end.passes)
 
 
-def described(
+def accounted(
     text: str, problem: Problem, minimum: Minimum, chosen: Any, manner: Manner, starts: Starts
 ) -> Fit:
     """What can be said of a minimum; ``chosen`` are the positions of the parameters not at a bound."""

@@ -15,7 +15,7 @@ import numpy as np
 from exprgrad.errors import MissingExtraError, install
 from exprgrad.solvers.fit.problem import Linearized, Problem
 
-__all__ = ["Minimum", "descended", "inner", "polished", "scaled"]
+__all__ = ["Minimum", "by_lengths", "descended", "inner", "polished"]
 
 FINE = 1e-15
 """To what relative changes the trust region goes on."""
@@ -25,7 +25,7 @@ STEPS = 100
 """The most steps of the polish."""
 SHRINKS = 0.5
 """A step of the polish is to be shorter than so many of the one before it, or it is one of the last."""
-SMALL = 1e-6
+AS_GOOD_AS_0 = 1e-6
 """A parameter is as good as 0 below this share of what would explain all residuals."""
 SLACK = 1e-9
 """By so much, relatively, a cost may rise in a step of the polish, for all that rounding does."""
@@ -156,12 +156,12 @@ def relative(step: Any, point: Any, here: Linearized) -> float:
     """
     columns = np.sqrt(np.sum(here.factor**2, axis=0))
     with np.errstate(all="ignore"):
-        open = np.where(columns > 0, SMALL * here.rest / columns, 0.0)
+        open = np.where(columns > 0, AS_GOOD_AS_0 * here.rest / columns, 0.0)
     size = np.maximum(np.maximum(np.abs(point), open), np.finfo(float).tiny)
     return float(np.max(np.abs(step) / size, initial=0.0))
 
 
-def scaled(factor: Any) -> tuple[Any, Any, Any, Any]:
+def by_lengths(factor: Any) -> tuple[Any, Any, Any, Any]:
     """A triangle with columns of length 1 by singular values, and the lengths that the columns had.
 
     The product of the first three, by the lengths, is the triangle.
@@ -177,7 +177,7 @@ def next_step(problem: Problem, point: Any, here: Linearized, free: Any) -> tupl
     With it come the eigenvalues of the curvature, in units of J'J.
     """
     chosen = np.flatnonzero(free)
-    u, s, vt, lengths = scaled(here.factor[:, chosen])
+    u, s, vt, lengths = by_lengths(here.factor[:, chosen])
     rank = int(np.count_nonzero(s > s[0] * len(s) * np.finfo(float).eps)) if len(s) else 0
     back = vt[:rank].T / s[:rank]  # from the singular directions to the parameters
     ahead = -(u[:, :rank].T @ here.q)
