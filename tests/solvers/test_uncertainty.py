@@ -297,3 +297,22 @@ def test_elasticities_at_the_ends(
 ) -> None:
     found = parse(text).gradient(x=x, y=y).elasticity
     assert {name: found[name] for name in expected} == pytest.approx(expected, nan_ok=True)
+
+
+def test_a_fit_goes_on_with_its_errors(tmp_path: Any) -> None:
+    """What `fit --json` wrote is a covariance matrix: that of the estimates."""
+    path = tmp_path / "fit.json"
+    path.write_text(
+        '{"command": "fit", "parameters": {"a": {"value": 1, "error": 0.3}, "b": {"value": 2, "error": '
+        '0.4}, "c": {"value": 3, "error": null}}, "correlation": {"a": {"a": 1, "b": -0.5}, "b": {"a": -0.5, "b": 1}}}',
+        "utf-8",
+    )
+    found = parse("a + b*x + c").evaluate(a=1, b=2, x=2, c=3).propagate(covariance=path)
+    assert found.value == near(math.sqrt(0.09 + 0.64 - 0.24))
+
+
+def test_runs_print_their_uncertainties() -> None:
+    run = parse("1/x").gradient(x="2±0.5")
+    assert "1/x = 0.50 ± 0.12, or 0.50(12)" in str(run) and "linearising is not enough" in str(run)
+    assert '"text": ["0.50 \\u00b1 0.12", "0.50(12)"]' in run.json()
+    assert "±" not in str(parse("1/x").gradient(x=2))

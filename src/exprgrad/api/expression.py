@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -1052,7 +1053,7 @@ class Run(Drawn, diagnostics.Run):
         self,
         *,
         correlation: Mapping[tuple[str, str], float] | None = None,
-        covariance: Mapping[str, Mapping[str, float]] | str | None = None,
+        covariance: Mapping[str, Mapping[str, float]] | str | Path | None = None,
         mc: int = 0,
         seed: int = 0,
     ) -> Uncertainty:
@@ -1115,7 +1116,12 @@ class Run(Drawn, diagnostics.Run):
         from exprgrad.show.documents.runs import run_fields
 
         name = command or ("eval" if self.adjoints is None else "grad")
-        return "".join(document(name, self.text, run_fields(self, self.diagnostics), whole=all))
+        fields = run_fields(self, self.diagnostics)
+        if self.spread is not None:
+            from exprgrad.show.text.uncertainty import uncertainty_field
+
+            fields = chain(fields, uncertainty_field(self.uncertainty))
+        return "".join(document(name, self.text, fields, whole=all))
 
     def dot(
         self,
@@ -1169,6 +1175,20 @@ class Run(Drawn, diagnostics.Run):
             self, digits=digits, all=all, lesson=lesson, descend=descend, run_of=run_of_formula
         )
 
+    def budget(self) -> list[str]:
+        """What the uncertainty of the value comes from, as plain text, and what it is warned of."""
+        if self.spread is None:
+            return []
+        from exprgrad.show.text.lines import diagnosed
+        from exprgrad.show.text.table import plain
+        from exprgrad.show.text.uncertainty import budget
+
+        found = self.uncertainty
+        return [
+            plain(budget(self, found, 6)),
+            "\n".join(diagnosed(one, self.text) for one in found.diagnostics),
+        ]
+
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         from exprgrad.api.displays import warnings
         from exprgrad.show.text.nodes import node_table
@@ -1189,7 +1209,8 @@ class Run(Drawn, diagnostics.Run):
     def __str__(self) -> str:
         from exprgrad.api.displays import warnings
 
-        return "\n\n".join(filter(None, [self.table(), "\n".join(warnings(self, self.true))]))
+        told = "\n".join(warnings(self, self.true))
+        return "\n\n".join(filter(None, [self.table(), *self.budget(), told]))
 
     __repr__ = __str__
 

@@ -225,9 +225,9 @@ def run_fields_beside(
     if elasticity is not None:
         yield "elasticity", Apart(shorts(elasticity))
     if uncertainty is not None:
-        from exprgrad.show.text.uncertainty import uncertainty_fields
+        from exprgrad.show.text.uncertainty import uncertainty_field
 
-        yield "uncertainty", Apart(uncertainty_fields(uncertainty))
+        yield from uncertainty_field(uncertainty)
 
 
 def rows_beside(run: Run, asked: Beside, options: Mapping[str, Any]) -> Iterator[Sequence[Any]]:

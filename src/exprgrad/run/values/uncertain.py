@@ -41,6 +41,7 @@ __all__ = [
     "plus_minus",
     "split",
     "to_two_digits",
+    "two_digits",
     "uncertain",
 ]  # fmt: skip
 
@@ -364,6 +365,15 @@ def bracketed(value: float, uncertainty: float) -> str:
     assert isinstance(exponent, int)
     count = f"{deviation:f}" if exponent >= 0 else "".join(map(str, digits)).lstrip("0")
     return f"{number:f}({count})" + (f"e{power}" if power else "")
+
+
+def two_digits(value: float) -> str:
+    """A number with two digits: ``0.0053``, ``-640``."""
+    found = to_two_digits(0.0, abs(value))
+    if found is None:
+        return f"{value:g}"
+    _, number, power = found
+    return f"{'-' * (value < 0)}{number:f}" + (f"e{power}" if power else "")
 
 
 def to_two_digits(value: float, uncertainty: float) -> tuple[Decimal, Decimal, int] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import element_name, in_lists, place_of
 from exprgrad.run.values.uncertain import bracketed, plus_minus, to_two_digits
-from exprgrad.show.documents.fields import shorts
+from exprgrad.show.documents.fields import Apart, shorts
 from exprgrad.show.documents.runs import node_rows
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import IN_CELL, decimal
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from exprgrad.solvers.uncertainty.sampling import Sampled
 
 __all__ = [
-    "budget", "elasticity_rows", "elasticity_table", "typed", "uncertainty_fields", "uncertainty_rows",
+    "budget", "elasticity_rows", "elasticity_table", "typed", "uncertainty_field", "uncertainty_rows",
 ]  # fmt: skip
 
 MOST_COLUMNS = 6
@@ -137,6 +137,11 @@ def typed(found: Uncertainty) -> str:
         return f"{found.estimate!r}±{found.value!r}"
     pairs = zip(found.estimate.ravel().tolist(), found.value.ravel().tolist(), strict=True)
     return in_lists([f"{y!r}±{u!r}" for y, u in pairs], found.estimate.shape)
+
+
+def uncertainty_field(found: Uncertainty) -> Iterator[tuple[str, Any]]:
+    """The field of the JSON document that follows those of the run."""
+    yield "uncertainty", Apart(uncertainty_fields(found))
 
 
 def uncertainty_fields(found: Uncertainty) -> dict[str, Any]:

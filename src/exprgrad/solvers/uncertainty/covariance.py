@@ -32,9 +32,14 @@ def correlation_in(text: str) -> tuple[tuple[str, str], float]:
 
 
 def covariance_in(path: str) -> Matrix:
-    """The covariance matrix in a file: CSV below a header of names, or a JSON object of rows by name."""
+    """The covariance matrix in a file: CSV below a header of names, or a JSON object of rows by name.
+
+    What ``fit --json`` wrote is that of its estimates.
+    """
     if path.lower().endswith(".json"):
         found = json_in(path)
+        if isinstance(found, dict) and found.get("command") == "fit":
+            found = of_estimates(found)
         is_matrix = isinstance(found, dict) and all(isinstance(r, dict) for r in found.values())
         if not is_matrix:
             message = f"'{path}' does not hold a covariance matrix"
@@ -60,6 +65,24 @@ def covariance_in(path: str) -> Matrix:
             for other, cell in zip(names, row, strict=True)
         }
         for name, row in zip(names, rows, strict=True)
+    }
+
+
+def of_estimates(found: Mapping[str, Any]) -> Any:
+    """The covariance matrix of a fit's estimates, from its document."""
+    errors = {
+        name: as_number(one["error"], f"the error of {name}")
+        for name, one in found["parameters"].items()
+        if one.get("error") is not None
+    }
+    correlation = found.get("correlation", {})
+    return {
+        name: {
+            other: error * errors[other] * as_number(r, f"{name}, {other}")
+            for other, r in correlation.get(name, {name: 1.0}).items()
+            if other in errors
+        }
+        for name, error in errors.items()
     }
 
 

@@ -27,7 +27,7 @@ from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for
 from exprgrad.run.matrices import Point
 from exprgrad.run.numbers.kink_screen import equal_numbers, movable
 from exprgrad.run.numbers.primitives import functions, holds
-from exprgrad.run.values.uncertain import UncertainNumbers, to_two_digits
+from exprgrad.run.values.uncertain import UncertainNumbers, to_two_digits, two_digits
 
 __all__ = ["Second", "nonlinear", "written_out"]
 
@@ -196,12 +196,12 @@ def warnings(
 def changed(terms: Second, u: float) -> str:
     """What terms of second order change, in words."""
     if terms.value != terms.value:
-        return f"are larger than those of first order, {u:.2g}"
+        return f"are larger than those of first order, {two_digits(u)}"
     parts = []
     if abs(terms.shift) > half_unit(u):
-        parts.append(f"shift the value by {terms.shift:.2g}")
+        parts.append(f"shift the value by {two_digits(terms.shift)}")
     if abs(terms.value - u) > half_unit(u):
-        parts.append(f"make its uncertainty {terms.value:.2g}, not {u:.2g}")
+        parts.append(f"make its uncertainty {two_digits(terms.value)}, not {two_digits(u)}")
     return " and ".join(parts)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import hypot, isfinite, sqrt
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.errors import RequestError, advice, whole
@@ -66,7 +67,7 @@ class Uncertainty(NamedTuple):
         """The value with its standard uncertainty."""
         return Uncertain(self.estimate, self.value)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         if isinstance(self.estimate, float):
             return plus_minus(self.estimate, self.value)
         pairs = zip(self.estimate.flat, self.value.flat, strict=True)
@@ -77,7 +78,7 @@ def uncertainty_of(
     run: Run,
     spread: Spread | None,
     correlation: Mapping[tuple[str, str], float],
-    covariance: Mapping[str, Mapping[str, float]] | str | None,
+    covariance: Mapping[str, Mapping[str, float]] | str | PathLike[str] | None,
     draws: int,
     seed: int,
 ) -> Uncertainty:
@@ -96,8 +97,9 @@ def uncertainty_of(
     if correlation or covariance is not None:
         from exprgrad.solvers.uncertainty.covariance import correlated, covariance_in
 
-        matrix = covariance_in(covariance) if isinstance(covariance, str) else covariance
-        known = correlated(known, run.inputs, correlation, matrix)
+        if isinstance(covariance, str | PathLike):
+            covariance = covariance_in(str(covariance))
+        known = correlated(known, run.inputs, correlation, covariance)
     if not known.deviations:
         help = advice("write x=2.0±0.1", 'write x="2.0±0.1", or x=exprgrad.uncertain(2.0, 0.1)')
         raise RequestError("certain", "no input is uncertain", help=help)
@@ -125,7 +127,7 @@ def propagated(run: Run, spread: Spread, draws: int = 0, seed: int = 0) -> Uncer
     from exprgrad.solvers.uncertainty.sampling import sampled
 
     sample = sampled(run, numbers, draws, seed)
-    told = (*told, *sample.diagnostics(run))
+    told = (*(one._replace(help=None) for one in told), *sample.diagnostics(run))
     return found._replace(second=second, sample=sample, diagnostics=told)
 
 
