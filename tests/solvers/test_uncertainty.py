@@ -303,8 +303,9 @@ def test_a_fit_goes_on_with_its_errors(tmp_path: Any) -> None:
     """What `fit --json` wrote is a covariance matrix: that of the estimates."""
     path = tmp_path / "fit.json"
     path.write_text(
-        '{"command": "fit", "parameters": {"a": {"value": 1, "error": 0.3}, "b": {"value": 2, "error": '
-        '0.4}, "c": {"value": 3, "error": null}}, "correlation": {"a": {"a": 1, "b": -0.5}, "b": {"a": -0.5, "b": 1}}}',
+        '{"command": "fit", "parameters": {"a": {"value": 1, "error": 0.3}, "b": {"value": 2, '
+        '"error": 0.4}, "c": {"value": 3, "error": null}}, "correlation": {"a": {"a": 1, "b": -0.5}, '
+        '"b": {"a": -0.5, "b": 1}}}',
         "utf-8",
     )
     found = parse("a + b*x + c").evaluate(a=1, b=2, x=2, c=3).propagate(covariance=path)
