@@ -36,6 +36,7 @@ RANGES = [
     "grad|log(x)*y|x=-1:1:3|y=1:10:log:2",
     "grad|sum(w*x)|x=0:1:3|w=[1,2]|--wrt|w",
     "hess|x*y^2 + abs(x)|x=-1:1:3|y=2",
+    "grad|x*y^2|x=-1:1:3|y=2|--elastic",
     "grad|x|x=0:1",
     "grad|x|x=0:1:3|--trace",
     "jac|x|x=0:1:3",

@@ -8,6 +8,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 import exprgrad
@@ -46,7 +47,7 @@ def test_rows_are_what_grad_prints(
     text: str, ranges: dict[str, str], few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To the bit, corrected where the command corrects, by whatever engine."""
-    monkeypatch.setattr(grids, "FEW", few)
+    monkeypatch.setattr(grids, "LEAST_COMPILED", few)
     f = exprgrad.parse(text)
     for x in grid_rows(grid_of(text, ranges, 1), Tally()):
         found = f.gradient({name: repr(one) for name, one in zip(ranges, x, strict=False)}).true
@@ -123,6 +124,12 @@ def test_tables_in_python() -> None:
     only = f.table({"y": 3, "x": "1:100:log:3"}, order=0)
     assert (only.value.tolist(), only.gradient, only.hessian) == ([3, 300, 30000], {}, {})
     assert f.table(x="-1:1:3", y=0, wrt=["y"]).gradient["y"].tolist() == [1, 0, 1]
+    found = f.table(x="0:4:3", y=3, elastic=True)
+    np.testing.assert_array_equal(found.elasticity["x"], [math.nan, 2, 2])
+    assert found.elasticity["y"].tolist()[1:] == [1, 1]
+    assert found.counts == {"elasticity": 1}
+    with pytest.raises(exprgrad.RequestError, match="those of a gradient"):
+        f.table(x="0:1:2", y=1, order=2, elastic=True)
     with pytest.raises(exprgrad.RequestError, match="order 3"):
         f.table(x="0:1:2", y=1, order=3)
     with pytest.raises(exprgrad.ExprgradError, match="has no value"):

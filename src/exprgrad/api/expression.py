@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from exprgrad.api.fits import Fitted
     from exprgrad.api.roots import Solved
-    from exprgrad.data.grids import Rows
+    from exprgrad.data.grids import RangeTable
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.descent import Descent
     from exprgrad.explain.digits.trusted import Trust
@@ -430,12 +430,14 @@ class Expression(Drawn):
         *,
         order: int = 1,
         wrt: Iterable[str] | None = None,
+        elastic: bool = False,
         **inputs: object,
-    ) -> Rows:
+    ) -> RangeTable:
         """Value and derivatives at each point of ranges: ``f.table(x="0:10:101", y="1:1e6:log:61", z=2)``.
 
         A range is ``start:stop:count`` or ``start:stop:log:count``, both ends among its points; of several,
-        the last varies fastest.  ``order`` 0 finds values alone, 1 the gradient, 2 second derivatives, too.
+        the last varies fastest.  ``order`` 0 finds values alone, 1 the gradient, 2 second derivatives, too;
+        with ``elastic`` the gradient comes with elasticities, x/f times it.
         Other values and ``wrt`` are as in ``gradient``.  The numbers are those that commands print at the
         points: corrected at kinks and where digits are lost, of up to 1,000 rows each.
         """
@@ -445,7 +447,12 @@ class Expression(Drawn):
         if times not in (0, 1, 2):
             help = "0 is for values, 1 for the gradient, 2 for second derivatives"
             raise RequestError("bad-order", f"there is no table of order {order!r}", help=help)
-        return tabled(grid_over(self.graph, self.text, self.named(values, inputs), wrt, times))
+        if elastic and times != 1:
+            raise RequestError(
+                "usage", "elasticities are those of a gradient", help="leave out order"
+            )
+        given = self.named(values, inputs)
+        return tabled(grid_over(self.graph, self.text, given, wrt, times, elastic=elastic))
 
     def fit(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.cli.output import Answer, give, quiet_line
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from exprgrad.data.grids import Grid
     from exprgrad.run.evaluation import Diagnostic
     from exprgrad.run.values.ranges import Range
-    from exprgrad.show.text.table import Screen, Table
+    from exprgrad.show.text.table import Table
 
 __all__ = ["has_ranges", "over_ranges"]
 
@@ -25,7 +25,7 @@ ORDERS = {"eval": 0, "grad": 1, "hess": 2}
 """Command → the order of the derivatives that it finds."""
 AT_A_POINT = {
     "--trace": "show_trace", "--trust": "show_trust", "--map": "show_map", "--order": "order",
-    "--elastic": "elastic", "--correlation": "correlation", "--covariance": "covariance", "--mc": "mc",
+    "--correlation": "correlation", "--covariance": "covariance", "--mc": "mc",
 }  # fmt: skip
 """What is shown of one point alone."""
 
@@ -54,6 +54,7 @@ def over_ranges(
         listed_names(options.get("wrt")),
         ORDERS[command],
         digits_shown(options),
+        elastic=bool(options.get("elastic")),
         spelled=request.spelled,
         origins=request.origins,
     )
@@ -62,57 +63,61 @@ def over_ranges(
 
 def answer(grid: Grid, tally: Any, command: str, options: Mapping[str, Any]) -> Answer:
     """The answer: rows are worked out as they are written, and what there is to tell of them after that."""
-    from exprgrad.data.grids import grid_rows, warnings_about
-    from exprgrad.data.job import result_fields, result_names
+    from exprgrad.data.grids import grid_rows, row_names, warnings_about
 
-    names, results = [*grid.ranges], result_names(grid.job)
-    width = len(names)
+    columns = headings([*grid.ranges], row_names(grid))
     diagnostics: list[Diagnostic] = []
 
     def found() -> Iterator[tuple[Any, ...]]:
         yield from grid_rows(grid, tally)
         diagnostics.extend(warnings_about(grid, tally))
 
-    def fields() -> Iterator[tuple[str, Any]]:
-        from exprgrad.show.documents.fields import Lines, records, shorts
+    return Answer(
+        command,
+        grid.text,
+        fields(grid, found(), tally, diagnostics),
+        chain([columns], found()),
+        (("", line) for line in quiet_rows(grid, found())),
+        lambda _: [table(grid, columns, found(), options)],
+        diagnostics,
+    )
 
-        def row(cells: Sequence[Any]) -> dict[str, Any]:
-            point = dict(zip(names, cells, strict=False))
-            return {"inputs": point, **result_fields(grid.job, cells[width:])}
 
-        yield "inputs", shorts(grid.fixed)
-        yield "ranges", {name: range_fields(one) for name, one in grid.ranges.items()}
-        yield "output", {"node": grid.graph.output, "name": grid.graph.output_name}
-        yield "rows", Lines(map(row, found()))
-        yield "counts", dict(tally.counts)
-        yield "diagnostics", records(diagnostics)
+def fields(
+    grid: Grid, rows: Iterable[Sequence[Any]], tally: Any, diagnostics: Sequence[Diagnostic]
+) -> Iterator[tuple[str, Any]]:
+    """The fields of the JSON object; what is told of the rows is known when they are written."""
+    from exprgrad.data.grids import row_fields
+    from exprgrad.show.documents.fields import Lines, records, shorts
 
-    def lines() -> Iterator[tuple[str, Any]]:
-        for cells in found():
-            if not grid.order:
-                yield "", cells[width]
-            else:
-                shown = grid.wrt if grid.order == 1 else results[1 + len(grid.wrt) :]
-                numbers = cells[-len(shown) :]
-                pairs = zip(shown, numbers, strict=True)
-                yield (
-                    "",
-                    " ".join(
-                        f"{name}={x!r}"
-                        if type(x) is float
-                        else "".join(quiet_line(name, x)).strip()
-                        for name, x in pairs
-                    ),
-                )
+    names = [*grid.ranges]
 
-    def shown(screen: Screen) -> Iterator[Table]:
-        yield table(grid, headings(names, results), found(), options)
+    def row(cells: Sequence[Any]) -> dict[str, Any]:
+        point = dict(zip(names, cells, strict=False))
+        return {"inputs": point, **row_fields(grid, cells[len(names) :])}
 
-    def csv() -> Iterator[Sequence[Any]]:
-        yield headings(names, results)
-        yield from found()
+    yield "inputs", shorts(grid.fixed)
+    yield "ranges", {name: range_fields(one) for name, one in grid.ranges.items()}
+    yield "output", {"node": grid.graph.output, "name": grid.graph.output_name}
+    yield "rows", Lines(map(row, rows))
+    yield "counts", dict(tally.counts)
+    yield "diagnostics", records(diagnostics)
 
-    return Answer(command, grid.text, fields(), csv(), lines(), shown, diagnostics)
+
+def quiet_rows(grid: Grid, rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
+    """The answer alone: each row's value, or its derivatives of the order that is asked for, by name."""
+    from exprgrad.data.grids import row_names
+
+    if not grid.order:
+        yield from (cells[len(grid.ranges)] for cells in rows)
+        return
+    shown = grid.wrt if grid.order == 1 else row_names(grid)[1 + len(grid.wrt) :]
+    for cells in rows:
+        pairs = zip(shown, cells[-len(shown) :], strict=True)
+        yield " ".join(
+            f"{name}={x!r}" if type(x) is float else "".join(quiet_line(name, x)).strip()
+            for name, x in pairs
+        )
 
 
 def headings(names: Sequence[str], results: Sequence[str]) -> list[str]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import repeat
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.job import Job, prepared, program_of, result_fields
+from exprgrad.data.job import Job, prepared, program_of, result_fields, result_names
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.diagnostics import (
     COUNTED,
@@ -39,23 +40,35 @@ from exprgrad.run.numbers.bounds import UNIT
 from exprgrad.run.values.inputs import is_range, normal, resolve, select, spelled
 from exprgrad.run.values.ranges import Range, range_in
 from exprgrad.show.text.matrices import number_label
+from exprgrad.solvers.elasticity import elasticity_of
 from exprgrad.source import printable
 
-__all__ = ["Grid", "Rows", "Tally", "grid_over", "grid_rows", "tabled", "warnings_about"]
+__all__ = [
+    "Grid",
+    "RangeTable",
+    "Tally",
+    "grid_over",
+    "grid_rows",
+    "row_fields",
+    "row_names",
+    "tabled",
+    "warnings_about",
+]
 
 ROWS_AT_ONCE = 4096
 """How many rows are computed at a time."""
-FEW = 50_000
-"""The rows up to which no machine code is made."""
+LEAST_COMPILED = 50_000
+"""Fewer rows are computed by NumPy: to load what makes machine code takes longer than they do."""
 MOST_LOOKED = 1000
 """How many rows are looked at one by one, of those at kinks, of those not finite, and of the others."""
-FIRST = 3
+POINTS_TOLD = 3
 """How many points are told of for each reason."""
 REASONS = {
     "domain": ("nan", "outside the domain"),
     "infinite": ("infinity", "with a result that is not finite"),
     "kink": ("kink", "at a kink or a jump, where derivatives are a convention"),
     "corrected": ("lost-digits", "corrected, for in doubles their digits are lost"),
+    "elasticity": ("elasticity", "where the value is 0, which has no percentages"),
     "digits": ("lost-digits", "with digits that hang on how numbers are rounded"),
 }
 """What is told of rows: the code of the diagnostic, and the words."""
@@ -74,6 +87,7 @@ class Grid(NamedTuple):
     ``wrt``     the inputs to differentiate
     ``order``   0 for values alone, 1 for the gradient, 2 for second derivatives, too
     ``digits``  how many digits of the numbers are shown
+    ``elastic`` whether elasticities stand behind the gradient
     ``is_plain``  whether there are nothing but numbers, for which kernels are made
     """
 
@@ -85,6 +99,7 @@ class Grid(NamedTuple):
     order: int
     digits: int
     is_plain: bool
+    elastic: bool = False
 
     @property
     def size(self) -> int:
@@ -97,7 +112,7 @@ class Grid(NamedTuple):
         columns = tuple((name, name) for name in self.ranges)
         fixed = tuple(self.fixed.items()) if self.is_plain else ()
         wrt = self.wrt if self.order else ()
-        engine = "numpy" if self.size < FEW else None  # to load another takes longer than the rows
+        engine = "numpy" if self.size < LEAST_COMPILED else None
         return Job(self.text, columns, fixed, (), wrt, self.order == 2, precise=True, engine=engine)
 
 
@@ -109,6 +124,7 @@ def grid_over(
     order: int,
     digits: int = COUNTED,
     *,
+    elastic: bool = False,
     spelled: Mapping[str, str] = evaluation.NOTHING,
     origins: Mapping[str, str] = evaluation.NOTHING,
 ) -> Grid:
@@ -138,7 +154,7 @@ def grid_over(
         raise RequestError(
             "no-tensors", "second derivatives over ranges are of numbers alone", help=help
         )
-    return Grid(text, shaped, ranges, fixed, chosen, order, digits, is_plain)
+    return Grid(text, shaped, ranges, fixed, chosen, order, digits, is_plain, elastic)
 
 
 class Tally:
@@ -160,7 +176,7 @@ class Tally:
         """Count a row."""
         self.counts[reason] = self.counts.get(reason, 0) + 1
         places = self.first.setdefault(reason, [])
-        if len(places) < FIRST:
+        if len(places) < POINTS_TOLD:
             places.append(row)
         if sample is not None:
             self.samples.setdefault(reason, sample)
@@ -210,7 +226,9 @@ def grid_blocks(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
     screen = Screen(grid)
     for first in range(0, grid.size, ROWS_AT_ONCE):
         given = columns(grid, first, min(first + ROWS_AT_ONCE, grid.size))
-        yield [*given, *screened(screen, given, first, tally)]
+        yield with_elasticities(
+            grid, [*given, *screened(screen, given, first, tally)], first, tally
+        )
 
 
 def one_by_one(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
@@ -220,14 +238,37 @@ def one_by_one(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
         point = point_at(grid, row)
         numbers, diagnostics = looked_at(grid, evaluator, point)
         count(tally, numbers, diagnostics, row)
-        yield [np.asarray(x)[None] for x in (*point.values(), *numbers)]
+        block = [np.asarray(x)[None] for x in (*point.values(), *numbers)]
+        yield with_elasticities(grid, block, row, tally)
 
 
-class Rows(NamedTuple):
+def with_elasticities(
+    grid: Grid, block: list[np.ndarray], first: int, tally: Tally
+) -> list[np.ndarray]:
+    """A block whose first row is the grid's ``first``, with elasticities behind it if asked for."""
+    if not grid.elastic:
+        return block
+    given, (values, *slopes) = (
+        dict(zip(grid.ranges, block, strict=False)),
+        block[len(grid.ranges) :],
+    )
+    for place in np.flatnonzero(values == 0).tolist():
+        tally.add("elasticity", first + place, None)
+    found = []
+    for name, slope in zip(grid.wrt, slopes, strict=True):
+        points = given[name].tolist() if name in given else repeat(grid.fixed[name])
+        listed = slope.tolist() if slope.ndim == 1 else slope
+        rows = zip(points, listed, values.tolist(), strict=False)
+        found.append(np.array([elasticity_of(*row) for row in rows]))
+    return [*block, *found]
+
+
+class RangeTable(NamedTuple):
     """A table of rows, a column for each: arrays, as long as there are points.
 
     ``inputs``   the points, by input that has a range
-    ``value``, ``gradient``, ``hessian``  what was found there; by input, and empty if it was not asked for
+    ``value``, ``gradient``, ``hessian``, ``elasticity``  what was found there; by input, and empty if it
+    was not asked for
     ``counts``   by reason, how many rows something is told of in the ``diagnostics``
     """
 
@@ -235,19 +276,37 @@ class Rows(NamedTuple):
     value: np.ndarray
     gradient: dict[str, np.ndarray]
     hessian: dict[str, dict[str, np.ndarray]]
+    elasticity: dict[str, np.ndarray]
     counts: dict[str, int]
     diagnostics: list[Diagnostic]
 
 
-def tabled(grid: Grid) -> Rows:
+def tabled(grid: Grid) -> RangeTable:
     """All rows of a grid as columns."""
     tally = Tally()
     found = [np.concatenate(parts) for parts in zip(*grid_blocks(grid, tally), strict=True)]
     width = len(grid.ranges)
-    fields = result_fields(grid.job, found[width:])
+    fields = row_fields(grid, found[width:])
     inputs = dict(zip(grid.ranges, found, strict=False))
-    both = fields.get("gradient", {}), fields.get("hessian", {})
-    return Rows(inputs, fields["value"], *both, tally.counts, warnings_about(grid, tally))
+    gradient, hessian, elasticity = (
+        fields.get(name, {}) for name in ("gradient", "hessian", "elasticity")
+    )
+    told = warnings_about(grid, tally)
+    return RangeTable(inputs, fields["value"], gradient, hessian, elasticity, tally.counts, told)
+
+
+def row_names(grid: Grid) -> list[str]:
+    """What the results are called: see ``result_names``; elasticities are ``e_x``."""
+    return [*result_names(grid.job), *(f"e_{name}" for name in grid.wrt if grid.elastic)]
+
+
+def row_fields(grid: Grid, results: Sequence[Any]) -> dict[str, Any]:
+    """A row's results as JSON has them."""
+    fields = result_fields(grid.job, results)
+    if grid.elastic:
+        last = results[-len(grid.wrt) :]
+        fields["elasticity"] = dict(zip(grid.wrt, last, strict=True))
+    return fields
 
 
 class Screen:
@@ -291,7 +350,7 @@ def screened(
 
 
 def doubtful(screen: Screen, given: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-    """Rows of which too few digits are right, as far as bounds tell; and those with an infinite node.
+    """RangeTable of which too few digits are right, as far as bounds tell; and those with an infinite node.
 
     In 6 digits an answer has to be the same if points are off by as much as they are rounded.
     """

@@ -18,7 +18,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import MOST_STEPS
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluation import Diagnostic
-from exprgrad.run.values.updates import added, length, quotient, same, scaled, squared, trouble
+from exprgrad.run.values.updates import added, length, over_root, same, scaled, squared, trouble
 
 __all__ = ["Descent", "Method", "Step", "descend", "divergence", "method_of"]
 
@@ -77,7 +77,7 @@ def method_of(momentum: float | None, *, adam: bool, line_search: bool) -> Metho
 Ending = tuple[str, str]
 """A verdict and a message."""
 
-PLAIN = Method()
+PLAIN_STEPS = Method()
 
 
 class Step(NamedTuple):
@@ -107,7 +107,7 @@ class Descent(NamedTuple, Generic[R]):
     message: str
     run: R
     rate: float
-    method: Method = PLAIN
+    method: Method = PLAIN_STEPS
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def descend(
     wrt: Sequence[str],
     rate: float,
     count: int,
-    method: Method = PLAIN,
+    method: Method = PLAIN_STEPS,
 ) -> Descent[R]:
     """From some inputs, ``count`` times against the gradient; with a negative rate, along it.
 
@@ -137,13 +137,7 @@ def descend(
     while True:
         mine, gradient = {name: here[name] for name in wrt}, run.gradient
         place = Step(len(steps), run.value, mine, gradient, None)
-        end = not_finite(place)
-        if end is None and not (steps and method.has_memory):
-            end = at_rest(place)
-        if end is None and len(steps) == count:
-            values = [*[step.value for step in steps], run.value]
-            end = runaway(values, rate, has_memory=method.has_memory)
-            end = end or ("steps", f"not converged after {count:,} step{'s' * (count != 1)}")
+        end = stop(steps, place, count, rate, method)
         if end is not None:
             return Descent([*steps, place], *end, run, rate, method)
         following = None
@@ -167,6 +161,20 @@ def descend(
         run = following or at(here)
 
 
+def stop(
+    steps: Sequence[Step], place: Step, count: int, rate: float, method: Method
+) -> Ending | None:
+    """The end at a point that is not finite, where the gradient is 0, or that is the last."""
+    end = not_finite(place)
+    if end is None and not (steps and method.has_memory):
+        end = at_rest(place)
+    if end is None and len(steps) == count:
+        values = [*[step.value for step in steps], place.value]
+        end = runaway(values, rate, has_memory=method.has_memory)
+        end = end or ("steps", f"not converged after {count:,} step{'s' * (count != 1)}")
+    return end
+
+
 def is_back(steps: Sequence[Step], moved: Mapping[str, Any]) -> bool:
     """Whether a step leads back to the point before."""
     return len(steps) > 1 and all(same(steps[-2].inputs[name], moved[name]) for name in moved)
@@ -180,10 +188,10 @@ def updates(method: Method, rate: float) -> Update:
     """What makes updates of gradients, at the start of a descent."""
     if method.name == "momentum":
         return heavy_ball(rate, method.momentum)
-    return adam(rate) if method.name == "adam" else lambda gradient: along(gradient, -rate)
+    return adam(rate) if method.name == "adam" else lambda gradient: lengthened(gradient, -rate)
 
 
-def along(directions: Mapping[str, Any], factor: float) -> dict[str, Any]:
+def lengthened(directions: Mapping[str, Any], factor: float) -> dict[str, Any]:
     """Directions by input, times a number."""
     return {name: scaled(one, factor) for name, one in directions.items()}
 
@@ -195,7 +203,7 @@ def heavy_ball(rate: float, momentum: float) -> Update:
     def update(gradient: Mapping[str, Any]) -> dict[str, Any]:
         for name, grad in gradient.items():
             velocity[name] = added(grad, scaled(velocity.get(name, 0.0), momentum))
-        return along(velocity, -rate)
+        return lengthened(velocity, -rate)
 
     return update
 
@@ -216,7 +224,7 @@ def adam(rate: float) -> Update:
             squares[name] = mixed(squared(grad), square, SECOND_MOMENT)
             first = scaled(means[name], 1 / (1 - FIRST_MOMENT**count))
             second = scaled(squares[name], 1 / (1 - SECOND_MOMENT**count))
-            found[name] = scaled(quotient(first, second, LEAST_ROOT), -rate)
+            found[name] = scaled(over_root(first, second, LEAST_ROOT), -rate)
         return found
 
     return update

@@ -13,7 +13,7 @@ from typing import Any
 from exprgrad.explain.diagnostics import Run
 from exprgrad.run.evaluation import Diagnostic
 
-__all__ = ["elasticities", "elasticity_digits", "elasticity_remarks"]
+__all__ = ["elasticities", "elasticity_digits", "elasticity_of", "elasticity_remarks"]
 
 
 def elasticities(run: Run) -> dict[str, Any]:
@@ -24,13 +24,13 @@ def elasticities(run: Run) -> dict[str, Any]:
     """
     answer = run.true
     found = {
-        name: of_value(run.inputs[name], slope, answer.value)
+        name: elasticity_of(run.inputs[name], slope, answer.value)
         for name, slope in answer.gradient.items()
     }
     return dict(sorted(found.items(), key=lambda one: -magnitude(one[1])))
 
 
-def of_value(x: Any, slope: Any, value: float) -> Any:
+def elasticity_of(x: Any, slope: Any, value: float) -> Any:
     """The elasticity of a number, or of each of a tensor's."""
     if isinstance(x, float) and isinstance(slope, float):
         return elasticity(x, slope, value)

@@ -33,6 +33,7 @@ __all__ = [
     "normal",
     "not_an_input",
     "outer_signs",
+    "refuse_bare_path",
     "resolve",
     "select",
     "spelled",
@@ -69,7 +70,7 @@ def constant_value(text: str, name: str) -> Any:
         return float(text)
     if text.lstrip()[:1] == "@":
         return in_file(text.strip()[1:], name)
-    refuse_forgotten(text, name)
+    refuse_bare_path(text, name)
     if is_range(text):
         raise misplaced(text, name)
     if is_uncertain(text):
@@ -185,7 +186,7 @@ def is_spelled(text: str) -> bool:
     return len(text) > SAFE_DIGITS or not is_normal
 
 
-def refuse_forgotten(text: str, name: str) -> None:
+def refuse_bare_path(text: str, name: str) -> None:
     """An error for a file's name that has no '@' before it."""
     path = text.strip()
     if re.search(FILE, path):

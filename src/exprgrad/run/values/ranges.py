@@ -18,7 +18,7 @@ from exprgrad.derive.parsed import parsed
 from exprgrad.errors import ExprgradError, InputError
 from exprgrad.graph.graph import Algebra, Graph, interpret, is_scalar
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.values.inputs import as_number, between_colons, is_plain
+from exprgrad.run.values.inputs import as_number, between_colons, is_plain, refuse_bare_path
 from exprgrad.source import Source, Span, trimmed
 
 __all__ = ["Interval", "Range", "as_interval", "range_in"]
@@ -131,6 +131,7 @@ def as_interval(value: object, name: str, *, infinite: bool = False) -> Interval
 
 def interval_in(text: str, name: str, *, infinite: bool = False) -> Interval:
     """The interval ``low:high``."""
+    refuse_bare_path(text, name)
     parts = between_colons(text)
     if len(parts) != 2:
         start, stop = text[: parts[min(1, len(parts) - 1)][1]], text[slice(*parts[-1])].strip()
@@ -156,6 +157,7 @@ def range_in(text: str, name: str) -> Range:
 
     Raises ``InputError`` or ``LanguageError``, with a place in the text.
     """
+    refuse_bare_path(text, name)
     parts = between_colons(text)
     is_logarithmic = len(parts) > 2 and text[slice(*parts[2])].strip().casefold() == "log"
     usage = LOGARITHMIC if is_logarithmic else ORDINARY

@@ -6,7 +6,7 @@ import math
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-__all__ = ["added", "length", "quotient", "same", "scaled", "squared", "trouble"]
+__all__ = ["added", "length", "over_root", "same", "scaled", "squared", "trouble"]
 
 
 def silent(value: Any) -> AbstractContextManager[Any]:
@@ -36,7 +36,7 @@ def squared(value: Any) -> Any:
         return value * value
 
 
-def quotient(value: Any, square: Any, least: float) -> Any:
+def over_root(value: Any, square: Any, least: float) -> Any:
     """A number or a tensor over the root of another, to which ``least`` is added."""
     with silent(value):
         return value / (square**0.5 + least)

@@ -47,6 +47,7 @@ OFFSETS = (7.0, 14.0, 24.0, 36.0)
 """How far from its point, in points."""
 MOST_SHADE = 0.55
 """How much of its colour is seen of the area with the greatest values."""
+RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 ROLES = {"data": DATA, "grad": GRAD, "wrong": WRONG, "ink": INK, "muted": MUTED, "line": LINE}
 
 
@@ -125,6 +126,8 @@ class Frame(NamedTuple):
     """Axes and what is drawn over them; a ``share`` of 1 is ``HEIGHT`` high.
 
     ``x_range``, ``y_range``  what is shown: None for whatever the layers take
+    ``logarithmic``           whether the vertical axis is
+    ``counted``               whether the horizontal axis has whole numbers alone
     """
 
     layers: Sequence[Layer]
@@ -136,6 +139,7 @@ class Frame(NamedTuple):
     share: float = 1.0
     role: str = "ink"
     logarithmic: bool = False
+    counted: bool = False
 
 
 def plot_format(path: object) -> str:
@@ -212,6 +216,10 @@ def framed(package: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> 
         painted(axes, layer, colors, 2 + depth / 100)
     if frame.logarithmic:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(package.ticker.FuncFormatter(power_of_ten))
+        axes.yaxis.set_minor_formatter(package.ticker.NullFormatter())
+    if frame.counted:
+        axes.xaxis.set_major_locator(package.ticker.MaxNLocator(integer=True))
     if frame.x_range is not None:
         axes.set_xlim(*frame.x_range)
         axes.set_xticks(*numbered(frame.x_range, MOST_TICKS))
@@ -234,6 +242,14 @@ def numbered(ends: tuple[float, float], most: int) -> tuple[list[float], list[st
     """The ticks of an axis, and what is written at them."""
     found = ticks(*ends, most)
     return [value for value, _ in found], [minus(text) for _, text in found]
+
+
+def power_of_ten(value: float, place: int | None = None) -> str:
+    """A tick of a logarithmic axis."""
+    exponent = round(math.log10(value))
+    if -4 < exponent < 6:
+        return f"{value:g}"
+    return "10" + str(exponent).translate(RAISED)
 
 
 def color_of(role: str, colors: Mapping[str, str]) -> str:
