@@ -12,6 +12,8 @@ from exprgrad.show.text.lines import diagnosed
 from exprgrad.show.text.table import Screen, Table, in_html, plain
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.walks.paths import Paths
     from exprgrad.run.matrices import Matrix
@@ -84,6 +86,23 @@ class Course(Descent[R]):
         return plain(descent_table(self, DIGITS))
 
     __str__ = __repr__
+
+    def svg(self, look: str | None = None) -> str:
+        """The value at each step as SVG, ``light`` or ``dark``, by default as the page that it stands on.
+
+        Raises ``MissingExtraError`` without Matplotlib.
+        """
+        from exprgrad.show.picture.loss import loss_picture
+
+        return loss_picture(self, "svg", look).decode()
+
+    def save(self, path: str | Path, look: str | None = None) -> None:
+        """Write that picture to a ``.svg``, ``.png`` or ``.pdf`` file; ``look`` is as in ``svg``."""
+        from exprgrad.show.picture.loss import loss_picture
+        from exprgrad.show.picture.picture import put
+        from exprgrad.show.picture.plots import plot_format
+
+        put(loss_picture(self, plot_format(path), look), path)
 
     def _repr_html_(self) -> str:
         from exprgrad.show.text.descent import descent_table

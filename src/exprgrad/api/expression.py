@@ -38,11 +38,11 @@ from exprgrad.source import WIDTH
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from exprgrad.api.displays import Course
     from exprgrad.api.fits import Fitted
     from exprgrad.api.roots import Solved
     from exprgrad.data.grids import RangeTable
     from exprgrad.explain.checking.check import Check
-    from exprgrad.explain.descent import Descent
     from exprgrad.explain.digits.trusted import Trust
     from exprgrad.explain.walks.orders import Visited
     from exprgrad.explain.walks.paths import Paths
@@ -394,14 +394,14 @@ class Expression(Drawn):
         line_search: bool = False,
         wrt: Iterable[str] | None = None,
         **inputs: object,
-    ) -> Descent[Run]:
+    ) -> Course[Run]:
         """Gradient descent from some inputs: ``steps`` times, each moves by -``rate`` times its grad.
 
         The rate is 0.1 if none is given; a negative one climbs.  ``momentum`` is the part of the last
         update that stays, as in PyTorch's SGD, and with ``adam`` steps are Adam's.  With ``line_search``
         the rate, 1 if none is given, is the first that is tried, and halved until the value falls enough.
         ``wrt`` chooses the inputs that move, all by default; the others stay.  The answer has every step,
-        and says how it ended: see ``Descent``.
+        and says how it ended: see ``Course``.
         """
         from exprgrad.explain.descent import descend, method_of
 

@@ -46,8 +46,10 @@ __all__ = [
     "formula_alone",
     "listed_names",
     "load",
+    "look_option",
     "output",
     "output_as",
+    "picture_in",
     "read_request",
     "refuse_two_pipes",
     "resolved",
@@ -566,6 +568,10 @@ def with_digits(count: int) -> Callable[[F], F]:
 digits_option = with_digits(6)
 
 
+look_option = click.option(
+    "--look", type=Words("light", "dark"),
+    help="Draw for a light page or a dark one.  An SVG follows its page by default.",
+)  # fmt: skip
 document_option = click.option(
     "-o", "--output", "document", metavar="FILE",
     help="Write a file: its ending, .json, .csv or .txt, says the form.",
@@ -635,6 +641,21 @@ def settle_form(options: dict[str, Any]) -> None:
         raise RequestError("usage", message, help=f"leave out {chosen[0]}")
     if form:
         options[forms[form]] = True
+
+
+def picture_in(options: dict[str, Any]) -> str:
+    """The format of the picture that ``-o`` asks for, as ``path``; or else it is where the answer goes."""
+    path = options["path"]
+    if path is not None and not path.lower().endswith((".json", ".csv", ".txt")):
+        from exprgrad.show.picture.plots import plot_format
+
+        return plot_format(path)
+    options["document"] = path
+    settle_form(options)
+    if options["look"] is not None:
+        help = "write one with -o FILE.svg, .png or .pdf"
+        raise RequestError("usage", "--look is for pictures", help=help)
+    return ""
 
 
 def digits_shown(options: Mapping[str, Any]) -> int:

@@ -15,7 +15,9 @@ from exprgrad.cli.request import (
     evaluator_of,
     formula,
     listed_names,
+    look_option,
     output_as,
+    picture_in,
     stack,
     start,
     wrt_option,
@@ -24,6 +26,7 @@ from exprgrad.explain.limits import MOST_STEPS
 
 if TYPE_CHECKING:
     from exprgrad.explain.descent import Descent
+    from exprgrad.run.evaluation import Guarded
 
 __all__ = ["descend_command"]
 
@@ -49,6 +52,12 @@ method_options = stack(
 )  # fmt: skip
 
 
+file_option = click.option(
+    "-o", "--output", "path", metavar="FILE",
+    help="Draw the value at each step: .svg, .png or .pdf; or write .json, .csv or .txt.",
+)  # fmt: skip
+
+
 @click.command("descend", cls=FormulaCommand)
 @formula
 @method_options
@@ -56,7 +65,8 @@ method_options = stack(
 @click.option(
     "--every", type=Count(1), default=1, metavar="N", help="List every Nth step, and the last."
 )
-@output_as("one step per line")
+@look_option
+@output_as("one step per line", document=file_option)
 def descend_command(**options: Any) -> int:
     """Gradient descent: each step's value, gradient and update.
 
@@ -66,6 +76,7 @@ def descend_command(**options: Any) -> int:
     """
     from exprgrad.run.values.inputs import as_number
 
+    picture = picture_in(options)
     expression, request = start(options)
     numbers: dict[str, Any] = {
         name: None if options[name] is None else as_number(options[name], f"--{name}")
@@ -75,6 +86,8 @@ def descend_command(**options: Any) -> int:
     names = listed_names(options["wrt"])
     how = {name: options[name] for name in ("adam", "line_search")}
     found = expression.descend(given, steps=options["count"], wrt=names, **numbers, **how)
+    if picture:
+        found.save(options["path"], options["look"])
     return give(descent_answer(expression.text, given, found, options), options)
 
 
@@ -87,8 +100,7 @@ def descent_answer(
     """The answer: its last point has the value and the gradient that grad prints."""
     from exprgrad.explain.descent import divergence
     from exprgrad.explain.diagnostics import told_once
-    from exprgrad.show.documents.fields import Lines, records, shorts
-    from exprgrad.show.documents.runs import guard_fields
+    from exprgrad.show.documents.fields import records
     from exprgrad.show.text import descent
     from exprgrad.show.text.nodes import correction_lines
 
@@ -99,20 +111,8 @@ def descent_answer(
     last = last._replace(value=answer.value, gradient=answer.gradient)
     found = found._replace(steps=[*before, last])
     every = options["every"]
-    fields = {
-        "inputs": shorts(inputs),
-        "output": {"node": run.graph.output, "name": run.graph.output_name},
-        "rate": found.rate,
-        "method": found.method.name,
-        **({"momentum": found.method.momentum} if found.method.name == "momentum" else {}),
-        "verdict": found.verdict,
-        "message": found.message,
-        "value": last.value,
-        "gradient": last.gradient,
-        **dict(guard_fields(answer)),
-        "final": last.inputs,
-        "steps": Lines(map(descent.step_fields, descent.listed_steps(found, every))),
-        "diagnostics": records(diagnostics),
+    fields = descent_fields(inputs, found, answer, options["every"]) | {
+        "diagnostics": records(diagnostics)
     }
     digits, whole = options["digits"], options["show_all"]
     return Answer(
@@ -130,3 +130,28 @@ def descent_answer(
         aside=descent.ending(found) if found.verdict in ("nan", "stalled") else "",
         is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
     )
+
+
+def descent_fields(
+    inputs: Mapping[str, Any], found: Descent[Any], answer: Guarded, every: int
+) -> dict[str, Any]:
+    """The fields of the JSON object, but for the diagnostics."""
+    from exprgrad.show.documents.fields import Lines, shorts
+    from exprgrad.show.documents.runs import guard_fields
+    from exprgrad.show.text import descent
+
+    graph, method, last = found.run.graph, found.method, found.steps[-1]
+    return {
+        "inputs": shorts(inputs),
+        "output": {"node": graph.output, "name": graph.output_name},
+        "rate": found.rate,
+        "method": method.name,
+        **({"momentum": method.momentum} if method.name == "momentum" else {}),
+        "verdict": found.verdict,
+        "message": found.message,
+        "value": last.value,
+        "gradient": last.gradient,
+        **dict(guard_fields(answer)),
+        "final": last.inputs,
+        "steps": Lines(map(descent.step_fields, descent.listed_steps(found, every))),
+    }

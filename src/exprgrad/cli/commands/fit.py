@@ -13,10 +13,11 @@ from exprgrad.cli.request import (
     FormulaCommand,
     Words,
     formula,
+    look_option,
     output_as,
+    picture_in,
     read_request,
     refuse_two_pipes,
-    settle_form,
     stack,
 )
 from exprgrad.errors import RequestError
@@ -79,10 +80,6 @@ file_option = click.option(
     "-o", "--output", "path", metavar="FILE",
     help="Draw data, curve, band and residuals: .svg, .png or .pdf; or write .json, .csv or .txt.",
 )  # fmt: skip
-look_option = click.option(
-    "--look", type=Words("light", "dark"),
-    help="Draw for a light page or a dark one.  An SVG follows its page by default.",
-)  # fmt: skip
 
 
 @click.command("fit", cls=FormulaCommand)
@@ -120,21 +117,6 @@ def fit_command(**options: Any) -> int:
 
         put(fit_picture(found, picture, options["look"]), options["path"])
     return give(fit_answer(found, options), options)
-
-
-def picture_in(options: dict[str, Any]) -> str:
-    """The format of the picture that ``-o`` asks for; or else it is where the answer goes."""
-    path = options["path"]
-    if path is not None and not path.lower().endswith((".json", ".csv", ".txt")):
-        from exprgrad.show.picture.plots import plot_format
-
-        return plot_format(path)
-    options["document"] = path
-    settle_form(options)
-    if options["look"] is not None:
-        help = "write one with -o FILE.svg, .png or .pdf"
-        raise RequestError("usage", "--look is for pictures", help=help)
-    return ""
 
 
 def given_in(argument: str | None, what: str, example: str) -> list[tuple[str, str]]:

@@ -49,4 +49,5 @@ def frame(numbers: list[float], role: str, title: str, label: str) -> Frame:
     layers: list[Any] = [Line(places, shown, role)]
     if len(numbers) <= FEW_STEPS:
         layers.append(Dots(places, shown, role, size=3.0))
-    return Frame(layers, title, y_label=label, logarithmic=is_long, counted=True)
+    x_range = None if len(numbers) > 1 else (-1.0, 1.0)
+    return Frame(layers, title, "", label, x_range, logarithmic=is_long, counted=True)
