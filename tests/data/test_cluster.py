@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from outputs import content, removed
 from shell import PROGRAM, command
 
 pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
@@ -148,7 +149,9 @@ def machines(count: int, folder: Path) -> Iterator[Machines]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-@pytest.mark.parametrize("options", ["-o out.parquet", "--reduce sum --by kind -o out.json"])
+@pytest.mark.parametrize(
+    "options", ["-o out.parquet", "-o out/", "--reduce sum --by kind -o out.json"]
+)
 def test_workers_die(options: str, tmp_path: Path) -> None:
     """One sits on what it was given until it dies, so that the other dies before the end as well."""
     distributed = pytest.importorskip("distributed", reason="pip install 'exprgrad[cluster]'")
@@ -158,13 +161,13 @@ def test_workers_die(options: str, tmp_path: Path) -> None:
     argv = [*PROGRAM, "batch", "log(x)*x", "--data", "rows", *options.split()]
     out = tmp_path / options.split()[-1]
     one = subprocess.run(argv, cwd=tmp_path, check=True, capture_output=True, text=True)
-    expected = out.read_bytes()
+    expected = content(out)
     with (
         machines(2, tmp_path / "elsewhere") as cluster,
         distributed.Client(cluster.address, set_as_default=False) as watch,
     ):
         for _ in range(ROUNDS):
-            out.unlink()
+            removed(out)
             watch.wait_for_workers(2, timeout=WAIT)
             cluster.workers[0].send_signal(signal.SIGSTOP)
             with subprocess.Popen(
@@ -179,7 +182,7 @@ def test_workers_die(options: str, tmp_path: Path) -> None:
                 cluster.kill_one(0)
                 said = driver.communicate(timeout=WAIT)
             assert (driver.returncode, said) == (0, (one.stdout, one.stderr))
-            assert out.read_bytes() == expected
+            assert content(out) == expected
             assert [path.name for path in tmp_path.glob(".*")] == []
 
 

@@ -22,26 +22,28 @@ from exprgrad.data.blocks import (
     played,
     told_of,
 )  # fmt: skip
+from exprgrad.data.folders import output_of
 from exprgrad.data.formats import FORMATS, Partition, RowWriter, batches
 from exprgrad.data.groups import groups_of
 from exprgrad.data.growing import growing
 from exprgrad.data.job import Job, prepared
-from exprgrad.data.manifests import Manifest, Reached
+from exprgrad.data.manifests import Manifest, Reached, parts_folder
 from exprgrad.data.places import packed
 from exprgrad.data.plans import BatchPlan
 from exprgrad.data.sums import CHUNK, Partial, combined, folded, reduced, start
-from exprgrad.data.targets import target, unfinished
+from exprgrad.data.targets import grown_in, target, unfinished
 from exprgrad.data.threads import Threads, in_order, threads_of
 from exprgrad.errors import InputError
 from exprgrad.run.engines.memory import staggered
 
 __all__ = [
+    "Computed",
     "Done",
-    "Found",
     "Progress",
     "Workers",
     "as_column",
     "carried_out",
+    "file_written",
     "partition_reduced",
     "partition_rows",
 ]
@@ -50,7 +52,7 @@ Progress = Callable[[int], None]
 """Told of the rows that are done, as they are."""
 
 
-class Found(NamedTuple):
+class Computed(NamedTuple):
     """Some rows with their results, and what is told of them."""
 
     rows: Any
@@ -81,6 +83,8 @@ def carried_out(
         workers = workers or Here(here)
         if plan.path is None:
             return all_reduced(plan, progress, kept, workers)
+        if plan.into_folder:
+            return spread(plan, progress, kept, workers)
         if kept is not None:
             return grown(plan, progress, kept, workers, here)
         tally = Tally()
@@ -98,8 +102,11 @@ class Workers(Protocol):
     def reduced(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
         """What the rows of each partition come to."""
 
-    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Found] | None]:
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Computed] | None]:
         """What finds the rows with their results, batch by batch; None ends a partition."""
+
+    def files(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Tally]:
+        """What is told of each partition, whose rows are in a file of their own."""
 
 
 class Here(NamedTuple):
@@ -117,11 +124,21 @@ class Here(NamedTuple):
         work = partial(partition_reduced, plan.job, progress=threads.telling(progress))
         yield from in_order(work, partitions, threads)
 
-    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Found] | None]:
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Computed] | None]:
         """What finds the rows with their results, batch by batch; None ends a partition."""
         for partition in plan.partitions[first:]:
             yield from partition_rows(plan, partition, self.threads)
             yield None
+
+    def files(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Tally]:
+        """What is told of each partition, whose rows are in a file of their own."""
+        partitions, threads = plan.partitions[first:], self.threads
+        if threads is None or len(partitions) == 1:
+            for partition in partitions:
+                yield file_written(plan, partition, progress, threads)
+            return
+        work = partial(file_written, plan, progress=threads.telling(progress))
+        yield from in_order(work, partitions, threads)
 
 
 def all_reduced(
@@ -141,6 +158,36 @@ def all_reduced(
     return Done(tally, partial)
 
 
+def spread(plan: BatchPlan, progress: Progress, kept: Manifest | None, workers: Workers) -> Done:
+    """The rows of each partition in a file of a folder; those of an unfinished run are there already."""
+    reached = kept.reached if kept else Reached()
+    tally = reached.tally
+    files = workers.files(plan, reached.done, progress)
+    for count, told in enumerate(files, reached.done + 1):
+        tally = merged(tally, told)
+        if kept and kept.is_due(count):
+            kept.note(Reached(count, tally))
+    return Done(tally)
+
+
+def file_written(
+    plan: BatchPlan,
+    partition: Partition,
+    progress: Progress = lambda rows: None,
+    threads: Threads | None = None,
+) -> Tally:
+    """A partition's rows, written to a file of a folder; what is to be told of them."""
+    assert plan.path is not None
+    tally, path = Tally(), output_of(plan.path, plan.format, partition.source)
+    with grown_in(parts_folder(plan, plan.path), path) as file, packed(file, path) as inner:
+        writer = FORMATS[plan.format].writer(inner, plan.schema)
+        with closing_anyway(writer):
+            rows = partition_rows(plan, partition, threads)
+            for told, _ in written(rows, writer, progress, threads):
+                tally = merged(tally, told)
+    return tally
+
+
 def grown(
     plan: BatchPlan, progress: Progress, kept: Manifest, workers: Workers, threads: Threads | None
 ) -> Done:
@@ -158,14 +205,14 @@ def grown(
 
 
 def written(
-    rows: Iterator[Callable[[], Found] | None],
+    rows: Iterator[Callable[[], Computed] | None],
     writer: RowWriter,
     progress: Progress,
     threads: Threads | None,
 ) -> Iterator[tuple[Tally, bool]]:
     """Write rows: what is to be told of each batch, and whether it is the end of a partition instead."""
 
-    def ready(find: Callable[[], Found] | None) -> tuple[int, Any, Tally]:
+    def ready(find: Callable[[], Computed] | None) -> tuple[int, Any, Tally]:
         if find is None:
             return -1, None, Tally()
         batch, tally = find()
@@ -305,7 +352,7 @@ def in_chunks(rows: Iterator[Any]) -> Iterator[Any]:
 
 def partition_rows(
     plan: BatchPlan, partition: Partition, threads: Threads | None = None
-) -> Iterator[Callable[[], Found]]:
+) -> Iterator[Callable[[], Computed]]:
     """What finds the rows of one partition with their results, batch by batch."""
     job, row = plan.job, partition.row
     for batch in batches(partition, job.read.names, job.read, threads):
@@ -313,7 +360,7 @@ def partition_rows(
         row += batch.num_rows
 
 
-def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) -> Found:
+def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) -> Computed:
     """Some rows with their results; the first of them is the file's ``row``, from 0."""
     job, pa = plan.job, arrow()
     columns = columns_of(job, batch)
@@ -323,7 +370,7 @@ def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) ->
     arrays += [as_column(one, block.bad) for one in block.results]
     found = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
     keep = kept_rows(block) if job.bad == "drop" else block.chosen
-    return Found(found if keep is None else found.filter(pa.array(keep)), tally)
+    return Computed(found if keep is None else found.filter(pa.array(keep)), tally)
 
 
 def as_type(batch: Any, name: str, plan: BatchPlan, partition: Partition) -> Any:

@@ -22,10 +22,18 @@ from uuid import uuid4
 import numpy as np
 
 from exprgrad.data.arrow import arrow
-from exprgrad.data.batch import Done, Found, Progress, partition_reduced, partition_rows
+from exprgrad.data.batch import (
+    Computed,
+    Done,
+    Progress,
+    file_written,
+    partition_reduced,
+    partition_rows,
+)
 from exprgrad.data.blocks import Tally, merged
 from exprgrad.data.formats import Partition
 from exprgrad.data.manifests import parts_folder, versions
+from exprgrad.data.places import store
 from exprgrad.data.plans import BatchPlan
 from exprgrad.errors import ExprgradError, MissingExtraError, RequestError, install
 from exprgrad.run.engines.compiled import cores
@@ -53,10 +61,10 @@ class Cluster(NamedTuple):
             progress(max(partition.rows, done.tally.rows))
             yield done._replace(tally=told_here(done.tally, partition))
 
-    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Found] | None]:
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Computed] | None]:
         """What finds the rows with their results, batch by batch; None ends a partition."""
         assert plan.path is not None
-        folder, run = Path(parts_folder(plan.path)).absolute(), uuid4().hex
+        folder, run = Path(parts_folder(plan, plan.path)).absolute(), uuid4().hex
         folder.mkdir(exist_ok=True)
         tasks = [
             (partition, str(folder / f"{run}-{at}"))
@@ -67,6 +75,16 @@ class Cluster(NamedTuple):
         ):
             yield from part_rows(path, told_here(tally, partition))
             yield None
+
+    def files(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Tally]:
+        """What is told of each partition, whose rows are in a file of their own."""
+        assert plan.path is not None
+        if store(plan.path) is None:
+            plan = plan._replace(path=str(Path(plan.path).absolute()))
+        tasks = [(one,) for one in plan.partitions[first:]]
+        for partition, tally in self.done(file_written, plan, tasks):
+            progress(max(partition.rows, tally.rows))
+            yield told_here(tally, partition)
 
     def done(self, function: Any, plan: BatchPlan, tasks: Sequence[Any]) -> Iterator[Any]:
         """The partition of each task and what the task returns; no worker has to wait for another task."""
@@ -241,11 +259,11 @@ def told_here(tally: Tally, partition: Partition) -> Tally:
     )
 
 
-def part_rows(path: str, tally: Tally) -> Iterator[Callable[[], Found]]:
+def part_rows(path: str, tally: Tally) -> Iterator[Callable[[], Computed]]:
     """The rows that a worker has written, by the batch; their tally comes with the first of them."""
     with arrow().memory_map(path) as file:
         for batch in arrow("ipc").open_stream(file):
-            yield partial(Found, batch, tally)
+            yield partial(Computed, batch, tally)
             tally = Tally()
     with suppress(OSError):
         Path(path).unlink()

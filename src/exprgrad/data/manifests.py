@@ -19,6 +19,7 @@ import numpy as np
 
 from exprgrad.data.arrow import arrow
 from exprgrad.data.blocks import Tally
+from exprgrad.data.folders import output_of
 from exprgrad.data.growing import before
 from exprgrad.data.job import Job, prepared
 from exprgrad.data.places import PIPE, STDIN, opened, store, without_packing
@@ -81,7 +82,7 @@ class Manifest:
     def finish(self) -> None:
         """Give the file that has all rows its place."""
         removed([manifest_path(self.path)])
-        placed(self.file, self.path)
+        placed(self.file, self.path, unfinished(self.path))
 
 
 def resumable(plan: BatchPlan, path: str) -> bool:
@@ -95,9 +96,9 @@ def manifest_path(path: str) -> str:
     return unfinished(path).removesuffix("part") + "resume"
 
 
-def parts_folder(path: str) -> str:
-    """The folder beside a target in which workers leave what they have written."""
-    return f"{unfinished(path)}s"
+def parts_folder(plan: BatchPlan, path: str) -> str:
+    """The folder in which files grow: beside a target, or within it if it is one."""
+    return f"{path}/.parts" if plan.into_folder else f"{unfinished(path)}s"
 
 
 @contextmanager
@@ -106,7 +107,7 @@ def manifest_beside(
 ) -> Iterator[Manifest]:
     """The record of a run onto a target, for as long as it lasts; afterwards nothing is left beside that.
 
-    What is done stays for another run, if anything is, unless a row ends this one.
+    What is done stays for another run, if anything is, unless a row ends this one, and not in a folder.
     Raises ``RequestError`` where what an unfinished run has done is not what this one would do.
     """
     part = unfinished(path)
@@ -117,7 +118,7 @@ def manifest_beside(
         manifest_path(path),
         f"{manifest_path(path)}.part",
     ]
-    folder = parts_folder(path)
+    folder = parts_folder(plan, path)
     about = {"what": asked_for(plan), "inputs": inputs_of(plan, by_content)}
     try:
         with locked(part, path, is_kept=True) as file:
@@ -128,14 +129,22 @@ def manifest_beside(
             if not kept.is_written:
                 removed(rests[1:])
             shutil.rmtree(folder, ignore_errors=True)
+            had_folder = Path(path).exists()
             try:
                 yield kept
             except BaseException as error:
-                if isinstance(error, InputError) or not kept.is_written:
+                is_lost = isinstance(error, InputError) and not plan.into_folder
+                if is_lost or not kept.is_written:
                     removed(rests)
                 raise
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
+                if plan.into_folder and not had_folder:
+                    for one in sorted(Path(path).rglob("*"), reverse=True):
+                        with suppress(OSError):
+                            one.rmdir()  # what has nothing in it
+                    with suppress(OSError):
+                        Path(path).rmdir()
             removed(rests)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
@@ -224,6 +233,10 @@ def reached_before(kept: Manifest, plan: BatchPlan) -> Reached:
     now = [list(map(str, one)) for one in kept.about["inputs"]]
     for at in range(len(read)):
         check_input(path, inputs[at], now[at])
+    for partition in plan.partitions[: reached.done] if plan.into_folder else ():
+        output = output_of(path, plan.format, partition.source)
+        if not Path(output).exists():
+            raise other_run(path, f"'{output}' is not there any more")
     return reached
 
 

@@ -17,8 +17,8 @@ from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.run.values.files import unreadable
 
 __all__ = [
-    "HEAD", "PIPE", "STDIN", "Key", "RowFile", "found_in", "head", "keys_of", "opened", "packed", "pipe",
-    "stamp_of", "store", "without_packing",
+    "HEAD", "PIPE", "STDIN", "Key", "RowFile", "files_of", "found_in", "head", "is_inside", "keys_of",
+    "opened", "packed", "pipe", "stamp_of", "store", "without_packing",
 ]  # fmt: skip
 
 PIPE = "-"
@@ -161,6 +161,13 @@ def keys_of(paths: Sequence[str]) -> list[tuple[Key, ...]]:
         )
         for keys in found
     ]
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether a path is a folder, or one within it."""
+    if "://" in path or "://" in folder:
+        return f"{path}/".startswith(folder.rstrip("/") + "/")
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def is_glob(path: str) -> bool:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from exprgrad.data.arrow import arrow, cells, in_texts, is_numeric, is_text, type_words
+from exprgrad.data.folders import check_folder, is_folder, keys_in_names, whole_of
 from exprgrad.data.formats import (
     BY_ENDING,
     FORMATS,
@@ -52,6 +53,7 @@ class BatchPlan(NamedTuple):
     ``schema``  all of them, with types
     ``path``    where to, in which ``format``; None for what is reduced
     ``rows``    how many rows there are, about; 0 if nobody knows
+    ``into_folder``  whether the path is a folder, in which each partition has a file
     """
 
     job: Job
@@ -62,6 +64,7 @@ class BatchPlan(NamedTuple):
     path: str | None = None
     format: str = ""
     rows: int = 0
+    into_folder: bool = False
 
 
 def planned(
@@ -82,17 +85,22 @@ def planned(
     ``asked`` is what ``job_of`` takes: what is computed for every row.
     """
     job = job_of(text, **asked)
-    format = "" if reduce else target_format(path, to)
+    into_folder = is_folder(path)
+    format = "" if reduce or into_folder else target_format(path, to)
     listed = found_in(data, BY_ENDING)
     refuse_overwriting([one for one, _ in listed], path)
     sources, samples = zip(*map(sampled, sources_of(listed)), strict=True)
+    if into_folder:
+        path, format = str(path).rstrip("/" + os.sep), to or sources[0].format
+        check_folder(path, format, sources, data)
     are_told = any(FORMATS[source.format].is_loose for source in sources)
     job = job._replace(bad=bad_rows, reduce=reduce, by=tuple(by), by_texts=bool(by) and are_told)
     for source, sample in zip(sources, samples, strict=True):
         check_columns(job, source, sample)
     first = samples[0].schema
     is_plain = bool(format) and FORMATS[format].is_text and FORMATS[sources[0].format].is_text
-    kept = () if reduce or only else tuple(first.names)
+    said = keys_in_names(sources) if into_folder else ()
+    kept = () if reduce or only else tuple(name for name in first.names if name not in said)
     read = read_schema(job, sources[0], first, kept, is_plain)
     for source, sample in zip(sources[1:], samples[1:], strict=True):
         check_same(sources[0], source, first, sample.schema, [*kept, *by], is_plain)
@@ -103,12 +111,14 @@ def planned(
     schema = pa.schema(
         [*(read.field(name) for name in kept), *((name, pa.float64()) for name in found)]
     )
-    partitions = [part for source in sources for part in partitions_of(source)]
+    cut = whole_of if into_folder else partitions_of
+    partitions = [part for source in sources for part in cut(source)]
     job = job._replace(read=read)
     rows = sum(map(about, partitions, [samples[0].num_rows] * len(partitions)))
     if reduce:
         return BatchPlan(job, partitions, found, rows=rows)
-    return BatchPlan(job, partitions, found, kept, schema, path or PIPE, format, rows)
+    path = path or PIPE
+    return BatchPlan(job, partitions, found, kept, schema, path, format, rows, into_folder)
 
 
 def sources_of(listed: Sequence[tuple[str, str]]) -> list[RowFile]:
@@ -216,7 +226,11 @@ def target_format(path: str | None, to: str | None) -> str:
             message = "Parquet cannot be written to a pipe"
             raise RequestError("usage", message, help="name a file: -o FILE.parquet")
         return to or "csv"
-    found = format_of(path)
+    try:
+        found = format_of(path)
+    except RequestError as error:
+        error.help = f"{error.help}; the name of a folder ends in /"
+        raise
     if without_packing(path)[1] not in ("", "gzip"):
         message = f"cannot write '{path}': only .gz is packed here"
         raise RequestError("unknown-format", message, help="write .gz, or to a pipe").about(path)
@@ -230,8 +244,8 @@ def refuse_overwriting(sources: Sequence[str], path: str | None) -> None:
     """An error for a target that is read, or cannot be written."""
     if path is None or path == PIPE or store(path) is not None:
         return
-    folder = os.path.dirname(path) or "."  # noqa: PTH120
-    reason = "is a folder" if os.path.isdir(path) else ""  # noqa: PTH112
+    folder = os.path.dirname(path.rstrip("/" + os.sep)) or "."  # noqa: PTH120
+    reason = ""
     if not os.path.isdir(folder):  # noqa: PTH112
         reason = f"there is no folder '{folder}'"
     elif not os.access(folder, os.W_OK | os.X_OK):

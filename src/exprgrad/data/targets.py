@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+from uuid import uuid4
 
 from exprgrad.data.places import PIPE, store
 from exprgrad.errors import RequestError
 
-__all__ = ["locked", "placed", "settle", "target", "unfinished", "unwritable"]
+__all__ = ["grown_in", "locked", "placed", "settle", "target", "unfinished", "unwritable"]
 
 
 def unfinished(path: str) -> str:
@@ -41,7 +42,7 @@ def target(path: str) -> Iterator[IO[bytes]]:
         with locked(part, path) as file:
             try:
                 yield file
-                placed(file, path)
+                placed(file, path, part)
             except BaseException:
                 with suppress(OSError):
                     os.unlink(part)  # noqa: PTH108
@@ -52,11 +53,37 @@ def target(path: str) -> Iterator[IO[bytes]]:
         raise unwritable(path, error) from None
 
 
-def placed(file: IO[bytes], path: str) -> None:
-    """Give a file that has grown beside its target that one's name, once it is on the disk."""
+@contextmanager
+def grown_in(folder: str, path: str) -> Iterator[IO[bytes]]:
+    """A file to write in a folder of such files, which takes its place as in ``target``.
+
+    No other run writes it, and who is believed dead and does may: it comes to the same bytes.
+    """
+    if store(path) is not None:
+        with target(path) as file:
+            yield file
+        return
+    part = os.path.join(folder, uuid4().hex)  # noqa: PTH118
+    try:
+        for one in (folder, os.path.dirname(path)):  # noqa: PTH120
+            os.makedirs(one, exist_ok=True)  # noqa: PTH103
+        try:
+            with open(part, "wb+") as file:  # noqa: PTH123
+                yield file
+                placed(file, path, part)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(part)  # noqa: PTH108
+            raise
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+def placed(file: IO[bytes], path: str, part: str) -> None:
+    """Give a file that has grown elsewhere its place, once it is on the disk."""
     file.flush()
     os.fsync(file.fileno())
-    os.replace(unfinished(path), path)  # noqa: PTH105
+    os.replace(part, path)  # noqa: PTH105
     settle(path)
 
 

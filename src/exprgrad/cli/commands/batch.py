@@ -25,7 +25,7 @@ from exprgrad.cli.request import (
     stack,
     wrt_option,
 )
-from exprgrad.errors import RequestError
+from exprgrad.errors import ExprgradError, InputError, RequestError
 
 if TYPE_CHECKING:
     from exprgrad.data.batch import Done, Workers
@@ -98,7 +98,8 @@ run_options = stack(
 )  # fmt: skip
 file_option = click.option(
     "-o", "--output", "path", metavar="FILE",
-    help="Write a file: its ending says the format, as for --data; of reduced rows, .json, .csv or .txt.",
+    help="Write a file: its ending says the format, as for --data; of reduced rows, .json, .csv or .txt.  "
+    "A folder, as in out/, has a file for each that is read.",
 )  # fmt: skip
 
 
@@ -172,7 +173,7 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
     """The record of the run, where there can be one; a run that is stopped says how to go on with it."""
     from exprgrad.data.manifests import manifest_beside, resumable
 
-    path = options["path"] or options.get("document")
+    path = (plan.path if options["path"] else None) or options.get("document")
     if path is None or not resumable(plan, path):
         for name in ("resume", "check_content"):
             if options[name]:
@@ -185,8 +186,9 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
     with manifest_beside(path, plan, options["resume"], options["check_content"]) as kept:
         try:
             yield kept
-        except (KeyboardInterrupt, RequestError, OSError):
-            if kept.is_written:
+        except (KeyboardInterrupt, ExprgradError, OSError) as error:
+            is_lost = isinstance(error, InputError) and not plan.into_folder
+            if kept.is_written and not is_lost:
                 again = shlex.join(["exprgrad", *click.get_current_context().obj])
                 again += " --resume" * (not options["resume"])
                 write([f"note: what is done is kept; to go on type\n  {again}\n"], sys.stderr)
@@ -249,7 +251,12 @@ def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
     told = {"bad": dict(tally.bad), "kinks": tally.kinks}
     if done.partial is None:
         rows = tally.rows - (sum(tally.bad.values()) if job.bad == "drop" else 0)
-        fields |= {"file": plan.path, "columns": [*plan.kept, *plan.names], "rows": rows, **told}
+        fields |= {
+            "file": options["path"],
+            "columns": [*plan.kept, *plan.names],
+            "rows": rows,
+            **told,
+        }
         return Answer("batch", job.text, fields.items(), (), (), lambda _: ())
     found = finished(job.reduce, done.partial)
     if not (found or job.by):
