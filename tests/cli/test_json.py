@@ -73,6 +73,7 @@ PLOTS = [
     "plot|x*y|x=0:1|y=0:1:3",
     "plot|x",
 ]
+NORMAL = MISRA.replace("y ~ b1*(1 - exp(-b2*x))", "log(s) + (y - b1*(1 - exp(-b2*x)))^2/(2*s^2)")
 REQUESTS = [
     *PLOTS,
     "grad|(a+b)*c|a=2|b=-3|c=10",
@@ -159,6 +160,7 @@ REQUESTS = [
     "solve|x*exp(-x) = 0.1|x=0:inf",
     "solve|x^2 + y^2 = 1|x=1|y=1",
     "solve|y = 2*x|x=1",
+    f"fit|--objective|{NORMAL}|b1=250|b2=5e-4|s=1",
     f"fit|{MISRA}|b1=500",
     f"fit|{MISRA}|b1=500|b2=1e-4|b3=1",
     "explore|a*b|a=1|b=inf",

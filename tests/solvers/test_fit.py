@@ -151,9 +151,9 @@ def test_rows_in_blocks_and_in_one_are_alike() -> None:
     x = np.linspace(0, 4, 1000)
     y = 3 * np.exp(-0.7 * x) + 0.01 * np.sin(99 * x)
     residual = parsed("y - a*exp(-k*x)")
-    whole = problem_of(residual, "yx", "ak", {}, lambda: iter([Columns([y, x])]), 1000)
+    whole = problem_of(residual, 0, "yx", "ak", {}, lambda: iter([Columns([y, x])]), 1000)
     parts = [Columns([y[at : at + 7], x[at : at + 7]]) for at in range(0, 1000, 7)]
-    pieces = problem_of(residual, "yx", "ak", {}, lambda: iter(parts), 1000)
+    pieces = problem_of(residual, 0, "yx", "ak", {}, lambda: iter(parts), 1000)
     one, other = (p.linearized(np.array([2.5, 0.5])) for p in (whole, pieces))
     assert one is not None and other is not None
     assert one.cost == pytest.approx(other.cost, rel=1e-13)

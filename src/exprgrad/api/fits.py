@@ -78,6 +78,7 @@ def fit(
     starts: int = 1,
     seed: int = 0,
     profile: bool = False,
+    objective: bool = False,
     **parameters: object,
 ) -> Fitted:
     """The parameters that bring a model nearest to data: ``fit("y ~ a*exp(-k*x)", data, a=1, k=0.1)``.
@@ -89,28 +90,17 @@ def fit(
     ``weights`` one of relative weights.  ``loss`` is ``huber``, ``soft_l1`` or ``cauchy``, from residuals
     as large as ``loss_scale`` on.  ``bad_rows="drop"`` leaves out rows that miss a number.
 
+    With ``objective`` the text is a formula whose sum over all rows is to be least, such as a negative
+    log-likelihood.
+
     The answer prints as its tables: ``.parameters["a"]`` has ``value``, ``error`` and ``interval``,
     ``.converged`` and ``.reason`` say how it ended.  Raises ``InputError`` for what cannot be fitted,
     ``MissingExtraError`` without SciPy.
     """
     require(model, str, "a model is a text, such as 'y ~ a + b*x'")
+    given = {**(start or {}), **parameters}
     asked = FitRequest(
-        model,
-        data,
-        {**(start or {}), **parameters},
-        fix,
-        bounds,
-        sigma,
-        weights,
-        loss,
-        loss_scale,
-        map,
-        where,
-        bad_rows,
-        level,
-        starts,
-        seed,
-        profile,
-    )
-    found = fit_to(asked)
-    return Fitted(*found)
+        model, data, given, fix, bounds, sigma, weights, loss, loss_scale, map, where, bad_rows, level,
+        starts, seed, profile, objective,
+    )  # fmt: skip
+    return Fitted(*fit_to(asked))

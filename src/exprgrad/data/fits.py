@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from exprgrad.data.observations import Observations, Table, Wanted, observed, tables
-from exprgrad.data.plans import condition_of
+from exprgrad.data.plans import condition_of, formula_of_numbers
 from exprgrad.derive.parsed import completed
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.explain.diagnostics import Run
@@ -19,6 +19,7 @@ from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.inputs import as_number, normal, surplus
 from exprgrad.run.values.ranges import as_interval
 from exprgrad.solvers.fit.fit import Bounds, Fit, Manner, fitted
+from exprgrad.solvers.fit.likelihood import likely
 from exprgrad.solvers.fit.losses import LOSSES
 from exprgrad.solvers.fit.problem import Problem, problem_of
 from exprgrad.source import Source
@@ -52,12 +53,15 @@ class FitRequest(NamedTuple):
     starts: int = 1
     seed: int = 0
     profile: bool = False
+    objective: bool = False
     spelled: Mapping[str, str] | None = None
 
 
 def fit_to(asked: FitRequest) -> Fit:
     """Fit a model to rows."""
-    text, graph = asked.text, model_of(asked.text)
+    text = asked.text
+    graph = formula_of_numbers(text) if asked.objective else model_of(text)
+    response = graph.output if asked.objective else graph.operands[graph.output][0]
     start = {normal(name): as_number(value, name) for name, value in asked.start.items()}
     held = fixed_in(asked.fix, start)
     given = {**start, **held}
@@ -75,11 +79,12 @@ def fit_to(asked: FitRequest) -> Fit:
     loss = loss_of(asked.loss, asked.loss_scale)
     rows = rows_of(asked, graph, given)
     refuse_few(rows.rows, parameters, rows.left_out, text)
-    problem = problem_of(graph, rows.names, parameters, held, rows.blocks, rows.rows, *loss)
+    given_rows = rows.names, parameters, held, rows.blocks, rows.rows
+    problem = problem_of(graph, response, *given_rows, *loss)
     if asked.starts == 1:
         refuse_no_value(problem, graph, text, given)
         refuse_idle(problem, graph, text, start)
-    found = fitted(text, problem, start, held, manner)
+    found = (likely if asked.objective else fitted)(text, problem, start, held, manner)
     in_order = {name: found.parameters[name] for name in graph.inputs if name in found.parameters}
     return found._replace(left_out=rows.left_out, parameters=in_order)
 
@@ -272,6 +277,12 @@ def refuse_pairs(asked: FitRequest) -> None:
             f"{advice('--profile', 'profile')} and {advice('--loss', 'loss')} exclude each other"
         )
         raise RequestError("usage", message, help="a profile is one of sums of squares")
+    options = {"sigma": asked.sigma, "weights": asked.weights, "loss": asked.loss}
+    for name, value in {**options, "profile": asked.profile or None}.items():
+        if asked.objective and value is not None:
+            pair = advice(f"--objective and --{name}", f"objective and {name}")
+            message = f"{pair} exclude each other"
+            raise RequestError("usage", message, help="what a row counts stands in the formula")
     if asked.bad_rows not in ("fail", "drop"):
         message = f"there is no bad_rows={asked.bad_rows!r}"
         raise RequestError("usage", message, help="it is 'fail' or 'drop'")

@@ -50,6 +50,10 @@ row_options = stack(
 )  # fmt: skip
 search_options = stack(
     click.option(
+        "--objective", metavar="FORMULA",
+        help="In place of EXPR: make its sum over all rows least, such as a negative log-likelihood.",
+    ),
+    click.option(
         "--fix", metavar="NAME[=VALUE][,…]", help="Hold these parameters, at a value or at their starts."
     ),
     click.option("--bounds", metavar="NAME=LOW:HIGH[,…]", help="Keep parameters within bounds: b1=0:inf."),
@@ -98,7 +102,7 @@ def fit_command(**options: Any) -> int:
 
     picture = picture_in(options)
     refuse_two_pipes(options)
-    request = read_request(options)
+    request = read_request(with_objective(options))
     asked = FitRequest(
         request.text,
         list(options["data"]),
@@ -109,6 +113,7 @@ def fit_command(**options: Any) -> int:
         spelled=request.spelled,
         **{name: options[name] for name in ("sigma", "weights", "loss", "loss_scale", "where")},
         **{name: options[name] for name in ("bad_rows", "level", "starts", "seed", "profile")},
+        objective=options["objective"] is not None,
     )
     found = fit_to(asked)
     if picture:
@@ -117,6 +122,16 @@ def fit_command(**options: Any) -> int:
 
         put(fit_picture(found, picture, options["look"]), options["path"])
     return give(fit_answer(found, options), options)
+
+
+def with_objective(options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with the formula of ``--objective`` as the formula."""
+    objective = options["objective"]
+    if objective is None:
+        return options
+    if options["file"] is not None:
+        raise RequestError("usage", "--objective and -f exclude each other", help="choose one")
+    return {**options, "arguments": (objective, *options["arguments"])}
 
 
 def given_in(argument: str | None, what: str, example: str) -> list[tuple[str, str]]:

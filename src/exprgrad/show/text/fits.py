@@ -84,6 +84,8 @@ def quality(found: Fit, digits: int) -> Iterator[str]:
     yield f"{found.rows:,} row{s}, {found.dof:,} degree{'s' * (found.dof != 1)} of freedom" + (
         f", {found.left_out:,} left out" if found.left_out else ""
     )
+    if found.objective:
+        yield f"least sum {decimal(found.cost, digits)}"
     if found.residual_sd is not None:
         what = "reduced chi-squared" if found.absolute else "residual standard deviation"
         value = found.residual_sd**2 if found.absolute else found.residual_sd
@@ -114,9 +116,9 @@ def quality(found: Fit, digits: int) -> Iterator[str]:
 
 
 def direction(way: dict[str, float]) -> str:
-    """A change of parameters that changes nothing."""
+    """A change of parameters that changes nothing else."""
     moved = [f"{printable(name)} by {decimal(by, 3)}" for name, by in way.items() if by]
-    return f"to move {', '.join(moved)} changes no residual"
+    return f"to move {', '.join(moved)} changes nothing"
 
 
 def fit_ending(found: Fit) -> str:
@@ -140,7 +142,8 @@ def fit_fields(found: Fit) -> dict[str, Any]:
         "reason": found.reason,
         "rows": found.rows,
         "left_out": found.left_out,
-        "sum_of_squares": None if found.loss else 2 * found.cost,
+        "sum_of_squares": None if found.loss or found.objective else 2 * found.cost,
+        "objective": found.cost if found.objective else None,
         "r_squared": found.r_squared,
         "aic": found.aic,
         "level": found.level,

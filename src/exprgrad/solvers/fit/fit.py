@@ -21,7 +21,7 @@ from exprgrad.solvers.fit.least_squares import Minimum, descended, inner, polish
 from exprgrad.solvers.fit.problem import Linearized, Problem
 from exprgrad.solvers.fit.profile import profile
 
-__all__ = ["Bounds", "Estimate", "Fit", "Manner", "Starts", "fitted"]
+__all__ = ["Bounds", "Estimate", "Fit", "Manner", "Starts", "drawn", "fitted", "limits_of"]
 
 OFFSET = 1e-3
 """Below this relative offset a fit has converged: Bates and Watts, Technometrics 23 (1981), 179."""
@@ -92,6 +92,7 @@ class Fit(NamedTuple):
     ``offset``        the relative offset; None where the residuals leave nothing to compare with
     ``passes``        how often the rows were gone through
     ``linear``        whether the model is linear in its parameters
+    ``objective``     whether it is the sum of a formula that is least, which ``cost`` is then
     ``absolute``      whether the rows' standard deviations were given
     """
 
@@ -119,6 +120,7 @@ class Fit(NamedTuple):
     loss: str
     linear: bool
     profiled: bool = False
+    objective: bool = False
     left_out: int = 0
 
     @property
@@ -139,8 +141,7 @@ def fitted(
 
     Raises ``InputError`` where the model has no value at any start.
     """
-    limits = [manner.bounds.get(name, (-inf, inf)) for name in problem.parameters]
-    low, high = np.array(limits).T
+    low, high = limits_of(problem, manner)
     first = np.array([start[name] for name in problem.parameters])
     tried = drawn(first, low, high, manner.starts, manner.seed)
     best, ends = best_of(problem, tried, low, high)
@@ -150,6 +151,12 @@ def fitted(
         found = with_profiles(found, minimum, free, (low, high))
     held = {name: Estimate(value, held="fixed") for name, value in fixed.items()}
     return found._replace(parameters={**found.parameters, **held})
+
+
+def limits_of(problem: Problem, manner: Manner) -> tuple[Any, Any]:
+    """The least and the greatest that each parameter may be."""
+    low, high = np.array([manner.bounds.get(name, (-inf, inf)) for name in problem.parameters]).T
+    return low, high
 
 
 def drawn(start: Any, low: Any, high: Any, count: int, seed: int) -> list[Any]:

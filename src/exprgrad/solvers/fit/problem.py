@@ -179,20 +179,20 @@ def stacked(triangle: Any, rows: Any) -> Any:
 
 
 def problem_of(
-    residual: Graph,
+    graph: Graph,
+    response: int,
     columns: Sequence[str],
     parameters: Sequence[str],
     fixed: Mapping[str, float],
     *rest: Any,
 ) -> Problem:
-    """The problem to make a difference of two sides, response and model, small.
+    """The problem to make a graph's output small in all rows; ``response`` is the response's node.
 
     ``fixed`` are the values of parameters that are not estimated; ``rest`` is what ``Problem`` takes.
     """
     builder = Builder()
     inputs = {name: builder.input(name) for name in (*columns, *parameters)}
     inputs |= {name: builder.constant(value) for name, value in fixed.items()}
-    images = builder.include(residual, inputs)
-    builder.graph.output = images[residual.output]
-    response, _ = residual.operands[residual.output]
+    images = builder.include(graph, inputs)
+    builder.graph.output = images[graph.output]
     return Problem(builder.graph, images[response], columns, parameters, *rest)
