@@ -51,7 +51,8 @@ def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
     def row(item: tuple[str, Estimate]) -> list[Any]:
         name, one = item
         error = HELD[one.held] if one.held else decimal(one.error, digits) or "not determined"
-        cells = [name, one.value, error, between(one.interval, digits)]
+        value = one.value if one.held or one.error is not None else None
+        cells = [name, value, error, between(one.interval, digits)]
         return [*cells, between(one.profile, digits)] if found.profiled else cells
 
     return tabulated(
@@ -73,9 +74,14 @@ def correlation_table(found: Fit, known: Sequence[int]) -> Table:
     columns = [Column("correlation"), *(Column(name, is_number=True) for name in names[:-1])]
     rows = []
     for place, at in enumerate(known):
-        cells = [f"{found.correlation[at][other]:.4f}" for other in known[:place]]
+        cells = [coefficient(found.correlation[at][other]) for other in known[:place]]
         rows.append([names[place], *cells, *[""] * (len(known) - 1 - place)])
     return Table(columns, rows[1:])
+
+
+def coefficient(value: float) -> str:
+    """A correlation: one that is 0 in all digits shown has no sign."""
+    return f"{round(float(value), 4) + 0.0:.4f}"
 
 
 def quality(found: Fit, digits: int) -> Iterator[str]:
@@ -100,7 +106,7 @@ def quality(found: Fit, digits: int) -> Iterator[str]:
     ]
     if len(known) == 2:
         one, other = (printable(found.estimated[at]) for at in known)
-        yield f"correlation of {one} and {other} {found.correlation[known[0]][known[1]]:.4f}"
+        yield f"correlation of {one} and {other} {coefficient(found.correlation[known[0]][known[1]])}"
     if found.starts.tried > 1:
         tried, led, failed = found.starts
         yield f"{tried} starts: {led} led here" + (f", {failed} had no value" if failed else "")

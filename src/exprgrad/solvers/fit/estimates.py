@@ -15,8 +15,14 @@ from exprgrad.solvers.fit.losses import LOSSES
 from exprgrad.solvers.fit.problem import Linearized, Problem, stacked
 
 __all__ = [
-    "Spread", "Variation", "quantile", "rounding", "spread_of", "variation_of",
-]  # fmt: skip
+    "Spread",
+    "Variation",
+    "in_units",
+    "quantile",
+    "rounding",
+    "spread_of",
+    "variation_of",
+]
 
 DEGENERATE = 1e-14
 """A direction whose singular value is below this share of the largest is lost in rounding."""
@@ -65,8 +71,7 @@ def spread_of(problem: Problem, point: Any, here: Linearized, chosen: Any) -> Sp
     directions = []
     for direction in vt[rank:]:
         shares = np.where(np.abs(direction) > INVOLVED, direction, 0.0)
-        moved = np.where(no_effect, shares, shares / lengths)
-        directions.append(moved / np.max(np.abs(moved)))
+        directions.append(in_units(np.where(no_effect, shares, shares / lengths)))
     condition = float(s[0] / s[-1]) if rank == len(s) > 0 else inf
     half = (vt[:rank].T / s[:rank]) / lengths[:, None]
     inverse = covariance = half @ half.T
@@ -75,6 +80,12 @@ def spread_of(problem: Problem, point: Any, here: Linearized, chosen: Any) -> Sp
         inverse = half @ np.linalg.pinv(np.eye(rank) + bent) @ half.T
         covariance = sandwich(problem, point, inverse, chosen)
     return Spread(u[:, :rank], inverse, covariance, rank, condition, directions)
+
+
+def in_units(way: Any) -> Any:
+    """A direction whose greatest number is 1 or -1, and whose first is positive."""
+    first = way[np.flatnonzero(way)[0]]
+    return way * (np.sign(first) / np.max(np.abs(way)))
 
 
 def sandwich(problem: Problem, point: Any, inverse: Any, chosen: Any) -> Any:

@@ -25,6 +25,8 @@ __all__ = ["Bounds", "Estimate", "Fit", "Manner", "Starts", "drawn", "fitted", "
 
 OFFSET = 1e-3
 """Below this relative offset a fit has converged: Bates and Watts, Technometrics 23 (1981), 179."""
+CERTAIN = 1e-9
+"""An offset that is less is one of rounding alone, and not worth a number."""
 SAME = 1e-6
 """Costs that differ relatively by less are of one minimum."""
 DECADES = 1.0
@@ -351,9 +353,10 @@ def verdict(
     if curvature is not None and len(curvature) and curvature[0] <= -1:
         return False, "it stopped where the sum of squares is no minimum, but a saddle"
     if offset is not None and offset < OFFSET:
-        return True, f"relative offset {offset:.1e}, below {OFFSET:g}"
+        shown = f"is {offset:.1e}" if offset > CERTAIN else "is below 1e-9"
+        return True, f"the relative offset {shown}, and {OFFSET:g} would do"
     if minimum.step is not None and (np.abs(minimum.step[chosen]) <= moved).all():
         return True, "the residuals are down to rounding, and so is the last step"
     if offset is None:
         return False, "it stopped while its steps were still larger than rounding"
-    return False, f"relative offset {offset:.1e}, and a minimum has less than {OFFSET:g}"
+    return False, f"the relative offset is {offset:.1e}, and has to be below {OFFSET:g}"

@@ -16,7 +16,7 @@ from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import data_errors
 from exprgrad.run.numbers.bounds import UNIT, right_digits
-from exprgrad.solvers.fit.estimates import quantile
+from exprgrad.solvers.fit.estimates import in_units, quantile
 from exprgrad.solvers.fit.fit import Estimate, Fit, Manner, Starts, drawn, limits_of
 from exprgrad.solvers.fit.problem import Problem
 from exprgrad.solvers.minima.objective import Layout, Objective, Vector
@@ -148,8 +148,7 @@ def accounted(
     inverse, condition, rank, open = inverted(hessian)
     unit = total.unit[chosen]
     covariance = inverse * np.outer(unit, unit)
-    moves = [way * unit / np.max(np.abs(way * unit)) for way in open]
-    ways = [dict(zip(names, map(float, move), strict=True)) for move in moves]
+    ways = [dict(zip(names, map(float, in_units(way * unit)), strict=True)) for way in open]
     _, noise = total.noise(here.at)
     moved = np.abs(inverse) @ noise[chosen] * unit
     point = here.at * total.unit
