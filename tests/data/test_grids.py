@@ -10,11 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import exprgrad
 from exprgrad.data import grids
 from exprgrad.data.grids import Grid, Tally, grid_over, grid_rows, warnings_about
+from exprgrad.run.evaluation import evaluator_for
 from shell import command
+from strategies import programs
 
 FORMULAS = [
     ("x^y*log(x + y)", {"x": "0.5:3:4", "y": "1:2:3"}),
@@ -66,6 +70,27 @@ def test_rows_are_what_hess_prints(text: str, ranges: dict[str, str]) -> None:
         assert bits(x[len(ranges) :]) == bits([*map(float, numbers)])
 
 
+RANGES = ("-2:2:5", "1e-8:1:log:3", "-1e3:1e3:3", "1:10:log:4")
+
+
+@pytest.mark.slow
+@settings(max_examples=120)
+@given(programs(), st.permutations(RANGES), st.sampled_from([0, 1, 2]), st.sampled_from([0, 1000]))
+def test_rows_of_any_formula(text: str, texts: list[str], order: int, few: int) -> None:
+    """A row of a block is what is found at its point by itself, to the bit."""
+    f = exprgrad.parse(text)
+    assume(0 < len(f.inputs) <= 3 and len(f.graph) < 30)
+    values = dict(zip(f.inputs, [*texts[:2], 0.7], strict=False))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grids, "LEAST_COMPILED", few)
+        grid = grid_over(f.graph, text, values, None, order)
+        found = list(grid_rows(grid, Tally()))
+    evaluator = evaluator_for(grid.graph)
+    for row, numbers in enumerate(found):
+        alone, _ = grids.looked_at(grid, evaluator, grids.point_at(grid, row))
+        assert bits(numbers[len(grid.ranges) :]) == bits(alone)
+
+
 def test_the_last_range_varies_fastest() -> None:
     """However many blocks there are."""
     found = list(grid_rows(grid_of("x + 10*y", {"y": "0:9:10", "x": "0:999:1000"}, 0), Tally()))
@@ -91,7 +116,7 @@ def test_what_is_told() -> None:
 
 def test_rows_beyond_those_looked_at_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each reason has so many looks of its own."""
-    monkeypatch.setattr(grids, "MOST_LOOKED", 2)
+    monkeypatch.setattr(grids, "MOST_LOOKED", {"infinite": 2, "kink": 2, "digits": 2})
     grid, tally = grid_of("floor(x)*(1 - cos(y))/y^2", {"x": "0:4:9", "y": "1e-9:1:2"}, 1), Tally()
     found = list(grid_rows(grid, tally))
     assert tally.unseen == {"kink": 8, "digits": 1}

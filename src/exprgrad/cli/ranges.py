@@ -55,7 +55,7 @@ def over_ranges(
         ORDERS[command],
         digits_shown(options),
         elastic=bool(options.get("elastic")),
-        spelled=request.spelled,
+        arguments=request.spelled,
         origins=request.origins,
     )
     return give(answer(grid, Tally(), command, options), options)

@@ -27,6 +27,7 @@ from exprgrad.explain.diagnostics import (
     told_once,
     unused_bindings,
 )
+from exprgrad.explain.digits.truths import Unexplained
 from exprgrad.explain.limits import SHARED
 from exprgrad.graph.graph import Graph, is_scalar
 from exprgrad.language.read.parse import at_shapes, need_number
@@ -59,8 +60,10 @@ ROWS_AT_ONCE = 4096
 """How many rows are computed at a time."""
 LEAST_COMPILED = 50_000
 """Fewer rows are computed by NumPy: to load what makes machine code takes longer than they do."""
-MOST_LOOKED = 1000
-"""How many rows are looked at one by one, of those at kinks, of those not finite, and of the others."""
+MOST_LOOKED = {"infinite": 1000, "kink": 1000, "digits": 4000}
+"""How many rows are looked at one by one: of those not finite, of those at kinks, and of the others."""
+EXPLAINED = 20
+"""Of how many rows it is worked out where digits are lost."""
 POINTS_TOLD = 3
 """How many points are told of for each reason."""
 REASONS = {
@@ -88,6 +91,7 @@ class Grid(NamedTuple):
     ``order``   0 for values alone, 1 for the gradient, 2 for second derivatives, too
     ``digits``  how many digits of the numbers are shown
     ``elastic`` whether elasticities stand behind the gradient
+    ``texts``   of fixed inputs that were typed otherwise than their doubles' shortest texts
     ``is_plain``  whether there are nothing but numbers, for which kernels are made
     """
 
@@ -99,7 +103,8 @@ class Grid(NamedTuple):
     order: int
     digits: int
     is_plain: bool
-    elastic: bool = False
+    elastic: bool
+    texts: Mapping[str, str]
 
     @property
     def size(self) -> int:
@@ -125,13 +130,13 @@ def grid_over(
     digits: int = COUNTED,
     *,
     elastic: bool = False,
-    spelled: Mapping[str, str] = evaluation.NOTHING,
+    arguments: Mapping[str, str] = evaluation.NOTHING,
     origins: Mapping[str, str] = evaluation.NOTHING,
 ) -> Grid:
     """The grid of a formula's values, of which some are texts of ranges; the others are as in a run.
 
-    ``spelled`` are the arguments as they were typed, ``origins`` the files that values came from.  Raises
-    ``InputError`` for values that are none, ``ShapeError`` for those that do not fit.
+    ``arguments`` are those of a command line as they were typed, ``origins`` the files that values came
+    from.  Raises ``InputError`` for values that are none, ``ShapeError`` for those that do not fit.
     """
     ranges = {
         normal(name): range_in(value, name)
@@ -143,18 +148,19 @@ def grid_over(
         raise InputError("bad-value", "no input has a range", help=help)
     starts = {name: one.points([0])[0] for name, one in ranges.items()}
     given = {normal(name): value for name, value in values.items()} | starts
-    found = resolve(graph, text, given, spelled)
+    found = resolve(graph, text, given, arguments)
     shaped = at_shapes(graph, text, shapes_of(found), origins)
     if order:
         need_number(shaped, text, "grad" if order == 1 else "hess")
     fixed = {name: value for name, value in found.items() if name not in ranges}
     chosen, is_plain = select(graph, wrt), is_scalar(shaped)
+    texts = spelled({name: value for name, value in values.items() if normal(name) in fixed})
     if order == 2 and not is_plain:
         help = "give it numbers; at one point hess takes tensors"
         raise RequestError(
             "no-tensors", "second derivatives over ranges are of numbers alone", help=help
         )
-    return Grid(text, shaped, ranges, fixed, chosen, order, digits, is_plain, elastic)
+    return Grid(text, shaped, ranges, fixed, chosen, order, digits, is_plain, elastic, texts)
 
 
 class Tally:
@@ -183,10 +189,10 @@ class Tally:
 
     def may_look(self, reason: str) -> bool:
         """Whether one more row is looked at for a reason; if not, it is counted."""
-        done = self.looked.get(reason, 0)
-        counts = self.looked if done < MOST_LOOKED else self.unseen
+        is_next = self.looked.get(reason, 0) < MOST_LOOKED[reason]
+        counts = self.looked if is_next else self.unseen
         counts[reason] = counts.get(reason, 0) + 1
-        return done < MOST_LOOKED
+        return is_next
 
 
 def point_at(grid: Grid, row: int) -> dict[str, float]:
@@ -340,7 +346,8 @@ def screened(
             numbers = [float(one[place]) for one in results]
             if tally.may_look(reason):
                 swept, point = numbers, point_at(grid, first + place)
-                numbers, told = looked_at(grid, screen.evaluator, point)
+                is_explained = tally.looked[reason] <= EXPLAINED
+                numbers, told = looked_at(grid, screen.evaluator, point, is_explained=is_explained)
                 for one, found in zip(results, numbers, strict=True):
                     one[place] = found
                 count(tally, numbers, told, first + place, is_corrected=numbers != swept)
@@ -375,17 +382,28 @@ def doubtful(screen: Screen, given: Sequence[np.ndarray]) -> dict[str, np.ndarra
 
 
 def looked_at(
-    grid: Grid, evaluator: Evaluator, point: Mapping[str, float]
+    grid: Grid, evaluator: Evaluator, point: Mapping[str, float], *, is_explained: bool = True
 ) -> tuple[list[Any], list[Diagnostic]]:
-    """A row's results as the commands print them at its point, and what is worth knowing about them."""
+    """A row's results as the commands print them at its point, and what is worth knowing about them.
+
+    Unless that is explained, nothing is said of where digits are lost.
+    """
     inputs = {name: point.get(name, grid.fixed.get(name)) for name in grid.graph.inputs}
     if grid.order == 2:
         return second_derivatives(grid, evaluator, inputs)
-    texts = spelled({name: repr(value) for name, value in point.items()})
-    run = Run.of(grid.text, evaluator, inputs, grid.wrt if grid.order else None, texts)
+    run = Run.of(
+        grid.text, evaluator, inputs, grid.wrt if grid.order else None, texts_at(grid, point)
+    )
+    if grid.is_plain and not is_explained:
+        run.truths = Unexplained(run)
     found = run.guarded(grid.digits)
     numbers = [found.value, *found.gradient.values()]
     return numbers, told_once(run.remarks, found)
+
+
+def texts_at(grid: Grid, point: Mapping[str, float]) -> Mapping[str, str]:
+    """The texts of inputs at a point, as a run has them."""
+    return {**grid.texts, **spelled({name: repr(value) for name, value in point.items()})}
 
 
 def second_derivatives(
@@ -394,7 +412,7 @@ def second_derivatives(
     """The results of a row with second derivatives, those on and above the diagonal."""
     text, graph, wrt = grid.text, grid.graph, grid.wrt
     data = evaluator.forward(inputs)
-    texts = spelled({name: repr(inputs[name]) for name in grid.ranges})
+    texts = texts_at(grid, {name: inputs[name] for name in grid.ranges})
     run = Run(text, graph, inputs, data, spelled=texts)
     output = run.output_label
     point = matrices.Point(evaluator, inputs, {output: graph.output}, wrt, spelled=texts)
@@ -448,9 +466,8 @@ def warnings_about(grid: Grid, tally: Tally) -> list[Diagnostic]:
     for reason, words in UNSEEN.items():
         if reason in tally.unseen:
             count = tally.unseen[reason]
-            message = (
-                f"at {count:,} more row{'s' * (count > 1)} {words}, past the first {MOST_LOOKED:,}"
-            )
+            message = f"at {count:,} more row{'s' * (count > 1)} {words}"
+            message += f", past the first {MOST_LOOKED[reason]:,}"
             span = grid.graph.span(output)
             found.append(Diagnostic(REASONS[reason][0], "warning", message, output, span, None))
     return found

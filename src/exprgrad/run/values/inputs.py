@@ -135,7 +135,8 @@ def between_colons(text: str) -> list[Span]:
 def misplaced(text: str, name: str) -> InputError:
     """The error for a range where a number or a tensor should stand."""
     message = f"the value of '{name}' is a range, and here it has to be one number or a list"
-    takers = advice("eval, grad and hess take ranges, START:STOP:COUNT", "f.table takes ranges")
+    command = "eval, grad and hess take START:STOP:COUNT, plot and solve LOW:HIGH"
+    takers = advice(command, "f.table takes ranges")
     help = f"{takers}; a list is {name}=[0, 0.5, 1]"
     return InputError("bad-value", message, help=help).about(text)
 

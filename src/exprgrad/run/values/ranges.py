@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.constant_folding import result
 from exprgrad.derive.parsed import parsed
-from exprgrad.errors import ExprgradError, InputError
+from exprgrad.errors import ExprgradError, InputError, advice
 from exprgrad.graph.graph import Algebra, Graph, interpret, is_scalar
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.values.inputs import as_number, between_colons, is_plain, refuse_bare_path
@@ -175,6 +175,7 @@ def miscounted(text: str, parts: Sequence[Span], name: str, usage: str) -> Input
         written = text.strip() if all(text[slice(*part)].strip() for part in parts) else "0:10"
         message = f"the range of '{name}' does not say how many points"
         help = f"write {name}={written}:101 for 101 points, both ends among them"
+        help += advice("; plot and solve take LOW:HIGH", "")
         return bad_range(text, None, message, help)
     span, message = None, f"the range of '{name}' has {len(parts)} parts"
     if len(parts) == 4:
