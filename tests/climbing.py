@@ -16,7 +16,7 @@ from exprgrad.derive.rules import template
 from exprgrad.graph.ops import Op
 from exprgrad.run.numbers.primitives import functions
 from oracles import Real, computed, holds, is_special, mp, true_partial, true_value, ulps
-from strategies import LARGE, SMALL, TINY, points, shifted
+from strategies import LARGE, SMALL, TINY, nth, order, points, shifted
 
 __all__ = ["Worst", "worst_partial", "worst_value"]
 
@@ -28,7 +28,7 @@ WIDEST = 52
 """The longest step is 2 to this, in ulps: it halves or doubles a number."""
 SUMMITS = 6
 """From how many of the worst samples one climbs."""
-NARROW = 50
+NARROW = 20
 """Of so many samples one is taken to narrow places."""
 SUBNORMAL = 2.0**-1022
 
@@ -143,20 +143,22 @@ def beside_thresholds(op: Op, samples: Sequence[Point], random: Random) -> Itera
 
 
 def before_the_end(op: Op, samples: Sequence[Point], random: Random) -> Iterator[Point]:
-    """Points of bisections for where an answer turns from normal to subnormal, 0, infinite or nan."""
+    """Points of bisections for where an answer turns from normal to subnormal, 0, infinite or nan.
+
+    Doubles are halved as they are ordered, so that one between 1e-300 and 1e300 is near 1.
+    """
     for point in samples:
         place = random.randrange(len(point))
-        low, high = point[place], random.choice(samples)[place]
-        first, last = (sizes(op, replaced(point, place, x)) for x in (low, high))
-        middle = low / 2 + high / 2
-        while first != last and middle not in (low, high):
-            between = replaced(point, place, middle)
+        low, high = order(point[place]), order(random.choice(samples)[place])
+        first, last = (sizes(op, replaced(point, place, nth(at))) for at in (low, high))
+        while first != last and abs(high - low) > 1:
+            middle = (low + high) // 2
+            between = replaced(point, place, nth(middle))
             yield between
             if sizes(op, between) == first:
                 low = middle
             else:
                 high = middle
-            middle = low / 2 + high / 2
 
 
 def replaced(point: Point, place: int, x: float) -> Point:

@@ -20,13 +20,22 @@ CRITICAL = (
 )  # fmt: skip
 
 
-def shifted(x: float, steps: int) -> float:
-    """The double so many ulps away: doubles of one sign are ordered as their bits are."""
+def order(x: float) -> int:
+    """The place of a double among all, 0 being at 0: doubles of one sign are ordered as their bits are."""
     (bits,) = struct.unpack("<q", struct.pack("<d", abs(x)))
-    bits += steps if math.copysign(1.0, x) > 0 else -steps
-    sign = math.copysign(1.0, x) * (1 if bits >= 0 else -1)
-    (size,) = struct.unpack("<d", struct.pack("<q", min(abs(bits), 0x7FEF_FFFF_FFFF_FFFF)))
-    return math.copysign(float(size), sign)
+    return int(bits) if x > 0 else -int(bits)
+
+
+def nth(place: int) -> float:
+    """The double at a place, or the last one."""
+    (size,) = struct.unpack("<d", struct.pack("<q", min(abs(place), 0x7FEF_FFFF_FFFF_FFFF)))
+    return float(size) if place >= 0 else -float(size)
+
+
+def shifted(x: float, steps: int) -> float:
+    """The double so many ulps away; where that is a zero it keeps the sign."""
+    found = nth(order(x) + steps)
+    return found or math.copysign(0.0, x)
 
 
 def log_uniform(random: Random, low: float, high: float) -> float:

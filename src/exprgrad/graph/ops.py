@@ -89,7 +89,7 @@ POW_SCALE = "where(abs(x) < 1e-280, 2^100, where(abs(x) > 1e280, 2^-100, 1))"
 """What keeps y*x^(y/2)/x from overflow and underflow where y*x^(y - 1) is an ordinary number."""
 POW_SLOPE = (
     "h = abs(x)^(y/2); p = x^(y - 1); at_end = where((y == 0) + (p == 0)*(x != 0), 0, y*p); "
-    "scaled = sign(x)^y*(y*h/(x*where(abs(x) < 1, 2^100, 2^-100))*(h*where(abs(x) < 1, 2^100, 2^-100))); "
+    "scaled = sign(x)^y*(h/(x*where(abs(x) < 1, 2^100, 2^-100))*y*(h*where(abs(x) < 1, 2^100, 2^-100))); "
     "far = where((x == 0) + (h < 1e-290) + (abs(x) == inf), at_end, scaled); "
     "near = (abs(x) > 1e-280)*(abs(x) < 1e280)*(h > 1e-290); "
     "general = where(near, where(x < 0, (-1)^y, 1)*(y*h/x*h), far); "
@@ -120,7 +120,7 @@ POW_JOINT = (
     "at_0 = where((p > 0) + (y == 0), 0*y, y*where(p == 0, 1, where(odd, 1/x, inf))); "
     "at_inf = where(p < 0, 0, where(p == 0, 1, where((x < 0)*even*(abs(y) < 2^53), x*y, abs(x)*y))); "
     "whole = where(abs(y) < 2^53, where(y == floor(y), where(even, 1, -1), nan), 1); "
-    "finite = where(h == 0, 0, y*h/(x*s)*(h*s)); "
+    "finite = where(h == 0, 0, h/(x*s)*y*(h*s)); "
     "where(x == 0, at_0, "
     "where(abs(x) == inf, at_inf, where(x > 0, 1, where(x < 0, whole, nan))*finite))",
     f"{POW_JOINED}; where((x == 0)*(y >= 0) + (x > 0)*(h == 0), 0, h*log(x)*h)",

@@ -45,7 +45,7 @@ RECIPROCALS: tuple[Op, ...] = (
         "csch", "x", ("-out/tanh(x)",), "the hyperbolic cosecant", shown=("-out*coth(x)",),
         value="where(x == 0, 1/x, -2*sign(x)*exp(-abs(x))/expm1(-2*abs(x)))",
         definition="2/(exp(x) - exp(-x))", domain="x != 0", poles=(("x == 0", "1/x"),),
-        latex=r"\operatorname{csch} x", spellings="cosech",
+        value_ulp=2.3, latex=r"\operatorname{csch} x", spellings="cosech",
     ),
     Op(
         "coth", "x", ("m = expm1(-2*abs(x)); -4*exp(-2*abs(x))/m/m",), "the hyperbolic cotangent", shown=("1 - out^2",),
@@ -81,7 +81,7 @@ RECIPROCALS: tuple[Op, ...] = (
         seconds=("q = (1 - x)*(1 + x); 2*(0.7071067811865476 - x - 4.833646656726457e-17)*(0.7071067811865476 + x)/q/sqrt(q)/x/x",),
         value="q = 1 - x; where(x < 1e-300, log(2) - log(x), log1p((q + sqrt(q*(1 + x)))/x))",
         definition="acosh(1/x)", domain="(x > 0)*(x <= 1)", poles=(("x == 0", "inf"),),
-        latex=r"\operatorname{arsech} x", spellings="arsech arcsech",
+        value_ulp=3.5, latex=r"\operatorname{arsech} x", spellings="arsech arcsech",
     ),
     Op(
         "acsch", "x", ("-1/abs(x)/hypot(1, x)",), "the inverse of csch", shown=("-1/(abs(x)*sqrt(1 + x^2))",),
