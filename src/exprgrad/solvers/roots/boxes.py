@@ -100,10 +100,10 @@ def product_of(matrix: Sequence[Sequence[Ball]], vector: Sequence[Ball]) -> Vect
     return [sum(a * x for a, x in zip(row, vector, strict=True)).mid() for row in matrix]
 
 
-def krawczyk(sight: Sight, box: Box, slopes: list[list[Enclosure]]) -> list[Ball] | None:
-    """K, one ball for each unknown; None where it says nothing."""
-    centre = [middle(x) for x in box]
-    at_centre = sight.residuals([exactly(x) for x in centre])
+def krawczyk(
+    box: Box, centre: Vector, at_centre: Sequence[Enclosure], slopes: list[list[Enclosure]]
+) -> list[Ball] | None:
+    """K, one ball for each unknown, of the residuals at the centre; None where it says nothing."""
     if not all(f.is_finite for f in at_centre):
         return None
     y = inverse([[entry.ball.mid() for entry in row] for row in slopes])
@@ -121,19 +121,22 @@ def krawczyk(sight: Sight, box: Box, slopes: list[list[Enclosure]]) -> list[Ball
     return found if all(x.is_finite() for x in found) else None
 
 
-def is_flat(
-    sight: Sight, box: Box, residuals: Sequence[Enclosure], slopes: list[list[Enclosure]]
-) -> bool:
-    """Whether the mean value theorem says that some residual is not 0 anywhere."""
+def krawczyk_over(sight: Sight, box: Box) -> list[Ball] | None:
+    """K over a box of which nothing else is known."""
     centre = [middle(x) for x in box]
-    at_centre = sight.residuals([exactly(x) for x in centre])
-    for f, row in zip(at_centre, slopes, strict=True):
-        if f.is_finite and all(entry.ball.is_finite() for entry in row):
-            spread = sum(e.ball * (x.ball - m) for e, x, m in zip(row, box, centre, strict=True))
-            reach = f.ball + spread
-            if reach.is_finite() and bool(reach != 0):
-                return True
-    return False
+    slopes = sight.look(box).slopes
+    return krawczyk(box, centre, sight.residuals([exactly(x) for x in centre]), slopes)
+
+
+def is_never_zero(
+    box: Box, centre: Vector, at_centre: Enclosure, slopes: Sequence[Enclosure]
+) -> bool:
+    """Whether the mean value theorem says so of what has these values and derivatives."""
+    if not (at_centre.is_finite and all(slope.is_finite for slope in slopes)):
+        return False
+    moves = (slope.ball * (x.ball - m) for slope, x, m in zip(slopes, box, centre, strict=True))
+    reach = at_centre.ball + sum(moves)
+    return bool(reach.is_finite() and reach != 0)
 
 
 def lies_inside(balls: Sequence[Ball], box: Box) -> bool:
@@ -171,7 +174,7 @@ def proved(sight: Sight, box: Box) -> Proof | None:
     flat = [*look.residuals, *(entry for row in look.slopes for entry in row)]
     if look.is_gone or not all(x.is_finite for x in flat):
         return None
-    found = krawczyk(sight, box, look.slopes)
+    found = krawczyk_over(sight, box)
     if found is None or not lies_inside(found, box):
         return None
     return Proof(refined(sight, [between(k.lower(), k.upper()) for k in found], box), box)
@@ -188,7 +191,7 @@ def refined(sight: Sight, box: Box, whole: Box) -> Box:
         return double
     for _ in range(WIDER):
         beside = [ball_about(x, step) for x in point]
-        found = krawczyk(sight, beside, sight.look(beside).slopes)
+        found = krawczyk_over(sight, beside)
         if found is not None and lies_inside(found, beside) and is_within(beside, whole):
             return [between(k.lower(), k.upper()) for k in found]
         step *= 16
@@ -263,12 +266,22 @@ def looked_at(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
     look = sight.look(box)
     if look.is_gone:
         return None, None
-    known = [*box, *look.residuals, *(entry for row in look.slopes for entry in row)]
-    if not all(x.is_finite for x in known) or not sight.is_smooth(box):
+    if not sight.is_smooth(box):
+        return box, None
+    if not all(x.ball.is_finite() for x in box):
         return (None if is_risen(sight, box, look) else box), None
-    found = krawczyk(sight, box, look.slopes)
-    if found is None:
-        return (None if is_flat(sight, box, look.residuals, look.slopes) else box), None
+    centre = [middle(x) for x in box]
+    known = [*look.residuals, *(entry for row in look.slopes for entry in row)]
+    at_centre = sight.residuals([exactly(x) for x in centre])
+    if all(x.is_finite for x in known):
+        pairs = [*zip(at_centre, look.slopes, strict=True)]
+        if any(is_never_zero(box, centre, f, row) for f, row in pairs):
+            return None, None
+    if look.above and is_never_zero_above(sight, box, centre, look):
+        return None, None
+    found = krawczyk(box, centre, at_centre, look.slopes)
+    if found is None or not all(x.is_finite for x in known):
+        return (None if is_risen(sight, box, look) else box), None
     rest = meeting(found, box)
     if rest is None:
         return None, None
@@ -281,7 +294,16 @@ def looked_at(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
         proof = proved(sight, beside)
         if proof is not None:
             return None, proof
-    return rest, None
+    return (None if is_risen(sight, box, look) else rest), None
+
+
+def is_never_zero_above(sight: Sight, box: Box, centre: Vector, look: Look) -> bool:
+    """Whether the mean value theorem says that some numerator is not 0 anywhere."""
+    seen = sight.look([exactly(x) for x in centre]).above
+    return any(
+        value.is_finite and is_never_zero(box, centre, at_centre, slopes)
+        for (value, slopes), (at_centre, _) in zip(look.above, seen, strict=True)
+    )
 
 
 def is_risen(sight: Sight, box: Box, look: Look) -> bool:

@@ -13,6 +13,7 @@ from functools import cache
 from itertools import pairwise, product
 from typing import NamedTuple
 
+from exprgrad.derive.search import OUT
 from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
 from exprgrad.run.balls.balls import (
@@ -147,7 +148,7 @@ class Enclosures:
             for x in operands:
                 if made is x.ball:
                     return x._replace(total=total)
-            sharper = of_bounds(op, operands) if op.powers or op.name == "pow" else None
+            sharper = sharpened(op, operands)
             found = exactly(made) if sharper is None else sharper
             return found._replace(total=total)
         if all(x.is_finite() for x in balls) and made.is_nan():
@@ -193,6 +194,23 @@ def comparison_of(op: Op, x: Enclosure, y: Enclosure) -> Enclosure:
 # Where balls are not finite, or where bounds are sharper.
 
 
+def sharpened(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
+    """A narrower enclosure than the ball of an operation; None where that is as narrow."""
+    if op.powers or op.name == "pow":
+        return of_bounds(op, operands)
+    if op.magnifies != "period" or operands[0].ball.is_exact():
+        return None
+    (x,), (name,) = (
+        operands,
+        op.names,
+    )  # a wave, which has no turning point where its slope is not 0
+    if not bool(formula(op.shown_partial(0), {name: x.ball, OUT: apply(op.name, [x.ball])}) != 0):
+        return None
+    first, last = (apply(op.name, [end]) for end in (x.low, x.high))
+    low, high = (first, last) if first.mid() < last.mid() else (last, first)
+    return between(low.lower(), high.upper())
+
+
 def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     """What an operation makes of bounds; None where nobody knows."""
     if op.signs:
@@ -233,8 +251,10 @@ def total_of(signs: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
 
 
 def product_of(powers: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
-    """A product, or a quotient."""
+    """A product, or a quotient; what is divided by itself is 1."""
     made, total = None, True
+    if sum(powers) == 0 and operands[0] is operands[-1]:
+        return exactly(ball(1))._replace(total=not operands[0].has_zero)
     for power_, x in zip(powers, operands, strict=True):
         if power_ < 0:
             if x.low.is_zero() and x.high.is_zero():

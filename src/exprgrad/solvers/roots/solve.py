@@ -34,7 +34,7 @@ TOUCHES = 2.0**-60
 """Up to which part of its terms a residual counts as next to 0."""
 NEAR_ZERO = 1e-30
 """How wide boxes around 0 are where it is asked whether 0 is the root that they seem to hold."""
-LOOKS_AROUND = 1500
+LOOKS_AROUND = 3000
 """How many boxes are looked at in each wider interval around a start that leads nowhere."""
 WIDTHS = (1.0, 32.0, 1024.0, 2.0**30, math.inf)
 """How wide these intervals are, compared with the start."""
@@ -155,10 +155,9 @@ def from_start(system: System, start: Sequence[float]) -> Solution:
         point = [ball(x) for x in start]
         arrival = newton(sight, point)
         if is_always_zero(sight, point):
+            here = unproved(sight, point, [exactly(x) for x in point])
             why = "the equation holds there, and all around"
-            return Solution(
-                (unproved(sight, point, [exactly(x) for x in point])._replace(why=why),)
-            )
+            return Solution(() if here is None else (here._replace(why=why),))
         root = None if arrival is None else arrived(sight, arrival)
         if root is not None:
             return Solution((root,))
@@ -246,16 +245,16 @@ def in_doubles(system: System, box: Box) -> Box:
 
 def rooted(sight: Sight, proof: Proof) -> Root:
     """A root that is proved, also to be the only one between the doubles around it."""
-    system, inner = sight.system, proof.inner
+    system, inner, whole = sight.system, proof.inner, proof.whole
     outer = in_doubles(system, inner)
-    if not is_within(outer, proof.whole):
+    if not is_within(outer, whole):
         radii = [x.ball.rad() + 2 * ball(math.ulp(float(x.high))) for x in outer]
         wider = proof_around(sight, [middle(x) for x in outer], radii)
-        if wider is None or not is_within(outer, wider.whole):
-            why = "another root may lie between the same two doubles"
-            return unproved(sight, [middle(x) for x in inner], inner)._replace(why=why)
+        whole = whole if wider is None else wider.whole
+    is_alone = is_within(outer, whole)
+    why = "" if is_alone else "another root may lie between the same two doubles"
     doubles = dict(zip(system.unknowns, map(nearest_double, inner), strict=True))
-    return Root(doubles, interval_by_name(system, inner), proved=True)
+    return Root(doubles, interval_by_name(system, inner), is_alone, why)
 
 
 def nearest_double(x: Enclosure) -> float:
@@ -263,30 +262,24 @@ def nearest_double(x: Enclosure) -> float:
     return 0.0 if x.low <= 0 and x.high >= 0 else float(middle(x))
 
 
-def unproved(sight: Sight, point: Vector, box: Box) -> Root:
-    """A root that is not proved, and why not."""
+def unproved(sight: Sight, point: Vector, box: Box) -> Root | None:
+    """A root that is not proved, and why not; None where the formula has no value there."""
     system = sight.system
-    point = [rounded_off(sight, point, at) for at in range(len(point))]
-    hulls = [hull(exactly(x), y) for x, y in zip(point, box, strict=True)]
-    close = [exactly(x) for x in point]
+    doubles = [nearest_double(exactly(x)) for x in point]
+    typed = [exactly(sight.algebra.decimals.read(None, x)) for x in doubles]
+    at_typed, smooth = sight.residuals(typed), sight.is_smooth(typed)
+    if any(f.is_empty for f in at_typed):
+        return None
     why = "the residual is next to 0 there, and its slope may be 0: a multiple root, or none"
-    if not sight.is_smooth(close):
+    if not smooth:
         why = "the formula jumps there"
-    if all(f.ball.is_zero() for f in sight.residuals(close)):
-        why = "the residual is exactly 0 there, and other roots may be next to it"
-        look = sight.look(close)
-        if len(point) == 1 and look.slopes[0][0].has_zero:
-            why = "the residual is exactly 0 there, and its slope may be 0: a multiple root, or a kink"
-    doubles = {
-        name: nearest_double(exactly(x)) for name, x in zip(system.unknowns, point, strict=True)
-    }
-    return Root(doubles, interval_by_name(system, hulls), proved=False, why=why)
-
-
-def rounded_off(sight: Sight, point: Vector, at: int) -> Ball:
-    """A number of a point, as a double where that is next to it."""
-    double = ball(float(point[at]))
-    return double if abs(double - point[at]) <= 2.0**-50 * abs(double) else point[at]
+    elif all(f.ball.is_zero() for f in at_typed):
+        why = "the residual is exactly 0 there, and its slope may be 0: a multiple root, or a kink"
+    elif not all(f.is_finite for f in sight.residuals(box)):
+        return None
+    hulls = [hull(exactly(ball(x)), y) for x, y in zip(doubles, box, strict=True)]
+    by_name = dict(zip(system.unknowns, doubles, strict=True))
+    return Root(by_name, interval_by_name(system, hulls), proved=False, why=why)
 
 
 def solved(problem: Problem) -> Solution:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import shown
+from exprgrad.derive.rules import shown, template
 from exprgrad.derive.sweeps.gradient import jacobian
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
 from exprgrad.graph.ops import BY_NAME
@@ -67,6 +67,9 @@ def system_of(
 
 # Residuals without denominators.
 
+Fraction = tuple[int, int | None]
+"""The nodes of a numerator and a denominator; None is 1."""
+
 
 def numerator(builder: Builder, graph: Graph, images: Sequence[int], output: int) -> int | None:
     """The numerator of an output that is a quotient, or is made of some; None if it is not.
@@ -74,30 +77,44 @@ def numerator(builder: Builder, graph: Graph, images: Sequence[int], output: int
     Where the output is defined no denominator is 0, so there it is 0 where its numerator is, which has no
     poles where the output has some.
     """
-    pairs: list[tuple[int, int | None]] = []
     wanted = dependencies(graph, output)
-    for node, kind in enumerate(graph.kinds):
-        op = BY_NAME.get(kind)
-        operands = graph.operands[node]
-        pair: tuple[int, int | None] = (images[node], None)
-        if wanted[node] and op is not None:
-            fractions = [pairs[operand] for operand in operands]
-            whole = all(below is None for _, below in fractions)
-            if op.signs and not whole:
-                pair = summed(builder, op.signs, fractions)
-            elif op.powers and not (whole and graph.kinds[operands[-1]] == CONST):
-                pair = multiplied(builder, op.powers, fractions)
-            elif op.quotient:
-                upper, lower = op.quotient
-                x = images[operands[0]]
-                pair = builder.apply(upper, x), builder.apply(lower, x)
-        pairs.append(pair)
-    above, below = pairs[output]
+    fractions: list[Fraction] = []
+    for node, image in enumerate(images):
+        if wanted[node]:
+            parts = [fractions[operand] for operand in graph.operands[node]]
+            fractions.append(over_one_line(builder, graph, node, parts, image))
+        else:
+            fractions.append((image, None))
+    above, below = fractions[output]
     return None if below is None else above
 
 
-Fraction = tuple[int, int | None]
-"""The nodes of a numerator and a denominator; None is 1."""
+def over_one_line(
+    builder: Builder, graph: Graph, node: int, parts: Sequence[Fraction], image: int
+) -> Fraction:
+    """A node of a graph as a fraction, of those of its operands; else it is its ``image``."""
+    op = BY_NAME.get(graph.kinds[node])
+    if op is None:
+        return image, None
+    whole = all(below is None for _, below in parts)
+    by_constant = graph.kinds[graph.operands[node][-1]] == CONST
+    if op.signs and not whole:
+        return summed(builder, op.signs, parts)
+    if op.powers and not (whole and by_constant):
+        return multiplied(builder, op.powers, parts)
+    if op.poles and op.definition and whole:
+        definition = template(op.definition)
+        inner: list[Fraction] = []
+        given = dict(zip(op.formula_names, parts, strict=True))
+        made = builder.include(definition, {name: given[name][0] for name in definition.inputs})
+        for at, each in enumerate(made):
+            below = [inner[operand] for operand in definition.operands[at]]
+            inner.append(over_one_line(builder, definition, at, below, each))
+        return inner[definition.output]
+    if op.quotient and whole:
+        upper, lower = op.quotient
+        return builder.apply(upper, parts[0][0]), builder.apply(lower, parts[0][0])
+    return image, None
 
 
 def node_product(builder: Builder, *factors: int | None) -> int | None:
@@ -142,11 +159,13 @@ class Look(NamedTuple):
     ``residuals``  each equation's values
     ``slopes``     their derivatives, a row for each equation; 0 where one doesn't depend on an unknown
     ``is_gone``    whether some residual cannot be 0 anywhere in it
+    ``above``      the values of numerators, each with its derivatives
     """
 
     residuals: list[Enclosure]
     slopes: list[list[Enclosure]]
     is_gone: bool
+    above: list[tuple[Enclosure, list[Enclosure]]]
 
 
 class Sight:
@@ -193,12 +212,13 @@ class Sight:
                 outputs[self.entries[row, column]] if (row, column) in self.entries else zero
                 for column in range(len(box))
             ]
-            for row in range(count)
+            for row in range(count + len(self.numerators))
         ]
         gone = self.is_gone(values)
         if not gone and self.algebra.undecided:
             gone = self.gone_in_all_cases(inputs)
-        return Look(outputs[:count], slopes, gone)
+        above = [*zip(outputs[count:], slopes[count:], strict=False)]
+        return Look(outputs[:count], slopes[:count], gone, above)
 
     def is_gone(self, values: Sequence[Enclosure]) -> bool:
         """Whether some residual, or its numerator, is not 0 anywhere."""
