@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ball", "Decimals", "apply", "ball", "decimal", "either", "enclose", "evaluate", "flint", "formula",
-    "has_balls", "is_double", "is_infinite", "is_known", "jumps_of", "truth", "undefined", "unknown",
+    "has_balls", "is_double", "is_infinite", "is_known", "specials_of", "truth", "undefined", "unknown",
     "where", "working",
 ]  # fmt: skip
 
@@ -556,7 +556,7 @@ def root(op: Op) -> Callable[..., Ball]:
     equation = op.equation
     assert equation is not None
     graph = template(equation.residual)
-    jumps = jumps_of(graph, [graph.inputs[OUT]])
+    jumps = specials_of(graph, [graph.inputs[OUT]], "jump")
 
     def newton(given: dict[str, Ball], x: Ball) -> Ball:
         if jumps:
@@ -596,10 +596,13 @@ def root(op: Op) -> Callable[..., Ball]:
     return enclosed
 
 
-def jumps_of(
-    graph: Graph, unknowns: Iterable[int]
+def specials_of(
+    graph: Graph, unknowns: Iterable[int], code: str
 ) -> list[Callable[[Sequence[Ball]], bool | None]]:
-    """What tells of every node's ball whether an operation jumps, as unknowns move; None: perhaps."""
+    """What tells of every node's ball whether an operation jumps, as unknowns move; None: perhaps.
+
+    Or whether it has a kink: ``code`` is ``jump`` or ``kink``.
+    """
     moves = dependents(graph, unknowns)
 
     def told(node: int, op: Op, where: str) -> Callable[[Sequence[Ball]], bool | None]:
@@ -618,7 +621,7 @@ def jumps_of(
         for node, kind in enumerate(graph.kinds)
         if moves[node] and (op := BY_NAME.get(kind)) is not None and not op.variadic
         for special in op.special
-        if special.code == "jump"
+        if special.code == code
     ]
 
 

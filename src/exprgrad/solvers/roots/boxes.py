@@ -187,7 +187,7 @@ def refined(sight: Sight, box: Box, whole: Box) -> Box:
     """
     point, step = polished(sight, [middle(x) for x in box])
     double = [exactly(ball(float(x))) for x in point]
-    if is_within(double, whole) and all(f.ball.is_zero() for f in sight.residuals(double)):
+    if is_within(double, whole) and all(f.is_zero for f in sight.residuals(double)):
         return double
     for _ in range(WIDER):
         beside = [ball_about(x, step) for x in point]
@@ -343,7 +343,7 @@ def is_blurred(sight: Sight, box: Box) -> bool:
     if not all(x.ball.is_finite() and width(x) < BLURRED * (1 + abs(middle(x))) for x in box):
         return False
     residuals = sight.residuals([exactly(middle(x)) for x in box])
-    return all(f.has_zero for f in residuals) and not all(f.ball.is_zero() for f in residuals)
+    return all(f.has_zero for f in residuals) and not all(f.is_zero for f in residuals)
 
 
 def is_at_zero(sight: Sight, box: Box, tiny: float = TINY) -> bool:
@@ -357,7 +357,7 @@ def is_at_zero(sight: Sight, box: Box, tiny: float = TINY) -> bool:
     if any(is_near and width(x) > tiny for x, is_near in zip(box, near, strict=True)):
         return False
     zero = [exactly(ball(0) if at else middle(x)) for x, at in zip(box, near, strict=True)]
-    return all(f.ball.is_zero() for f in sight.residuals(zero))
+    return all(f.is_zero for f in sight.residuals(zero))
 
 
 def widest(box: Box) -> int:

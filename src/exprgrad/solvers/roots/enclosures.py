@@ -32,6 +32,8 @@ from exprgrad.run.numbers.primitives import functions
 
 __all__ = ["Enclosure", "Enclosures", "between", "exactly", "nowhere"]
 
+WAVES = ("sin", "cos")
+"""Rows that stay between -1 and 1."""
 LARGEST_POWER = 2**20
 """Up to which whole exponents bounds are raised."""
 EDGES = (-1.0, 0.0, 0.5, 1.0)
@@ -43,7 +45,7 @@ class Enclosure(NamedTuple):
 
     ``low``, ``high``  exact balls, or infinities; nan where it has no value at all
     ``ball``   a ball around all of it; the whole line if that is not finite
-    ``total``  whether it has a value for every point of the inputs' intervals
+    ``total``  whether it has a value, and a finite one, for every point of the inputs' intervals
     """
 
     low: Ball
@@ -60,6 +62,11 @@ class Enclosure(NamedTuple):
     def is_finite(self) -> bool:
         """Whether both bounds are finite, and there is a value everywhere."""
         return self.total and bool(self.ball.is_finite())
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is exactly 0 everywhere."""
+        return self.total and bool(self.ball.is_zero())
 
     @property
     def has_zero(self) -> bool:
@@ -81,7 +88,7 @@ def exactly(number: Ball) -> Enclosure:
         return nowhere()
     if not number.is_finite():
         if number.is_exact():
-            return Enclosure(number, number, unknown())
+            return Enclosure(number, number, unknown(), total=False)
         return everywhere()
     return Enclosure(number.lower(), number.upper(), number)
 
@@ -223,9 +230,8 @@ def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
         return monotone_image(op, *operands)
     if op.winner:
         return winner(op, operands)
-    if op.magnifies == "period":  # which is 2*pi, or a part of it
-        pi = flint().arb.pi()
-        return exactly(apply(op.name, [pi.union(-pi)]))
+    if op.name in WAVES:
+        return between(ball(-1), ball(1))
     if op.gate == "sign router":
         (x,) = operands
         if not x.has_zero:

@@ -167,7 +167,7 @@ def from_start(system: System, start: Sequence[float]) -> Solution:
 def is_always_zero(sight: Sight, point: Vector) -> bool:
     """Whether the residuals are 0 at a point and all around it."""
     box = [ball_about(x, ball(1)) for x in point]
-    return all(f.ball.is_zero() for f in sight.residuals(box))
+    return all(f.is_zero for f in sight.residuals(box))
 
 
 def around_start(sight: Sight, start: Vector) -> Solution:
@@ -273,7 +273,7 @@ def unproved(sight: Sight, point: Vector, box: Box) -> Root | None:
     why = "the residual is next to 0 there, and its slope may be 0: a multiple root, or none"
     if not smooth:
         why = "the formula jumps there"
-    elif all(f.ball.is_zero() for f in at_typed):
+    elif all(f.is_zero for f in at_typed):
         why = "the residual is exactly 0 there, and its slope may be 0: a multiple root, or a kink"
     elif not all(f.is_finite for f in sight.residuals(box)):
         return None

@@ -9,9 +9,9 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import shown, template
 from exprgrad.derive.sweeps.gradient import jacobian
 from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.transform import transform
-from exprgrad.run.balls.balls import Ball, flint, jumps_of
+from exprgrad.run.balls.balls import Ball, flint, specials_of
 from exprgrad.solvers.roots.enclosures import Enclosure, Enclosures, between, exactly
 
 __all__ = ["Box", "Look", "Sight", "System", "Vector", "ball_about", "system_of"]
@@ -188,7 +188,9 @@ class Sight:
         self.numerators = [node for node in above if node is not None]
         outputs = [*found, *self.numerators]
         self.program, self.entries = jacobian(builder.graph, outputs, unknowns, shown)
-        self.jumps = jumps_of(graph, [graph.inputs[name] for name in unknowns])
+        moved = [graph.inputs[name] for name in unknowns]
+        self.jumps = specials_of(graph, moved, "jump")
+        self.kinks = specials_of(graph, moved, "kink")
 
     def inputs(self, box: Box) -> dict[str, Enclosure]:
         """Every input's interval."""
@@ -237,18 +239,24 @@ class Sight:
             if self.is_gone(values):
                 continue
             node, whole = next(iter(self.algebra.undecided.items()), (0, range(0)))
-            if not 0 < len(whole) <= MOST_CHOICES:
+            if not 0 < whole.stop - whole.start <= MOST_CHOICES:
                 return False
             todo += [{**chosen, node: number} for number in whole]
         return False
 
     def is_smooth(self, box: Box) -> bool:
-        """Whether no operation jumps in a box."""
-        if not self.jumps:
+        """Whether no operation jumps in a box, nor has a kink all over it, where rules are conventions."""
+        if not (self.jumps or self.kinks):
             return True
-        values = self.algebra.evaluate(self.system.graph, self.inputs(box))
+        graph = self.system.graph
+        values = self.algebra.evaluate(graph, self.inputs(box))
+        for kind, operands in zip(graph.kinds, graph.operands, strict=True):
+            if kind in COMPARISONS and not all(values[operand].total for operand in operands):
+                return False
         balls = [value.ball for value in values]
-        return all(jump(balls) is False for jump in self.jumps)
+        return all(jump(balls) is False for jump in self.jumps) and not any(
+            kink(balls) for kink in self.kinks
+        )
 
     def at(self, point: Vector) -> tuple[Vector, list[Vector]] | None:
         """Residuals and slopes at a point, as numbers; None where some are not finite."""
