@@ -83,8 +83,8 @@ uncertainty_options = stack(
 def eval_command(**options: Any) -> int:
     """Forward pass: every node's data.
 
-    A range, x=0:10:101, gives a row for each of its points; an uncertain value, x=2.0±0.1, the uncertainty of
-    the result.
+    A range, x=0:10:101, gives a row for each of its points; an uncertain value, x=2.0±0.1, the uncertainty
+    of the result.
     """
     expression, request = start(options)
     if has_ranges(request):
@@ -119,8 +119,8 @@ def eval_command(**options: Any) -> int:
 def grad_command(**options: Any) -> int:
     """Reverse pass: every node's data and grad.
 
-    A range, x=0:10:101, gives a row for each of its points; an uncertain value, x=2.0±0.1, the uncertainty of
-    the result.
+    A range, x=0:10:101, gives a row for each of its points; an uncertain value, x=2.0±0.1, the uncertainty
+    of the result.
     """
     has_order = options["order"] is not None or options["accumulate"] == "set"
     refuse(options, has_order=has_order)

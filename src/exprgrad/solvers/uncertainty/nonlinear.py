@@ -11,23 +11,18 @@ For independent inputs this is the note to JCGM 100:2008 (GUM), 5.1.2, third der
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import inf, isfinite, sqrt
+from math import isfinite, sqrt
 from typing import Any, NamedTuple, cast
 
-from exprgrad.derive.rules import slots
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import advice
 from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.places import live
-from exprgrad.graph.graph import MOST_ELEMENTS, dependents, seen_from, size
-from exprgrad.graph.op import Op
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.graph import MOST_ELEMENTS, seen_from, size
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for
 from exprgrad.run.matrices import Point
-from exprgrad.run.numbers.kink_screen import equal_numbers, movable
-from exprgrad.run.numbers.primitives import functions, holds
 from exprgrad.run.values.uncertain import UncertainNumbers, to_two_digits, two_digits
+from exprgrad.solvers.uncertainty.reach import crossings
 
 __all__ = ["Second", "nonlinear", "written_out"]
 
@@ -35,12 +30,8 @@ MOST_UNCERTAIN = 64
 """Up to so many uncertain numbers second derivatives are looked at."""
 MOST_PRODUCTS = 200_000
 """Nor where nodes times uncertain numbers, squared, are more."""
-KINK_REACH = 2.0
-"""So many standard uncertainties away a kink shifts the mean by up to 1 % of them."""
-JUMP_REACH = 4.0
-"""A jump may be of any size, so it counts further away."""
-LINEAR = 1e-9
-"""What a step of an operation is off by, relatively, where it is linear."""
+HERE = 1e-6
+"""What is so few standard uncertainties away counts as met."""
 
 
 class Second(NamedTuple):
@@ -186,11 +177,17 @@ def warnings(
         message = "whether linearising is enough is not known: second derivatives are not finite"
         yield warning_at(message, run, output)
     elif not terms.enough:
-        yield warning_at(
-            f"linearising is not enough: terms of second order {changed(terms, u)}", run, output
-        )
-    for node, message in within_reach(view, numbers):
-        yield warning_at(f"linearising is not enough: {message}", view, node)
+        message = f"linearising is not enough: terms of second order {changed(terms, u)}"
+        yield warning_at(message, run, output)
+    allowed = half_unit(u)
+    for node, code, distance, shift, variance in crossings(view, numbers):
+        value = sqrt(max(u * u + variance, 0.0))
+        if not (abs(shift) <= allowed and abs(value - u) <= allowed):
+            count = f"{distance:.2g}"
+            many = "uncertainty" if count == "1" else "uncertainties"
+            far = f"{count} standard {many} away" if distance > HERE else "here"
+            message = f"linearising is not enough: {view.label(node)} has a {code} {far}"
+            yield warning_at(message, view, node)
 
 
 def changed(terms: Second, u: float) -> str:
@@ -210,132 +207,3 @@ def warning_at(message: str, run: Run, node: int) -> Diagnostic:
     return Diagnostic(
         "nonlinear", "warning", message, node, run.graph.span(node), sampling_help(), None
     )
-
-
-# Kinks and jumps within reach.
-
-
-def within_reach(run: Run, numbers: UncertainNumbers) -> Iterator[tuple[int, str]]:
-    """The nodes with a kink or a jump within reach of the uncertainties, and what is to be said of them."""
-    graph, used = run.graph, live(run)
-    names = tuple([name for name in graph.inputs if name in numbers.deviations])
-    moved = dependents(graph, [graph.inputs[name] for name in names])
-    suspects = [
-        node
-        for node, kind in enumerate(graph.kinds)
-        if used[node] and moved[node] and kind in BY_NAME and BY_NAME[kind].special
-    ]
-    if not suspects:
-        return
-    moving = movable(graph)
-    beside = sorted(
-        {*suspects, *(operand for node in suspects for operand in graph.operands[node])}
-    )
-    rows = moves_of(run, beside, names, numbers)
-    for node in suspects:
-        op = BY_NAME[graph.kinds[node]]
-        code = op.special[0].code
-        reach = JUMP_REACH if code == "jump" else KINK_REACH
-        pairs = thresholds(run, node, op, moving)
-        if pairs is None:
-            if jumps_beside(run, node, rows, numbers, reach):
-                yield node, f"{run.label(node)} has a {code} within reach of the uncertainty"
-            continue
-        for one, other in pairs:
-            distance = away(run, one, other, rows, numbers)
-            if distance <= reach and is_special(run, node, op, one, other, moving):
-                count = f"{distance:.2g}"
-                many = "uncertainty" if count == "1" else "uncertainties"
-                far = f"{count} standard {many} away" if distance else "here"
-                yield node, f"{run.label(node)} has a {code} {far}"
-                break
-
-
-Moves = Mapping[int, Mapping[str, float]]
-"""By node: how far each uncertain number moves it, deviation times derivative."""
-
-
-def moves_of(
-    run: Run, nodes: Sequence[int], names: tuple[str, ...], numbers: UncertainNumbers
-) -> Moves:
-    """How far the uncertain numbers move some nodes."""
-    outputs = {str(node): node for node in nodes}
-    found = matrices.jacobian(Point(evaluator_for(run.graph), run.inputs, outputs, names))
-    return {
-        node: {name: slope * numbers.deviations[name] for name, slope in found.row(at).items()}
-        for at, node in enumerate(nodes)
-    }
-
-
-def away(run: Run, one: int, other: float | int, rows: Moves, numbers: UncertainNumbers) -> float:
-    """How many standard uncertainties a node is away from another, or from a number."""
-    second = rows[other] if isinstance(other, int) else {}
-    value = run.values[other] if isinstance(other, int) else other
-    gap = abs(run.values[one] - value)
-    difference = {name: move - second.get(name, 0.0) for name, move in rows[one].items()}
-    deviation = sqrt(max(covariance(difference, difference, numbers), 0.0))
-    return gap / deviation if deviation else inf
-
-
-def thresholds(
-    run: Run, node: int, op: Op, moving: Sequence[int]
-) -> list[tuple[int, float | int]] | None:
-    """Of which nodes, or node and number, two have to be equal for the node to meet its kink or jump.
-
-    None where that does not tell, as of stairs, whose next step may be on either side.
-    """
-    graph = run.graph
-    if op.variadic:
-        operands, out = graph.operands[node], run.values[node]
-        winner = next((n for n in operands if run.values[n] == out), operands[0])
-        return [(winner, other) for other in operands if other != winner]
-    pairs = equal_numbers(graph, node, op, moving)
-    if pairs is None or (op.special[0].code == "jump" and any(node in pair for pair in pairs)):
-        return None
-    return [*pairs]
-
-
-def is_special(
-    run: Run, node: int, op: Op, one: int, other: float | int, moving: Sequence[int]
-) -> bool:
-    """Whether a node meets its kink or jump where a node is equal to another, or to a number."""
-    if op.variadic:
-        return True
-    graph = run.graph
-    value = run.values[other] if isinstance(other, int) else other
-    operands = graph.operands[node]
-    seen = [value if n == one else run.values[n] for n in operands]
-    out = value if one == node else run.values[node]
-    view = [*seen, out, *[float(moving[n]) for n in operands]]
-    return any(holds(special.where, slots(op), view) for special in op.special)
-
-
-def jumps_beside(run: Run, node: int, rows: Moves, numbers: UncertainNumbers, reach: float) -> bool:
-    """Whether an operation that is linear between its kinks and jumps meets one within reach.
-
-    Its operands go as far as the uncertainties take them, and it should follow by its derivatives.
-    """
-    operands, out = run.graph.operands[node], run.values[node]
-    function = functions[run.graph.kinds[node]]
-    along = [rows[operand] for operand in operands] if len(operands) == 1 else [rows[node]]
-    for moves in along:
-        deviation = sqrt(max(covariance(moves, moves, numbers), 0.0))
-        if not deviation:
-            continue
-        for side in (-reach / deviation, reach / deviation):
-            steps = [side * covariance(rows[n], moves, numbers) for n in (*operands, node)]
-            there = [run.values[n] + step for n, step in zip(operands, steps, strict=False)]
-            expected = out + steps[-1]
-            off = abs(function(*there) - expected)
-            if not off <= LINEAR * (abs(out) + abs(steps[-1])):
-                return True
-    return False
-
-
-def covariance(
-    one: Mapping[str, float], other: Mapping[str, float], numbers: UncertainNumbers
-) -> float:
-    """The covariance of two nodes, given how far each number moves them."""
-    ones = [(name, move) for name, move in one.items() if move]
-    others = [(name, move) for name, move in other.items() if move]
-    return sum(a * b * numbers.correlation(n, m) for n, a in ones for m, b in others)
