@@ -187,6 +187,33 @@ def test_workers_die(options: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_scheduler_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says that it waits, and works as soon as there is one; in the end it gives up."""
+    pytest.importorskip("distributed", reason="pip install 'exprgrad[cluster]'")
+    rows_in(tmp_path, 3, 300)
+    (tmp_path / "elsewhere").mkdir()
+    argv = [*PROGRAM, "batch", "x", "--data", "rows", "--reduce", "sum", "-q", "--cluster"]
+    with machines(0, tmp_path / "elsewhere") as cluster:
+        note = f"the cluster at '{cluster.address}' has no workers; waiting for one"
+        with subprocess.Popen(
+            [*argv, cluster.address],
+            cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        ) as driver:  # fmt: skip
+            assert driver.stderr is not None and driver.stdout is not None
+            assert note in driver.stderr.readline()
+            cluster.workers.append(cluster.worker())
+            assert driver.stdout.read().startswith("value=")
+            assert driver.wait(WAIT) == 0
+        cluster.workers.pop().kill()
+        monkeypatch.setattr("exprgrad.data.cluster.PATIENCE", 0.5)
+        monkeypatch.setattr("exprgrad.data.cluster.LOOK", 0.2)
+        monkeypatch.chdir(tmp_path)
+        status, out, err = command(*argv[len(PROGRAM) :], cluster.address)
+        assert (status, out) == (2, "")
+        assert f"error: no worker has come to the cluster at '{cluster.address}'" in err
+
+
+@pytest.mark.slow
 def test_errors_there_are_ours(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="pip install 'exprgrad[cluster]'")
     rows_in(tmp_path, 3, 300)

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
+from time import monotonic
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -46,13 +47,18 @@ DEATHS = 10
 """After how many deaths the workers of ``local`` give up a partition."""
 REACH = 30
 """How many seconds a scheduler has to answer."""
+LOOK = 1.0
+"""After how many seconds without a result one looks if there are workers at all."""
+PATIENCE = 300.0
+"""For how many seconds a scheduler may be without a worker."""
 
 
 class Cluster(NamedTuple):
-    """Workers of a Dask cluster: what reaches them, and the address."""
+    """Workers of a Dask cluster: what reaches them, the address, and who is told that there are none."""
 
     client: Any
     address: str
+    say: Callable[[str], None] = lambda line: None
 
     def reduced(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
         """What the rows of each partition come to."""
@@ -112,7 +118,7 @@ class Cluster(NamedTuple):
         path = task[0].source.path
         for _ in range(TRIES):
             try:
-                found = future.result()
+                found = self.awaited(future)
             except KilledWorker:
                 future = begun(*task)
                 continue
@@ -129,6 +135,30 @@ class Cluster(NamedTuple):
         help = "the cluster's own log says why: too little memory, perhaps"
         raise RequestError("cluster", message, help=help)
 
+    def awaited(self, future: Any) -> Any:
+        """A future's result; an error where for a long time there is nobody to work on it."""
+        from distributed import TimeoutError as Late
+
+        alone: float | None = None
+        while True:
+            try:
+                return future.result(timeout=LOOK)
+            except Late:
+                if future.done():
+                    raise
+            if self.client.nthreads():
+                alone = None
+            elif alone is None:
+                alone = monotonic()
+                minutes = f"{PATIENCE / 60:g} minutes at most"
+                self.say(
+                    f"the cluster at '{self.address}' has no workers; waiting for one, {minutes}"
+                )
+            elif monotonic() - alone > PATIENCE:
+                message = f"no worker has come to the cluster at '{self.address}'"
+                help = f"start some: dask worker {self.address}"
+                raise RequestError("cluster", message, help=help)
+
 
 SAME = "install the same versions on all machines: pip install 'exprgrad[cluster]'"
 
@@ -140,9 +170,10 @@ def gone(address: str, error: BaseException) -> RequestError:
 
 
 @contextmanager
-def cluster_at(address: str) -> Iterator[Cluster]:
+def cluster_at(address: str, say: Callable[[str], None] = lambda line: None) -> Iterator[Cluster]:
     """The cluster at a scheduler's address, or ``local[:N]``: so many processes on this machine.
 
+    ``say`` is told where it has to wait for workers.
     Raises ``RequestError`` where there is none, and ``MissingExtraError`` without Dask.
     """
     count = re.fullmatch(r"local(?::([1-9]\d*))?", address)
@@ -169,7 +200,7 @@ def cluster_at(address: str) -> Iterator[Cluster]:
         logging.disable(spoken)
         raise gone(address, error) from None
     try:
-        yield Cluster(client, address)
+        yield Cluster(client, address, say)
     finally:
         with suppress(Exception):
             client.close(timeout=5)

@@ -211,7 +211,7 @@ def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Work
         raise RequestError("usage", message)
     from exprgrad.data.cluster import cluster_at
 
-    return cluster_at(address)
+    return cluster_at(address, lambda line: write([f"note: {line}\n"], sys.stderr))
 
 
 def renamed_in(argument: str | None) -> dict[str, str]:
