@@ -274,7 +274,29 @@ def test_sums_at_the_ends_of_the_doubles(name: str, tmp_path: Path) -> None:
     assert float(found) == pytest.approx(expected[name], rel=1e-15)
     more = written(tmp_path / "more.parquet", pa.table({"x": [1e308] * 9}))
     found = json.loads(batch("x", "--data", more, "--reduce", name, "--json").out)["value"]
-    assert found == (1e308 if name == "max" else "inf")
+    assert found == (1e308 if name in ("max", "mean") else "inf")
+
+
+HUGE = [
+    [1e308, 1e308, -1e308], [1e308, 1e308, -1e308, -1e308, 1.5], [1.7e308] * 3 + [-1.7e308] * 2 + [1e292],
+    [9e270, 8e270, -1e270, 3.0], [1e308] * 20_000 + [-1e308] * 20_000 + [2.0**900, 0.1, 7e-300],
+]  # fmt: skip
+"""Numbers whose sums are finite, though not all sums on the way."""
+
+
+@pytest.mark.parametrize("numbers", HUGE, ids=[f"{len(one)}" for one in HUGE])
+def test_sums_overflow_only_where_they_do_in_truth(
+    numbers: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = pa.table({"x": numbers, "g": [0] * len(numbers)})
+    path = written(tmp_path / "rows.parquet", rows)
+    expected = true("sum", np.array(numbers))
+    for options in ((), ("--by", "g"), ("--where", "g < 1")):
+        argv = ("x", "--data", path, "--value-only", "-q", "--reduce")
+        found = batch(*argv, "sum", *options).out.partition("=")[2]
+        assert float(found) == pytest.approx(expected, rel=1e-15)
+        found = batch(*argv, "mean", *options).out.partition("=")[2]
+        assert float(found) == pytest.approx(expected / len(numbers), rel=1e-15)
 
 
 def test_numbers_of_other_types_and_groups_of_any(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from exprgrad.data.job import Job, prepared
 from exprgrad.data.manifests import Manifest, Reached, parts_folder
 from exprgrad.data.places import packed
 from exprgrad.data.plans import BatchPlan
-from exprgrad.data.sums import CHUNK, Partial, combined, folded, reduced, start
+from exprgrad.data.sums import CHUNK, Partial, combined, folded, reduced, set_apart, start
 from exprgrad.data.targets import grown_in, target, unfinished
 from exprgrad.data.threads import Threads, in_order, threads_of
 from exprgrad.errors import InputError
@@ -269,6 +269,7 @@ def partition_summed(
     kernel = prepared(job)
     memory = staggered(kernel.outputs, CHUNK)
     totals, tally = Totals(memory[: kernel.results]), Tally()
+    huge: list[Partial] = []
     plain = kept = 0
     for _, columns, low, high, row in chunks(job, partition, progress, threads):
         played(kernel, columns, low, high, memory)
@@ -284,11 +285,16 @@ def partition_summed(
         if keep is not None:
             for one in block.results:
                 one[~keep] = 0.0
-        totals.add(high - low, anyway=True)
+        if not totals.add(high - low):
+            huge.append(set_apart(block.results))
+            totals.add(high - low, anyway=True)
     tally = tally._replace(rows=tally.rows + plain)
     if plain + kept == 0:
         return Done(tally, start(job.reduce, kernel.results))
-    return Done(tally, folded(plain + kept, *totals.sums()))
+    found = folded(plain + kept, *totals.sums())
+    for apart_sums in huge:
+        found = combined(job.reduce, found, apart_sums)
+    return Done(tally, found)
 
 
 def chunks(

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 __all__ = [
-    "CHUNK", "REDUCTIONS", "Partial", "combined", "finished", "folded", "reduced", "start",
+    "CHUNK", "REDUCTIONS", "Partial", "combined", "finished", "folded", "reduced", "set_apart",
+    "start",
 ]  # fmt: skip
 
 CHUNK = 2**14
@@ -26,12 +27,14 @@ SPLIT = 1.5 * 2.0**15
 LARGE, SMALL = 2.0**480, 2.0**-480
 """Where squares would overflow, or lose digits; numbers beyond are scaled by ``2^600`` first."""
 SCALE = 600
+HUGE = 2.0**900
+"""What is larger is added up by itself, times ``2^-600``: sums overflow only where they do in truth."""
 
 
 class Partial(NamedTuple):
     """Results reduced so far: by group its rows, and by result an array with a number for each group.
 
-    Sums are ``high`` and what its roundings lost, ``low``; of squares they are kept in three scales.
+    Sums are ``high`` and what its roundings lost, ``low``, in two scales; of squares in three.
     """
 
     keys: tuple[Any, ...]
@@ -68,13 +71,33 @@ def sums(
     top = np.maximum(values.max(axis=-1), -values.min(axis=-1))
     _, exponents = np.frexp(top)
     places = np.ldexp(SPLIT, exponents)[..., None]
-    if not np.isfinite(places).all():  # beyond the doubles there is nothing to split at
-        high = by_group(np.add, values, codes, groups)
-        return high, np.zeros_like(high)
     above = values + places
     above -= places
     below = values - above
     return by_group(np.add, above, codes, groups), by_group(np.add, below, codes, groups)
+
+
+def scaled_sums(
+    values: np.ndarray, codes: np.ndarray | None, groups: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The sums of a chunk's values in two scales: of huge numbers, and before them of all others."""
+    is_huge = np.abs(values) > HUGE
+    if not is_huge.any():
+        high, low = sums(values, codes, groups)
+        return np.stack([high, np.zeros_like(high)]), np.stack([low, np.zeros_like(low)])
+    others = sums(np.where(is_huge, 0.0, values), codes, groups)
+    huge = sums(np.ldexp(np.where(is_huge, values, 0.0), -SCALE), codes, groups)
+    highs, lows = zip(others, huge, strict=True)
+    return np.stack(highs), np.stack(lows)
+
+
+def set_apart(results: Sequence[np.ndarray]) -> Partial:
+    """The sums of the huge numbers of a chunk, which are 0 from then on; of no rows."""
+    values = np.array(results)
+    is_huge = np.abs(values) > HUGE
+    for one, which in zip(results, is_huge, strict=True):
+        one[which] = 0.0
+    return reduced("sum", np.where(is_huge, values, 0.0), [()], None)._replace(rows=np.array([0]))
 
 
 def plus(
@@ -129,17 +152,30 @@ def euclidean(high: np.ndarray, low: np.ndarray, rows: int) -> float:
     return math.ldexp(math.sqrt(small), -SCALE)
 
 
+def shared(high: np.ndarray, low: np.ndarray, parts: int) -> float:
+    """A sum in two scales, divided into so many parts."""
+    if not high[1]:
+        return float(high[0] + low[0]) / parts
+    scaled = [*np.ldexp([high[0], low[0]], -SCALE).tolist(), float(high[1]), float(low[1])]
+    return math.fsum(scaled) / parts * 2.0**SCALE  # which may be infinite
+
+
 def total(high: np.ndarray, low: np.ndarray, rows: int) -> float:
-    """A sum; of one that overflows what it lost is not known."""
-    return float(high[0] if np.isinf(high[0]) else high[0] + low[0])
+    """A sum."""
+    return shared(high, low, 1)
+
+
+def only(high: np.ndarray, low: np.ndarray, rows: int) -> float:
+    """The least or the largest."""
+    return float(high[0])
 
 
 REDUCTIONS: Mapping[str, Reduction] = {
-    "sum": Reduction(sums, plus, 0.0, 1, total),
-    "mean": Reduction(sums, plus, 0.0, 1, lambda *parts: total(*parts) / parts[2]),
+    "sum": Reduction(scaled_sums, plus, 0.0, 2, total),
+    "mean": Reduction(scaled_sums, plus, 0.0, 2, shared),
     "norm": Reduction(squares, plus, 0.0, 3, euclidean),
-    "min": Reduction(extreme(np.minimum), further(np.minimum), math.inf, 1, total),
-    "max": Reduction(extreme(np.maximum), further(np.maximum), -math.inf, 1, total),
+    "min": Reduction(extreme(np.minimum), further(np.minimum), math.inf, 1, only),
+    "max": Reduction(extreme(np.maximum), further(np.maximum), -math.inf, 1, only),
 }
 """What rows may be reduced to, by name."""
 
@@ -166,7 +202,8 @@ def folded(rows: int, highs: np.ndarray, lows: np.ndarray) -> Partial:
     high, low = highs[:, 0], lows[:, 0]
     for at in range(1, highs.shape[1]):
         high, low = plus(high, low, highs[:, at], lows[:, at])
-    return Partial(((),), np.array([rows]), high[None, :, None], low[None, :, None])
+    both = [np.stack([one, np.zeros_like(one)])[..., None] for one in (high, low)]
+    return Partial(((),), np.array([rows]), *both)
 
 
 def combined(name: str, one: Partial, other: Partial) -> Partial:

@@ -24,6 +24,8 @@ __all__ = ["Totals"]
 
 COMPILING = Lock()
 """Held by the thread that compiles."""
+BOUND = 2.0**900
+"""Beyond it a sum is left to others: several of them would overflow."""
 LANES = 8
 """How many sums a column has."""
 TEXT = f"""
@@ -92,7 +94,7 @@ class Totals:
         self.function = summing()
 
     def add(self, rows: int, *, anyway: bool = False) -> bool:
-        """Add the first few rows of each column; not if a sum would not be finite, unless ``anyway``.
+        """Add the first few rows of each column; not if a sum would be too large, unless ``anyway``.
 
         All additions but the last are of a multiple of eight rows.  Returns whether they were added.
         """
@@ -102,7 +104,7 @@ class Totals:
         before = self.state.copy()
         given, count = self.places.buffer_info()
         self.function(given, address(self.state), count, whole)
-        if anyway or np.isfinite(self.state).all():
+        if anyway or (np.abs(self.state) < BOUND).all():
             return True
         self.state = before
         return False
