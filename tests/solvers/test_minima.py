@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from exprgrad import InputError, parse
+from exprgrad import ExprgradError, InputError, parse
 
 MINIMA: list[tuple[str, dict[str, Any], dict[str, float]]] = [
     ("(x-1)^2", {"x": 5}, {"x": 1}),
@@ -84,4 +84,119 @@ def test_bounds_hold_numbers() -> None:
 def test_the_start_is_judged() -> None:
     found = parse("x^2 - y^2").minimize(x=0, y=0, steps=0)
     assert found.verdict == "saddle" and found.direction is not None
-    assert abs(found.direction["y"]) == 1 and found.counts.value == 0
+    assert abs(found.direction["y"]) == 1 and found.counts.gradient == 1
+
+
+KINKS: list[tuple[str, dict[str, Any], dict[str, Any], bool]] = [
+    ("abs(x)", {"x": 1}, {"x": 0}, True),
+    ("abs(x-1)+abs(x-2)+abs(x-4)", {"x": 9}, {"x": 2}, True),
+    ("relu(1-x)+0.1*x^2", {"x": 3}, {"x": 1}, True),
+    ("abs(x)+2*abs(y-1)+(x-y)^2", {"x": 4, "y": 2}, {"x": 0.5, "y": 1}, True),
+    ("max(abs(x),abs(y))+0.1*(x-1)^2", {"x": 3, "y": 2}, {"x": 0, "y": 0}, True),
+    ("max(x^2+y^2-1, (x-2)^2+y^2-1)", {"x": 3, "y": 4}, {"x": 1, "y": 0}, True),
+    ("sum(abs(w))+sum((w-[3,0.1,-0.2,2])^2)", {"w": [1] * 4}, {"w": [2.5, 0, 0, 1.5]}, True),
+    ("cbrt(x^2)", {"x": 1}, {"x": 0}, True),
+    ("relu(x)", {"x": 1}, {"x": 0}, False),
+    ("max(x,y)^2+x^2", {"x": 1, "y": 2}, {"x": 0, "y": 0}, False),
+    ("sqrt(x^2+y^2)", {"x": 1, "y": 2}, {"x": 0, "y": 0}, False),
+    ("norm(w-[1,2])", {"w": [3, 4]}, {"w": [1, 2]}, False),
+    ("clamp(x,0,1)+x^2", {"x": 3}, {"x": 0}, False),
+    ("floor(x)+x^2", {"x": 3}, {"x": 0}, False),
+]
+
+
+@pytest.mark.parametrize(("formula", "start", "point", "is_found"), KINKS)
+def test_kinks_are_named_and_shown_where_slopes_tell(
+    formula: str, start: dict[str, Any], point: dict[str, Any], is_found: bool
+) -> None:
+    found = parse(formula).minimize(start)
+    assert (found.verdict, found.is_found) == ("kink", is_found), found.message
+    for name, value in point.items():
+        assert found.point[name] == pytest.approx(value, rel=4e-16, abs=1e-300)
+    assert found.kinks and found.message.startswith(found.kinks[0])
+
+
+EDGES: list[tuple[str, dict[str, Any], dict[str, float]]] = [
+    ("sqrt(x)", {"x": 1}, {"x": 0}),
+    ("sqrt(x)+(y-1)^2", {"x": 1, "y": 3}, {"x": 0, "y": 1}),
+    ("log(x)^2+sqrt(y-1)", {"x": 3, "y": 2}, {"x": 1, "y": 1}),
+    ("asin(x)", {"x": 0.5}, {"x": -1}),
+]
+
+
+@pytest.mark.parametrize(("formula", "start", "point"), EDGES)
+def test_edges_of_the_domain_are_told(
+    formula: str, start: dict[str, Any], point: dict[str, float]
+) -> None:
+    found = parse(formula).minimize(start)
+    assert (found.verdict, found.point) == ("minimum", point), found.message
+    assert "ends its domain: from there each way leads up" in found.message
+
+
+@pytest.mark.parametrize("formula", ["-abs(x)", "relu(x)-relu(-x)"])
+def test_a_kink_is_left_where_a_way_leads_down(formula: str) -> None:
+    assert parse(formula).minimize(x=0).verdict == "unbounded"
+    assert parse(f"x^2 + {formula}").minimize(x=0).point == {"x": -0.5}
+
+
+ROOT = math.sqrt(0.5)
+CONSTRAINED: list[tuple[str, dict[str, Any], list[str], dict[str, float], dict[str, float]]] = [
+    (
+        "x + y", {"x": 0, "y": 0}, ["x^2 + y^2 <= 1"],
+        {"x": -ROOT, "y": -ROOT}, {"x^2 + y^2 <= 1": ROOT},
+    ),
+    ("x*y", {"x": 1, "y": 1}, ["x + y = 10"], {"x": 5, "y": 5}, {"x + y = 10": -5}),
+    ("x^2 + y^2", {"x": 3, "y": 1}, ["1 <= x <= y"], {"x": 1, "y": 1}, {"1 <= x": 4, "x <= y": 2}),
+    ("(x-3)^2", {"x": 0}, ["x <= 5"], {"x": 3}, {}),
+    (
+        "-a*b*c", {"a": 10, "b": 10, "c": 10}, ["0 ≤ a + 2*b + 2*c", "72 >= a + 2*b + 2*c"],
+        {"a": 24, "b": 12, "c": 12}, {"72 >= a + 2*b + 2*c": 144},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("formula", "start", "subject", "point", "active"), CONSTRAINED)
+def test_constraints_that_press_have_multipliers(
+    formula: str,
+    start: dict[str, Any],
+    subject: list[str],
+    point: dict[str, float],
+    active: dict[str, float],
+) -> None:
+    pytest.importorskip("scipy")
+    found = parse(formula).minimize(start, subject=subject, maximize=formula == "x*y")
+    assert found.is_found, found.message
+    assert found.point == pytest.approx(point, rel=1e-15, abs=1e-15)
+    assert dict(found.active) == pytest.approx(active, rel=1e-13)
+    assert found.residual == pytest.approx(0, abs=1e-12)
+
+
+def test_constraints_that_exclude_each_other_are_told() -> None:
+    pytest.importorskip("scipy")
+    found = parse("x^2 + y^2").minimize(x=1, y=1, subject=["x + y >= 3", "x + y <= 2"])
+    assert found.verdict == "not converged" and "no point was found where" in found.message
+
+
+@pytest.mark.parametrize(
+    ("subject", "words"),
+    [
+        ("x", "a constraint compares two sides"),
+        ("x <", "a side is missing"),
+        ("x < = 1", "a side is missing"),
+        ("y <= 1", "the formula does not read 'y'"),
+        ("[x, 1] <= 2", "a constraint compares numbers, not tensors"),
+        ("sim(x) <= 1", "unknown function 'sim'"),
+    ],
+)
+def test_what_is_no_constraint_is_an_error(subject: str, words: str) -> None:
+    with pytest.raises(ExprgradError) as caught:
+        parse("x^2").minimize(x=1, subject=subject)
+    assert words in caught.value.message and caught.value.span is not None
+
+
+def test_several_starts_list_what_they_led_to() -> None:
+    found = parse("x^4 - 3*x^2 + x").minimize(x=1, starts=10, seed=3)
+    assert [round(one.point["x"], 4) for one in found.places] == [-1.3008, 1.1309]
+    assert sum(one.starts for one in found.places) == 10 and found.value == found.places[0].value
+    again = parse("x^4 - 3*x^2 + x").minimize(x=1, starts=10, seed=3)
+    assert again.places == found.places

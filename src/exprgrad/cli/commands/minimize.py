@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,6 +34,12 @@ LONGEST_SEARCH = 1_000_000
 @click.option(
     "--bounds", metavar="NAME=LOW:HIGH[,…]", help="Stay within these intervals: x=0:inf,y=-1:1."
 )
+@click.option(
+    "--subject",
+    multiple=True,
+    metavar="CONSTRAINT",
+    help='A constraint: "x^2 + y^2 <= 1", "x + y == 2", "0 <= x <= y".  As often as you like.',
+)
 @click.option("--maximize", is_flag=True, help="Look for a maximum.")
 @click.option(
     "--steps",
@@ -44,6 +49,22 @@ LONGEST_SEARCH = 1_000_000
     show_default=True,
     metavar="N",
     help="The most steps to take; 0 judges the start.",
+)
+@click.option(
+    "--starts",
+    type=Count(1, 10_000),
+    default=1,
+    metavar="N",
+    show_default=True,
+    help="Try so many starts: yours, and others around it or within bounds.",
+)
+@click.option(
+    "--seed",
+    type=Count(0),
+    default=0,
+    metavar="N",
+    show_default=True,
+    help="Which starts are drawn.",
 )
 @click.option("--trace", is_flag=True, help="Show the way there, step by step.")
 @output_as("one input per line")
@@ -63,8 +84,11 @@ def minimize_command(**options: Any) -> int:
         given,
         wrt=listed_names(options["wrt"]),
         bounds=None if bounds is None else intervals(bounds, "--bounds"),
+        subject=options["subject"],
         maximize=options["maximize"],
         steps=options["count"],
+        starts=options["starts"],
+        seed=options["seed"],
     )
     return give(minimum_answer(expression.text, given, found, options), options)
 
@@ -75,7 +99,7 @@ def minimum_answer(
     """The answer: value and gradient are those that grad prints at the point."""
     from exprgrad.explain.diagnostics import told_once
     from exprgrad.run.evaluation import evaluator_for
-    from exprgrad.show.documents.fields import Lines, records, shorts
+    from exprgrad.show.documents.fields import records, shorts
     from exprgrad.show.documents.runs import guard_fields
     from exprgrad.show.text import minima
 
@@ -93,10 +117,7 @@ def minimum_answer(
         "message": found.message,
         "gradient": shorts(run.gradient),
         **dict(guard_fields(answer)),
-        "direction": None if found.direction is None else shorts(found.direction),
-        "curvature": None if found.curvature is None else [*found.curvature],
-        "evaluations": asdict(found.counts),
-        **({"steps": Lines(map(minima.stage_fields, found.stages))} if options["trace"] else {}),
+        **minima.found_fields(found, trace=options["trace"]),
         "diagnostics": records(diagnostics),
     }
     digits, whole = options["digits"], options["show_all"]
@@ -104,6 +125,8 @@ def minimum_answer(
     def shown(_: Any) -> list[Any]:
         way = [minima.stage_table(found, digits, whole=whole), ""] if options["trace"] else []
         numbers = answer.value, run.gradient
+        if found.places:
+            way += [minima.place_table(found, digits, whole=whole), ""]
         return [*way, minima.point_table(found, inputs, *numbers, digits, whole=whole)]
 
     return Answer(
@@ -114,6 +137,6 @@ def minimum_answer(
         found.point.items(),
         shown,
         diagnostics,
-        aside="" if found.is_good else f"{found.verdict}: {found.message}",
-        is_doubtful=not found.is_good,
+        aside="" if found.is_found else f"{found.verdict}: {found.message}",
+        is_doubtful=not found.is_found,
     )

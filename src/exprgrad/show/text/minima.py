@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
-from exprgrad.show.documents.fields import short, shorts
+from exprgrad.show.documents.fields import Lines, short, shorts
 from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.solvers.minima.minimize import Minimum, Stage
+from exprgrad.solvers.minima.minimize import Minimum, Resting, Stage
 from exprgrad.solvers.minima.objective import Counts
 from exprgrad.source import printable
 
-__all__ = ["evaluations_text", "point_rows", "point_table", "stage_fields", "stage_table"]
+__all__ = [
+    "evaluations_text", "found_fields", "place_table", "point_rows", "point_table", "stage_table",
+]  # fmt: skip
+
+MOST_ACTIVE = 8
+"""The most active constraints that are listed."""
 
 
 def point_table(
@@ -44,8 +50,14 @@ def point_table(
 
 
 def ending(found: Minimum[Any]) -> str:
-    """The verdict in words, and what it took."""
-    return f"{found.verdict}: {printable(found.message)}\n{evaluations_text(found.counts)}"
+    """The verdict in words, the constraints that press, and what it took."""
+    lines = [f"{found.verdict}: {printable(found.message)}"]
+    for text, multiplier in found.active[:MOST_ACTIVE]:
+        lines.append(f"active: {printable(text)}, multiplier {multiplier:.6g}")
+    more = len(found.active) - MOST_ACTIVE
+    if more > 0:
+        lines.append(f"… {more:,} more are active")
+    return "\n".join([*lines, evaluations_text(found.counts)])
 
 
 def evaluations_text(counts: Counts) -> str:
@@ -77,6 +89,44 @@ def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Tab
         digits,
         whole=whole,
         what="steps",
+    )
+
+
+def found_fields(found: Minimum[Any], *, trace: bool) -> dict[str, Any]:
+    """What was found out about a minimum, and the way there with ``trace``, as JSON has it."""
+    slopes = {name: [*sides] for name, sides in found.slopes.items()}
+    return {
+        "direction": None if found.direction is None else shorts(found.direction),
+        "curvature": None if found.curvature is None else [*found.curvature],
+        "active": [one._asdict() for one in found.active],
+        "residual": found.residual,
+        **({"kinks": [*found.kinks], "slopes": slopes} if found.kinks else {}),
+        "is_found": found.is_found,
+        "evaluations": asdict(found.counts),
+        **({"minima": Lines(map(place_fields, found.places))} if found.places else {}),
+        **({"steps": Lines(map(stage_fields, found.stages))} if trace else {}),
+    }
+
+
+def place_fields(place: Resting) -> dict[str, Any]:
+    """One of several minima as JSON has it."""
+    return {**place._asdict(), "point": shorts(place.point)}
+
+
+def place_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:
+    """The minima that several starts led to."""
+    columns = [
+        Column("value", is_number=True, style="green"),
+        *[Column(name, is_number=True) for name in found.point],
+        Column("starts", is_number=True, style="dim"),
+    ]
+    return tabulated(
+        columns,
+        found.places,
+        lambda one: [one.value, *one.point.values(), one.starts],
+        digits,
+        whole=whole,
+        what="minima",
     )
 
 

@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from exprgrad.errors import InputError
 from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.limits import beyond_sides
+from exprgrad.explain.places import in_numbers
 from exprgrad.graph.graph import Graph
+from exprgrad.run.evaluation import Flag
 from exprgrad.run.values.ranges import Interval
-from exprgrad.solvers.minima.objective import Counts, Layout, Objective
+from exprgrad.solvers.minima.active_sets import constrained
+from exprgrad.solvers.minima.constraints import constraints
+from exprgrad.solvers.minima.objective import Counts, Layout, Objective, Vector
 from exprgrad.solvers.minima.steps import norm
-from exprgrad.solvers.minima.trust_region import Box, Course, search
-from exprgrad.solvers.minima.verdicts import Judged, judged
-from exprgrad.solvers.minima.wording import worded
+from exprgrad.solvers.minima.switches import settled_at
+from exprgrad.solvers.minima.trust_region import Box, Course, Turn, search
+from exprgrad.solvers.minima.verdicts import Active, Judged, judged
+from exprgrad.solvers.minima.wording import slope_told, worded
 
-__all__ = ["SEARCH_STEPS", "Minimum", "Stage", "Wanted", "minimize"]
+__all__ = ["SEARCH_STEPS", "Minimum", "Resting", "Stage", "Wanted", "minimize"]
 
 Found = TypeVar("Found", bound=Run)
 
 SEARCH_STEPS = 1000
 """The most steps of a search, unless another number is asked for."""
+MOST_SIDES = 200
+"""A formula of more numbers that move is not asked about kinks."""
+ASIDE, SMALLEST_JUMP = 1e-9, 1e-6
+"""How far beside a point a jump is looked for, and how large it is, in sizes of point and value."""
+MOST_SLOPES = 2
+"""Of so many inputs the slopes at a kink are slope_told."""
+AROUND = 3.0
+"""How far from the given start others are drawn, in sizes of its numbers: a normal distribution's sigma."""
+ALIKE = 1e-6
+"""Minima that are so near to each other, in sizes of the point, are one."""
 RESTARTS = 5
 """How often a search goes on from a lower point beside one where the Hessian is singular."""
 
@@ -53,6 +69,14 @@ class Stage(NamedTuple):
     moved: float
 
 
+class Resting(NamedTuple):
+    """A minimum that so many of several ``starts`` led to."""
+
+    point: dict[str, Any]
+    value: float
+    starts: int
+
+
 class Minimum(NamedTuple, Generic[Found]):
     """Where a search for a minimum ended, and what can be said of it.
 
@@ -64,9 +88,15 @@ class Minimum(NamedTuple, Generic[Found]):
     ``direction``  by name, the direction in which the value goes down, or hardly changes, or falls for ever
     ``curvature``  the least and the greatest eigenvalue of the Hessian over the numbers that are free; None
                    where it is not known
+    ``active``     the constraints and bounds that press on the point, with their multipliers
+    ``residual``   the norm of what these leave of the gradient; None without constraints
+    ``kinks``      the operations that have a kink at the point
+    ``slopes``     there, by input, the derivatives from the left and the right; None where there is none
+    ``is_found``   whether a minimum, or the maximum that was asked for, was shown to be there
     ``counts``     how often value, gradient and Hessian were worked out
     ``stages``     the way, from the start on
     ``run``        both sweeps at the point
+    ``places``     of several starts, the minima that were found, the lowest first
     """
 
     point: dict[str, Any]
@@ -75,14 +105,15 @@ class Minimum(NamedTuple, Generic[Found]):
     message: str
     direction: dict[str, Any] | None
     curvature: tuple[float, float] | None
+    active: tuple[Active, ...]
+    residual: float | None
+    kinks: tuple[str, ...]
+    slopes: dict[str, tuple[float | None, float | None]]
+    is_found: bool
     counts: Counts
     stages: list[Stage]
     run: Found
-
-    @property
-    def is_good(self) -> bool:
-        """Whether it is a minimum, or the maximum that was asked for."""
-        return self.verdict in ("minimum", "maximum")
+    places: Sequence[Resting] = ()
 
 
 def minimize(
@@ -92,8 +123,7 @@ def minimize(
     wrt: Sequence[str],
     wanted: Wanted,
 ) -> Minimum[Found]:
-    """The minimum that a search from some inputs comes to, moving ``wrt``; ``at`` runs both sweeps at a
-    point.
+    """The minimum that a search comes to which moves ``wrt``; ``at`` runs both sweeps at a point.
 
     Raises ``InputError`` where no input moves.
     """
@@ -106,16 +136,122 @@ def minimize(
     layout = Layout.of(inputs, wrt)
     objective = Objective(graph, layout, -1.0 if wanted.maximize else 1.0)
     box = box_of(layout, wanted.bounds)
+    limits = constraints(wanted.subject, inputs, layout)
+    ends: list[tuple[Course, Judged]] = []
     with np.errstate(all="ignore"):
-        course = search(objective, layout.vector(inputs), box, wanted.most)
-        found = judged(objective, course, box)
-        for _ in range(RESTARTS):
-            if found.kind != "flat" or found.lower is None or len(course.turns) > wanted.most:
+        for start in starts_drawn(layout.vector(inputs), box, wanted.starts, wanted.seed):
+            if limits:
+                ends.append(constrained(objective, limits, start, box, wanted.most))
+            else:
+                ends.append(searched(at, objective, start, box, wanted.most))
+    places = distinct(ends, objective)
+    course, found = min(ends, key=rank)
+    return answered(at, objective, course, found, box)._replace(places=places)
+
+
+def starts_drawn(start: Vector, box: Box, count: int, seed: int) -> Iterator[Vector]:
+    """Starts: the one given, then others within bounds, or where these are infinite, around it."""
+    yield start
+    chance = np.random.default_rng(seed)
+    low, high = box
+    bounded = np.isfinite(low) & np.isfinite(high)
+    for _ in range(count - 1):
+        inside = low + (high - low) * chance.random(len(start))
+        around = start + AROUND * np.maximum(np.abs(start), 1.0) * chance.standard_normal(
+            len(start)
+        )
+        yield box.clipped(np.where(bounded, inside, around))
+
+
+def rank(end: tuple[Course, Judged]) -> tuple[bool, float]:
+    """What makes one end of a search better than another: that it has a value, and how low that is."""
+    course, found = end
+    value = -math.inf if found.kind == "unbounded" else course.last.value
+    return not value < math.inf, value
+
+
+def distinct(ends: Sequence[tuple[Course, Judged]], objective: Objective) -> list[Resting]:
+    """The minima that searches led to, each once, the lowest first, with how many led there."""
+    if len(ends) == 1:
+        return []
+    found: list[tuple[Turn, int]] = []
+    for course, _ in sorted([end for end in ends if is_shown(end[1])], key=rank):
+        here = course.last
+        for k, (other, count) in enumerate(found):
+            if norm(here.at - other.at) <= ALIKE * max(norm(other.at), 1.0):
+                found[k] = other, count + 1
                 break
-            more = search(objective, found.lower, box, wanted.most - len(course.turns))
-            course = Course([*course.turns, *more.turns], more.reason, more.blocked, more.way)
-            found = judged(objective, course, box)
-    return answered(at, objective, course, found, box)
+        else:
+            found.append((here, 1))
+    sign, layout = objective.sign, objective.layout
+    return [Resting(layout.named(here.at), sign * here.value, count) for here, count in found]
+
+
+def searched(
+    at: Callable[[Mapping[str, Any]], Found],
+    objective: Objective,
+    start: Vector,
+    box: Box,
+    most: int,
+) -> tuple[Course, Judged]:
+    """A search without constraints, which goes on as long as its verdict knows a lower point."""
+    course = search(objective, start, box, most)
+    found = judged(objective, course, box)
+    for _ in range(RESTARTS):
+        if found.kind != "unbounded" and found.reason not in ("undefined", "limit"):
+            found = at_switch(at, objective, course, box, most) or found
+        if found.lower is None or found.kind == "unbounded" or len(course.turns) > most:
+            break
+        more = search(objective, found.lower, box, most - len(course.turns))
+        course = Course([*course.turns, *more.turns], more.reason, more.blocked, more.way)
+        found = judged(objective, course, box)
+    return course, found
+
+
+def at_switch(
+    at: Callable[[Mapping[str, Any]], Found],
+    objective: Objective,
+    course: Course,
+    box: Box,
+    most: int,
+) -> Judged | None:
+    """The verdict at kinks and edges, of a formula of tensors number by number; None if there are none."""
+
+    def run_there() -> Found:
+        return at({**objective.layout.fixed, **objective.layout.named(course.last.at)})
+
+    run = run_there()
+    if beyond_sides(run) or objective.layout.size > MOST_SIDES:
+        return None
+    over, _ = in_numbers(run)
+    names = objective.layout.names()
+    fixed = {name: value for name, value in over.inputs.items() if name not in names}
+    layout = Layout(fixed, dict.fromkeys(names, ()))
+    numbers = Objective(over.graph, layout, objective.sign, objective.counts)
+    found = settled_at(numbers, course, box, most)
+    return found or by_axes(run_there(), numbers, course.last, box)
+
+
+def by_axes(run: Run, objective: Objective, here: Turn, box: Box) -> Judged | None:
+    """The verdict where a formula has a kink at one point alone, or a jump: by input, one at a time."""
+    met = {run.label(one.node): one.code for one in run.remarks if isinstance(one, Flag)}
+    if "jump" in met.values():
+        for way in np.concatenate([np.eye(len(here.at)), -np.eye(len(here.at))]):
+            trial = box.clipped(here.at + ASIDE * max(norm(here.at), 1.0) * way)
+            if objective.value(trial) < here.value - SMALLEST_JUMP * max(abs(here.value), 1.0):
+                return Judged("kink", "jump", way, kinks=tuple(met))
+    sides = [(side.left, side.right) for side in run.one_sided.values()]
+    if not sides or not (met or not np.all(np.isfinite(here.slope))):
+        return None
+    sign = objective.sign
+    sharp = all(
+        left is not None and right is not None and sign * left < 0 < sign * right
+        for left, right in sides
+    )
+    kinks = tuple(met) or (run.output_label,)
+    if not sharp:
+        return Judged("kink", "level", kinks=kinks)
+    return Judged("kink", "sharp" if len(here.at) == 1 else "axes", kinks=kinks)
 
 
 def box_of(layout: Layout, bounds: Mapping[str, Interval]) -> Box:
@@ -143,20 +279,39 @@ def answered(
     if objective.sign < 0 and verdict == "minimum":
         verdict = "maximum"
     sign = objective.sign
+    slopes = (
+        {name: (side.left, side.right) for name, side in run.one_sided.items()}
+        if found.kinks
+        else {}
+    )
     ends = found.values
     if ends is not None and sign < 0:
         ends = -ends[1], -ends[0]
+    sides = "".join(
+        f"; along {name} the slopes are {slope_told(left)} and {slope_told(right)}"
+        for name, (left, right) in [*slopes.items()][:MOST_SLOPES]
+    )
     return Minimum(
         point,
         run.value,
         verdict,
-        worded(found, course, layout, box, sign),
+        worded(found, course, layout, sign) + sides,
         None if found.direction is None else layout.named(found.direction),
         ends,
+        tuple([Active(text, sign * pressure) for text, pressure in found.active]),
+        found.residual,
+        found.kinks,
+        slopes,
+        is_shown(found),
         objective.counts,
         stages(course, layout, sign),
         run,
     )
+
+
+def is_shown(found: Judged) -> bool:
+    """Whether a minimum was shown to be there."""
+    return found.kind == "minimum" or (found.kind == "kink" and found.reason == "sharp")
 
 
 def stages(course: Course, layout: Layout, sign: float) -> list[Stage]:

@@ -166,6 +166,8 @@ def advance(objective: Objective, course: Course, box: Box, local: Local, radius
                 polish(objective, course, box)
             return radius
         trial = here.at + step
+        if np.array_equal(trial, here.at):
+            break
         value = objective.value(trial)
         if value < course.depth:
             course.reason, course.way = "unbounded", step
@@ -183,12 +185,14 @@ def advance(objective: Objective, course: Course, box: Box, local: Local, radius
                     radius = max(radius, min(growth * size, WIDEST))
                 stride(objective, course, box)
                 return radius
-        if is_newton and value <= here.value * (1 + math.copysign(COARSE * EPSILON, here.value)):
+        if is_newton and gain <= 2 * objective.noise(here.at)[0]:
             course.reason = "still"
             polish(objective, course, box)
             return radius
         course.blocked.append(trial)
-        radius = POOR * size
+        radius = POOR * min(size, radius)
+        if not radius > 0:
+            break
     course.reason = "stuck"
     return radius
 

@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from exprgrad.language.write.infix import number
 from exprgrad.solvers.minima.objective import Flags, Objective, Vector
 from exprgrad.solvers.minima.steps import Spectrum, norm, spectrum
 from exprgrad.solvers.minima.trust_region import EPSILON, MOST_DENSE, Box, Course, Turn
 
-__all__ = ["Judged", "judged"]
+__all__ = ["REACHES", "SINGULAR", "Active", "Judged", "judged", "remainder"]
 
-SLACK = 8.0
+LENIENCE = 8.0
 """How many times what rounding leaves still counts as 0: bounds are of first order."""
 SINGULAR = 64.0
 """An eigenvalue of so many roundings of the greatest counts as 0."""
@@ -34,6 +35,16 @@ OUTWARD = [2.0**k for k in range(0, 1020, 20)]
 """How far, where the value may fall for ever."""
 
 
+class Active(NamedTuple):
+    """A constraint that is met with equality and presses on the point; and its Lagrange multiplier.
+
+    That is by how much the value would change for each unit by which the constraint is moved.
+    """
+
+    constraint: str
+    multiplier: float
+
+
 class Judged(NamedTuple):
     """A verdict, why, and what shows it.
 
@@ -43,6 +54,11 @@ class Judged(NamedTuple):
     ``trend``      what values do along the direction: ``rises``, ``falls`` or ``stays``; empty if not asked
     ``lower``      a point with a lower value, from which the search can go on
     ``limit``      what the value comes to for ever
+    ``active``     the constraints and bounds that press on the point
+    ``residual``   the norm of what their pressure leaves of the gradient; None without constraints
+    ``broken``     a constraint that does not hold
+    ``kinks``      the operations that have a kink at the point
+    ``edges``      those whose domain ends there
     """
 
     kind: str
@@ -52,10 +68,21 @@ class Judged(NamedTuple):
     trend: str = ""
     lower: Vector | None = None
     limit: float = math.nan
+    active: tuple[Active, ...] = ()
+    residual: float | None = None
+    broken: str = ""
+    kinks: tuple[str, ...] = ()
+    edges: tuple[str, ...] = ()
 
 
 def judged(objective: Objective, course: Course, box: Box) -> Judged:
     """What becomes of a search, but for kinks and edges of the formula's domain."""
+    found = judged_inside(objective, course, box)
+    return found._replace(active=held_bounds(objective, course.last, box))
+
+
+def judged_inside(objective: Objective, course: Course, box: Box) -> Judged:
+    """The verdict by the numbers that are free."""
     here = course.last
     if course.reason == "undefined":
         return Judged("not converged", "undefined")
@@ -85,6 +112,20 @@ def judged(objective: Objective, course: Course, box: Box) -> Judged:
     return by_curvature(objective, here, free, left, known, box)
 
 
+def held_bounds(objective: Objective, here: Turn, box: Box) -> tuple[Active, ...]:
+    """The bounds that press on a point."""
+    held = box.held(here.at, here.slope)
+    if not np.any(held):
+        return ()
+    names = objective.layout.names()
+    return tuple(
+        Active(
+            f"{names[at]} {'>=' if slope > 0 else '<='} {number(float(here.at[at]))}", abs(slope)
+        )
+        for at, slope in ((at, float(here.slope[at])) for at in np.flatnonzero(held))
+    )
+
+
 def remainder(objective: Objective, here: Turn) -> Vector:
     """By number: how large the gradient may be where it is 0, by what is rounded."""
     _, noise = objective.noise(here.at)
@@ -95,7 +136,7 @@ def remainder(objective: Objective, here: Turn) -> Vector:
             moved = np.abs(objective.curvature(here.at)) @ size
         else:
             moved = np.abs(objective.product(here.at, size))
-    return SLACK * (noise + np.where(np.isfinite(moved), moved, 0.0))
+    return LENIENCE * (noise + np.where(np.isfinite(moved), moved, 0.0))
 
 
 def curvatures(objective: Objective, here: Turn, free: Flags) -> Spectrum | None:
