@@ -25,7 +25,7 @@ __all__ = [
 
 MOST_COLUMNS = 6
 """Up to so many numbers of a tensor have a column for each, of their correlations."""
-FIRST = 4
+IN_A_CELL = 4
 """How many uncertain numbers of an input stand in a cell."""
 
 
@@ -62,8 +62,8 @@ def in_cell(value: Any, uncertainty: Any) -> str:
     """A number and its uncertainty, rounded; the first few of a tensor's."""
     if isinstance(value, float):
         return plus_minus(value, uncertainty)
-    pairs = zip(value.flat[:FIRST].tolist(), uncertainty.flat[:FIRST].tolist(), strict=True)
-    return ", ".join([*(plus_minus(*pair) for pair in pairs), *["…"][: value.size - FIRST]])
+    pairs = zip(value.flat[:IN_A_CELL].tolist(), uncertainty.flat[:IN_A_CELL].tolist(), strict=True)
+    return ", ".join([*(plus_minus(*pair) for pair in pairs), *["…"][: value.size - IN_A_CELL]])
 
 
 def percent(share: float) -> str:

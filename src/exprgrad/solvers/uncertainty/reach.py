@@ -37,7 +37,7 @@ REACH = 5.0
 """So many standard deviations away a kink or a jump is met once in three million draws."""
 LOOKS = 20
 """At so many places on the way a step of stairs is looked for."""
-HALVINGS = 40
+NARROWINGS = 40
 BESIDE = 1e-6
 """So many standard deviations before and behind a kink it is asked what it does."""
 LINEAR = 1e-7
@@ -61,7 +61,7 @@ class Crossing(NamedTuple):
     variance: float
 
 
-class Line(NamedTuple):
+class Direction(NamedTuple):
     """A line through the inputs, on which a step of 1 is a standard deviation of what moves along it."""
 
     evaluator: Evaluator
@@ -113,11 +113,11 @@ def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[Crossing]:
     }
     for node in suspects:
         op = BY_NAME[graph.kinds[node]]
-        for line, k in places(run, evaluator, node, op, moves, numbers, moving):
+        for line, k in meetings(run, evaluator, node, op, moves, numbers, moving):
             yield Crossing(node, op.special[0].code, abs(k), *effect(line, k))
 
 
-def places(
+def meetings(
     run: Run,
     evaluator: Evaluator,
     node: int,
@@ -125,12 +125,14 @@ def places(
     moves: Mapping[int, Moves],
     numbers: UncertainNumbers,
     moving: Sequence[int],
-) -> Iterator[tuple[Line, float]]:
+) -> Iterator[tuple[Direction, float]]:
     """The places at which a node may meet a kink or a jump, each with its line."""
     pairs = thresholds(run, node, op, moving)
     if pairs is None:
         operands = run.graph.operands[node]
-        line = line_of(run, evaluator, moves[node if len(operands) > 1 else operands[0]], numbers)
+        line = direction_of(
+            run, evaluator, moves[node if len(operands) > 1 else operands[0]], numbers
+        )
         if line is not None:
             leaves = departure(run, node, line)
             yield from ((line, k) for side in (1.0, -1.0) if (k := first(leaves, side)) is not None)
@@ -138,7 +140,7 @@ def places(
     for one, other in pairs:
         second = moves[other] if isinstance(other, int) else {}
         difference = {name: move - second.get(name, 0.0) for name, move in moves[one].items()}
-        line = line_of(run, evaluator, difference, numbers)
+        line = direction_of(run, evaluator, difference, numbers)
         if line is not None:
             crosses, gap = crossing(run, one, other, line)
             k = 0.0 if not gap else first(crosses, -copysign(1.0, gap))
@@ -163,7 +165,9 @@ def thresholds(
     return [*pairs]
 
 
-def line_of(run: Run, evaluator: Evaluator, moves: Moves, numbers: UncertainNumbers) -> Line | None:
+def direction_of(
+    run: Run, evaluator: Evaluator, moves: Moves, numbers: UncertainNumbers
+) -> Direction | None:
     """The line on which something most probably rises, given how numbers move it; None if none does."""
     total = {
         name: sum(numbers.correlation(name, other) * move for other, move in moves.items() if move)
@@ -173,7 +177,7 @@ def line_of(run: Run, evaluator: Evaluator, moves: Moves, numbers: UncertainNumb
     if not 0 < variance < inf:
         return None
     scale = sqrt(variance)
-    return Line(
+    return Direction(
         evaluator,
         run.inputs,
         {name: numbers.deviations[name] * t / scale for name, t in total.items() if t},
@@ -181,7 +185,7 @@ def line_of(run: Run, evaluator: Evaluator, moves: Moves, numbers: UncertainNumb
 
 
 def crossing(
-    run: Run, one: int, other: float | int, line: Line
+    run: Run, one: int, other: float | int, line: Direction
 ) -> tuple[Callable[[float], bool], float]:
     """Whether the difference of two nodes has another sign somewhere on a line; and the difference."""
 
@@ -192,7 +196,7 @@ def crossing(
     return lambda z: not difference(line.data(z)) * gap > 0, gap
 
 
-def departure(run: Run, node: int, line: Line) -> Callable[[float], bool]:
+def departure(run: Run, node: int, line: Direction) -> Callable[[float], bool]:
     """Whether a node is elsewhere than its operands' steps take it, if it is linear between jumps."""
     operands, out = run.graph.operands[node], run.values[node]
     function = functions[run.graph.kinds[node]]
@@ -218,14 +222,14 @@ def first(crosses: Callable[[float], bool], side: float) -> float | None:
     for look in range(1, LOOKS + 1):
         low, high = side * REACH * (look - 1) / LOOKS, side * REACH * look / LOOKS
         if crosses(high):
-            for _ in range(HALVINGS):
+            for _ in range(NARROWINGS):
                 middle = (low + high) / 2
                 low, high = (low, middle) if crosses(middle) else (middle, high)
             return high
     return None
 
 
-def effect(line: Line, k: float) -> tuple[float, float]:
+def effect(line: Direction, k: float) -> tuple[float, float]:
     """By how much a kink or a jump on a line moves the mean, and what it adds to the variance."""
     side = copysign(1.0, k)
     near, far = k - side * BESIDE, k + side * BESIDE
