@@ -151,9 +151,9 @@ def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
     if asked.elasticity is not None:
         lines = asked.elasticity
     elif asked.uncertainty is not None and command == "eval":
-        from exprgrad.show.text.uncertainty import typed
+        from exprgrad.run.values.uncertain import typed
 
-        lines = {"": typed(asked.uncertainty)}
+        lines = {"": typed(asked.uncertainty.estimate, asked.uncertainty.value)}
     return Answer(
         command,
         run.text,
@@ -191,12 +191,12 @@ def beside(run: Run, options: Mapping[str, Any]) -> Beside:
 
 def propagated(run: Run, options: Mapping[str, Any]) -> Uncertainty:
     """The uncertainty of the value, as the options say."""
-    from exprgrad.solvers.uncertainty.covariance import correlation_in
-
     if options["seed"] is not None and options["mc"] is None:
         raise RequestError("usage", "--seed is that of --mc", help="write --mc 1000000 --seed 1")
     correlation = {}
     for text in options["correlation"]:
+        from exprgrad.solvers.uncertainty.covariance import correlation_in
+
         pair, r = correlation_in(text)
         if pair in correlation or pair[::-1] in correlation:
             message = f"the correlation of '{pair[0]}' and '{pair[1]}' is given twice"

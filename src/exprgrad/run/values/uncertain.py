@@ -16,7 +16,7 @@ from math import inf, isfinite
 from typing import Any, ClassVar, NamedTuple
 
 from exprgrad.errors import ExprgradError, InputError
-from exprgrad.graph.graph import element_name, place_of, size
+from exprgrad.graph.graph import element_name, in_lists, place_of, size
 from exprgrad.run.values.inputs import (
     BRACKETED,
     as_number,
@@ -42,6 +42,7 @@ __all__ = [
     "split",
     "to_two_digits",
     "two_digits",
+    "typed",
     "uncertain",
 ]  # fmt: skip
 
@@ -365,6 +366,14 @@ def bracketed(value: float, uncertainty: float) -> str:
     assert isinstance(exponent, int)
     count = f"{deviation:f}" if exponent >= 0 else "".join(map(str, digits)).lstrip("0")
     return f"{number:f}({count})" + (f"e{power}" if power else "")
+
+
+def typed(value: Any, uncertainty: Any) -> str:
+    """A value and its uncertainty with all digits, as they are read: ``9.81±0.12``; of tensors as lists."""
+    if isinstance(value, float):
+        return f"{value!r}±{uncertainty!r}"
+    pairs = zip(value.ravel().tolist(), uncertainty.ravel().tolist(), strict=True)
+    return in_lists([f"{y!r}±{u!r}" for y, u in pairs], value.shape)
 
 
 def two_digits(value: float) -> str:

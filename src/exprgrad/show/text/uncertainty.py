@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import element_name, in_lists, place_of
+from exprgrad.graph.graph import element_name, place_of
 from exprgrad.run.values.uncertain import bracketed, plus_minus, to_two_digits
 from exprgrad.show.documents.fields import Apart, shorts
 from exprgrad.show.documents.runs import node_rows
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from exprgrad.solvers.uncertainty.sampling import Sampled
 
 __all__ = [
-    "budget", "elasticity_rows", "elasticity_table", "typed", "uncertainty_field", "uncertainty_rows",
+    "budget", "elasticity_rows", "elasticity_table", "uncertainty_field", "uncertainty_rows",
 ]  # fmt: skip
 
 MOST_COLUMNS = 6
@@ -129,14 +129,6 @@ def correlation(found: Uncertainty, one: int, other: int) -> str:
     deviations = found.value.flat
     scale = float(deviations[one]) * float(deviations[other])
     return f"{found.covariance[one, other] / scale:.3f}" if scale and isfinite(scale) else ""
-
-
-def typed(found: Uncertainty) -> str:
-    """A value and its uncertainty with all digits, as they are read: ``9.81±0.12``."""
-    if isinstance(found.estimate, float):
-        return f"{found.estimate!r}±{found.value!r}"
-    pairs = zip(found.estimate.ravel().tolist(), found.value.ravel().tolist(), strict=True)
-    return in_lists([f"{y!r}±{u!r}" for y, u in pairs], found.estimate.shape)
 
 
 def uncertainty_field(found: Uncertainty) -> Iterator[tuple[str, Any]]:

@@ -18,11 +18,11 @@ from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import advice
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import MOST_ELEMENTS, seen_from, size
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import matrices
-from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for
+from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, kept
 from exprgrad.run.matrices import Point
 from exprgrad.run.values.uncertain import UncertainNumbers, to_two_digits, two_digits
-from exprgrad.solvers.uncertainty.reach import crossings
 
 __all__ = ["Second", "nonlinear", "written_out"]
 
@@ -30,6 +30,9 @@ MOST_UNCERTAIN = 64
 """Up to so many uncertain numbers second derivatives are looked at."""
 MOST_PRODUCTS = 200_000
 """Nor where nodes times uncertain numbers, squared, are more."""
+MOST_KEPT = 8
+"""For so many formulas the programs of their derivatives are kept."""
+EVALUATORS: dict[object, Evaluator] = {}
 HERE = 1e-6
 """What is so few standard uncertainties away counts as met."""
 
@@ -105,7 +108,7 @@ def sampling_help() -> str:
 def second_terms(run: Run, numbers: UncertainNumbers, u: float) -> Second | None:
     """What terms of second order change; None where derivatives are not finite."""
     names = tuple([name for name in run.graph.inputs if name in numbers.deviations])
-    evaluator = evaluator_for(run.graph)
+    evaluator = kept(EVALUATORS, run.graph, lambda: evaluator_for(run.graph), MOST_KEPT)
     if not names:
         return Second(0.0, 0.0, True)
     point = Point(evaluator, run.inputs, {}, names)
@@ -179,6 +182,10 @@ def warnings(
     elif not terms.enough:
         message = f"linearising is not enough: terms of second order {changed(terms, u)}"
         yield warning_at(message, run, output)
+    if not any(BY_NAME[kind].special for kind in BY_NAME.keys() & {*view.graph.kinds}):
+        return
+    from exprgrad.solvers.uncertainty.reach import crossings
+
     allowed = half_unit(u)
     for node, code, distance, shift, variance in crossings(view, numbers):
         value = sqrt(max(u * u + variance, 0.0))
