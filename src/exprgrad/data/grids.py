@@ -56,8 +56,10 @@ __all__ = [
     "warnings_about",
 ]
 
-ROWS_AT_ONCE = 4096
-"""How many rows are computed at a time."""
+ROWS_AT_ONCE, NUMBERS_AT_ONCE = 4096, 2**22
+"""How many rows are computed at a time, and of how many nodes' numbers altogether."""
+LONGEST_BLOCKED = 5000
+"""The nodes of a formula up to which bounds for many rows at a time pay."""
 LEAST_COMPILED = 50_000
 """Fewer rows are computed by NumPy: to load what makes machine code takes longer than they do."""
 MOST_LOOKED = {"infinite": 1000, "kink": 1000, "digits": 4000}
@@ -226,12 +228,13 @@ def grid_rows(grid: Grid, tally: Tally) -> Iterator[tuple[Any, ...]]:
 def grid_blocks(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
     """The rows in blocks, of which each column is an array; those of tensors are stacked."""
     tally.remarks = [*unused_bindings(evaluation.Run(grid.text, grid.graph, {}, []))]
-    if not grid.is_plain:
+    if not grid.is_plain or len(grid.graph) > LONGEST_BLOCKED:
         yield from one_by_one(grid, tally)
         return
     screen = Screen(grid)
-    for first in range(0, grid.size, ROWS_AT_ONCE):
-        given = columns(grid, first, min(first + ROWS_AT_ONCE, grid.size))
+    step = min(ROWS_AT_ONCE, max(NUMBERS_AT_ONCE // len(screen.program.graph), 1))
+    for first in range(0, grid.size, step):
+        given = columns(grid, first, min(first + step, grid.size))
         yield with_elasticities(
             grid, [*given, *screened(screen, given, first, tally)], first, tally
         )

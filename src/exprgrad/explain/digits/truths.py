@@ -297,7 +297,7 @@ class Swept:
 
 
 class Unexplained(Swept):
-    """The same, but that nobody asks where digits are lost, which takes most of the time."""
+    """The truth alone: where digits are lost is not looked into, which takes most of the time."""
 
     def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
         """Where the number stands."""
