@@ -90,11 +90,12 @@ def fields(
     from exprgrad.data.grids import row_fields
     from exprgrad.show.documents.fields import Lines, records, shorts
 
-    names = [*grid.ranges]
+    names, results = [*grid.ranges], row_fields(grid)
+    width = len(names)
 
     def row(cells: Sequence[Any]) -> dict[str, Any]:
         point = dict(zip(names, cells, strict=False))
-        return {"inputs": point, **row_fields(grid, cells[len(names) :])}
+        return {"inputs": point, **results(cells[width:])}
 
     yield "inputs", shorts(grid.fixed)
     yield "ranges", {name: range_fields(one) for name, one in grid.ranges.items()}

@@ -7,7 +7,7 @@ at a point, and get the numbers that they print.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 from math import prod
@@ -295,7 +295,7 @@ def tabled(grid: Grid) -> RangeTable:
     tally = Tally()
     found = [np.concatenate(parts) for parts in zip(*grid_blocks(grid, tally), strict=True)]
     width = len(grid.ranges)
-    fields = row_fields(grid, found[width:])
+    fields = row_fields(grid)(found[width:])
     inputs = dict(zip(grid.ranges, found, strict=False))
     gradient, hessian, elasticity = (
         fields.get(name, {}) for name in ("gradient", "hessian", "elasticity")
@@ -309,12 +309,16 @@ def row_names(grid: Grid) -> list[str]:
     return [*result_names(grid.job), *(f"e_{name}" for name in grid.wrt if grid.elastic)]
 
 
-def row_fields(grid: Grid, results: Sequence[Any]) -> dict[str, Any]:
-    """A row's results as JSON has them."""
-    fields = result_fields(grid.job, results)
-    if grid.elastic:
-        last = results[-len(grid.wrt) :]
-        fields["elasticity"] = dict(zip(grid.wrt, last, strict=True))
+def row_fields(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
+    """What makes of a row's results what JSON has of them."""
+    job, names = grid.job, grid.wrt
+    if not grid.elastic:
+        return partial(result_fields, job)
+
+    def fields(results: Sequence[Any]) -> dict[str, Any]:
+        last = zip(names, results[-len(names) :], strict=True)
+        return {**result_fields(job, results), "elasticity": dict(last)}
+
     return fields
 
 

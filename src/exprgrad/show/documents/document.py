@@ -18,6 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 SCHEMA = "exprgrad/1"
+FLOATS = frozenset((float,))
 LARGEST_SHOWN = 1000
 """The most numbers of a tensor on a node or an edge that are written without ``--all``."""
 text = json.JSONEncoder(allow_nan=False, check_circular=False).encode
@@ -136,10 +137,12 @@ def summary(value: Any) -> dict[str, Any]:
 
 def csv_line(cells: Iterable[Any], *, whole: bool = True) -> str:
     """One line of CSV (RFC 4180); numbers as the shortest text that reads back, tensors as JSON."""
-    written = []
+    cells, written = tuple(cells), []
+    if FLOATS.issuperset(map(type, cells)):
+        return ",".join(map(repr, cells)) + "\n"
     for cell in cells:
         value = cell_text(cell, whole=whole)
-        if type(cell) is not float and any(c in value for c in ',"\r\n'):
+        if any(c in value for c in ',"\r\n'):
             value = '"' + value.replace('"', '""') + '"'
         written.append(value)
     return ",".join(written) + "\n"
