@@ -26,9 +26,9 @@ from exprgrad.run.values.uncertain import UncertainNumbers, to_two_digits, two_d
 
 __all__ = ["Second", "nonlinear", "written_out"]
 
-MOST_UNCERTAIN = 64
+MOST_UNCERTAIN = 128
 """Up to so many uncertain numbers second derivatives are looked at."""
-MOST_PRODUCTS = 200_000
+MOST_PRODUCTS = 4_000_000
 """Nor where nodes times uncertain numbers, squared, are more."""
 MOST_KEPT = 8
 """For so many formulas the programs of their derivatives are kept."""
@@ -122,7 +122,9 @@ def second_terms(run: Run, numbers: UncertainNumbers, u: float) -> Second | None
         [entries.get((i, j), 0.0) * deviations[i] * deviations[j] for j in count] for i in count
     ]
     total = [sum(r[i][j] * parts[j] for j in count) for i in count]
-    mixed = [[sum(bent[i][k] * r[k][j] for k in count) for j in count] for i in count]
+    mixed = bent
+    if numbers.correlations:
+        mixed = [[sum(bent[i][k] * r[k][j] for k in count) for j in count] for i in count]
     shift = sum(mixed[i][i] for i in count) / 2
     square = sum(mixed[i][j] * mixed[j][i] for i in count for j in count) / 2
     steps = {name: d * t for name, d, t in zip(names, deviations, total, strict=True)}
