@@ -513,3 +513,52 @@ def test_the_command_offers_what_there_is() -> None:
     for name, table in tables.items():
         kind = options[name]
         assert isinstance(kind, Words) and {*kind.choices} == {*table}
+
+
+def test_cells_as_json_holds_them(tmp_path: Path) -> None:
+    """Against Python's own encoder, cell by cell."""
+    reals = [1.0, -0.0, math.inf, -math.inf, math.nan, 1e20, 1e22, -1e16, 1e-7, 5e-324, 0.1, None]
+    words = [
+        "a",
+        'b"c',
+        "back\\slash",
+        "tab\t",
+        "\x01",
+        "é 漢 \u2028",
+        "",
+        None,
+        "\x7f",
+        "new\nline",
+        "{}",
+        ",",
+    ]
+    rows = pa.table(
+        {
+            'x"y': reals,
+            "word": words,
+            "plain": [None if word is None else word[:1] for word in words[::-1]],
+            "whole": [*range(11), None],
+            "truth": [True, False, None] * 4,
+            "list": [[1.5, None], [math.nan], None] * 4,
+            "object": [{"a": 'q"'}] * 12,
+            "single": pa.array([1.5, 2.0, 0.25] * 4, pa.float32()),
+            "nothing": pa.nulls(12),
+        }
+    )  # fmt: skip
+    path = Path(written(tmp_path / "rows.jsonl", rows))
+
+    def constant(name: str) -> None:
+        raise AssertionError(name)
+
+    lines = [
+        json.loads(line, parse_constant=constant)
+        for line in path.read_text("utf-8").split("\n")[:-1]
+    ]
+    for found, given in zip(lines, rows.to_pylist(), strict=True):
+        assert [*found] == [*given]
+        for cell, expected in zip(found.values(), given.values(), strict=True):
+            if isinstance(expected, float) and not math.isfinite(expected):
+                expected = str(expected)
+            elif isinstance(expected, list) and expected[0] != expected[0]:
+                expected = ["nan"]
+            assert (cell, type(cell), str(cell)) == (expected, type(expected), str(expected))

@@ -11,10 +11,12 @@ import io
 import json
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import IO, Any, NamedTuple
+
+import numpy as np
 
 from exprgrad.data.arrow import arrow, in_texts, is_text
 from exprgrad.data.places import HEAD, RowFile, head, opened
@@ -291,11 +293,22 @@ def quoted(texts: Any, signs: str) -> Any:
 
 def lines_of(columns: Sequence[Any], separator: str) -> bytes:
     """Lines of cells, as bytes; what is missing is left out."""
-    pc = arrow("compute")
-    how = {"null_handling": "replace", "null_replacement": ""}
-    lines = pc.binary_join_element_wise(*columns, separator, **how)
-    ended = pc.binary_join_element_wise(lines, "\n", "").cast(arrow().large_string())
-    return b"".join(ended.cast(arrow().large_binary()).to_pylist())
+    pieces = [piece for column in columns for piece in (column.fill_null(""), separator)]
+    return joined([*pieces[:-1], "\n"])
+
+
+def joined(pieces: Sequence[Any]) -> bytes:
+    """Columns of texts, and texts that are the same in each row, put together row by row."""
+    kind = arrow().large_string()
+    texts = [
+        arrow().scalar(one, kind) if isinstance(one, str) else one.cast(kind) for one in pieces
+    ]
+    rows = arrow("compute").binary_join_element_wise(*texts, arrow().scalar("", kind))
+    if not len(rows):
+        return b""
+    _, places, signs = rows.buffers()
+    offsets = np.frombuffer(places, np.int64)[rows.offset : rows.offset + len(rows) + 1]
+    return memoryview(signs)[offsets[0] : offsets[-1]].tobytes()
 
 
 # JSON lines.
@@ -430,24 +443,18 @@ def as_cell(value: Any, is_real: bool) -> str | None:
 
 
 class JsonWriter:
-    """Writes rows as JSON lines; what is not finite becomes a text."""
+    """Writes rows as JSON lines, column by column; what is not finite becomes a text."""
 
     def __init__(self, file: IO[bytes], schema: Any) -> None:
         self.file = file
-        self.write_row: Callable[[Any], str] = json.JSONEncoder(
-            ensure_ascii=False, default=str, allow_nan=False
-        ).encode
+        names = [json.dumps(name, ensure_ascii=False) for name in schema.names]
+        self.heads = [f"{', ' if at else '{'}{name}: " for at, name in enumerate(names)]
 
     def encoded(self, batch: Any) -> bytes:
         """Some rows as lines."""
-        lines = []
-        for row in plainly(batch).to_pylist():
-            try:
-                line = self.write_row(row)
-            except ValueError:
-                line = self.write_row({name: finite(value) for name, value in row.items()})
-            lines.append(f"{line}\n".encode())
-        return b"".join(lines)
+        cells = map(json_cells, plainly(batch).columns)
+        pieces = [piece for pair in zip(self.heads, cells, strict=True) for piece in pair]
+        return joined([*pieces, "}\n"])
 
     def write(self, encoded: bytes) -> None:
         """Write some lines."""
@@ -461,8 +468,49 @@ class JsonWriter:
         """All is written."""
 
 
-def finite(value: Any) -> Any:
-    """A number as JSON can hold it."""
-    from exprgrad.show.documents.document import finite as as_text
+CONTROL = "[\x00-\x1f]"
+"""Signs that JSON has in texts by their numbers alone."""
 
-    return as_text(value) if isinstance(value, float) else value
+
+def json_cells(column: Any) -> Any:
+    """A column's cells as JSON writes them."""
+    pa, pc = arrow(), arrow("compute")
+    kind, types = column.type, pa.types
+    if is_text(kind) and not pc.any(pc.match_substring_regex(column, CONTROL)).as_py():
+        for sign in ("\\", '"'):
+            column = pc.replace_substring(column, sign, f"\\{sign}")
+        found = pc.binary_join_element_wise('"', column, '"', "")
+    elif types.is_floating(kind):
+        found = real_cells(column)
+    elif types.is_integer(kind) or types.is_boolean(kind):
+        found = column.cast(pa.string())
+    else:
+        cells = column.to_pylist()
+        found = pa.array([None if cell is None else json_cell(cell) for cell in cells], pa.string())
+    return found.fill_null("null")
+
+
+def real_cells(column: Any) -> Any:
+    """Doubles as JSON writes them: the shortest texts, and ``1.0`` for what is whole."""
+    pa, pc = arrow(), arrow("compute")
+    texts = column.cast(pa.string())
+    values = column.fill_null(0.0).to_numpy(zero_copy_only=False)
+    is_finite = np.isfinite(values)
+    is_whole = is_finite & (values == np.floor(values))
+    if is_whole.any():
+        is_plain = pc.and_(pa.array(is_whole), pc.invert(pc.match_substring(texts, "e")))
+        texts = pc.if_else(is_plain, pc.binary_join_element_wise(texts, ".0", ""), texts)
+    if not is_finite.all():
+        quoted = pc.binary_join_element_wise('"', texts, '"', "")
+        texts = pc.if_else(pa.array(is_finite), texts, quoted)
+    return texts
+
+
+def json_cell(value: Any) -> str:
+    """A cell of lists, objects or bytes, or a text of any signs."""
+    write = json.JSONEncoder(ensure_ascii=False, default=str, allow_nan=False).encode
+    try:
+        return write(value)
+    except ValueError:  # a number in it is not finite
+        names = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
+        return write(json.loads(json.dumps(value, default=str), parse_constant=names.get))
