@@ -541,6 +541,8 @@ def against_quotients(
     run: Run, point: Mapping[str, float], exponents: float = math.inf
 ) -> Iterator[str]:
     """Hold what is claimed of each side against quotients; the verdicts that were held."""
+    if not run.one_sided:
+        return
     with mp.workprec(2500):
         exact = evaluate(run.graph, {name: mpf(x) for name, x in point.items()})
         pairs = list(zip(exact, run.values, strict=True))
