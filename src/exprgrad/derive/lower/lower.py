@@ -8,7 +8,8 @@ comes after differentiation: the derivatives are those of the rows, not of the f
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
+from functools import lru_cache
 from math import copysign, isnan
 
 from exprgrad.derive.build import Builder
@@ -60,16 +61,17 @@ def lower(
     return Program(graph, outputs)
 
 
-def formulas(program: Program, spelled: Container[str]) -> dict[Routine, Program | Loop]:
+def formulas(program: Program, spelled: Collection[str]) -> dict[Routine, Program | Loop]:
     """The rows that a lowered program needs as functions, each before those that call it."""
     found: dict[Routine, Program | Loop] = {}
+    words = frozenset(spelled)
     todo = missing(program.graph, spelled)
     while todo:
         row = todo[-1]
         if row in found:
             todo.pop()
             continue
-        lowered = function_of(row, spelled)
+        lowered = function_of(row, words)
         inside = lowered[1:] if isinstance(lowered, Loop) else (lowered,)
         needed = [other for graph, _ in inside for other in missing(graph, spelled)]
         first = [other for other in dict.fromkeys(needed) if other not in found]
@@ -80,7 +82,8 @@ def formulas(program: Program, spelled: Container[str]) -> dict[Routine, Program
     return found
 
 
-def function_of(row: Routine, spelled: Container[str]) -> Program | Loop:
+@lru_cache(maxsize=1024)
+def function_of(row: Routine, spelled: frozenset[str]) -> Program | Loop:
     """A row as a program of its own, lowered; a root is one that is repeated."""
     if isinstance(row, Variant):
         return lower(structural_formula(row), spelled)
