@@ -10,7 +10,7 @@ import pytest
 from exprgrad.errors import ExprgradError
 from exprgrad.language.read.parse import read
 from exprgrad.run.balls.balls import ball, evaluate, working
-from exprgrad.solvers.roots.enclosures import between
+from exprgrad.solvers.roots.enclosures import spanning
 from exprgrad.solvers.roots.system import Sight, system_of
 from strategies import FREQUENT, tree
 
@@ -57,7 +57,7 @@ def held(sight: Sight, low: float, high: float, random: Random, text: str) -> in
     """Hold the enclosures over an interval against some points; how many values there were."""
     if not low < high:
         return 0
-    box = [between(ball(low), ball(high))]
+    box = [spanning(ball(low), ball(high))]
     look, smooth = sight.look(box), sight.is_smooth(box)
     (residual,), ((slope,),) = look.residuals, look.slopes
     first = low if math.isfinite(low) else high - 10 ** random.uniform(-2, 8)

@@ -13,13 +13,21 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from exprgrad.run.balls.balls import Ball, ball, flint
-from exprgrad.solvers.roots.enclosures import Enclosure, between, exactly
+from exprgrad.solvers.roots.enclosures import Enclosure, exactly, spanning
 from exprgrad.solvers.roots.system import Box, Look, Sight, Vector, ball_about
 
 __all__ = [
-    "Found", "Proof", "greatest", "inverse", "is_at_zero", "is_within", "middle", "overlap",
+    "Proof",
+    "Searched",
+    "branch_and_prune",
+    "greatest",
+    "inverse",
+    "is_at_zero",
+    "is_within",
+    "middle",
+    "overlap",
     "product_of",
-    "proof_around", "search",
+    "proof_around",
 ]  # fmt: skip
 
 MOST_LOOKS = 12_000
@@ -34,7 +42,7 @@ SMALLEST = 2.0**-1074
 LAST_DOUBLE = 2.0**1023
 BLURRED = 2.0**-30
 """How wide a box is, compared with 1 and its midpoint, where it is asked what the precision tells."""
-TINY = 1e-60
+ABOUT_ZERO = 1e-60
 """How wide boxes around 0 are where it is asked whether 0 is the root."""
 
 
@@ -45,7 +53,7 @@ class Proof(NamedTuple):
     whole: Box
 
 
-class Found(NamedTuple):
+class Searched(NamedTuple):
     """What a search over a box found.
 
     ``proofs``  the roots
@@ -152,7 +160,7 @@ def meeting(balls: Sequence[Ball], box: Box) -> Box | None:
         high = k.upper() if k.upper() < x.high else x.high
         if low > high:
             return None
-        found.append(between(low, high))
+        found.append(spanning(low, high))
     return found
 
 
@@ -177,7 +185,7 @@ def proved(sight: Sight, box: Box) -> Proof | None:
     found = krawczyk_over(sight, box)
     if found is None or not lies_inside(found, box):
         return None
-    return Proof(refined(sight, [between(k.lower(), k.upper()) for k in found], box), box)
+    return Proof(refined(sight, [spanning(k.lower(), k.upper()) for k in found], box), box)
 
 
 def refined(sight: Sight, box: Box, whole: Box) -> Box:
@@ -193,7 +201,7 @@ def refined(sight: Sight, box: Box, whole: Box) -> Box:
         beside = [ball_about(x, step) for x in point]
         found = krawczyk_over(sight, beside)
         if found is not None and lies_inside(found, beside) and is_within(beside, whole):
-            return [between(k.lower(), k.upper()) for k in found]
+            return [spanning(k.lower(), k.upper()) for k in found]
         step *= 16
     return box
 
@@ -229,7 +237,7 @@ def proof_around(sight: Sight, point: Vector, radii: Sequence[Ball]) -> Proof | 
 # All roots in a box.
 
 
-def search(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Found:
+def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searched:
     """All roots in a box, each proved; what is left undecided; within so many looks."""
     proofs: list[Proof] = []
     left: list[Box] = []
@@ -237,7 +245,7 @@ def search(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Found:
     before = sight.looks
     while todo:
         if sight.looks - before > looks or len(left) > MOST_LEFT:
-            return Found(proofs, [*left, *todo], is_done=False)
+            return Searched(proofs, [*left, *todo], is_done=False)
         part = todo.pop()
         if any(is_within(part, proof.whole) for proof in proofs):
             continue
@@ -250,7 +258,7 @@ def search(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Found:
             left.append(rest)
         else:
             todo += halves(rest)
-    return Found(proofs, left, is_done=True)
+    return Searched(proofs, left, is_done=True)
 
 
 def is_new(proof: Proof, proofs: Sequence[Proof]) -> bool:
@@ -346,7 +354,7 @@ def is_blurred(sight: Sight, box: Box) -> bool:
     return all(f.has_zero for f in residuals) and not all(f.is_zero for f in residuals)
 
 
-def is_at_zero(sight: Sight, box: Box, tiny: float = TINY) -> bool:
+def is_at_zero(sight: Sight, box: Box, tiny: float = ABOUT_ZERO) -> bool:
     """Whether 0 is a root in a box that is tiny in each direction in which it holds 0.
 
     Around 0 there are as many doubles as anywhere, and a multiple root there would have them all looked at.
@@ -380,7 +388,7 @@ def halves(box: Box) -> list[Box]:
     at = widest(box)
     x, cut = box[at], parting(box[at])
     lower, upper = [*box], [*box]
-    lower[at], upper[at] = between(x.low, cut), between(cut, x.high)
+    lower[at], upper[at] = spanning(x.low, cut), spanning(cut, x.high)
     return [upper, lower]
 
 

@@ -30,7 +30,7 @@ from exprgrad.run.balls.balls import (
 )
 from exprgrad.run.numbers.primitives import functions
 
-__all__ = ["Enclosure", "Enclosures", "between", "exactly", "nowhere"]
+__all__ = ["Enclosure", "Enclosures", "exactly", "nowhere", "spanning"]
 
 WAVES = ("sin", "cos")
 """Rows that stay between -1 and 1."""
@@ -74,7 +74,7 @@ class Enclosure(NamedTuple):
         return not (self.is_empty or self.low > 0 or self.high < 0)
 
 
-def between(low: Ball, high: Ball, *, total: bool = True) -> Enclosure:
+def spanning(low: Ball, high: Ball, *, total: bool = True) -> Enclosure:
     """All that lies between two bounds; one that is not known is infinite."""
     low = -flint().arb.pos_inf() if low.is_nan() else low
     high = flint().arb.pos_inf() if high.is_nan() else high
@@ -180,7 +180,7 @@ def choice(condition: Enclosure, x: Enclosure, y: Enclosure) -> Enclosure:
         return (y if x.is_empty else x)._replace(total=False)
     low = x.low if x.low <= y.low else y.low
     high = x.high if x.high >= y.high else y.high
-    return between(low, high, total=x.total and y.total)
+    return spanning(low, high, total=x.total and y.total)
 
 
 def comparison_of(op: Op, x: Enclosure, y: Enclosure) -> Enclosure:
@@ -215,7 +215,7 @@ def sharpened(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
         return None
     first, last = (apply(op.name, [end]) for end in (x.low, x.high))
     low, high = (first, last) if first.mid() < last.mid() else (last, first)
-    return between(low.lower(), high.upper())
+    return spanning(low.lower(), high.upper())
 
 
 def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
@@ -231,18 +231,18 @@ def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     if op.winner:
         return winner(op, operands)
     if op.name in WAVES:
-        return between(ball(-1), ball(1))
+        return spanning(ball(-1), ball(1))
     if op.gate == "sign router":
         (x,) = operands
         if not x.has_zero:
             return x if x.low > 0 else opposite(x)
-        return between(ball(0), greater(-x.low, x.high))
+        return spanning(ball(0), greater(-x.low, x.high))
     return None
 
 
 def opposite(x: Enclosure) -> Enclosure:
     """The negative."""
-    return between(-x.high, -x.low, total=x.total)
+    return spanning(-x.high, -x.low, total=x.total)
 
 
 def greater(x: Ball, y: Ball) -> Ball:
@@ -253,7 +253,7 @@ def greater(x: Ball, y: Ball) -> Ball:
 def total_of(signs: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
     """A sum: infinity less infinity may be anything."""
     terms = [x if sign > 0 else opposite(x) for sign, x in zip(signs, operands, strict=True)]
-    return between(sum(x.low for x in terms).lower(), sum(x.high for x in terms).upper())
+    return spanning(sum(x.low for x in terms).lower(), sum(x.high for x in terms).upper())
 
 
 def product_of(powers: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
@@ -279,7 +279,7 @@ def reciprocal(x: Enclosure) -> Enclosure:
         return everywhere()
     low = -infinity if x.high.is_zero() else (1 / x.high).lower()
     high = infinity if x.low.is_zero() else (1 / x.low).upper()
-    return between(low, high)
+    return spanning(low, high)
 
 
 def interval_product(x: Enclosure, y: Enclosure) -> Enclosure:
@@ -291,7 +291,7 @@ def interval_product(x: Enclosure, y: Enclosure) -> Enclosure:
     for end in ends[1:]:
         low = end.lower() if end.lower() < low else low
         high = greater(end.upper(), high)
-    return between(low, high)
+    return spanning(low, high)
 
 
 def whole_power(x: Enclosure, y: Enclosure) -> Enclosure | None:
@@ -313,10 +313,10 @@ def raised(x: Enclosure, whole: int) -> Enclosure:
     low, high = (end**whole if end.is_finite() else end for end in (x.low, x.high))
     if whole % 2 == 0:
         if x.has_zero:
-            return between(ball(0), greater(abs(low).upper(), abs(high).upper()))
+            return spanning(ball(0), greater(abs(low).upper(), abs(high).upper()))
         if x.high < 0:
             low, high = abs(high), abs(low)
-    return between(low.lower(), high.upper())
+    return spanning(low.lower(), high.upper())
 
 
 def monotone_image(op: Op, x: Enclosure) -> Enclosure:
@@ -332,7 +332,7 @@ def monotone_image(op: Op, x: Enclosure) -> Enclosure:
         (-infinity if first.is_nan() else first.lower()),
         (infinity if last.is_nan() else last.upper()),
     )
-    return between(below, above, total=inside)
+    return spanning(below, above, total=inside)
 
 
 def clipped(op: Op, low: Ball, high: Ball) -> tuple[Ball, Ball, bool]:
@@ -365,4 +365,4 @@ def winner(op: Op, operands: Sequence[Enclosure]) -> Enclosure:
     for x in operands[1:]:
         low = x.low if (x.low >= low) == takes_greater else low
         high = x.high if (x.high >= high) == takes_greater else high
-    return between(low, high)
+    return spanning(low, high)

@@ -9,17 +9,17 @@ from typing import NamedTuple
 from exprgrad.run.balls.balls import Ball, ball, working
 from exprgrad.run.values.ranges import Interval
 from exprgrad.solvers.roots.boxes import (
-    Found,
     Proof,
+    Searched,
+    branch_and_prune,
     greatest,
     is_at_zero,
     is_within,
     middle,
     overlap,
     proof_around,
-    search,
 )
-from exprgrad.solvers.roots.enclosures import Enclosure, between, exactly
+from exprgrad.solvers.roots.enclosures import Enclosure, exactly, spanning
 from exprgrad.solvers.roots.newton import Arrival, newton
 from exprgrad.solvers.roots.problem import Problem
 from exprgrad.solvers.roots.system import Box, Sight, System, Vector, ball_about
@@ -79,8 +79,8 @@ def in_ranges(system: System, ranges: Sequence[Interval]) -> Solution:
     """All roots in a box."""
     with working(PRECISION):
         sight = Sight(system, PRECISION)
-        box = [between(ball(low), ball(high)) for low, high in ranges]
-        found = search(sight, box)
+        box = [spanning(ball(low), ball(high)) for low, high in ranges]
+        found = branch_and_prune(sight, box)
         roots, undecided = roots_of(sight, found, box)
     excluded = found.is_done and not roots and not undecided
     reason = "" if found.is_done else "there are too many places to look at"
@@ -88,7 +88,7 @@ def in_ranges(system: System, ranges: Sequence[Interval]) -> Solution:
 
 
 def roots_of(
-    sight: Sight, found: Found, box: Box
+    sight: Sight, found: Searched, box: Box
 ) -> tuple[tuple[Root, ...], tuple[dict[str, Interval], ...]]:
     """The roots of a search, in order, and what is undecided; what may be a root is looked at again."""
     system = sight.system
@@ -122,7 +122,7 @@ def clusters_of(boxes: Sequence[Box]) -> Iterator[Box]:
 def hull(x: Enclosure, y: Enclosure) -> Enclosure:
     """The least interval that holds two."""
     low = x.low if x.low <= y.low else y.low
-    return between(low, x.high if x.high >= y.high else y.high)
+    return spanning(low, x.high if x.high >= y.high else y.high)
 
 
 def candidate(sight: Sight, cluster: Box) -> Root | None:
@@ -176,17 +176,19 @@ def around_start(sight: Sight, start: Vector) -> Solution:
         return Solution((), reason="Newton's method leads to no root from there")
     for width in WIDTHS:
         reach = [ball(width) * (1 + abs(x)) for x in start]
-        box = [between((x - r).lower(), (x + r).upper()) for x, r in zip(start, reach, strict=True)]
-        found = search(sight, box, LOOKS_AROUND)
+        box = [
+            spanning((x - r).lower(), (x + r).upper()) for x, r in zip(start, reach, strict=True)
+        ]
+        found = branch_and_prune(sight, box, LOOKS_AROUND)
         roots, undecided = roots_of(sight, found, box)
         if roots:
-            return Solution((nearest(sight, roots, start),))
+            return Solution((nearest_root(sight, roots, start),))
         if width == math.inf and found.is_done and not undecided:
             return Solution((), excluded=True, is_whole=True)
     return Solution((), reason="Newton's method leads to no root from there")
 
 
-def nearest(sight: Sight, roots: Sequence[Root], start: Vector) -> Root:
+def nearest_root(sight: Sight, roots: Sequence[Root], start: Vector) -> Root:
     """The root nearest to a start; proved ones come first."""
 
     def distance(root: Root) -> tuple[bool, float]:
@@ -240,7 +242,7 @@ def outward(bound: Ball, towards: float) -> float:
 
 def in_doubles(system: System, box: Box) -> Box:
     """A box with doubles for bounds."""
-    return [between(ball(low), ball(high)) for low, high in interval_by_name(system, box).values()]
+    return [spanning(ball(low), ball(high)) for low, high in interval_by_name(system, box).values()]
 
 
 def rooted(sight: Sight, proof: Proof) -> Root:

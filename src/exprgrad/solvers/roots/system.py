@@ -12,7 +12,7 @@ from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.transform import transform
 from exprgrad.run.balls.balls import Ball, flint, specials_of
-from exprgrad.solvers.roots.enclosures import Enclosure, Enclosures, between, exactly
+from exprgrad.solvers.roots.enclosures import Enclosure, Enclosures, exactly, spanning
 
 __all__ = ["Box", "Look", "Sight", "System", "Vector", "ball_about", "system_of"]
 
@@ -271,4 +271,4 @@ class Sight:
 
 def ball_about(middle: Ball, radius: Ball) -> Enclosure:
     """What is no further from a number than a radius."""
-    return between((middle - radius).lower(), (middle + radius).upper())
+    return spanning((middle - radius).lower(), (middle + radius).upper())
