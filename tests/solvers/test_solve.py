@@ -83,6 +83,11 @@ def test_a_root_from_a_start(text: str, start: float, expected: float, proved: b
     assert low <= expected <= high
 
 
+def test_what_holds_everywhere() -> None:
+    assert exprgrad.solve("x = x", x=(0, 1)).reason == "every point there is a root"
+    assert not exprgrad.solve("x = x", x=3).roots[0].proved
+
+
 def test_systems() -> None:
     found = exprgrad.solve("x^2 + y^2 = 1; y = x^2", x=(-3, 3), y=(-3, 3))
     assert [root.proved for root in found.roots] == [True, True]
@@ -104,6 +109,8 @@ WRONG = [
     ("x = 1", {"x": 1, "z": 2}, None, "unknown-input", "x"),
     ("x + y = 3; a = 3", {"x": 1, "y": 1}, None, "unknowns", "wrt"),
     ("x + y = 3; 2*x = 3", {"x": (0, 1), "y": 1}, None, "bad-value", "range"),
+    ("x = cos(x)", {"X": 1}, None, "unknown-input", "'x'"),
+    ("x = cos(x); y = x", {"y": 1}, None, "missing-input", "x=1"),
     ("x = root(t^2 - 2, t, 1)", {"x": 1}, None, "root-inside", "unknown"),
     ("x = 1", {"x": (5, 1)}, None, "bad-range", "below"),
     ("x = 1", {"x": INF}, None, "bad-value", "inf"),

@@ -45,15 +45,22 @@ def solve_command(**options: Any) -> int:
 
 def root_answer(problem: Problem, found: Solution, options: dict[str, Any]) -> Answer:
     """The answer: the roots, and what is known beside them."""
-    from exprgrad.show.text.roots import root_fields, root_lines, root_parts, root_rows, verdict
+    from exprgrad.show.text.roots import (
+        point_text,
+        root_fields,
+        root_lines,
+        root_parts,
+        root_rows,
+        verdict,
+    )
 
     digits, whole = options["digits"], options["show_all"]
     unproved = [root for root in found.roots if not root.proved]
-    aside = "" if (found.roots and found.is_whole) or found.excluded else verdict(problem, found)
+    aside = ""
     if unproved:
-        aside = f"{len(unproved)} of {len(found.roots)} roots not proved: {unproved[0].why}"
-    elif not problem.ranges and found.roots:
-        aside = ""
+        aside = f"not proved, {point_text(unproved[0], digits)}: {unproved[0].why}"
+    elif not (found.excluded or (found.roots and (found.is_whole or not problem.ranges))):
+        aside = verdict(problem, found)
     return Answer(
         "solve",
         problem.text,

@@ -11,9 +11,17 @@ from exprgrad.run.values.ranges import Interval
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import decimal
 from exprgrad.solvers.roots.problem import Problem
-from exprgrad.solvers.roots.solve import Root, Solution
+from exprgrad.solvers.roots.solve import ALL_OVER, Root, Solution
 
-__all__ = ["ALL_DIGITS", "root_fields", "root_lines", "root_parts", "root_rows", "verdict"]
+__all__ = [
+    "ALL_DIGITS",
+    "point_text",
+    "root_fields",
+    "root_lines",
+    "root_parts",
+    "root_rows",
+    "verdict",
+]
 
 ALL_DIGITS = 17
 MOST_BOXES = 6
@@ -32,7 +40,8 @@ def root_parts(problem: Problem, found: Solution, digits: int, *, whole: bool) -
         points = [point_text(root, digits) for root in found.roots if root.why == why]
         shown = "; ".join(points[:MOST_BOXES]) + "; …" * (len(points) > MOST_BOXES)
         foot.append(f"not proved, {shown}: {why}")
-    for box in found.undecided[: None if whole else MOST_BOXES]:
+    boxes = () if found.reason == ALL_OVER else found.undecided
+    for box in boxes[: None if whole else MOST_BOXES]:
         foot.append(f"undecided: {box_text(box)}")
     if not whole and found.undecided[MOST_BOXES:]:
         foot.append(f"… {len(found.undecided) - MOST_BOXES:,} more boxes are undecided")
@@ -60,6 +69,8 @@ def verdict(problem: Problem, found: Solution) -> str:
     place = f" with {where}" if where else ""
     if found.excluded:
         return f"there is no root{place}: proved"
+    if found.reason == ALL_OVER:
+        return f"{found.reason}{place}"
     if found.reason:
         none = "" if found.roots else "no root is found: "
         return f"{none}{found.reason}" + (f"; not all of {where} was searched" if where else "")
@@ -71,7 +82,7 @@ def verdict(problem: Problem, found: Solution) -> str:
         if not all(root.proved for root in found.roots):
             are = "there is no root elsewhere"
         return f"{are}{place}: proved"
-    return "one root, where others may be"
+    return "other roots may be elsewhere"
 
 
 def point_text(root: Root, digits: int) -> str:

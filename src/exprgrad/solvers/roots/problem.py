@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from exprgrad.derive.parsed import completed
-from exprgrad.errors import InputError, RequestError, advice
+from exprgrad.errors import InputError, LanguageError, RequestError, advice
 from exprgrad.graph.graph import Binding, Graph, dependents, is_scalar
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import at_shapes
-from exprgrad.language.read.relations import related
+from exprgrad.language.read.relations import Relations, related
 from exprgrad.run.evaluation import Run, evaluator_for, shapes_of
 from exprgrad.run.values.inputs import (
     absent,
@@ -106,7 +107,7 @@ def ranges_of(values: Mapping[str, object], unknowns: Sequence[str]) -> dict[str
 
 def equations(text: str, unknowns: Sequence[str]) -> Graph:
     """The graph of a text, in which equations are bindings: what they are called begins as ``EQUATION``."""
-    graph, relations = related(text, "=", unknowns)
+    graph, relations = read_equations(text, unknowns)
     if not relations:
         name, _, span = graph.bindings[-1]
         message = f"'{name}' is bound here, and there is no equation"
@@ -121,6 +122,19 @@ def equations(text: str, unknowns: Sequence[str]) -> Graph:
         Binding(f"{EQUATION}{at}", one.node, one.span) for at, one in enumerate(relations)
     ]
     return completed(graph, text)
+
+
+def read_equations(text: str, unknowns: Sequence[str]) -> Relations:
+    """The statements of a text; ``x = cos(x)`` binds nothing, and lacks a start if x is no unknown."""
+    try:
+        return related(text, "=", unknowns)
+    except LanguageError as error:
+        if error.code != "bound-twice" or error.span is None:
+            raise
+        name = normal(text[slice(*error.span)])
+        with suppress(LanguageError):
+            return related(text, "=", [*unknowns, name])
+        raise
 
 
 def without_start(graph: Graph, text: str, missing: list[str]) -> InputError:

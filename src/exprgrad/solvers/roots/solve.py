@@ -24,7 +24,7 @@ from exprgrad.solvers.roots.newton import Arrival, newton
 from exprgrad.solvers.roots.problem import Problem
 from exprgrad.solvers.roots.system import Box, Sight, System, Vector, ball_about
 
-__all__ = ["Root", "Solution", "solved"]
+__all__ = ["ALL_OVER", "Root", "Solution", "solved"]
 
 PRECISION = 256
 """The precision that roots are looked for in."""
@@ -34,6 +34,7 @@ TOUCHES = 2.0**-60
 """Up to which part of its terms a residual counts as next to 0."""
 NEAR_ZERO = 1e-30
 """How wide boxes around 0 are where it is asked whether 0 is the root that they seem to hold."""
+ALL_OVER = "every point there is a root"
 LOOKS_AROUND = 3000
 """How many boxes are looked at in each wider interval around a start that leads nowhere."""
 WIDTHS = (1.0, 32.0, 1024.0, 2.0**30, math.inf)
@@ -80,6 +81,8 @@ def in_ranges(system: System, ranges: Sequence[Interval]) -> Solution:
     with working(PRECISION):
         sight = Sight(system, PRECISION)
         box = [spanning(ball(low), ball(high)) for low, high in ranges]
+        if all(f.is_zero for f in sight.residuals(box)):
+            return Solution((), undecided=(interval_by_name(system, box),), reason=ALL_OVER)
         found = branch_and_prune(sight, box)
         roots, undecided = roots_of(sight, found, box)
     excluded = found.is_done and not roots and not undecided
@@ -154,20 +157,13 @@ def from_start(system: System, start: Sequence[float]) -> Solution:
         sight = Sight(system, PRECISION)
         point = [ball(x) for x in start]
         arrival = newton(sight, point)
-        if is_always_zero(sight, point):
+        if all(f.is_zero for f in sight.residuals([ball_about(x, ball(1)) for x in point])):
             here = unproved(sight, point, [exactly(x) for x in point])
-            why = "the equation holds there, and all around"
-            return Solution(() if here is None else (here._replace(why=why),))
+            return Solution(() if here is None else (here._replace(why=ALL_OVER),))
         root = None if arrival is None else arrived(sight, arrival)
         if root is not None:
             return Solution((root,))
         return around_start(sight, point)
-
-
-def is_always_zero(sight: Sight, point: Vector) -> bool:
-    """Whether the residuals are 0 at a point and all around it."""
-    box = [ball_about(x, ball(1)) for x in point]
-    return all(f.is_zero for f in sight.residuals(box))
 
 
 def around_start(sight: Sight, start: Vector) -> Solution:
