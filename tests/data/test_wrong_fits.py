@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import golden
+from exprgrad.data import observations
 from shell import command
 
 pytest.importorskip("scipy", reason="pip install 'exprgrad[fit]'")
@@ -133,3 +135,25 @@ def test_what_a_fit_does_not_reach_is_no_error(files: None) -> None:
     assert command("fit", *line, "--strict").status == 1
     quiet = command("fit", *line, "-q")
     assert quiet.err.startswith("warning: not converged: the data do not determine a and b")
+
+
+def test_what_is_read_again_for_each_point_comes_to_the_same(
+    files: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that find no room in memory, from several files, some left out, with weights."""
+    for name in ("a.csv", "b.csv"):
+        shift = 0.1 * (name == "a.csv")
+        rows = [f"{x},{3 * 2 ** -(x / 4) + shift},{1 + x % 3}" for x in range(12)]
+        Path(name).write_text("\n".join(["x,y,w", *rows, "12,,1", ""]), "utf-8")
+    line = "y ~ a*exp(-k*x)|--data|a.csv|--data|b.csv|a=1|k=0.1|--weights|w|--where|x > 2|--bad-rows|drop"
+    found = [json.loads(command("fit", *line.split("|"), "--json").out)]
+    monkeypatch.setattr(observations, "MOST_NUMBERS", 0)
+    found += [json.loads(command("fit", *line.split("|"), "--json").out)]
+    argv = ["fit", *line.replace("a.csv", "-").split("|"), "--json"]
+    found += [json.loads(command(*argv, stdin=Path("a.csv").read_bytes()).out)]
+    for one in found:
+        assert (one["rows"], one["left_out"]) == (18, 2)
+        for name in ("a", "k"):
+            value, error = (found[0]["parameters"][name][field] for field in ("value", "error"))
+            assert one["parameters"][name]["value"] == pytest.approx(value, rel=1e-13)
+            assert one["parameters"][name]["error"] == pytest.approx(error, rel=1e-12)

@@ -102,6 +102,9 @@ def fit_command(**options: Any) -> int:
 
     picture = picture_in(options)
     refuse_two_pipes(options)
+    if picture and options["objective"] is not None:
+        help = "fit y ~ EXPR, or leave out -o"
+        raise RequestError("usage", "a likelihood has no picture", help=help)
     request = read_request(with_objective(options))
     asked = FitRequest(
         request.text,

@@ -26,15 +26,17 @@ def percent(level: float) -> str:
 
 def fit_parts(found: Fit, digits: int, *, whole: bool) -> Iterator[str | Table]:
     """The estimates; their correlations; how good the fit is, and how it ended."""
-    yield estimates_table(found, digits, whole=whole)
+    table = estimates_table(found, digits, whole=whole)
+    foot = "\n".join([*quality(found, digits), fit_ending(found)])
     known = [
         at for at, name in enumerate(found.estimated) if found.parameters[name].error is not None
     ]
-    if 2 < len(known) <= MOST_CORRELATED or (whole and len(known) > 2):
-        yield ""
-        yield correlation_table(found, known)
+    if not (2 < len(known) <= MOST_CORRELATED or (whole and len(known) > 2)):
+        yield table._replace(foot=foot)
+        return
+    yield table
     yield ""
-    yield "\n".join([*quality(found, digits), fit_ending(found)])
+    yield correlation_table(found, known)._replace(foot=foot)
 
 
 def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
@@ -79,6 +81,12 @@ def correlation_table(found: Fit, known: Sequence[int]) -> Table:
     return Table(columns, rows[1:])
 
 
+def share(value: float, digits: int) -> str:
+    """R²: 1 is only what is 1."""
+    shown = decimal(value, digits)
+    return f"1 - {decimal(1 - value, 2)}" if shown == "1" and value < 1 else shown
+
+
 def coefficient(value: float) -> str:
     """A correlation: one that is 0 in all digits shown has no sign."""
     return f"{round(float(value), 4) + 0.0:.4f}"
@@ -98,7 +106,7 @@ def quality(found: Fit, digits: int) -> Iterator[str]:
         yield f"{what} {decimal(value, digits)}"
     if found.r_squared is not None:
         caveat = "" if found.linear else ", which says little of a model that is not linear"
-        yield f"R² {decimal(found.r_squared, digits)}{caveat}"
+        yield f"R² {share(found.r_squared, digits)}{caveat}"
     if found.aic is not None:
         yield f"AIC {decimal(found.aic, digits)}"
     known = [

@@ -26,6 +26,8 @@ __all__ = [
 
 DEGENERATE = 1e-14
 """A direction whose singular value is below this share of the largest is lost in rounding."""
+NO_EFFECT = 1e-30
+"""A parameter that, doubled, moves residuals by less than this share of them does not move them."""
 INVOLVED = 1e-6
 """A parameter is open if a direction that is lost has such a share in it."""
 OUTER = 8 * np.finfo(float).eps
@@ -65,20 +67,24 @@ def spread_of(problem: Problem, point: Any, here: Linearized, chosen: Any) -> Sp
     half of the digits are lost.  Source: G. H. Golub and C. F. Van Loan, Matrix Computations (2013), 5.3.
     """
     factor = here.factor[:, chosen]
-    u, s, vt, lengths = by_lengths(factor)
-    no_effect = np.sum(factor**2, axis=0) == 0
+    count = len(chosen)
+    sizes = np.where(point[chosen] == 0, 1.0, np.abs(point[chosen]))
+    felt = np.abs(factor).max(axis=0, initial=0.0) * sizes
+    acts = np.flatnonzero(felt > NO_EFFECT * np.hypot(here.rest, np.linalg.norm(here.q)))
+    u, s, vt, lengths = by_lengths(factor[:, acts])
     rank = int(np.count_nonzero(s > DEGENERATE * s[0])) if len(s) else 0
-    directions = []
-    for direction in vt[rank:]:
-        shares = np.where(np.abs(direction) > INVOLVED, direction, 0.0)
-        directions.append(in_units(np.where(no_effect, shares, shares / lengths)))
-    condition = float(s[0] / s[-1]) if rank == len(s) > 0 else inf
-    half = (vt[:rank].T / s[:rank]) / lengths[:, None]
+    idle = np.delete(np.eye(count), acts, axis=0)
+    mixed = np.zeros((len(acts) - rank, count))
+    mixed[:, acts] = np.where(np.abs(vt[rank:]) > INVOLVED, vt[rank:], 0.0) / lengths
+    condition = float(s[0] / s[-1]) if rank == count > 0 else inf
+    half = np.zeros((count, rank))
+    half[acts] = (vt[:rank].T / s[:rank]) / lengths[:, None]
     inverse = covariance = half @ half.T
     if problem.loss:
         bent = half.T @ problem.curvature(point)[np.ix_(chosen, chosen)] @ half
         inverse = half @ np.linalg.pinv(np.eye(rank) + bent) @ half.T
         covariance = sandwich(problem, point, inverse, chosen)
+    directions = [*map(in_units, mixed), *idle]
     return Spread(u[:, :rank], inverse, covariance, rank, condition, directions)
 
 

@@ -230,7 +230,7 @@ def accounted(
         rows=problem.rows,
         dof=dof,
         cost=here.cost,
-        residual_sd=sd,
+        residual_sd=sd if is_plain else None,
         r_squared=1 - 2 * here.cost / total if total > 0 and is_plain else None,
         aic=criterion(problem.rows, here.cost, len(chosen), logarithms, absolute=manner.absolute)
         if is_plain
@@ -345,10 +345,11 @@ def verdict(
     """Whether a fit has converged to a minimum that the data determine, and why, or why not."""
     if spread.rank < len(names):
         met = [name for at, name in enumerate(names) if any(way[at] for way in spread.open)]
-        if len(met) == 1:
-            return False, f"the data do not determine {met[0]}: near this point it has no effect"
-        apart = f"{', '.join(met[:-1])} and {met[-1]}"
-        return False, f"the data do not determine {apart}: together they move without any effect"
+        apart = met[0] if len(met) == 1 else f"{', '.join(met[:-1])} and {met[-1]}"
+        why = "together they move without any effect"
+        if all(np.count_nonzero(way) == 1 for way in spread.open):
+            why = f"near this point {'it has' if len(met) == 1 else 'they have'} no effect"
+        return False, f"the data do not determine {apart}: {why}"
     curvature = minimum.curvature
     if curvature is not None and len(curvature) and curvature[0] <= -1:
         return False, "it stopped where the sum of squares is no minimum, but a saddle"
